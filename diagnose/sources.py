@@ -1,0 +1,257 @@
+"""What a user hands over, as `Source`s: files, folders, globs, archives, standard input, given text.
+
+In: paths (as given), `Text`, binary file objects. Out: one `Source` per readable stream, recognised by content, and one
+with `skipped` for each thing that is not read, saying why. Order: as given; inside folders by name, inside archives
+as stored. The iterator is lazy: bytes of a source without a `path` (archive member, stdin) must be read before the next
+source is asked for, which keeps memory bounded.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import BinaryIO, cast
+
+from diagnose.archives import read_members
+from diagnose.errors import SourceError
+from diagnose.folders import SKIPPED_FOLDERS, Seen, expand_pattern, walk_folder
+from diagnose.kinds import (
+    PEEK_BYTES,
+    Compression,
+    Container,
+    Encoding,
+    Kind,
+    compression_of,
+    container_of,
+    encoding_of,
+    kind_of,
+    suffix_of,
+)
+from diagnose.markdown import has_fences, is_paste
+from diagnose.streams import Inflated, Joined, Stream, missing_extra, peek
+
+MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
+PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
+_TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
+_OPEN_PIPE = re.compile(r"/dev/(?:fd/\d+|stdin)|/proc/self/fd/\d+")  # `diagnose <(kubectl logs …)`
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Text given instead of a path."""
+
+    text: str
+    name: str = "<text>"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One stream of bytes that can be read, or, with `skipped`, the reason why it is not."""
+
+    name: str  # as the user gave it: `logs/rank0.log`, `logs/x.gz`, `archive.tar.gz!member`
+    kind: Kind = "text"
+    size: int | None = None  # bytes as stored (of a member: unpacked); None when not known beforehand
+    skipped: str | None = None
+    seekable: bool = False  # a plain file: `read_range` works on it
+    path: str | None = None  # set when any process may open it again, and as often as it likes
+    layers: tuple[Compression, ...] = ()  # compressions around the bytes, outermost first
+    encoding: Encoding = "utf-8"
+    damage: list[str] = field(default_factory=list, compare=False)  # grows while the bytes are read
+    stream: Stream | None = field(default=None, repr=False, compare=False)  # read-once bytes of a source without path
+
+    def open(self) -> Stream:
+        """Opens the decompressed bytes (`read`, `readinto`, `close`); one without a path once, in its turn."""
+        if self.skipped is not None:
+            raise SourceError(f"{self.name} is not readable: {self.skipped}")
+        if self.path is not None:
+            return _unpack(_open(self.path), self.layers, self.damage)
+        if self.stream is None or getattr(self.stream, "closed", False):
+            raise SourceError(f"{self.name} can be read only once, before the next source is asked for")
+        return self.stream
+
+
+Input = str | os.PathLike[str] | Text | BinaryIO
+
+
+def find_sources(inputs: Sequence[Input]) -> Iterator[Source]:
+    """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing."""
+    expanded: list[Input] = []
+    for given in inputs:
+        is_path = isinstance(given, (str, os.PathLike)) and given != "-"
+        expanded.extend(expand_pattern(os.fspath(cast(str, given))) if is_path else [given])
+    return _find(expanded)
+
+
+def _find(inputs: Sequence[Input]) -> Iterator[Source]:
+    seen: Seen = set()
+    for given in inputs:
+        if isinstance(given, Text):
+            data = given.text.encode("utf-8", "surrogateescape")
+            yield from _from_stream(io.BytesIO(data), given.name, len(data))
+        elif isinstance(given, str) and given == "-":
+            yield from _from_stream(cast(Stream, sys.stdin.buffer), "<stdin>", None)
+        elif isinstance(given, (str, os.PathLike)):
+            for path in walk_folder(os.fspath(given), seen):
+                yield from _from_path(path, seen)
+        else:
+            yield from _from_stream(_binary(given), _name_of(given), None)
+
+
+def _from_path(path: str, seen: Seen) -> Iterator[Source]:
+    """Yields the source a path names, or the members when it is an archive; nothing when it was given before."""
+    try:
+        status = os.stat(path)
+        reason = _special(path, status.st_mode)
+        if reason is not None:
+            yield Source(path, "binary", skipped=reason)
+            return
+        if (status.st_dev, status.st_ino) in seen:
+            return
+        seen.add((status.st_dev, status.st_ino))
+        raw = _open(path)
+    except OSError as error:
+        yield Source(path, "binary", skipped=_why(path, error))
+        return
+    with raw:
+        if stat.S_ISREG(status.st_mode):
+            yield from _from_file(raw, path, status.st_size)
+        else:
+            yield from _from_stream(raw, path, None)
+
+
+def _from_file(raw: io.FileIO, path: str, size: int) -> Iterator[Source]:
+    damage: list[str] = []
+    try:
+        opened = _unwrap(raw, path, damage, 0)
+    except OSError as error:
+        yield Source(path, "binary", size, skipped=_why(path, error))
+        return
+    if opened.container is None or opened.skipped is not None:
+        source = _classify(opened, path, size, damage)
+        is_plain = not opened.layers and source.encoding == "utf-8"
+        yield replace(source, path=path, seekable=is_plain, stream=None, damage=[])
+    elif opened.container == "zip" and not opened.layers:
+        raw.seek(0)
+        yield from _from_archive(raw, path, opened.container, 0, damage)
+    else:
+        yield from _from_archive(opened.stream, path, opened.container, 0, damage)
+
+
+def _from_stream(raw: Stream, name: str, size: int | None, depth: int = 0) -> Iterator[Source]:
+    """Yields what a stream holds; its bytes are gone once the next source is asked for."""
+    damage: list[str] = []
+    yield from _from_member(Joined(b"", raw, is_owned=False), name, size, depth, damage)
+
+
+def _from_member(raw: Stream, name: str, size: int | None, depth: int, damage: list[str]) -> Iterator[Source]:
+    opened = _unwrap(raw, name, damage, depth)
+    with opened.stream:
+        if opened.container is None or opened.skipped is not None:
+            yield _classify(opened, name, size, damage)
+        else:
+            yield from _from_archive(opened.stream, name, opened.container, depth, damage)
+
+
+def _from_archive(stream: Stream, name: str, container: Container, depth: int, damage: list[str]) -> Iterator[Source]:
+    """Yields the members; what was wrong with the archive as a whole follows them as a skipped source."""
+    is_empty = True
+    for member, own in read_members(stream, container, damage):
+        is_empty = False
+        inner = f"{name}!{member.name}"
+        if not SKIPPED_FOLDERS.isdisjoint(member.name.split("/")[:-1]):
+            continue
+        if member.stream is None:
+            yield Source(inner, "binary", member.size, member.skipped)
+        else:
+            yield from _from_member(member.stream, inner, member.size, depth + 1, own)
+    if damage or is_empty:
+        yield Source(name, "binary", skipped="; ".join(damage) or "an archive without files")
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    stream: Joined
+    head: bytes
+    layers: tuple[Compression, ...]
+    container: Container | None
+    skipped: str | None
+
+
+def _unwrap(raw: Stream, name: str, damage: list[str], depth: int) -> _Opened:
+    """Takes off the compressions around a stream and looks at what begins below them."""
+    head, stream = peek(raw, PEEK_BYTES)
+    layers: tuple[Compression, ...] = ()
+    skipped = None
+    while skipped is None and (compression := compression_of(head)) is not None:
+        skipped = missing_extra(compression) or (_TOO_DEEP if depth + len(layers) >= MAX_DEPTH else None)
+        if skipped is None:
+            layers += (compression,)
+            head, stream = peek(Inflated(stream, compression, damage), PEEK_BYTES)
+    container = container_of(head, name)
+    if container is not None and depth >= MAX_DEPTH:
+        skipped = _TOO_DEEP
+    return _Opened(stream, head, layers, container, skipped)
+
+
+def _classify(opened: _Opened, name: str, size: int | None, damage: list[str]) -> Source:
+    if opened.skipped is not None:
+        return Source(name, "binary", size, opened.skipped)
+    if not opened.head:
+        return Source(name, "text", size, damage[0] if damage else "empty")
+    kind, skipped = kind_of(opened.head, name)
+    stream = opened.stream
+    is_given = name.startswith("<")
+    if kind == "markdown" or (kind == "text" and is_given and has_fences(opened.head)):
+        head, stream = peek(stream, PASTE_BYTES + 1)
+        if kind == "markdown" and not has_fences(head):
+            kind, skipped = "prose", f"documentation ({suffix_of(name)}): no log is quoted in it"
+        elif kind == "text" and len(head) <= PASTE_BYTES and is_paste(head):
+            kind = "markdown"
+    encoding = encoding_of(opened.head)
+    return Source(name, kind, size, skipped, layers=opened.layers, encoding=encoding, damage=damage, stream=stream)
+
+
+def _unpack(raw: Stream, layers: Sequence[Compression], damage: list[str]) -> Stream:
+    for compression in layers:
+        raw = Inflated(raw, compression, damage)
+    return raw
+
+
+def _open(path: str) -> io.FileIO:
+    return open(path, "rb", buffering=0)
+
+
+def _special(path: str, mode: int) -> str | None:
+    if stat.S_ISREG(mode) or _OPEN_PIPE.fullmatch(path):
+        return None
+    if stat.S_ISDIR(mode):
+        return "a folder that cannot be listed (permission denied)"
+    if stat.S_ISFIFO(mode):
+        return "a named pipe: reading it could wait for ever"
+    if stat.S_ISSOCK(mode):
+        return "a socket"
+    return "a device, which holds no log"
+
+
+def _why(path: str, error: OSError) -> str:
+    if isinstance(error, FileNotFoundError):
+        return "a link to a file that is gone" if os.path.islink(path) else "it is gone"
+    return "permission denied" if isinstance(error, PermissionError) else (error.strerror or str(error)).lower()
+
+
+def _binary(file: BinaryIO) -> Stream:
+    """Gives the bytes below a file opened as text, too: `sys.stdin` is easily handed over instead of its buffer."""
+    if isinstance(file, io.TextIOBase):
+        buffer = getattr(file, "buffer", None)
+        return cast(Stream, buffer) if buffer is not None else io.BytesIO(file.read().encode("utf-8", "replace"))
+    return file
+
+
+def _name_of(file: object) -> str:
+    name = getattr(file, "name", None)
+    return name if isinstance(name, str) else "<stream>"
