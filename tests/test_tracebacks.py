@@ -1,0 +1,545 @@
+"""Tracebacks as Python, torch, Ray, rich and IPython print them."""
+
+from __future__ import annotations
+
+import textwrap
+from datetime import datetime, timezone
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnose.prefixes import read_lines
+from diagnose.tracebacks import Traceback, find_tracebacks, innermost, read_error_json, user_frame
+
+
+def tracebacks_of(text: str) -> list[Traceback]:
+    numbered = enumerate(textwrap.dedent(text).strip("\n").split("\n"), 1)
+    return find_tracebacks([line for number, raw in numbered for line in read_lines(number, raw)])
+
+
+def only(text: str) -> Traceback:
+    found = tracebacks_of(text)
+    assert len(found) == 1, found
+    return found[0]
+
+
+PLAIN = """
+Traceback (most recent call last):
+  File "/data/train.py", line 36, in step
+    loss = model(batch["target"])
+           ^^^^^^^^^^^^^^^^^^^^^^
+  File "/venv/lib/python3.11/site-packages/torch/nn/modules/module.py", line 1511, in _call_impl
+    return forward_call(*args, **kwargs)
+KeyError: 'target'
+step 6/40 loss 0.1
+"""
+
+
+def test_plain_traceback_has_its_exception_and_lines():
+    found = only(PLAIN)
+    assert (found.line, found.end_line, found.exception_line) == (1, 7, 7)
+    assert (found.exception, found.message, found.complete) == ("KeyError", "'target'", True)
+
+
+def test_frames_keep_file_line_function_and_code():
+    frame = only(PLAIN).frames[0]
+    assert (frame.file, frame.line, frame.function) == ("/data/train.py", 36, "step")
+    assert frame.code == 'loss = model(batch["target"])'
+
+
+def test_user_frame_passes_over_libraries():
+    frame = user_frame(only(PLAIN))
+    assert frame is not None and frame.file == "/data/train.py"
+
+
+def test_user_frame_is_the_innermost_where_all_are_libraries():
+    frame = user_frame(only(PLAIN.replace("/data/train.py", "/venv/lib/python3.11/site-packages/x.py")))
+    assert frame is not None and frame.function == "_call_impl"
+
+
+def test_interleaved_ranks_are_put_apart():
+    text = """
+    [rank1]: Traceback (most recent call last):
+    [rank3]: Traceback (most recent call last):
+    [rank1]:   File "/data/train.py", line 10, in main
+    [rank3]:   File "/data/train.py", line 20, in main
+    [rank3]:     save()
+    [rank1]:     load()
+    [rank3]: OSError: [Errno 28] No space left on device
+    [rank1]: KeyError: 'y'
+    """
+    found = tracebacks_of(text)
+    assert [(t.speaker, t.exception, t.frames[0].line, t.frames[0].code) for t in found] == [
+        ("rank1", "KeyError", 10, "load()"),
+        ("rank3", "OSError", 20, "save()"),
+    ]
+
+
+def test_interleaved_lines_without_a_speaker_follow_their_frames():
+    text = """
+    Traceback (most recent call last):
+    Traceback (most recent call last):
+      File "train.py", line 1, in <module>
+      File "train.py", line 1, in <module>
+        main()
+        main()
+      File "train.py", line 2, in main
+        step()
+      File "train.py", line 2, in main
+        step()
+    RuntimeError: boom
+    RuntimeError: boom
+    """
+    found = tracebacks_of(text)
+    assert [(t.exception, [f.line for f in t.frames]) for t in found] == [("RuntimeError", [1, 2])] * 2
+
+
+def test_blank_lines_without_prefix_belong_to_the_rank():
+    text = """
+    [rank0]: Traceback (most recent call last):
+    [rank0]:   File "/a/serialization.py", line 1003, in save
+    [rank0]:     _save(
+    [rank0]: RuntimeError: basic_ios::clear: iostream error
+
+    [rank0]: During handling of the above exception, another exception occurred:
+
+    [rank0]: Traceback (most recent call last):
+    [rank0]:   File "/a/train.py", line 66, in save
+    [rank0]:     torch.save(x)
+    [rank0]: RuntimeError: [enforce fail at inline_container.cc:672] . unexpected pos 1088 vs 982
+    """
+    found = only(text)
+    assert found.message.startswith("[enforce fail")
+    assert [(link.relation, link.message) for link in found.links] == [("context", "basic_ios::clear: iostream error")]
+
+
+def test_log_line_of_the_same_rank_is_not_its_message():
+    text = """
+    [rank0]: Traceback (most recent call last):
+    [rank0]:   File "/a/train.py", line 66, in save
+    [rank0]:     torch.save(x)
+    [rank0]: RuntimeError: broken
+    [rank0]:[W1120 17:37:16.534954313 ProcessGroupNCCL.cpp:1250] Warning: process group has NOT been destroyed
+    """
+    assert only(text).message == "broken"
+
+
+def test_message_of_several_lines_is_joined():
+    text = """
+    Traceback (most recent call last):
+      File "/a/train.py", line 66, in save
+        dist.barrier()
+    torch.distributed.DistBackendError: NCCL error in: NCCLUtils.hpp:317, unhandled system error
+    ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error.
+    Last error:
+    Error while creating shared memory segment /dev/shm/nccl-kP4wTz (size 9637888)
+    WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 812914 closing signal SIGTERM
+    """
+    found = only(text)
+    assert found.exception == "torch.distributed.DistBackendError"
+    assert found.message.splitlines()[-1].startswith("Error while creating shared memory segment")
+
+
+def test_native_frames_are_left_out_of_the_message():
+    text = """
+    Traceback (most recent call last):
+      File "/a/train.py", line 66, in save
+        dist.barrier()
+    RuntimeError: Socket Timeout
+    Exception raised from recvBytes at ../torch/csrc/distributed/c10d/Utils.hpp:580 (most recent call first):
+    frame #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x42 (0x7f1e403731c2 in /x/libc10.so)
+    . This may indicate a possible application crash on rank 0 or a network set up issue.
+    """
+    found = only(text)
+    assert "frame #0" not in found.message
+    assert found.message.endswith("network set up issue.") and found.end_line == 7
+
+
+def test_message_is_bounded():
+    lines = "\n".join(f"[rank0]: key{i}: {'v' * 200}" for i in range(300))
+    text = '[rank0]: Traceback (most recent call last):\n[rank0]:   File "a.py", line 1, in f\n[rank0]: ValueError: x\n'
+    assert len(only(text + lines).message) == 8192
+
+
+DATALOADER = """
+Traceback (most recent call last):
+  File "/data/train.py", line 87, in main
+    for batch in loader:
+  File "/v/lib/python3.11/site-packages/torch/_utils.py", line 733, in reraise
+    raise exception
+RuntimeError: Caught RuntimeError in DataLoader worker process 1.
+Original Traceback (most recent call last):
+  File "/v/lib/python3.11/site-packages/torch/utils/data/_utils/worker.py", line 349, in _worker_loop
+    data = fetcher.fetch(index)
+  File "/data/shards.py", line 94, in __getitem__
+    return int(text)
+ValueError: could not convert string to float: '0.1x3'
+"""
+
+
+def test_dataloader_error_resolves_to_the_worker_s():
+    inner = innermost(only(DATALOADER))
+    assert (inner.exception, inner.exception_line) == ("ValueError", 12)
+
+
+def test_dataloader_user_frame_is_in_the_dataset():
+    frame = user_frame(only(DATALOADER))
+    assert frame is not None and (frame.file, frame.line) == ("/data/shards.py", 94)
+
+
+def test_keyerror_of_a_worker_goes_on_though_keyerrors_are_one_line():
+    found = only(DATALOADER.replace("RuntimeError: Caught RuntimeError", "KeyError: Caught KeyError"))
+    assert innermost(found).exception == "ValueError"
+
+
+SPAWN = """
+Traceback (most recent call last):
+  File "train.py", line 53, in main
+    mp.spawn(run, nprocs=n_gpus)
+  File "/usr/lib/python3.8/dist-packages/torch/multiprocessing/spawn.py", line 160, in join
+    raise ProcessRaisedException(msg, error_index, failed_process.pid)
+torch.multiprocessing.spawn.ProcessRaisedException:
+
+-- Process 3 terminated with the following error:
+Traceback (most recent call last):
+  File "/usr/lib/python3.8/dist-packages/torch/multiprocessing/spawn.py", line 69, in _wrap
+    fn(i, *args)
+  File "/workspace/utils.py", line 176, in load_checkpoint
+    checkpoint = torch.load(path)
+EOFError: Ran out of input
+"""
+
+
+def test_spawned_process_error_is_the_inner_one():
+    found = only(SPAWN)
+    assert found.exception == "torch.multiprocessing.spawn.ProcessRaisedException"
+    assert "Process 3" in found.message
+    assert innermost(found).exception == "EOFError"
+
+
+RAY = """
+Traceback (most recent call last):
+  File "/data/driver.py", line 20, in <module>
+    ray.get(futures)
+  File "/v/lib/python3.11/site-packages/ray/_private/worker.py", line 1053, in get_objects
+    raise value.as_instanceof_cause()
+ray.exceptions.RayTaskError(KeyError): ray::Trainer.step() (pid=28716, ip=192.0.2.2, actor_id=2d35, repr=<T>)
+           ^^^^^^^^^^^^^^^^^^^^^^^^
+  File "/data/ray_actors.py", line 36, in step
+    loss = float(((self.w * b["x"]).sum() - b["y"]) ** 2)
+                                            ~^^^^^
+KeyError: 'y'
+"""
+
+
+def test_ray_task_error_resolves_to_the_remote_exception():
+    found = only(RAY)
+    assert found.exception == "ray.exceptions.RayTaskError(KeyError)"
+    assert (innermost(found).exception, innermost(found).message) == ("KeyError", "'y'")
+
+
+def test_ray_remote_chain_ends_with_what_the_task_raised():
+    text = (
+        RAY
+        + """
+The above exception was the direct cause of the following exception:
+
+ray::Trainer.step() (pid=28716, ip=192.0.2.2, actor_id=2d35, repr=<T>)
+  File "/data/ray_actors.py", line 40, in step
+    raise RuntimeError("bad batch") from error
+RuntimeError: bad batch
+"""
+    )
+    assert innermost(only(text)).message == "bad batch"
+
+
+def test_actor_died_in_its_constructor_resolves():
+    text = """
+    ray.exceptions.ActorDiedError: The actor died because of an error raised in its creation task, ray::Trainer.__init__() (pid=11, ip=10.0.0.2)
+      File "/data/ray_actors.py", line 12, in __init__
+        self.model = load(path)
+    FileNotFoundError: [Errno 2] No such file or directory: '/models/x'
+    """
+    assert innermost(only(text)).exception == "FileNotFoundError"
+
+
+def test_vllm_logger_prefix_on_every_line():
+    text = """
+    (EngineCore_DP0 pid=412) ERROR 08-12 04:11:20 [core.py:1136] Traceback (most recent call last):
+    (EngineCore_DP0 pid=412) ERROR 08-12 04:11:20 [core.py:1136]   File "/opt/vllm/core.py", line 12, in step
+    (EngineCore_DP0 pid=412) ERROR 08-12 04:11:20 [core.py:1136]     run()
+    (EngineCore_DP0 pid=412) ERROR 08-12 04:11:20 [core.py:1136] torch.OutOfMemoryError: CUDA out of memory.
+    """
+    found = only(text)
+    assert (found.exception, len(found.frames)) == ("torch.OutOfMemoryError", 1)
+
+
+def test_unknown_label_on_every_line_is_followed():
+    text = """
+    <<w0/a>> Traceback (most recent call last):
+    <<w1/a>> Traceback (most recent call last):
+    <<w0/a>>   File "/app/train.py", line 91, in setup
+    <<w1/a>>   File "/app/train.py", line 92, in setup
+    <<w1/a>> KeyError: 'b'
+    <<w0/a>> ValueError: a
+    """
+    text = text.replace("<<", "[").replace(">>", "|0]:")
+    assert [(t.exception, t.frames[0].line) for t in tracebacks_of(text)] == [("ValueError", 91), ("KeyError", 92)]
+
+
+def test_thread_is_named():
+    text = """
+    Exception in thread Thread-3 (run):
+    Traceback (most recent call last):
+      File "/usr/lib/python3.11/threading.py", line 1045, in _bootstrap_inner
+        self.run()
+    ValueError: bad
+    """
+    found = only(text)
+    assert (found.form, found.label, found.line) == ("thread", "Thread-3 (run)", 1)
+
+
+def test_process_is_named():
+    found = only('Process SpawnProcess-1:\nTraceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: x\n')
+    assert (found.form, found.label) == ("process", "SpawnProcess-1")
+
+
+def test_ignored_exception_has_its_form():
+    text = """
+    Exception ignored in: <function _ConnectionBase.__del__ at 0x7fdb228e30b8>
+    Traceback (most recent call last):
+      File "/usr/lib/python3.12/multiprocessing/connection.py", line 133, in __del__
+        self._close()
+    OSError: [Errno 9] Bad file descriptor
+    """
+    assert only(text).form == "ignored"
+
+
+def test_exception_group_members_are_links():
+    text = """
+      + Exception Group Traceback (most recent call last):
+      |   File "/data/train.py", line 5, in main
+      |     async with TaskGroup() as group:
+      | ExceptionGroup: unhandled errors in a TaskGroup (2 sub-exceptions)
+      +-+---------------- 1 ----------------
+        | Traceback (most recent call last):
+        |   File "/data/io.py", line 7, in fetch
+        |     raise ValueError("bad shard")
+        | ValueError: bad shard
+        +---------------- 2 ----------------
+        | TypeError: no shard
+        +------------------------------------
+    """
+    found = only("x\n" + text.replace("\n    ", "\n"))
+    assert found.exception == "ExceptionGroup"
+    assert [(link.relation, link.exception) for link in found.links] == [("member", "ValueError"), ("member", "TypeError")]
+    assert innermost(found).message == "bad shard"
+
+
+RICH = """
+╭───────────────── Traceback (most recent call last) ─────────────────╮
+│ /data/star/starcoder/chat/train.py:353 in <module>                  │
+│                                                                     │
+│   352 if __name__ == "__main__":                                    │
+│ ❱ 353 │   main()                                                    │
+│                                                                     │
+│ /opt/conda/lib/python3.7/site-packages/deepspeed/runtime/config.py: │
+│ 942 in _configure_train_batch_size                                  │
+│                                                                     │
+│ ❱  942 │   │   self._batch_assertion()                              │
+╰─────────────────────────────────────────────────────────────────────╯
+AssertionError: Check batch related parameters. train_batch_size is not
+equal to micro_batch_per_gpu * gradient_acc_step * world_size 256 != 4
+"""
+
+
+def test_rich_box_frames_and_wrapped_paths():
+    found = only(RICH)
+    assert found.form == "rich"
+    assert [(f.file[-9:], f.line, f.code) for f in found.frames] == [
+        ("/train.py", 353, "main()"),
+        ("config.py", 942, "self._batch_assertion()"),
+    ]
+
+
+def test_rich_message_is_unwrapped():
+    assert only(RICH).message.endswith("train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size 256 != 4")
+
+
+def test_ascii_box():
+    text = RICH.translate(str.maketrans("╭╮╰╯│❱─", "++++|>-"))
+    assert [f.line for f in only(text).frames] == [353, 942]
+
+
+def test_ipython():
+    text = """
+    ---------------------------------------------------------------------------
+    KeyError                                  Traceback (most recent call last)
+    Cell In[3], line 2
+          1 batch = next(loader)
+    ----> 2 train(batch)
+
+    File ~/train.py:36, in train(batch)
+         35 def train(batch):
+    ---> 36     return batch["y"]
+
+    KeyError: 'y'
+    """
+    found = only(text)
+    assert [(f.file, f.line, f.function) for f in found.frames] == [("Cell In[3]", 2, ""), ("~/train.py", 36, "train")]
+    assert (found.exception, found.form) == ("KeyError", "ipython")
+
+
+def test_elastic_box_traceback_is_one_of_its_own():
+    text = """
+    torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+    ============================================================
+    train_hf.py FAILED
+    ------------------------------------------------------------
+    Failures:
+    [1]:
+      rank      : 0 (local_rank: 0)
+      traceback : Traceback (most recent call last):
+        File "/data/train_hf.py", line 32, in main
+          Trainer().train()
+      ValueError: Can't find a valid checkpoint at /srv/out
+
+    ------------------------------------------------------------
+    """
+    found = tracebacks_of(text)
+    assert [(t.form, t.exception.rpartition(".")[2]) for t in found] == [
+        ("bare", "ChildFailedError"),
+        ("elastic-box", "ValueError"),
+    ]
+    assert found[1].message == "Can't find a valid checkpoint at /srv/out"
+
+
+def test_syntax_error_has_the_file_it_names():
+    text = """
+      File "/data/train.py", line 3
+        def f(:
+              ^
+    SyntaxError: invalid syntax
+    """
+    found = only("\n" + textwrap.indent(textwrap.dedent(text), ""))
+    assert found.exception == "SyntaxError"
+
+
+def test_bare_last_line():
+    found = only("loading data\nKeyError: 'x'\n")
+    assert (found.form, found.exception, found.line, found.frames) == ("bare", "KeyError", 2, ())
+
+
+def test_remote_traceback_of_a_pool():
+    text = '''
+    multiprocessing.pool.RemoteTraceback:
+    """
+    Traceback (most recent call last):
+      File "/data/tokenize.py", line 5, in encode
+        return vocab[word]
+    KeyError: 'the'
+    """
+
+    The above exception was the direct cause of the following exception:
+
+    Traceback (most recent call last):
+      File "/data/train.py", line 9, in main
+        pool.map(encode, words)
+    KeyError: 'the'
+    '''
+    found = only(text)
+    assert (found.exception, found.exception_line) == ("KeyError", 14)
+    assert {link.exception: link.relation for link in found.links}["multiprocessing.pool.RemoteTraceback"] == "cause"
+
+
+def test_dead_dataloader_worker_resolves_to_the_signal():
+    text = """
+    Traceback (most recent call last):
+      File "/v/lib/python3.11/site-packages/torch/utils/data/dataloader.py", line 1263, in _try_get_data
+        data = self._data_queue.get(timeout=timeout)
+    RuntimeError: DataLoader worker (pid 1234) is killed by signal: Killed.
+
+    The above exception was the direct cause of the following exception:
+
+    Traceback (most recent call last):
+      File "/data/train.py", line 9, in main
+        for batch in loader:
+    RuntimeError: DataLoader worker (pid(s) 1234) exited unexpectedly
+    """
+    assert "killed by signal" in innermost(only(text)).message
+
+
+def test_unfinished_traceback_is_incomplete():
+    found = only('Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n')
+    assert (found.complete, found.exception) == (False, "")
+
+
+def test_faulthandler_frames_are_no_traceback():
+    assert tracebacks_of('Current thread 0x00007f (most recent call first):\n  File "/a.py", line 519 in string_at\n') == []
+
+
+def test_error_json_has_exception_frames_and_time():
+    text = (
+        '{"message": {"message": "KeyError: \'x\'", "extraInfo": {"py_callstack": "Traceback (most recent call last):\\n'
+        '  File \\"/data/train.py\\", line 7, in main\\n    f()\\nKeyError: \'x\'\\n", "timestamp": "1763650000"}}}'
+    )
+    found = read_error_json(text)
+    assert found is not None
+    assert (found.exception, found.message, found.frames[0].line) == ("KeyError", "'x'", 7)
+    assert found.time == datetime(2025, 11, 20, 14, 46, 40, tzinfo=timezone.utc)
+
+
+def test_error_json_with_a_plain_message():
+    found = read_error_json('{"message": "Signal 11 (SIGSEGV) received by PID 123", "timestamp": 1763650000}')
+    assert found is not None
+    assert (found.exception, found.message) == ("", "Signal 11 (SIGSEGV) received by PID 123")
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"message": 3}', "[" * 100_000, '{"message": {"message": null}}'])
+def test_other_json_is_no_error_json(text):
+    assert read_error_json(text) is None
+
+
+PIECES = [
+    "Traceback (most recent call last):",
+    '  File "a.py", line 1, in f',
+    "    x = 1",
+    "      ^^^^",
+    "KeyError: 'x'",
+    "Loss: 1.2",
+    "",
+    "The above exception was the direct cause of the following exception:",
+    "Original Traceback (most recent call last):",
+    "-- Process 1 terminated with the following error:",
+    "ray.exceptions.RayTaskError(KeyError): ray::T.f() (pid=1)",
+    "  + Exception Group Traceback (most recent call last):",
+    "  | ExceptionGroup: x (1 sub-exception)",
+    "  +-+---------------- 1 ----------------",
+    "    | ValueError: y",
+    "    +------------------------------------",
+    "╭── Traceback (most recent call last) ──╮",
+    "│ a.py:1 in f                           │",
+    "╰───────────────────────────────────────╯",
+    "KeyError        Traceback (most recent call last)",
+    "----> 3 code",
+    '"""',
+    "  traceback : Traceback (most recent call last):",
+]
+SPEAKERS = ["", "[rank0]: ", "[rank1]: ", "(Trainer pid=3) "]
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(st.sampled_from(SPEAKERS), st.sampled_from(PIECES) | st.text(max_size=30)), max_size=40))
+def test_any_mix_of_lines_is_read(pieces):
+    lines = [line for n, (who, text) in enumerate(pieces, 1) for line in read_lines(n, who + text)]
+    for found in find_tracebacks(lines):
+        assert 1 <= found.line <= found.end_line <= len(pieces)
+        innermost(found)
+        user_frame(found)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.text())
+def test_any_text_as_error_json(text):
+    read_error_json(text)
