@@ -22,7 +22,7 @@ from diagnose.traceback_lines import (
 
 Closed = tuple[Assembly, Prefix, str]
 
-_OPEN_AT_ONCE = 64  # tracebacks without a speaker that may be interleaved line by line; the oldest is closed first
+_OPEN_AT_ONCE = 128  # tracebacks without a speaker that may be interleaved line by line; the oldest is closed first
 _INTRODUCTION_LINES = 3  # `Exception in thread …:` stands right above; another writer may come between
 
 
@@ -169,7 +169,10 @@ class _Speaker:
 # `[rank3]: ` with nothing behind it is what torch's excepthook (2.3 and later) puts before each line it prints.
 _EXCEPTHOOK = re.compile(r"\[rank\d{1,7}\]: $")
 _BARE = re.compile(r"^[A-Za-z_][\w.]{2,160}(?:\([\w.]{1,120}\))?(?::|\s*$)")
-_BARE_NAME = re.compile(r"(?:^|\.)_?[A-Z]\w*(?:Error|Exception|Interrupt|SystemExit|ExceptionGroup|RemoteTraceback)(?:\(|:|\s*$)")
+_BARE_NAME = re.compile(
+    r"(?:^|\.)_?(?:[A-Z]\w*(?:Error|Exception|Interrupt)|Exception(?:Group)?|BaseExceptionGroup|SystemExit|RemoteTraceback)"
+    r"(?:\(|:|\s*$)"
+)
 
 
 def _may_be_bare(text: str) -> bool:
