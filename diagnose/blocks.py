@@ -1,0 +1,208 @@
+"""A `Source` as blocks of bytes that end at a line end, normalised, in bounded memory whatever the input is.
+
+In: a `Source`. Out: `Block`s. Lines end at `\\n` only (a progress bar's `\\r` ends none). A line longer than
+MAX_LINE_BYTES comes in pieces: the first has `cut`, each following one `continues` and repeats the last OVERLAP_BYTES
+of the one before, so that a literal over the cut is found; a hit in the repeated part has the same `offset` twice.
+What was wrong with the bytes stands in `source.damage` once the blocks are read.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from diagnose.errors import SourceError
+from diagnose.kinds import Encoding
+from diagnose.markdown import FenceMask
+from diagnose.normalise import Normaliser, needs_normalising, normalise
+from diagnose.sources import Source
+from diagnose.streams import Stream
+
+BLOCK_BYTES = 1 << 20  # 256 KiB to 1 MiB are equally fast; fewer blocks cost less Python
+MAX_LINE_BYTES = 1 << 20  # of one piece; BLOCK_BYTES may not be larger, or a long line could hide within a block
+OVERLAP_BYTES = 8 << 10  # a pattern is verified on at most 8 KiB
+
+IsDressed = Callable[[bytes], bool]
+
+
+@dataclass(slots=True)
+class Block:
+    """Whole lines, or a piece of an over-long one; only the last block of a source may lack its line end."""
+
+    data: bytes
+    offset: int  # of the first byte, in the decoded stream, before normalising
+    continues: bool = False  # begins inside the line that the previous block ended in
+    cut: bool = False  # ends inside a line that the next block continues
+    overlap: int = 0  # so many first bytes repeat the end of the previous block
+    normalised: bool = False  # `data` differs from what the stream holds
+
+
+def read_blocks(
+    source: Source, *, block_bytes: int = BLOCK_BYTES, is_dressed: IsDressed | None = needs_normalising
+) -> Iterator[Block]:
+    """Yields the blocks of a source; `is_dressed` decides which are normalised (None: none, the raw bytes)."""
+    stream = source.open()
+    try:
+        decoded = _Decoding(stream, source.encoding) if source.encoding != "utf-8" else stream
+        blocks = cut_blocks(decoded, block_bytes=block_bytes, damage=source.damage)
+        if source.kind == "markdown":
+            blocks = _masked(blocks)
+        yield from blocks if is_dressed is None else normalise_blocks(blocks, is_dressed)
+    finally:
+        stream.close()
+
+
+def read_range(
+    source: Source,
+    start: int,
+    end: int | None,
+    *,
+    block_bytes: int = BLOCK_BYTES,
+    is_dressed: IsDressed | None = needs_normalising,
+) -> Iterator[Block]:
+    """Yields the lines whose first byte lies in [`start`, `end`) of a seekable source; ranges that meet share none.
+
+    Parts of a CRI or docker line that was cut are joined within a range only.
+    """
+    if not source.seekable or source.path is None:
+        raise SourceError(f"{source.name} cannot be read by ranges")
+    with cast(io.FileIO, source.open()) as file:
+        # The line that byte `start - 1` ends or lies in belongs to the range before.
+        position = _next_line_start(file, start - 1, end) if start > 0 else 0
+        if position is None or (end is not None and position >= end):
+            return
+        file.seek(position)
+        blocks = cut_blocks(file, block_bytes=block_bytes, damage=source.damage, offset=position, end=end)
+        yield from blocks if is_dressed is None else normalise_blocks(blocks, is_dressed)
+
+
+def cut_blocks(
+    stream: Stream,
+    *,
+    block_bytes: int = BLOCK_BYTES,
+    damage: list[str] | None = None,
+    offset: int = 0,
+    end: int | None = None,
+) -> Iterator[Block]:
+    """Cuts a stream, at `offset`, into blocks; stops after the line that begins before `end`."""
+    block_bytes = min(block_bytes, MAX_LINE_BYTES)
+    buffer = bytearray(block_bytes + MAX_LINE_BYTES)
+    view = memoryview(buffer)
+    readinto = _reader(stream, damage if damage is not None else [])
+    held = 0  # bytes at the front of the buffer that wait for their line end
+    overlap = 0  # so many of them were yielded before
+    while True:
+        count = readinto(view[held : held + block_bytes])
+        filled = held + count
+        if count == 0:
+            if held > overlap:
+                yield Block(bytes(view[:held]), offset, overlap > 0, False, overlap)
+            return
+        newline = buffer.find(b"\n", held, filled)
+        while (filled if newline < 0 else newline) >= MAX_LINE_BYTES:
+            yield Block(bytes(view[:MAX_LINE_BYTES]), offset, overlap > 0, True, overlap)
+            step = MAX_LINE_BYTES - OVERLAP_BYTES
+            view[: filled - step] = bytes(view[step:filled])
+            filled, newline, offset, overlap = filled - step, max(newline - step, -1), offset + step, OVERLAP_BYTES
+        last = buffer.rfind(b"\n", 0, filled) if newline >= 0 else -1
+        if last < 0:
+            held = filled
+            continue
+        if end is not None and offset + last + 1 >= end:
+            last = buffer.find(b"\n", max(end - 1 - offset, 0), filled)
+            yield Block(bytes(view[: last + 1]), offset, overlap > 0, False, overlap)
+            return
+        yield Block(bytes(view[: last + 1]), offset, overlap > 0, False, overlap)
+        held = filled - last - 1
+        view[:held] = bytes(view[last + 1 : filled])
+        offset, overlap = offset + last + 1, 0
+
+
+def normalise_blocks(blocks: Iterator[Block], is_dressed: IsDressed = needs_normalising) -> Iterator[Block]:
+    """Normalises the blocks that need it; lines with an open partial line before them move to a later block."""
+    normaliser = Normaliser()
+    offset = 0
+    for block in blocks:
+        offset = block.offset + len(block.data)
+        if not normaliser.is_open and not is_dressed(block.data):
+            yield block
+            continue
+        data = normaliser.feed(block.data)
+        if data or block.cut or block.continues:
+            overlap = len(normalise(block.data[: block.overlap])) if block.overlap else 0
+            yield Block(data, block.offset, block.continues, block.cut, min(overlap, len(data)), data != block.data)
+    rest = normaliser.finish()
+    if rest:
+        yield Block(rest, offset, normalised=True)
+
+
+def _masked(blocks: Iterator[Block]) -> Iterator[Block]:
+    mask = FenceMask()
+    for block in blocks:
+        yield replace(block, data=mask.feed(block.data), normalised=True)
+
+
+def _next_line_start(file: io.FileIO, position: int, end: int | None) -> int | None:
+    """Finds where the first line after the line end at or behind `position` begins; None when not before `end`."""
+    file.seek(position)
+    while end is None or position < end:
+        part = file.read(64 << 10)
+        if not part:
+            return None
+        newline = part.find(b"\n")
+        if newline >= 0:
+            return position + newline + 1
+        position += len(part)
+    return None
+
+
+def _reader(stream: Stream, damage: list[str]) -> Callable[[memoryview], int]:
+    """Gives a function that fills a buffer by one read; an error of the disk or network ends the stream with a note."""
+    # `readinto1` gives what a pipe holds now instead of waiting for a full buffer.
+    fill: Any = getattr(stream, "readinto1", None) or getattr(stream, "readinto", None)
+
+    def read_into(target: memoryview) -> int:
+        try:
+            if fill is not None:
+                return fill(target) or 0
+            data = stream.read(len(target)) or b""
+        except OSError as error:  # EIO, ESTALE: what was read until here still counts
+            damage.append(f"reading stopped early ({error.strerror or error})")
+            return 0
+        target[: len(data)] = data
+        return len(data)
+
+    return read_into
+
+
+class _Decoding(io.RawIOBase):
+    """UTF-16 as UTF-8; line ends are two bytes there, so this must come before anything looks for them."""
+
+    def __init__(self, raw: Stream, encoding: Encoding) -> None:
+        self._raw = raw
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self._ready = b""
+        self._has_begun = False
+        self._at_end = False
+
+    def readable(self) -> bool:
+        """Says yes."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fills `buffer` with UTF-8; 0 is the end."""
+        target = memoryview(buffer).cast("B")
+        while not self._ready and not self._at_end:
+            part = self._raw.read(64 << 10) or b""
+            self._at_end = not part
+            text = self._decoder.decode(part, final=self._at_end)
+            if text and not self._has_begun:
+                text, self._has_begun = text.removeprefix("\ufeff"), True
+            self._ready = text.encode("utf-8", "replace")
+        count = min(len(target), len(self._ready))
+        target[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count

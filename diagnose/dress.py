@@ -1,0 +1,140 @@
+"""One JSON line of a log collector as the text that was logged, with who and when kept as a prefix people know.
+
+In: a line that begins with `{`. Out: its text, or None when it is not a log line (metrics, a dict that was printed).
+
+    docker       {"log":"text\\n","stream":"stderr","time":"2026-…Z"}            2026-…Z stderr F text
+    fluent-bit   {"log":"text","kubernetes":{"pod_name":"p",…},"time":"2026-…Z"}  2026-…Z [pod/p/c] text
+    stern        {"message":"text","podName":"p","containerName":"c"}            [pod/p/c] text
+    journald     {"MESSAGE":"text","_HOSTNAME":"h","_PID":"7",…}                 2026-…+00:00 h python[7]: text
+    loggers      {"ts":"2026-…Z","level":"error","msg":"text","exc_info":"…"}    2026-…Z ERROR text
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import Any, NamedTuple
+
+MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON
+
+_TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text")
+_TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date")
+_LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
+_DETAIL_KEYS = ("exc_info", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of a JSON log line; `is_partial` when the line goes on in the next one of that stream."""
+
+    text: bytes
+    is_partial: bool
+    stream: bytes
+
+
+class _Speaker(NamedTuple):
+    pod: str
+    container: str
+
+
+def undress_json(line: bytes) -> Written | None:
+    """Gives the text a JSON log line carries; None when it carries none."""
+    if len(line) > MAX_JSON_BYTES or not line.rstrip().endswith(b"}"):
+        return None
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(record, dict):
+        return None
+    if "MESSAGE" in record:
+        return _journald(record)
+    key = next((key for key in _TEXT_KEYS if isinstance(record.get(key), str)), None)
+    if key is None:
+        return None
+    return _written(record, key)
+
+
+def _written(record: dict[str, Any], key: str) -> Written | None:
+    text: str = record[key]
+    speaker = _speaker(record)
+    when = _first_text(record, _TIME_KEYS)
+    stream = record.get("stream")
+    has_stream = stream in ("stdout", "stderr")
+    if speaker is None and not when and not has_stream and not _first_text(record, _LEVEL_KEYS):
+        return None  # a sample of a data set: {"text": "Traceback …"}
+    prefix = f"{when} " if when else ""
+    if has_stream and when:
+        prefix += f"{stream} F "
+    if speaker is not None:
+        prefix += f"[pod/{speaker.pod}/{speaker.container}] "
+    if key != "log":
+        prefix += _level(record)
+    # Docker ends `log` with a line feed unless the line was cut at 16 KiB; fluent-bit drops it.
+    is_partial = key == "log" and has_stream and "kubernetes" not in record and not text.endswith("\n")
+    parts = [text, *(_detail(record) if key != "log" else ())]
+    return Written(_one_line(prefix, "\n".join(parts)), is_partial, str(stream).encode())
+
+
+def _speaker(record: dict[str, Any]) -> _Speaker | None:
+    kubernetes = record.get("kubernetes")
+    if isinstance(kubernetes, dict):
+        pod = _first_text(kubernetes, ("pod_name", "pod.name", "podName"))
+        if not pod and isinstance(kubernetes.get("pod"), dict):  # filebeat
+            pod = _first_text(kubernetes["pod"], ("name",))
+        container = _first_text(kubernetes, ("container_name", "containerName"))
+    else:
+        labels = record.get("labels")
+        where = labels if isinstance(labels, dict) else record  # logcli
+        pod = _first_text(where, ("podName", "pod_name", "pod"))
+        container = _first_text(where, ("containerName", "container_name", "container"))
+    return _Speaker(pod, container or "main") if pod else None
+
+
+def _journald(record: dict[str, Any]) -> Written | None:
+    message = record["MESSAGE"]
+    if isinstance(message, list):  # not UTF-8, or with control characters: an array of byte values
+        values = [value for value in message if isinstance(value, int) and 0 <= value < 256]
+        message = bytes(values).decode("utf-8", "replace")
+    if not isinstance(message, str):
+        return None
+    host = _first_text(record, ("_HOSTNAME", "HOSTNAME")) or "localhost"
+    ident = _first_text(record, ("SYSLOG_IDENTIFIER", "_COMM")) or "unknown"
+    pid = _first_text(record, ("_PID", "SYSLOG_PID"))
+    stamp = _realtime(_first_text(record, ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP")))
+    who = f"{ident}[{pid}]" if pid else ident
+    return Written(_one_line(f"{stamp}{host} {who}: ", message), False, b"")
+
+
+def _realtime(microseconds: str) -> str:
+    try:
+        stamp = datetime.fromtimestamp(int(microseconds) / 1e6, timezone.utc)
+    except (ValueError, OverflowError, OSError):
+        return ""
+    return stamp.isoformat(timespec="microseconds") + " "
+
+
+def _level(record: dict[str, Any]) -> str:
+    level = _first_text(record, _LEVEL_KEYS)
+    return f"{level.upper()} " if level.isalpha() else ""
+
+
+def _detail(record: dict[str, Any]) -> list[str]:
+    return [text for key in _DETAIL_KEYS if isinstance(text := record.get(key), str) and text]
+
+
+def _first_text(record: dict[str, Any], keys: tuple[str, ...]) -> str:
+    for key in keys:
+        value = record.get(key)
+        if isinstance(value, str) and value:
+            return value[:256].replace("\n", " ")
+        if isinstance(value, (int, float)) and not isinstance(value, bool):
+            return str(value)
+    return ""
+
+
+def _one_line(prefix: str, text: str) -> bytes:
+    """Parts the lines of a message by carriage returns and says before each who speaks."""
+    lines = text.rstrip("\r\n").replace("\r\n", "\n").split("\n")
+    return "\r".join([prefix + line for line in lines]).replace("\x00", "").encode("utf-8", "replace")
