@@ -53,6 +53,23 @@ def _after(opening: str, second: str) -> tuple[str, ...]:
 
 
 LEADING = (
+    # -- rank tags and the headers of c10 first, being the commonest
+    _row("rank tag", ("[r",), r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\](?::(?: |$)?| |$)",
+         "[rank3]: Traceback (most recent call last):"),
+    _row("RANK tag", ("[R",), r"\[RANK[ :=]?(?P<rank>\d{1,6})\]:? ?", "[RANK:0] config loaded"),
+    _row("PID tag", ("[P",), r"\[PID:(?P<pid>\d{1,8})\] ", "[PID:603] [RANK:3] loaded"),
+    _row("bare rank tag", "r", r"rank(?P<rank>\d{1,6}): ?(?=\[| |[A-Z])", "rank0: Traceback (most recent call last):",
+         needs=":"),
+    _row("olmo", _after("[", _ALPHA), r"\[(?P<origin>[\w.]{1,80}:\d{1,6}), rank=(?P<rank>\d{1,6})\] ?",
+         "[olmo.util:158, rank=6] loading", needs=", rank="),
+    _row("composer", "r",
+         rf"rank(?P<rank>\d{{1,6}})\[(?P<pid>\d{{1,8}})\]\[\w{{1,40}}\]: {_LEVEL}: (?P<origin>[\w.]{{1,80}}): ",
+         "rank0[1234][MainThread]: ERROR: composer.cli.launcher: Global rank 0 exited"),
+    _row("c10 2.4", _after("[", "IWEFV"),
+         r"\[(?P<at>(?P<level>[IWEFV])\d{3,4} \d\d:\d\d:\d\d\.\d{9}) (?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
+         "[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught"),
+    _row("c10", _after("[", "IWEF"), r"\[(?P<level>[IWEF]) (?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
+         "[E ProcessGroupNCCL.cpp:737] [Rank 3] Watchdog caught collective operation timeout"),
     # -- launchers
     _row("srun -l", " " + _DIGITS, r" {0,5}(?P<task>\d{1,6}):(?:$| (?![a-z][\w.@-]{0,30}: <))",
          " 1: frame #4: <unknown function> + 0xdbbf4", outer=True, needs=":"),
@@ -118,24 +135,7 @@ LEADING = (
     _row("open mpi signal", _after("[", _ALPHA),
          rf"\[(?P<host>{_HOST}):(?P<pid>\d{{2,8}})\] (?=\*\*\*|Signal|Failing|\[ ?\d|PMIX|OPAL|ORTE)",
          "[node7:12345] *** Process received signal ***"),
-    # -- rank tags
-    _row("rank tag", ("[r",), r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\](?::(?: |$)?| |$)",
-         "[rank3]: Traceback (most recent call last):"),
-    _row("RANK tag", ("[R",), r"\[RANK[ :=]?(?P<rank>\d{1,6})\]:? ?", "[RANK:0] config loaded"),
-    _row("PID tag", ("[P",), r"\[PID:(?P<pid>\d{1,8})\] ", "[PID:603] [RANK:3] loaded"),
-    _row("bare rank tag", "r", r"rank(?P<rank>\d{1,6}): ?(?=\[| |[A-Z])", "rank0: Traceback (most recent call last):",
-         needs=":"),
-    _row("olmo", _after("[", _ALPHA), r"\[(?P<origin>[\w.]{1,80}:\d{1,6}), rank=(?P<rank>\d{1,6})\] ?",
-         "[olmo.util:158, rank=6] loading", needs=", rank="),
-    _row("composer", "r",
-         rf"rank(?P<rank>\d{{1,6}})\[(?P<pid>\d{{1,8}})\]\[\w{{1,40}}\]: {_LEVEL}: (?P<origin>[\w.]{{1,80}}): ",
-         "rank0[1234][MainThread]: ERROR: composer.cli.launcher: Global rank 0 exited"),
     # -- logger headers
-    _row("c10 2.4", _after("[", "IWEFV"),
-         r"\[(?P<at>(?P<level>[IWEFV])\d{3,4} \d\d:\d\d:\d\d\.\d{9}) (?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
-         "[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught"),
-    _row("c10", _after("[", "IWEF"), r"\[(?P<level>[IWEF]) (?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
-         "[E ProcessGroupNCCL.cpp:737] [Rank 3] Watchdog caught collective operation timeout"),
     _row("glog python, thread", "IWECFV",
          r"(?P<at>(?P<level>[IWECFV])\d{4} \d\d:\d\d:\d\d\.\d{6}) {1,6}(?P<tid>\d{10,20}) "
          r"(?:\[rank(?P<rank>\d{1,6})\]:)?(?P<origin>[^\]\s]{1,200}\.py:\d{1,6})\] ?",
@@ -252,7 +252,7 @@ AFTER_STAMP = (
 # The rank in a process group stays in the message, where rules look for it: `[PG ID 0 PG GUID 0(default_pg) Rank 2]`.
 IN_GROUP = re.compile(r"\[(?:PG [^\[\]]{1,200} )?Rank (\d{1,6})\]")
 
-# Headers so particular that they begin a new line even without a bar: `epoch 3 done[rank1]:[E1206 18:44:12.715298746 X`.
+# Headers so particular that they begin a new line even without a bar: `epoch 3 done[rank1]:[E1206 18:44:12.715298746`.
 GLUED = re.compile(
     r"(?<=[^\s'\"(=,:`])(?:"
     r"(?:\[[a-z]{1,20}\d{1,4}\]:)?(?:\[rank\d{1,6}\]:(?:\[[IWEF][ \d]| (?=\S))|\[[IWEF]\d{3,4} \d\d:\d\d:\d\d\.\d{9} )|"

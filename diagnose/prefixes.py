@@ -6,7 +6,7 @@ Text comes in, a `Prefix` goes out; the forms are the rows of `prefix_forms.py`,
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from diagnose.prefix_forms import AFTER_STAMP, GLUED, GLUED_AFTER_BAR, IN_GROUP, LEADING, SPEAKER, Row
@@ -63,18 +63,32 @@ _NUMBERS = {"rank", "local_rank", "group_rank", "task", "node_rank", "device", "
 _INNERMOST = {"pid", "tid", "severity", "origin", "device"}  # the process names itself better than what wraps it does
 _RENAMED = {"level": "severity"}
 
-_Groups = tuple[tuple[int, str], ...]
+_Groups = tuple[tuple[int, str, bool, Callable[[str], int | str]], ...]
 _Rows = dict[str, tuple[tuple[Row, _Groups], ...]]
 
 
+def _letter(level: str) -> str:
+    return _SEVERITIES.get(level.strip(), level[:1])
+
+
+def _groups(row: Row) -> _Groups:
+    """For each group of a pattern: its index, its field, whether the innermost wins, how its text becomes a value."""
+    groups: list[tuple[int, str, bool, Callable[[str], int | str]]] = []
+    for name, index in sorted(row.pattern.groupindex.items()):
+        field = _RENAMED.get(name, name)
+        convert = int if field in _NUMBERS else _letter if field == "severity" else str.strip
+        groups.append((index, field, field in _INNERMOST, convert))
+    return tuple(groups)
+
+
 def _by_start(rows: tuple[Row, ...]) -> _Rows:
-    """Rows under each character, or pair of characters, that may begin them."""
+    """Rows under each character, or pair of characters, that may begin them; a pair's before a character's."""
     table: dict[str, list[tuple[Row, _Groups]]] = {}
     for row in rows:
-        groups = tuple((index, _RENAMED.get(name, name)) for name, index in sorted(row.pattern.groupindex.items()))
         for start in row.starts:
-            table.setdefault(start, []).append((row, groups))
-    return {start: tuple(entries) for start, entries in table.items()}
+            table.setdefault(start, []).append((row, _groups(row)))
+    return {start: tuple(entries + (table.get(start[0], []) if len(start) == 2 else []))
+            for start, entries in table.items()}
 
 
 _LEADING = _by_start(LEADING)
@@ -119,7 +133,7 @@ def _read_stamped(text: str, start: int, outer: bool, found: dict[str, object]) 
         return None
     end = stamp.end
     kind = "syslog" if stamp.form == "syslog" else "zone" if stamp.has_zone else ""
-    rows = _AFTER_STAMP.get(text[end : end + 2], ()) + _AFTER_STAMP.get(text[end : end + 1], ())
+    rows = _AFTER_STAMP.get(text[end : end + 2]) or _AFTER_STAMP.get(text[end : end + 1], ())
     if end < len(text) and not rows:
         return None  # glued to a word: `10:15:00PM`, `2026-11-20T17:03:28.ckpt`
     _keep_stamp(stamp, found)
@@ -151,7 +165,7 @@ def _fullness(stamp: Stamp) -> tuple[bool, bool, bool, float]:
 
 
 def _collect(row: Row, groups: _Groups, match: re.Match[str], found: dict[str, object]) -> None:
-    for index, field in groups:
+    for index, field, innermost, convert in groups:
         value = match[index]
         if value is None:
             continue
@@ -161,51 +175,42 @@ def _collect(row: Row, groups: _Groups, match: re.Match[str], found: dict[str, o
                 _keep_stamp(stamp, found)
         elif field == "boot_us":
             _keep_stamp(Stamp(int(value) / 1e6, "kmsg", False, False, False, True, 1e-6, match.end(index)), found)
-        elif field in _INNERMOST or field not in found:
-            found[field] = _value(field, value)
+        elif innermost or field not in found:
+            found[field] = convert(value)
     if row.name == "nccl":
         found["origin"] = match["origin"] or "NCCL"
-
-
-def _value(field: str, value: str) -> int | str:
-    if field in _NUMBERS:
-        return int(value)
-    value = value.strip()
-    return _SEVERITIES.get(value, value[:1]) if field == "severity" else value
 
 
 def read_lines(number: int, raw: str) -> list[Line]:
     """The segments of one physical line: split at carriage returns, and where a log line is glued to a progress bar."""
     lines: list[Line] = []
-    first = _NOTHING
     for piece in raw.split("\r")[:_MAX_SEGMENTS] if "\r" in raw else [raw]:
-        for segment, glued in _unglue(piece) if piece else ():
-            prefix = split_prefix(segment)
-            if lines:
-                prefix = _inherit(prefix, first, glued)
-            else:
-                first = prefix
-            lines.append(Line(number, segment, prefix))
+        for segment, prefix, glued in _unglue(piece) if piece else ():
+            lines.append(Line(number, segment, _inherit(prefix, lines[0].prefix, glued) if lines else prefix))
     return lines or [Line(number, "", _NOTHING)]
 
 
-def _unglue(text: str) -> Iterator[tuple[str, bool]]:
+def _unglue(text: str) -> Iterator[tuple[str, Prefix, bool]]:
     """The parts of `bar[rank3]:[E1120 ...`, each with whether it was glued to the one before."""
-    start, glued = 0, False
+    start = 0
     while start < len(text):
-        cut = _next_cut(text, start)
-        yield text[start:cut], glued
-        start, glued = cut, True
+        segment = text[start:] if start else text
+        prefix = split_prefix(segment)
+        cut = _next_cut(segment, prefix.end)
+        yield segment[:cut], prefix, start > 0
+        start += cut
 
 
-def _next_cut(text: str, start: int) -> int:
-    if "]" not in text:
-        return len(text)
-    own = split_prefix(text[start : start + 400]).end if text[start] in "[(" else 0
-    cuts = [match.start() for match in [GLUED.search(text, start + own + 1)] if match]
-    if "|" in text or "it" in text:
-        cuts += [match.end() for match in [GLUED_AFTER_BAR.search(text, start)] if match]
-    return min((cut for cut in cuts if cut > start), default=len(text))
+def _next_cut(text: str, prefix_end: int) -> int:
+    """Where the next line is glued on, at least one character behind the prefix."""
+    cut = len(text)
+    if text.find("]", prefix_end) < 0:
+        return cut
+    glued = GLUED.search(text, prefix_end + 1) if "rank" in text or ".c" in text or ".py:" in text else None
+    if glued:
+        cut = glued.start()
+    bar = GLUED_AFTER_BAR.search(text, prefix_end) if "|" in text or "[00:" in text else None
+    return min(cut, bar.end()) if bar else cut
 
 
 _PLACES = ("task", "node_rank", "host", "ip", "actor", "pod", "container", "stream")
@@ -213,7 +218,7 @@ _SPEAKERS = ("rank", "local_rank", "pid", "tid")
 
 
 def _inherit(prefix: Prefix, first: Prefix, glued: bool) -> Prefix:
-    """A launcher prints its prefix once per physical line; what is glued may come from another process of that place."""
+    """A launcher prints its prefix once per line; what is glued on may come from another process of that place."""
     names = _PLACES if glued else _PLACES + _SPEAKERS
     named_itself = any(getattr(prefix, name) is not None for name in _SPEAKERS)
     changes = {name: getattr(first, name) for name in names if getattr(prefix, name) is None and not (

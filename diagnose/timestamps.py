@@ -64,7 +64,7 @@ def _zone_s(zone: str | None) -> int | None:
     return -offset_s if zone[0] == "-" else offset_s
 
 
-def _calendar(form: str, match: re.Match[str]) -> Stamp | None:
+def _calendar(form: str, match: re.Match[str], end: int) -> Stamp | None:
     """Any form whose pattern names its parts: y, mo, d (each optional), h, mi, s, f, z."""
     parts = match.groupdict()
     month, year = parts.get("mo"), parts.get("y")
@@ -80,10 +80,10 @@ def _calendar(form: str, match: re.Match[str]) -> Stamp | None:
     seconds = day_s + _clock_s(parts["h"], parts["mi"], parts["s"], fraction) - (zone_s or 0)
     resolution_s = _RESOLUTION_S[len(fraction)] if fraction else 1.0
     has_zone = zone_s is not None
-    return Stamp(seconds, form, month is not None, year is not None, has_zone, False, resolution_s, match.end())
+    return Stamp(seconds, form, month is not None, year is not None, has_zone, False, resolution_s, end)
 
 
-def _iso(form: str, match: re.Match[str]) -> Stamp | None:
+def _iso(form: str, match: re.Match[str], end: int) -> Stamp | None:
     """The commonest form, without the detours of `_calendar`."""
     year, month, day, hour, minute, second, fraction, zone = match.groups()
     day_s = _day_s(int(year), int(month), int(day))
@@ -92,10 +92,10 @@ def _iso(form: str, match: re.Match[str]) -> Stamp | None:
     zone_s = _zone_s(zone) if zone else None
     seconds = day_s + _clock_s(hour, minute, second, fraction) - (zone_s or 0)
     resolution_s = _RESOLUTION_S[len(fraction)] if fraction else 1.0
-    return Stamp(seconds, form, True, True, zone_s is not None, False, resolution_s, match.end())
+    return Stamp(seconds, form, True, True, zone_s is not None, False, resolution_s, end)
 
 
-def _glog(form: str, match: re.Match[str]) -> Stamp | None:
+def _glog(form: str, match: re.Match[str], end: int) -> Stamp | None:
     """`E1120`, `E321`: month*100+day, which c10 does not pad; its nine digits are CLOCK_MONOTONIC, not wall time."""
     month_day, hour, minute, second, fraction = match.groups()
     if month_day == "0000":  # absl before its flags are parsed: `E0000 00:00:1732121008.123456 77 x.cc:1]`
@@ -107,25 +107,25 @@ def _glog(form: str, match: re.Match[str]) -> Stamp | None:
         fraction, form = "", "c10"
     seconds = day_s + _clock_s(hour, minute, second, fraction)
     resolution_s = _RESOLUTION_S[len(fraction)] if fraction else 1.0
-    return Stamp(seconds, form, True, False, False, False, resolution_s, match.end())
+    return Stamp(seconds, form, True, False, False, False, resolution_s, end)
 
 
-def _unix(form: str, match: re.Match[str]) -> Stamp | None:
+def _unix(form: str, match: re.Match[str], end: int) -> Stamp | None:
     digits, fraction = match.groups()
     ticks_per_s = _TICKS_PER_S.get(len(digits))
     if ticks_per_s is None or (fraction and ticks_per_s != 1.0):
         return None
     seconds = int(digits) / ticks_per_s + (int(fraction) / 10 ** len(fraction) if fraction else 0.0)
     resolution_s = _RESOLUTION_S[len(fraction)] if fraction else 1 / ticks_per_s
-    return Stamp(seconds, form, True, True, True, False, resolution_s, match.end())
+    return Stamp(seconds, form, True, True, True, False, resolution_s, end)
 
 
-def _boot(form: str, match: re.Match[str]) -> Stamp | None:
+def _boot(form: str, match: re.Match[str], end: int) -> Stamp | None:
     whole, fraction = match.groups()
     seconds = int(whole) + int(fraction) / 10 ** len(fraction)
     if len(whole) >= 10:  # UCX prints unix time so: `[1699999999.123456] [n1:12345:0] ib_mlx5_log.c:171  UCX  ERROR`
-        return Stamp(seconds, "unix", True, True, True, False, _RESOLUTION_S[len(fraction)], match.end())
-    return Stamp(seconds, form, False, False, False, True, _RESOLUTION_S[len(fraction)], match.end())
+        return Stamp(seconds, "unix", True, True, True, False, _RESOLUTION_S[len(fraction)], end)
+    return Stamp(seconds, form, False, False, False, True, _RESOLUTION_S[len(fraction)], end)
 
 
 _CLOCK = r"(?P<h>[01]\d|2[0-3]):(?P<mi>[0-5]\d):(?P<s>[0-5]\d|60)(?!\d)"
@@ -135,7 +135,7 @@ _ISO = (r"(\d{4})[-/](\d\d?)[-/](\d\d?)[T _-]([01]?\d|2[0-3]):([0-5]?\d):([0-5]?
 _MONTH = r"(?P<mo>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 
-_Builder = Callable[[str, "re.Match[str]"], Stamp | None]
+_Builder = Callable[[str, "re.Match[str]", int], Stamp | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,30 +184,23 @@ _BRACKET_FORMS = (
 def read_stamp(text: str, start: int = 0) -> Stamp | None:
     """Reads the stamp that begins at `start`, brackets around it included; None when there is none."""
     first = text[start : start + 1]
-    if first == "[":
-        return _read(text, start, _BRACKET_FORMS) or _bracketed(text, start)
-    return _read(text, start, _DIGIT_FORMS if first.isdigit() else _LETTER_FORMS)
+    if first != "[":
+        return _read(text, start, _DIGIT_FORMS if first.isdigit() else _LETTER_FORMS, "")
+    # NCCL 2.26: `[2026-04-22 21:34:20] host:1:2 [0] ...`; dmesg -T: `[Fri Nov 20 17:00:54 2026] python3 invoked ...`
+    forms = _DIGIT_FORMS if text[start + 1 : start + 2].isdigit() else _LETTER_FORMS
+    return _read(text, start + 1, forms, "]") or _read(text, start, _BRACKET_FORMS, "")
 
 
-def _read(text: str, start: int, forms: tuple[_Form, ...]) -> Stamp | None:
+def _read(text: str, start: int, forms: tuple[_Form, ...], closing: str) -> Stamp | None:
     for form in forms:
         mark = text[start + form.at : start + form.at + 1]
         if mark and mark in form.marks:
             match = form.pattern.match(text, start)
-            stamp = form.build(form.name, match) if match else None
-            if stamp:
-                return stamp
+            if match and text.startswith(closing, match.end()):
+                stamp = form.build(form.name, match, match.end() + len(closing))
+                if stamp:
+                    return stamp
     return None
-
-
-def _bracketed(text: str, start: int) -> Stamp | None:
-    """NCCL 2.26: `[2026-04-22 21:34:20] host:1:2 [0] ...`; dmesg -T: `[Fri Nov 20 17:00:54 2026] python3 ...`."""
-    first = text[start + 1 : start + 2]
-    inner = _read(text, start + 1, _DIGIT_FORMS if first.isdigit() else _LETTER_FORMS)
-    if inner is None or text[inner.end : inner.end + 1] != "]":
-        return None
-    return Stamp(inner.seconds, inner.form, inner.has_date, inner.has_year, inner.has_zone, inner.since_boot,
-                 inner.resolution_s, inner.end + 1)
 
 
 def resolve(stamp: Stamp, year: int | None, zone_offset_s: float) -> float | None:

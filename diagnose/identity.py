@@ -1,0 +1,190 @@
+"""Says whose file it is from the names of files and folders alone: a path goes in, a `PathIdentity` comes out.
+
+A name is weaker than what stands in the file. What only a set of names can tell (a trailing task number) needs
+`identities_from_paths`. A global rank is never computed from a node's number: nodes are not filled in order.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+__all__ = ["PathIdentity", "identities_from_paths", "identity_from_path"]
+
+
+@dataclass(frozen=True, slots=True)
+class PathIdentity:
+    """Whose file it is, as far as its path says; `kind` is a guess for those who have not read it yet."""
+
+    rank: int | None = None  # in the whole job
+    local_rank: int | None = None
+    node_rank: int | None = None
+    host: str | None = None
+    pid: int | None = None
+    attempt: int | None = None  # of torchelastic, or the number of a container's restart
+    job: str | None = None
+    task: int | None = None  # Slurm's: the rank only with one task per GPU
+    pod: str | None = None
+    container: str | None = None
+    stream: str | None = None
+    worker_id: str | None = None  # Ray's
+    kind: str | None = None
+
+
+_SUFFIX = re.compile(r"(?:\.(?:gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$")
+# `gpu-node-07`, `dgx-731`, `h100-r5-n08`, `ip-10-77-1-11.ec2.internal`, `nid001234`; not `gpu0`, `llama3-8b`, `run-2`
+_HOST = (
+    r"(?:[a-z][a-z0-9]{0,30}[-.]){0,4}"
+    r"(?:(?:gpu)?node|host|gpuhost|server|srv|worker|dgx|hgx|compute|cn|nid|master|trainer|launcher|ip(?=-\d+-\d)|"
+    r"(?:gpu|gpu-|roce|ib|n|r)(?=-?\d{2})|[abh][12348]00(?=-)|gb?200(?=-)|gh200(?=-)|mi\d00(?=-))"
+    r"[-_]?(?:[a-z]{0,3}\d{1,7}(?:[-.][a-z0-9]{1,20}){0,6})"
+)
+_IS_HOST = re.compile(_HOST, re.IGNORECASE | re.ASCII)
+_ENDS_IN_HOST = re.compile(rf"(?:^|.*?[-_.])({_HOST})", re.IGNORECASE | re.ASCII)
+_HOST_AFTER_WORD = re.compile(
+    r"(?:dmesg|kern|kernel|journal|syslog|messages|agent|console|nvidia-smi|smi|pyspy|py-spy|nccl)[-_.](?P<host>[\w.-]*?)"
+    r"(?:[-_.](?P<pid>\d{3,8}))?", re.IGNORECASE | re.ASCII)
+
+_FORMS = tuple((kind, re.compile(pattern, re.ASCII)) for kind, pattern in (
+    # torchrun --log-dir: `gpu-node-07/elastic/job1_ig3n5m9x/attempt_0/2/stderr.log`
+    ("torchrun", r"(?:(?:^|/)(?P<job>[^/]{1,100})_[A-Za-z0-9_]{8}/)?(?:^|/)?attempt_(?P<attempt>\d{1,5})/"
+                 r"(?P<local_rank>\d{1,4})/(?:(?P<stream>stdout|stderr)\.log|error\.json)(?:\.\w{2,3})?$"),
+    # `pods/ml_llm-worker-3_7423bf58-be94-4782-9e3e-45d053626127/pytorch/0.log`
+    ("pod", r"(?:^|/)[^/_]{1,63}_(?P<pod>[^/_]{1,253})_[0-9a-f-]{32,36}/(?P<container>[^/]{1,63})/"
+            r"(?P<attempt>\d{1,5})\.log"),
+    # `/var/log/containers/llm-worker-3_ml_pytorch-<64 hex>.log`
+    ("pod", r"(?:^|/)(?P<pod>[a-z0-9.-]{1,253})_[a-z0-9-]{1,63}_(?P<container>[a-z0-9-]{1,63})-[0-9a-f]{64}\.log"),
+    # Ray: `worker-63d9…bb54-01000000-28911.err`; job ffffffff is a worker started ahead of any job
+    ("ray-worker", r"(?:^|/)(?:io_)?worker-(?P<worker_id>[0-9a-f]{40,64})-(?:f{8}|(?P<job>[0-9a-f]{8}))-"
+                   r"(?P<pid>\d{1,8})\.(?:(?P<err>err)|(?P<out>out))"),
+    ("ray-core", r"(?:^|/)python-core-(?:worker|driver)-(?P<worker_id>[0-9a-f]{40,64})_(?P<pid>\d{1,8})\.log"),
+    ("ray-event", r"(?:^|/)event_CORE_WORKER_(?P<pid>\d{1,8})\.log"),
+    ("ray-event", r"(?:^|/)event_(?:GCS|RAYLET|AUTOSCALER|JOBS)[^/]{0,40}\.log"),
+    ("ray-daemon", r"(?:^|/)(?:raylet|gcs_server|monitor|log_monitor|dashboard\w{0,40}|runtime_env_agent)"
+                   r"(?:\.\d{1,3})?\.(?:log|out|err)"),
+    # mpirun --output-filename: `logs/1/rank.3/stderr`
+    ("rank", r"(?:^|/)\d{1,10}/rank\.(?P<rank>\d{1,6})/(?P<stream>stdout|stderr)$"),
+    # flight recorder: `nccl_trace_rank_3`, `trace_rank_0.json`
+    ("recorder", r"(?:^|/)(?:nccl_|comm_lib_)?trace_rank_?(?P<rank>\d{1,6})(?:\.(?:json|pkl|pickle))?$"),
+    # Slurm: `slurm-123.out`, of an array `slurm-123_4.out`, with %t `slurm-123-7.out` (a set of names tells)
+    ("slurm", r"(?:^|/)slurm-(?P<job>\d{1,10}(?:_\d{1,7})?)(?:[-.]\d{1,6})?\.(?:out|err|log)"),
+    ("stack", r"(?:^|/)(?:pyspy|py-spy|py_spy|stacks?|gdb|faulthandler|core)[._-](?P<pid>\d{2,8})(?:\.\w{1,4})?$"),
+    ("kernel", r"(?:^|/)(?:dmesg|kern|kernel|journal|syslog|messages)(?:[-_.][^/]{0,100})?$"),
+))
+# `rank_3.log`, `log_rank7.txt`, `20261120174121_rank1.log`, `rank2_pid31562.txt`, `global_rank0_local_rank1.err`
+_WORDS = tuple((name, re.compile(rf"(?:^|[/_.-])(?:{words})[_.=-]?(\d{{1,{digits}}})(?=$|[_./-])", re.ASCII))
+               for name, words, digits in (
+    ("local_rank", "local_?rank|localrank", 3), ("node_rank", "node_?rank|machine_?rank", 5),
+    ("rank", "(?<!local_)(?<!local)(?<!node_)(?<!node)(?<!machine_)(?<!machine)(?:global_?)?rank", 6),
+    ("task", "task|proc|procid", 6), ("pid", "pid", 8)))
+_STREAM = re.compile(r"(?:^|[/_.-])(stdout|stderr)(?=$|[_.-])", re.ASCII)
+_JOB_ID = re.compile(r"(?:^|[-_.])(?!20\d{6}(?:$|\D))(\d{5,9})(?=$|[-_.])", re.ASCII)  # not a date such as 20261120
+_TASK = re.compile(
+    r"(?P<stem>.{1,200}?)[-_.](?P<job>\d{3,10})[-_.](?P<task>\d{1,6})\.(?:out|err|log|txt)(?:\.\w{2,3})?$", re.ASCII)
+_PLAIN_TASK = re.compile(
+    r"(?P<stem>std(?:out|err)|out|err|output|process)[-_.]?(?P<task>\d{1,6})(?:\.(?:out|err|log|txt))?$", re.ASCII)
+_NODE = re.compile(r"(?:\w{1,30}_)?node[-_]?(?P<node>0|[1-9]\d{0,2})$", re.ASCII)
+_NUMBERS = frozenset(("rank", "local_rank", "node_rank", "pid", "attempt", "task"))
+_WORKER_POD = re.compile(r".*-(?:worker|master|launcher|chief|ps|head|replica|node|server)-.*\d.*|.*-\d{1,4}$")
+
+
+def identity_from_path(name: str) -> PathIdentity:
+    """What one path says by itself; archive members (`a.tar.gz!member`) count as folders."""
+    path = name.replace("\\", "/").replace("!", "/")
+    folder, _, base = path.rpartition("/")
+    stem = _SUFFIX.sub("", base) or base
+    found: dict[str, int | str] = dict(_from_forms(path))
+    if "kind" in found and found["kind"] not in ("rank", "recorder", "slurm", "kernel"):
+        stem = ""  # spoken for; the folders may still name a host
+    for field, value in _from_words(folder, stem):
+        found.setdefault(field, value)
+    host = _host(folder, stem, found)
+    if host:
+        found["host"] = host
+    return PathIdentity(**found)  # type: ignore[arg-type]
+
+
+def _from_forms(path: str) -> Iterator[tuple[str, int | str]]:
+    for kind, pattern in _FORMS:
+        match = pattern.search(path)
+        if match is None:
+            continue
+        yield "kind", kind
+        for field, value in match.groupdict().items():
+            if value is None or (field == "job" and value == "none"):  # torchrun without --rdzv-id
+                continue
+            if field in ("err", "out"):
+                yield "stream", "std" + field
+            else:
+                yield field, int(value) if field in _NUMBERS else value
+        return
+
+
+def _from_words(folder: str, stem: str) -> Iterator[tuple[str, int | str]]:
+    for field, pattern in _WORDS:
+        match = pattern.search(stem) or (pattern.search(folder) if field in ("rank", "node_rank") else None)
+        if match:
+            yield field, int(match[1])
+            if field == "rank":
+                yield "kind", "rank"
+    stream = _STREAM.search(stem)
+    if stream:
+        yield "stream", stream[1]
+    job = _JOB_ID.search(stem)
+    if job and not re.search("rank|py|pid|nccl", stem):  # there the number is a process or a time
+        yield "job", job[1]
+
+
+def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
+    """The host a file or the nearest folder is named after; a worker's pod is its host name too."""
+    pod = str(found.get("pod", ""))
+    if _WORKER_POD.match(pod):
+        return pod
+    after_word = _HOST_AFTER_WORD.fullmatch(stem)
+    word = after_word["host"] if after_word else ""
+    if after_word and word and (_IS_HOST.fullmatch(word) or word.endswith(("host", "node"))):
+        if after_word["pid"]:  # NCCL_DEBUG_FILE=nccl.%h.%p: `nccl.gpu-07.4711.log`
+            found.setdefault("pid", int(after_word["pid"]))
+        return word
+    for part in (stem, *reversed(folder.split("/"))):
+        match = _IS_HOST.fullmatch(part)
+        if match:
+            return part
+    ending = _ENDS_IN_HOST.fullmatch(stem)  # `train-6151947-gpu-node-07.out` (%x-%j-%N)
+    return ending[1] if ending else None
+
+
+def identities_from_paths(names: Sequence[str]) -> dict[str, PathIdentity]:
+    """What each path says beside its siblings: a trailing number is a task only where several siblings differ in it."""
+    identities = {name: identity_from_path(name) for name in names}
+    tasks: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
+    nodes: dict[str, dict[str, int]] = defaultdict(dict)
+    for name, identity in sorted(identities.items()):
+        folder, _, base = name.replace("\\", "/").replace("!", "/").rpartition("/")
+        match = _TASK.match(base) or _PLAIN_TASK.match(base)
+        array = match is not None and match["stem"] == "slurm" and f"{match[0][5:6]}" == "-" and "_" in base
+        if match and not array and identity.rank is None and identity.kind in (None, "slurm"):
+            job = match.groupdict().get("job") or ""
+            tasks[folder, match["stem"] if job else "", job][name] = int(match["task"])
+        node = _NODE.fullmatch(_SUFFIX.sub("", base))
+        if node and identity.node_rank is None:
+            nodes[folder][name] = int(node["node"])
+    _add_tasks(identities, tasks)
+    for group in nodes.values():  # `node0.log`, `node1.log`: numbers of nodes when they count from 0 without a gap
+        if sorted(set(group.values())) == list(range(len(set(group.values())))):
+            for name, number in group.items():
+                identities[name] = replace(identities[name], node_rank=number)
+    return identities
+
+
+def _add_tasks(identities: dict[str, PathIdentity], tasks: dict[tuple[str, str, str], dict[str, int]]) -> None:
+    for (_, _, job), group in sorted(tasks.items()):
+        numbers = sorted(set(group.values()))
+        counts_from_zero = numbers == list(range(len(numbers)))
+        if len(numbers) < 2 or not (job or counts_from_zero):
+            continue
+        for name, task in group.items():
+            held = identities[name]
+            identities[name] = replace(held, task=task, job=job or held.job, kind="slurm" if job else held.kind)
