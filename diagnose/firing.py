@@ -6,6 +6,7 @@ from typing import Any
 
 from .catalogue import Catalogue
 from .matcher import Candidate, Matcher, read_fields
+from .prefixes import split_prefix
 from .rule import Rule
 
 CONTINUATION_LINES = 40
@@ -50,13 +51,6 @@ def with_table(catalogue: Catalogue, rule: Rule, fields: dict[str, Any]) -> dict
 
 
 def _message(line: str) -> str:
-    try:
-        from .prefixes import split_prefix
-    except ImportError:
-        import re
-
-        m = re.match(r"(?:\[rank\d+\]:\s?)?(?:\[[IWEF]\d* ?[^\]]*\] )?", line)
-        return line[m.end() :]
     return line[split_prefix(line).end :]
 
 
