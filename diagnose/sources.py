@@ -2,8 +2,8 @@
 
 In: paths (as given), `Text`, binary file objects. Out: one `Source` per readable stream, recognised by content, and one
 with `skipped` for each thing that is not read, saying why. Order: as given; inside folders by name, inside archives
-as stored. The iterator is lazy: bytes of a source without a `path` (archive member, stdin) must be read before the next
-source is asked for, which keeps memory bounded.
+as stored. The iterator is lazy: a member of an archive must be read before the next source is asked for, which keeps
+memory bounded; standard input, a file object or `Text` (sources without a `path` too) can be read once, at any time.
 """
 
 from __future__ import annotations
@@ -150,11 +150,13 @@ def _from_stream(raw: Stream, name: str, size: int | None, depth: int = 0) -> It
 
 def _from_member(raw: Stream, name: str, size: int | None, depth: int, damage: list[str]) -> Iterator[Source]:
     opened = _unwrap(raw, name, damage, depth)
-    with opened.stream:
-        if opened.container is None or opened.skipped is not None:
-            yield _classify(opened, name, size, damage)
-        else:
-            yield from _from_archive(opened.stream, name, opened.container, depth, damage)
+    if opened.container is not None and opened.skipped is None:
+        yield from _from_archive(opened.stream, name, opened.container, depth, damage)
+        return
+    source = _classify(opened, name, size, damage)
+    yield source
+    if depth > 0 and source.stream is not None:
+        source.stream.close()  # the archive moves on
 
 
 def _from_archive(stream: Stream, name: str, container: Container, depth: int, damage: list[str]) -> Iterator[Source]:

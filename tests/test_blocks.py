@@ -1,0 +1,241 @@
+"""Blocks: whole lines, bounded memory, ranges that share no line, and damage that is told."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import tempfile
+import tracemalloc
+import zlib
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnose import blocks
+from diagnose.blocks import Block, cut_blocks, read_blocks, read_range
+from diagnose.errors import SourceError
+from diagnose.sources import Source, Text, find_sources
+
+LINE = b"[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+
+
+def source_of(tmp_path: Path, data: bytes, name: str = "x.log") -> Source:
+    (tmp_path / name).write_bytes(data)
+    (source,) = find_sources([tmp_path / name])
+    return source
+
+
+def joined(found: list[Block]) -> bytes:
+    return b"".join(block.data[block.overlap :] for block in found)
+
+
+def test_blocks_end_at_line_ends_and_lose_nothing(tmp_path):
+    data = b"".join(b"line %d\n" % n for n in range(5000)) + b"no end"
+    found = list(read_blocks(source_of(tmp_path, data), block_bytes=1000))
+    assert all(block.data.endswith(b"\n") for block in found[:-1])
+    assert (joined(found), len(found) > 10) == (data, True)
+
+
+def test_offset_is_that_of_the_first_byte(tmp_path):
+    data = LINE * 100
+    for block in read_blocks(source_of(tmp_path, data), block_bytes=777):
+        assert data[block.offset :].startswith(block.data)
+
+
+def test_carriage_returns_end_no_line(tmp_path):
+    data = b"".join(b"\r%3d%%|###   | %d/100" % (n, n) for n in range(100)) + b"\n" + LINE
+    assert joined(list(read_blocks(source_of(tmp_path, data), block_bytes=100))).count(b"\n") == 2
+
+
+def test_crlf_is_left_to_the_line_reader(tmp_path):
+    (block,) = read_blocks(source_of(tmp_path, b"a\r\nb\r\n"))
+    assert block.data == b"a\r\nb\r\n"
+
+
+def test_bad_utf8_is_left_alone(tmp_path):
+    data = "显存不足".encode("gbk") + b" CUDA error \xff\xfe\n"
+    (block,) = read_blocks(source_of(tmp_path, data))
+    assert (block.data, block.normalised) == (data, False)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("bom", ["\ufeff", ""])
+def test_utf16_is_decoded(tmp_path, encoding, bom):
+    text = "Traceback (most recent call last):\r\n  错误 CUDA error\r\n"
+    data = ((bom if encoding != "utf-16" else "") + text).encode(encoding)
+    assert text.encode() == joined(list(read_blocks(source_of(tmp_path, data))))
+
+
+def test_utf8_byte_order_mark_is_dropped(tmp_path):
+    assert joined(list(read_blocks(source_of(tmp_path, b"\xef\xbb\xbf" + LINE)))) == LINE
+
+
+def test_nul_hole_of_a_rotated_log_is_removed(tmp_path):
+    found = list(read_blocks(source_of(tmp_path, b"\0" * 3000 + LINE * 20)))
+    assert (joined(found), found[0].normalised) == (LINE * 20, True)
+
+
+def test_literal_over_the_cut_of_a_long_line_is_in_one_piece(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(blocks, "OVERLAP_BYTES", 100)
+    data = b"x" * 995 + b"CUDA error" + b"y" * 3000 + b"\n" + LINE
+    found = list(read_blocks(source_of(tmp_path, data)))
+    assert any(b"CUDA error" in block.data for block in found)
+    assert joined(found) == data
+    assert [block.continues for block in found] == [False, *[block.cut for block in found[:-1]]]
+
+
+def test_pieces_of_a_long_line_do_not_depend_on_the_reads(monkeypatch):
+    monkeypatch.setattr(blocks, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(blocks, "OVERLAP_BYTES", 100)
+    data = b"ab\n" * 7 + b"z" * 2500 + b"\nend\n"
+    cuts = set()
+    for size in (13, 400, 1000):
+        found = cut_blocks(io.BytesIO(data), block_bytes=size)
+        cuts.add(tuple(block.offset for block in found if block.continues))
+    assert len(cuts) == 1
+
+
+def test_line_of_100_mb_needs_little_memory():
+    class Endless(io.RawIOBase):
+        left = 100 << 20
+
+        def readinto(self, buffer):
+            count = min(self.left, len(buffer))
+            self.left -= count
+            buffer[:count] = b"#" * count
+            return count
+
+    tracemalloc.start()
+    pieces = sum(1 for _ in read_blocks(Source("x", stream=Endless())))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert (pieces > 100, peak < 12 << 20) == (True, True)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.binary(max_size=40), max_size=30), st.integers(1, 64), st.data())
+def test_ranges_that_meet_share_no_line_and_lose_none(lines, block_bytes, data):
+    content = b"\n".join(lines)
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(content)), max_size=4)))
+    edges = [0, *cuts, len(content) + 1]
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        source = Source("x", path=file.name, seekable=True)
+        parts = [
+            joined(list(read_range(source, start, end, block_bytes=block_bytes, is_dressed=None)))
+            for start, end in pairwise(edges)
+        ]
+    assert b"".join(parts) == content
+    for part, end in zip(parts, edges[1:], strict=False):
+        assert part.endswith(b"\n") or not part or end > content.rfind(b"\n")
+
+
+def test_line_belongs_to_the_range_of_its_first_byte(tmp_path):
+    source = source_of(tmp_path, b"one\ntwo\nthree\n")
+    assert [joined(list(read_range(source, *edges))) for edges in ((0, 4), (4, 5), (5, 8), (8, None))] == [
+        b"one\n", b"two\n", b"", b"three\n",
+    ]  # fmt: skip
+
+
+def test_compressed_source_has_no_ranges(tmp_path):
+    source = source_of(tmp_path, gzip.compress(LINE), "x.log.gz")
+    with pytest.raises(SourceError, match="cannot be read by ranges"):
+        list(read_range(source, 0, 10))
+
+
+def test_concatenated_gzip_members_are_one_stream(tmp_path):
+    data = gzip.compress(LINE) + gzip.compress(b"second\n") + b"\0" * 512
+    source = source_of(tmp_path, data, "x.gz")
+    assert (joined(list(read_blocks(source))), source.damage) == (LINE + b"second\n", [])
+
+
+def test_garbage_behind_a_gzip_stream_is_told(tmp_path):
+    source = source_of(tmp_path, gzip.compress(LINE) + b"something else follows", "x.gz")
+    assert joined(list(read_blocks(source))) == LINE
+    assert source.damage == ["what follows the gzip stream is not gzip and was not read"]
+
+
+PACKS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zst": zstandard.compress}
+
+
+@pytest.mark.parametrize("suffix", sorted(PACKS))
+def test_truncated_stream_gives_what_there_was_and_says_so(tmp_path, suffix):
+    content = b"".join(b"step %d %s\n" % (n, os.urandom(20).hex().encode()) for n in range(30_000))
+    packed = PACKS[suffix](content)
+    source = source_of(tmp_path, packed[: len(packed) * 2 // 3], f"x.{suffix}")
+    found = joined(list(read_blocks(source)))
+    assert content.startswith(found)
+    assert len(found) > len(content) // 4
+    assert "cut short" in source.damage[0]
+
+
+def test_bytes_before_a_flipped_bit_are_given(tmp_path):
+    content = b"".join(b"step %d %s\n" % (n, os.urandom(20).hex().encode()) for n in range(9_000))
+    packed = bytearray(gzip.compress(content))
+    packed[len(packed) // 2 : len(packed) // 2 + 64] = b"\xff" * 64
+    source = source_of(tmp_path, bytes(packed), "x.gz")
+    found = joined(list(read_blocks(source)))
+    assert found[:100_000] == content[:100_000]
+    assert source.damage[0].startswith("damaged after")
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.binary(max_size=300), st.sampled_from(sorted(PACKS)), st.integers(0, 300))
+def test_damaged_compression_never_raises(garbage, suffix, cut):
+    packed = PACKS[suffix](LINE * 3)
+    for source in find_sources([io.BytesIO(packed[:cut] + garbage)]):
+        if source.skipped is None:
+            list(read_blocks(source))
+
+
+def test_inflated_output_in_small_pieces_is_complete():
+    """A full output buffer may hold back the last bytes of a gzip stream."""
+    content = b"a" * 70_000 + b"\n"
+    (source,) = find_sources([io.BytesIO(zlib.compress(content, wbits=31))])
+    assert (joined(list(read_blocks(source, block_bytes=7))), source.damage) == (content, [])
+
+
+def test_disk_error_ends_the_stream_with_a_note():
+    class Failing(io.RawIOBase):
+        reads = 0
+
+        def readinto(self, buffer):
+            self.reads += 1
+            if self.reads > 1:
+                raise OSError(116, "Stale file handle")
+            buffer[: len(LINE)] = LINE
+            return len(LINE)
+
+    source = Source("x", stream=Failing())
+    assert joined(list(read_blocks(source))) == LINE
+    assert source.damage == ["reading stopped early (Stale file handle)"]
+
+
+def test_partial_line_over_a_block_edge_is_joined(tmp_path):
+    stamp = b"2026-04-22T21:34:20.123456789Z stderr "
+    data = stamp + b"P CUDA out\n" + stamp + b"F  of memory\n" + stamp + b"F next\n"
+    found = list(read_blocks(source_of(tmp_path, data), block_bytes=52))
+    assert joined(found) == stamp + b"F CUDA out of memory\n\n" + stamp + b"F next\n"
+
+
+def test_prose_around_fences_is_blank_and_lines_keep_their_numbers():
+    text = "If you see `CUDA error`:\n\n```text\n[rank0]: CUDA error\n```\nthen CUDA error is…\n"
+    (source,) = find_sources([Text(text, "issue.md")])
+    assert joined(list(read_blocks(source))) == b"\n\n\n[rank0]: CUDA error\n\n\n"
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([b"\x1b[31m", b"\n", b"{", b'{"log":"a', b'\\n"}', b"x", b"\0", b" stdout P ", b"```"])))
+def test_line_ends_are_never_added_or_lost(parts):
+    data = b"".join(parts)
+    found = list(blocks.normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=5)))
+    assert sum(block.data.count(b"\n") for block in found) == data.count(b"\n")

@@ -1,0 +1,199 @@
+"""What collectors put around a line is taken off, and every line keeps its number."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnose.normalise import DRESS_LITERALS, Normaliser, needs_normalising, normalise
+
+STAMP = "2026-11-20T17:00:00.123456789Z"
+
+
+def docker(text: str, stream: str = "stderr") -> str:
+    return json.dumps({"log": text, "stream": stream, "time": STAMP}) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("dressed", "written"),
+    [
+        (b"\x1b[36m(Trainer pid=28717)\x1b[0m CUDA error\n", b"(Trainer pid=28717) CUDA error\n"),
+        (b"CUDA \x1b[1;31mout\x1b[0m of \x1b[38;5;196mmemory\x1b[K\n", b"CUDA out of memory\n"),
+        (b"\x1b]0;title\x07CUDA\x1b(B error\x1b[m\n", b"CUDA error\n"),
+        (b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n", b"link\n"),
+        (b"#033[31mCUDA error#033[0m\n", b"CUDA error\n"),
+        (b"\\x1b[31mCUDA error\\x1b[0m\n", b"CUDA error\n"),
+        (b"\\u001b[36mray::step()\\u001b[39m CUDA error\n", b"ray::step() CUDA error\n"),
+        (b"\\033[31mCUDA\\e[0m ^[[1merror^[[0m\n", b"CUDA error\n"),
+        (b"[36m(Trainer pid=28717)[0m CUDA error\n", b"(Trainer pid=28717) CUDA error\n"),
+        (b"10%|#  | 1/10\x1b[A\nCUDA error\n", b"10%|#  | 1/10\r\nCUDA error\n"),
+        (b"\xef\xbb\xbfCUDA error\n", b"CUDA error\n"),
+        (b"CU\0DA err\0or\n", b"CUDA error\n"),
+        (b"cut escape \x1b[\n", b"cut escape \n"),
+    ],
+)
+def test_terminal_sequences_are_removed(dressed, written):
+    assert needs_normalising(dressed)
+    assert normalise(dressed) == written
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[rank3]: [PG 5 Rank 0] Watchdog caught collective operation timeout\n",
+        b"C:\\x1\\e033 path #033 and ^[ x\n",
+        b"array([0m, 1])\n",
+        b"grad[36m] is fine\n",
+        b"{'loss': 2.34, 'epoch': 0.1}\n",
+        b'{"step": 3, "loss": 2.1}\n',
+        b'{"text": "Traceback (most recent call last):"}\n',
+        b'{"log": {"level": "error"}}\n',
+        b"{not json}\n",
+        b"2026-11-20T17:00:00.123456789Z stdout F text\n",
+        b"a\rb\r\n",
+    ],
+)
+def test_other_text_is_left_alone(line):
+    assert normalise(line) == line
+
+
+@pytest.mark.parametrize(
+    ("record", "written"),
+    [
+        ({"log": "CUDA \"error\" \u003cx\u003e\n", "stream": "stderr", "time": STAMP}, f'{STAMP} stderr F CUDA "error" <x>'),
+        (
+            {"log": "CUDA error\n", "time": STAMP, "kubernetes": {"pod_name": "t-worker-3", "container_name": "pytorch"}},
+            f"{STAMP} [pod/t-worker-3/pytorch] CUDA error",
+        ),
+        (
+            {"message": "CUDA error", "kubernetes": {"pod": {"name": "w-1"}, "container_name": "c"}, "stream": "stdout"},
+            "[pod/w-1/c] CUDA error",
+        ),
+        (
+            {"message": "CUDA error", "nodeName": "n", "namespace": "d", "podName": "p", "containerName": "c"},
+            "[pod/p/c] CUDA error",
+        ),
+        (
+            {"MESSAGE": "Out of memory: Killed process 7", "_HOSTNAME": "n7", "SYSLOG_IDENTIFIER": "kernel",
+             "__REALTIME_TIMESTAMP": "1763600000123456"},
+            "2025-11-20T00:53:20.123456+00:00 n7 kernel: Out of memory: Killed process 7",
+        ),
+        (
+            {"MESSAGE": [67, 85, 68, 65], "_HOSTNAME": "n7", "_COMM": "python", "_PID": "31"},
+            "n7 python[31]: CUDA",
+        ),
+        ({"ts": STAMP, "level": "error", "msg": "CUDA error"}, f"{STAMP} ERROR CUDA error"),
+        (
+            {"asctime": STAMP, "levelname": "ERROR", "message": "failed", "exc_info": "Traceback:\nKeyError: 'x'"},
+            f"{STAMP} ERROR failed\r{STAMP} ERROR Traceback:\r{STAMP} ERROR KeyError: 'x'",
+        ),
+        (
+            {"log": "Traceback:\n  File x\nKeyError\n", "time": STAMP, "stream": "stderr"},
+            f"{STAMP} stderr F Traceback:\r{STAMP} stderr F   File x\r{STAMP} stderr F KeyError",
+        ),
+        ({"log": "\u001b[31mCUDA\u001b[0m \u0000error\n", "stream": "stdout", "time": STAMP}, f"{STAMP} stdout F CUDA error"),
+    ],
+)  # fmt: skip
+def test_json_line_becomes_the_text_that_was_logged(record, written):
+    line = json.dumps(record).encode() + b"\n"
+    assert needs_normalising(line)
+    assert normalise(line) == written.encode() + b"\n"
+
+
+def test_docker_line_cut_at_16_kib_is_joined_at_its_first_place():
+    data = docker("CUDA out") + docker("other\n", "stdout") + docker(" of") + docker(" memory\n") + docker("next\n")
+    assert normalise(data.encode()).decode().split("\n") == [
+        f"{STAMP} stderr F CUDA out of memory",
+        f"{STAMP} stdout F other",
+        "",
+        "",
+        f"{STAMP} stderr F next",
+        "",
+    ]
+
+
+def test_cri_parts_are_joined_per_stream():
+    lines = ["stderr P CUDA out", "stdout P 1", "stderr F  of memory", "stdout F 2"]
+    data = "".join(f"{STAMP} {line}\n" for line in lines).encode()
+    assert normalise(data).decode().split("\n") == [
+        f"{STAMP} stderr F CUDA out of memory",
+        f"{STAMP} stdout F 12",
+        "",
+        "",
+        "",
+    ]
+
+
+def test_open_part_at_the_end_of_the_stream_is_given():
+    assert normalise(f"{STAMP} stderr P CUDA error\n".encode()) == f"{STAMP} stderr F CUDA error\n".encode()
+
+
+def test_chain_of_parts_without_end_is_bounded():
+    normaliser = Normaliser()
+    line = f"{STAMP} stderr P {'x' * 16000}\n".encode()
+    out = [len(normaliser.feed(line)) for _ in range(200)]
+    assert max(out) < 3 << 20
+    assert sum(out) + len(normaliser.finish()) > 200 * 16000
+
+
+def test_part_whose_end_never_comes_holds_back_a_bounded_number_of_lines():
+    normaliser = Normaliser()
+    first = normaliser.feed(f"{STAMP} stderr P CUDA error\n".encode())
+    rest = b"".join(normaliser.feed(b"2026-11-20T17:00:00Z stdout F step\n" * 500) for _ in range(10))
+    assert (first, rest.startswith(f"{STAMP} stderr F CUDA error\n".encode())) == (b"", True)
+
+
+def test_deeply_nested_json_is_left_alone():
+    line = b'{"log":' + b"[" * 100_000 + b"}\n"
+    assert normalise(line) == line
+
+
+def test_line_without_reset_costs_linear_time():
+    line = b"[36m " * 200_000 + b"\n"
+    assert normalise(line * 2 + b"[1m x [0m\n") == line * 2 + b" x \n"
+
+
+DRESSED = st.lists(
+    st.sampled_from(
+        [b"\x1b", b"[", b"0m", b"31m", b"\n", b"\r", b"\0", b"{", b"}", b'"log"', b":", b'"a\\n"', b',"stream":"stdout"',
+         b" stdout P ", b"2026-11-20T17:00:00Z stdout P x", b"2026-11-20T17:00:00Z stdout F y", b"#033[", b"\\x1b[",
+         b"\xef\xbb\xbf", b"CUDA error", b"\x1b]", b'{"MESSAGE":[1,2]}', b'{"message":"a\\nb","level":"x"}', b"[0m"]
+    )
+)  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None)
+@given(DRESSED)
+def test_number_of_lines_never_changes(parts):
+    data = b"".join(parts)
+    assert normalise(data).count(b"\n") == data.count(b"\n")
+
+
+@settings(max_examples=300, deadline=None)
+@given(DRESSED)
+def test_what_needs_no_normalising_is_not_changed(parts):
+    data = b"".join(parts)
+    assert needs_normalising(data) or normalise(data) == data
+
+
+@settings(max_examples=300, deadline=None)
+@given(DRESSED)
+def test_dress_literals_find_whatever_needs_normalising(parts):
+    data = b"".join(parts)
+    found = data.startswith(b"{") or any(literal in data for literal in DRESS_LITERALS)
+    assert found or not needs_normalising(data)
+
+
+@settings(max_examples=200, deadline=None)
+@given(DRESSED, st.integers(0, 20))
+def test_feeding_line_by_line_gives_the_same(parts, every):
+    data = b"".join(parts)
+    lines = data.splitlines(keepends=True) if b"\r" not in data else [p + b"\n" for p in data.split(b"\n")[:-1]]
+    whole = b"".join(lines)
+    normaliser = Normaliser()
+    step = every + 1
+    fed = [normaliser.feed(b"".join(lines[i : i + step])) for i in range(0, len(lines), step)]
+    assert b"".join(fed) + normaliser.finish() == normalise(whole)
