@@ -13,9 +13,10 @@ from dataclasses import dataclass
 __all__ = ["AFTER_STAMP", "GLUED", "GLUED_AFTER_BAR", "IN_GROUP", "LEADING", "SPEAKER", "Row"]
 
 _LOWER, _DIGITS, _ALPHA = string.ascii_lowercase, string.digits, string.ascii_letters
-_LEVEL = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERR|NOTICE|TRACE|SUCCESS)"
+_LEVEL = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERR|NOTICE|TRACE|SUCCESS|SUCC|VINFO)"
 _HOST = r"[A-Za-z0-9][\w.-]{0,62}"
 _SOURCE = r"[\w./<>+-]{1,160}:\d{1,6}"
+_LOGGER = r"[A-Za-z_]\w{0,40}(?:\.\w{1,60}){1,9}"
 _IP = r"[\da-fA-F.:]{3,45}"
 # What a line's text must begin with before `word: ` or `word | ` in front of it is taken as a name.
 _LOG_TEXT = (
@@ -41,7 +42,7 @@ class Row:
     sample: str
     outer: bool = False  # printed by a launcher around the process: never found after a rank or logger header
     needs: str = ""  # literal that must occur in the line: a cheap test before the pattern
-    kind: str = ""  # of the stamp before it ("zone", "syslog"), for rows that follow one
+    kind: str = ""  # of the stamp before it ("zone", "syslog", "bracket"), for rows that follow one
 
 
 def _row(name: str, starts: str | tuple[str, ...], pattern: str, sample: str, **more: bool | str) -> Row:
@@ -91,6 +92,12 @@ LEADING = (
          "[1,3]<stderr>:Traceback (most recent call last):", outer=True, needs="]<std"),
     _row("torchrun --tee", _after("[", _LOWER), r"\[(?!rank)[a-z][a-z_-]{0,40}(?P<local_rank>\d{1,4})\]:(?: (?! ))?",
          "[default2]:[rank2]: KeyError: 'target'", needs="]:"),
+    _row("torchelastic, rank and local rank", _after("[", _LOWER),
+         r"\[[a-z][a-z_-]{0,40}(?P<rank>\d{1,6})\|(?P<local_rank>\d{1,4})\]:",
+         "[trainer0|0]:Traceback (most recent call last):", outer=True, needs="]:"),
+    _row("nccl, host cut off", _after("[", _DIGITS),
+         r"\[(?P<device>\d{1,3})\] (?:(?P<origin>[^\s\[\]]{1,120}:\d{1,6}) )?NCCL (?P<level>WARN|INFO) ",
+         "[0] misc/socket.cc:71 NCCL WARN socketProgress: Connection closed by remote peer", needs=" NCCL "),
     _row("host and local rank", _after("[", _ALPHA), rf"\[(?P<host>{_HOST}):(?P<local_rank>\d{{1,2}})\]: ?",
          "[gpu-node-07:0]: Traceback (most recent call last):", outer=True, needs="]:"),
     _row("torchx", _ALPHA, r"(?P<actor>[A-Za-z][\w.-]{0,60})/(?P<node_rank>\d{1,5}) (?=\[(?:default|rank|[IWEF][ \d]))",
@@ -151,7 +158,7 @@ LEADING = (
          rf"(?P<at>\d{{4}}-\d\d-\d\d-\d\d:\d\d:\d\d\.\d{{3}})" r"(?:\.\d{3})? \[(?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
          "[ERROR] HCCL(12345,python):2026-11-20-17:03:28.123.456 [task_exception.cc:527] [12350]Task run failed"),
     _row("level in brackets", _after("[", "DIWECFN"),
-         rf"\[{_LEVEL}\](?: {{0,5}}\[(?P<origin>[^\]\s]{{1,160}}:\d{{1,6}}(?::\w{{1,80}})?)\])?:? {{0,4}}"
+         rf"\[{_LEVEL}\](?: {{0,5}}\[(?P<origin>[^\]\s]{{1,160}}:\d{{1,6}}(?::\w{{1,80}})?|{_LOGGER})\])?:? {{0,4}}"
          r"(?=\[|\d{4}-|\S)", "[INFO] [launch.py:253:sigkill_handler] Killing subprocess 26811"),
     _row("transformers", _after("[", "DIWECF"),
          rf"\[{_LEVEL}[|:](?P<origin>[A-Za-z_][\w./]{{0,160}}(?::\d{{1,6}})?)\] ?",
@@ -172,8 +179,8 @@ LEADING = (
          r" (?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
          "[2026-11-20 17:03:28.123456: W /tmp/horovod/common/stall_inspector.cc:107] One or more tensors were "
          "submitted"),
-    _row("sglang", _after("[", "2"),
-         r"\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:[.,]\d{1,6})?) (?P<actor>[A-Z]{2}\d{1,5}(?:"
+    _row("sglang", _after("[", "012"),
+         r"\[(?P<at>(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?) (?P<actor>[A-Z]{2}\d{1,5}(?:"
          r" [A-Z]{2}\d{1,5}){0,4})\] ?", "[2026-11-20 17:03:28 DP0 TP3] Scheduler hit an exception"),
     _row("detectron2", _after("[", "01"), r"\[(?P<at>\d\d/\d\d \d\d:\d\d:\d\d) (?P<origin>[\w.]{1,120})\]: ?",
          "[10/20 11:00:00 d2.utils.events]: eta: 8:00:13  iter: 10019"),
@@ -215,14 +222,15 @@ AFTER_STAMP = (
     _row("piped", (" |",), rf" \| {_LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
     _row("hydra", "[", rf"\[(?P<origin>[\w.]{{1,120}})\]\[{_LEVEL}\](?: - | |$)",
          "[2026-11-20 17:38:31,819][train][INFO] [rank2] world size 3"),
-    _row("rank in brackets", (" [",), r" \[(?P<rank>\d{1,6})\]: ?", "[2026-11-20T17:03:28] [3]: loss 2.1"),
+    _row("rank in brackets", (" [",), r" \[(?P<rank>\d{1,6})\]: ?", "[2026-11-20T17:03:28] [3]: loss 2.1",
+         kind="bracket"),
     _row("metaflow", (" [",), r" \[\d{1,12}/[\w.-]{1,60}/\d{1,12} \(pid (?P<pid>\d{1,8})\)\] (?:\[[0-9a-f-]{36}\] )?",
          "2023-04-26 05:30:12.100 [177/train/578 (pid 27411)] {'loss': 2.1}"),
     _row("slurm daemon", (" [",), r" \[\d{1,10}\.\w{1,12}\] ",
          "[2026-11-20T17:03:28.123] [285996.0] error: Detected 1 oom-kill event(s)"),
     _row("vllm", (" [",), rf" \[(?P<origin>{_SOURCE})\] ?",
          "08-12 04:11:20 [core.py:1136] EngineCore encountered a fatal error."),
-    _row("vllm, old", _after(" ", _ALPHA), r" (?P<origin>[\w./]{1,120}\.py:\d{1,6})\] ?",
+    _row("vllm, old", _after(" ", _ALPHA + "_"), r" (?P<origin>[\w./]{1,120}\.py:\d{1,6})\] ?",
          "08-12 04:11:20 llm_engine.py:161] Initializing an LLM engine", needs="] "),
     _row("determined", _after(" ", _DIGITS + "abcdef"), r" (?P<container>[0-9a-f]{8}) \[rank=(?P<rank>\d{1,6})\] \|\| ",
          "[2024-05-01T10:00:00.123Z] fa88a9df [rank=1] || Traceback", needs="||"),
@@ -241,7 +249,7 @@ AFTER_STAMP = (
          "2018-08-27 11:00:20.310201: I tensorflow/core/platform/cpu_feature_guard.cc:141] Your CPU"),
     _row("transformers, after time", " ", r" >> ", "2026-07-07 01:27:59,666 >> ***** Running training *****",
          needs=" >> "),
-    _row("level and source", " ", rf" {{1,4}}{_LEVEL} {{1,5}}(?:\[(?P<origin>{_SOURCE})\] ?)",
+    _row("level and source", " ", rf" {{1,4}}{_LEVEL} {{1,5}}\[(?P<origin>{_SOURCE}|{_LOGGER})\] ?",
          "2026-11-20 17:03:28 INFO     [trainer.py:88] started", needs="] "),
     _row("level", " \t", rf"[ \t]{{1,4}}{_LEVEL}(?:: ?| - |[ \t]{{1,5}}|$)",
          "2024-05-30 14:20:00.104 INFO: MACE version: 0.3.5"),
@@ -280,7 +288,7 @@ SPEAKER = re.compile(
     (?:\x1b\[[0-9;]{0,12}m)?[ ]?
     (\[(?!rank)[A-Za-z][\w.-]{0,60}(?::?\d{1,4}\]:|:\d{1,8}(?:,[ ]rank=\d{1,6})?\](?=[ ]))|)
     (\[rank[ :=]{0,2}\d{1,6}\]:?|rank\d{1,6}[:\[]|)[ ]?
-    (?:\[[IWEF][^\[\]]{1,200}\][ ]|(?:\[[^\[\]]{4,200}\][ ]{0,2}){1,3}?(?=\[(?i:rank)|\w{1,63}:\d)|
+    (?:\[[IWEF][^\[\]]{1,200}\][ ]|(?:\[[^\[\]]{4,200}\][ ]{0,2}){1,5}?(?=\[(?i:rank)|\w{1,63}:\d)|
         [\d:.,-]{8,35}[ ]\|[ ]\w{4,8}[ ]{1,6}\|[ ]|\|[ ]\w{4,8}[ ]{1,6}\|[ ]|)
     (\[(?:PG\ [^\[\]]{1,200}\ )?[Rr](?:ank|ANK)[ :]{0,2}\d{1,6}\]|rank\ \d{1,6}(?=\ \|)|
         [A-Za-z0-9][\w.-]{0,62}:\d{1,8}(?=:\d{1,8}\ )|)""",

@@ -16,8 +16,10 @@ __all__ = ["Line", "Prefix", "fast_speaker", "read_lines", "speaker_key", "split
 
 _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were seen to nest
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
-_SEVERITIES = {"CRITICAL": "F", "FATAL": "F", "C": "F", "NOTICE": "I", "SUCCESS": "I", "VERSION": "I", "CALL": "D",
-               "TRACE": "D", "ABORT": "F", "V": "D"}
+_MAX_GLUED = 100  # in one piece between carriage returns
+_SEVERITIES = {"CRITICAL": "F", "FATAL": "F", "ABORT": "F", "C": "F", "NOTICE": "I", "SUCCESS": "I", "SUCC": "I",
+               "VINFO": "I", "VERSION": "I", "CALL": "D", "TRACE": "D", "V": "D"}
+
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,7 @@ def _read_stamped(text: str, start: int, outer: bool, found: dict[str, object]) 
     if stamp is None:
         return None
     end = stamp.end
-    kind = "syslog" if stamp.form == "syslog" else "zone" if stamp.has_zone else ""
+    kind = "syslog" if stamp.form == "syslog" else "zone" if stamp.has_zone else "bracket" if text[start] == "[" else ""
     rows = _AFTER_STAMP.get(text[end : end + 2]) or _AFTER_STAMP.get(text[end : end + 1], ())
     if end < len(text) and not rows:
         return None  # glued to a word: `10:15:00PM`, `2026-11-20T17:03:28.ckpt`
@@ -177,7 +179,7 @@ def _collect(row: Row, groups: _Groups, match: re.Match[str], found: dict[str, o
             _keep_stamp(Stamp(int(value) / 1e6, "kmsg", False, False, False, True, 1e-6, match.end(index)), found)
         elif innermost or field not in found:
             found[field] = convert(value)
-    if row.name == "nccl":
+    if row.name.startswith("nccl"):
         found["origin"] = match["origin"] or "NCCL"
 
 
@@ -193,12 +195,14 @@ def read_lines(number: int, raw: str) -> list[Line]:
 def _unglue(text: str) -> Iterator[tuple[str, Prefix, bool]]:
     """The parts of `bar[rank3]:[E1120 ...`, each with whether it was glued to the one before."""
     start = 0
-    while start < len(text):
+    for count in range(_MAX_GLUED):
         segment = text[start:] if start else text
         prefix = split_prefix(segment)
-        cut = _next_cut(segment, prefix.end)
+        cut = _next_cut(segment, prefix.end) if count < _MAX_GLUED - 1 else len(segment)
         yield segment[:cut], prefix, start > 0
         start += cut
+        if start == len(text):
+            return
 
 
 def _next_cut(text: str, prefix_end: int) -> int:

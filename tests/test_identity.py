@@ -1,0 +1,82 @@
+"""Whose file it is, from names alone."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diagnose.identity import PathIdentity, identities_from_paths, identity_from_path
+
+WORKER = "63d96054b446604507426c07825b14ba39fd9adaf3f99a70abb1ee54"
+
+
+def said(identity: PathIdentity) -> dict[str, object]:
+    return {name: value for name, value in dataclasses.asdict(identity).items() if value is not None and name != "kind"}
+
+
+@pytest.mark.parametrize(("path", "fields"), [
+    ("gpu-node-07/elastic/job4711_ig1n3m85/attempt_1/2/stderr.log",
+     {"host": "gpu-node-07", "job": "job4711", "attempt": 1, "local_rank": 2, "stream": "stderr"}),
+    ("elastic/none_wvqhlenr/attempt_0/3/error.json", {"attempt": 0, "local_rank": 3}),
+    ("attempt_0/0/stdout.log", {"attempt": 0, "local_rank": 0, "stream": "stdout"}),
+    ("rank_3.log", {"rank": 3}), ("rank3.log.gz", {"rank": 3}), ("log_rank7.txt", {"rank": 7}),
+    ("20261120174121_rank1.log", {"rank": 1}), ("local_rank1.log", {"local_rank": 1}), ("node_rank_1.log", {"node_rank": 1}),
+    ("agent_node1.log", {"host": "node1"}), ("gpu-node-07/agent.log", {"host": "gpu-node-07"}),
+    ("slurm-123_4.out", {"job": "123_4"}), ("slurm-285996.out", {"job": "285996"}), ("sft-6151947.log", {"job": "6151947"}),
+    ("train-6151947-gpu-node-07.out", {"job": "6151947", "host": "gpu-node-07"}),
+    ("pods/ml_moe16-worker-3_7423bf58-be94-4782-9e3e-45d053626127/pytorch/0.log",
+     {"pod": "moe16-worker-3", "host": "moe16-worker-3", "container": "pytorch", "attempt": 0}),
+    (f"logs/worker-{WORKER}-01000000-28911.err", {"worker_id": WORKER, "job": "01000000", "pid": 28911, "stream": "stderr"}),
+    (f"node0050/logs/worker-{WORKER}-ffffffff-28716.out",
+     {"worker_id": WORKER, "pid": 28716, "stream": "stdout", "host": "node0050"}),
+    (f"python-core-worker-{WORKER}_28716.log", {"worker_id": WORKER, "pid": 28716}),
+    ("events/event_CORE_WORKER_11152.log", {"pid": 11152}),
+    ("out/1/rank.3/stderr", {"rank": 3, "stream": "stderr"}),
+    ("flight_recorder/trace_rank_3", {"rank": 3}), ("nccl_trace_rank_3", {"rank": 3}), ("trace_rank_0.json", {"rank": 0}),
+    ("pyspy_rank3.txt", {"rank": 3}), ("pyspy/rank2_pid31562.txt", {"rank": 2, "pid": 31562}), ("pyspy_6892.txt", {"pid": 6892}),
+    ("kern-node0056.log", {"host": "node0056"}), ("dmesg-gpu-07.txt", {"host": "gpu-07"}), ("dmesg_gpuhost.log", {"host": "gpuhost"}),
+    ("h100-r6-n03.log", {"host": "h100-r6-n03"}), ("ip-10-77-1-11.log", {"host": "ip-10-77-1-11"}), ("worker-0.log", {"host": "worker-0"}),
+    ("logs.tar.gz!gpu-071/agent.log", {"host": "gpu-071"}), ("nccl.gpu-07.4711.log", {"host": "gpu-07", "pid": 4711}),
+])
+def test_a_path_says(path, fields):
+    assert said(identity_from_path(path)) == fields
+
+
+@pytest.mark.parametrize("path", [
+    "console.log", "job.log", "train_20261120.log", "checkpoint-1000/train.log", "run-2/out.log", "llama3-8b.log", "gpu0/x.log",
+    "ds_config.json", "dmesg.txt", "agent.log", "nohup.out", "ranking.txt", "a/b.log", "", "/", "moe16-285996-88", "raylet.out"])
+def test_other_names_say_nothing(path):
+    assert said(identity_from_path(path)).keys() <= {"job"}
+
+
+def test_a_trailing_number_is_a_task_where_siblings_differ_in_it():
+    names = ["moe16-285996-88.out", "moe16-285996-7.out", "slurm-285996.out"]
+    found = identities_from_paths(names)
+    assert [found[name].task for name in names] == [88, 7, None]
+    assert {found[name].job for name in names} == {"285996"}
+
+
+@pytest.mark.parametrize("names", [
+    ["moe16-285996-88.out"], ["slurm-123_4.out", "slurm-123_5.out"], ["a-285996-1.out", "a-285997-2.out"],
+    ["stdout.3", "stdout.7"]])
+def test_a_number_without_such_siblings_is_no_task(names):
+    assert {identity.task for identity in identities_from_paths(names).values()} == {None}
+
+
+def test_output_and_error_files_of_one_task_are_one_sibling():
+    found = identities_from_paths(["sft-8729580-0.out", "sft-8729580-0.err"])
+    assert {identity.task for identity in found.values()} == {None}
+
+
+def test_nodes_that_count_from_zero_have_a_node_rank_and_never_a_rank():
+    found = identities_from_paths(["node0.log", "node1.log"])
+    assert [(found[name].node_rank, found[name].rank) for name in ("node0.log", "node1.log")] == [(0, None), (1, None)]
+    assert identities_from_paths(["node11.log"])["node11.log"].node_rank is None
+
+
+@given(st.lists(st.text(alphabet="abcnodeworkrpslum0123456789-_./!\\", max_size=40), max_size=5))
+def test_no_name_raises(names):
+    assert list(identities_from_paths(names)) == list(dict.fromkeys(names))

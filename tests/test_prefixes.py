@@ -1,0 +1,186 @@
+"""Who speaks and when, from the head of one line."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diagnose.prefix_forms import AFTER_STAMP, LEADING
+from diagnose.prefixes import Prefix, fast_speaker, read_lines, speaker_key, split_prefix
+
+C10 = "[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] "
+
+
+def said(text: str) -> dict[str, object]:
+    """The fields that are set, but for the stamp, with the message."""
+    prefix = split_prefix(text)
+    fields = {field.name: getattr(prefix, field.name) for field in dataclasses.fields(Prefix)}
+    named = {name: value for name, value in fields.items() if value is not None and name not in ("stamp", "end")}
+    return {**named, "message": text[prefix.end:]}
+
+
+@pytest.mark.parametrize("row", LEADING + AFTER_STAMP, ids=lambda row: row.name)
+def test_every_row_strips_its_sample(row):
+    assert split_prefix(row.sample).end > 0
+
+
+CASES = {
+    "[rank3]: Traceback (most recent call last):": {"rank": 3, "message": "Traceback (most recent call last):"},
+    '[rank3]:   File "x.py", line 1, in f': {"rank": 3, "message": '  File "x.py", line 1, in f'},
+    "[default2]:[rank10]:     main()": {"rank": 10, "local_rank": 2, "message": "    main()"},
+    "[E ProcessGroupNCCL.cpp:737] [Rank 3] Watchdog": {
+        "group_rank": 3, "severity": "E", "origin": "ProcessGroupNCCL.cpp:737", "message": "[Rank 3] Watchdog"},
+    f"[rank4]:{C10}[PG 5 Rank 0] Timeout": {
+        "rank": 4, "group_rank": 0, "severity": "E", "origin": "ProcessGroupNCCL.cpp:607", "message": "[PG 5 Rank 0] Timeout"},
+    f"{C10}[PG ID 0 PG GUID 0(default_pg) Rank 2] Timeout": {
+        "group_rank": 2, "severity": "E", "origin": "ProcessGroupNCCL.cpp:607",
+        "message": "[PG ID 0 PG GUID 0(default_pg) Rank 2] Timeout"},
+    "W0622 19:47:13.438000 140373504014144 torch/distributed/elastic/api.py:851] Sending": {
+        "tid": 140373504014144, "severity": "W", "origin": "torch/distributed/elastic/api.py:851", "message": "Sending"},
+    "E0325 20:57:27.620000 2606 site-packages/torch/distributed/elastic/api.py:869] failed": {
+        "pid": 2606, "severity": "E", "origin": "site-packages/torch/distributed/elastic/api.py:869", "message": "failed"},
+    "I0619 18:44:12.123456 12345 ProcessGroupNCCL.cpp:835] x": {
+        "tid": 12345, "severity": "I", "origin": "ProcessGroupNCCL.cpp:835", "message": "x"},
+    "[rank0]:[2024-01-02 03:04:05,678] torch.distributed.run: [WARNING] x": {
+        "rank": 0, "severity": "W", "origin": "torch.distributed.run", "message": "x"},
+    "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9)": {
+        "severity": "E", "origin": "torch.distributed.elastic.multiprocessing.api", "message": "failed (exitcode: -9)"},
+    "node0:115:273 [3] NCCL INFO transport/net_ib.cc:93 -> 2": {
+        "host": "node0", "pid": 115, "tid": 273, "device": 3, "severity": "I", "origin": "NCCL",
+        "message": "transport/net_ib.cc:93 -> 2"},
+    "[2026-02-19 22:26:02] roce-n05:88123:91002 [5] ibvwrap.c:262 NCCL WARN Call to ibv_modify_qp failed": {
+        "host": "roce-n05", "pid": 88123, "tid": 91002, "device": 5, "severity": "W", "origin": "ibvwrap.c:262",
+        "message": "Call to ibv_modify_qp failed"},
+    "2026-05-15T12:14:08.815954978Z stderr F [rank1]: x": {"stream": "stderr", "rank": 1, "message": "x"},
+    " 3: [rank11]:[W socket.cpp:464] [c10d] x": {
+        "task": 3, "rank": 11, "severity": "W", "origin": "socket.cpp:464", "message": "[c10d] x"},
+    "13:": {"task": 13, "message": ""},
+    "(VllmWorker rank=1 pid=4009) ERROR 08-12 04:11:20 [core.py:1136] x": {
+        "actor": "VllmWorker", "rank": 1, "pid": 4009, "severity": "E", "origin": "core.py:1136", "message": "x"},
+    "(main_task pid=7) WARNING 02-20 04:10:40 _custom_ops.py:19] Failed": {
+        "actor": "main_task", "pid": 7, "severity": "W", "origin": "_custom_ops.py:19", "message": "Failed"},
+    "(pid=909608, ip=10.0.0.2) x": {"pid": 909608, "ip": "10.0.0.2", "message": "x"},
+    "[pod/llm-worker-0/pytorch] 2026-11-20T17:03:28.1Z [rank3]: x": {
+        "pod": "llm-worker-0", "container": "pytorch", "rank": 3, "message": "x"},
+    "[2026-11-20 17:04:39,355] [INFO] [launch.py:253:sigkill_handler] Killing subprocess 4": {
+        "severity": "I", "origin": "launch.py:253:sigkill_handler", "message": "Killing subprocess 4"},
+    "[2026-09-11 13:02:50,898] [INFO] [logging.py:128:log_dist] [Rank 0] x": {
+        "group_rank": 0, "severity": "I", "origin": "logging.py:128:log_dist", "message": "[Rank 0] x"},
+    "2023-12-15 18:01:40 10.0.1.11: [2023-12-15 18:01:40,510] [INFO] [axolotl.cfg:200] [PID:3310] [RANK:0] x": {
+        "ip": "10.0.1.11", "severity": "I", "origin": "axolotl.cfg:200", "pid": 3310, "rank": 0, "message": "x"},
+    "2026-11-20 16:59:37,706 | INFO | rank 9 | init done: world_size=16": {
+        "severity": "I", "rank": 9, "message": "init done: world_size=16"},
+    "[titan] 2026-03-21 15:24:04,053 - root - INFO - x": {"severity": "I", "origin": "root", "message": "x"},
+    "[1,3]<stderr>:x": {"rank": 3, "stream": "stderr", "message": "x"},
+    "[3]<stdout>: x": {"rank": 3, "stream": "stdout", "message": "x"},
+    "Fri Nov 20 16:59:19 2026[1,0]<stdout>:x": {"rank": 0, "stream": "stdout", "message": "x"},
+    "Mar 21 07:18:53 node0056 kernel: [2752089.385738] NVRM: Xid": {"host": "node0056", "message": "NVRM: Xid"},
+    "Nov 12 03:10:02 n7 slurmd[811]: error: x": {"host": "n7", "origin": "slurmd", "pid": 811, "message": "error: x"},
+    "slurmstepd-n7: error: Detected 1 oom-kill": {"host": "n7", "message": "slurmstepd-n7: error: Detected 1 oom-kill"},
+    "INFO     [trainer.py:88] x": {"severity": "I", "message": "[trainer.py:88] x"},
+    "rank0[1234][MainThread]: ERROR: composer.cli: x": {
+        "rank": 0, "pid": 1234, "severity": "E", "origin": "composer.cli", "message": "x"},
+    "11/20/2026 17:03:56 - INFO - __main__ - [RANK 1] x": {
+        "severity": "I", "origin": "__main__", "rank": 1, "message": "x"},
+    "[rank: 2] x": {"rank": 2, "message": "x"},
+    "gpu004: Traceback (most recent call last):": {"host": "gpu004", "message": "Traceback (most recent call last):"},
+    "[trainer2|0]:Last error:": {"rank": 2, "local_rank": 0, "message": "Last error:"},
+}
+
+
+@pytest.mark.parametrize("text", CASES)
+def test_prefix_says(text):
+    assert said(text) == CASES[text]
+
+
+@pytest.mark.parametrize("text", [
+    "Error: x", "host: something", "foo 3: bar", "", " ", "  File \"x.py\", line 3, in f", "python3: can't open file 'x'",
+    "fp16: True", "srun: error: node0056: task 2: Killed", "slurmstepd: error: Detected 1 oom_kill event",
+    "[11] is setting up NCCL communicator and retrieving ncclUniqueId", "[1]:", "[c10d] The client socket",
+    "[/__w/pytorch/gloo/transport/tcp/pair.cc:553] Connection closed", "ncclSystemError: System call", "[Errno 12] x",
+    "RuntimeError: [rank3]: x", "2: eth0: <BROADCAST,MULTICAST,UP>", "[state-dump] x", "mpirun noticed that process rank 1",
+    "Name | Value", "0 | embed | Embedding | 11 K", "WARNING: x", "wandb: WARNING x", "Rank 11: Device: 3, node: h",
+    "[1/3] c++ -MMD", "ValueError: bad", "rank 3 failed", "[Rank 3] Watchdog"])
+def test_ordinary_text_is_left_whole(text):
+    assert split_prefix(text).end == 0
+
+
+def test_the_zoned_stamp_is_kept_of_nested_ones():
+    prefix = split_prefix(f"2026-12-06T10:44:13.1Z stderr F [rank0]:{C10}x")
+    assert prefix.stamp is not None
+    assert prefix.stamp.has_zone
+
+
+@pytest.mark.parametrize("text", [
+    f"Training: 40%|####  | 4/10 [00:10<00:12]{C10}[Rank 1] x",
+    "Training: 40%|####  | 4/10 [00:10<00:12]2026-11-20 17:03:28,001 - ERROR - x",
+    f"  2%|#    | 13/620 [01:04<50:22, 4.98s/it][rank3]:{C10}x",
+    "Train: 0%|  | 1/531 [00:56<8:16:19, 56.19s/it]W0620 19:47:13.212000 140373504014144 torch/x.py:1] x",
+    "66%|##| 2/3 [00:36<00:18, 18.42s/it] WARNING:torch.distributed.elastic.multiprocessing.api:x",
+    "66%|##| 2/3 [00:36<00:18, 18.42s/it]Traceback (most recent call last):",
+    "epoch 3 done[rank1]:[E ProcessGroupNCCL.cpp:563] x",
+])
+def test_a_log_line_glued_to_text_becomes_a_line_of_its_own(text):
+    assert len(read_lines(7, text)) == 2
+    assert "".join(line.raw for line in read_lines(7, text)) == text
+
+
+@pytest.mark.parametrize("text", [
+    f"[default1]:[rank1]:{C10}[PG 3 Rank 2] [PG 3 Rank 2] stuck", "saved at 2026-11-20 17:03:28,001 to [x]",
+    "[rank0]: see '[rank3]: Traceback' above", "Epoch 0:  15%|# | 4000/25420 [0:16:40, 4.02it/s, v_num=17, loss=0.380]",
+    "  0%|          | 1/20000 [00:05<29:05:31,  5.24s/it]"])
+def test_a_line_that_holds_one_message_stays_one(text):
+    assert [line.raw for line in read_lines(7, text)] == [text]
+
+
+def test_carriage_returns_split_and_the_launcher_s_prefix_holds_for_all():
+    lines = read_lines(7, " 4: 10%|# | 1/10\r 20%|## | 2/10\r\rdone")
+    assert [line.raw for line in lines] == [" 4: 10%|# | 1/10", " 20%|## | 2/10", "done"]
+    assert {line.prefix.task for line in lines} == {4}
+
+
+def test_a_glued_line_keeps_its_own_rank_and_the_host_of_the_line():
+    first, second = read_lines(7, f"gpu004: [rank0]: done[rank1]:{C10}x")
+    assert (first.prefix.rank, second.prefix.rank) == (0, 1)
+    assert second.prefix.host == "gpu004"
+
+
+@pytest.mark.parametrize(("text", "key"), [
+    ("[rank3]: x", "rank3"), ("[gpu-07:2]: x", "local2@gpu-07"), ("(Trainer pid=7, ip=10.0.0.1) x", "Trainer:7@10.0.0.1"),
+    (" 4: x", "task4"), ("plain", ""), ("node0:115:273 [3] NCCL INFO x", "pid115@node0"), ("[E x.cpp:1] [Rank 3] y", "group3")])
+def test_speaker_key_is_canonical(text, key):
+    assert speaker_key(split_prefix(text)) == key
+
+
+@pytest.mark.parametrize("form", [
+    "[rank{}]: x", "[rank{}]:[E1206 18:44:12.715298746 P.cpp:6] x", "[default{}]: x", "[default{}]:[rank7]: x", " {}: x",
+    "(Trainer pid={}, ip=10.0.0.2) x", "(raylet, ip=10.0.0.{}) x", "[1,{}]<stderr>:x", "[E P.cpp:1] [Rank {}] x",
+    "gpu0{}: Traceback (most", "node{}:1:2 [0] NCCL INFO x", "2026-05-15T12:14:08.8Z stderr F [rank{}]: x",
+    "2026-11-20 16:59:37,706 | INFO | rank {} | x", "[2026-09-11 13:02:50,898] [INFO] [x.py:1:log] [Rank {}] x",
+    "[PG ID 0 PG GUID 0(default_pg) Rank {}] x", "[pod/llm-worker-{}/pytorch] x", "trainer-{}  | x",
+    "\x1b[36m(Trainer pid={})\x1b[0m x", "[2023-12-15 18:01:40,510] [INFO] [a.b:200] [PID:3310] [RANK:{}] x",
+    "[node{}:12345] *** Process received signal ***", "10.0.1.{}: x", "Nov 12 03:10:02 node{} kernel: x",
+    "[olmo.util:158, rank={}] x", "rank{}: Traceback"])
+def test_fast_speaker_tells_two_speakers_apart(form):
+    assert fast_speaker(form.format(1).encode()) != fast_speaker(form.format(2).encode())
+
+
+def test_fast_speaker_does_not_depend_on_the_time():
+    lines = [f"[rank3]:[E1206 18:44:{second}.715298746 P.cpp:6] x".encode() for second in (12, 13)]
+    assert [fast_speaker(line) for line in lines] == [b"[rank3]:", b"[rank3]:"]
+
+
+@given(st.text(alphabet="[]():|<> \r0123456789rankRE:E1206T-.,/=pidstaoutF%", max_size=80))
+def test_no_line_raises_and_no_text_is_lost(text):
+    lines = read_lines(1, text)
+    assert "".join(line.raw for line in lines) == text.replace("\r", "")
+    assert all(0 <= line.prefix.end <= len(line.raw) for line in lines)
+    fast_speaker(text.encode())
+
+
+def test_a_bar_that_never_ended_a_line_is_read_in_linear_time():
+    text = "x" * 200_000 + "[rank1]: y" * 2_000
+    assert len(read_lines(1, text)) == 100
