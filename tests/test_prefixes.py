@@ -163,7 +163,7 @@ def test_speaker_key_is_canonical(text, key):
     "[PG ID 0 PG GUID 0(default_pg) Rank {}] x", "[pod/llm-worker-{}/pytorch] x", "trainer-{}  | x",
     "\x1b[36m(Trainer pid={})\x1b[0m x", "[2023-12-15 18:01:40,510] [INFO] [a.b:200] [PID:3310] [RANK:{}] x",
     "[node{}:12345] *** Process received signal ***", "10.0.1.{}: x", "Nov 12 03:10:02 node{} kernel: x",
-    "[olmo.util:158, rank={}] x", "rank{}: Traceback"])
+    "[olmo.util:158, rank={}] x", "rank{}: Traceback", "[trainer{}|0]:x", "11/20/2026 17:32:08 - INFO - __main__ - [RANK {}] x"])
 def test_fast_speaker_tells_two_speakers_apart(form):
     assert fast_speaker(form.format(1).encode()) != fast_speaker(form.format(2).encode())
 
