@@ -160,7 +160,7 @@ def dumps(job: Job) -> Iterator[tuple[str, bytes]]:
     """Yields the name and the bytes of each rank's dump."""
     per_step = len(_step(0, job, 0))
     buffer = 40 if job.fault == "truncated" else job.entries
-    steps_before = max(0, job.entries // per_step - TAIL_STEPS // 2)
+    steps_before = max(0, job.entries // per_step - TAIL_STEPS)
     ranks = _simulate(job, steps_before)
     for rank, state in enumerate(ranks):
         past = [op for n in range(steps_before) for op in _step(rank, job, n)]
@@ -261,7 +261,7 @@ def main() -> None:
     """Prints what reading and comparing cost, without the making of the dumps."""
     options = argparse.ArgumentParser(description=main.__doc__)
     options.add_argument("--ranks", type=int, default=1024)
-    options.add_argument("--entries", type=int, default=2000)
+    options.add_argument("--entries", type=int, default=2020)
     options.add_argument("--fault", choices=FAULTS, default="swap")
     options.add_argument("--form", choices=("pickle", "json"), default="pickle")
     given = options.parse_args()

@@ -50,7 +50,7 @@ class Divergence:
     detail: str  # "skipped", "swapped", "ahead", "behind", "send 3->4", or nothing to add
     is_ambiguous: bool  # as many ranks on either side, or completion unknown: the fault may be the others'
     is_survived: bool  # every rank went past it
-    blocked_in: tuple[tuple[int, str, int], ...]  # ranks at fault that wait in another group: (rank, group, seq)
+    blocked_in: tuple[tuple[int, str, int], ...]  # absent ranks that wait in another group: (rank, group, seq)
 
     @property
     def is_consequence(self) -> bool:
@@ -150,7 +150,8 @@ def _report(
         is_default = "default_pg" in descs or name == "0"
         ranks = tuple(sorted({*of_group, *(range(world_size or 0) if is_default else ())}))
     found = mismatches(of_group, shapes)
-    tail = tail_of(of_group)
+    held = frozenset(rank for rank, places in blocked.items() if any(place[0] != key for place in places))
+    tail = tail_of(of_group, held)
     divergences = [_of_mismatch(name, mismatch, of_group, tail) for mismatch in found]
     if tail.kind is not None and all(divergence.is_survived for divergence in divergences):
         divergences.append(_of_tail(name, tail, of_group, of_ranks))
@@ -277,4 +278,5 @@ def _with_blocked(divergence: Divergence, key: GroupKey, blocked: Blocked) -> Di
         for place in [next(filter(is_elsewhere, blocked.get(rank, [])), None)]
         if place is not None
     ]
-    return replace(divergence, blocked_in=tuple(places))
+    at_fault = set(divergence.ranks) - {rank for rank, _, _ in places}
+    return replace(divergence, ranks=tuple(sorted(at_fault)) or divergence.ranks, blocked_in=tuple(places))

@@ -58,7 +58,7 @@ def waits(name: str, dump: Dump) -> int:
     for row, number in enumerate(dump.columns["call"]):
         call = calls[number]
         if call.is_p2p and call.group == name:
-            seq = dump.columns["p2p_seq"][row]
+            seq = _batch(dump, row)
             if dump.columns["state"][row] == COMPLETED:
                 pending.pop(seq, None)  # of a batch only the closing `coalesced` completes (pytorch#137969)
             else:
@@ -110,14 +110,20 @@ def _absent(source: Recorder, target: Recorder, sends: _Side, receives: _Side) -
     return []
 
 
+def _batch(dump: Dump, row: int) -> int:
+    """Return what the sends and receives of one batch share; up to 2.3 there is one counter for all."""
+    p2p_seq = dump.columns["p2p_seq"][row]
+    return p2p_seq if p2p_seq >= 0 else dump.columns["seq"][row]
+
+
 def _has_completed(dump: Dump, row: int) -> bool:
     if dump.columns["state"][row] == COMPLETED:
         return True
-    seq = dump.columns["p2p_seq"][row]
+    seq = _batch(dump, row)
     group = dump.calls[dump.columns["call"][row]].group
     for later in range(row + 1, len(dump)):  # the `coalesced` that closes the batch
         call = dump.calls[dump.columns["call"][later]]
-        if call.group == group and call.is_p2p and dump.columns["p2p_seq"][later] != seq:
+        if call.group == group and call.is_p2p and _batch(dump, later) != seq:
             return False
         if call.op == "coalesced" and call.group == group and call.is_p2p:
             return dump.columns["state"][later] == COMPLETED
@@ -129,7 +135,8 @@ def _aligned(
 ) -> tuple[_Side, _Side] | None:
     """Cut both sides to where both buffers are complete: after a collective that both still hold."""
     firsts = [side.anchors[0] for side in (sends, receives) if side.anchors]
-    if not firsts or max(*(sends.anchors or [0]), *(receives.anchors or [0])) == min(firsts):
+    counts_alone = source.dump.columns["p2p_seq"][0] >= 0  # else `seq` is not a number of collectives
+    if not firsts or not counts_alone or max(*(sends.anchors or [0]), *(receives.anchors or [0])) == min(firsts):
         return _only_waiting(source, target, sends, receives)
     start = max(_first_anchor(recorder, name) for recorder in (source, target))
     return _after(sends, start), _after(receives, start)

@@ -40,7 +40,9 @@ _NAME_NUMBER = re.compile(r"(\d{1,7})(?:\.[a-z0-9]{1,8}){0,3}$", re.IGNORECASE)
 _NAME_OF_DUMP = re.compile(
     r"(?:nccl|comm_lib|^|[-_.])_?trace_rank_?\d|comm_traces/rank_\d|flight_?recorder|\bfr_trace", re.I
 )
-_HEAD_OF_DUMP = re.compile(rb"pg_config|nccl_comm_state|comm_lib_version|profiling_name|collective_seq_id|pg_status")
+_HEAD_OF_DUMP = re.compile(
+    rb"pg_config|nccl_comm_state|comm_lib_version|profiling_name|(?:collective_)?seq_id|pg_status"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,7 @@ def is_dump(head: bytes, name: str = "") -> bool:
     """Tells from the first few KiB, or from a name that only the recorder gives, that a file is a dump."""
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start in (b"{", b"["):
-        return b'"entries"' in head[:8192] and bool(_HEAD_OF_DUMP.search(head[:8192]))
+        return len(set(_HEAD_OF_DUMP.findall(head[:8192]))) > 1
     if _NAME_OF_DUMP.search(name):
         return head[:1] in (b"", b"\x00", b"\x80")
     return head[:1] == b"\x80" and bool(_HEAD_OF_DUMP.search(head[:8192]))

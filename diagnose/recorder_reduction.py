@@ -12,8 +12,8 @@ from typing import Any
 
 MAX_DEPTH = 64  # a dump nests six levels
 MAX_RANKS_TEXT_CHARS = 16 * 2**20
-STATES = {"scheduled": 0, "started": 1, "completed": 2}
-COLUMNS = ("seq", "p2p_seq", "record", "created_ns", "completed_ns", "duration_us", "state")
+STATES: dict[Any, int] = {"scheduled": 0, "started": 1, "completed": 2}
+COLUMNS = ("call", "seq", "p2p_seq", "record", "created_ns", "completed_ns", "duration_us", "state")
 P2P = re.compile(r"^(send|recv) {1,4}(\d{1,9}) ?(->|<-) ?(\d{1,9})")  # `nccl:send 0->1`, `nccl:recv 1<-0`
 # Frames between the user's line and the collective: `.../torch/distributed/c10d_logger.py`, `<frozen runpy>`.
 LIBRARY = re.compile(r"/(?:site|dist)-packages/|/torch/distributed/|/lib/python3|^<frozen ")
@@ -86,26 +86,15 @@ class _Reduction:
         self.backends: set[str] = set()
         self.last_was_p2p: dict[Any, bool] = {}
         self.skipped = 0
-        self.call: list[int] = []
-        self.raw: dict[str, list[Any]] = {name: [] for name in COLUMNS}
+        self.rows: list[tuple[Any, ...]] = []
 
     def add(self, entry: Any) -> None:
         try:
-            call = self._call(entry)
-        except (AttributeError, TypeError, ValueError, KeyError, RecursionError):
+            row = (self._call(entry), *_numbers(entry))
+        except (AttributeError, TypeError, ValueError, KeyError, OverflowError, RecursionError):
             self.skipped += 1
             return
-        get, raw = entry.get, self.raw
-        seq = get("collective_seq_id")
-        duration, created = get("duration_ms"), get("time_created_ns")
-        self.call.append(call)
-        raw["seq"].append(get("seq_id", -1) if seq is None else seq)  # `seq_id`: 2.2 and 2.3
-        raw["p2p_seq"].append(get("p2p_seq_id", -1))
-        raw["record"].append(get("record_id", -1))
-        raw["created_ns"].append(_int(get("time_created_us")) * 1000 if created is None else created)  # us: 2.2
-        raw["completed_ns"].append(get("time_discovered_completed_ns") or 0)
-        raw["duration_us"].append(int(duration * 1000) if isinstance(duration, float) and duration < 1e12 else -1)
-        raw["state"].append(STATES.get(get("state"), 3))
+        self.rows.append(row)
 
     def _call(self, entry: Any) -> int:
         get = entry.get
@@ -172,13 +161,30 @@ class _Reduction:
         return f"{frame['name']} at {frame['filename']}:{frame['line']}"[:400]
 
     def columns(self) -> dict[str, list[int]]:
-        columns = {"call": self.call}
-        for name, values in self.raw.items():
+        columns = {}
+        for name, values in zip(
+            COLUMNS, zip(*self.rows, strict=True) if self.rows else [()] * len(COLUMNS), strict=True
+        ):
             try:
                 columns[name] = array("q", values).tolist()
             except (TypeError, OverflowError):
                 columns[name] = [_int(value) for value in values]
         return columns
+
+
+def _numbers(entry: dict[Any, Any]) -> tuple[Any, ...]:
+    """Return the values of `COLUMNS` after the call, not yet checked."""
+    get = entry.get
+    seq, duration, created = get("collective_seq_id"), get("duration_ms"), get("time_created_ns")
+    return (
+        get("seq_id", -1) if seq is None else seq,  # `seq_id`: 2.2 and 2.3
+        get("p2p_seq_id", -1),
+        get("record_id", -1),
+        _int(get("time_created_us")) * 1000 if created is None else created,  # us: 2.2
+        get("time_discovered_completed_ns") or 0,
+        int(duration * 1000) if isinstance(duration, float) else -1,
+        STATES.get(get("state"), 3),
+    )
 
 
 def _peers(op: str) -> tuple[str, list[int] | None]:
@@ -190,12 +196,14 @@ def _peers(op: str) -> tuple[str, list[int] | None]:
 
 
 def _status(head: dict[Any, Any], names: dict[str, str]) -> dict[str, list[int]]:
+    """Read how far each group came; keyed by a local id, which names a group only through its entries (0: default)."""
     status = head.get("pg_status")
     found = {}
     for pg_id, about in status.items() if isinstance(status, dict) else ():
-        if isinstance(about, dict):
+        name = names.get(_text(pg_id), "0" if _text(pg_id) == "0" else None)
+        if isinstance(about, dict) and name is not None:
             keys = ("last_enqueued_collective", "last_started_collective", "last_completed_collective")
-            found[names.get(_text(pg_id), _text(pg_id))] = [_int(about.get(key)) for key in keys]
+            found[name] = [_int(about.get(key)) for key in keys]
     return found
 
 
@@ -233,7 +241,7 @@ def reduce_values(top: Any) -> dict[str, Any]:
     reduction = _Reduction(head)
     for entry in entries:
         reduction.add(entry)
-    if entries and not reduction.call:
+    if entries and not reduction.rows:
         raise BadDumpError("not a flight-recorder dump: none of its entries can be read")
     status = _status(head, reduction.pg_ids)
     used = [id(about["ranks"]) for about in reduction.groups.values()]

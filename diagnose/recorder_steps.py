@@ -124,8 +124,11 @@ def _same(ours: list[int], theirs: list[int]) -> int:
     return length if ours[:length] == theirs[:length] else -1
 
 
-def tail_of(of_group: dict[int, Track]) -> Tail:
-    """Returns the first step that not every rank has finished; a rank that is further ahead is no divergence."""
+def tail_of(of_group: dict[int, Track], held: frozenset[int] = frozenset()) -> Tail:
+    """Returns the first step that not every rank has finished; `held` ranks wait in another group.
+
+    A rank that is further ahead is no divergence.
+    """
     known = {rank: track for rank, track in of_group.items() if track.low <= track.high + 1}
     knows_completion = all(track.knows_completion for track in known.values())
     if not known:
@@ -139,18 +142,19 @@ def tail_of(of_group: dict[int, Track]) -> Tail:
             past.append(rank)
         else:
             waiting.append(rank)
-    kind, ranks = _fault(absent, waiting, past)
+    kind, ranks = _fault(absent, waiting, past, held)
     others = tuple(sorted({*absent, *waiting, *past} - set(ranks)))
     is_ambiguous = len(ranks) == len(others) > 1 or (not knows_completion and kind == "extra")
     return Tail(seq, kind, tuple(ranks), others, tuple(waiting), is_ambiguous, knows_completion)
 
 
 def _fault(
-    absent: list[int], waiting: list[int], past: list[int]
+    absent: list[int], waiting: list[int], past: list[int], held: frozenset[int]
 ) -> tuple[Literal["missing", "extra", "state"] | None, list[int]]:
     issued = sorted([*waiting, *past])
     if absent and issued:
-        return ("missing", absent) if len(absent) <= len(issued) else ("extra", issued)
+        is_missing = len(absent) <= len(issued) or not held.isdisjoint(absent)
+        return ("missing", absent) if is_missing else ("extra", issued)
     if waiting and past and len(waiting) < len(past):
         return "state", waiting
     return None, []

@@ -197,15 +197,21 @@ def _track(recorder: Recorder, name: str, rows: list[int], numbers: list[int], s
 
 def _seqs(recorder: Recorder, name: str, rows: list[int]) -> Sequence[int]:
     """Up to 2.3 sends share the counter, so that it differs between ranks; the place among collectives does not."""
-    dump = recorder.dump
-    seqs = [dump.columns["seq"][row] for row in rows]
-    shares_counter = rows and dump.columns["p2p_seq"][rows[0]] < 0
-    if recorder.is_truncated or not shares_counter or not any(c.is_p2p and c.group == name for c in dump.calls):
+    seqs = [recorder.dump.columns["seq"][row] for row in rows]
+    if not _counts_sends(recorder.dump, name):
         return seqs
     placed: list[int] = []
     for at, seq in enumerate(seqs):
         placed.append(1 if at == 0 else placed[-1] + (seq != seqs[at - 1]))
     return placed
+
+
+def _counts_sends(dump: Dump, name: str) -> bool:
+    return any(dump.columns["p2p_seq"][:1]) and dump.columns["p2p_seq"][0] < 0 and _has_p2p(dump, name)
+
+
+def _has_p2p(dump: Dump, name: str) -> bool:
+    return any(call.is_p2p and call.group == name for call in dump.calls)
 
 
 def _sort(track: Track) -> None:
@@ -220,7 +226,7 @@ def _sort(track: Track) -> None:
 
 def _bounds(track: Track, name: str, was_split: bool) -> None:
     dump, is_truncated = track.recorder.dump, track.recorder.is_truncated
-    has_p2p = any(call.is_p2p and call.group == name for call in dump.calls)
+    has_p2p = _has_p2p(dump, name)
     enqueued, _, completed = dump.status.get(name, (-1, -1, -1))
     track.knows_completion = track.done > 0 or "gloo" not in dump.backend
     if track.seqs:
@@ -234,3 +240,5 @@ def _bounds(track: Track, name: str, was_split: bool) -> None:
         track.low = NOTHING_COVERED if is_truncated else 0
     if track.knows_completion and not has_p2p and "gloo" not in dump.backend:
         track.done = max(track.done, min(completed, track.high))
+    if is_truncated and _counts_sends(dump, name):
+        track.low = NOTHING_COVERED  # how many of the numbers that were lost were sends is not known

@@ -1,0 +1,289 @@
+"""Dumps of every version and form are read, hostile ones are one line each, and nothing of them runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import struct
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnose.recorder_child import reduce_dump
+from diagnose.recorder_dump import Dump
+from diagnose.recorder_reader import Limits, Unreadable, is_dump, rank_from_name, read_dumps
+from diagnose.recorder_reduction import BadDumpError
+
+ENTRY = {
+    "record_id": 38,
+    "pg_id": 0,
+    "process_group": ("0", "default_pg"),
+    "collective_seq_id": 39,
+    "p2p_seq_id": 0,
+    "op_id": 39,
+    "profiling_name": "gloo:all_reduce",
+    "time_created_ns": 1795196558933802374,
+    "input_sizes": [[3]],
+    "input_dtypes": ["Float"],
+    "output_sizes": [[3]],
+    "output_dtypes": ["Float"],
+    "state": "scheduled",
+    "time_discovered_started_ns": None,
+    "time_discovered_completed_ns": None,
+    "retired": True,
+    "timeout_ms": 6000,
+    "is_p2p": False,
+    "frames": [
+        {"name": "all_reduce", "filename": "/venv/site-packages/torch/distributed/distributed_c10d.py", "line": 3245},
+        {"name": "wrapper", "filename": "/venv/site-packages/torch/distributed/c10d_logger.py", "line": 83},
+        {"name": "reduce_metrics", "filename": "/app/train_coll.py", "line": 75},
+        {"name": "main", "filename": "/app/train_coll.py", "line": 134},
+    ],
+}
+DUMP = {
+    "version": "2.10",
+    "pg_config": {"": {"name": "", "desc": "", "ranks": "[0, 1, 2]"}},
+    "comm_lib_version": "",
+    "pg_status": {
+        "0": {"last_enqueued_collective": 39, "last_started_collective": -1, "last_completed_collective": 39}
+    },
+    "entries": [ENTRY],
+}
+GOOD = pickle.dumps(DUMP, protocol=2)
+
+
+class _Runs:
+    def __init__(self, *call):
+        self.call = call
+
+    def __reduce__(self):
+        return self.call
+
+
+def read(content, name="trace_rank_1", limits=None):
+    return next(iter(read_dumps([(name, content)], limits)))
+
+
+def reason(content, limits=None):
+    found = read(content, limits=limits)
+    assert isinstance(found, Unreadable)
+    assert "\n" not in found.reason
+    return found.reason
+
+
+def test_entry_keeps_what_was_called_and_the_users_line():
+    entry = read(GOOD).entry(0)
+    assert (
+        entry.text
+        == "collective_seq_id=39 all_reduce input_sizes=[[3]] output_sizes=[[3]] dtypes=Float state=scheduled"
+    )
+    assert entry.call.frame == "reduce_metrics at /app/train_coll.py:75"
+
+
+def test_json_dump_reads_like_the_pickle():
+    dump = read(json.dumps(DUMP).encode())
+    assert (dump.is_json, dump.entry(0)) == (True, read(GOOD).entry(0))
+
+
+def test_json_laid_out_over_lines_gives_the_line_of_an_entry():
+    text = json.dumps({**DUMP, "entries": [ENTRY, {**ENTRY, "collective_seq_id": 40}]}, indent=1, sort_keys=True)
+    line = read(text.encode()).entry(1).line
+    assert '"profiling_name"' in text.splitlines()[line - 1]
+
+
+def test_group_without_a_name_in_the_configuration_is_found_by_elimination():
+    """Gloo in 2.9 writes `""` in pg_config and `0` in the entries."""
+    assert read(GOOD).groups["0"].ranks == (0, 1, 2)
+
+
+def test_list_of_entries_is_version_2_2():
+    old = {
+        "pg_id": 0,
+        "seq_id": 5,
+        "profiling_name": "nccl:all_reduce",
+        "time_created_us": 7,
+        "input_sizes": [[2]],
+        "output_sizes": [[2]],
+        "state": "completed",
+        "retired": True,
+        "frames": [],
+    }
+    entry = read(pickle.dumps([old], protocol=2)).entry(0)
+    assert (entry.seq, entry.created_ns, entry.state, entry.call.is_p2p) == (5, 7000, "completed", False)
+
+
+def test_status_written_as_text_in_json_is_numbers():
+    status = {
+        "0": {"last_enqueued_collective": "39", "last_started_collective": "-1", "last_completed_collective": "38"}
+    }
+    assert read(json.dumps({**DUMP, "pg_status": status}).encode()).status == {"0": (39, -1, 38)}
+
+
+def test_rank_is_the_one_that_all_groups_of_the_dump_share():
+    config = {
+        "0": {"desc": "default_pg", "ranks": "[0, 1, 2, 3]"},
+        "5": {"desc": "", "ranks": "[1, 3]"},
+        "7": {"desc": "", "ranks": "[2, 3]"},
+    }
+    dump = read(pickle.dumps({**DUMP, "pg_config": config}), name="trace_rank_0")
+    assert (dump.rank, dump.rank_from) == (3, "content")
+
+
+def test_rank_is_who_the_sends_come_from():
+    entry = {**ENTRY, "profiling_name": "nccl:recv 2<-0", "is_p2p": True}
+    dump = read(pickle.dumps({**DUMP, "entries": [entry]}), name="copy.bin")
+    assert (dump.rank, dump.entry(0).call.peers) == (2, (0, 2))
+
+
+@pytest.mark.parametrize(
+    ("name", "rank"),
+    [
+        ("nccl_trace_rank_12", 12),
+        ("/tmp/comm_lib_trace_rank_3", 3),
+        ("trace_rank_0.json", 0),
+        ("comm_traces/rank_7", 7),
+        ("a.tar.gz!node1/rank_5/dump.pkl", 5),
+        ("dump12.pickle", 12),
+        ("run4/dump", None),
+    ],
+)
+def test_rank_from_name(name, rank):
+    assert rank_from_name(name) == rank
+
+
+def test_dump_is_known_by_its_head_under_any_name():
+    assert is_dump(GOOD[:4096], "blob")
+    assert is_dump(json.dumps(DUMP).encode()[:4096], "x.txt")
+    assert not is_dump(pickle.dumps({"weights": [1, 2]}), "model.pt")
+    assert not is_dump(b'{"entries": []}', "log.json")
+
+
+def test_dump_survives_json():
+    dump = read(GOOD)
+    assert Dump.from_json(json.loads(json.dumps(dump.to_json()))) == dump
+
+
+def test_pickle_that_runs_a_command_is_refused_and_runs_nothing(tmp_path):
+    mark = tmp_path / "ran"
+    bad = pickle.dumps({**DUMP, "entries": [_Runs(os.system, (f"touch {mark}",))]})
+    assert reason(bad) == "refused: the pickle asks for posix.system; nothing of it was run"
+    assert not mark.exists()
+
+
+def test_pickle_of_a_class_is_refused():
+    assert reason(pickle.dumps(Path("x"))).startswith("refused: the pickle asks for pathlib.")
+
+
+def test_persistent_id_is_refused():
+    assert reason(b"\x80\x02X\x01\x00\x00\x00aQ.").startswith("refused: the pickle asks for a persistent object")
+
+
+@pytest.mark.parametrize("opcode", [b"R", b"b", b"\x81", b"\x82\x01", b"o"])
+def test_opcodes_that_build_objects_are_one_line(opcode):
+    assert reason(b"\x80\x02}}" + opcode + b".")
+
+
+def test_memo_bomb_is_named():
+    assert reason(b"\x80\x02Nr\xff\xff\xff\x7f.") == "memo index 2,147,483,647 in a file of 9 bytes (memory bomb)"
+
+
+@pytest.mark.parametrize("opcode", [b"\x8e", b"\x8d", b"\x95", b"\x96"])  # BINBYTES8, BINUNICODE8, FRAME, BYTEARRAY8
+def test_announced_terabyte_is_named(opcode):
+    bomb = b"\x80\x05" + opcode + struct.pack("<Q", 2**40) + b"x."
+    assert reason(bomb) == "announces 1,099,511,627,776 bytes, the file has 13"
+
+
+def test_recursion_bomb_is_named():
+    deep = b"\x80\x02" + b"]" * 200_000 + b"a" * 199_999 + b"."
+    assert reason(deep) == "nests too deeply for a dump (recursion bomb)"
+    assert reason(b"[" * 200_000) == "nests too deeply for a dump (recursion bomb)"
+
+
+def test_list_that_holds_itself_is_one_line():
+    assert "nests too deeply" in reason(b"\x80\x02]q\x00h\x00a.")
+
+
+def test_sparse_file_of_two_gigabytes_is_not_read(tmp_path):
+    sparse = tmp_path / "trace_rank_0"
+    with sparse.open("wb") as file:
+        file.truncate(2 * 2**30)
+    assert reason(sparse) == "2,147,483,648 bytes; a dump may have 536,870,912"
+
+
+def test_zeros_are_not_a_dump():
+    assert reason(bytes(4096)) == "starts neither like a pickle nor like JSON"
+
+
+def test_truncated_dumps_are_named():
+    assert reason(GOOD[:-40]).startswith("truncated or damaged pickle")
+    assert reason(json.dumps(DUMP).encode()[:-40]).startswith("truncated JSON")
+    assert reason(b"") == "empty file"
+
+
+def test_dump_that_takes_too_much_time_is_named_and_the_next_is_read():
+    """A chain of dictionaries keyed by nested tuples hashes in exponential time."""
+    tuples = b"\x80\x02)" + b"2\x86" * 60
+    bomb = b"\x80\x02}" + tuples[2:] + b"Ns."
+    found = list(read_dumps([("a", bomb), ("trace_rank_1", GOOD)], Limits(cpu_s=0)))
+    assert "s of CPU" in found[0].reason
+    assert found[1].rank == 1
+
+
+def test_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "trace_rank_0")
+    assert reason(tmp_path / "trace_rank_0") == "not a regular file"
+
+
+def test_unreadable_and_missing_files_are_one_line(tmp_path):
+    def fails():
+        raise PermissionError(13, "Permission denied")
+
+    assert reason(fails) == "cannot be read: Permission denied"
+    assert reason(tmp_path / "none") == "cannot be read: No such file or directory"
+
+
+def test_bad_dump_does_not_hide_the_others():
+    bad = b"\x80\x02Nr\xff\xff\xff\x7f."
+    found = list(read_dumps([("rank_0", GOOD), ("rank_1", bad), ("rank_2", lambda: GOOD)]))
+    assert [type(dump).__name__ for dump in found] == ["Dump", "Unreadable", "Dump"]
+
+
+def test_entry_with_wrong_types_is_skipped_and_counted():
+    broken = [{**ENTRY, "input_sizes": 5}, 7, {**ENTRY, "frames": [{"name": "no file"}]}, ENTRY]
+    dump = read(pickle.dumps({**DUMP, "entries": broken}, protocol=2))
+    assert (len(dump), dump.skipped_entries) == (1, 3)
+
+
+def test_numbers_beyond_64_bits_are_unknown():
+    entry = {**ENTRY, "time_created_ns": 2**80, "collective_seq_id": "x", "record_id": 2**40}
+    found = read(pickle.dumps({**DUMP, "entries": [entry]}, protocol=2)).entry(0)
+    assert (found.created_ns, found.seq, found.record) == (-1, -1, -1)
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.lists(st.tuples(st.binary(max_size=40), st.integers(0, len(GOOD))), min_size=20, max_size=40))
+def test_damaged_pickles_give_a_reason_or_a_dump(damages):
+    """In the child, since four random bytes may ask for gigabytes."""
+    damaged = [(str(n), GOOD[:at] + noise + GOOD[at + len(noise) :]) for n, (noise, at) in enumerate(damages)]
+    found = list(read_dumps([*damaged, ("rank_9", GOOD)]))
+    assert [dump.name for dump in found] == [name for name, _ in damaged] + ["rank_9"]
+    assert isinstance(found[-1], Dump)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(list(ENTRY)), inner, max_size=4),
+        max_leaves=20,
+    )
+)
+def test_entries_of_any_values_never_raise_anything_else(value):
+    entry = {**ENTRY, **value} if isinstance(value, dict) else value
+    try:
+        reduce_dump(pickle.dumps({"version": "2.4", "entries": [entry, ENTRY], "pg_config": value, "pg_status": value}))
+    except BadDumpError as error:
+        assert str(error)
