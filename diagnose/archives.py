@@ -16,8 +16,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any, cast
 
-from diagnose.kinds import Container
-from diagnose.streams import BOMB_BYTES, MAX_RATIO, Stream
+from .kinds import Container
+from .streams import BOMB_BYTES, MAX_RATIO, Stream
 
 MAX_MEMBERS = 100_000  # a job of 10,000 ranks leaves fewer files; more is a mistake or an attack
 SPOOL_BYTES = 16 << 20  # a zip inside another stream is kept in memory up to here, then in a temporary file

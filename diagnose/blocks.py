@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
-from diagnose.errors import SourceError
-from diagnose.kinds import Encoding
-from diagnose.markdown import FenceMask
-from diagnose.normalise import Normaliser, needs_normalising, normalise
-from diagnose.sources import Source
-from diagnose.streams import Stream
+from .errors import SourceError
+from .kinds import Encoding
+from .markdown import FenceMask
+from .normalise import Normaliser, needs_normalising, normalise
+from .sources import Source
+from .streams import Stream
 
 BLOCK_BYTES = 1 << 20  # 256 KiB to 1 MiB are equally fast; fewer blocks cost less Python
 MAX_LINE_BYTES = 1 << 20  # of one piece; BLOCK_BYTES may not be larger, or a long line could hide within a block

@@ -12,6 +12,7 @@ In: a line that begins with `{`. Out: its text, or None when it is not a log lin
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
@@ -19,6 +20,7 @@ from typing import Any, NamedTuple
 MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON
 
 _TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text")
+_HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text)"')
 _TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date")
 _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
 _DETAIL_KEYS = ("exc_info", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
@@ -40,7 +42,7 @@ class _Speaker(NamedTuple):
 
 def undress_json(line: bytes) -> Written | None:
     """Gives the text a JSON log line carries; None when it carries none."""
-    if len(line) > MAX_JSON_BYTES or not line.rstrip().endswith(b"}"):
+    if len(line) > MAX_JSON_BYTES or _HAS_TEXT.search(line) is None or not line.rstrip().endswith(b"}"):
         return None
     try:
         record = json.loads(line)

@@ -10,7 +10,7 @@ import glob
 import os
 from collections.abc import Iterator
 
-from diagnose.errors import SourceError
+from .errors import SourceError
 
 SKIPPED_FOLDERS = frozenset([".git", "__pycache__", "node_modules"])
 

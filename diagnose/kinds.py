@@ -48,14 +48,57 @@ _MAGICS: tuple[tuple[bytes, str], ...] = (
 _SAFETENSORS = re.compile(rb"[\x00-\xff]{5}\x00{3}\{\"")  # 8 bytes of header length, then a JSON header
 
 _CODE = frozenset(
-    [".py", ".pyi", ".pyx", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".rs", ".go", ".js",
-     ".ts", ".java", ".scala", ".rb", ".lua", ".ipynb", ".diff", ".patch", ".cmake", ".proto", ".css", ".j2"]
+    [
+        ".py",
+        ".pyi",
+        ".pyx",
+        ".c",
+        ".cc",
+        ".cpp",
+        ".cxx",
+        ".cu",
+        ".cuh",
+        ".h",
+        ".hh",
+        ".hpp",
+        ".rs",
+        ".go",
+        ".js",
+        ".ts",
+        ".java",
+        ".scala",
+        ".rb",
+        ".lua",
+        ".ipynb",
+        ".diff",
+        ".patch",
+        ".cmake",
+        ".proto",
+        ".css",
+        ".j2",
+    ]
 )
 _PROSE = frozenset([".rst", ".tex", ".adoc"])
 _MARKDOWN = frozenset([".md", ".markdown", ".mdx"])
 _CONTEXT = frozenset(
-    [".sh", ".bash", ".slurm", ".sbatch", ".pbs", ".lsf", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf",
-     ".json", ".json5", ".env", ".properties"]
+    [
+        ".sh",
+        ".bash",
+        ".slurm",
+        ".sbatch",
+        ".pbs",
+        ".lsf",
+        ".yaml",
+        ".yml",
+        ".toml",
+        ".ini",
+        ".cfg",
+        ".conf",
+        ".json",
+        ".json5",
+        ".env",
+        ".properties",
+    ]
 )
 # `kubectl get pod -o yaml|json` is a report of what happened (`reason: OOMKilled`), not a configuration.
 _KUBERNETES = re.compile(rb"(?m)^ {0,8}\"?kind\"?: ?\"?(?:Pod|Event|Node|List|PodList|EventList|NodeList)\b")

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import re
 
-from diagnose.dress import undress_json
+from .dress import undress_json
 
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
 # a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
 DRESS_LITERALS: tuple[bytes, ...] = (
-    b"\x1b", b"\x00", b"\xef\xbb\xbf", b"\n{", b" stdout P ", b" stderr P ",
+    b"\x1b", b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ",
     b"#033[", b"\\x1b[", b"\\x1B[", b"\\u001b[", b"\\u001B[", b"\\033[", b"\\e[", b"^[[", b"[0m", b"[39m",
 )  # fmt: skip
 
@@ -27,6 +27,7 @@ _ANSI = re.compile(
     rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,4}([@-~])|\][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)"
     rb"|[PX^_][^\x1b\n]{0,2048}\x1b\\|[ -/]{1,2}[0-~]|[0-~])?"
 )
+_COLOUR = re.compile(rb"\x1b\[[0-9;]{0,64}[mK]")
 # The same as syslog (`#033[31m`), a repr or JSON (`\x1b[31m`, `\u001b[31m`, `\033[31m`) or `cat -v` (`^[[0m`) write it.
 _WRITTEN_ANSI = re.compile(rb"(?:#033|\\(?:x1[bB]|u001[bB]|033|e)|\^\[)\[[0-9;?]{0,32}([A-Za-z])")
 _WRITTEN_MARK = (b"#033[", b"^[[")
@@ -40,6 +41,9 @@ _MOVES = frozenset([b"A", b"B", b"E", b"F", b"G", b"H", b"f"])
 # 2026-04-22T21:34:20.123456789Z stderr P first 16 KiB of a line
 _CRI = re.compile(rb"(\d{4}-\d\d-\d\dT[0-9:.]{8,18}(?:Z|[+-]\d\d:\d\d) (stdout|stderr)) ([PF])(?::[A-Z:]{1,8})? ")
 _CRI_PARTIAL = re.compile(rb" std(?:out|err) P ")
+# Docker's own form without escapes: nearly all lines of nearly all files, and 10 times faster than as JSON
+_DOCKER = re.compile(rb'(?m)^\{"log":"([^"\\\n]*)\\n","stream":"(stdout|stderr)","time":"([0-9T:.Z+-]{20,40})"\}$')
+_JSON_LINE = re.compile(rb'\n\{ ?"')
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -81,6 +85,8 @@ class Normaliser:
             data = data.replace(b"\x00", b"")
         if _BOM in data:
             data = data.replace(_BOM, b"")
+        if b'{"log":"' in data:
+            data = _DOCKER.sub(rb"\3 \2 F \1", data)
         if self._open or _has_json_line(data) or _CRI_PARTIAL.search(data) is not None:
             data = self._join(data)
         return strip_ansi(data)
@@ -97,7 +103,7 @@ class Normaliser:
             body, end = (line[:-1], b"\n") if line.endswith(b"\n") else (line, b"")
             place = len(held)
             held.append(line)
-            if body.startswith(b"{"):
+            if body.startswith((b'{"', b'{ "')):
                 written = undress_json(body)
                 if written is not None:
                     body, is_partial, stream = written.text, written.is_partial, written.stream
@@ -162,6 +168,7 @@ class _Partial:
 def strip_ansi(data: bytes) -> bytes:
     """Removes colours and other terminal sequences, real ones and written ones; a cursor movement becomes `\\r`."""
     if b"\x1b" in data:
+        data = _COLOUR.sub(b"", data)  # nearly all of them; without a call per match it is twice as fast
         data = _ANSI.sub(_replacement, data)
     has_written = b"\\" in data and _WRITTEN_BACKSLASH.search(data) is not None
     if has_written or any(mark in data for mark in _WRITTEN_MARK):
@@ -195,7 +202,7 @@ def _without_prefix(text: bytes, first: bytes) -> bytes:
 
 
 def _has_json_line(data: bytes) -> bool:
-    return data.startswith(b"{") or (b"{" in data and b"\n{" in data)
+    return data.startswith((b'{"', b'{ "')) or (b"{" in data and _JSON_LINE.search(data) is not None)
 
 
 def _split(data: bytes) -> list[bytes]:

@@ -17,10 +17,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, cast
 
-from diagnose.archives import read_members
-from diagnose.errors import SourceError
-from diagnose.folders import SKIPPED_FOLDERS, Seen, expand_pattern, walk_folder
-from diagnose.kinds import (
+from .archives import read_members
+from .errors import SourceError
+from .folders import SKIPPED_FOLDERS, Seen, expand_pattern, walk_folder
+from .kinds import (
     PEEK_BYTES,
     Compression,
     Container,
@@ -32,8 +32,8 @@ from diagnose.kinds import (
     kind_of,
     suffix_of,
 )
-from diagnose.markdown import has_fences, is_paste
-from diagnose.streams import Inflated, Joined, Stream, missing_extra, peek
+from .markdown import has_fences, is_paste
+from .streams import Inflated, Joined, Stream, missing_extra, peek
 
 MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
@@ -133,7 +133,7 @@ def _from_file(raw: io.FileIO, path: str, size: int) -> Iterator[Source]:
         return
     if opened.container is None or opened.skipped is not None:
         source = _classify(opened, path, size, damage)
-        is_plain = not opened.layers and source.encoding == "utf-8"
+        is_plain = not opened.layers and source.encoding == "utf-8" and source.kind != "markdown"
         yield replace(source, path=path, seekable=is_plain, stream=None, damage=[])
     elif opened.container == "zip" and not opened.layers:
         raw.seek(0)

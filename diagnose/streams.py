@@ -11,7 +11,7 @@ import zlib
 from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
-from diagnose.kinds import Compression, compression_of
+from .kinds import Compression, compression_of
 
 MAX_RATIO = 200  # repetitive logs reach 100:1; a stream beyond this and beyond BOMB_BYTES is cut
 BOMB_BYTES = 256 << 20  # so much may come out before the ratio counts

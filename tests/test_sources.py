@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 import zstandard
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from diagnose.errors import SourceError
 from diagnose.sources import Source, Text, find_sources
@@ -374,3 +376,20 @@ def test_plain_file_is_portable_and_seekable(tmp_path):
     (tmp_path / "x.log").write_bytes(LINE)
     copy = pickle.loads(pickle.dumps(only(tmp_path / "x.log")))  # noqa: S301 - our own bytes: workers get sources so
     assert (copy.seekable, read_all(copy)) == (True, LINE)
+
+
+ARCHIVES = {
+    "tar": tar_bytes({"a.log": LINE, "b.log.gz": gzip.compress(LINE)}),
+    "tgz": tar_bytes({"a.log": LINE, "b.zip": zip_bytes({"c.log": LINE})}, "w:gz"),
+    "zip": zip_bytes({"a.log": LINE * 9, "b.tar": tar_bytes({"c.log": LINE})}),
+}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.sampled_from(sorted(ARCHIVES)), st.integers(0, 12_000), st.integers(0, 12_000), st.binary(max_size=20))
+def test_damaged_archive_never_raises(form, at, cut, garbage):
+    data = ARCHIVES[form]
+    damaged = (data[: at % len(data)] + garbage + data[at % len(data) + len(garbage) :])[: cut % len(data) + 1]
+    for source in find_sources([io.BytesIO(damaged)]):
+        if source.skipped is None:
+            read_all(source)
