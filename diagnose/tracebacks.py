@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
+from diagnose.library_paths import is_library
 from diagnose.prefixes import Line, Prefix
 from diagnose.traceback_assembly import Assembly
 from diagnose.traceback_lines import Frame, read_exception
@@ -143,18 +144,6 @@ def _inside(chain: Sequence[Link], place: int) -> int | None:
                 return i
             inside = i
     return inside
-
-
-_LIBRARY = re.compile(
-    r"site-packages/|dist-packages/|/lib(?:64)?/python[23]|^<(?:frozen|string|attrs|eval_with)|^python3|"
-    r"(?:^|/)torch/(?:nn|distributed|utils|optim|autograd|cuda|_dynamo|_inductor|multiprocessing|jit|fx|ao|func)/|"
-    r"(?:^|/)torch/_?[a-z]{1,40}\.py$|(?:^|/)bin/[\w.-]{1,60}$"
-)
-
-
-def is_library(file: str) -> bool:
-    """Say whether a frame's file is a library's or the interpreter's rather than the user's own."""
-    return _LIBRARY.search(file) is not None
 
 
 def user_frame(traceback: Traceback) -> Frame | None:

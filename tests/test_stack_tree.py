@@ -1,0 +1,139 @@
+"""The ranks' stacks merged: groups, pattern, tree."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnose.stack_forms import StackFrame
+from diagnose.stack_tree import label_ranges, merge_stacks, tree_lines
+from diagnose.stacks import StackDump, StackThread
+from diagnose.standing import classify, is_idle
+
+C10D = "torch/distributed/distributed_c10d.py"
+MAIN = StackFrame("main", "train.py", 130)
+REDUCE = (MAIN, StackFrame("sync", "train.py", 58), StackFrame("all_reduce", C10D, 3252))
+GATHER = (MAIN, StackFrame("log", "train.py", 99), StackFrame("all_gather", C10D, 2100))
+SAVE = (MAIN, StackFrame("save_checkpoint", "train.py", 71), StackFrame("_save", "torch/serialization.py", 900))
+
+
+def dump(frames: tuple[StackFrame, ...], *others: StackThread, pid: int = 1) -> StackDump:
+    main = StackThread("MainThread", str(pid), "idle", True, frames)
+    return StackDump("py-spy", pid, None, None, "", (*others, main), 1, 9, "", "")
+
+
+def test_the_rank_outside_the_collective_is_the_suspect():
+    tree = merge_stacks([(rank, dump(SAVE if rank == 6 else REDUCE)) for rank in range(8)])
+    assert (tree.pattern, tree.suspects, tree.crowd) == ("waiting", (6,), (0, 1, 2, 3, 4, 5, 7))
+
+
+def test_groups_are_largest_first():
+    tree = merge_stacks([(rank, dump(SAVE if rank == 0 else REDUCE)) for rank in range(4)])
+    assert [(g.ranks, g.count, g.standing.kind) for g in tree.groups] == [((1, 2, 3), 3, "collective"), ((0,), 1, "save")]
+
+
+def test_equal_groups_in_different_collectives_are_a_desync_without_a_suspect():
+    tree = merge_stacks([(rank, dump(REDUCE if rank % 2 else GATHER)) for rank in range(4)])
+    assert (tree.pattern, tree.suspects) == ("desync", ())
+
+
+def test_the_minority_of_a_desync_is_suspect():
+    tree = merge_stacks([(rank, dump(GATHER if rank == 2 else REDUCE)) for rank in range(4)])
+    assert (tree.pattern, tree.suspects) == ("desync", (2,))
+
+
+def test_all_in_one_collective_is_together():
+    assert merge_stacks([(rank, dump(REDUCE)) for rank in range(4)]).pattern == "together"
+
+
+def test_same_operation_from_another_line_is_another_collective():
+    other = (MAIN, StackFrame("sync", "train.py", 77), REDUCE[-1])
+    assert merge_stacks([(0, dump(REDUCE)), (1, dump(other))]).pattern == "desync"
+
+
+def test_no_dumps():
+    assert merge_stacks([]).pattern == "none"
+
+
+def test_two_dumps_tell_who_moved():
+    later = (MAIN, StackFrame("sync", "train.py", 60))
+    tree = merge_stacks([(0, dump(REDUCE)), (1, dump(REDUCE)), (0, dump(REDUCE)), (1, dump(later))])
+    assert (tree.stuck, tree.moving) == ((0,), (1,))
+
+
+def test_polling_inside_a_library_is_stuck():
+    polls = [(MAIN, StackFrame("_try_get_data", "site-packages/torch/utils/data/dataloader.py", line)) for line in (7, 9)]
+    assert merge_stacks([(0, dump(frames)) for frames in polls]).stuck == (0,)
+
+
+def test_idle_threads_are_folded():
+    monitor = StackThread("Thread-1", "2", "idle", False, (StackFrame("run", "tqdm/_monitor.py", 60), StackFrame("wait", "threading.py", 331)))
+    tree = merge_stacks([(0, dump(REDUCE, monitor))])
+    assert (tree.idle_threads, len(tree.groups)) == (1, 1)
+
+
+def test_tree_lines_show_rank_ranges():
+    tree = merge_stacks([(rank, dump(SAVE if rank == 6 else REDUCE)) for rank in range(8)])
+    assert tree_lines(tree) == [
+        "[0-7] main (train.py:130)",
+        "  [0-5,7] sync (train.py:58)",
+        f"  [0-5,7] all_reduce ({C10D}:3252)",
+        "  [6] save_checkpoint (train.py:71)",
+        "  [6] _save (torch/serialization.py:900)",
+    ]
+
+
+def test_labels_without_a_rank_stand_behind():
+    assert label_ranges([3, "pid 9", 1, 2]) == "1-3,pid 9"
+
+
+@pytest.mark.parametrize(
+    ("frames", "kind"),
+    [
+        (REDUCE, "collective"),
+        (SAVE, "save"),
+        ((MAIN, StackFrame("load_checkpoint", "engine.py", 1), StackFrame("read", "io.py", 2)), "load"),
+        ((MAIN, StackFrame("_try_get_data", "torch/utils/data/dataloader.py", 1), StackFrame("wait", "threading.py", 3)), "data"),
+        ((MAIN, StackFrame("fetch_next_shard", "train.py", 41)), "data"),
+        ((MAIN, StackFrame("evaluate", "trainer.py", 1), StackFrame("forward", "torch/nn/linear.py", 3)), "eval"),
+        ((MAIN, StackFrame("_compile", "torch/_dynamo/convert_frame.py", 1)), "compile"),
+        ((MAIN, StackFrame("wait", "torch/utils/file_baton.py", 1)), "compile"),
+        ((MAIN, StackFrame("acquire", "filelock/_api.py", 1)), "lock"),
+        ((MAIN, StackFrame("readinto", "socket.py", 1)), "io"),
+        ((MAIN, StackFrame("_engine_run_backward", "torch/autograd/graph.py", 1)), "compute"),
+        ((MAIN, StackFrame("init_process_group", C10D, 1)), "collective"),
+        ((MAIN,), "unknown"),
+        ((), "unknown"),
+    ],
+)
+def test_standing(frames, kind):
+    assert classify(frames).kind == kind
+
+
+def test_collective_inside_a_save_is_the_collective():
+    assert classify((*SAVE[:2], StackFrame("barrier", C10D, 1))).kind == "collective"
+
+
+def test_main_loop_is_not_idle():
+    assert not is_idle("", REDUCE)
+
+
+def test_ten_thousand_ranks_merge_quickly():
+    dumps = [(rank, dump((*REDUCE[:2], StackFrame("x", "train.py", rank)) if rank % 10 == 0 else REDUCE)) for rank in range(10_000)]
+    start = time.perf_counter()
+    tree = merge_stacks(dumps)
+    assert time.perf_counter() - start < 5.0
+    assert tree.groups[0].count == 9000
+
+
+FRAMES = st.builds(StackFrame, st.sampled_from(["main", "all_reduce", "wait", "<module>", ""]), st.sampled_from([C10D, "a.py", ""]), st.none() | st.integers(0, 9))
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 5) | st.sampled_from(["pid 1", "pid 2"]), st.lists(FRAMES, max_size=6)), max_size=12))
+def test_any_stacks_merge_whatever_their_order(items):
+    dumps = [(label, dump(tuple(frames))) for label, frames in dict(items).items()]
+    assert merge_stacks(dumps) == merge_stacks(dumps[::-1])

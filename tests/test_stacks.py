@@ -1,0 +1,301 @@
+"""Stack dumps and native traces as py-spy, faulthandler, gdb, glibc and c10 print them."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnose.native_traces import NativeTrace, find_native_traces
+from diagnose.prefixes import Line, read_lines
+from diagnose.stacks import StackDump, find_stacks
+
+
+def lines_of(text: str) -> list[Line]:
+    numbered = enumerate(textwrap.dedent(text).strip("\n").split("\n"), 1)
+    return [line for number, raw in numbered for line in read_lines(number, raw)]
+
+
+def dump_of(text: str) -> StackDump:
+    found = find_stacks(lines_of(text))
+    assert len(found) == 1, found
+    return found[0]
+
+
+def trace_of(text: str) -> NativeTrace:
+    found = find_native_traces(lines_of(text))
+    assert len(found) == 1, found
+    return found[0]
+
+
+PYSPY = """
+Process 6889: /data/jobs/venv/bin/python -u train_coll.py --local_rank=1
+Python v3.11.7 (/opt/python3.11/bin/python3.11)
+
+Thread 6889 (idle): "MainThread"
+    all_reduce (torch/distributed/distributed_c10d.py:3252)
+    sync_gradients (train_coll.py:58)
+    <module> (train_coll.py:156)
+Thread 0x7F1184A42520 (active+gil): "Thread-1 (_monitor)"
+    wait (threading.py:331)
+    run (tqdm/_monitor.py:60)
+"""
+
+
+def test_pyspy_process():
+    dump = dump_of(PYSPY)
+    assert (dump.form, dump.pid, dump.local_rank, dump.line, dump.end_line) == ("py-spy", 6889, 1, 1, 10)
+
+
+def test_pyspy_frames_are_outermost_first():
+    main = dump_of(PYSPY).threads[0]
+    assert [f.function for f in main.frames] == ["<module>", "sync_gradients", "all_reduce"]
+    assert (main.is_main, main.state, main.frames[-1].line) == (True, "idle", 3252)
+
+
+def test_pyspy_second_thread():
+    thread = dump_of(PYSPY).threads[1]
+    assert (thread.name, thread.state, thread.is_main) == ("Thread-1 (_monitor)", "active+gil", False)
+
+
+def test_pyspy_command_line_with_breaks():
+    dump = dump_of(PYSPY.replace("train_coll.py --local_rank=1", "-c import x\nx.run(1)", 1))
+    assert dump.cmdline.endswith("x.run(1)") and len(dump.threads) == 2
+
+
+def test_pyspy_locals_are_no_frames():
+    text = PYSPY.replace(
+        "    sync_gradients", '        Arguments:\n            group: <ProcessGroup at 0x7f (x:1)>\n    sync_gradients', 1
+    )
+    assert len(dump_of(text).threads[0].frames) == 3
+
+
+def test_pyspy_native_frames():
+    text = PYSPY.replace("    all_reduce", "    0x7f2a (libc.so.6)\n    ncclAllReduce (libnccl.so.2)\n    all_reduce", 1)
+    frames = dump_of(text).threads[0].frames
+    assert [(f.function, f.file) for f in frames[-2:]] == [("ncclAllReduce", "libnccl.so.2"), ("0x7f2a", "libc.so.6")]
+
+
+def test_two_processes_are_two_dumps():
+    found = find_stacks(lines_of(PYSPY.strip() + "\n" + PYSPY.strip().replace("6889", "6890")))
+    assert [dump.pid for dump in found] == [6889, 6890]
+
+
+def test_heading_names_the_rank():
+    assert dump_of("=== rank 3 (pid 6889) ===\n" + PYSPY.strip()).rank == 3
+
+
+def test_log_line_about_a_rank_is_no_heading():
+    assert dump_of("[Rank 3] Watchdog caught collective operation timeout\n" + PYSPY.strip()).rank is None
+
+
+def test_pyspy_json():
+    frames = [{"name": "all_reduce", "short_filename": "c10d.py", "line": 3}, {"name": "<module>", "filename": "a.py"}]
+    text = json.dumps([{"pid": 7, "thread_id": 1, "thread_name": "MainThread", "active": False, "frames": frames}])
+    dump = dump_of(text)
+    assert (dump.pid, [f.function for f in dump.threads[0].frames]) == (7, ["<module>", "all_reduce"])
+
+
+FAULT = """
+step 5/40
+Fatal Python error: Segmentation fault
+
+Thread 0x00007fb86ebc0000 (most recent call first):
+  File "/opt/python3.11/lib/python3.11/threading.py", line 331 in wait
+  File "/opt/python3.11/lib/python3.11/threading.py", line 1002 in _bootstrap
+
+Current thread 0x00007fb86ebc0b80 (most recent call first):
+  File "/opt/python3.11/lib/python3.11/ctypes/__init__.py", line 519 in string_at
+  File "/data/jobs/shards.py", line 59 in native_tokenize
+  File "/data/jobs/mpi_train.py", line 9 in <module>
+
+Extension modules: numpy.linalg._umath_linalg, torch._C (total: 44)
+step 6/40
+"""
+
+
+def test_faulthandler():
+    dump = dump_of(FAULT)
+    assert (dump.form, dump.reason, dump.line, dump.end_line) == ("faulthandler", "Segmentation fault", 2, 11)
+
+
+def test_faulthandler_current_thread_is_main_by_its_module():
+    current = dump_of(FAULT).threads[1]
+    assert (current.state, current.is_main) == ("current", True)
+    assert [f.function for f in current.frames] == ["<module>", "native_tokenize", "string_at"]
+
+
+def test_faulthandler_timeout():
+    text = 'Timeout (0:01:00)!\nThread 0x00007f (most recent call first):\n  File "/a.py", line 3 in f\n'
+    assert dump_of(text).reason == "Timeout (0:01:00)!"
+
+
+def test_fatal_error_without_frames():
+    assert dump_of("Fatal Python error: Aborted\n\n").reason == "Aborted"
+
+
+def test_two_dumps_of_one_process_in_time():
+    text = 'Thread 0x00007f (most recent call first):\n  File "/a.py", line 3 in f\n'
+    assert len(find_stacks(lines_of(text + text))) == 2
+
+
+GDB = """
+Attaching to process 4711
+[New LWP 4712]
+Thread 2 (Thread 0x7f11 (LWP 4712) "pt_nccl_watchdg"):
+#0  0x00007f1184a9 in __futex_abstimed_wait_common (futex_word=0x55) at futex-internal.c:57
+#1  0x00007f1184aa in std::condition_variable::wait(std::unique_lock<std::mutex>&) () from /lib/libstdc++.so.6
+Thread 1 (Thread 0x7f10 (LWP 4711) "python"):
+#0  0x00007f1184a9 in ncclGroupEnd ()
+    at group.cc:102
+#1  main (argc=1, argv=0x7ffe) at main.c:9
+"""
+
+
+def test_gdb_threads():
+    dump = dump_of(GDB)
+    assert (dump.form, dump.pid) == ("gdb", 4711)
+    assert [(t.name, t.thread_id, t.is_main) for t in dump.threads] == [("pt_nccl_watchdg", "4712", False), ("python", "4711", True)]
+
+
+def test_gdb_frames():
+    frames = dump_of(GDB).threads[0].frames
+    assert (frames[1].function, frames[1].file, frames[1].line) == ("__futex_abstimed_wait_common", "futex-internal.c", 57)
+    assert frames[0].file == "/lib/libstdc++.so.6"
+
+
+def test_gdb_wrapped_place():
+    assert dump_of(GDB).threads[1].frames[-1].file == "group.cc"
+
+
+def test_pstack():
+    dump = dump_of("Thread 1 (process 99):\n#0  0x00007f in poll () from /lib64/libc.so.6\n#1  0x0000 in main ()\n")
+    assert (dump.pid, [f.function for f in dump.threads[0].frames]) == (99, ["main", "poll"])
+
+
+def test_eu_stack():
+    text = "PID 4711 - process\nTID 4711:\n#0  0x00007f6b3d00 __poll - /usr/lib64/libc.so.6\n#1  0x0000559c main\n"
+    dump = dump_of(text)
+    assert (dump.form, dump.pid, dump.threads[0].frames[-1].function) == ("eu-stack", 4711, "__poll")
+
+
+def test_pystack_is_outermost_first_already():
+    text = """
+    Traceback for thread 4711 (python) [Has the GIL] (most recent call last):
+        (Python) File "/a.py", line 3, in <module>
+            main()
+        (Python) File "/a.py", line 9, in main
+    """
+    assert [f.function for f in dump_of(text).threads[0].frames] == ["<module>", "main"]
+
+
+TERMINATE = """
+[rank3]:[E1129 11:56:58.246921347 ProcessGroupNCCL.cpp:1834] Timeout at NCCL work: 28956
+terminate called after throwing an instance of 'c10::DistBackendError'
+  what():  [Rank 3] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=96119, OpType=ALLREDUCE)
+Exception raised from checkTimeout at ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:618 (most recent call first):
+frame #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x96 (0x7f5328576207 in /opt/lib/libc10.so)
+frame #1: <unknown function> + 0x94ac3 (0x7ff29bd03ac3 in /lib/x86_64-linux-gnu/libc.so.6)
+
+Aborted (core dumped)
+"""
+
+
+def test_terminate_with_what_and_frames():
+    trace = trace_of(TERMINATE)
+    assert (trace.kind, trace.exception, trace.signal) == ("terminate", "c10::DistBackendError", "SIGABRT")
+    assert (trace.line, trace.end_line, len(trace.frames)) == (2, 6, 2)
+    assert trace.what.startswith("[Rank 3] Watchdog caught")
+
+
+def test_two_ranks_terminate_at_once():
+    text = """
+    terminate called after throwing an instance of 'std::runtime_error'
+    terminate called after throwing an instance of 'std::runtime_error'
+      what():  [Rank 0] timeout
+      what():  [Rank 1] timeout
+    """
+    assert [t.what for t in find_native_traces(lines_of(text))] == ["[Rank 0] timeout", "[Rank 1] timeout"]
+
+
+def test_c10_stack_of_a_warning():
+    text = """
+    Exception raised from recvBytes at /pytorch/torch/csrc/distributed/c10d/Utils.hpp:679 (most recent call first):
+    frame #0: c10::Error::Error(c10::SourceLocation) + 0x98 (0x7ef204b03ba6 in /x/libc10.so)
+    """
+    assert (trace_of(text).kind, trace_of(text).frames[0].where) == ("c10", "/x/libc10.so")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("free(): invalid pointer", "heap"),
+        ("double free or corruption (!prev)", "heap"),
+        ("malloc(): corrupted top size", "heap"),
+        ("malloc_consolidate(): invalid chunk size", "heap"),
+        ("corrupted size vs. prev_size", "heap"),
+        ("*** stack smashing detected ***: terminated", "smash"),
+        ("terminate called without an active exception", "terminate"),
+        ("python: pthread_mutex_lock.c:94: lock: Assertion `mutex->owner == 0' failed.", "assert"),
+    ],
+)
+def test_abort_lines(text: str, kind: str):
+    assert (trace_of(text).kind, trace_of(text).signal) == (kind, "SIGABRT")
+
+
+def test_ray_signal_line():
+    text = """
+    *** SIGSEGV received at time=1741933218 on cpu 40 ***
+    PC: @     0x7f1184a9fc  (unknown)  raise
+        @     0x7f1184a42520       3456  (unknown)
+    """
+    assert (trace_of(text).signal, len(trace_of(text).frames)) == ("SIGSEGV", 2)
+
+
+def test_open_mpi_handler():
+    text = """
+    [gpu-07:04711] *** Process received signal ***
+    [gpu-07:04711] Signal: Segmentation fault (11)
+    [gpu-07:04711] Signal code: Address not mapped (1)
+    [gpu-07:04711] [ 0] /lib/x86_64-linux-gnu/libc.so.6(+0x43090)[0x7f03d5d43090]
+    [gpu-07:04711] *** End of error message ***
+    """
+    trace = trace_of(text)
+    assert (trace.kind, trace.what, trace.signal, trace.end_line) == ("openmpi", "Segmentation fault", "SIGSEGV", 5)
+
+
+def test_address_sanitizer():
+    text = """
+    ==4711==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010
+        #0 0x4f2c in collate(std::vector<int>&) /src/collate.cc:88
+        #1 0x7f03 in __libc_start_main (/lib/libc.so.6+0x29d90)
+    SUMMARY: AddressSanitizer: heap-use-after-free /src/collate.cc:88 in collate
+    ==4711==ABORTING
+    """
+    trace = trace_of(text)
+    assert (trace.kind, trace.end_line, [f.where for f in trace.frames]) == ("sanitizer", 5, ["/src/collate.cc:88", "/lib/libc.so.6+0x29d90"])
+
+
+def test_fatal_python_error_names_its_signal():
+    trace = trace_of(FAULT)
+    assert (trace.kind, trace.what, trace.signal) == ("python", "Segmentation fault", "SIGSEGV")
+
+
+PIECES = [*PYSPY.split("\n"), *FAULT.split("\n"), *GDB.split("\n"), *TERMINATE.split("\n")]
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=40), max_size=40))
+def test_any_mix_of_lines_is_read(texts):
+    lines = [line for number, text in enumerate(texts, 1) for line in read_lines(number, text)]
+    for found in (*find_stacks(lines), *find_native_traces(lines)):
+        assert 1 <= found.line <= found.end_line <= len(texts)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.recursive(st.none() | st.integers() | st.text(max_size=5), lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(["pid", "frames", "thread_id", "name", "line"]), inner, max_size=4), max_leaves=12))
+def test_any_json_is_read(value):
+    find_stacks(lines_of(json.dumps([value, {"thread_id": 1}])))
