@@ -6,6 +6,7 @@ In: a line that begins with `{`. Out: its text, or None when it is not a log lin
     fluent-bit   {"log":"text","kubernetes":{"pod_name":"p",…},"time":"2026-…Z"}  2026-…Z [pod/p/c] text
     stern        {"message":"text","podName":"p","containerName":"c"}            [pod/p/c] text
     journald     {"MESSAGE":"text","_HOSTNAME":"h","_PID":"7",…}                 2026-…+00:00 h python[7]: text
+    Ray events   {"message":"text","host_name":"h","pid":"7","label":"L",…}      2026-…+00:00 h GCS[7]: text [L]
     loggers      {"ts":"2026-…Z","level":"error","msg":"text","exc_info":"…"}    2026-…Z ERROR text
 """
 
@@ -23,6 +24,7 @@ _TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text")
 _HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text)"')
 _TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date")
 _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
+_HOST_KEYS = ("host_name", "source_hostname", "hostname", "hostName")
 _DETAIL_KEYS = ("exc_info", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
 
 
@@ -61,7 +63,7 @@ def undress_json(line: bytes) -> Written | None:
 def _written(record: dict[str, Any], key: str) -> Written | None:
     text: str = record[key]
     speaker = _speaker(record)
-    when = _first_text(record, _TIME_KEYS)
+    when = _rfc3339(_first_text(record, _TIME_KEYS))
     stream = record.get("stream")
     has_stream = stream in ("stdout", "stderr")
     if speaker is None and not when and not has_stream and not _first_text(record, _LEVEL_KEYS):
@@ -71,10 +73,17 @@ def _written(record: dict[str, Any], key: str) -> Written | None:
         prefix += f"{stream} F "
     if speaker is not None:
         prefix += f"[pod/{speaker.pod}/{speaker.container}] "
-    if key != "log":
+    host = _first_text(record, _HOST_KEYS)
+    if key != "log" and host and speaker is None:
+        prefix += f"{host} {_ident(record)}: "  # without the level, which is no part of this form
+    elif key != "log":
         prefix += _level(record)
     # Docker ends `log` with a line feed unless the line was cut at 16 KiB; fluent-bit drops it.
     is_partial = key == "log" and has_stream and "kubernetes" not in record and not text.endswith("\n")
+    label = record.get("label")  # Ray's events say what happened there only: RAY_NODE_REMOVED
+    if key == "message" and isinstance(label, str) and label:
+        first, end, rest = text.partition("\n")
+        text = f"{first.rstrip()} [{label}]{end}{rest}"
     parts = [text, *(_detail(record) if key != "log" else ())]
     return Written(_one_line(prefix, "\n".join(parts)), is_partial, str(stream).encode())
 
@@ -102,19 +111,27 @@ def _journald(record: dict[str, Any]) -> Written | None:
     if not isinstance(message, str):
         return None
     host = _first_text(record, ("_HOSTNAME", "HOSTNAME")) or "localhost"
-    ident = _first_text(record, ("SYSLOG_IDENTIFIER", "_COMM")) or "unknown"
-    pid = _first_text(record, ("_PID", "SYSLOG_PID"))
-    stamp = _realtime(_first_text(record, ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP")))
-    who = f"{ident}[{pid}]" if pid else ident
-    return Written(_one_line(f"{stamp}{host} {who}: ", message), False, b"")
+    stamp = _rfc3339(_first_text(record, ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP")))
+    return Written(_one_line(f"{stamp}{' ' if stamp else ''}{host} {_ident(record)}: ", message), False, b"")
 
 
-def _realtime(microseconds: str) -> str:
+def _ident(record: dict[str, Any]) -> str:
+    ident = _first_text(record, ("SYSLOG_IDENTIFIER", "_COMM", "source_type", "sourceType", "logger", "name"))
+    pid = _first_text(record, ("_PID", "SYSLOG_PID", "pid", "source_pid"))
+    return f"{ident or 'unknown'}[{pid}]" if pid else ident or "unknown"
+
+
+def _rfc3339(when: str) -> str:
+    """Gives a count since 1970 as a date, its unit told by its length (s, ms, us, ns); any other text as it is."""
+    whole, _, fraction = when.partition(".")
+    if not (whole.isascii() and whole.isdigit() and len(whole) in (10, 13, 16, 19)):
+        return when
+    microseconds = int((whole + fraction if len(whole) == 10 else whole).ljust(16, "0")[:16])
     try:
-        stamp = datetime.fromtimestamp(int(microseconds) / 1e6, timezone.utc)
+        stamp = datetime.fromtimestamp(microseconds // 1_000_000, timezone.utc)
     except (ValueError, OverflowError, OSError):
-        return ""
-    return stamp.isoformat(timespec="microseconds") + " "
+        return when
+    return stamp.replace(microsecond=microseconds % 1_000_000).isoformat(timespec="microseconds")
 
 
 def _level(record: dict[str, Any]) -> str:

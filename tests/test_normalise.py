@@ -85,6 +85,12 @@ def test_other_text_is_left_alone(line):
             {"MESSAGE": [67, 85, 68, 65], "_HOSTNAME": "n7", "_COMM": "python", "_PID": "31"},
             "n7 python[31]: CUDA",
         ),
+        (
+            {"host_name": "ctl-1", "label": "RAY_NODE_REMOVED", "message": "The node has been marked dead", "pid": "65",
+             "severity": "ERROR", "source_type": "GCS", "timestamp": 1750669108},
+            "2025-06-23T08:58:28.000000+00:00 ctl-1 GCS[65]: The node has been marked dead [RAY_NODE_REMOVED]",
+        ),
+        ({"ts": 1763600000.5, "level": "error", "msg": "x"}, "2025-11-20T00:53:20.500000+00:00 ERROR x"),
         ({"ts": STAMP, "level": "error", "msg": "CUDA error"}, f"{STAMP} ERROR CUDA error"),
         (
             {"asctime": STAMP, "levelname": "ERROR", "message": "failed", "exc_info": "Traceback:\nKeyError: 'x'"},
