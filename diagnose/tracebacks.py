@@ -76,7 +76,7 @@ def _as_traceback(assembly: Assembly, prefix: Prefix, speaker: str) -> Traceback
         speaker=speaker,
         prefix=prefix,
         links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
-        form=assembly.form,
+        form="plain" if assembly.form == "bare" and segment.frames else assembly.form,  # a chain may begin bare
         lines_read=assembly.lines_read,
         complete=bool(segment.exception),
         label=assembly.note,
