@@ -64,6 +64,8 @@ def host_down(job: Job, time_s: float, host: Host, dead: dict[int, tuple[int, fl
     listed = sorted(rest) if job.notes.setdefault("lists_sigterm", job.rng.random() < 0.6) else []
     deaths = [(rank, dead[rank][0], dead[rank][1]) for rank in order] + [(rank, -15, reaped) for rank in listed]
     elastic.summary(job, reaped + 3.2, host, deaths, evidence and f"exitcode  : {dead[first][0]} (pid: {job.pid(first)})")
+    if job.notes.get("batch"):  # one task for each host: its number is the node's, not a rank
+        job.slurm_says(reaped + 4, f"srun: error: {host.name}: task {host.index}: Exited with exit code 1")
 
 
 def ranks_died(job: Job, time_s: float, codes: dict[int, int], *, mark: bool = False, ray_text: str = "", mode: str = "") -> None:

@@ -15,12 +15,13 @@ def start(job: Job, time_s: float) -> float:
     """Launcher and ranks come up; answers when training begins."""
     if job.launcher == "srun" or job.notes.get("batch"):
         slurm.opening(job, time_s)
-    if job.launcher == "torchrun":
+    if job.launcher == "torchrun" and not job.attempt:  # a restart is made by the same agent
         for host in job.hosts:
             elastic.banner(job, time_s + job.rng.uniform(0, 1), host)
     if job.launcher == "ray":
         raytext.opening(job, time_s)
-        raytext.worker_list(job, time_s + 4)
+        if job.framework not in raytext.ACTORS:  # only Ray Train lists its workers
+            raytext.worker_list(job, time_s + 4)
     ready = time_s + 8
     for rank in range(job.world):
         moment = ready + job.rng.uniform(0, 3)
@@ -100,18 +101,18 @@ def train(job: Job, time_s: float, minutes: float) -> float:
         if job.launcher == "ray" and job.rng.random() < 0.3:
             raytext.echo(job, moment + 1, who, progress(job, moment, job.step + done).split("\r")[-1])
         if job.rng.random() < 0.08:
-            saved(job, moment + 1)
+            saved(job, moment + 1, job.step + done)
     job.step += steps
     job.seq += steps * job.rng.choice([1, 2, 7, 40]) + job.rng.randrange(9)
     return time_s + steps * job.step_s
 
 
-def saved(job: Job, time_s: float) -> None:
-    path = names.fill(job.rng, names.CKPT, job.user, job.name, job.step)
+def saved(job: Job, time_s: float, step: int) -> None:
+    path = names.fill(job.rng, names.CKPT, job.user, job.name, step)
     job.rank_says(time_s, 0, job.rng.choice([
         f"{clock.comma(job.at(0, time_s))} INFO saving checkpoint to {path}",
         f"Saving model checkpoint to {path}",
-        f"  successfully saved checkpoint from iteration {job.step} to {path}"]))
+        f"  successfully saved checkpoint from iteration {step} to {path}"]))
 
 
 def finish(job: Job, time_s: float) -> None:

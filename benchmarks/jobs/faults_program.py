@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import aftermath, clock, names, slurm, tracebacks
+from . import aftermath, chatter, clock, elastic, names, slurm, tracebacks
 from .fault import ANYWHERE, NO_RAY, Fault, blameless, guilty
 from .job import Job, Truth
 
@@ -44,6 +44,26 @@ def one_rank_raises(job: Job, time_s: float) -> Truth:
                   accept=("data.bad-sample",), remedy="Mend the program or the data it met.")
 
 
+def every_attempt(job: Job, time_s: float) -> Truth:
+    """The same rank fails in the same way until no restart is left."""
+    rank = job.any_rank()
+    error, where = draw_error(job)
+    host = job.host_of(rank)
+    for _ in range(job.rng.randrange(1, 4)):
+        tracebacks.raise_text(job, time_s, rank, error, where, error)
+        elastic.stop_workers(job, time_s + 2, host, [other for other in job.ranks_on(host) if other != rank])
+        elastic.failed_line(job, time_s + 3, host, rank, 1)
+        for other in job.hosts:
+            if other is not host:
+                elastic.stop_workers(job, time_s + 7, other, job.ranks_on(other))
+        job.attempt += 1
+        job.redraw_pids()
+        time_s = chatter.train(job, chatter.start(job, time_s + job.rng.uniform(15, 60)), 1)
+    aftermath.rank_raises(job, time_s, rank, error, where, error)
+    return guilty(job, "process.exception", f"{error.split(':')[0]} on rank {rank} in every attempt", rank, error.split(":")[0].rsplit(".", 1)[-1],
+                  accept=("data.bad-sample",), remedy="A restart does not help: mend the program.")
+
+
 def all_ranks_raise(job: Job, time_s: float) -> Truth:
     error, where = draw_error(job)
     aftermath.all_raise(job, time_s, dict.fromkeys(range(job.world), (error, error)), where)
@@ -75,7 +95,7 @@ def batch_mismatch(job: Job, time_s: float) -> Truth:
     rng = job.rng
     micro, steps = rng.choice([1, 2, 3, 4, 6, 8]), rng.choice([1, 2, 4, 8, 16])
     true = micro * steps * job.world
-    given = true + rng.choice([-1, 1]) * rng.choice([micro, 8, job.world // 2 or 1, 32])
+    given = true + rng.choice([micro, 8, job.world // 2, 32, -micro])
     forms = {
         "zero3": [f"AssertionError: Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size {given} != {micro} * {steps} * {job.world}",
                   "AssertionError: Micro batch size per gpu: 0 has to be greater than 0"],
@@ -149,7 +169,7 @@ def unused_parameters(job: Job, time_s: float) -> Truth:
 
 
 FAULTS = [
-    Fault("exception-one", one_rank_raises, ANYWHERE), Fault("exception-worker", one_rank_raises), Fault("exception-all", all_ranks_raise, ANYWHERE),
+    Fault("exception-one", one_rank_raises, ANYWHERE), Fault("exception-every-attempt", every_attempt, ("tree", "node", "k8s"), silent=True), Fault("exception-all", all_ranks_raise, ANYWHERE),
     Fault("segfault", segfault, ANYWHERE, silent=True), Fault("batch-mismatch", batch_mismatch, phase="start", frameworks=("zero3", "megatron", "hf")),
     Fault("bad-argument", bad_argument, phase="launch", layouts=NO_RAY, silent=True), Fault("import-error", import_error, phase="launch"),
     Fault("nan", nan_guard), Fault("unused-parameters", unused_parameters, frameworks=("ddp",), phase="start"),

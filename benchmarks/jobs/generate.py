@@ -74,6 +74,10 @@ def draw_job(rng: Random, fault: Fault, ranks: tuple[int, int], layout: str) -> 
     job = Job(rng, world, per_host, draw_hosts(rng, world // per_host, per_host, layout, name), torch, framework, layout, launcher, style,
               name, rng.randrange(200000, 9999999), user, names.fill(rng, names.ROOTS, user, name),
               names.fill(rng, names.SITES, user, name), rng.uniform(20, 330) * 86400, round(rng.uniform(0.4, 9), 2), rng.choice(timeouts))
+    if launcher == "torchrun" and rng.random() < 0.2:  # the c10d rendezvous numbers hosts as they come
+        rng.shuffle(job.hosts)
+        for index, host in enumerate(job.hosts):
+            host.index = index
     job.step = rng.choice([0, 0, rng.randrange(100, 9000)])
     job.notes |= {"script": SCRIPTS[framework], "interface": rng.choice(["eth0", "ens32", "bond0", "ib0", "enp65s0f0"]),
                   "total": job.step + rng.choice([20000, 100000, 50000]), "nccl_debug": rng.random() < 0.4,

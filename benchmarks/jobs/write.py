@@ -12,7 +12,7 @@ from .job import Job, Truth
 from .layouts import Router
 
 LOSS = 0.12  # share of multi-host jobs that hand over incomplete logs
-EVIDENCE_MAX = 12  # places an expert may point at; beyond it the first ones stand for all
+EVIDENCE_MAX = 2048  # places an expert may point at: with like lines of every rank, any of them
 
 
 def write_case(folder: Path, job: Job, truth: Truth, scenario: str) -> None:
