@@ -71,7 +71,7 @@ def test_evidence_of_a_fault_is_in_the_line_it_names(name: str) -> None:
     for layout in fault.layouts:
         job, truth = play(Random(f"{name} {layout}"), fault, (8, 24), layout)
         files, places = lay_out(job)
-        lines = {place: "\n".join(files[place.rpartition(":")[0]]).split("\n")[int(place.rpartition(":")[2]) - 1] for place in places}
+        lines = {place: "".join(files[place.rpartition(":")[0]]).split("\n")[int(place.rpartition(":")[2]) - 1] for place in places}
         told = {event.evidence for event in job.events if event.evidence}
         assert bool(places) is (truth.cause != "healthy")
         assert all(any(text in line for text in told) for line in lines.values())
@@ -81,7 +81,7 @@ def test_evidence_of_a_fault_is_in_the_line_it_names(name: str) -> None:
 def test_what_a_report_must_mention_is_in_the_logs(name: str) -> None:
     fault = FAULTS[name]
     job, truth = play(Random(name), fault, (8, 24), fault.layouts[-1])
-    text = "\n".join(block for blocks in lay_out(job)[0].values() for block in blocks).casefold()
+    text = "".join(block for blocks in lay_out(job)[0].values() for block in blocks).casefold()
     assert [word for word in truth.mention if word.casefold() not in text] == []
 
 

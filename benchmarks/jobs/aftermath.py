@@ -21,6 +21,8 @@ def rank_raises(job: Job, time_s: float, rank: int, error: str, where: str, evid
     """One rank dies of a Python exception, and the job with it."""
     text = tracebacks.traceback_text(job, error, where)
     job.rank_says(time_s, rank, tracebacks.with_rank(job, rank, text, joined=joined and job.launcher != "ray"), evidence)
+    if job.notes["record"]:
+        elastic.record(job, time_s, rank, text, evidence)
     ranks_died(job, time_s + job.rng.uniform(0.4, 2.5), {rank: code}, ray_text=text)
 
 
@@ -35,6 +37,7 @@ def all_raise(job: Job, time_s: float, error_of: dict[int, tuple[str, str]], whe
         ends[rank] = moment + job.rng.uniform(0.3, 1.2)
         if rank == first and job.launcher == "ray":
             raytext.raised(job, moment + 0.6, rank, text)
+            raytext.echo(job, moment + 0.4, rank, f"{error.splitlines()[-1]} [repeated {len(error_of) - 1}x across cluster]")
     if job.launcher == "ray":
         return
     if job.launcher == "srun":
@@ -59,10 +62,16 @@ def host_down(job: Job, time_s: float, host: Host, dead: dict[int, tuple[int, fl
         elastic.deepspeed_down(job, reaped, host, dead[first][0])
         return
     elastic.stop_workers(job, reaped, host, sorted(rest))
+    if rest and job.rng.random() < 0.15:
+        tracebacks.thread_dies(job, reaped + 0.2, job.rng.choice(rest))
+    stubborn = {job.rng.choice(rest)} if rest and job.rng.random() < 0.1 else set()
+    for rank in stubborn:
+        elastic.forced(job, reaped + 30, host, rank)
+        reaped += 30
     elastic.failed_line(job, reaped + job.rng.uniform(0.3, 3.0), host, first, dead[first][0], evidence)
     # neighbours that got SIGTERM are listed, or not, depending on how fast they went
     listed = sorted(rest) if job.notes.setdefault("lists_sigterm", job.rng.random() < 0.6) else []
-    deaths = [(rank, dead[rank][0], dead[rank][1]) for rank in order] + [(rank, -15, reaped) for rank in listed]
+    deaths = [(rank, dead[rank][0], dead[rank][1]) for rank in order] + [(rank, -9 if rank in stubborn else -15, reaped) for rank in listed]
     elastic.summary(job, reaped + 3.2, host, deaths, evidence and f"exitcode  : {dead[first][0]} (pid: {job.pid(first)})")
     if job.notes.get("batch"):  # one task for each host: its number is the node's, not a rank
         job.slurm_says(reaped + 4, f"srun: error: {host.name}: task {host.index}: Exited with exit code 1")
@@ -107,7 +116,17 @@ def peers_reset(job: Job, time_s: float, host: Host, lost: Host) -> None:
         moment = time_s + job.rng.uniform(0, 2)
         report_lost_peer(job, moment, rank, lost)
         dead[rank] = (1, moment + 0.5)
+    if lost.index == 0 and job.torch.since(2, 5) and job.rng.random() < 0.6:
+        store_gone(job, time_s + 1, host)
     host_down(job, time_s + 2.5, host, dead)
+
+
+def store_gone(job: Job, time_s: float, host: Host) -> None:
+    """The store lived in the process of rank 0: each watchdog complains that it is gone."""
+    for rank in job.ranks_on(host):
+        moment = time_s + job.rng.uniform(0, 1)
+        text = f'[PG ID 0 PG GUID 0(default_pg) Rank {rank}] Failed to check the "should dump" flag on TCPStore, (maybe TCPStore server has shut down too early), with error: {job.rng.choice(["Broken pipe", "failed to recv, got 0 bytes"])}'
+        job.rank_says(moment, rank, job.c10(rank, moment, "W", "ProcessGroupNCCL.cpp:1662") + text)
 
 
 def group_wait(job: Job, rank: int, culprit: int, wait: Wait) -> Wait:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from . import clock, elastic, names, raytext, slurm
-from .job import Job
+from .job import OPEN, Job
 from .noise import kernel_noise, mid_noise, rank_noise
 
 MANY = 256  # ranks above which each says the least
@@ -13,7 +13,7 @@ MANY = 256  # ranks above which each says the least
 
 def start(job: Job, time_s: float) -> float:
     """Launcher and ranks come up; answers when training begins."""
-    if job.launcher == "srun" or job.notes.get("batch"):
+    if job.launcher == "srun" or (job.notes.get("batch") and not job.attempt):
         slurm.opening(job, time_s)
     if job.launcher == "torchrun" and not job.attempt:  # a restart is made by the same agent
         for host in job.hosts:
@@ -94,7 +94,8 @@ def train(job: Job, time_s: float, minutes: float) -> float:
     out = job.framework in {"megatron", "verl"}
     for done in range(stride, steps + 1, stride):
         moment = time_s + done * job.step_s
-        job.rank_says(moment, who, progress(job, moment, job.step + done), out=out)
+        bar = OPEN if job.notes["open_bars"] and job.framework in {"hf", "lightning"} else ""
+        job.rank_says(moment, who, progress(job, moment, job.step + done) + bar, out=out)
         if job.rng.random() < 0.06:
             rank = job.any_rank()
             job.rank_says(moment + 0.5, rank, mid_noise(job, rank, moment))

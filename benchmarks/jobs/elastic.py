@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from . import clock
 from .job import Host, Job
 
@@ -43,6 +45,25 @@ def failed_line(job: Job, time_s: float, host: Host, rank: int, code: int, evide
     job.agent_says(time_s, host, f"{prefix}failed (exitcode: {code}) local_rank: {job.local(rank)} (pid: {job.pid(rank)}) of binary: {python}", evidence)
 
 
+def forced(job: Job, time_s: float, host: Host, rank: int) -> None:
+    """A worker that does not heed SIGTERM for 30 s: its -9 is the agent's, not the OOM killer's."""
+    prefix = agent_prefix(job, time_s, host, "W", "torch/distributed/elastic/multiprocessing/api.py", 916)
+    words = "15, forcefully exiting via 9" if job.pid(rank) % 2 else "Signals.SIGTERM, forcefully exiting via Signals.SIGKILL"
+    job.agent_says(time_s, host, f"{prefix}Unable to shutdown process {job.pid(rank)} via {words}")
+
+
+def record(job: Job, time_s: float, rank: int, text: str, evidence: str) -> None:
+    """`@record`: the exception is in error.json (torchrun's folders only) and in the agent's summary."""
+    told = job.notes["raised"]
+    assert isinstance(told, dict)
+    told[rank] = text
+    if job.layout == "tree":
+        unix = str(int(1767225600 + time_s + job.host_of(rank).skew_s))
+        page = {"message": {"message": text.rsplit("\n", 1)[-1], "extraInfo": {"py_callstack": text + "\n", "timestamp": unix}}}
+        line = json.dumps(page, ensure_ascii=False)
+        job.say(time_s, ("json", rank), line, evidence if evidence in line else "")
+
+
 def launcher_frames(job: Job) -> str:
     root = f"{job.site}/torch/distributed"
     places = [(f"{job.site.split('/lib/')[0]}/bin/torchrun", 8, "<module>", "sys.exit(main())"),
@@ -56,9 +77,14 @@ def box_entry(job: Job, host: Host, index: int, rank: int, code: int, died_s: fl
     pid = job.pid(rank)
     trace = f"Signal {-code} ({SIGNALS[code]}) received by PID {pid}" if code < 0 else \
         "To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html"
+    file = "<N/A>"
+    told = job.notes["raised"]
+    if code > 0 and isinstance(told, dict) and rank in told:
+        file = f"/tmp/torchelastic_{job.job_id}/{job.local(rank)}/error.json"
+        trace = told[rank].replace("\n", "\n    ")
     return (f"[{index}]:\n  time      : {clock.box(job.now(host, died_s))}\n  host      : {host.name}\n"
             f"  rank      : {rank} (local_rank: {job.local(rank)})\n  exitcode  : {code} (pid: {pid})\n"
-            f"  error_file: <N/A>\n  traceback : {trace}")
+            f"  error_file: {file}\n  traceback : {trace}")
 
 
 def summary(job: Job, time_s: float, host: Host, deaths: list[tuple[int, int, float]], evidence: str = "") -> None:

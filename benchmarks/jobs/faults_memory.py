@@ -67,6 +67,8 @@ def oom_report(job: Job, time_s: float, rank: int) -> int:
     head = "Out of memory" if whole else "Memory cgroup out of memory"
     say(f"{head}: Killed process {pid} ({comm}) total-vm:{size + 30000000}kB, anon-rss:{size - 2000000}kB, file-rss:188502kB, shmem-rss:731934kB, UID:0 pgtables:773988kB oom_score_adj:0", "Killed process")
     say(f"oom_reaper: reaped process {pid} ({comm}), now anon-rss:0kB, file-rss:0kB, shmem-rss:59486kB")
+    if rng.random() < 0.3:  # the driver cleans up after the dead process
+        job.kernel_says(time_s + 0.6, host, f"NVRM: Xid (PCI:0000:{0x1b + job.local(rank) * 0x11:02x}:00): 45, pid={pid}, name={comm}, Ch 00000008")
     return pid
 
 
@@ -128,7 +130,7 @@ def worker_killed(job: Job, time_s: float) -> Truth:
     worker = job.pid(rank) + job.rng.randrange(200, 4000)
     error = f"RuntimeError: DataLoader worker (pid {worker}) is killed by signal: Killed. "
     if job.rng.random() < 0.5:
-        error = f"RuntimeError: DataLoader worker (pid(s) {worker}) exited unexpectedly"
+        error = tracebacks.chained(job, error, f"RuntimeError: DataLoader worker (pid(s) {worker}) exited unexpectedly", "loader")
     aftermath.rank_raises(job, time_s, rank, error, "loader", "DataLoader worker (pid")
     return guilty(job, "data.worker-died", f"a DataLoader worker of rank {rank} dies, nothing says why", rank, str(worker),
                   accept=("memory.host-oom", "process.sigkill"), remedy="Fewer workers; look into dmesg.")

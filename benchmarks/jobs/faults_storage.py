@@ -23,6 +23,8 @@ def disk_full(job: Job, time_s: float) -> Truth:
              ("safetensors_rust.SafetensorError: Error while serializing: IoError(Os { code: 28, kind: StorageFull, message: \"No space left on device\" })", "No space left on device"),
              (f"RuntimeError: [enforce fail at inline_container.cc:{rng.choice([337, 424, 603])}] . unexpected pos {rng.randrange(10**9)} vs {rng.randrange(10**9)}", "unexpected pos")]
     error, evidence = rng.choice(forms)
+    if error == forms[0][0] and rng.random() < 0.5:  # the writer's destructor fails as well, and louder
+        error = tracebacks.chained(job, error, forms[3][0], "save", direct=False)
     aftermath.rank_raises(job, time_s, rank, error, "save", evidence)
     return guilty(job, "storage.disk-full", f"no room for the checkpoint of rank {rank}", rank, evidence, accept=("storage.io-error",) if evidence == "unexpected pos" else (),
                   remedy="Free space, save elsewhere, keep fewer checkpoints.")

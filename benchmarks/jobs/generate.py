@@ -63,12 +63,13 @@ def draw_job(rng: Random, fault: Fault, ranks: tuple[int, int], layout: str) -> 
     launcher = {"task": "srun", "ray": "ray"}.get(layout, "torchrun")
     style = ""
     if layout == "merged":
-        style = rng.choice(["srunl", "srunl", "tee"] if world > per_host else ["srunl", "plain", "tee"])
-        launcher = "srun" if style == "srunl" else "torchrun"
-    framework = rng.choice(fault.frameworks or (["verl", "openrlhf", "fsdp", "hf"] if layout == "ray" else ["ddp", "hf", "fsdp", "zero3", "megatron", "lightning"]))
-    torch = rng.choice([t for t in TORCHES if t.since(*fault.since) and (layout != "ray" or t.since(2, 0)) and (framework != "fsdp" or t.since(2, 1))])
-    if framework == "zero3" and launcher == "torchrun" and layout in {"node", "k8s"} and not fault.silent and torch.since(2, 3) and rng.random() < 0.6:
-        launcher = "deepspeed"
+        style = rng.choice(["srunl", "srunl", "tee", "tee", "pdsh", "plain"] if world > per_host else ["srunl", "plain", "tee"])
+        style = "tee" if style == "pdsh" and (fault.silent or fault.frameworks) else style
+        launcher = {"srunl": "srun", "pdsh": "deepspeed"}.get(style, "torchrun")
+    by_deepspeed = launcher == "deepspeed" or (layout in {"node", "k8s"} and not fault.silent and not fault.frameworks and rng.random() < 0.25)
+    framework = "zero3" if by_deepspeed else rng.choice(fault.frameworks or (["verl", "openrlhf", "fsdp", "hf"] if layout == "ray" else ["ddp", "hf", "fsdp", "zero3", "megatron", "lightning"]))
+    torch = rng.choice([t for t in TORCHES if t.since(*fault.since) and (t.since(2, 3) or not (by_deepspeed or (style == "plain" and world > per_host))) and (layout != "ray" or t.since(2, 0)) and (framework != "fsdp" or t.since(2, 1))])
+    launcher = "deepspeed" if by_deepspeed else launcher
     user, name = rng.choice(names.USERS), rng.choice(names.PROJECTS)
     timeouts = TIMEOUTS.get(framework, [600000, 1800000] if torch.since(2, 2) else [1800000])
     job = Job(rng, world, per_host, draw_hosts(rng, world // per_host, per_host, layout, name), torch, framework, layout, launcher, style,
@@ -84,7 +85,8 @@ def draw_job(rng: Random, fault: Fault, ranks: tuple[int, int], layout: str) -> 
                   "kill_on_bad_exit": launcher == "srun" and rng.random() < 0.5, "actor": raytext.actor(job),
                   "batch": launcher == "torchrun" and layout in {"tree", "node"} and (fault.slurm or rng.random() < 0.3),
                   "cancel_words": rng.choice(["", "DUE TO TASK FAILURE", "DUE to SIGNAL Terminated"]),
-                  "container_restarts": rng.random() < 0.5}
+                  "container_restarts": rng.random() < 0.5, "open_bars": rng.random() < 0.6,
+                  "record": launcher == "torchrun" and rng.random() < 0.3, "raised": {}}
     return job
 
 

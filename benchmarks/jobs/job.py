@@ -10,6 +10,7 @@ from . import clock, names
 from .versions import Torch
 
 EPOCH = datetime(2026, 1, 1)
+OPEN = "\x00"  # ends a text that no line end follows: a progress bar, to which the next writer's line is glued
 
 
 @dataclass

@@ -45,7 +45,7 @@ class Router:
         base = f"{host.name}/" if len(job.hosts) > 1 else ""
         if who == "agent":
             return f"{base}agent.log", event.text
-        stream = "stdout.log" if event.out else "stderr.log"
+        stream = "error.json" if who == "json" else "stdout.log" if event.out else "stderr.log"
         return f"{base}elastic/{self.trees[host.index]}/attempt_{event.attempt}/{job.local(index)}/{stream}", event.text
 
     def task(self, event: Event) -> tuple[str, str]:
@@ -64,7 +64,7 @@ class Router:
             return self.console, prefixed(f"{index:>{len(str(job.world - 1))}}: ", event.text)
         host = job.hosts[index] if who == "agent" else job.host_of(index)
         front = f"{host.name}: " if len(job.hosts) > 1 else ""
-        if who == "rank":
+        if who == "rank" and job.style == "tee":
             front += f"[default{job.local(index)}]:"
         return self.console, prefixed(front, event.text)
 
@@ -74,7 +74,8 @@ class Router:
         restart = event.attempt if job.notes.get("container_restarts") else 0
         stream = "stdout" if event.out and self.stdout else "stderr"
         stamp = clock.cri(job.now(host, event.time_s), job.rng)
-        text = "\n".join(f"{stamp} {stream} F {line}" for line in event.text.split("\n"))
+        head, nanos = stamp[:20], int(stamp[20:29])
+        text = "\n".join(f"{head}{min(nanos + i * 4217, 999999999):09d}Z {stream} F {line}" for i, line in enumerate(event.text.split("\n")))
         return f"pods/{self.namespace}_{host.name}_{self.uids[host.index]}/{self.container}/{restart}.log", text
 
     def ray(self, event: Event) -> tuple[str, str]:

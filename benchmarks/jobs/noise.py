@@ -56,6 +56,7 @@ KERNEL = [
     "nvidia: loading out-of-tree module taints kernel.",
     "TCP: request_sock_TCP: Possible SYN flooding on port 29500. Sending cookies.",
     "EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#1_DIMM#0 (channel:1 slot:0 page:0x2a1f3 offset:0x40 grain:32 syndrome:0x0)",
+    "NVRM: Xid (PCI:0000:3b:00): 63, pid='<unknown>', name=<unknown>, Row Remapper: New row (0x00000001a2f40000) marked for remapping, reset gpu to activate.",
     "hrtimer: interrupt took 18231 ns",
     "loop3: detected capacity change from 0 to 130960",
     "mce: [Hardware Error]: Corrected error, no action required.",

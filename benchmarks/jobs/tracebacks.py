@@ -62,12 +62,25 @@ INNER = {
 
 def frames_text(job: Job, where: str, *, main: bool = True) -> str:
     frames = (MAIN[job.framework] if main else []) + INNER[where]
-    return "\n".join(f'  File "{path.format(root=job.root, site=job.site)}", line {job.rng.randrange(12, 2400)}, in {function}\n    {source}'
-                     for path, function, source in frames)
+    shown = []
+    lines = job.notes.setdefault("lines", {})  # the same code on every rank: the same line numbers
+    assert isinstance(lines, dict)
+    for path, function, source in frames:
+        shown.append(f'  File "{path.format(root=job.root, site=job.site)}", line {lines.setdefault((path, function, source), job.rng.randrange(12, 2400))}, in {function}\n    {source}')
+        place = source.find(" = ") + 3
+        if place > 2 and ("python3.11" in job.site or "python3.12" in job.site):  # Python >= 3.11 underlines the failing part
+            shown.append("    " + " " * place + "^" * (len(source) - place))
+    return "\n".join(shown)
 
 
 def traceback_text(job: Job, error: str, where: str, *, main: bool = True) -> str:
     return f"Traceback (most recent call last):\n{frames_text(job, where, main=main)}\n{error}"
+
+
+def chained(job: Job, first: str, second: str, where: str, *, direct: bool = True) -> str:
+    """Two exceptions, the second raised because of, or while handling, the first."""
+    link = "The above exception was the direct cause of the following exception:" if direct else "During handling of the above exception, another exception occurred:"
+    return f"{first}\n\n{link}\n\n{traceback_text(job, second, where)}"
 
 
 def with_rank(job: Job, rank: int, text: str, *, joined: bool = True) -> str:
@@ -80,6 +93,14 @@ def with_rank(job: Job, rank: int, text: str, *, joined: bool = True) -> str:
 def raise_text(job: Job, time_s: float, rank: int, error: str, where: str, evidence: str = "", *, joined: bool = True) -> None:
     """The rank dies of `error`; `evidence` is the telling part of its message."""
     job.rank_says(time_s, rank, with_rank(job, rank, traceback_text(job, error, where), joined=joined), evidence)
+
+
+def thread_dies(job: Job, time_s: float, rank: int) -> None:
+    """A helper thread of a rank that is being ended: harmless, though it looks like a cause."""
+    thread = job.rng.choice(["Thread-3 (_pin_memory_loop)", "QueueFeederThread", "Thread-1 (_monitor)"])
+    error = job.rng.choice(["ConnectionResetError: [Errno 104] Connection reset by peer", "EOFError", "BrokenPipeError: [Errno 32] Broken pipe", "ConnectionRefusedError: [Errno 111] Connection refused"])
+    python = job.site.rsplit("/", 1)[0]
+    job.rank_says(time_s, rank, f'Exception in thread {thread}:\nTraceback (most recent call last):\n  File "{python}/threading.py", line 1016, in _bootstrap_inner\n    self.run()\n  File "{python}/multiprocessing/connection.py", line 383, in _recv\n    chunk = read(handle, remaining)\n{error}')
 
 
 def worker_error(job: Job, error: str, where: str, worker: int) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from .job import Job, Truth
+from .job import OPEN, Job, Truth
 from .layouts import Router
 
 LOSS = 0.12  # share of multi-host jobs that hand over incomplete logs
@@ -22,23 +22,24 @@ def write_case(folder: Path, job: Job, truth: Truth, scenario: str) -> None:
     for name in sorted(files):
         path = folder / "logs" / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes("".join(f"{text}\n" for text in files[name]).encode())
+        path.write_bytes("".join(files[name]).encode())
     if job.launcher == "torchrun" and job.layout == "tree" and job.world <= 64:
         empty_files(folder / "logs", files)
     (folder / "truth.yaml").write_text(yaml.safe_dump(describe(folder.name, job, truth, scenario, places, lost), sort_keys=False, width=200, allow_unicode=True))
 
 
 def lay_out(job: Job) -> tuple[dict[str, list[str]], list[str]]:
-    """File contents (blocks of lines) and the places of evidence, `file:line`."""
+    """File contents (pieces, with their line ends) and the places of evidence, `file:line`."""
     router = Router(job)
     files: dict[str, list[str]] = defaultdict(list)
     length: dict[str, int] = defaultdict(int)
     places = []
+    glues = job.layout in {"tree", "task", "node"}  # collectors elsewhere keep whole lines
     if job.layout == "ray":
         for rank in range(job.world):
             for suffix in ("out", "err"):
                 name = f"{job.host_of(rank).name}/session_latest/logs/worker-{router.workers[rank]}-01000000-{job.pid(rank)}.{suffix}"
-                files[name].append(":job_id:01000000\n:actor_name:" + str(job.notes["actor"]))
+                files[name].append(f":job_id:01000000\n:actor_name:{job.notes['actor']}\n")
                 length[name] += 2
     for event in sorted(job.events, key=lambda e: (e.time_s, e.order)):
         name, text = router.place(event)
@@ -46,8 +47,9 @@ def lay_out(job: Job) -> tuple[dict[str, list[str]], list[str]]:
             lines = text.split("\n")
             found = next(i for i, line in enumerate(lines) if event.evidence in line)
             places.append(f"{name}:{length[name] + found + 1}")
+        text = text.replace(OPEN, "") if text.endswith(OPEN) and glues else text.replace(OPEN, "") + "\n"
         files[name].append(text)
-        length[name] += text.count("\n") + 1
+        length[name] += text.count("\n")
     return files, places
 
 
