@@ -132,7 +132,8 @@ def store_gone(job: Job, time_s: float, host: Host) -> None:
 def group_wait(job: Job, rank: int, culprit: int, wait: Wait) -> Wait:
     """Megatron: neighbours of the culprit wait in its tensor-parallel group, the rest in data-parallel groups."""
     size = min(4, job.per_host)
-    if job.framework != "megatron" or job.world <= size:
+    nameless = not job.torch.since(2, 2) and (job.layout in {"node", "k8s"} or job.style == "plain")
+    if job.framework != "megatron" or job.world <= size or nameless:  # ranks of a group alone would name nobody
         return wait
     tensor, place = divmod(rank, size)
     if tensor == culprit // size:

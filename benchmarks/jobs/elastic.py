@@ -80,7 +80,7 @@ def box_entry(job: Job, host: Host, index: int, rank: int, code: int, died_s: fl
     file = "<N/A>"
     told = job.notes["raised"]
     if code > 0 and isinstance(told, dict) and rank in told:
-        file = f"/tmp/torchelastic_{job.job_id}/{job.local(rank)}/error.json"
+        file = f"{job.root}/elastic/{job.job_id}/attempt_{job.attempt}/{job.local(rank)}/error.json"
         trace = told[rank].replace("\n", "\n    ")
     return (f"[{index}]:\n  time      : {clock.box(job.now(host, died_s))}\n  host      : {host.name}\n"
             f"  rank      : {rank} (local_rank: {job.local(rank)})\n  exitcode  : {code} (pid: {pid})\n"
