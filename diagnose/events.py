@@ -162,9 +162,7 @@ class _Reading:
 
     def catch_all(self, tb: Traceback, rules: Sequence[Rule], found: Sequence[Event]) -> Iterator[Event]:
         """Yield what the generic rules say of a traceback about which no narrower rule spoke."""
-        spoken = any(
-            e.role in TRACEBACK_ROLES and not e.rule.generic and e.traceback is tb for e in found
-        )
+        spoken = any(e.role in TRACEBACK_ROLES and not e.rule.generic and e.traceback is tb for e in found)
         if spoken or not tb.exception:
             return
         index = self._at.get(tb.exception_line, [None])[0]
@@ -195,7 +193,9 @@ class _Reading:
         fields = self._verify(candidate, "\n".join(x.message for x in scope))
         if fields is not None:
             first = self._lines[index]
-            event = self._event(candidate.rule, fields, first, scope[-1].number, self._traceback_of(first.number, first))
+            event = self._event(
+                candidate.rule, fields, first, scope[-1].number, self._traceback_of(first.number, first)
+            )
             yield event
 
     def _following(self, index: int, count: int) -> list[Line]:
@@ -305,9 +305,7 @@ def _looks_quoted(line: Line) -> bool:
 def _settle(events: list[Event]) -> list[Event]:
     """Drop what a harmless rule covers, catch-alls beside narrower rules, and doubles; sort by place."""
     harmless = {(e.line, e.raw) for e in events if e.role == "harmless"}
-    narrow = {
-        (e.line, e.raw) for e in events if not e.rule.generic and e.role in ("cause", "symptom", "confirmation")
-    }
+    narrow = {(e.line, e.raw) for e in events if not e.rule.generic and e.role in ("cause", "symptom", "confirmation")}
     kept: dict[tuple[str, int | None, str], Event] = {}
     for event in events:
         place = (event.line, event.raw)

@@ -1,0 +1,184 @@
+"""When: puts every event on one clock.
+
+Years and zones that were not printed are inferred and said; clocks of hosts are aligned by events they share (the same
+collective's time-out, the same step). What stays unknown is an uncertainty that the verdict respects.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from statistics import median
+
+from .events import Event, SourceEvents
+from .timestamps import Stamp, resolve
+
+SAME_CLOCK_S = 2.0  # NTP keeps hosts within milliseconds; printed times are whole seconds, so two may differ by this
+UNALIGNED_S = 600.0  # clocks of two hosts that share no event: minutes of skew were seen in practice
+SHARED_RULES = ("collective-timeout", "progress", "heartbeat", "attempt")  # things that happen to all ranks at once
+ZONE_STEP_S = 900.0  # zones differ by multiples of a quarter of an hour
+FALLBACK_YEAR = 1970  # only for order, where no line prints a year; such times are not shown
+
+
+@dataclass(slots=True)
+class Clocks:
+    """What is known about the clocks of a job."""
+
+    year: int | None = None
+    year_from: str = ""
+    zone_s: float = 0.0
+    zone_from: str = "taken as UTC"
+    offset_s: dict[str, float] = field(default_factory=dict)  # by host: to be subtracted
+    spread_s: dict[str, float] = field(default_factory=dict)  # uncertainty left after that
+    basis: str = ""
+
+    def uncertainty_s(self, a: Event, b: Event) -> float:
+        """Yield how far apart two events have to be before their order is known."""
+        if a.source == b.source or (a.host is not None and a.host == b.host):
+            return SAME_CLOCK_S
+        spreads = [self.spread_s.get(e.host or "", UNALIGNED_S) for e in (a, b)]
+        return max(SAME_CLOCK_S, *spreads)
+
+
+def set_clocks(sources: Sequence[SourceEvents], zone_s: float | None = None) -> Clocks:
+    """Fill in `time` and `onset` of every event; yield what was inferred."""
+    clocks = Clocks(zone_s=zone_s or 0.0, zone_from="given" if zone_s is not None else "taken as UTC")
+    _infer_year(clocks, sources)
+    for source in sources:
+        _set_times(clocks, source)
+    _align(clocks, sources)
+    clocks.basis = _basis(clocks)
+    return clocks
+
+
+def _events(source: SourceEvents) -> Iterable[Event]:
+    yield from source.events
+    for first, last in source.progress.values():
+        yield first
+        if last is not first:
+            yield last
+
+
+def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
+    years: Counter[int] = Counter()
+    for source in sources:
+        for line in source.lines:
+            stamp = line.prefix.stamp
+            if stamp and stamp.has_year:
+                years[datetime.fromtimestamp(stamp.seconds, timezone.utc).year] += 1
+    if years:
+        clocks.year, clocks.year_from = max(years, key=lambda y: (years[y], y)), "printed elsewhere in the logs"
+
+
+def _set_times(clocks: Clocks, source: SourceEvents) -> None:
+    """Times of one source; a line without a clock takes that of the line before it in the same source."""
+    stamps = [(x.number, x.prefix.stamp) for x in source.lines if x.prefix.stamp is not None]
+    numbers = [n for n, _ in stamps]
+    for event in _events(source):
+        stamp = event.prefix.stamp
+        time = _seconds(clocks, stamp) if stamp else None
+        if time is None and event.traceback is not None and event.traceback.time is not None:
+            time = event.traceback.time.timestamp()
+        if time is None:
+            time = _neighbour(clocks, stamps, numbers, event.line or 0)
+        event.time = time
+        _set_onset(event)
+
+
+def _seconds(clocks: Clocks, stamp: Stamp) -> float | None:
+    return resolve(stamp, clocks.year or FALLBACK_YEAR, clocks.zone_s)
+
+
+def _neighbour(clocks: Clocks, stamps: list[tuple[int, Stamp]], numbers: list[int], line: int) -> float | None:
+    from bisect import bisect_right  # noqa: PLC0415
+
+    index = bisect_right(numbers, line) - 1
+    return _seconds(clocks, stamps[index][1]) if index >= 0 and line - numbers[index] < 200 else None
+
+
+def _set_onset(event: Event) -> None:
+    event.onset = event.time
+    name = event.rule.onset
+    if name == "unknown":
+        event.onset, event.onset_known = None, False
+    elif name and event.time is not None:
+        ran_ms = event.fields.get(name)
+        if isinstance(ran_ms, int | float):
+            event.onset = event.time - ran_ms / 1000
+
+
+# --- alignment --------------------------------------------------------------------------------------------------
+
+
+def _align(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
+    """Estimate each host's offset against the host that shares most with the others."""
+    shared = _shared_moments(sources)
+    hosts = sorted({host for times in shared.values() for host in times})
+    if len(hosts) < 2:
+        return
+    counts = Counter(host for times in shared.values() if len(times) > 1 for host in times)
+    if not counts:
+        return
+    reference = min(counts, key=lambda h: (-counts[h], h))
+    clocks.offset_s[reference], clocks.spread_s[reference] = 0.0, SAME_CLOCK_S
+    for host in hosts:
+        _align_host(clocks, shared, host)
+    _apply(clocks, sources)
+
+
+def _align_host(clocks: Clocks, shared: dict[tuple[object, ...], dict[str, float]], host: str) -> None:
+    if host in clocks.offset_s:
+        return
+    differences = []
+    for times in shared.values():
+        others = [t - clocks.offset_s[h] for h, t in times.items() if h in clocks.offset_s]
+        if host in times and others:
+            differences.append(times[host] - median(others))
+    if not differences:
+        return
+    middle = median(differences)
+    clocks.offset_s[host] = middle if abs(middle) > SAME_CLOCK_S else 0.0
+    clocks.spread_s[host] = max(SAME_CLOCK_S, median(abs(d - middle) for d in differences) * 2)
+
+
+def _shared_moments(sources: Sequence[SourceEvents]) -> dict[tuple[object, ...], dict[str, float]]:
+    """Moments that several hosts print: the first time each host does."""
+    shared: dict[tuple[object, ...], dict[str, float]] = defaultdict(dict)
+    for source in sources:
+        for event in _events(source):
+            key = _moment(event)
+            if key is None or event.time is None or event.host is None:
+                continue
+            known = shared[key].get(event.host)
+            shared[key][event.host] = event.time if known is None else min(known, event.time)
+    return {k: v for k, v in sorted(shared.items(), key=lambda kv: repr(kv[0])) if len(v) > 1}
+
+
+def _moment(event: Event) -> tuple[object, ...] | None:
+    fields = event.fields
+    if event.rule.tells == "collective-timeout" and fields.get("seq") is not None:
+        return ("timeout", event.attempt, fields.get("pg"), fields["seq"], fields.get("op"), fields.get("timeout_ms"))
+    if event.rule.tells == "progress" and fields.get("step") is not None:
+        return ("step", event.attempt, event.rule.id, fields["step"])
+    return None
+
+
+def _apply(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
+    for source in sources:
+        for event in _events(source):
+            offset = clocks.offset_s.get(event.host or "", 0.0)
+            if offset and event.time is not None:
+                event.time -= offset
+                event.onset = event.onset - offset if event.onset is not None else None
+
+
+def _basis(clocks: Clocks) -> str:
+    parts = [f"zone {clocks.zone_from}"]
+    parts.append(f"year {clocks.year_from}" if clocks.year else "no line prints a year, so dates are not shown")
+    skewed = sorted((h, o) for h, o in clocks.offset_s.items() if abs(o) > SAME_CLOCK_S)
+    if skewed:
+        listed = ", ".join(f"{host} {offset:+.0f} s" for host, offset in skewed[:6])
+        parts.append(f"clocks aligned by shared events ({listed}{' …' if len(skewed) > 6 else ''})")
+    return "; ".join(parts)

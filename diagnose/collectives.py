@@ -1,0 +1,102 @@
+"""Per process group and rank: the stuck collective, its number, sizes, what was enqueued and completed.
+
+From watchdog and status lines alone; the flight recorder, where there is one, tells more (`correlation.recorder`).
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import Any
+
+from .events import Event
+from .job import Job
+
+
+@dataclass(slots=True)
+class Stuck:
+    """The first collective of one group that one rank reports as not finished."""
+
+    rank: int
+    group: str
+    event: Event
+    seq: int | None = None
+    op: str | None = None
+    numel_in: int | None = None
+    numel_out: int | None = None
+    timeout_ms: int | None = None
+    enqueued: int | None = None
+    completed: int | None = None
+
+
+@dataclass(slots=True)
+class GroupTable:
+    """One process group: who is stuck where."""
+
+    group: str
+    stuck: dict[int, Stuck]
+
+    def majority(self, field: str) -> Any:
+        """Yield the most frequent value of a field over the ranks (the smallest of equals)."""
+        values = Counter(v for s in self.stuck.values() if (v := getattr(s, field)) is not None)
+        return min(values, key=lambda v: (-values[v], str(v))) if values else None
+
+
+def collective_tables(job: Job) -> list[GroupTable]:
+    """Yield a table per process group, the one with most ranks first."""
+    groups = _group_names(job)
+    tables: dict[str, dict[int, Stuck]] = defaultdict(dict)
+    for event in job.telling("collective-timeout"):
+        if event.rank is None:
+            continue
+        group = _group_of(event, groups)
+        known = tables[group].get(event.rank)
+        if known is None or _is_earlier(event, known.event):
+            tables[group][event.rank] = _stuck(event, group)
+    for event in job.telling("collective-status"):
+        _add_status(tables, event)
+    tables_list = [GroupTable(g, dict(sorted(stuck.items()))) for g, stuck in tables.items() if stuck]
+    return sorted(tables_list, key=lambda t: (-len(t.stuck), t.group))
+
+
+def _is_earlier(a: Event, b: Event) -> bool:
+    """Of several reports of a rank the first in its file: later ones follow from it."""
+    if a.source == b.source:
+        return (a.line or 0) < (b.line or 0)
+    return (a.onset or a.time or 0.0) < (b.onset or b.time or 0.0)
+
+
+def _stuck(event: Event, group: str) -> Stuck:
+    f = event.fields
+    return Stuck(
+        event.rank or 0, group, event, f.get("seq"), f.get("op"), f.get("numel_in"), f.get("numel_out"), f.get("timeout_ms")
+    )  # fmt: skip
+
+
+def _group_names(job: Job) -> dict[tuple[int, int], str]:
+    """(rank, number) -> group, from status lines: they name the group, watchdog lines often do not."""
+    names: dict[tuple[int, int], str] = {}
+    for event in job.telling("collective-status"):
+        seq, pg = event.fields.get("seq"), event.fields.get("pg")
+        if event.rank is not None and isinstance(seq, int) and pg is not None:
+            names.setdefault((event.rank, seq), str(pg))
+    return names
+
+
+def _group_of(event: Event, names: dict[tuple[int, int], str]) -> str:
+    pg = event.fields.get("pg")
+    if pg is not None:
+        return str(pg)
+    seq = event.fields.get("seq")
+    return names.get((event.rank or 0, seq), "") if isinstance(seq, int) else ""
+
+
+def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:
+    f = event.fields
+    for stuck in (t.get(event.rank or 0) for t in tables.values()) if event.rank is not None else ():
+        if stuck is None or stuck.enqueued is not None:
+            continue
+        same_number = f.get("seq") is None or stuck.seq is None or f["seq"] == stuck.seq
+        same_group = f.get("pg") is None or stuck.group in ("", str(f["pg"]))
+        if same_number and same_group:
+            stuck.enqueued, stuck.completed = f.get("last_enqueued"), f.get("last_completed")

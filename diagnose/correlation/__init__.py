@@ -1,0 +1,33 @@
+"""Questions that only many ranks together can answer: one question a file, and the list of them here.
+
+Each takes the `Job` and yields `Finding`s; none knows of another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from ..job import Job
+from . import absent, certificates, early_exit, lost_peers, mismatch, named_absent, outside, recorder, silence, standing
+from .finding import Exhibit, Finding
+
+QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
+    mismatch.find,  # who issued something else at the same number?
+    named_absent.find,  # whom does a message name as not having come?
+    absent.find,  # who did not report the time-out that the others did?
+    early_exit.find,  # who was done while the others still worked?
+    certificates.find,  # who was killed, and by whom?
+    outside.find,  # was the job ended from outside?
+    lost_peers.find,  # whom did the others lose?
+    silence.find,  # whose log just stops?
+    standing.find,  # where does each rank's stack stand?
+    recorder.find,  # what do the flight recorders say?
+)
+
+
+def correlate(job: Job) -> list[Finding]:
+    """Yield all findings, in the order of the questions."""
+    return [finding for question in QUESTIONS for finding in question(job)]
+
+
+__all__ = ["QUESTIONS", "Exhibit", "Finding", "correlate"]

@@ -1,0 +1,110 @@
+"""Who did not report the time-out that the others did?
+
+A watchdog reports on each rank that waited. The rank that everybody waited for had not issued the collective, so it has
+nothing to report: the culprit is usually the silent one. It counts only where its log shows that it lived before the
+stall; a rank without any input is a gap. What it did last says why: saving or loading past the limit is a slow save,
+anything else a straggler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..collectives import GroupTable, collective_tables
+from ..events import Event
+from ..job import Job, RankInfo
+from ..prefixes import Line
+from ..ranges import rank_ranges
+from .finding import Exhibit, Finding
+
+MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
+SLOW_STORAGE = ("saving", "loading")
+WORDS = {
+    "saving": "was saving", "loading": "was loading", "evaluating": "was evaluating", "tokenising": "was tokenising",
+    "compiling": "was compiling", "downloading": "was downloading", "generating": "was generating", "waiting": "waited",
+}  # fmt: skip
+
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield one finding for the first process group in which few known ranks are absent."""
+    for table in collective_tables(job):
+        if job.context.world_size == 1 or _is_deduplicated(job):
+            return
+        absent = _absent(job, table)
+        if absent:
+            yield _finding(job, table, absent)
+            return
+
+
+def _is_deduplicated(job: Job) -> bool:
+    """Ray folds lines of several workers into one; then absence proves nothing."""
+    return any("repeated" in line.raw and "across cluster" in line.raw for s in job.sources for line in s.lines)
+
+
+def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
+    reported = {
+        e.rank for e in job.telling("collective-timeout", "collective-status", "heartbeat") if e.rank is not None
+    }
+    if not table.stuck or not _is_whole_world(job, table):
+        return []
+    world = job.world_size or len(job.ranks)
+    alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and _is_alive(job, info)]
+    few = 0 < len(alive) <= max(1, MAX_SHARE * world) and len(reported) >= len(alive)
+    return alive if few and (len(reported) > 1 or world == 2) else []
+
+
+def _is_whole_world(job: Job, table: GroupTable) -> bool:
+    """Whether the group is the default one: the number of a rank within it equals its number in the job."""
+    checked = [s for s in table.stuck.values() if isinstance(s.event.fields.get("group_rank"), int)]
+    return all(s.event.fields["group_rank"] == s.rank for s in checked)
+
+
+def _is_alive(job: Job, info: RankInfo) -> bool:
+    return bool(info.sources or info.events or info.last_sign or _lines_of(job, info.rank))
+
+
+def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
+    """The kept lines that the rank printed, in order."""
+    found = []
+    for source in job.sources:
+        own = job.places.source_rank.get(source.name) == rank
+        found += [(source.name, x) for x in (source.tail if own else source.lines) if own or x.prefix.rank == rank]
+    return found
+
+
+def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
+    ranks = tuple(sorted(i.rank for i in absent))
+    crowd = sorted(table.stuck)
+    usual = next(iter(table.stuck.values()))
+    doing = next((a for i in absent if (a := _last_activity(job, i, table))), None)
+    cause = "storage.slow-save" if doing and doing.rule.activity in SLOW_STORAGE else "collective.straggler"
+    what = f"{table.majority('op') or 'a collective'}"
+    number = f" number {table.majority('seq')}" if table.majority("seq") is not None else ""
+    who = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
+    why = f"Ranks {rank_ranges(crowd)} waited in {what}{number}; {who} never reported it"
+    why += f" and {WORDS[doing.rule.activity]}." if doing and doing.rule.activity else "."
+    shown = [Exhibit.of_event(doing)] if doing else _last_words(job, absent[0])
+    fields = {**usual.event.fields, "activity": doing.rule.activity if doing else None}
+    onset = doing.onset if doing and doing.onset is not None else usual.event.onset
+    return Finding(
+        cause, why, (*shown, Exhibit.of_event(usual.event)), ranks, onset=onset, fields=fields, question="absent"
+    )
+
+
+def _last_activity(job: Job, info: RankInfo, table: GroupTable) -> Event | None:
+    """What the rank began last and had not ended when the others began to wait; unplaced lines speak for rank 0."""
+    stuck = next(iter(table.stuck.values())).event
+    own = [*info.activities, *(e for e in job.telling("activity", "activity-end") if e.rank is None and info.rank == 0)]
+    own = [e for e in own if e.source != stuck.source or (e.line or 0) < (stuck.line or 0)]
+    own.sort(key=lambda e: (e.time or 0.0, e.line or 0))
+    if not own or own[-1].rule.tells == "activity-end":
+        return None
+    return own[-1]
+
+
+def _last_words(job: Job, info: RankInfo) -> list[Exhibit]:
+    lines = [(s, x) for s, x in _lines_of(job, info.rank) if x.message.strip()]
+    before = [(s, x) for s, x in lines if "SIGTERM" not in x.raw]
+    if info.last_sign is not None and (not before or info.last_sign.source == before[-1][0]):
+        return [Exhibit.of_event(info.last_sign)]
+    return [Exhibit.of_line(before[-1][0], before[-1][1], info.rank, info.host)] if before else []

@@ -1,0 +1,49 @@
+"""Who was killed, and by whom?
+
+An exit code tells the signal, the kernel (or a cgroup, Slurm, the kubelet, Ray's memory monitor) tells who sent it. They
+are joined by process id where one is printed, else by host: the proof comes last and in another file. SIGKILL without
+proof stays `process.sigkill`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..events import Event
+from ..job import Job
+from .finding import Exhibit, Finding
+
+SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137"}
+
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield a finding for each kill that names a host, but no rank, where just one rank died by SIGKILL there."""
+    kills = [e for e in job.telling("killed") if e.rank is None and e.cause is not None]
+    dead = [e for e in job.telling("exit") if e.rank is not None and is_sigkill(e)]
+    for kill in kills:
+        ranks = {e.rank for e in dead if _same_place(kill, e)}
+        if len(ranks) == 1 and kill.cause is not None:
+            rank = next(r for r in ranks if r is not None)
+            proof = next(e for e in dead if e.rank == rank)
+            why = f"Rank {rank} died by SIGKILL, and {_who(kill)} says that it killed a process there."
+            shown = (Exhibit.of_event(kill), Exhibit.of_event(proof))
+            yield Finding(
+                kill.cause, why, shown, (rank,), certainty="certain", onset=kill.onset, fields=kill.fields,
+                question="certificates",
+            )  # fmt: skip
+            return
+
+
+def is_sigkill(event: Event) -> bool:
+    """Whether an exit is death by SIGKILL."""
+    return str(event.fields.get("signal")) in SIGKILL_NAMES or str(event.fields.get("exit_code")) in SIGKILL_NAMES
+
+
+def _same_place(kill: Event, death: Event) -> bool:
+    if kill.pid is not None and death.pid is not None and kill.host == death.host:
+        return kill.pid == death.pid
+    return kill.host is None or death.host is None or kill.host == death.host
+
+
+def _who(kill: Event) -> str:
+    return f"the log of {kill.host}" if kill.host else "the log"

@@ -1,0 +1,45 @@
+"""Who was done while the others still worked?
+
+A rank that ends with code 0, or says that its training is over, while others wait for it in a collective had fewer
+batches (or left its loop early). It is in no list of failures, since it did not fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..job import Job, RankInfo
+from ..ranges import rank_ranges
+from .finding import Exhibit, Finding
+
+MAX_SHARE = 0.5
+
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield one finding where a minority finished before the others failed."""
+    failing = {e.rank for e in job.failures() if e.rank is not None}
+    done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in _own_failures(job)]
+    if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
+        return
+    waiting = failing - {i.rank for i in done}
+    if not waiting or not _others_worked_on(job, done):
+        return
+    ranks = tuple(sorted(i.rank for i in done))
+    shown = tuple(Exhibit.of_event(i.finished) for i in done[:4] if i.finished is not None)
+    why = (
+        f"Rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)} had finished while "
+        f"rank{'s' if len(waiting) > 1 else ''} {rank_ranges(waiting)} still worked and waited."
+    )
+    onset = min((i.finished.time for i in done if i.finished and i.finished.time is not None), default=None)
+    yield Finding("data.uneven-inputs", why, shown, ranks, onset=onset, question="early_exit")
+
+
+def _own_failures(job: Job) -> set[int | None]:
+    return {e.rank for e in job.failures() if e.role == "cause"}
+
+
+def _others_worked_on(job: Job, done: list[RankInfo]) -> bool:
+    """Where all ranks finished (or the only one that tells did), what follows is teardown."""
+    finished = {i.rank for i in done}
+    others = [i for i in job.ranks.values() if i.rank not in finished]
+    return any(i.failures() or i.last_sign for i in others)

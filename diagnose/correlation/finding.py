@@ -1,0 +1,57 @@
+"""What a correlator concludes from many ranks together, with the lines that show it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ..events import Event
+from ..prefixes import Line
+
+Certainty = Literal["certain", "likely", "possible"]
+
+
+@dataclass(frozen=True, slots=True)
+class Exhibit:
+    """One place in the logs that is shown as proof."""
+
+    source: str
+    line: int | None
+    text: str
+    rank: int | None = None
+    host: str | None = None
+    time: float | None = None
+    event: Event | None = None
+    end_line: int | None = None
+
+    @classmethod
+    def of_event(cls, event: Event) -> Exhibit:
+        """Yield the place of an event."""
+        return cls(event.source, event.line, event.raw, event.rank, event.host, event.time, event, event.end_line)
+
+    @classmethod
+    def of_line(cls, source: str, line: Line, rank: int | None, host: str | None) -> Exhibit:
+        """Yield the place of a line that no rule knows."""
+        return cls(source, line.number, line.raw, rank, host)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A cause that no single line states. `why` is one sentence with the numbers."""
+
+    cause: str
+    why: str
+    exhibits: tuple[Exhibit, ...]
+    ranks: tuple[int, ...] = ()
+    hosts: tuple[str, ...] = ()
+    certainty: Certainty = "likely"
+    onset: float | None = None
+    explains_all: bool = True  # False: one possible reading beside others
+    fields: dict[str, Any] = field(default_factory=dict, hash=False)
+    question: str = ""  # the correlator that asked
+
+
+def exhibits(events: Sequence[Event], most: int = 6) -> tuple[Exhibit, ...]:
+    """Yield the places of the first `most` events."""
+    return tuple(Exhibit.of_event(e) for e in events[:most])

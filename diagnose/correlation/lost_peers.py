@@ -1,0 +1,62 @@
+"""Whom did the others lose?
+
+"Connection reset" and "closed by peer" are printed by those who stayed. The peer that they name (by address, host or
+rank) is the one that left. Where several name the same one, and it says nothing itself, its end is the thing to explain.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ..events import Event
+from ..job import Job
+from ..ranges import rank_ranges
+from .finding import Finding, exhibits
+
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield a finding for the peer that is named most, if it does not itself complain of others."""
+    events = [e for e in job.telling("peer-lost") if e.role in ("cause", "symptom")]
+    named = Counter(p for e in events if (p := _peer(job, e)) is not None)
+    if not named:
+        return
+    kind, name = min(named, key=lambda p: (-named[p], str(p)))
+    said = [e for e in events if _peer(job, e) == (kind, name)]
+    if kind == "rank":
+        rank = int(str(name))
+        if rank in {e.rank for e in job.failures()}:
+            return
+        why = f"{_who(said)} lost the connection to rank {rank}, which reports nothing."
+        yield Finding(
+            "network.connection-reset", why, exhibits(said), (rank,), onset=_onset(said), question="lost_peers"
+        )
+        return
+    host = str(name)
+    if kind == "host" and any(e.host == host for e in job.failures()):
+        return
+    why = f"{_who(said)} lost connections to {host}; no log from there says why."
+    yield Finding(
+        "network.connection-reset", why, exhibits(said), hosts=(), certainty="possible", onset=_onset(said),
+        fields={"peer": host}, question="lost_peers",
+    )  # fmt: skip
+
+
+def _peer(job: Job, event: Event) -> tuple[str, object] | None:
+    rank = event.fields.get("peer_rank")
+    if isinstance(rank, int) and rank != event.rank:
+        return ("rank", rank)
+    ip = event.fields.get("peer_ip")
+    host = event.fields.get("peer_host") or job.places.host_of_ip.get(str(ip))
+    if host and host != event.host:
+        return ("host", str(host))
+    return ("address", str(ip)) if ip and not str(ip).startswith("127.") else None
+
+
+def _onset(events: list[Event]) -> float | None:
+    return min((e.onset for e in events if e.onset is not None), default=None)
+
+
+def _who(events: list[Event]) -> str:
+    ranks = {e.rank for e in events if e.rank is not None}
+    return f"Rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}" if ranks else "Others"

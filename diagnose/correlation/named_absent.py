@@ -1,0 +1,27 @@
+"""Whom does a message name as not having come?
+
+`monitoredBarrier` and the desync report name the ranks that never joined. Several such lines may each name a part; the
+ranks that most of them name are the ones to look at. Whoever prints the message is not at fault.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ..job import Job
+from ..ranges import rank_ranges
+from .finding import Finding, exhibits
+
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield one finding with the ranks that are named."""
+    events = [e for e in job.telling("absent-ranks") if e.fields.get("absent_ranks")]
+    if not events:
+        return
+    named = Counter(rank for e in events for rank in e.fields["absent_ranks"])
+    most = max(named.values())
+    ranks = tuple(sorted(r for r, n in named.items() if n == most))
+    onset = min((e.onset for e in events if e.onset is not None), default=None)
+    why = f"{len(events)} message{'s' if len(events) > 1 else ''} name rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)} as not having joined."
+    yield Finding("collective.straggler", why, exhibits(events), ranks, onset=onset, question="named_absent")

@@ -1,0 +1,34 @@
+"""Was the job ended from outside?
+
+An agent that is told to stop (SIGTERM, SIGINT, SIGHUP) before any process failed did not fail: operator, scheduler or a
+closed terminal ended it. No rank is at fault. What the workers print afterwards is the shutdown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..events import Event
+from ..job import Job
+from .finding import Finding, exhibits
+
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield one finding where a launcher received a signal and nothing had failed before it."""
+    told = [e for e in job.telling("signal-received") if e.rank is None]
+    if not told or any(
+        _came_before(job, e, told[0]) for e in job.failures() if e.role == "cause" and e.rule.tells is None
+    ):
+        return
+    names = sorted({str(e.fields.get("signal")) for e in told if e.fields.get("signal")})
+    why = f"The launcher was told to stop (signal {', '.join(names) or 'unknown'}) before any process had failed."
+    onset = min((e.onset for e in told if e.onset is not None), default=None)
+    yield Finding("process.terminated", why, exhibits(told), onset=onset, question="outside")
+
+
+def _came_before(job: Job, event: Event, told: Event) -> bool:
+    if event.source == told.source:
+        return (event.line or 0) < (told.line or 0)
+    if event.onset is None or told.onset is None:
+        return True
+    return event.onset < told.onset + job.clocks.uncertainty_s(event, told)

@@ -1,0 +1,70 @@
+"""Whose log just stops?
+
+Where all the others report a lost connection or a time-out, the rank whose log ends without any complaint either died at
+once (SIGKILL, a node that went down) or hangs. Where nobody complains at all, the rank that is behind the others in
+steps is the one they wait for.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ..job import FAILING, Job, RankInfo
+from ..ranges import rank_ranges
+from .finding import Exhibit, Finding
+
+MAX_SHARE = 0.34
+LOST = ("peer-lost",)
+
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield a finding for the silent rank among those that lost a peer, or for the one behind where nobody fails."""
+    yield from _silent(job)
+    yield from _behind(job)
+
+
+def _silent(job: Job) -> Iterator[Finding]:
+    complaining = {e.rank for e in job.telling("peer-lost") if e.rank is not None and e.role in FAILING}
+    failing = {e.rank for e in job.failures() if e.rank is not None}
+    quiet = [i for r, i in job.ranks.items() if r not in failing and (i.sources or i.last_sign)]
+    world = job.world_size or len(job.ranks)
+    if len(complaining) < 1 or not quiet or len(quiet) > max(1, MAX_SHARE * world) or len(failing) + len(quiet) < world:
+        return
+    ranks = tuple(sorted(i.rank for i in quiet))
+    shown = tuple(Exhibit.of_event(i.last_sign) for i in quiet if i.last_sign is not None)
+    lost = [Exhibit.of_event(e) for e in job.telling("peer-lost")[:2]]
+    why = (
+        f"Ranks {rank_ranges(complaining)} lost a peer; the log of rank{'s' if len(ranks) > 1 else ''} "
+        f"{rank_ranges(ranks)} stops without a word."
+    )
+    yield Finding("network.connection-reset", why, (*lost, *shown), ranks, question="silence")
+
+
+def _behind(job: Job) -> Iterator[Finding]:
+    """Nobody reports anything: compare last steps."""
+    if job.failures() or job.context.exit_code == 0:
+        return
+    signs = {r: i for r, i in job.ranks.items() if i.last_sign is not None and i.last_step is not None}
+    if len(signs) < 3 or any(i.finished for i in job.ranks.values()):
+        return
+    steps = Counter(i.last_step for i in signs.values())
+    common, count = steps.most_common(1)[0]
+    late = [i for i in signs.values() if i.last_step is not None and common is not None and i.last_step < common]
+    if not late or count < len(signs) - len(late) or len(late) > MAX_SHARE * len(signs) or not _same_words(late, signs):
+        return
+    ranks = tuple(sorted(i.rank for i in late))
+    shown = tuple(Exhibit.of_event(i.last_sign) for i in late if i.last_sign is not None)
+    usual = next(i.last_sign for i in signs.values() if i.last_step == common)
+    why = (
+        f"Rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)} stopped at step {late[0].last_step}, "
+        f"the others at step {common}."
+    )
+    more = (Exhibit.of_event(usual),) if usual is not None else ()
+    yield Finding("collective.straggler", why, (*shown, *more), ranks, certainty="possible", question="silence")
+
+
+def _same_words(late: list[RankInfo], signs: dict[int, RankInfo]) -> bool:
+    """Only where all ranks print the same kind of line does a lower number mean being behind."""
+    rules = {i.last_sign.rule.id for i in signs.values() if i.last_sign is not None}
+    return len(rules) == 1

@@ -1,0 +1,174 @@
+"""Suspects + `explains` -> the verdict: which suspect nothing else explains, who is at fault, how sure that is.
+
+An edge from A to B needs: A's cause explains B's cause, A can reach B, and A did not begin after B (within what the
+clocks can tell). Causes may explain each other both ways; of two events that do, the more direct one stands.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .catalogue import Catalogue
+from .correlation.finding import Finding
+from .job import Job
+from .rule import Explains
+from .suspects import EXCEPTION, Suspect, gather
+
+Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
+EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
+MAX_CULPRITS_SHARE = 0.5
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What is at fault, and what lost against it."""
+
+    outcome: Outcome
+    cause: str | None  # None: nothing wrong found; "unknown": something is, and nothing names it
+    roots: list[Suspect] = field(default_factory=list)  # of the winning cause
+    culprits: list[int] = field(default_factory=list)
+    culprit_hosts: list[str] = field(default_factory=list)
+    certainty: Literal["certain", "likely", "possible"] = "possible"
+    confidence: float = 0.0
+    suspects: list[Suspect] = field(default_factory=list)
+    rivals: list[Suspect] = field(default_factory=list)  # unexplained, and beaten
+    findings: list[Finding] = field(default_factory=list)
+
+
+def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdict:
+    """Yield the verdict."""
+    suspects = gather(job, findings, catalogue)
+    _Relation(job, catalogue, suspects).explain()
+    candidates = [s for s in suspects if not s.explained_by] or suspects
+    if not candidates:
+        return _nothing_wrong(job, findings)
+    candidates.sort(key=_strength)
+    best = candidates[0]
+    roots = [s for s in candidates if s.cause == best.cause and s.signature == best.signature]
+    verdict = Verdict("failed", best.cause, roots, suspects=suspects, findings=list(findings))
+    verdict.rivals = [s for s in candidates if s not in roots]
+    _blame(job, catalogue, verdict)
+    _rate(job, catalogue, verdict)
+    return verdict
+
+
+def _strength(s: Suspect) -> tuple[int, bool, float, str, str]:
+    """Directness, then specificity, then onset; the rest only makes the order total."""
+    return (-s.direct, not s.specific, s.onset if s.onset is not None else float("inf"), s.cause, s.place())
+
+
+def _nothing_wrong(job: Job, findings: Sequence[Finding]) -> Verdict:
+    if job.context.failed():
+        return Verdict("failed", "unknown", findings=list(findings))
+    if job.survived or job.earlier:
+        return Verdict("recovered", None, findings=list(findings))
+    finished = any(r.finished for r in job.ranks.values()) or job.telling("finished")
+    return Verdict("healthy" if finished else "unfinished", None, findings=list(findings))
+
+
+# --- who explains whom --------------------------------------------------------------------------------------------
+
+
+class _Relation:
+    """Looks up explainers by cause and place, so that the cost is near-linear in ranks."""
+
+    def __init__(self, job: Job, catalogue: Catalogue, suspects: Sequence[Suspect]) -> None:
+        self._job, self._catalogue, self._suspects = job, catalogue, suspects
+        self._by_cause: dict[str, list[Suspect]] = defaultdict(list)
+        self._at_rank: dict[tuple[str, int | None], list[Suspect]] = defaultdict(list)
+        self._at_host: dict[tuple[str, str | None], list[Suspect]] = defaultdict(list)
+        for s in suspects:
+            self._by_cause[s.cause].append(s)
+            self._at_rank[s.cause, s.rank].append(s)
+            self._at_host[s.cause, s.host].append(s)
+        for group in self._by_cause.values():
+            group.sort(key=lambda s: s.onset if s.onset is not None else float("inf"))
+        self._links = {
+            (a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))
+        }
+
+    def explain(self) -> None:
+        """Fill in `explained_by` of every suspect: the strongest few that beat it."""
+        for s in self._suspects:
+            for cause in self._by_cause:
+                for link in self._links.get((cause, s.cause), ()):
+                    winner = next((t for t in self._reaching(link, cause, s) if t is not s and self._beats(t, s)), None)
+                    if winner is not None and winner not in s.explained_by:
+                        s.explained_by.append(winner)
+
+    def _reaching(self, link: Explains, cause: str, s: Suspect) -> Iterable[Suspect]:
+        if link.where == "same-rank" and s.rank is not None:
+            return [*self._at_rank[cause, s.rank], *self._at_rank[cause, None]]
+        if link.where == "same-host" and s.host is not None:
+            return [*self._at_host[cause, s.host], *self._at_host[cause, None]]
+        return self._by_cause[cause][:64]
+
+    def _beats(self, t: Suspect, s: Suspect) -> bool:
+        """Whether t explains s, and not s t rather."""
+        order = self._order(t, s)
+        if order > 0:
+            return False
+        back = self._links.get((s.cause, t.cause))
+        if not back:
+            return True
+        if (t.direct, t.specific) != (s.direct, s.specific):
+            return (t.direct, t.specific) > (s.direct, s.specific)
+        return order < 0
+
+    def _order(self, t: Suspect, s: Suspect) -> int:
+        """-1: t began first, 1: s did, 0: not known."""
+        a, b = t.first, s.first
+        if a is not None and b is not None and a.source == b.source and (t.onset is None or s.onset is None):
+            return 0 if a.line == b.line else -1 if (a.line or 0) < (b.line or 0) else 1
+        if t.onset is None or s.onset is None or a is None or b is None:
+            return 0
+        slack = self._job.clocks.uncertainty_s(a, b)
+        return -1 if t.onset < s.onset - slack else 1 if t.onset > s.onset + slack else 0
+
+
+# --- who is at fault, and how sure ----------------------------------------------------------------------------------
+
+
+def _blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
+    cause = catalogue.causes[verdict.roots[0].cause]
+    if cause.blame == "none":
+        return
+    finding = next((s.finding for s in verdict.roots if s.finding), None)
+    if finding is not None:
+        verdict.culprits = sorted(finding.ranks)
+        verdict.culprit_hosts = sorted(finding.hosts)
+        return
+    ranks = {s.rank for s in verdict.roots if s.rank is not None}
+    verdict.culprit_hosts = sorted({s.host for s in verdict.roots if s.host is not None})
+    if cause.blame == "host" or not ranks or _is_everywhere(job, ranks):
+        if _is_everywhere(job, ranks):
+            verdict.culprit_hosts = []
+        return
+    verdict.culprits = sorted(ranks)
+
+
+def _is_everywhere(job: Job, ranks: set[int]) -> bool:
+    seen = len(job.known_ranks())
+    world = job.world_size or seen
+    return len(ranks) > 1 and len(ranks) >= EVERYWHERE * max(1, min(seen, world))
+
+
+def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
+    root = verdict.roots[0]
+    blame = catalogue.causes[root.cause].blame
+    placed = bool(verdict.culprits) or blame != "rank" or _is_everywhere(
+        job, {s.rank for s in verdict.roots if s.rank is not None}
+    )  # fmt: skip
+    rivals = [s for s in verdict.rivals if s.direct >= root.direct and s.cause != root.cause]
+    if root.finding is not None:
+        verdict.certainty = root.finding.certainty
+    elif root.direct == 3 and placed and not rivals and (root.specific or root.cause == EXCEPTION):
+        verdict.certainty = "certain"
+    else:
+        verdict.certainty = "likely" if root.direct >= 2 else "possible"
+    if verdict.certainty == "certain" and rivals:
+        verdict.certainty = "likely"
+    verdict.confidence = {"certain": 0.95, "likely": 0.75, "possible": 0.45}[verdict.certainty]

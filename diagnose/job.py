@@ -1,0 +1,259 @@
+"""All sources' events in, one `Job` out: the reduce step. Ranks, hosts, attempts, one clock, one timeline, facts."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from .clocks import Clocks, set_clocks
+from .events import Event, SourceEvents
+from .placement import Places, place
+from .recorder_dump import Dump
+from .tracebacks import Traceback
+
+FAILING = ("cause", "symptom")
+
+
+@dataclass(frozen=True, slots=True)
+class JobContext:
+    """What the caller knows and the logs may not say; a hook that knows of a failure never gets `healthy`."""
+
+    exit_code: int | None = None
+    signal: int | None = None
+    world_size: int | None = None
+    hosts: tuple[str, ...] = ()
+    launcher: str | None = None
+    start: float | None = None  # unix seconds
+    end: float | None = None
+
+    def failed(self) -> bool:
+        """Whether the caller knows that the job failed."""
+        return bool(self.exit_code) or self.signal is not None
+
+
+@dataclass(slots=True)
+class RankInfo:
+    """What is known of one rank."""
+
+    rank: int
+    host: str | None = None
+    local_rank: int | None = None
+    pid: int | None = None
+    device: int | None = None
+    events: list[Event] = field(default_factory=list)
+    sources: set[str] = field(default_factory=set)
+    first_sign: Event | None = None
+    last_sign: Event | None = None
+    finished: Event | None = None
+    activities: list[Event] = field(default_factory=list)
+
+    @property
+    def last_step(self) -> int | None:
+        """The last step that its lines show."""
+        step = self.last_sign.fields.get("step") if self.last_sign else None
+        return step if isinstance(step, int) else None
+
+    def failures(self) -> list[Event]:
+        """Yield its errors, in order."""
+        return [e for e in self.events if e.role in FAILING]
+
+
+@dataclass(slots=True)
+class Job:
+    """Everything the logs say about one job, placed in ranks and time."""
+
+    sources: list[SourceEvents]
+    events: list[Event]  # in order of time, then place
+    ranks: dict[int, RankInfo]
+    hosts: list[str]
+    places: Places
+    clocks: Clocks
+    context: JobContext
+    dumps: list[Dump]
+    attempt: int = 0  # the last one: what is diagnosed
+    survived: list[Event] = field(default_factory=list)
+    earlier: list[Event] = field(default_factory=list)  # events of attempts that were restarted
+    facts: dict[str, list[tuple[Any, Event]]] = field(default_factory=dict)
+    gaps: list[str] = field(default_factory=list)
+
+    @property
+    def world_size(self) -> int | None:
+        """How many ranks the job has, as far as is known."""
+        return self.places.world_size
+
+    def failures(self) -> list[Event]:
+        """Yield the errors that count: of the last attempt, not survived."""
+        dropped = {id(e) for e in (*self.survived, *self.earlier)}
+        return [e for e in self.events if e.role in FAILING and id(e) not in dropped]
+
+    def telling(self, *tells: str) -> list[Event]:
+        """Yield the events of the last attempt that tell one of these things."""
+        earlier = {id(e) for e in self.earlier}
+        return [e for e in self.events if e.rule.tells in tells and id(e) not in earlier]
+
+    def known_ranks(self) -> set[int]:
+        """Yield the ranks of which the logs show anything."""
+        return set(self.ranks)
+
+    def tracebacks(self) -> list[Traceback]:
+        """Yield all tracebacks, in order of source and line."""
+        return [tb for s in self.sources for tb in s.tracebacks]
+
+
+def build_job(
+    sources: Sequence[SourceEvents],
+    dumps: Sequence[Dump] = (),
+    context: JobContext | None = None,
+    zone_s: float | None = None,
+    rank_from: str | None = None,
+) -> Job:
+    """Yield the job that these sources tell of."""
+    context = context or JobContext()
+    places = place(sources, context.world_size, rank_from)
+    _number_attempts(sources, places)
+    clocks = set_clocks(sources, zone_s)
+    events = _merge_doubles(sorted((e for s in sources for e in s.events), key=_moment))
+    job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps))
+    _fill_ranks(job)
+    job.hosts = sorted({*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)})
+    job.attempt = max((e.attempt for e in events), default=0)
+    _set_aside(job)
+    for event in events:
+        if event.rule.tells in ("fact", "identity"):
+            for name, value in event.fields.items():
+                job.facts.setdefault(name, []).append((value, event))
+    return job
+
+
+def _moment(event: Event) -> tuple[bool, float, str, int, int]:
+    return (event.time is None, event.time or 0.0, event.source, event.line or 0, event.order)
+
+
+def _merge_doubles(events: list[Event]) -> list[Event]:
+    """The same message in two files (`--tee`, console and worker log, driver and worker) is one event, two places."""
+    first: dict[tuple[Any, ...], Event] = {}
+    kept: list[Event] = []
+    for event in events:
+        key = _identity(event)
+        twin = first.get(key) if key else None
+        if twin is None or twin.source == event.source:
+            if key:
+                first.setdefault(key, event)
+            kept.append(event)
+            continue
+        better, other = (event, twin) if _specific(event) > _specific(twin) else (twin, event)
+        better.also_in = [*better.also_in, *other.also_in, (other.source, other.line)]
+        better.rank, better.rank_from = (
+            (better.rank, better.rank_from) if better.rank is not None else (other.rank, other.rank_from)
+        )
+        better.host = better.host or other.host
+        if better is event:
+            kept[kept.index(twin)] = event
+            first[key] = event  # type: ignore[index]
+    return kept
+
+
+def _identity(event: Event) -> tuple[Any, ...] | None:
+    """What makes two events one message: same rule, same text, and the same rank where both know it."""
+    if event.rule.role == "context" or len(event.text) < 24:
+        return None
+    return (event.rule.id, event.text[:400], event.rank, event.attempt)
+
+
+def _specific(event: Event) -> tuple[bool, bool, int]:
+    """A process's own file tells more than the console, a log more than the error file made from it."""
+    own = event.rank_from in ("the file", "the process id") or event.prefix.actor is None
+    return (not event.source.endswith("error.json"), own, -len(event.source.split("\x00")))
+
+
+# --- attempts, survival ------------------------------------------------------------------------------------------
+
+
+def _number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
+    """A restart begins a new attempt: torchrun's folders are numbered, in one log a line says so."""
+    for source in sources:
+        path = places.by_source[source.name]
+        count = path.attempt if path.attempt is not None and path.kind == "torchrun" else 0
+        events = sorted(
+            [*source.events, *(e for pair in source.progress.values() for e in pair)], key=lambda e: e.line or 0
+        )
+        for event in events:
+            if event.rule.tells == "attempt" and path.kind != "torchrun":
+                stated = event.fields.get("n")
+                count = stated if isinstance(stated, int) else count + 1
+            event.attempt = max(event.attempt, count)
+
+
+def _set_aside(job: Job) -> None:
+    last_attempt = job.attempt
+    numbered = {e.source for e in job.events if e.attempt > 0}
+    for event in job.events:
+        if event.attempt < last_attempt and (event.source in numbered or _has_attempts(job, event)):
+            job.earlier.append(event)
+        elif event.role in FAILING and _survived(job, event):
+            job.survived.append(event)
+
+
+def _has_attempts(job: Job, event: Event) -> bool:
+    return job.places.by_source[event.source].kind == "torchrun"
+
+
+def _survived(job: Job, event: Event) -> bool:
+    """Whether the same rank made progress after this error, in the same file or by the clock."""
+    if event.rank is None:
+        return False
+    info = job.ranks.get(event.rank)
+    sign = info.last_sign if info else None
+    if sign is None or sign.attempt < event.attempt:
+        return False
+    if sign.source == event.source:
+        return (sign.line or 0) > (event.end_line or 0)
+    same_host = sign.host == event.host
+    return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
+
+
+def _fill_ranks(job: Job) -> None:
+    ranks: dict[int, RankInfo] = defaultdict(lambda: RankInfo(-1))
+    for rank in sorted(
+        {*job.places.host_of, *job.places.local_of, *job.places.pid_of, *job.places.source_rank.values()}
+    ):
+        ranks[rank] = RankInfo(rank)
+    for event in job.events:
+        if event.rank is not None:
+            info = ranks.setdefault(event.rank, RankInfo(event.rank))
+            info.events.append(event)
+            info.sources.add(event.source)
+            if event.rule.tells == "finished":
+                info.finished = event
+            if event.rule.tells in ("activity", "activity-end"):
+                info.activities.append(event)
+    for source in job.sources:
+        for first, last in source.progress.values():
+            for event in (first, last):
+                if event.rank is not None:
+                    _note_sign(ranks.setdefault(event.rank, RankInfo(event.rank)), event)
+        for line in source.lines:
+            rank = line.prefix.rank
+            if rank is not None and rank not in ranks:
+                ranks[rank] = RankInfo(rank)
+    for rank, info in ranks.items():
+        info.rank = rank
+        info.host = job.places.host_of.get(rank) or next((e.host for e in info.events if e.host), None)
+        info.local_rank = job.places.local_of.get(rank)
+        info.pid = job.places.pid_of.get(rank)
+        info.device = job.places.device_of.get(rank)
+    job.ranks = dict(sorted(ranks.items()))
+
+
+def _note_sign(info: RankInfo, event: Event) -> None:
+    info.sources.add(event.source)
+    if info.first_sign is None or _sign_key(event) < _sign_key(info.first_sign):
+        info.first_sign = event
+    if info.last_sign is None or _sign_key(event) >= _sign_key(info.last_sign):
+        info.last_sign = event
+
+
+def _sign_key(event: Event) -> tuple[int, float, int]:
+    return (event.attempt, event.time or 0.0, event.line or 0)

@@ -1,0 +1,285 @@
+"""Who: gives every event its global rank, its host and its process, each with how it was inferred.
+
+Global rank, local rank, rank in a group, task and device index are different things. What one line says about who is
+who (an init line, a torchelastic box, a directory's name) is learnt first and then used for all lines of all sources.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from .events import Event, SourceEvents
+from .identity import PathIdentity, identities_from_paths
+from .prefixes import Prefix
+
+MAX_RANK = 1 << 20  # larger numbers are no ranks
+
+
+@dataclass(slots=True)
+class Places:
+    """Who is who, learnt from all sources."""
+
+    by_source: dict[str, PathIdentity] = field(default_factory=dict)
+    source_rank: dict[str, int] = field(default_factory=dict)
+    source_host: dict[str, str] = field(default_factory=dict)
+    rank_of_pid: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", pid)
+    rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
+    rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)
+    host_of: dict[int, str] = field(default_factory=dict)
+    local_of: dict[int, int] = field(default_factory=dict)
+    pid_of: dict[int, int] = field(default_factory=dict)
+    device_of: dict[int, int] = field(default_factory=dict)
+    host_of_ip: dict[str, str] = field(default_factory=dict)
+    tasks_are_ranks: bool = True
+    world_size: int | None = None
+    world_from: str = ""
+    local_world: int | None = None
+    is_one_node: bool = False
+
+
+def place(sources: Sequence[SourceEvents], world_size: int | None = None, rank_from: str | None = None) -> Places:
+    """Fill in rank, local rank, host and pid of every event in `sources`; yield what was learnt on the way."""
+    places = Places(identities_from_paths([s.name for s in sources]))
+    if rank_from:
+        _override(places, rank_from, sources)
+    _learn_sources(places, sources)
+    _learn_world(places, sources, world_size)
+    _learn_maps(places, sources)
+    for source in sources:
+        for event in _all(source):
+            _place(places, event)
+    return places
+
+
+def _all(source: SourceEvents) -> Iterable[Event]:
+    yield from source.events
+    for first, last in source.progress.values():
+        yield first
+        if last is not first:
+            yield last
+
+
+def _override(places: Places, rank_from: str, sources: Sequence[SourceEvents]) -> None:
+    """`--rank-from REGEX`: its first group in a source's name is the rank."""
+    pattern = re.compile(rank_from)
+    for source in sources:
+        match = pattern.search(source.name)
+        if match and match.lastindex and match[1].isdigit():
+            places.source_rank[source.name] = int(match[1])
+
+
+# --- learning ---------------------------------------------------------------------------------------------------
+
+
+def _learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
+    for source in sources:
+        path = places.by_source[source.name]
+        prefixes = [line.prefix for line in source.lines]
+        ranks = Counter(r for e in _all(source) if (r := _own_rank(e)) is not None)
+        ranks.update(p.rank for p in prefixes if p.rank is not None)
+        if path.rank is not None:
+            places.source_rank.setdefault(source.name, path.rank)
+        elif _is_one_process(path) and len(ranks) == 1:
+            places.source_rank.setdefault(source.name, next(iter(ranks)))
+        if host := path.host or _content_host(source, prefixes):
+            places.source_host[source.name] = host
+    _share_folder_ranks(places, sources)
+
+
+def _is_one_process(path: PathIdentity) -> bool:
+    """Whether the name says that one process wrote the file."""
+    return path.local_rank is not None or path.pid is not None or path.worker_id is not None or path.task is not None
+
+
+def _share_folder_ranks(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """torchrun writes stdout, stderr and error.json of one process into one folder: what one tells holds for all."""
+    by_folder: dict[str, set[int]] = defaultdict(set)
+    for source in sources:
+        if source.name in places.source_rank and places.by_source[source.name].kind == "torchrun":
+            by_folder[source.name.rpartition("/")[0]].add(places.source_rank[source.name])
+    for source in sources:
+        known = by_folder.get(source.name.rpartition("/")[0], set())
+        if len(known) == 1 and places.by_source[source.name].kind == "torchrun":
+            places.source_rank.setdefault(source.name, next(iter(known)))
+
+
+def _content_host(source: SourceEvents, prefixes: Sequence[Prefix]) -> str | None:
+    hosts = Counter(p.host for p in prefixes if p.host)
+    hosts.update(str(e.fields["host"]) for e in source.events if e.rule.tells == "identity" and e.fields.get("host"))
+    return next(iter(hosts)) if len(hosts) == 1 else None
+
+
+def _own_rank(event: Event) -> int | None:
+    """The global rank that an event's text states for its own speaker."""
+    if event.rule.tells in ("identity", "progress", "activity", "activity-end", "finished"):
+        return _rank(event.fields.get("rank"))
+    return None
+
+
+def _rank(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_RANK else None
+
+
+def _learn_world(places: Places, sources: Sequence[SourceEvents], given: int | None) -> None:
+    stated = Counter[int]()
+    highest = -1
+    local: dict[str, set[int]] = defaultdict(set)
+    for source in sources:
+        path = places.by_source[source.name]
+        if path.local_rank is not None:
+            local[places.source_host.get(source.name, "")].add(path.local_rank)
+        for event in _all(source):
+            size = event.fields.get("world_size")
+            if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
+                stated[size] += 1
+            highest = max([highest, *(r for r in (event.prefix.rank, _own_rank(event)) if r is not None)])
+        highest = max([highest, *(x.prefix.rank for x in source.lines if x.prefix.rank is not None)])
+    if given:
+        places.world_size, places.world_from = given, "given"
+    elif stated:
+        places.world_size, places.world_from = max(stated, key=lambda n: (stated[n], n)), "stated in the logs"
+    elif highest >= 0:
+        places.world_size, places.world_from = highest + 1, "highest rank seen"
+    hosts = {h for h in places.source_host.values()}
+    node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
+    counts = max((len(v) for v in local.values()), default=0)
+    places.local_world = counts or None
+    places.is_one_node = len(hosts) <= 1 and not node_ranks and _fits_one_node(places, counts)
+
+
+def _fits_one_node(places: Places, local_count: int) -> bool:
+    """Local rank equals global rank only where one node is all there is."""
+    if places.world_size is None or places.world_from != "stated in the logs":
+        return places.world_size is None or not local_count or places.world_size <= max(local_count, 8)
+    return places.world_size <= max(local_count, 1) if local_count else places.world_size <= 8
+
+
+def _learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
+    mismatched_tasks = 0
+    for source in sources:
+        for event in source.events:
+            _learn_event(places, event)
+        for line in source.lines:
+            p = line.prefix
+            if p.task is not None and p.rank is not None and p.task != p.rank:
+                mismatched_tasks += 1
+            if p.rank is not None:
+                _remember(places, p.rank, p.host or p.pod, p.local_rank, p.pid)
+        rank = places.source_rank.get(source.name)
+        path = places.by_source[source.name]
+        if rank is not None:
+            if path.task is not None and path.task != rank:
+                mismatched_tasks += 1
+            host = places.source_host.get(source.name)
+            _remember(places, rank, host, path.local_rank, path.pid)
+    tasks = {p.task for p in places.by_source.values() if p.task is not None}
+    tasks |= {x.prefix.task for s in sources for x in s.lines if x.prefix.task is not None}
+    too_few = bool(tasks) and places.world_size is not None and places.world_from != "highest rank seen" and (
+        len(tasks) * 2 <= places.world_size and max(tasks) * 2 < places.world_size
+    )  # fmt: skip
+    places.tasks_are_ranks = not mismatched_tasks and not too_few
+
+
+def _learn_event(places: Places, event: Event) -> None:
+    fields, prefix = event.fields, event.prefix
+    if event.rule.tells not in ("identity", "exit"):
+        return
+    rank = _rank(fields.get("rank"))
+    if rank is None and event.rule.tells == "identity":
+        rank = prefix.rank if prefix.rank is not None else places.source_rank.get(event.source)
+    if rank is None:
+        return
+    host = _text(fields.get("host")) or prefix.host or places.source_host.get(event.source)
+    pid = fields.get("pid") if isinstance(fields.get("pid"), int) else prefix.pid
+    local = _rank(fields.get("local_rank"))
+    _remember(places, rank, host, local, pid if isinstance(pid, int) else None)
+    device = fields.get("device")
+    if event.rule.tells == "identity" and isinstance(device, int):
+        places.device_of.setdefault(rank, device)
+    if prefix.actor is not None and prefix.pid is not None:
+        places.rank_of_actor.setdefault((prefix.actor, prefix.pid, prefix.ip or ""), rank)
+    ip = _text(fields.get("ip"))
+    if ip and host:
+        places.host_of_ip.setdefault(ip, host)
+
+
+def _remember(places: Places, rank: int, host: str | None, local: int | None, pid: int | None) -> None:
+    if host and host not in ("localhost", "127.0.0.1"):
+        places.host_of.setdefault(rank, host)
+    if pid is not None:
+        places.rank_of_pid.setdefault((host or "", pid), rank)
+        places.rank_of_pid.setdefault(("", pid), rank)
+        places.pid_of.setdefault(rank, pid)
+    if local is not None:
+        places.local_of.setdefault(rank, local)
+        places.rank_of_local.setdefault((host or "", local), rank)
+
+
+def _text(value: object) -> str | None:
+    return str(value) if value else None
+
+
+# --- placing ----------------------------------------------------------------------------------------------------
+
+
+def _place(places: Places, event: Event) -> None:
+    fields, prefix = event.fields, event.prefix
+    path = places.by_source.get(event.source, PathIdentity())
+    event.host = _text(fields.get("host")) or prefix.host or prefix.pod or places.source_host.get(event.source)
+    event.host_from = (
+        "the line" if fields.get("host") or prefix.host else "the file's name or content" if event.host else ""
+    )
+    pid = fields.get("pid")
+    event.pid = pid if isinstance(pid, int) else prefix.pid if prefix.pid is not None else path.pid
+    local = _rank(fields.get("local_rank"))
+    event.local_rank = next((x for x in (local, prefix.local_rank, path.local_rank) if x is not None), None)
+    for how, rank in _ranks_of(places, event, path):
+        if rank is not None:
+            event.rank, event.rank_from = rank, how
+            break
+    if event.rank is not None:
+        event.host = event.host if event.host_from == "the line" else places.host_of.get(event.rank, event.host)
+        if event.local_rank is None:
+            event.local_rank = places.local_of.get(event.rank)
+
+
+def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tuple[str, int | None]]:
+    """The ways to a rank, the surest first."""
+    fields, prefix = event.fields, event.prefix
+    host = event.host or ""
+    yield "the message", _rank(fields.get("rank"))
+    about_other = event.rule.tells in ("exit", "killed", "signal-sent") and fields.get("pid") is not None
+    pid = event.pid
+    if about_other and pid is not None:
+        yield "the process id", places.rank_of_pid.get((host, pid), places.rank_of_pid.get(("", pid)))
+    local_of_other = event.rule.tells == "exit" and fields.get("local_rank") is not None
+    if not about_other and not local_of_other:
+        yield "the line's prefix", prefix.rank
+        yield "the file", places.source_rank.get(event.source)
+    if pid is not None:
+        yield "the process id", places.rank_of_pid.get((host, pid))
+        if prefix.actor is None or prefix.ip is None:
+            yield "the process id", places.rank_of_pid.get(("", pid))
+    if prefix.actor is not None and prefix.pid is not None:
+        yield "the actor", places.rank_of_actor.get((prefix.actor, prefix.pid, prefix.ip or ""))
+    if about_other and event.rule.tells != "exit":
+        return
+    if event.local_rank is not None:
+        yield "the local rank on its host", places.rank_of_local.get((host, event.local_rank)) if host else None
+        if places.is_one_node:
+            yield "the local rank on the only node", event.local_rank
+        elif not host:
+            yield "the local rank", places.rank_of_local.get(("", event.local_rank))
+    task = prefix.task if prefix.task is not None else path.task
+    if places.tasks_are_ranks:
+        yield "the task number", task
+    group = _rank(fields.get("group_rank"))
+    yield "the rank in the process group", group if group is not None and _is_default_group(fields) else None
+
+
+def _is_default_group(fields: dict[str, object]) -> bool:
+    pg = str(fields.get("pg", "0"))
+    return pg in ("0", "default_pg", "0(default_pg)", "None")

@@ -1,0 +1,86 @@
+"""Events and findings grouped into `Suspect`s: one cause at one place, with when it began and what shows it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from .catalogue import Catalogue
+from .correlation.finding import Finding
+from .events import Event
+from .job import Job
+
+EXCEPTION = "process.exception"
+NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
+
+
+@dataclass(slots=True)
+class Suspect:
+    """One cause at one place."""
+
+    cause: str
+    rank: int | None
+    host: str | None
+    direct: int  # how directly the evidence names the cause: 3 a line says so, 2 a finding, 1 a symptom
+    specific: bool
+    onset: float | None
+    events: list[Event] = field(default_factory=list)
+    finding: Finding | None = None
+    signature: str = ""
+    explained_by: list[Suspect] = field(default_factory=list)
+
+    @property
+    def first(self) -> Event | None:
+        """The event that an expert would point at."""
+        return self.events[0] if self.events else None
+
+    def place(self) -> str:
+        """Where it is, in words for ordering."""
+        return f"{'' if self.rank is None else self.rank:>8}|{self.host or ''}"
+
+
+def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[Suspect]:
+    """Yield all suspects, sorted by cause and place."""
+    found: dict[tuple[object, ...], Suspect] = {}
+    for event in job.failures():
+        if event.cause is None or event.cause not in catalogue.causes:
+            continue
+        signature = _signature(event)
+        where = event.rank if event.rank is not None else event.host or event.source
+        key = (event.cause, where, signature)
+        suspect = found.get(key)
+        if suspect is None:
+            suspect = found[key] = Suspect(event.cause, event.rank, event.host, 0, False, None, signature=signature)
+        _add(suspect, event)
+    for number, finding in enumerate(findings):
+        for rank in finding.ranks or (None,):
+            host = finding.hosts[0] if finding.hosts and not finding.ranks else _host_of(job, rank)
+            events = [x.event for x in finding.exhibits if x.event is not None and x.event.cause == finding.cause]
+            suspect = Suspect(finding.cause, rank, host, 2, True, finding.onset, events, finding)
+            found[(finding.cause, rank, "finding", number)] = suspect
+    return sorted(found.values(), key=lambda s: (s.cause, s.place(), s.signature, s.finding is None))
+
+
+def _host_of(job: Job, rank: int | None) -> str | None:
+    info = job.ranks.get(rank) if rank is not None else None
+    return info.host if info else None
+
+
+def _add(suspect: Suspect, event: Event) -> None:
+    direct = 3 if event.role == "cause" else 1
+    better = (direct, not event.rule.generic) > (suspect.direct, suspect.specific)
+    if better:
+        suspect.events.insert(0, event)
+        suspect.direct, suspect.specific = direct, not event.rule.generic
+    else:
+        suspect.events.append(event)
+    if event.onset is not None and (suspect.onset is None or event.onset < suspect.onset):
+        suspect.onset = event.onset
+
+
+def _signature(event: Event) -> str:
+    """Exceptions of one cause are told apart by type and text, numbers aside."""
+    if event.cause != EXCEPTION:
+        return ""
+    return NUMBERS.sub("#", event.text.split("\n", 1)[0])[:160]
