@@ -1,0 +1,269 @@
+"""What a report is made of: evidence, culprits, links, rows, as frozen values whose names are the keys of the contract.
+
+Every field has an empty default, so that a partly filled report is valid. Times are RFC 3339 strings or None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
+Certainty = Literal["certain", "likely", "possible"]
+When = Literal["now", "fix", "prevent", "collect"]
+Value = str | int | float | bool | tuple[int | float | str, ...] | None  # what a rule captures or a fact holds
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A line of an input, counted from 1 as `sed -n` does; None where the input has no lines."""
+
+    file: str
+    line: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A captured part of an evidence text, in characters from its start; `field` is what it was captured as."""
+
+    start: int
+    end: int
+    field: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One place in the logs, shown as proof; `before` and `after` are the lines around it."""
+
+    file: str = ""
+    line: int | None = None
+    end_line: int | None = None
+    rank: int | None = None
+    host: str | None = None
+    time: str | None = None
+    text: str = ""
+    rule: str | None = None
+    fields: dict[str, Value] = field(default_factory=dict, hash=False)
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    also_in: tuple[Place, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """Who is at fault: a rank, or a host (`rank` is then None); `why` is one sentence."""
+
+    rank: int | None = None
+    host: str | None = None
+    local_rank: int | None = None
+    gpu: int | None = None
+    pid: int | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RemedyStep:
+    """One thing to do; `command` can be copied as it stands."""
+
+    when: When = "fix"
+    text: str = ""
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The one root cause, or `unknown` with the most telling lines; the first evidence is what an expert points at."""
+
+    cause: str = "unknown"
+    title: str = ""
+    summary: str = ""
+    confidence: float = 0.0
+    certainty: Certainty = "possible"
+    culprits: tuple[Culprit, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    remedy: tuple[RemedyStep, ...] = ()
+    owner: str = ""
+    restart: str = ""
+    references: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One step of the chain of consequences: cause `from_` (JSON key `from`) brought about `to` on `ranks`."""
+
+    from_: str = ""
+    to: str = ""
+    why: str = ""
+    ranks: tuple[int, ...] = ()
+    delay_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """Another cause that could have been the root, and why it was not chosen."""
+
+    cause: str = ""
+    title: str = ""
+    culprits: tuple[Culprit, ...] = ()
+    why_not: str = ""
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Symptom:
+    """One message, folded over ranks: `count` times (or more, where `at_least`); `explained_by` is a cause id."""
+
+    cause: str | None = None
+    title: str = ""
+    rule: str | None = None
+    ranks: tuple[int, ...] = ()
+    count: int = 0
+    at_least: bool = False
+    first: Evidence | None = None
+    explained_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TimelineEntry:
+    """One thing that happened; `layer` is the first part of the cause's id, `ref` is `file:line`."""
+
+    time: str | None = None
+    ranks: tuple[int, ...] = ()
+    host: str | None = None
+    layer: str = ""
+    cause: str | None = None
+    rule: str | None = None
+    text: str = ""
+    ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class FirstFailure:
+    """The first error of one rank; `ref` is `file:line`."""
+
+    cause: str | None = None
+    rule: str | None = None
+    time: str | None = None
+    ref: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RankRow:
+    """What is known of one rank; `rank_from` and `host_from` say how it was told."""
+
+    rank: int
+    host: str | None = None
+    local_rank: int | None = None
+    pid: int | None = None
+    state: str = ""
+    last_step: int | None = None
+    first_time: str | None = None
+    last_time: str | None = None
+    first_failure: FirstFailure | None = None
+    rank_from: str = ""
+    host_from: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveRow:
+    """How far one rank came in one process group, by sequence number; `sizes` are numbers of elements (in, out)."""
+
+    group: str = ""
+    rank: int | None = None
+    stuck: int | None = None
+    enqueued: int | None = None
+    completed: int | None = None
+    op: str | None = None
+    sizes: tuple[int, ...] = ()
+    verdict: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StackGroup:
+    """Ranks that stand at the same place, outermost frame first; `count` is the number of threads or processes."""
+
+    ranks: tuple[int, ...] = ()
+    frames: tuple[str, ...] = ()
+    count: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One start of the job under a restarting launcher."""
+
+    n: int = 0
+    start: str | None = None
+    end: str | None = None
+    outcome: str = ""
+    cause: str | None = None
+    culprits: tuple[Culprit, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class OtherJob:
+    """Another job whose logs lie among the inputs and are not part of the verdict."""
+
+    name: str = ""
+    files: tuple[str, ...] = ()
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FactValue:
+    """One value of a fact, where it is printed (`file:line`), and which ranks have it (empty: all or unknown)."""
+
+    value: Value = None
+    source: str = ""
+    ranks: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A fact about the job; `others` are the values of ranks that differ."""
+
+    value: Value = None
+    source: str = ""
+    ranks: tuple[int, ...] = ()
+    others: tuple[FactValue, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """Advice about what did not fail: contradicting versions, idle GPUs."""
+
+    topic: str = ""
+    text: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    remedy: tuple[RemedyStep, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """What was missing or not read, and how to have it next time."""
+
+    text: str = ""
+    how: str = ""
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class InputRow:
+    """One input; `lines` is None where it was not needed, `skipped` says why it was not read."""
+
+    file: str = ""
+    bytes: int = 0
+    lines: int | None = None
+    kind: str = ""
+    ranks: tuple[int, ...] = ()
+    skipped: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """How much was read; `seconds` (wall) is the only thing in a report that differs between two runs."""
+
+    bytes: int = 0
+    events: int = 0
+    seconds: float | None = None
