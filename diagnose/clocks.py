@@ -92,10 +92,12 @@ def _seconds(clocks: Clocks, stamp: Stamp) -> float | None:
 
 
 def _neighbour(clocks: Clocks, stamps: list[tuple[int, Stamp]], numbers: list[int], line: int) -> float | None:
+    """The time of the nearest line above that has one; above all of them, of the first."""
     from bisect import bisect_right  # noqa: PLC0415
 
-    index = bisect_right(numbers, line) - 1
-    return _seconds(clocks, stamps[index][1]) if index >= 0 and line - numbers[index] < 200 else None
+    if not stamps:
+        return None
+    return _seconds(clocks, stamps[max(bisect_right(numbers, line) - 1, 0)][1])
 
 
 def _set_onset(event: Event) -> None:

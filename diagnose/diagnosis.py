@@ -15,7 +15,7 @@ from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .job import Job
 from .rule import Explains
-from .suspects import EXCEPTION, Suspect, gather
+from .suspects import EXCEPTION, Suspect, gather, when
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
@@ -48,6 +48,9 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates.sort(key=_strength)
     best = candidates[0]
     roots = [s for s in candidates if s.cause == best.cause and s.signature == best.signature]
+    roots.sort(key=lambda s: (s.finding is None, when(s.first)) if s.first else (s.finding is None, (True, 0.0, "", 0)))
+    if best.finding is None:
+        roots.sort(key=lambda s: s.finding is not None)
     verdict = Verdict("failed", best.cause, roots, suspects=suspects, findings=list(findings))
     verdict.rivals = [s for s in candidates if s not in roots]
     _blame(job, catalogue, verdict)
@@ -55,9 +58,11 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     return verdict
 
 
-def _strength(s: Suspect) -> tuple[int, bool, float, str, str]:
+def _strength(s: Suspect) -> tuple[object, ...]:
     """Directness, then specificity, then onset; the rest only makes the order total."""
-    return (-s.direct, not s.specific, s.onset if s.onset is not None else float("inf"), s.cause, s.place())
+    onset = s.onset if s.onset is not None else float("inf")
+    order = when(s.first) if s.first else (True, 0.0, "", 0)
+    return (-s.direct, not s.specific, onset, order, s.cause, s.place())
 
 
 def _nothing_wrong(job: Job, findings: Sequence[Finding]) -> Verdict:

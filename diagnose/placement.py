@@ -33,6 +33,8 @@ class Places:
     pid_of: dict[int, int] = field(default_factory=dict)
     device_of: dict[int, int] = field(default_factory=dict)
     host_of_ip: dict[str, str] = field(default_factory=dict)
+    device_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)  # (host or "", PCI address) -> GPU index
+    rank_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)
     tasks_are_ranks: bool = True
     world_size: int | None = None
     world_from: str = ""
@@ -141,6 +143,8 @@ def _learn_world(places: Places, sources: Sequence[SourceEvents], given: int | N
         places.world_size, places.world_from = given, "given"
     elif stated:
         places.world_size, places.world_from = max(stated, key=lambda n: (stated[n], n)), "stated in the logs"
+    elif ratios := _gathered(sources):
+        places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
     elif highest >= 0:
         places.world_size, places.world_from = highest + 1, "highest rank seen"
     hosts = {h for h in places.source_host.values()}
@@ -148,6 +152,22 @@ def _learn_world(places: Places, sources: Sequence[SourceEvents], given: int | N
     counts = max((len(v) for v in local.values()), default=0)
     places.local_world = counts or None
     places.is_one_node = len(hosts) <= 1 and not node_ranks and _fits_one_node(places, counts)
+
+
+GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_out", "numel_in"),
+           "_REDUCE_SCATTER_BASE": ("numel_in", "numel_out"), "REDUCE_SCATTER": ("numel_in", "numel_out")}  # fmt: skip
+
+
+def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
+    """A gather returns as many times its input as the default group has ranks."""
+    ratios: Counter[int] = Counter()
+    for event in (e for s in sources for e in s.events if e.rule.tells == "collective-timeout"):
+        large, small = (event.fields.get(name) for name in GATHERS.get(str(event.fields.get("op")), ("", "")))
+        group = event.fields.get("group_rank")
+        if isinstance(large, int) and isinstance(small, int) and small > 0 and large % small == 0 and large > small:
+            if event.prefix.rank in (None, group) and _is_default_group(event.fields):
+                ratios[large // small] += 1
+    return ratios
 
 
 def _fits_one_node(places: Places, local_count: int) -> bool:
@@ -183,10 +203,35 @@ def _learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
     places.tasks_are_ranks = not mismatched_tasks and not too_few
 
 
+def pci_address(text: object) -> str:
+    """Yield domain and bus of a PCI address in one form: `0000:9c:00`, `00000000:9C:00.0`, NCCL's `9c000`."""
+    parts = str(text).lower().split(":")
+    if len(parts) == 1:  # NCCL prints the bus id as one hexadecimal number: bus, device, function
+        number = int(parts[0], 16) if re.fullmatch(r"[0-9a-f]{4,12}", parts[0]) else 0
+        return f"{number >> 20:x}:{number >> 12 & 0xFF:02x}"
+    domain, bus = (parts[0], parts[1]) if len(parts) > 2 else ("0", parts[0])
+    return f"{domain.lstrip('0') or '0'}:{bus:>02}"
+
+
+def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
+    fields = event.fields
+    if not fields.get("pci"):
+        return
+    host, pci = event.prefix.host or places.source_host.get(event.source, ""), pci_address(fields["pci"])
+    device = fields.get("device")
+    for place in (host, ""):
+        if isinstance(device, int):
+            places.device_of_pci.setdefault((place, pci), device)
+        if rank is not None:
+            places.rank_of_pci.setdefault((place, pci), rank)
+
+
 def _learn_event(places: Places, event: Event) -> None:
     fields, prefix = event.fields, event.prefix
     if event.rule.tells not in ("identity", "exit"):
         return
+    if event.rule.tells == "identity":
+        _learn_pci(places, event, _rank(fields.get("rank")))
     rank = _rank(fields.get("rank"))
     if rank is None and event.rule.tells == "identity":
         rank = prefix.rank if prefix.rank is not None else places.source_rank.get(event.source)
@@ -273,11 +318,27 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
             yield "the local rank on the only node", event.local_rank
         elif not host:
             yield "the local rank", places.rank_of_local.get(("", event.local_rank))
-    task = prefix.task if prefix.task is not None else path.task
+    yield from _ranks_of_gpu(places, event, host)
+    stated = _rank(fields.get("task"))
+    task = stated if stated is not None else prefix.task if prefix.task is not None else path.task
     if places.tasks_are_ranks:
         yield "the task number", task
     group = _rank(fields.get("group_rank"))
     yield "the rank in the process group", group if group is not None and _is_default_group(fields) else None
+
+
+def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:
+    """A GPU's address or index leads to a rank where the logs tie them, or where one node is all there is."""
+    fields = event.fields
+    if fields.get("pci"):
+        pci = pci_address(fields["pci"])
+        yield "the GPU's PCI address", places.rank_of_pci.get((host, pci), places.rank_of_pci.get(("", pci)))
+        device = places.device_of_pci.get((host, pci), places.device_of_pci.get(("", pci)))
+    else:
+        device = _rank(fields.get("device"))
+    if device is not None and event.role in ("cause", "confirmation") and event.prefix.actor is None:
+        yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
+        yield "the GPU index on the only node", device if places.is_one_node else None
 
 
 def _is_default_group(fields: dict[str, object]) -> bool:

@@ -59,6 +59,8 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
             events = [x.event for x in finding.exhibits if x.event is not None and x.event.cause == finding.cause]
             suspect = Suspect(finding.cause, rank, host, 2, True, finding.onset, events, finding)
             found[(finding.cause, rank, "finding", number)] = suspect
+    for suspect in found.values():
+        suspect.events.sort(key=_telling)
     return sorted(found.values(), key=lambda s: (s.cause, s.place(), s.signature, s.finding is None))
 
 
@@ -69,14 +71,20 @@ def _host_of(job: Job, rank: int | None) -> str | None:
 
 def _add(suspect: Suspect, event: Event) -> None:
     direct = 3 if event.role == "cause" else 1
-    better = (direct, not event.rule.generic) > (suspect.direct, suspect.specific)
-    if better:
-        suspect.events.insert(0, event)
-        suspect.direct, suspect.specific = direct, not event.rule.generic
-    else:
-        suspect.events.append(event)
+    suspect.direct, suspect.specific = max((suspect.direct, suspect.specific), (direct, not event.rule.generic))
+    suspect.events.append(event)
     if event.onset is not None and (suspect.onset is None or event.onset < suspect.onset):
         suspect.onset = event.onset
+
+
+def _telling(event: Event) -> tuple[object, ...]:
+    """The event that an expert would point at comes first: it names the cause, it is specific, it is the earliest."""
+    return (event.role != "cause", event.rule.generic, *when(event))
+
+
+def when(event: Event) -> tuple[bool, float, str, int]:
+    """Yield the order of events for showing: by time, within a file by line."""
+    return (event.time is None, round(event.time or 0.0), event.source, event.line or 0)
 
 
 def _signature(event: Event) -> str:

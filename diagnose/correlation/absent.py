@@ -49,8 +49,22 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
         return []
     world = job.world_size or len(job.ranks)
     alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and _is_alive(job, info)]
+    alive = alive or _unheard(job, table, reported, world)
     few = 0 < len(alive) <= max(1, MAX_SHARE * world) and len(reported) >= len(alive)
     return alive if few and (len(reported) > 1 or world == 2) else []
+
+
+def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> list[RankInfo]:
+    """In one console for all ranks, a rank that is not heard while all others are is silent, not missing."""
+    consoles = {s.event.source for s in table.stuck.values()}
+    missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
+    if (
+        len(consoles) != 1
+        or job.places.world_from != "stated in the logs"
+        or next(iter(consoles)) in job.places.source_rank
+    ):
+        return []
+    return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == 2 else []
 
 
 def _is_whole_world(job: Job, table: GroupTable) -> bool:
@@ -75,7 +89,7 @@ def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
 def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     ranks = tuple(sorted(i.rank for i in absent))
     crowd = sorted(table.stuck)
-    usual = next(iter(table.stuck.values()))
+    usual = min(table.stuck.values(), key=lambda s: (s.event.time or 0.0, s.event.source, s.event.line or 0))
     doing = next((a for i in absent if (a := _last_activity(job, i, table))), None)
     cause = "storage.slow-save" if doing and doing.rule.activity in SLOW_STORAGE else "collective.straggler"
     what = f"{table.majority('op') or 'a collective'}"
@@ -93,7 +107,7 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
 
 def _last_activity(job: Job, info: RankInfo, table: GroupTable) -> Event | None:
     """What the rank began last and had not ended when the others began to wait; unplaced lines speak for rank 0."""
-    stuck = next(iter(table.stuck.values())).event
+    stuck = min((s.event for s in table.stuck.values()), key=lambda e: (e.time or 0.0, e.source, e.line or 0))
     own = [*info.activities, *(e for e in job.telling("activity", "activity-end") if e.rank is None and info.rank == 0)]
     own = [e for e in own if e.source != stuck.source or (e.line or 0) < (stuck.line or 0)]
     own.sort(key=lambda e: (e.time or 0.0, e.line or 0))

@@ -1,0 +1,5 @@
+"""`python -m diagnose`."""
+
+from .cli import main
+
+main()

@@ -1,0 +1,73 @@
+"""The named commands: scan, facts, case, rules, explain, schema, hook."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from . import cli_rules
+from .errors import RuleError, UsageError
+
+app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
+app.add_typer(cli_rules.app, name="rules")
+
+
+@app.callback()
+def commands() -> None:
+    """Name the root cause of a failed distributed training job; `diagnose PATH...` is the default command."""
+
+
+@app.command()
+def scan(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.scan.json.gz")],
+    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,  # noqa: UP045
+    budget: Annotated[Optional[float], typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,  # noqa: UP045
+) -> int:
+    """Read logs into a small portable file that `diagnose` takes as input elsewhere."""
+    from .catalogue import load_rules  # noqa: PLC0415
+    from .engine import require_something  # noqa: PLC0415
+    from .reading import Deadline, read_all  # noqa: PLC0415
+    from .scan import scan_to_json  # noqa: PLC0415
+    from .scanner import ScanRules  # noqa: PLC0415
+
+    found = read_all(paths, ScanRules(load_rules(*(rules or []))), Deadline.after(budget))
+    require_something(found)
+    data = scan_to_json(found).encode("utf-8", "replace")
+    try:
+        output.write_bytes(gzip.compress(data, mtime=0) if output.suffix == ".gz" else data)
+    except OSError as error:
+        raise UsageError(f"-o {output}: {error.strerror or error}") from error
+    typer.echo(f"diagnose: wrote {output} ({len(found.sources)} sources)", err=True)
+    return 0
+
+
+@app.command()
+def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> int:
+    """Print the JSON Schema of the report."""
+    if what != "report":
+        raise UsageError(f"schema {what}: only `report` has one here; see also `diagnose rules schema`")
+    from .report_schema import schema as report_schema  # noqa: PLC0415
+
+    typer.echo(json.dumps(report_schema(), indent=2))
+    return 0
+
+
+@app.command()
+def explain(cause: Annotated[str, typer.Argument(metavar="CAUSE", help="an id such as memory.cuda-oom")]) -> int:
+    """Print the page of a cause: what it means, what it brings about, what to do."""
+    from .catalogue import load_rules  # noqa: PLC0415
+    from .catalogue_page import cause_page  # noqa: PLC0415
+
+    catalogue = load_rules()
+    if cause not in catalogue.causes:
+        from difflib import get_close_matches  # noqa: PLC0415
+
+        near = get_close_matches(cause, catalogue.causes, 1, 0.4)
+        raise RuleError(f"no cause {cause}" + (f"; did you mean {near[0]}?" if near else "; see `diagnose rules list`"))
+    typer.echo(cause_page(catalogue, catalogue.causes[cause]))
+    return 0

@@ -1,0 +1,102 @@
+"""The whole pipe: inputs in, `Report` out."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+
+from .account import account
+from .catalogue import Catalogue, load_rules
+from .correlation import correlate
+from .diagnosis import Verdict, decide
+from .errors import SourceError
+from .events import EventReader
+from .job import Job, JobContext, build_job
+from .reading import Deadline, Progress, read_all
+from .recorder_dump import Dump
+from .report import Report
+from .scan import Scan
+from .scanner import ScanRules
+from .sources import Input
+
+UNREAD_KINDS = ("recorder", "scan")
+
+
+def diagnose(
+    *inputs: Input,
+    job: JobContext | None = None,
+    budget_s: float | None = None,
+    rules: Sequence[str | os.PathLike[str]] = (),
+    tz: str | None = None,
+    rank_from: str | None = None,
+    progress: Progress | None = None,
+    workers: int | None = None,
+    engine: str = "local",
+    since: str | None = None,
+    until: str | None = None,
+    rank: int | None = None,
+    lang: str | None = None,
+) -> Report:
+    """Yield the report on everything in `inputs`: paths, `Text` or binary files. Raises `DiagnoseError`.
+
+    `job` is what the caller knows of the job, `budget_s` how many seconds reading may take, `rules` folders laid over
+    the shipped catalogue, `tz` the zone of clocks that print none (default UTC).
+    """
+    started = time.monotonic()
+    catalogue = load_rules(*rules)
+    scan = read_all(inputs, ScanRules(catalogue), Deadline.after(budget_s), progress)
+    require_something(scan)
+    built, verdict = reduce(scan, catalogue, job, tz, rank_from)
+    report = account(built, verdict, catalogue, scan)
+    return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
+
+
+def require_something(scan: Scan) -> None:
+    """Raise `SourceError` where not one input could be read."""
+    if scan.sources and all(s.skipped is not None for s in scan.sources.values()):
+        first = next(iter(scan.sources.values()))
+        more = f" (and {len(scan.sources) - 1} more)" if len(scan.sources) > 1 else ""
+        reason = str(first.skipped)
+        if all(s.kind in ("code", "prose") for s in scan.sources.values()):
+            return  # a folder of sources is no log: nothing is wrong with it
+        raise SourceError(f"{first.name}: {reason}{more}; nothing to diagnose")
+    if not scan.sources:
+        raise SourceError("no file found in what was given; nothing to diagnose")
+
+
+def reduce(
+    scan: Scan,
+    catalogue: Catalogue,
+    context: JobContext | None = None,
+    tz: str | None = None,
+    rank_from: str | None = None,
+) -> tuple[Job, Verdict]:
+    """Yield the job that a scan tells of, and the verdict on it."""
+    reader = EventReader(catalogue)
+    readable = [s for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
+    dumps = [Dump.from_json(d) for d in scan.dumps]
+    job = build_job([reader.read(s) for s in readable], dumps, context, zone_offset_s(tz), rank_from)
+    return job, decide(job, correlate(job), catalogue)
+
+
+def zone_offset_s(tz: str | None) -> float | None:
+    """Yield the offset of a zone (`+08:00`, `Asia/Shanghai`) in seconds east of UTC."""
+    if tz is None:
+        return None
+    from datetime import datetime, timezone  # noqa: PLC0415
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415
+
+    from .errors import UsageError  # noqa: PLC0415
+
+    try:
+        if tz[:1] in "+-":
+            offset = datetime.strptime(tz.replace(":", ""), "%z").utcoffset()
+        else:
+            offset = datetime(2026, 1, 1, tzinfo=timezone.utc).astimezone(ZoneInfo(tz)).utcoffset()
+    except (ValueError, ZoneInfoNotFoundError, OSError) as error:
+        raise UsageError(
+            f"--tz {tz}: no such time zone; use a name such as Asia/Shanghai or an offset such as +08:00"
+        ) from error
+    return offset.total_seconds() if offset is not None else 0.0
