@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 
 .PHONY: demo test check-python
 demo: $(VENV)/.installed
-	$(BIN)/diagnose fixtures/demo/logs --exit-zero -o report.html
+	$(BIN)/diagnose fixtures/two-nodes-one-exception/logs --exit-zero -o report.html
 
 test: $(VENV)/.installed-test
 	$(BIN)/ruff check .
