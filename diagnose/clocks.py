@@ -34,6 +34,10 @@ class Clocks:
     spread_s: dict[str, float] = field(default_factory=dict)  # uncertainty left after that
     basis: str = ""
 
+    def seconds(self, stamp: Stamp) -> float | None:
+        """Yield a printed stamp as seconds UTC, before hosts are aligned."""
+        return _seconds(self, stamp)
+
     def uncertainty_s(self, a: Event, b: Event) -> float:
         """Yield how far apart two events have to be before their order is known."""
         if a.source == b.source or (a.host is not None and a.host == b.host):

@@ -13,7 +13,8 @@ from typing import Literal
 
 from .catalogue import Catalogue
 from .correlation.finding import Finding
-from .job import Job
+from .events import Event
+from .job import FAILING, Job
 from .rule import Explains
 from .suspects import EXCEPTION, Suspect, gather, when
 
@@ -43,7 +44,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     suspects = gather(job, findings, catalogue)
     _Relation(job, catalogue, suspects).explain()
     candidates = [s for s in suspects if not s.explained_by] or suspects
-    if not candidates:
+    if not candidates or _is_teardown(job, candidates):
         return _nothing_wrong(job, findings)
     candidates.sort(key=_strength)
     best = candidates[0]
@@ -63,6 +64,17 @@ def _strength(s: Suspect) -> tuple[object, ...]:
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
     return (-s.direct, not s.specific, onset, order, s.cause, s.place())
+
+
+def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
+    """A run that says it finished, and of which no process failed, only complains while it closes."""
+    if job.context.failed() or not job.telling("finished"):
+        return False
+    return all(s.direct == 1 for s in candidates) and not any(_is_failed_exit(e) for e in job.telling("exit"))
+
+
+def _is_failed_exit(event: Event) -> bool:
+    return event.role in FAILING or event.fields.get("exit_code") not in (None, 0)
 
 
 def _nothing_wrong(job: Job, findings: Sequence[Finding]) -> Verdict:

@@ -22,6 +22,7 @@ from .tracebacks import Traceback, find_tracebacks
 MAX_BLOCK_LINES = 80
 BARE_LINES = 14  # of a message without a traceback above it
 TRACEBACK_ROLES = ("cause", "symptom")
+UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
 
 
 @dataclass(slots=True)
@@ -92,7 +93,7 @@ class EventReader:
         reading = _Reading(self._catalogue, self._matcher, scan.name, lines, tracebacks, stacks)
         events = [e for hit in scan.hits() for e in reading.events(hit)]
         events += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, events)]
-        events = _settle(events)
+        events = _settle([e for e in events if e.traceback is None or e.traceback.form not in UNHEARD_FORMS])
         for order, event in enumerate(events):
             event.order = order
         tail_numbers = {n for n, _ in scan.windows.last}

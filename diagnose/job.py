@@ -114,11 +114,12 @@ def build_job(
     places = place(sources, context.world_size, rank_from)
     _number_attempts(sources, places)
     clocks = set_clocks(sources, zone_s)
-    events = _merge_doubles(sorted((e for s in sources for e in s.events), key=_moment))
+    _attempts_by_time(sources, places, clocks)
+    events = _merge_doubles(sorted((e for s in sources for e in s.events), key=_moment), places)
     job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps))
     _fill_ranks(job)
     job.hosts = sorted({*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)})
-    job.attempt = max((e.attempt for e in events), default=0)
+    job.attempt = _decisive_attempt(job)
     _set_aside(job)
     for event in events:
         if event.rule.tells in ("fact", "identity"):
@@ -131,41 +132,54 @@ def _moment(event: Event) -> tuple[bool, float, str, int, int]:
     return (event.time is None, event.time or 0.0, event.source, event.line or 0, event.order)
 
 
-def _merge_doubles(events: list[Event]) -> list[Event]:
+def _merge_doubles(events: list[Event], places: Places) -> list[Event]:
     """The same message in two files (`--tee`, console and worker log, driver and worker) is one event, two places."""
-    first: dict[tuple[Any, ...], Event] = {}
-    kept: list[Event] = []
+    twins: dict[tuple[Any, ...], list[Event]] = defaultdict(list)
+    dropped: set[int] = set()
     for event in events:
         key = _identity(event)
-        twin = first.get(key) if key else None
-        if twin is None or twin.source == event.source:
-            if key:
-                first.setdefault(key, event)
-            kept.append(event)
+        if key is None:
             continue
-        better, other = (event, twin) if _specific(event) > _specific(twin) else (twin, event)
-        better.also_in = [*better.also_in, *other.also_in, (other.source, other.line)]
-        better.rank, better.rank_from = (
-            (better.rank, better.rank_from) if better.rank is not None else (other.rank, other.rank_from)
-        )
-        better.host = better.host or other.host
+        twin = next((t for t in twins[key] if _is_same_message(t, event)), None)
+        if twin is None:
+            twins[key].append(event)
+            continue
+        better, other = (event, twin) if _specific(event, places) > _specific(twin, places) else (twin, event)
+        _absorb(better, other)
+        dropped.add(id(other))
         if better is event:
-            kept[kept.index(twin)] = event
-            first[key] = event  # type: ignore[index]
-    return kept
+            twins[key][twins[key].index(twin)] = event
+    return [e for e in events if id(e) not in dropped]
+
+
+def _is_same_message(a: Event, b: Event) -> bool:
+    """Two files can hold one message; two lines of one file are two, and so are those of two ranks."""
+    ranks_fit = a.rank is None or b.rank is None or a.rank == b.rank
+    return ranks_fit and a.source != b.source and b.source not in {s for s, _ in a.also_in}
+
+
+def _absorb(better: Event, other: Event) -> None:
+    better.also_in = [*better.also_in, *other.also_in, (other.source, other.line)]
+    if better.rank is None:
+        better.rank, better.rank_from, better.local_rank = other.rank, other.rank_from, other.local_rank
+    better.host = better.host or other.host
+    better.pid = better.pid if better.pid is not None else other.pid
+    if better.prefix.stamp is None and other.prefix.stamp is not None and other.time is not None:
+        better.time, better.onset = other.time, other.onset
 
 
 def _identity(event: Event) -> tuple[Any, ...] | None:
-    """What makes two events one message: same rule, same text, and the same rank where both know it."""
+    """What makes two events one message: same rule, same text."""
     if event.rule.role == "context" or len(event.text) < 24:
         return None
-    return (event.rule.id, event.text[:400], event.rank, event.attempt)
+    return (event.rule.id, event.text.split("\n", 1)[0][:300], event.attempt)
 
 
-def _specific(event: Event) -> tuple[bool, bool, int]:
+def _specific(event: Event, places: Places) -> tuple[bool, bool, bool]:
     """A process's own file tells more than the console, a log more than the error file made from it."""
-    own = event.rank_from in ("the file", "the process id") or event.prefix.actor is None
-    return (not event.source.endswith("error.json"), own, -len(event.source.split("\x00")))
+    path = places.by_source[event.source]
+    own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
+    return (not event.source.endswith("error.json"), own, event.prefix.actor is None)
 
 
 # --- attempts, survival ------------------------------------------------------------------------------------------
@@ -186,18 +200,46 @@ def _number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
             event.attempt = max(event.attempt, count)
 
 
+def _attempts_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Clocks) -> None:
+    """A log that spans several attempts (agent, console) takes the number of the attempt that had begun by then."""
+    begins: dict[int, float] = {}
+    for source in sources:
+        number = places.by_source[source.name].attempt
+        if number is None or places.by_source[source.name].kind != "torchrun":
+            continue
+        times = [e.time for e in source.events if e.time is not None]
+        times += [
+            t for line in source.head if line.prefix.stamp and (t := clocks.seconds(line.prefix.stamp)) is not None
+        ]
+        if times:
+            begins[number] = min(begins.get(number, times[0]), *times)
+    if not begins or max(begins) == 0:
+        return
+    for source in sources:
+        if places.by_source[source.name].kind == "torchrun":
+            continue
+        for event in source.events:
+            if event.time is not None:
+                started = [n for n, at in begins.items() if at <= event.time + 1.0]
+                event.attempt = max(event.attempt, *started) if started else event.attempt
+
+
+def _decisive_attempt(job: Job) -> int:
+    """The last attempt; but one after which no rank made progress again was never recovered from, and decides."""
+    last = max((e.attempt for e in job.events), default=0)
+    signs = [e.attempt for s in job.sources for pair in s.progress.values() for e in pair]
+    ended_well = [e.attempt for e in job.events if e.rule.tells == "finished"]
+    reached = max([*signs, *ended_well], default=last)
+    failed = {e.attempt for e in job.events if e.role == "cause"}
+    return min(last, reached) if min(last, reached) in failed else last
+
+
 def _set_aside(job: Job) -> None:
-    last_attempt = job.attempt
-    numbered = {e.source for e in job.events if e.attempt > 0}
     for event in job.events:
-        if event.attempt < last_attempt and (event.source in numbered or _has_attempts(job, event)):
+        if event.attempt < job.attempt:
             job.earlier.append(event)
         elif event.role in FAILING and _survived(job, event):
             job.survived.append(event)
-
-
-def _has_attempts(job: Job, event: Event) -> bool:
-    return job.places.by_source[event.source].kind == "torchrun"
 
 
 def _survived(job: Job, event: Event) -> bool:

@@ -149,9 +149,15 @@ def _learn_world(places: Places, sources: Sequence[SourceEvents], given: int | N
         places.world_size, places.world_from = highest + 1, "highest rank seen"
     hosts = {h for h in places.source_host.values()}
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
-    counts = max((len(v) for v in local.values()), default=0)
+    counts = max((len(v) for v in local.values()), default=0) or _killed_by_deepspeed(sources)
     places.local_world = counts or None
     places.is_one_node = len(hosts) <= 1 and not node_ranks and _fits_one_node(places, counts)
+
+
+def _killed_by_deepspeed(sources: Sequence[SourceEvents]) -> int:
+    """DeepSpeed's launcher says `Killing subprocess N` once for every process that it started, the dead one included."""
+    pids = {e.fields.get("pid") for s in sources for e in s.events if e.text.startswith("Killing subprocess")}
+    return len(pids)
 
 
 GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_out", "numel_in"),
@@ -280,7 +286,8 @@ def _place(places: Places, event: Event) -> None:
     pid = fields.get("pid")
     event.pid = pid if isinstance(pid, int) else prefix.pid if prefix.pid is not None else path.pid
     local = _rank(fields.get("local_rank"))
-    event.local_rank = next((x for x in (local, prefix.local_rank, path.local_rank) if x is not None), None)
+    known = (local, prefix.local_rank, path.local_rank, _spawned(event))
+    event.local_rank = next((x for x in known if x is not None), None)
     for how, rank in _ranks_of(places, event, path):
         if rank is not None:
             event.rank, event.rank_from = rank, how
@@ -289,6 +296,15 @@ def _place(places: Places, event: Event) -> None:
         event.host = event.host if event.host_from == "the line" else places.host_of.get(event.rank, event.host)
         if event.local_rank is None:
             event.local_rank = places.local_of.get(event.rank)
+
+
+SPAWNED = re.compile(r"-- Process (\d{1,4}) terminated with the following error")
+
+
+def _spawned(event: Event) -> int | None:
+    """`torch.multiprocessing.spawn` numbers its processes by local rank."""
+    match = SPAWNED.search(event.traceback.message) if event.traceback else None
+    return int(match[1]) if match else None
 
 
 def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tuple[str, int | None]]:
@@ -312,6 +328,8 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the actor", places.rank_of_actor.get((prefix.actor, prefix.pid, prefix.ip or ""))
     if about_other and event.rule.tells != "exit":
         return
+    if event.rule.tells == "exit" and places.is_one_node and places.local_world == 1:
+        yield "the only process", 0
     if event.local_rank is not None:
         yield "the local rank on its host", places.rank_of_local.get((host, event.local_rank)) if host else None
         if places.is_one_node:

@@ -8,13 +8,30 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from ..job import Job
-from . import absent, certificates, early_exit, lost_peers, mismatch, named_absent, outside, recorder, silence, standing
+from . import (
+    absent,
+    certificates,
+    early_exit,
+    fingerprints,
+    lost_peers,
+    mismatch,
+    named_absent,
+    outside,
+    rank_zero,
+    recorder,
+    shared_gpu,
+    silence,
+    standing,
+)
 from .finding import Exhibit, Finding
 
 QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
+    fingerprints.find,  # what do the ranks say of each other's collectives?
     mismatch.find,  # who issued something else at the same number?
     named_absent.find,  # whom does a message name as not having come?
     absent.find,  # who did not report the time-out that the others did?
+    rank_zero.find,  # what became of rank 0 while the others waited for it?
+    shared_gpu.find,  # which ranks sit on one GPU?
     early_exit.find,  # who was done while the others still worked?
     certificates.find,  # who was killed, and by whom?
     outside.find,  # was the job ended from outside?

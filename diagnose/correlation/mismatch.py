@@ -33,12 +33,12 @@ def find(job: Job) -> Iterator[Finding]:
 def _operation(table: GroupTable) -> Finding | None:
     seq = table.majority("seq")
     here = [s for s in table.stuck.values() if s.seq == seq and s.op is not None]
-    return _minority(table, here, "op", "collective.desync")
+    return _minority(table, here, "op", "collective.desync") if seq is not None else None
 
 
 def _size(table: GroupTable) -> Finding | None:
     seq, op = table.majority("seq"), table.majority("op")
-    if op not in EQUAL_SIZES:
+    if op not in EQUAL_SIZES or seq is None:
         return None
     here = [s for s in table.stuck.values() if s.seq == seq and s.op == op and s.numel_in is not None]
     return _minority(table, here, "numel_in", "collective.shape-mismatch")

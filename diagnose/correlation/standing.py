@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from ..job import Job
 from ..ranges import rank_ranges
-from ..stack_tree import StackTree, merge_stacks
+from ..stack_tree import StackTree, main_thread, merge_stacks
 from ..stacks import StackDump
 from .finding import Exhibit, Finding
 
@@ -47,7 +47,7 @@ def find(job: Job) -> Iterator[Finding]:
     ranks = tuple(sorted(x for x in tree.suspects if isinstance(x, int)))
     crowd = [x for x in tree.crowd if isinstance(x, int)]
     if tree.pattern == "together":
-        yield Finding("collective.timeout", _together(tree), _shown(placed, tree.crowd[:1]), question="standing")
+        yield Finding("collective.timeout", _together(tree), _shown(job, placed, tree.crowd[:1]), question="standing")
     elif tree.pattern in ("waiting", "desync") and tree.suspects and len(tree.suspects) <= len(tree.crowd):
         group = next(g for g in tree.groups if tree.suspects[0] in g.ranks)
         cause = (
@@ -58,7 +58,7 @@ def find(job: Job) -> Iterator[Finding]:
         where = f"{own.function} ({own.file}:{own.line})"
         inner = f" ({frame.function})" if frame.function != own.function else ""
         why = f"Ranks {rank_ranges(crowd)} wait in a collective; rank {rank_ranges(ranks) or '?'} stands in {where}{inner}."
-        shown = _shown(placed, tree.suspects[:2]) + _shown(placed, tree.crowd[:1])
+        shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])
         yield Finding(cause, why, shown, ranks, question="standing")
 
 
@@ -74,16 +74,22 @@ def _together(tree: StackTree) -> str:
     return f"All {len(tree.crowd)} stacks stand in {frame.function}: every rank is in the collective, so the fault lies below it."
 
 
-def _shown(placed: list[Placed], labels: tuple[int | str, ...]) -> tuple[Exhibit, ...]:
+def _shown(job: Job, placed: list[Placed], labels: tuple[int | str, ...]) -> tuple[Exhibit, ...]:
+    """The innermost frames of these ranks' main threads, at their own lines."""
     found = []
     for label in labels:
         _, source, dump = next(p for p in placed if p[0] == label)
-        main = next((t for t in dump.threads if t.is_main), dump.threads[0] if dump.threads else None)
-        text = (
-            f"{main.frames[-1].function} ({main.frames[-1].file}:{main.frames[-1].line})"
-            if main and main.frames
-            else ""
-        )
-        line = getattr(main, "line", None) or dump.line
+        main = main_thread(dump)
+        frame = main.frames[-1] if main else None
+        line, text = dump.line, ""
+        if frame is not None:
+            text = f"{frame.function} ({frame.file}:{frame.line})"
+            line, text = _line_of(job, source, dump, frame.function) or (line, text)
         found.append(Exhibit(source, line, text, label if isinstance(label, int) else None))
     return tuple(found)
+
+
+def _line_of(job: Job, source: str, dump: StackDump, function: str) -> tuple[int, str] | None:
+    lines = next(s.lines for s in job.sources if s.name == source)
+    inside = (x for x in lines if dump.line <= x.number <= dump.end_line)
+    return next(((x.number, x.raw) for x in inside if function in x.message), None)

@@ -1,0 +1,65 @@
+"""What do the ranks say of each other's collectives?
+
+With TORCH_DISTRIBUTED_DEBUG=DETAIL each rank prints its own collective and that of one other that differs. No line tells
+who is wrong: the ranks vote, and the minority is at fault. Of two equal halves neither is.
+Source: PyTorch, ProcessGroupWrapper.cpp.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ..events import Event
+from ..job import Job
+from ..ranges import rank_ranges
+from .finding import Exhibit, Finding
+
+Call = tuple[str, str]  # operation, shape
+
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield one finding where lines state that ranks issued different collectives."""
+    events = [e for e in job.telling("collective-mismatch") if e.cause is not None]
+    votes: dict[int, Call] = {}
+    for event in events:
+        for rank, call in _votes(event):
+            votes.setdefault(rank, call)
+    by_call: dict[Call, list[int]] = defaultdict(list)
+    for rank, call in sorted(votes.items()):
+        by_call[call].append(rank)
+    if len(by_call) < 2:
+        return
+    groups = sorted(by_call.items(), key=lambda kv: (-len(kv[1]), kv[0]))
+    (usual, crowd), others = groups[0], [r for _, ranks in groups[1:] for r in ranks]
+    odd = groups[1][0]
+    ranks = tuple(sorted(others)) if len(groups[1][1]) < len(crowd) else ()
+    cause = "collective.desync" if odd[0] != usual[0] else "collective.shape-mismatch"
+    why = (
+        f"Rank{'s' if len(others) > 1 else ''} {rank_ranges(others)} issued {_text(odd)}, "
+        f"rank{'s' if len(crowd) > 1 else ''} {rank_ranges(crowd)} {_text(usual)}."
+    )
+    shown = tuple(Exhibit.of_event(e) for e in sorted(events, key=lambda e: (e.source, e.line or 0))[:4])
+    onset = min((e.onset for e in events if e.onset is not None), default=None)
+    certainty = "certain" if ranks else "likely"
+    yield Finding(
+        cause, why, shown, ranks, certainty=certainty, onset=onset, fields=dict(events[0].fields), question="fingerprints"
+    )  # fmt: skip
+
+
+def _votes(event: Event) -> Iterator[tuple[int, Call]]:
+    f = event.fields
+    if isinstance(f.get("started"), list) and isinstance(f.get("other_started"), list):
+        yield from ((rank, (str(f.get("op")), "")) for rank in f["started"])
+        yield from ((rank, (str(f.get("other_op")), "")) for rank in f["other_started"])
+        return
+    own = event.rank if event.rank is not None else f.get("group_rank")
+    if isinstance(own, int) and f.get("op") is not None:
+        yield own, (str(f["op"]), str(f.get("shape") or ""))
+    other = f.get("other_rank")
+    if isinstance(other, int) and f.get("other_op") is not None:
+        yield other, (str(f["other_op"]), str(f.get("other_shape") or ""))
+
+
+def _text(call: Call) -> str:
+    return f"{call[0]} of shape {call[1]}" if call[1] else call[0]
