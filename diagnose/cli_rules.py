@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Annotated, Optional
 
 import typer
 
 from .catalogue import Catalogue, load_rules
-from .errors import RuleError
+from .errors import RuleError, UsageError
 
 app = typer.Typer(no_args_is_help=True, help="Look at the catalogue of messages and causes, test it, add to it.")
 
@@ -64,3 +65,67 @@ def test_rules(
     )
     if faults:
         raise typer.Exit(1)
+
+
+SCAFFOLD = """\
+title: what the message says, in one line
+role: symptom            # cause | symptom | confirmation | context | harmless
+match: line              # line | block | traceback | stack | exit
+why: What the line proves, and what it does not.
+forms:
+  - since: library 1.0
+    literals: [words that are in every such message]
+    pattern: '^words that are in every such message (?P<value>\\d+)'
+    examples:
+      - text: words that are in every such message 7
+        fields: {value: 7}
+fields: {value: int}
+says: The value was {{ value }}.
+references:
+  - https://example.org/where-the-message-is-printed
+counter_examples:
+  - text: we wrote about words that are in every such message
+    because: prose about the message
+"""
+
+
+@app.command("new")
+def new_rule(
+    rule_id: Annotated[str, typer.Argument(help="layer.cause/what-it-says")],
+    folder: Annotated[Path, typer.Option(help="the folder of rules to write into")] = Path("rules"),
+) -> None:
+    """Write a rule file to fill in."""
+    if not re.fullmatch(r"[a-z0-9-]+\.[a-z0-9-]+/[a-z0-9-]+", rule_id):
+        raise UsageError(f"{rule_id}: an id has the form layer.cause/what-it-says, in lower case with hyphens")
+    path = folder / (rule_id.replace(".", "/", 1) + ".yaml")
+    if path.exists():
+        raise UsageError(f"{path} is there already")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(SCAFFOLD)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from error
+    typer.echo(f"wrote {path}; fill it in, then run: diagnose rules test {folder}")
+
+
+@app.command("schema")
+def rule_schema() -> None:
+    """Print the JSON Schema of a rule file, for editors that check YAML."""
+    import json  # noqa: PLC0415
+
+    import pydantic  # noqa: PLC0415
+
+    from .rule import Rule  # noqa: PLC0415
+
+    schema = pydantic.TypeAdapter(Rule).json_schema()
+    for name in ("id", "cause"):
+        schema["properties"].pop(name, None)  # they come from the path
+    typer.echo(json.dumps(schema, indent=2))
+
+
+@app.command("page")
+def page() -> None:
+    """Print the catalogue as a Markdown page."""
+    from .catalogue_page import catalogue_table  # noqa: PLC0415
+
+    typer.echo(catalogue_table(load_rules()), nl=False)

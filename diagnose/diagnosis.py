@@ -151,18 +151,20 @@ class _Relation:
 
 def _blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     cause = catalogue.causes[verdict.roots[0].cause]
-    if cause.blame == "none":
-        return
     finding = next((s.finding for s in verdict.roots if s.finding), None)
     if finding is not None:
         verdict.culprits = sorted(finding.ranks)
-        verdict.culprit_hosts = sorted(finding.hosts)
+        hosts = {i.host for r in finding.ranks if (i := job.ranks.get(r)) and i.host}
+        verdict.culprit_hosts = sorted(finding.hosts or hosts)
+        return
+    if cause.blame == "none":
         return
     ranks = {s.rank for s in verdict.roots if s.rank is not None}
     verdict.culprit_hosts = sorted({s.host for s in verdict.roots if s.host is not None})
-    if cause.blame == "host" or not ranks or _is_everywhere(job, ranks):
-        if _is_everywhere(job, ranks):
-            verdict.culprit_hosts = []
+    if _is_everywhere(job, ranks):
+        verdict.culprit_hosts = []
+        return
+    if not ranks or (cause.blame == "host" and len(ranks) > 1):
         return
     verdict.culprits = sorted(ranks)
 
@@ -174,7 +176,7 @@ def _is_everywhere(job: Job, ranks: set[int]) -> bool:
 
 
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
-    root = verdict.roots[0]
+    root = max(verdict.roots, key=lambda s: (s.direct, s.finding is not None and s.finding.certainty == "certain"))
     blame = catalogue.causes[root.cause].blame
     placed = bool(verdict.culprits) or blame != "rank" or _is_everywhere(
         job, {s.rank for s in verdict.roots if s.rank is not None}

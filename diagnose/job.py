@@ -155,7 +155,15 @@ def _merge_doubles(events: list[Event], places: Places) -> list[Event]:
 def _is_same_message(a: Event, b: Event) -> bool:
     """Two files can hold one message; two lines of one file are two, and so are those of two ranks."""
     ranks_fit = a.rank is None or b.rank is None or a.rank == b.rank
+    if _is_copy(a) or _is_copy(b):
+        return ranks_fit
     return ranks_fit and a.source != b.source and b.source not in {s for s, _ in a.also_in}
+
+
+def _is_copy(event: Event) -> bool:
+    """torchelastic's summary box and its error files repeat what a process printed."""
+    boxed = event.traceback is not None and event.traceback.form == "elastic-box"
+    return boxed or event.source.endswith("error.json")
 
 
 def _absorb(better: Event, other: Event) -> None:
@@ -179,7 +187,7 @@ def _specific(event: Event, places: Places) -> tuple[bool, bool, bool]:
     """A process's own file tells more than the console, a log more than the error file made from it."""
     path = places.by_source[event.source]
     own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
-    return (not event.source.endswith("error.json"), own, event.prefix.actor is None)
+    return (not _is_copy(event), own, event.prefix.actor is None)
 
 
 # --- attempts, survival ------------------------------------------------------------------------------------------

@@ -79,7 +79,8 @@ def _add(suspect: Suspect, event: Event) -> None:
 
 def _telling(event: Event) -> tuple[object, ...]:
     """The event that an expert would point at comes first: it names the cause, it is specific, it is the earliest."""
-    return (event.role != "cause", event.rule.generic, *when(event))
+    certificate = event.rule.tells in ("exit", "signal-sent")  # comes last, and says only that it ended
+    return (event.role != "cause", event.rule.generic, certificate, *when(event))
 
 
 def when(event: Event) -> tuple[bool, float, str, int]:

@@ -14,6 +14,7 @@ from . import (
     early_exit,
     fingerprints,
     lost_peers,
+    master,
     mismatch,
     named_absent,
     outside,
@@ -32,6 +33,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     absent.find,  # who did not report the time-out that the others did?
     rank_zero.find,  # what became of rank 0 while the others waited for it?
     shared_gpu.find,  # which ranks sit on one GPU?
+    master.find,  # does nobody reach the address on which rank 0 listens?
     early_exit.find,  # who was done while the others still worked?
     certificates.find,  # who was killed, and by whom?
     outside.find,  # was the job ended from outside?
