@@ -1,0 +1,189 @@
+"""`diagnose run -- COMMAND`: starts the job, stands aside, and asks for a report when something went wrong.
+
+Only the standard library is imported here, since this process stays for as long as the job runs.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+
+from .hook_request import HookRequest, KeptCopy, encode_request, module_command, quiet_environment
+from .run_board import Board
+from .run_child import NOT_EXECUTABLE, NOT_FOUND, end_like, spawn_aside, start_job
+from .run_copier import start_copier
+from .run_launcher import launcher_of, log_patterns
+from .run_options import RunOptions, parse_options
+from .run_sentinel import start_sentinel
+from .run_streams import JobStream, open_streams
+from .run_watch import (
+    Watch,
+    catch_signals,
+    drain,
+    end_helpers,
+    passable_signals,
+    wait_for_job,
+    wait_for_reporter,
+)
+
+_WHO = "diagnose run"
+_GRACE_S = 1.0  # what the reporter gets to print its last line after its own deadline
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the job named after the options; returns its exit code, or dies by the job's signal."""
+    options = parse_options(argv)
+    try:
+        folder = options.keep or tempfile.mkdtemp(prefix="diagnose-run-")
+        os.makedirs(folder, exist_ok=True)
+        streams = open_streams(folder, options.tail_bytes)
+    except OSError as error:
+        return _run_plainly(options.command, error)
+    run = _Run(options, folder, streams)
+    try:
+        watch = run.start()
+    except OSError as error:
+        run.clear()
+        _say(f"{error.filename or options.command[0]}: {error.strerror}")
+        return NOT_EXECUTABLE if isinstance(error, PermissionError) else NOT_FOUND
+    status = wait_for_job(watch)
+    run.ended = time.time()
+    drain(watch)
+    _finish(run, watch, status)
+    end_helpers(watch)
+    return end_like(status)
+
+
+def _finish(run: _Run, watch: Watch, status: int) -> None:
+    """Asks for the final report when the job failed; else leaves nothing behind."""
+    if status == 0:
+        if run.options.keep:
+            run.unroll()
+        elif not watch.hang_reported and not watch.received:
+            run.clear()
+        return
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    code = None if number is not None else os.WEXITSTATUS(status)
+    reason = f"exit code {code}" if number is None else f"ended by {_signal_name(number)}"
+    _say(f"{reason}; looking for the cause (at most {run.options.budget_s:g} s, Ctrl-C skips it)")
+    for pid in list(watch.reporters):
+        watch.reporters[pid] = 0.0  # an interim report is about to be overtaken
+    pid, until = run.ask(reason, exit_code=code, signal_number=number)
+    if not wait_for_reporter(watch, pid, until):
+        _say(f"no full report was made; for one: diagnose {run.folder}")
+
+
+class _Run:
+    """One run: what was asked, where things lie, and how the reporter is called."""
+
+    def __init__(self, options: RunOptions, folder: str, streams: list[JobStream]) -> None:
+        self.options, self.folder, self.streams = options, folder, streams
+        self.board = Board()
+        self.patterns = [*options.logs, *log_patterns(options.command, os.getcwd())]
+        self.started = time.time()
+        self.ended: float | None = None
+        self.job = 0
+
+    def start(self) -> Watch:
+        """Starts the helpers and the job. Raises OSError when the job cannot be executed."""
+        caught = passable_signals()
+        wakeup = catch_signals(caught)
+        copiers = [start_copier(stream, self.board, caught) for stream in self.streams]
+        ends = [fd for s in self.streams for fd in (s.read_end, s.write_end, s.outward)]
+        sentinel = start_sentinel(self.board, caught, self.patterns, ends)
+        watch = Watch(
+            self.board, self.streams, copiers, caught, sentinel, wakeup, self.options.hang_after_s,
+            ask_hang=self._ask_hang, ask_signal=lambda name: self.ask(name, interim=True),
+        )  # fmt: skip
+        try:
+            watch.job = self.job = start_job(self.options.command, self.streams, caught)
+        except OSError:
+            end_helpers(watch)
+            raise
+        for stream in self.streams:
+            os.close(stream.write_end)
+        return watch
+
+    def ask(
+        self,
+        reason: str,
+        exit_code: int | None = None,
+        signal_number: int | None = None,
+        interim: bool = False,
+        stack_pids: tuple[int, ...] = (),
+    ) -> tuple[int, float]:
+        """Starts a reporter; returns its pid and the `time.monotonic()` at which it is to be ended."""
+        options, until = self.options, time.monotonic() + self.options.budget_s
+        request = HookRequest(
+            reason=reason, deadline=until - _GRACE_S, budget_s=options.budget_s, folder=self.folder,
+            patterns=tuple(self.patterns), outputs=options.outputs, exit_code=exit_code, signal=signal_number,
+            launcher=launcher_of(options.command), start=self.started, end=self.ended, interim=interim,
+            kept=tuple(self._kept(s) for s in self.streams), webhook=None if interim else options.webhook,
+            redact=options.redact, rules=options.config.rules, tz=options.config.tz, who=_WHO,
+            rank_from=options.config.rank_from, stack_pids=stack_pids, lang=options.config.lang,
+            templates=options.config.templates,
+        )  # fmt: skip
+        return spawn_aside(module_command("hook_reporter"), encode_request(request), quiet_environment()), until
+
+    def _ask_hang(self, reason: str) -> tuple[int, float]:
+        """Reports silence while the job goes on; only here are stacks of any use."""
+        _say(f"{reason}; the job goes on, and is looked at")
+        return self.ask(reason, interim=True, stack_pids=(self.job,) if self.options.stacks else ())
+
+    def _kept(self, stream: JobStream) -> KeptCopy:
+        kept, total = stream.kept, self.board.total_bytes(stream.slot)
+        return KeptCopy(stream.name, kept.path, total, kept.head_bytes, kept.tail_bytes, live=self.ended is None)
+
+    def unroll(self) -> None:
+        """Turns the kept copies into plain log files."""
+        for stream in self.streams:
+            kept = stream.kept
+            try:
+                kept.unroll(self.board.total_bytes(stream.slot), kept.path.removesuffix(".part") + ".log")
+                os.unlink(kept.path)
+            except OSError as error:
+                _say(f"{kept.path}: {error.strerror}")
+
+    def clear(self) -> None:
+        """Removes the copies, and the folder unless it was asked for or holds more."""
+        try:
+            for stream in self.streams:
+                os.unlink(stream.kept.path)
+            if not self.options.keep:
+                os.rmdir(self.folder)
+        except OSError:
+            return
+
+
+def _run_plainly(command: Sequence[str], error: OSError) -> int:
+    """Becomes the job: what we cannot watch must still run."""
+    _say(f"cannot keep a copy of the output ({error.strerror}); running the job without")
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvp(command[0], list(command))
+    except OSError as missing:
+        _say(f"{command[0]}: {missing.strerror}")
+        return NOT_EXECUTABLE if isinstance(missing, PermissionError) else NOT_FOUND
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _say(text: str) -> None:
+    try:
+        print(f"{_WHO}: {text}", file=sys.stderr, flush=True)
+    except OSError:
+        return  # nobody reads stderr any more
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
