@@ -7,9 +7,10 @@ because each one is proven necessary for its pattern (`diagnose rules test`).
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .rule import Form, Rule
 
@@ -17,8 +18,18 @@ if TYPE_CHECKING:
     import regex
 
 MAX_MESSAGE_CHARS = 8 * 1024  # a pattern reads this much of a message, whatever the line's length
-TIMEOUT_S = 0.25  # the last guard: rules keep to patterns of linear time, so this should never fire
+TIMEOUT_S = 5.0  # the last guard: rules keep to patterns of linear time; wall time, so a busy machine must not fire it
+MAX_LOOSE_CHARS = 2_000  # of a text that is tried without its anchors
+QUANTIFIERS = "*+?{"
 log = logging.getLogger("diagnose")
+
+
+class Literal(NamedTuple):
+    """Bytes to find; `folded`: in any case (given in lower case); `once`: one report per block is enough."""
+
+    text: bytes
+    folded: bool
+    once: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +45,32 @@ class PatternTimeout(Exception):
     """A pattern ran past its limit; the rule is named in `gaps`."""
 
 
+Find = Callable[["bytes | memoryview"], "list[tuple[int, int]]"]
+
+
 class Matcher:
-    """The literals of many rules in one native automaton."""
+    """The literals of many rules in one native automaton, built when first asked."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
         self.candidates = [Candidate(r, f, i) for r in rules for i, f in enumerate(r.forms)]
-        by_literal: dict[tuple[bytes, bool], list[int]] = {}
+        by_literal: dict[Literal, list[int]] = {}
         for number, candidate in enumerate(self.candidates):
             for literal in candidate.form.literals:
-                folded = literal.lower() if candidate.form.ignore_case else literal
-                by_literal.setdefault((folded.encode(), candidate.form.ignore_case), []).append(number)
+                folded = candidate.form.ignore_case
+                key = Literal((literal.lower() if folded else literal).encode(), folded)
+                by_literal.setdefault(key, []).append(number)
         self.literals = sorted(by_literal)
         self.owners = [tuple(by_literal[key]) for key in self.literals]
-        self._find = _automaton(self.literals)
         self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
+        self._loose: dict[tuple[str, bool], regex.Pattern[str] | None] = {}
+
+    @cached_property
+    def _automaton(self) -> Find:
+        return automaton(self.literals)
 
     def find(self, data: bytes | memoryview) -> list[tuple[int, int]]:
         """Yield (offset just behind the literal, number of the literal) for all occurrences, in order of offset."""
-        found: list[tuple[int, int]] = self._find(data)
-        return found
+        return self._automaton(data)
 
     def candidates_in(self, text: str) -> list[Candidate]:
         """Yield the forms with a literal in `text`, each once, in catalogue order."""
@@ -66,6 +84,19 @@ class Matcher:
         except TimeoutError as error:
             raise PatternTimeout from error
 
+    def may_match(self, form: Form, text: str) -> bool:
+        """Tell whether `form` can match a message that ends `text`, cheaply: its pattern without anchors is tried."""
+        key = (form.pattern, form.ignore_case)
+        if key not in self._loose:
+            self._loose[key] = _compile_loose(*key)
+        loose = self._loose[key]
+        if loose is None or len(text) > MAX_LOOSE_CHARS:
+            return True
+        try:
+            return loose.search(text, timeout=TIMEOUT_S) is not None
+        except TimeoutError:
+            return True
+
     def compiled(self, pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
         """Yield the compiled pattern; compiled on first use, since most rules never meet a candidate."""
         key = (pattern, ignore_case)
@@ -74,6 +105,43 @@ class Matcher:
 
             self._compiled[key] = regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
         return self._compiled[key]
+
+
+def without_anchors(pattern: str) -> str | None:
+    """Yield the pattern without what asserts a place (`^`, `$`, `\\b`); None where that is not plainly possible."""
+    out: list[str] = []
+    at, in_class = 0, False
+    while at < len(pattern):
+        token = pattern[at : at + 2] if pattern[at] == "\\" else pattern[at]
+        at += len(token)
+        if in_class:
+            in_class = token != "]"
+        elif token == "[":
+            in_class = True
+            if pattern[at : at + 1] == "^":
+                token, at = "[^", at + 1
+            if pattern[at : at + 1] == "]":  # a bracket right behind the opening one is an ordinary character
+                token, at = token + "]", at + 1
+        elif token in ("^", "$", "\\b", "\\B", "\\A", "\\Z", "\\z"):
+            if pattern[at : at + 1] and pattern[at] in QUANTIFIERS:
+                return None
+            continue
+        elif token == "(" and pattern[at : at + 2] in ("?=", "?!", "?<") and pattern[at + 2 : at + 3] in ("=", "!"):
+            return None
+        out.append(token)
+    return "".join(out)
+
+
+def _compile_loose(pattern: str, ignore_case: bool) -> regex.Pattern[str] | None:
+    import regex  # noqa: PLC0415
+
+    loose = without_anchors(pattern)
+    if loose is None or "(?=" in pattern or "(?!" in pattern:
+        return None
+    try:
+        return regex.compile(loose, regex.IGNORECASE if ignore_case else 0)
+    except regex.error:
+        return None
 
 
 def read_fields(rule: Rule, groups: dict[str, str | None]) -> dict[str, Any]:
@@ -108,53 +176,58 @@ def read_ranks(text: str) -> list[int]:
     return sorted(ranks)
 
 
-def _automaton(literals: Sequence[tuple[bytes, bool]]) -> Any:
-    """A function from bytes to sorted (end, literal) pairs: hyperscan where installed, else pure Python (slow)."""
+# --- the native library -----------------------------------------------------------------------------------------
+
+
+def automaton(literals: Sequence[Literal]) -> Find:
+    """Yield a function from bytes to (end, literal) pairs: hyperscan where installed, else pure Python (slow)."""
     if not literals:
         return lambda data: []
     try:
         import hyperscan  # noqa: PLC0415
     except ImportError:
         log.warning("hyperscan is not installed: scanning with pure Python, about 50 times slower")
-        return _PurePython(literals).find
+        return PurePython(literals).find
     return _Hyperscan(hyperscan, literals).find
 
 
 class _Hyperscan:
-    def __init__(self, hyperscan: Any, literals: Sequence[tuple[bytes, bool]]) -> None:
-        caseless = hyperscan.HS_FLAG_CASELESS
+    def __init__(self, hyperscan: Any, literals: Sequence[Literal]) -> None:
+        folded, once = hyperscan.HS_FLAG_CASELESS, hyperscan.HS_FLAG_SINGLEMATCH
         self._db = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
         self._db.compile(
-            expressions=[text for text, _ in literals],
+            expressions=[literal.text for literal in literals],
             ids=list(range(len(literals))),
-            flags=[caseless if folded else 0 for _, folded in literals],
+            flags=[(folded if x.folded else 0) | (once if x.once else 0) for x in literals],
             literal=True,
         )
 
     def find(self, data: bytes | memoryview) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
+        keep = found.append
 
         def on_match(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
-            found.append((end, literal))
+            keep((end, literal))
 
         self._db.scan(data, match_event_handler=on_match)
         return found
 
 
-class _PurePython:
+class PurePython:
     """The same answers without the native library, for machines that have no wheel of it."""
 
-    def __init__(self, literals: Sequence[tuple[bytes, bool]]) -> None:
+    def __init__(self, literals: Sequence[Literal]) -> None:
         self._literals = literals
 
     def find(self, data: bytes | memoryview) -> list[tuple[int, int]]:
+        """Yield (end, literal) pairs, in order of offset."""
         plain = bytes(data)
         folded = plain.lower()
         found = []
-        for number, (text, caseless) in enumerate(self._literals):
-            haystack = folded if caseless else plain
+        for number, (text, is_folded, once) in enumerate(self._literals):
+            haystack = folded if is_folded else plain
             at = haystack.find(text)
             while at >= 0:
                 found.append((at + len(text), number))
-                at = haystack.find(text, at + 1)
+                at = -1 if once else haystack.find(text, at + 1)
         return sorted(found)
