@@ -1,0 +1,122 @@
+"""Connections between ranks: what to check when a peer is gone or never answers, the likeliest first, by what is known.
+
+Order by how often public threads end there: a rank that died, the wrong interface, a firewall, /dev/shm, P2P, versions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..facts_store import Facts
+from ..versions import in_range
+from .step import Advice
+
+ECHOES = ("nccl.remote-error", "network.connection-reset", "network.connection-refused")
+SETUP = ("nccl.bootstrap", "nccl.system-error", "network.connect-timeout", "network.interface", "network.partition")
+LOCAL_ONLY = ("lo", "docker", "veth", "virbr", "br-")  # interfaces that reach no other host
+LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
+
+
+def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
+    """Yield the checks in order, each with its command; nothing for causes that name their own reason."""
+    if cause not in (*ECHOES, *SETUP):
+        return ()
+    steps = [*_peer(cause, fields), *_weight_sync(facts), *_versions(facts), *_interface(facts)]
+    if cause != "network.interface":
+        steps += [_firewall(fields), *_shared_memory(facts), *_p2p(facts), _cache()]
+    return tuple(steps)
+
+
+def _peer(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
+    if cause not in ECHOES:
+        return []
+    peer = fields.get("peer_rank")
+    place = f"rank {peer}" if isinstance(peer, int) else fields.get("peer_host") or fields.get("peer_ip")
+    whose = f"of {place}" if place else "of every rank, and look for the one that stops first or was never written"
+    text = f"Read the log {whose}: a reset says that a peer is gone, not why. Its host's kernel log names a kill."
+    return [Advice("now", text, "dmesg -T | grep -iE 'oom|killed process|xid|segfault' | tail")]
+
+
+def _interface(facts: Facts) -> list[Advice]:
+    name = facts.get("socket_ifname")
+    text = "Pin the interface that carries the address of the other hosts (NCCL and gloo choose one by name order)"
+    if isinstance(name, str) and name.lstrip("=^").startswith(LOCAL_ONLY) and not name.startswith("^"):
+        text = (
+            f"NCCL_SOCKET_IFNAME={name} names an interface that reaches no other host; use the one with the host's "
+            "address"
+        )
+    elif name:
+        text = (
+            f"NCCL_SOCKET_IFNAME={name} is set: check that every host has an interface of that name with a routed "
+            "address"
+        )
+    return [Advice("fix", f"{text}.", "ip -o -4 addr; export NCCL_SOCKET_IFNAME=eth0 GLOO_SOCKET_IFNAME=eth0")]
+
+
+def _firewall(fields: Mapping[str, Any]) -> Advice:
+    host = fields.get("peer_host") or fields.get("peer_ip") or "OTHER_HOST"
+    text = "Open all TCP ports between the hosts: beside the master port NCCL and gloo use ports that the kernel picks."
+    return Advice("fix", text, f"nc -zv {host} 29500; python -m http.server 45123 there, curl -m 5 {host}:45123 here")
+
+
+def _shared_memory(facts: Facts) -> list[Advice]:
+    if (facts.number("hosts") or 1) > 1 and facts.number("gpus_per_node") == 1:
+        return []
+    text = (
+        "See that /dev/shm is large enough (a container's default is 64 MiB, NCCL takes some 10 MiB for each pair "
+        "of GPUs)."
+    )
+    return [Advice("fix", text, "df -h /dev/shm   # docker run --shm-size=16g, or --ipc=host")]
+
+
+def _p2p(facts: Facts) -> list[Advice]:
+    if str(facts.get("nccl_p2p_disable", "0")) not in ("0", "False"):
+        return []
+    text = (
+        "As a test, switch direct GPU-to-GPU transfers off: if that helps, the topology (ACS, IOMMU) is at fault, "
+        "not the job."
+    )
+    return [Advice("fix", text, "export NCCL_P2P_DISABLE=1   # slower; take it back once the topology is mended")]
+
+
+def _versions(facts: Facts) -> list[Advice]:
+    known = facts.all("nccl_version")
+    command = 'python -c "import torch; print(torch.__version__, torch.cuda.nccl.version())"'
+    if len(known) > 1:
+        text = f"Two NCCL versions are in this job ({', '.join(str(k.value) for k in known[:3])}): make them one."
+        return [Advice("now", text, command)]
+    return [Advice("fix", "Compare the NCCL version on every host; all have to be the same.", command)]
+
+
+def _weight_sync(facts: Facts) -> list[Advice]:
+    """Trainer and vLLM workers share a group of their own; its failures look like the network's."""
+    has_vllm = (
+        facts.get("vllm_version") is not None or "vllm" in facts.libraries or facts.get("vllm_engines") is not None
+    )
+    if facts.get("framework") != "openrlhf" or not has_vllm or facts.get("vllm_sync_backend") == "gloo":
+        return []
+    newer = in_range(facts.get("openrlhf_version"), ">=0.6.0")
+    if newer:
+        return []
+    affected = in_range(facts.get("vllm_version"), f">{LAST_VLLM_WITH_NCCL_GROUPS}")
+    if affected is False:
+        return []
+    which = f"vLLM {facts.get('vllm_version')}" if affected else "vLLM newer than 0.4.2"
+    text = (
+        f"If it is the group between trainer and vLLM that fails: {which} breaks a second NCCL group in its "
+        "workers with "
+        "OpenRLHF before 0.6. Synchronise the weights over gloo; that goes through host memory and TCP without "
+        "GPUDirect "
+        "RDMA and takes several times longer for each update, training itself is as fast as before."
+    )
+    return [Advice("now", text, "--vllm_sync_backend gloo   # or: export NCCL_P2P_DISABLE=1; or vLLM 0.4.2")]
+
+
+def _cache() -> Advice:
+    text = (
+        "Clearing ~/.cache is seldom the cure: ~/.cache/torch_extensions holds compiled extensions only. It helps "
+        "where "
+        "PyTorch, CUDA or the compiler changed since, or a dead process left a lock there."
+    )
+    return Advice("fix", text, "find ~/.cache/torch_extensions -name lock")
