@@ -55,6 +55,8 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     verdict = Verdict("failed", best.cause, roots, suspects=suspects, findings=list(findings))
     verdict.rivals = [s for s in candidates if s not in roots]
     _blame(job, catalogue, verdict)
+    if verdict.culprits:
+        verdict.roots.sort(key=lambda s: s.rank not in verdict.culprits)
     _rate(job, catalogue, verdict)
     return verdict
 

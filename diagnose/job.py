@@ -14,6 +14,7 @@ from .recorder_dump import Dump
 from .tracebacks import Traceback
 
 FAILING = ("cause", "symptom")
+MIN_TEXT = 24  # characters: shorter messages are alike by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +179,7 @@ def _absorb(better: Event, other: Event) -> None:
 
 def _identity(event: Event) -> tuple[Any, ...] | None:
     """What makes two events one message: same rule, same text."""
-    if event.rule.role == "context" or len(event.text) < 24:
+    if event.rule.role == "context" or (len(event.text) < MIN_TEXT and event.traceback is None):
         return None
     return (event.rule.id, event.text.split("\n", 1)[0][:300], event.attempt)
 

@@ -12,6 +12,7 @@ from .events import Event
 from .job import Job
 
 EXCEPTION = "process.exception"
+SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
 
 
@@ -85,7 +86,7 @@ def _telling(event: Event) -> tuple[object, ...]:
 
 def when(event: Event) -> tuple[bool, float, str, int]:
     """Yield the order of events for showing: by time, within a file by line."""
-    return (event.time is None, round(event.time or 0.0), event.source, event.line or 0)
+    return (event.time is None, round((event.time or 0.0) / SAME_MOMENT_S), event.source, event.line or 0)
 
 
 def _signature(event: Event) -> str:

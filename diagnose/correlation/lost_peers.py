@@ -23,13 +23,15 @@ def find(job: Job) -> Iterator[Finding]:
         return
     kind, name = min(named, key=lambda p: (-named[p], str(p)))
     said = [e for e in events if _peer(job, e) == (kind, name)]
+    causes = Counter(e.cause for e in said if e.cause)
+    cause = min(causes, key=lambda c: (-causes[c], c)) if causes else "network.connection-reset"
     if kind == "rank":
         rank = int(str(name))
         if rank in {e.rank for e in job.failures()}:
             return
         why = f"{_who(said)} lost the connection to rank {rank}, which reports nothing."
         yield Finding(
-            "network.connection-reset", why, exhibits(said), (rank,), onset=_onset(said), question="lost_peers"
+            cause, why, exhibits(said), (rank,), onset=_onset(said), question="lost_peers"
         )
         return
     host = str(name)
@@ -37,7 +39,7 @@ def find(job: Job) -> Iterator[Finding]:
         return
     why = f"{_who(said)} lost connections to {host}; no log from there says why."
     yield Finding(
-        "network.connection-reset", why, exhibits(said), hosts=(), certainty="possible", onset=_onset(said),
+        cause, why, exhibits(said), hosts=(), certainty="possible", onset=_onset(said),
         fields={"peer": host}, question="lost_peers",
     )  # fmt: skip
 
