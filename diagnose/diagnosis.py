@@ -55,10 +55,15 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     verdict = Verdict("failed", best.cause, roots, suspects=suspects, findings=list(findings))
     verdict.rivals = [s for s in candidates if s not in roots]
     _blame(job, catalogue, verdict)
-    if verdict.culprits:
-        verdict.roots.sort(key=lambda s: s.rank not in verdict.culprits)
+    if verdict.culprits and not any(s.finding for s in verdict.roots):
+        verdict.roots.sort(key=lambda s: (_is_certificate(s), s.rank not in verdict.culprits))
     _rate(job, catalogue, verdict)
     return verdict
+
+
+def _is_certificate(s: Suspect) -> bool:
+    """An exit code tells that a process ended and comes last; what it printed before tells more."""
+    return s.first is not None and s.first.rule.tells == "exit"
 
 
 def _strength(s: Suspect) -> tuple[object, ...]:
