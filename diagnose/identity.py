@@ -45,46 +45,70 @@ _IS_HOST = re.compile(_HOST, re.IGNORECASE | re.ASCII)
 _ENDS_IN_HOST = re.compile(rf"(?:^|.*?[-_.])({_HOST})", re.IGNORECASE | re.ASCII)
 _HOST_AFTER_WORD = re.compile(
     r"(?:dmesg|kern|kernel|journal|syslog|messages|agent|console|nvidia-smi|smi|pyspy|py-spy|nccl)[-_.](?P<host>[\w.-]*?)"
-    r"(?:[-_.](?P<pid>\d{3,8}))?", re.IGNORECASE | re.ASCII)
+    r"(?:[-_.](?P<pid>\d{3,8}))?",
+    re.IGNORECASE | re.ASCII,
+)
 
-_FORMS = tuple((kind, re.compile(pattern, re.ASCII)) for kind, pattern in (
-    # torchrun --log-dir: `gpu-node-07/elastic/job1_ig3n5m9x/attempt_0/2/stderr.log`
-    ("torchrun", r"(?:(?:^|/)(?P<job>[^/]{1,100})_[A-Za-z0-9_]{8}/)?(?:^|/)?attempt_(?P<attempt>\d{1,5})/"
-                 r"(?P<local_rank>\d{1,4})/(?:(?P<stream>stdout|stderr)\.log|error\.json)(?:\.\w{2,3})?$"),
-    # `pods/ml_llm-worker-3_7423bf58-be94-4782-9e3e-45d053626127/pytorch/0.log`
-    ("pod", r"(?:^|/)[^/_]{1,63}_(?P<pod>[^/_]{1,253})_[0-9a-f-]{32,36}/(?P<container>[^/]{1,63})/"
-            r"(?P<attempt>\d{1,5})\.log"),
-    # `/var/log/containers/llm-worker-3_ml_pytorch-<64 hex>.log`
-    ("pod", r"(?:^|/)(?P<pod>[a-z0-9.-]{1,253})_[a-z0-9-]{1,63}_(?P<container>[a-z0-9-]{1,63})-[0-9a-f]{64}\.log"),
-    # Ray: `worker-63d9…bb54-01000000-28911.err`; job ffffffff is a worker started ahead of any job
-    ("ray-worker", r"(?:^|/)(?:io_)?worker-(?P<worker_id>[0-9a-f]{40,64})-(?:f{8}|(?P<job>[0-9a-f]{8}))-"
-                   r"(?P<pid>\d{1,8})\.(?:(?P<err>err)|(?P<out>out))"),
-    ("ray-core", r"(?:^|/)python-core-(?:worker|driver)-(?P<worker_id>[0-9a-f]{40,64})_(?P<pid>\d{1,8})\.log"),
-    ("ray-event", r"(?:^|/)event_CORE_WORKER_(?P<pid>\d{1,8})\.log"),
-    ("ray-event", r"(?:^|/)event_(?:GCS|RAYLET|AUTOSCALER|JOBS)[^/]{0,40}\.log"),
-    ("ray-daemon", r"(?:^|/)(?:raylet|gcs_server|monitor|log_monitor|dashboard\w{0,40}|runtime_env_agent)"
-                   r"(?:\.\d{1,3})?\.(?:log|out|err)"),
-    # mpirun --output-filename: `logs/1/rank.3/stderr`
-    ("rank", r"(?:^|/)\d{1,10}/rank\.(?P<rank>\d{1,6})/(?P<stream>stdout|stderr)$"),
-    # flight recorder: `nccl_trace_rank_3`, `trace_rank_0.json`
-    ("recorder", r"(?:^|/)(?:nccl_|comm_lib_)?trace_rank_?(?P<rank>\d{1,6})(?:\.(?:json|pkl|pickle))?$"),
-    # Slurm: `slurm-123.out`, of an array `slurm-123_4.out`, with %t `slurm-123-7.out` (a set of names tells)
-    ("slurm", r"(?:^|/)slurm-(?P<job>\d{1,10}(?:_\d{1,7})?)(?:[-.]\d{1,6})?\.(?:out|err|log)"),
-    ("stack", r"(?:^|/)(?:pyspy|py-spy|py_spy|stacks?|gdb|faulthandler|core)[._-](?P<pid>\d{2,8})(?:\.\w{1,4})?$"),
-    ("kernel", r"(?:^|/)(?:dmesg|kern|kernel|journal|syslog|messages)(?:[-_.][^/]{0,100})?$"),
-))
+_FORMS = tuple(
+    (kind, re.compile(pattern, re.ASCII))
+    for kind, pattern in (
+        # torchrun --log-dir: `gpu-node-07/elastic/job1_ig3n5m9x/attempt_0/2/stderr.log`
+        (
+            "torchrun",
+            r"(?:(?:^|/)(?P<job>[^/]{1,100})_[A-Za-z0-9_]{8}/)?(?:^|/)?attempt_(?P<attempt>\d{1,5})/"
+            r"(?P<local_rank>\d{1,4})/(?:(?P<stream>stdout|stderr)\.log|error\.json)(?:\.\w{2,3})?$",
+        ),
+        # `pods/ml_llm-worker-3_7423bf58-be94-4782-9e3e-45d053626127/pytorch/0.log`
+        (
+            "pod",
+            r"(?:^|/)[^/_]{1,63}_(?P<pod>[^/_]{1,253})_[0-9a-f-]{32,36}/(?P<container>[^/]{1,63})/"
+            r"(?P<attempt>\d{1,5})\.log",
+        ),
+        # `/var/log/containers/llm-worker-3_ml_pytorch-<64 hex>.log`
+        ("pod", r"(?:^|/)(?P<pod>[a-z0-9.-]{1,253})_[a-z0-9-]{1,63}_(?P<container>[a-z0-9-]{1,63})-[0-9a-f]{64}\.log"),
+        # Ray: `worker-63d9…bb54-01000000-28911.err`; job ffffffff is a worker started ahead of any job
+        (
+            "ray-worker",
+            r"(?:^|/)(?:io_)?worker-(?P<worker_id>[0-9a-f]{40,64})-(?:f{8}|(?P<job>[0-9a-f]{8}))-"
+            r"(?P<pid>\d{1,8})\.(?:(?P<err>err)|(?P<out>out))",
+        ),
+        ("ray-core", r"(?:^|/)python-core-(?:worker|driver)-(?P<worker_id>[0-9a-f]{40,64})_(?P<pid>\d{1,8})\.log"),
+        ("ray-event", r"(?:^|/)event_CORE_WORKER_(?P<pid>\d{1,8})\.log"),
+        ("ray-event", r"(?:^|/)event_(?:GCS|RAYLET|AUTOSCALER|JOBS)[^/]{0,40}\.log"),
+        (
+            "ray-daemon",
+            r"(?:^|/)(?:raylet|gcs_server|monitor|log_monitor|dashboard\w{0,40}|runtime_env_agent)"
+            r"(?:\.\d{1,3})?\.(?:log|out|err)",
+        ),
+        # mpirun --output-filename: `logs/1/rank.3/stderr`
+        ("rank", r"(?:^|/)\d{1,10}/rank\.(?P<rank>\d{1,6})/(?P<stream>stdout|stderr)$"),
+        # flight recorder: `nccl_trace_rank_3`, `trace_rank_0.json`
+        ("recorder", r"(?:^|/)(?:nccl_|comm_lib_)?trace_rank_?(?P<rank>\d{1,6})(?:\.(?:json|pkl|pickle))?$"),
+        # Slurm: `slurm-123.out`, of an array `slurm-123_4.out`, with %t `slurm-123-7.out` (a set of names tells)
+        ("slurm", r"(?:^|/)slurm-(?P<job>\d{1,10}(?:_\d{1,7})?)(?:[-.]\d{1,6})?\.(?:out|err|log)"),
+        ("stack", r"(?:^|/)(?:pyspy|py-spy|py_spy|stacks?|gdb|faulthandler|core)[._-](?P<pid>\d{2,8})(?:\.\w{1,4})?$"),
+        ("kernel", r"(?:^|/)(?:dmesg|kern|kernel|journal|syslog|messages)(?:[-_.][^/]{0,100})?$"),
+    )
+)
 # `rank_3.log`, `log_rank7.txt`, `20261120174121_rank1.log`, `rank2_pid31562.txt`, `global_rank0_local_rank1.err`
-_WORDS = tuple((name, re.compile(rf"(?:^|[/_.-])(?:{words})[_.=-]?(\d{{1,{digits}}})(?=$|[_./-])", re.ASCII))
-               for name, words, digits in (
-    ("local_rank", "local_?rank|localrank", 3), ("node_rank", "node_?rank|machine_?rank", 5),
-    ("rank", "(?<!local_)(?<!local)(?<!node_)(?<!node)(?<!machine_)(?<!machine)(?:global_?)?rank", 6),
-    ("task", "task|proc|procid", 6), ("pid", "pid", 8)))
+_WORDS = tuple(
+    (name, re.compile(rf"(?:^|[/_.-])(?:{words})[_.=-]?(\d{{1,{digits}}})(?=$|[_./-])", re.ASCII))
+    for name, words, digits in (
+        ("local_rank", "local_?rank|localrank", 3),
+        ("node_rank", "node_?rank|machine_?rank", 5),
+        ("rank", "(?<!local_)(?<!local)(?<!node_)(?<!node)(?<!machine_)(?<!machine)(?:global_?)?rank", 6),
+        ("task", "task|proc|procid", 6),
+        ("pid", "pid", 8),
+    )
+)
 _STREAM = re.compile(r"(?:^|[/_.-])(stdout|stderr)(?=$|[_.-])", re.ASCII)
 _JOB_ID = re.compile(r"(?:^|[-_.])(?!20\d{6}(?:$|\D))(\d{5,9})(?=$|[-_.])", re.ASCII)  # not a date such as 20261120
 _TASK = re.compile(
-    r"(?P<stem>.{1,200}?)[-_.](?P<job>\d{3,10})[-_.](?P<task>\d{1,6})\.(?:out|err|log|txt)(?:\.\w{2,3})?$", re.ASCII)
+    r"(?P<stem>.{1,200}?)[-_.](?P<job>\d{3,10})[-_.](?P<task>\d{1,6})\.(?:out|err|log|txt)(?:\.\w{2,3})?$", re.ASCII
+)
 _PLAIN_TASK = re.compile(
-    r"(?P<stem>std(?:out|err)|out|err|output|process)[-_.]?(?P<task>\d{1,6})(?:\.(?:out|err|log|txt))?$", re.ASCII)
+    r"(?P<stem>std(?:out|err)|out|err|output|process)[-_.]?(?P<task>\d{1,6})(?:\.(?:out|err|log|txt))?$", re.ASCII
+)
 _NODE = re.compile(r"(?:\w{1,30}_)?node[-_]?(?P<node>0|[1-9]\d{0,2})$", re.ASCII)
 _NUMBERS = frozenset(("rank", "local_rank", "node_rank", "pid", "attempt", "task"))
 _WORKER_POD = re.compile(r".*-(?:worker|master|launcher|chief|ps|head|replica|node|server)-.*\d.*|.*-\d{1,4}$")

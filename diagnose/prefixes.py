@@ -17,9 +17,20 @@ __all__ = ["Line", "Prefix", "fast_speaker", "read_lines", "speaker_key", "split
 _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were seen to nest
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
 _MAX_GLUED = 100  # in one piece between carriage returns
-_SEVERITIES = {"CRITICAL": "F", "FATAL": "F", "ABORT": "F", "C": "F", "NOTICE": "I", "SUCCESS": "I", "SUCC": "I",
-               "VINFO": "I", "VERSION": "I", "CALL": "D", "TRACE": "D", "V": "D"}
-
+_SEVERITIES = {
+    "CRITICAL": "F",
+    "FATAL": "F",
+    "ABORT": "F",
+    "C": "F",
+    "NOTICE": "I",
+    "SUCCESS": "I",
+    "SUCC": "I",
+    "VINFO": "I",
+    "VERSION": "I",
+    "CALL": "D",
+    "TRACE": "D",
+    "V": "D",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +100,9 @@ def _by_start(rows: tuple[Row, ...]) -> _Rows:
     for row in rows:
         for start in row.starts:
             table.setdefault(start, []).append((row, _groups(row)))
-    return {start: tuple(entries + (table.get(start[0], []) if len(start) == 2 else []))
-            for start, entries in table.items()}
+    return {
+        start: tuple(entries + (table.get(start[0], []) if len(start) == 2 else [])) for start, entries in table.items()
+    }
 
 
 _LEADING = _by_start(LEADING)
@@ -225,8 +237,11 @@ def _inherit(prefix: Prefix, first: Prefix, glued: bool) -> Prefix:
     """A launcher prints its prefix once per line; what is glued on may come from another process of that place."""
     names = _PLACES if glued else _PLACES + _SPEAKERS
     named_itself = any(getattr(prefix, name) is not None for name in _SPEAKERS)
-    changes = {name: getattr(first, name) for name in names if getattr(prefix, name) is None and not (
-        named_itself and name in _SPEAKERS)}
+    changes = {
+        name: getattr(first, name)
+        for name in names
+        if getattr(prefix, name) is None and not (named_itself and name in _SPEAKERS)
+    }
     changes = {name: value for name, value in changes.items() if value is not None}
     if prefix.stamp is None and first.stamp is not None:
         changes["stamp"] = first.stamp

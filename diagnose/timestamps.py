@@ -17,8 +17,12 @@ YEARLESS = 2000  # the year that stands in where a form prints none: a leap year
 _DAY_S = 86400
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
-_MONTHS = {name: number for number, name in enumerate(
-    ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1)}
+_MONTHS = {
+    name: number
+    for number, name in enumerate(
+        ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1
+    )
+}
 # A tick of unix time is told from other numbers by its size alone: 2001-09 to 2033-05 in each unit.
 _TICKS_PER_S = {10: 1.0, 13: 1e3, 16: 1e6, 19: 1e9}
 _RESOLUTION_S = [1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9]
@@ -130,8 +134,10 @@ def _boot(form: str, match: re.Match[str], end: int) -> Stamp | None:
 
 _CLOCK = r"(?P<h>[01]\d|2[0-3]):(?P<mi>[0-5]\d):(?P<s>[0-5]\d|60)(?!\d)"
 _FRACTION = r"(?:[.,](?P<f>\d{1,9})(?!\d))?"
-_ISO = (r"(\d{4})[-/](\d\d?)[-/](\d\d?)[T _:-]([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d|60)(?!\d)(?:[.,](\d{1,9})(?!\d))?"
-        r"(Z\b|[+-]\d\d:?\d\d\b|\ UTC\b|\ [+-]\d{4}\b)?")
+_ISO = (
+    r"(\d{4})[-/](\d\d?)[-/](\d\d?)[T _:-]([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d|60)(?!\d)(?:[.,](\d{1,9})(?!\d))?"
+    r"(Z\b|[+-]\d\d:?\d\d\b|\ UTC\b|\ [+-]\d{4}\b)?"
+)
 _MONTH = r"(?P<mo>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
 _WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 
@@ -153,28 +159,77 @@ def _form(name: str, at: int, marks: str, pattern: str, build: _Builder, sample:
 
 
 _LETTER_FORMS = (
-    _form("glog", 0, "IWEFVCD", r"[IWEFVCD](\d{3,4}) (\d\d):(\d\d):(\d\d)\.(\d{6}|\d{9})(?!\d)", _glog,
-          "E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout"),
-    _form("absl", 0, "IWEF", r"[IWEF]0000 00:00:(\d{10})\.(\d{6})(?!\d)", _unix,
-          "E0000 00:00:1732121008.123456 4471 cuda_dnn.cc:8310] Unable to register cuDNN factory"),
-    _form("ctime", 3, " ", rf"{_WEEKDAY} {_MONTH} [ 0]?(?P<d>\d\d?) {_CLOCK}(?: UTC)? (?P<y>\d{{4}})(?!\d)", _calendar,
-          "Fri Nov 20 16:59:19 2026[1,0]<stdout>:step 3"),
-    _form("syslog", 3, " ", rf"{_MONTH} [ 0]?(?P<d>\d\d?) {_CLOCK}{_FRACTION}", _calendar,
-          "Nov 12 03:10:02 node0056 kernel: [2752089.385738] pcieport 0000:00:1c.4: AER: Corrected error"),
+    _form(
+        "glog",
+        0,
+        "IWEFVCD",
+        r"[IWEFVCD](\d{3,4}) (\d\d):(\d\d):(\d\d)\.(\d{6}|\d{9})(?!\d)",
+        _glog,
+        "E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout",
+    ),
+    _form(
+        "absl",
+        0,
+        "IWEF",
+        r"[IWEF]0000 00:00:(\d{10})\.(\d{6})(?!\d)",
+        _unix,
+        "E0000 00:00:1732121008.123456 4471 cuda_dnn.cc:8310] Unable to register cuDNN factory",
+    ),
+    _form(
+        "ctime",
+        3,
+        " ",
+        rf"{_WEEKDAY} {_MONTH} [ 0]?(?P<d>\d\d?) {_CLOCK}(?: UTC)? (?P<y>\d{{4}})(?!\d)",
+        _calendar,
+        "Fri Nov 20 16:59:19 2026[1,0]<stdout>:step 3",
+    ),
+    _form(
+        "syslog",
+        3,
+        " ",
+        rf"{_MONTH} [ 0]?(?P<d>\d\d?) {_CLOCK}{_FRACTION}",
+        _calendar,
+        "Nov 12 03:10:02 node0056 kernel: [2752089.385738] pcieport 0000:00:1c.4: AER: Corrected error",
+    ),
 )
 _DIGIT_FORMS = (
     _form("iso", 4, "-/", _ISO, _iso, "2026-05-15T12:14:08.815954978Z stderr F hello"),
-    _form("compact", 8, "T -_", rf"(?P<y>20\d\d)(?P<mo>\d\d)(?P<d>\d\d)[T _-]{_CLOCK}{_FRACTION}", _calendar,
-          "20261120 17:03:56.120 INFO started"),
-    _form("us", 2, "/", rf"(?P<mo>\d\d)/(?P<d>\d\d)/(?P<y>20\d\d|\d\d)[ -]{_CLOCK}{_FRACTION}", _calendar,
-          "11/20/2026 17:03:56 - INFO - __main__ - ***** Running training *****"),
-    _form("month-day", 2, "-/", rf"(?P<mo>\d\d)[-/](?P<d>\d\d) {_CLOCK}{_FRACTION}", _calendar,
-          "08-12 04:11:20 [core.py:1136] EngineCore encountered a fatal error."),
+    _form(
+        "compact",
+        8,
+        "T -_",
+        rf"(?P<y>20\d\d)(?P<mo>\d\d)(?P<d>\d\d)[T _-]{_CLOCK}{_FRACTION}",
+        _calendar,
+        "20261120 17:03:56.120 INFO started",
+    ),
+    _form(
+        "us",
+        2,
+        "/",
+        rf"(?P<mo>\d\d)/(?P<d>\d\d)/(?P<y>20\d\d|\d\d)[ -]{_CLOCK}{_FRACTION}",
+        _calendar,
+        "11/20/2026 17:03:56 - INFO - __main__ - ***** Running training *****",
+    ),
+    _form(
+        "month-day",
+        2,
+        "-/",
+        rf"(?P<mo>\d\d)[-/](?P<d>\d\d) {_CLOCK}{_FRACTION}",
+        _calendar,
+        "08-12 04:11:20 [core.py:1136] EngineCore encountered a fatal error.",
+    ),
     _form("clock", 2, ":", _CLOCK + _FRACTION, _calendar, "18:11:06.680 [rank4]: Traceback (most recent call last):"),
-    _form("apache", 2, "/", rf"(?P<d>\d\d)/{_MONTH}/(?P<y>\d{{4}}):{_CLOCK}(?P<z> [+-]\d{{4}})?", _calendar,
-          '20/Nov/2026:17:03:56 +0000] "GET /health"'),
-    _form("unix", 0, "12", r"([12]\d{9}(?:\d{3}){0,3})(?:\.(\d{1,9}))?(?![\w.])", _unix,
-          "1732121008.123 received SIGSEGV"),
+    _form(
+        "apache",
+        2,
+        "/",
+        rf"(?P<d>\d\d)/{_MONTH}/(?P<y>\d{{4}}):{_CLOCK}(?P<z> [+-]\d{{4}})?",
+        _calendar,
+        '20/Nov/2026:17:03:56 +0000] "GET /health"',
+    ),
+    _form(
+        "unix", 0, "12", r"([12]\d{9}(?:\d{3}){0,3})(?:\.(\d{1,9}))?(?![\w.])", _unix, "1732121008.123 received SIGSEGV"
+    ),
 )
 _BRACKET_FORMS = (
     _form("dmesg", 0, "[", r"\[ {0,8}(\d{1,10})\.(\d{6})\]", _boot, "[ 3667.090810] python3 invoked oom-killer"),
