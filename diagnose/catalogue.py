@@ -17,7 +17,7 @@ from typing import Any
 from .errors import RuleError
 from .rule import Cause, Explains, Form, Remedy, Rule, Table, TableRef
 
-CACHE_VERSION = 4  # raise when the classes in `rule` change
+CACHE_VERSION = 5  # raise when the classes in `rule` change
 CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause
 SHIPPED = next(  # inside the wheel; beside the package in a checkout
     (p for p in (Path(__file__).parent / "rules", Path(__file__).parent.parent / "rules") if p.is_dir()),

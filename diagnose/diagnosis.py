@@ -7,7 +7,7 @@ clocks can tell). Causes may explain each other both ways; of two events that do
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -20,7 +20,7 @@ from .suspects import EXCEPTION, Suspect, gather, when
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
-MAX_CULPRITS_SHARE = 0.5
+CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates = [s for s in suspects if not s.explained_by] or suspects
     if not candidates or _is_teardown(job, candidates):
         return _nothing_wrong(job, findings)
-    candidates.sort(key=_strength)
+    candidates.sort(key=lambda s: _strength(s, lambda x: catalogue.causes[x.cause].broad))
     best = candidates[0]
     roots = [s for s in candidates if s.cause == best.cause and s.signature == best.signature]
     roots.sort(key=lambda s: (s.finding is None, when(s.first)) if s.first else (s.finding is None, (True, 0.0, "", 0)))
@@ -66,11 +66,11 @@ def _is_certificate(s: Suspect) -> bool:
     return s.first is not None and s.first.rule.tells == "exit"
 
 
-def _strength(s: Suspect) -> tuple[object, ...]:
-    """Directness, then specificity, then onset; the rest only makes the order total."""
+def _strength(s: Suspect, broad: Callable[[Suspect], bool]) -> tuple[object, ...]:
+    """Directness, then narrowness and specificity, then onset; the rest only makes the order total."""
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
-    return (-s.direct, not s.specific, onset, order, s.cause, s.place())
+    return (-s.direct, broad(s), not s.specific, onset, order, s.cause, s.place())
 
 
 def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
@@ -133,14 +133,21 @@ class _Relation:
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
         order = self._order(t, s)
-        if order > 0:
+        if order > 0 and not self._is_certificate(t, s):
             return False
-        back = self._links.get((s.cause, t.cause))
-        if not back:
+        if not self._links.get((s.cause, t.cause)):
             return True
-        if (t.direct, t.specific) != (s.direct, s.specific):
-            return (t.direct, t.specific) > (s.direct, s.specific)
-        return order < 0
+        ours, theirs = self._weight(t), self._weight(s)
+        return ours > theirs if ours != theirs else order < 0
+
+    def _weight(self, s: Suspect) -> tuple[bool, int, bool]:
+        return (not self._catalogue.causes[s.cause].broad, s.direct, s.specific)
+
+    def _is_certificate(self, t: Suspect, s: Suspect) -> bool:
+        """The kernel, the scheduler or a monitor may say last what began first."""
+        if not self._catalogue.causes[t.cause].told_late:
+            return False
+        return t.onset is None or s.onset is None or t.onset - s.onset < CERTIFICATE_S
 
     def _order(self, t: Suspect, s: Suspect) -> int:
         """-1: t began first, 1: s did, 0: not known."""

@@ -142,6 +142,8 @@ class Cause:
     remedy: tuple[Remedy, ...]
     explains: tuple[Explains, ...] = ()
     blame: Blame = "rank"  # who can be at fault: a rank, a host, or nobody (configuration, scheduler, operator)
+    broad: bool = False  # "with no narrower cause": never wins against a narrower cause that explains it
+    told_late: bool = False  # its line may be printed after the lines of what it brought about
     collect_next_time: tuple[str, ...] = ()
     references: tuple[str, ...] = ()
     id: str = ""
