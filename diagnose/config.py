@@ -80,7 +80,7 @@ def _read(path: Path) -> Config:
         import tomllib  # noqa: PLC0415
     else:
         try:
-            import tomli as tomllib  # type: ignore[import-not-found,no-redef]  # noqa: PLC0415
+            import tomli as tomllib  # type: ignore[import-not-found]  # noqa: PLC0415
         except ImportError:
             if path.name == _PROJECT_FILE:
                 return Config()  # most projects have one, few name us in it

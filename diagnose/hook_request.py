@@ -81,7 +81,8 @@ def decode_request(data: bytes) -> HookRequest:
     """Reads a request back."""
     raw: dict[str, Any] = json.loads(data)
     raw["kept"] = tuple(KeptCopy(**kept) for kept in raw["kept"])
-    return HookRequest(**{key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()})
+    plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+    return HookRequest(**plain)
 
 
 def module_command(module: str) -> list[str]:

@@ -44,8 +44,7 @@ class Board:
 
     def last_move(self) -> float:
         """When anything last moved: a stream or the log folder."""
-        moved = struct.unpack_from(f"{STREAMS}d", self._map, _MOVED)
-        return max(*moved, float(struct.unpack_from("d", self._map, _FOLDER)[0]))
+        return max(float(moved) for moved in struct.unpack_from(f"{STREAMS + 1}d", self._map, _MOVED))
 
     def note_signal(self, number: int) -> None:
         """Notes that the sentinel, a bystander in the job's process group, got this signal."""

@@ -30,7 +30,7 @@ def start_job(argv: Sequence[str], streams: Sequence[JobStream], signals: Collec
             for number in (*signals, *_PYTHON_IGNORES):
                 signal.signal(number, signal.SIG_DFL)
             signal.pthread_sigmask(signal.SIG_SETMASK, old_mask)
-            os.execvp(argv[0], argv)
+            os.execvp(argv[0], list(argv))
         except OSError as error:
             os.write(told, str(error.errno).encode())
         finally:

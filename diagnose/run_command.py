@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections.abc import Sequence
 
@@ -38,8 +37,7 @@ def main(argv: Sequence[str]) -> int:
     """Runs the job named after the options; returns its exit code, or dies by the job's signal."""
     options = parse_options(argv)
     try:
-        folder = options.keep or tempfile.mkdtemp(prefix="diagnose-run-")
-        os.makedirs(folder, exist_ok=True)
+        folder = _make_folder(options.keep)
         streams = open_streams(folder, options.tail_bytes)
     except OSError as error:
         return _run_plainly(options.command, error)
@@ -157,6 +155,16 @@ class _Run:
                 os.rmdir(self.folder)
         except OSError:
             return
+
+
+def _make_folder(wanted: str | None) -> str:
+    """A private folder for the copies; `tempfile` would do it too, and bring 2 MB of imports for all the time."""
+    if wanted is None:
+        base = next((b for b in (os.environ.get("TMPDIR"), "/tmp", "/var/tmp") if b and os.access(b, os.W_OK)), ".")
+        wanted = os.path.join(base, f"diagnose-run-{os.urandom(5).hex()}")
+        os.mkdir(wanted, 0o700)
+    os.makedirs(wanted, exist_ok=True)
+    return wanted
 
 
 def _run_plainly(command: Sequence[str], error: OSError) -> int:

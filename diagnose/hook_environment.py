@@ -1,0 +1,136 @@
+"""What the environment of a process says about its job: Slurm, torchelastic, Kubernetes; strings in, `JobFacts` out."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class JobFacts:
+    """One process's view of its job; None where nothing says."""
+
+    node: str
+    label: str | None = None  # job and attempt, for a shared folder
+    nodes: int | None = None  # only where this process sees but one node of several
+    all_nodes: int | None = None  # of the job, whoever looks
+    world_size: int | None = None
+    rank: int | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    logs: tuple[str, ...] = ()
+
+
+def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
+    """Reads the job's facts."""
+    exit_code, signal_number = _slurm_exit(environ)
+    return JobFacts(
+        node=environ.get("SLURMD_NODENAME") or environ.get("NODE_NAME") or socket.gethostname() or "node",
+        label=_label(environ),
+        nodes=_own_view(environ),
+        all_nodes=_own_view(environ) or _number(environ, "SLURM_JOB_NUM_NODES", "SLURM_NNODES") or _listed(environ),
+        world_size=_world_size(environ),
+        rank=_number(environ, "RANK", "SLURM_PROCID" if "SLURM_STEP_NUM_NODES" in environ else "RANK"),
+        exit_code=exit_code,
+        signal=signal_number,
+        logs=_slurm_logs(environ),
+    )
+
+
+def nodes_of_command(argv: Sequence[str]) -> int | None:
+    """How many nodes a torchrun command line spreads over: 4 for `--nnodes=2:4`; None when one or unknown."""
+    for place, word in enumerate(argv):
+        if word.endswith(".py"):
+            break
+        name, equals, value = word.partition("=")
+        if name in ("--nnodes", "--num_machines"):
+            text = value if equals else (argv[place + 1] if place + 1 < len(argv) else "")
+            last = text.rpartition(":")[2]
+            return int(last) if last.isdigit() and int(last) > 1 else None
+    return None
+
+
+def attempt_folder(environ: Mapping[str, str] = os.environ) -> str | None:
+    """The folder of all ranks' logs of this attempt on this node, as torchelastic gives it away.
+
+    TORCHELASTIC_ERROR_FILE=/tmp/torchelastic_9y2kqp1m/none_4kqlbyqv/attempt_0/3/error.json
+    """
+    parts = environ.get("TORCHELASTIC_ERROR_FILE", "").split("/")
+    if len(parts) > 3 and re.fullmatch(r"attempt_\d{1,6}", parts[-3]):
+        return "/".join(parts[:-2])
+    return None
+
+
+def count_nodes(nodelist: str) -> int:
+    """How many nodes Slurm's `gpu[01-04,07],login1` stands for: 6."""
+    count = 0
+    for name in re.split(r",(?![^\[]*\])", nodelist):
+        product = 1
+        for group in re.findall(r"\[([^\]]{1,4000})\]", name):
+            product *= sum(_span(part) for part in group.split(","))
+        count += product if name else 0
+    return count
+
+
+def _span(part: str) -> int:
+    first, dash, last = part.partition("-")
+    if not dash or not first.isdigit() or not last.isdigit():
+        return 1
+    return max(1, int(last) - int(first) + 1)
+
+
+def _label(environ: Mapping[str, str]) -> str | None:
+    array, task = environ.get("SLURM_ARRAY_JOB_ID"), environ.get("SLURM_ARRAY_TASK_ID")
+    job = f"{array}_{task}" if array and task else environ.get("SLURM_JOB_ID")
+    elastic = environ.get("TORCHELASTIC_RUN_ID", "none")
+    job = job or (elastic if elastic != "none" else None) or environ.get("PET_RDZV_ID") or environ.get("JOB_NAME")
+    attempt = environ.get("SLURM_RESTART_COUNT") or environ.get("TORCHELASTIC_RESTART_COUNT") or "0"
+    return f"{job}-{attempt}" if job and attempt != "0" else job
+
+
+def _own_view(environ: Mapping[str, str]) -> int | None:
+    """Nodes of the job, where this process stands on one: in an srun step, a torchrun worker, an epilog, a pod."""
+    nodes = _number(environ, "GROUP_WORLD_SIZE", "SLURM_STEP_NUM_NODES")
+    if nodes is None and environ.get("SLURM_SCRIPT_CONTEXT", "").startswith("epilog_slurmd"):
+        nodes = _listed(environ)
+    if nodes is None and environ.get("PET_NNODES"):
+        last = environ["PET_NNODES"].rpartition(":")[2]
+        nodes = int(last) if last.isdigit() else None
+    return nodes if nodes and nodes > 1 else None
+
+
+def _listed(environ: Mapping[str, str]) -> int | None:
+    listed = environ.get("SLURM_JOB_NODELIST") or environ.get("SLURM_NODELIST")
+    return count_nodes(listed) if listed else None
+
+
+def _world_size(environ: Mapping[str, str]) -> int | None:
+    """WORLD_SIZE of a rank; the same name means replicas where no RANK of torchrun stands beside LOCAL_RANK."""
+    return _number(environ, "WORLD_SIZE") if "LOCAL_RANK" in environ else None
+
+
+def _slurm_exit(environ: Mapping[str, str]) -> tuple[int | None, int | None]:
+    """SLURM_JOB_EXIT_CODE2=1:0 (exit:signal, in an epilog)."""
+    match = re.fullmatch(r"(\d{1,3}):(\d{1,3})", environ.get("SLURM_JOB_EXIT_CODE2", ""))
+    if not match:
+        return None, None
+    code, number = int(match[1]), int(match[2])
+    return (None, number) if number else (code, None)
+
+
+def _slurm_logs(environ: Mapping[str, str]) -> tuple[str, ...]:
+    named = [environ[name] for name in ("SLURM_JOB_STDOUT", "SLURM_JOB_STDERR") if environ.get(name)]
+    job, folder = environ.get("SLURM_JOB_ID"), environ.get("SLURM_SUBMIT_DIR") or environ.get("SLURM_JOB_WORK_DIR")
+    if not named and job and folder:
+        named = [f"{folder}/slurm-{job}*.out"]
+    return tuple(dict.fromkeys(named))
+
+
+def _number(environ: Mapping[str, str], *names: str) -> int | None:
+    for name in names:
+        if environ.get(name, "").isdigit():
+            return int(environ[name])
+    return None

@@ -1,0 +1,109 @@
+"""The process that reads and decides: a request with its inputs on stdin, report files out; ended when time is up."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .hook_request import HookRequest, decode_request
+
+if TYPE_CHECKING:
+    from .report import Report
+    from .scan import Scan
+
+FORMS = {".slack": "slack", ".md": "markdown", ".html": "html", ".htm": "html", ".json": "json", ".txt": "terminal", ".xml": "junit"}  # fmt: skip
+_PRIVATE = ("markdown", "html", "slack")  # forms that are pasted in public
+_RENDER_S = 1.5  # what is left for deciding and writing when reading has used its share
+_LIKELY = 0.8  # the most that may be believed of a report from one node of many
+
+
+def write_reports(request: HookRequest) -> None:
+    """Diagnoses the request's inputs and writes every output, each whole or not at all."""
+    from .engine import diagnose  # noqa: PLC0415
+    from .job import JobContext  # noqa: PLC0415
+
+    context = JobContext(
+        exit_code=request.exit_code, signal=request.signal, world_size=request.world_size, hosts=request.hosts,
+        launcher=request.launcher, start=request.start, end=request.end,
+    )  # fmt: skip
+    report = diagnose(
+        *request.inputs, job=context, budget_s=max(1.0, request.seconds_left() - _RENDER_S), rules=request.rules,
+        tz=request.tz, rank_from=request.rank_from, lang=request.lang,
+    )  # fmt: skip
+    report = bound_by_nodes(report, len(request.hosts) or 1, request.nodes)
+    for output in request.outputs:
+        _write(Path(output), rendered(report, request, FORMS.get(Path(output).suffix, "markdown")))
+
+
+def rendered(report: Report, request: HookRequest, form: str) -> str:
+    """Returns the report in one form, without secrets."""
+    from .redaction import redact  # noqa: PLC0415
+    from .render import render  # noqa: PLC0415
+
+    shown = redact(report, privacy=form in _PRIVATE)[0] if request.redact else report
+    return render(shown, form, width=100, color=False, lang=request.lang or "en")
+
+
+def bound_by_nodes(report: Report, seen: int, nodes: int | None) -> Report:
+    """Returns the report, at most `likely` when it knows fewer nodes than the job has, and saying so."""
+    from .report import Gap  # noqa: PLC0415
+
+    if nodes is None or seen >= nodes:
+        return report
+    gap = Gap(
+        text=f"{seen} of {nodes} nodes' logs were read; the first failure may be on another node",
+        how="collect the scans of all nodes in one shared folder: diagnose hook --shared DIR on each",
+    )
+    found = report.diagnosis
+    if found is not None and found.certainty == "certain":
+        found = replace(found, certainty="likely", confidence=min(found.confidence, _LIKELY))
+    return replace(report, diagnosis=found, gaps=(gap, *report.gaps))
+
+
+def write_scan(request: HookRequest) -> None:
+    """Reads the request's inputs into one scan file, every source under the node's name."""
+    import gzip  # noqa: PLC0415
+
+    from .catalogue import load_rules  # noqa: PLC0415
+    from .reading import Deadline, read_all  # noqa: PLC0415
+    from .scan import scan_to_json  # noqa: PLC0415
+    from .scanner import ScanRules  # noqa: PLC0415
+
+    deadline = Deadline.after(max(1.0, request.seconds_left() - _RENDER_S))
+    found = read_all(request.inputs, ScanRules(load_rules(*request.rules)), deadline)
+    _name_after(found, request.node)
+    data = gzip.compress(scan_to_json(found).encode("utf-8", "replace"), mtime=0)
+    _write(Path(request.outputs[0]), data)
+
+
+def _name_after(scan: Scan, node: str) -> None:
+    """`/var/log/train/rank0.log` of every node would be one file to the reader; `node7/var/log/…` is not."""
+    scan.sources = {
+        name: replace(source, name=name)
+        for name, source in ((f"{node}/{s.name.lstrip('/')}", s) for s in scan.sources.values())
+    }
+
+
+def _write(path: Path, content: str | bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    partial.write_bytes(content.encode("utf-8", "replace") if isinstance(content, str) else content)
+    os.replace(partial, path)
+
+
+def main() -> int:
+    """Serves one request; what goes wrong is one line on stderr, for the reporter to pass on."""
+    request = decode_request(sys.stdin.buffer.read())
+    try:
+        (write_scan if request.shared else write_reports)(request)
+    except Exception as error:  # whatever it is, the reporter has to say it in one line
+        print(f"{type(error).__name__}: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
