@@ -47,8 +47,9 @@ def place(sources: Sequence[SourceEvents], world_size: int | None = None, rank_f
     places = Places(identities_from_paths([s.name for s in sources]))
     if rank_from:
         _override(places, rank_from, sources)
-    _learn_sources(places, sources)
+    _learn_hosts(places, sources)
     _learn_world(places, sources, world_size)
+    _learn_sources(places, sources)
     _learn_maps(places, sources)
     for source in sources:
         for event in _all(source):
@@ -76,18 +77,23 @@ def _override(places: Places, rank_from: str, sources: Sequence[SourceEvents]) -
 # --- learning ---------------------------------------------------------------------------------------------------
 
 
+def _learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
+    for source in sources:
+        prefixes = [line.prefix for line in source.lines]
+        if host := places.by_source[source.name].host or _content_host(source, prefixes):
+            places.source_host[source.name] = host
+
+
 def _learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
         path = places.by_source[source.name]
         prefixes = [line.prefix for line in source.lines]
-        ranks = Counter(r for e in _all(source) if (r := _own_rank(e)) is not None)
+        ranks = Counter(r for e in _all(source) if (r := _own_rank(e, places.world_size)) is not None)
         ranks.update(p.rank for p in prefixes if p.rank is not None)
         if path.rank is not None:
             places.source_rank.setdefault(source.name, path.rank)
         elif _is_one_process(path) and len(ranks) == 1:
             places.source_rank.setdefault(source.name, next(iter(ranks)))
-        if host := path.host or _content_host(source, prefixes):
-            places.source_host[source.name] = host
     _share_folder_ranks(places, sources)
 
 
@@ -114,8 +120,11 @@ def _content_host(source: SourceEvents, prefixes: Sequence[Prefix]) -> str | Non
     return next(iter(hosts)) if len(hosts) == 1 else None
 
 
-def _own_rank(event: Event) -> int | None:
-    """The global rank that an event's text states for its own speaker."""
+def _own_rank(event: Event, world_size: int | None) -> int | None:
+    """The global rank that an event's text states for its own speaker; in a smaller group it is another number."""
+    stated = event.fields.get("world_size")
+    if isinstance(stated, int) and world_size is not None and stated != world_size:
+        return None
     if event.rule.tells in ("identity", "progress", "activity", "activity-end", "finished"):
         return _rank(event.fields.get("rank"))
     return None
@@ -137,12 +146,12 @@ def _learn_world(places: Places, sources: Sequence[SourceEvents], given: int | N
             size = event.fields.get("world_size")
             if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
                 stated[size] += 1
-            highest = max([highest, *(r for r in (event.prefix.rank, _own_rank(event)) if r is not None)])
+            highest = max([highest, *(r for r in (event.prefix.rank, _own_rank(event, None)) if r is not None)])
         highest = max([highest, *(x.prefix.rank for x in source.lines if x.prefix.rank is not None)])
     if given:
         places.world_size, places.world_from = given, "given"
     elif stated:
-        places.world_size, places.world_from = max(stated, key=lambda n: (stated[n], n)), "stated in the logs"
+        places.world_size, places.world_from = max(stated), "stated in the logs"  # smaller ones are groups
     elif ratios := _gathered(sources):
         places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
     elif highest >= 0:
@@ -221,9 +230,10 @@ def pci_address(text: object) -> str:
 
 def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
     fields = event.fields
-    if not fields.get("pci"):
+    address = fields.get("pci") or fields.get("bus")
+    if not address:
         return
-    host, pci = event.prefix.host or places.source_host.get(event.source, ""), pci_address(fields["pci"])
+    host, pci = event.prefix.host or places.source_host.get(event.source, ""), pci_address(address)
     device = fields.get("device")
     for place in (host, ""):
         if isinstance(device, int):
@@ -237,8 +247,8 @@ def _learn_event(places: Places, event: Event) -> None:
     if event.rule.tells not in ("identity", "exit"):
         return
     if event.rule.tells == "identity":
-        _learn_pci(places, event, _rank(fields.get("rank")))
-    rank = _rank(fields.get("rank"))
+        _learn_pci(places, event, _own_rank(event, places.world_size))
+    rank = _own_rank(event, places.world_size) if event.rule.tells == "identity" else _rank(fields.get("rank"))
     if rank is None and event.rule.tells == "identity":
         rank = prefix.rank if prefix.rank is not None else places.source_rank.get(event.source)
     if rank is None:
@@ -311,7 +321,8 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     """The ways to a rank, the surest first."""
     fields, prefix = event.fields, event.prefix
     host = event.host or ""
-    yield "the message", _rank(fields.get("rank"))
+    own = _own_rank(event, places.world_size) if event.rule.tells == "identity" else _rank(fields.get("rank"))
+    yield "the message", own
     about_other = event.rule.tells in ("exit", "killed", "signal-sent") and fields.get("pid") is not None
     pid = event.pid
     if about_other and pid is not None:
