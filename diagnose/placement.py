@@ -125,6 +125,8 @@ def _own_rank(event: Event, world_size: int | None) -> int | None:
     stated = event.fields.get("world_size")
     if isinstance(stated, int) and world_size is not None and stated != world_size:
         return None
+    if event.rule.tells == "identity" and stated is not None and stated == world_size:
+        return next((r for name in ("rank", "group_rank") if (r := _rank(event.fields.get(name))) is not None), None)
     if event.rule.tells in ("identity", "progress", "activity", "activity-end", "finished"):
         return _rank(event.fields.get("rank"))
     return None
