@@ -44,8 +44,10 @@ class Suspect:
 def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[Suspect]:
     """Yield all suspects, sorted by cause and place."""
     found: dict[tuple[object, ...], Suspect] = {}
-    for event in job.failures():
-        if event.cause is None or event.cause not in catalogue.causes:
+    failures = [e for e in job.failures() if e.cause in catalogue.causes]
+    own = [e for e in failures if e.rule.tells != "signal-sent"]  # a launcher that ends the others never began it
+    for event in own if own or findings else failures:
+        if event.cause is None:
             continue
         signature = _signature(event)
         where = event.rank if event.rank is not None else event.host or event.source
