@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
 from dataclasses import dataclass
 from types import TracebackType
+from typing import Any
 
 from .config import Config, load_config
 from .hook_ask import ask, deadline_after, say
@@ -47,30 +48,14 @@ class _Settings:
     more_paths: Callable[[], Sequence[str]] | None = None  # asked for at the failure
 
 
-def _settings(
-    paths: Sequence[str | os.PathLike[str]],
-    output: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
-    budget_s: float | None = None,
-    webhook: str | None = None,
-    shared: str | os.PathLike[str] | None = None,
-    every_rank: bool = False,
-    more_paths: Callable[[], Sequence[str]] | None = None,
-) -> _Settings:
-    outputs = [output] if isinstance(output, str | os.PathLike) else output
-    return _Settings(
-        tuple(os.path.abspath(path) for path in paths), tuple(os.path.abspath(path) for path in outputs),
-        budget_s, webhook, os.path.abspath(shared) if shared else None, every_rank, more_paths,
-    )  # fmt: skip
-
-
-class diagnose_on_failure(ContextDecorator):  # noqa: N801 - used as a decorator and in `with`, like contextlib's
+class diagnose_on_failure(ContextDecorator):
     """Reports when an exception leaves the block or function, which then goes on its way unchanged.
 
     `paths` are the job's logs; without them, torchelastic's folder of this attempt and the traceback itself.
     `output`: files to write, the suffix chooses the form. `every_rank`: not only the first that fails on this node.
     """
 
-    def __init__(self, *paths: str | os.PathLike[str], **options: object) -> None:
+    def __init__(self, *paths: str | os.PathLike[str], **options: Any) -> None:
         self._settings = _safe_settings(paths, options)
 
     def __enter__(self) -> diagnose_on_failure:
@@ -83,7 +68,7 @@ class diagnose_on_failure(ContextDecorator):  # noqa: N801 - used as a decorator
             _report(error, self._settings)
 
 
-def install(*paths: str | os.PathLike[str], **options: object) -> None:
+def install(*paths: str | os.PathLike[str], **options: Any) -> None:
     """Reports on every exception that nobody catches: puts itself behind `sys.excepthook`."""
     settings, before = _safe_settings(paths, options), sys.excepthook
 
@@ -103,15 +88,23 @@ def uninstall() -> None:
         sys.excepthook = before
 
 
-def report_failure(error: BaseException, *paths: str | os.PathLike[str], **options: object) -> None:
+def report_failure(error: BaseException, *paths: str | os.PathLike[str], **options: Any) -> None:
     """Reports on an exception that you caught."""
     _report(error, _safe_settings(paths, options))
 
 
-def _safe_settings(paths: Sequence[str | os.PathLike[str]], options: dict[str, object]) -> _Settings:
+def _safe_settings(paths: Sequence[str | os.PathLike[str]], options: dict[str, Any]) -> _Settings:
     """A misspelt option must not stop a job that would have trained for a week."""
     try:
-        return _settings(paths, **options)  # type: ignore[arg-type]
+        output = options.pop("output", ())
+        outputs = [output] if isinstance(output, str | os.PathLike) else output
+        shared = options.pop("shared", None)
+        return _Settings(
+            paths=tuple(os.path.abspath(path) for path in paths),
+            output=tuple(os.path.abspath(path) for path in outputs),
+            shared=os.path.abspath(shared) if shared else None,
+            **options,
+        )
     except Exception as error:
         say(_WHO, f"hook used with wrong arguments ({error}); going on with the defaults")
         return _Settings()

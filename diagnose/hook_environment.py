@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -28,7 +27,7 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
     """Reads the job's facts."""
     exit_code, signal_number = _slurm_exit(environ)
     return JobFacts(
-        node=environ.get("SLURMD_NODENAME") or environ.get("NODE_NAME") or socket.gethostname() or "node",
+        node=environ.get("SLURMD_NODENAME") or environ.get("NODE_NAME") or os.uname().nodename or "node",
         label=_label(environ),
         nodes=_own_view(environ),
         all_nodes=_own_view(environ) or _number(environ, "SLURM_JOB_NUM_NODES", "SLURM_NNODES") or _listed(environ),

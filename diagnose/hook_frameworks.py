@@ -1,4 +1,4 @@
-"""Hooks in the form that frameworks want; each is made when asked for, so that none of them is needed to import this."""
+"""Hooks in the form that frameworks want; each is made when asked for, so that none of them has to be installed."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .hook import diagnose_on_failure, install, report_failure, uninstall
 __all__ = ["lightning_callback", "ray_driver", "ray_session_logs", "transformers_callback"]
 
 
-def lightning_callback(*paths: str | os.PathLike[str], **options: object) -> Any:
+def lightning_callback(*paths: str | os.PathLike[str], **options: Any) -> Any:
     """Returns a Lightning callback that reports what its `on_exception` is told."""
     base = _class_of(("lightning.pytorch", "pytorch_lightning"), "Callback")
 
@@ -28,7 +28,7 @@ def lightning_callback(*paths: str | os.PathLike[str], **options: object) -> Any
     return DiagnoseCallback()
 
 
-def transformers_callback(*paths: str | os.PathLike[str], **options: object) -> Any:
+def transformers_callback(*paths: str | os.PathLike[str], **options: Any) -> Any:
     """Returns a callback for `transformers.Trainer`, which has no event for failures: it watches `sys.excepthook`."""
     base = _class_of(("transformers",), "TrainerCallback")
 
@@ -46,7 +46,7 @@ def transformers_callback(*paths: str | os.PathLike[str], **options: object) -> 
     return DiagnoseCallback()
 
 
-def ray_driver(*paths: str | os.PathLike[str], **options: object) -> diagnose_on_failure:
+def ray_driver(*paths: str | os.PathLike[str], **options: Any) -> diagnose_on_failure:
     """Returns a context manager (and decorator) for a Ray driver, which reads the session's logs of this node too."""
     return diagnose_on_failure(*paths, more_paths=ray_session_logs, **options)
 

@@ -44,6 +44,8 @@ def _kept_logs(request: HookRequest, folder: Path, gaps: list[str]) -> Iterator[
 
     for kept in request.kept:
         if kept.total_bytes == 0:
+            if not kept.live:
+                os.unlink(kept.path)
             continue
         target = folder / f"{kept.name}.log"
         copy = Kept(kept.path, kept.head_bytes, kept.tail_bytes)

@@ -14,7 +14,15 @@ if TYPE_CHECKING:
     from .report import Report
     from .scan import Scan
 
-FORMS = {".slack": "slack", ".md": "markdown", ".html": "html", ".htm": "html", ".json": "json", ".txt": "terminal", ".xml": "junit"}  # fmt: skip
+FORMS = {
+    ".slack": "slack",
+    ".md": "markdown",
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".txt": "terminal",
+    ".xml": "junit",
+}
 _PRIVATE = ("markdown", "html", "slack")  # forms that are pasted in public
 _RENDER_S = 1.5  # what is left for deciding and writing when reading has used its share
 _LIKELY = 0.8  # the most that may be believed of a report from one node of many

@@ -115,6 +115,9 @@ class _Run:
         stack_pids: tuple[int, ...] = (),
     ) -> tuple[int, float]:
         """Starts a reporter; returns its pid and the `time.monotonic()` at which it is to be ended."""
+        from .hook_environment import nodes_of_command, read_environment  # noqa: PLC0415 - only when it failed
+
+        facts = read_environment()
         options, until = self.options, time.monotonic() + self.options.budget_s
         request = HookRequest(
             reason=reason, deadline=until - _GRACE_S, budget_s=options.budget_s, folder=self.folder,
@@ -123,7 +126,9 @@ class _Run:
             kept=tuple(self._kept(s) for s in self.streams), webhook=None if interim else options.webhook,
             redact=options.redact, rules=options.config.rules, tz=options.config.tz, who=_WHO,
             rank_from=options.config.rank_from, stack_pids=stack_pids, lang=options.config.lang,
-            templates=options.config.templates,
+            templates=options.config.templates, shared=None if interim else options.shared, node=facts.node,
+            nodes=options.nodes or nodes_of_command(options.command) or facts.nodes, label=facts.label,
+            world_size=facts.world_size,
         )  # fmt: skip
         return spawn_aside(module_command("hook_reporter"), encode_request(request), quiet_environment()), until
 

@@ -41,6 +41,8 @@ class RunOptions:
     keep: str | None
     tail_bytes: int
     webhook: str | None
+    shared: str | None
+    nodes: int | None
     redact: bool
     config: Config
 
@@ -61,9 +63,11 @@ def parse_options(argv: Sequence[str]) -> RunOptions:
         hang_after_s=given.hang_after or hook.hang_after_s,
         stacks=given.stacks,
         budget_s=given.budget or hook.budget_s,
-        keep=os.path.abspath(given.keep) if given.keep else None,
+        keep=_absolute(given.keep),
         tail_bytes=int(given.keep_mib * (1 << 20)) if given.keep_mib else TAIL_BYTES,
         webhook=given.webhook or os.environ.get("DIAGNOSE_WEBHOOK") or hook.webhook,
+        shared=_absolute(given.shared or hook.shared),
+        nodes=given.nodes,
         redact=config.redact is not False and not given.no_redact,
         config=config,
     )
@@ -88,6 +92,10 @@ def seconds(text: str) -> float:
     if not 0 < value < 1e9:
         raise argparse.ArgumentTypeError(f"{text!r} is no length of time above 0; write 90, 90s, 15m or 1.5h")
     return value
+
+
+def _absolute(path: str | None) -> str | None:
+    return os.path.abspath(path) if path else None
 
 
 def _mebibytes(text: str) -> float:
@@ -120,6 +128,8 @@ def _parser() -> argparse.ArgumentParser:
     add("--keep", metavar="DIR", help="keep the copy of the output here, also when the job succeeds")
     add("--keep-mib", type=_mebibytes, metavar="N", help="size of the copy's tail (default 32)")
     add("--webhook", metavar="URL", help="post the report (Slack-compatible); better by DIAGNOSE_WEBHOOK")
+    add("--shared", metavar="DIR", help="where the nodes of one job leave their scans; one of them reports for all")
+    add("--nodes", type=int, metavar="N", help="how many nodes the job has (default: from the launcher)")
     add("--no-redact", action="store_true", help="leave secrets and private data in the report")
     add("command", nargs=argparse.REMAINDER, metavar="-- COMMAND", help="the job")
     return parser

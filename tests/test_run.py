@@ -1,0 +1,398 @@
+"""`diagnose run`: what the job and its surroundings notice of it, which is to be nothing."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from pathlib import Path
+
+import pytest
+
+from diagnose.run_keep import Kept
+from diagnose.run_launcher import launcher_of, log_patterns
+from diagnose.run_options import seconds
+
+ROOT = Path(__file__).resolve().parent.parent
+RUN = [sys.executable, "-m", "diagnose.run_command"]
+OOM = (
+    "[rank0]: Traceback (most recent call last):\n"
+    '[rank0]:   File "train.py", line 3, in <module>\n'
+    "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
+    "79.15 GiB of which 1.00 GiB is free.\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def _surroundings(tmp_path, monkeypatch):
+    """Copies go below the test's own folder; no configuration of this repository counts."""
+    for name in [n for n in os.environ if n.startswith(("SLURM", "DIAGNOSE", "TORCHELASTIC"))]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    (tmp_path / "empty.toml").write_text("")
+    monkeypatch.setenv("DIAGNOSE_CONFIG", str(tmp_path / "empty.toml"))
+    monkeypatch.chdir(tmp_path)
+
+
+def run(*words: str, options: tuple[str, ...] = (), **more) -> subprocess.CompletedProcess[bytes]:
+    more.setdefault("stdin", subprocess.DEVNULL)
+    return subprocess.run([*RUN, *options, "--", *words], capture_output=True, timeout=60, check=False, **more)
+
+
+def start(*words: str, options: tuple[str, ...] = (), **more) -> subprocess.Popen[bytes]:
+    return subprocess.Popen([*RUN, *options, "--", *words], stdin=subprocess.DEVNULL, **more)
+
+
+def python(code: str) -> tuple[str, ...]:
+    return (sys.executable, "-Sc", code)
+
+
+def wait_for(condition, limit_s: float = 10.0) -> bool:
+    end = time.monotonic() + limit_s
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        select.select([], [], [], 0.01)
+    return True
+
+
+@pytest.mark.parametrize("code", [0, 1, 2, 127, 130, 255])
+def test_exit_code_is_the_jobs(code):
+    assert code == run("sh", "-c", f"exit {code}").returncode
+
+
+@pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGSEGV", "SIGINT"])
+def test_death_by_a_signal_is_passed_on_as_that_signal(name):
+    number = signal.Signals[name]
+    assert -number == run("sh", "-c", f"ulimit -c 0; kill -{int(number)} $$").returncode
+
+
+def test_command_that_does_not_exist_ends_as_in_a_shell():
+    done = run("no-such-launcher")
+    assert (127, b"diagnose run: no-such-launcher: No such file or directory\n") == (done.returncode, done.stderr)
+
+
+def test_file_that_is_not_executable_ends_as_in_a_shell(tmp_path):
+    (tmp_path / "train.sh").write_text("exit 0\n")
+    assert 126 == run(str(tmp_path / "train.sh")).returncode
+
+
+def test_wrong_usage_starts_nothing():
+    done = subprocess.run([*RUN, "--hang-after", "soon", "--", "true"], capture_output=True, check=False)
+    assert 2 == done.returncode
+
+
+def test_streams_stay_apart_and_unchanged():
+    done = run("sh", "-c", "printf 'a\\000\\377b\\r'; printf 'to stderr' >&2")
+    assert (b"a\0\xffb\r", b"to stderr") == (done.stdout, done.stderr)
+
+
+def test_stdin_is_the_jobs():
+    with subprocess.Popen([*RUN, "--", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as job:
+        assert (b"lines\n", None) == job.communicate(b"lines\n", timeout=20)
+
+
+def test_order_of_stdout_and_stderr_is_kept_where_both_lead_to_one_place():
+    code = "import os\nfor n in range(2000): os.write(1 + n % 2, b'%d\\n' % n)"
+    done = subprocess.run([*RUN, "--", *python(code)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    assert list(range(2000)) == [int(line) for line in done.stdout.split()]
+
+
+def test_closed_stream_stays_closed():
+    code = "import os\ntry: os.fstat(1)\nexcept OSError: os.write(2, b'closed')"
+    command = " ".join(f"'{word}'" for word in [*RUN, "--", sys.executable, "-Sc", code.replace("'", '"')])
+    done = subprocess.run(f"{command} >&-", shell=True, stderr=subprocess.PIPE, check=False)
+    assert b"closed" == done.stderr
+
+
+def test_files_that_the_parent_left_open_reach_the_job():
+    read_end, write_end = os.pipe()
+    os.set_inheritable(write_end, True)
+    run("bash", "-c", f"echo inherited >&{write_end}", close_fds=False)
+    os.close(write_end)
+    assert b"inherited\n" == os.read(read_end, 100)
+    os.close(read_end)
+
+
+def test_reader_that_leaves_ends_the_job_as_it_would_alone():
+    """`yes | head -1`: the job gets its SIGPIPE."""
+    with start("yes", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
+        assert job.stdout is not None
+        job.stdout.read(2)
+        job.stdout.close()
+        assert -signal.SIGPIPE == job.wait(20)
+
+
+def test_success_leaves_nothing_behind(tmp_path):
+    run("echo", "fine")
+    assert [] == list(tmp_path.glob("diagnose-run-*"))
+
+
+def test_keep_leaves_the_output_of_a_success(tmp_path):
+    run("echo", "fine", options=("--keep", str(tmp_path / "kept")))
+    assert "fine\n" == (tmp_path / "kept" / "stdout.log").read_text()
+
+
+def test_daemon_that_holds_stdout_does_not_hold_the_end():
+    began = time.monotonic()
+    done = subprocess.run([*RUN, "--", "sh", "-c", "sleep 5 & echo done"], stdout=subprocess.DEVNULL, check=False)
+    assert (0, True) == (done.returncode, time.monotonic() - began < 4)
+
+
+def test_ignored_signals_stay_ignored():
+    """`nohup` sets SIGHUP to be ignored; the job inherits that."""
+    script = f"trap '' HUP; exec {' '.join(RUN)} -- sh -c 'kill -HUP $$; kill -HUP $PPID; echo lives'"
+    assert b"lives\n" == subprocess.run(["sh", "-c", script], capture_output=True, check=False).stdout
+
+
+COUNT_TERM = (
+    "import os, signal, sys, time\n"
+    "seen = []\n"
+    "signal.signal(signal.SIGTERM, lambda *_: seen.append(1))\n"
+    "os.write(1, b'ready\\n')\n"
+    "end = time.monotonic() + {wait}\n"
+    "while time.monotonic() < end: time.sleep(0.05)\n"
+    "sys.exit(100 + len(seen))"
+)
+
+
+def test_signal_to_us_alone_is_forwarded_once():
+    with start(*python(COUNT_TERM.format(wait=0.8)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
+        assert job.stdout is not None
+        assert b"ready\n" == job.stdout.readline()
+        job.send_signal(signal.SIGTERM)
+        assert 101 == job.wait(20)
+
+
+def test_signal_to_the_whole_group_is_not_doubled():
+    """As `timeout` and `kill -- -PGID` send it: a second SIGTERM would abort a launcher's clean-up."""
+    job = start(
+        *python(COUNT_TERM.format(wait=0.8)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+    )
+    with job:
+        assert job.stdout is not None
+        assert b"ready\n" == job.stdout.readline()
+        os.killpg(job.pid, signal.SIGTERM)
+        assert 101 == job.wait(20)
+
+
+def test_job_that_ignores_sigterm_goes_on():
+    code = "import signal, os, time; signal.signal(15, signal.SIG_IGN); os.write(1, b'ready\\n'); time.sleep(0.6)"
+    with start(*python(code), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
+        assert job.stdout is not None
+        job.stdout.readline()
+        job.terminate()
+        assert 0 == job.wait(20)
+
+
+def test_job_lives_on_when_we_are_killed(tmp_path):
+    """The job goes on writing to where its output was going; without the copier SIGPIPE would end it."""
+    code = (
+        "import os, time\nos.write(1, b'pid %d\\n' % os.getpid())\n"
+        "for n in range(12): time.sleep(0.05); os.write(1, b'step %d\\n' % n)\nopen('survived', 'w').close()"
+    )
+    with start(*python(code), stdout=subprocess.PIPE) as job:
+        assert job.stdout is not None
+        job.stdout.readline()
+        job.kill()
+        rest = job.stdout.read()
+    assert (b"step 11", True) == (rest.splitlines()[-1], (tmp_path / "survived").exists())
+    assert wait_for(lambda: [*tmp_path.glob("diagnose-run-*/stdout.log")])  # left readable for `diagnose FOLDER`
+
+
+def test_job_lives_on_when_a_copier_is_killed():
+    """The out-of-memory killer may take any process; its place is filled before the job can notice."""
+    code = "import os, time\nfor n in range(20): os.write(1, b'step %d\\n' % n); time.sleep(0.05)"
+    with start(*python(code), stdout=subprocess.PIPE) as job:
+        assert job.stdout is not None
+        job.stdout.readline()
+        os.kill(_copier_of(job.pid), signal.SIGKILL)
+        last = job.stdout.read().splitlines()[-1]
+        assert (b"step 19", 0) == (last, job.wait(20))
+
+
+def _copier_of(pid: int) -> int:
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    return next(int(child) for child in children if os.getsid(int(child)) == int(child))
+
+
+def test_waiting_needs_little_memory():
+    with start("sleep", "5") as job:
+        assert wait_for(lambda: len(Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()) >= 4)
+        status = Path(f"/proc/{job.pid}/status").read_text()
+        job.terminate()
+    resident_kib = int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
+    assert resident_kib < 20 * 1024
+
+
+def test_endless_output_grows_neither_memory_nor_disk(tmp_path):
+    code = "import os\nchunk = b'x' * 99 + b'\\n'\nchunk *= 2000\nfor _ in range(1000): os.write(1, chunk)"
+    with start(*python(code), stdout=subprocess.DEVNULL, options=("--keep-mib", "4", "--keep", "kept")) as job:
+        peaks = [0]
+
+        def ended() -> bool:
+            with contextlib.suppress(OSError, StopIteration):
+                status = Path(f"/proc/{_copier_of(job.pid)}/status").read_text()
+                peaks.append(int(next(x.split()[1] for x in status.splitlines() if x.startswith("VmHWM"))))
+            return job.poll() is not None
+
+        assert wait_for(ended, 30)
+    kept = (tmp_path / "kept" / "stdout.log").stat().st_size
+    assert (True, True) == (max(peaks) < 20 * 1024, 12 << 20 <= kept < 13 << 20)
+
+
+# --- terminals ---------------------------------------------------------------------------------------------------
+
+
+def on_a_terminal(words: list[str], keys: bytes = b"", when: bytes = b"", size: tuple[int, int] = (24, 80)):
+    """Runs words on a new terminal, types `keys` once `when` was printed; returns what it showed and the status."""
+    pid, master = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", *size, 0, 0))
+        os.execv(words[0], words)
+    shown = b""
+    while True:
+        try:
+            data = os.read(master, 65536)
+        except OSError:
+            break
+        shown += data
+        if keys and when in shown:
+            os.write(master, keys)
+            keys = b""
+    status = os.waitpid(pid, 0)[1]
+    os.close(master)
+    return shown, status
+
+
+def test_terminal_stays_a_terminal_of_its_size():
+    code = "import os; print(os.isatty(1), os.isatty(2), os.isatty(0), *os.get_terminal_size(1))"
+    shown, _ = on_a_terminal([*RUN, "--", *python(code)], size=(33, 101))
+    assert b"True True True 101 33\r\n" == shown
+
+
+def test_colours_and_bars_come_through_as_they_are():
+    code = r"import os; os.write(2, b'\x1b[32m 50%|#####     |\x1b[0m\r'); os.write(1, b'done\n')"
+    shown, _ = on_a_terminal([*RUN, "--", *python(code)])
+    assert b"\x1b[32m 50%|#####     |\x1b[0m\rdone\r\n" == shown
+
+
+def test_piped_stream_beside_a_terminal_gets_no_terminal(tmp_path):
+    code = "import os; open('seen', 'w').write(f'{os.isatty(1)} {os.isatty(2)}')"
+    words = " ".join(f"'{w}'" for w in [*RUN, "--", sys.executable, "-Sc", code.replace("'", '"')])
+    on_a_terminal(["/bin/sh", "-c", f"{words} | cat"])
+    assert "False True" == (tmp_path / "seen").read_text()
+
+
+def test_ctrl_c_reaches_the_job_once():
+    code = (
+        "import os, signal, sys, time\nseen = []\nsignal.signal(2, lambda *_: seen.append(1))\nos.write(1, b'ready\\n')\n"
+        "end = time.monotonic() + 0.6\nwhile time.monotonic() < end: time.sleep(0.05)\nsys.exit(100 + len(seen))"
+    )
+    _, status = on_a_terminal([*RUN, "--", *python(code)], keys=b"\x03", when=b"ready")
+    assert 101 == os.waitstatus_to_exitcode(status)
+
+
+def test_ctrl_c_that_ends_the_job_ends_us_by_the_same_signal():
+    _, status = on_a_terminal([*RUN, "--", "sh", "-c", "echo ready; exec sleep 20"], keys=b"\x03", when=b"ready")
+    assert -signal.SIGINT == os.waitstatus_to_exitcode(status)
+
+
+def test_input_typed_at_the_terminal_reaches_the_job():
+    shown, _ = on_a_terminal([*RUN, "--", *python("print('got', input('name? '))")], keys=b"gpu7\n", when=b"name? ")
+    assert b"got gpu7" in shown
+
+
+def test_new_terminal_size_reaches_the_job():
+    code = (
+        "import os, signal, time\n"
+        "signal.signal(signal.SIGWINCH, lambda *_: os.get_terminal_size(1).columns == 132 and os._exit(42))\n"
+        "os.write(1, b'ready')\ntime.sleep(5)"
+    )
+    pid, master = pty.fork()
+    if pid == 0:
+        os.execv(RUN[0], [*RUN, "--", *python(code)])
+    assert b"ready" == os.read(master, 100)
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 132, 0, 0))
+    status = os.waitpid(pid, 0)[1]
+    os.close(master)
+    assert 42 == os.waitstatus_to_exitcode(status)
+
+
+# --- reports -----------------------------------------------------------------------------------------------------
+
+
+def test_failure_is_reported_where_asked(tmp_path):
+    done = run("sh", "-c", f"cat <<'E'\n{OOM}E\nexit 3", options=("-o", "report.md"))
+    assert (3, True) == (done.returncode, (tmp_path / "report.md").exists())
+    assert f"diagnose run: report: {tmp_path}/report.md".encode() in done.stderr
+
+
+def test_silence_is_reported_and_the_job_goes_on(tmp_path):
+    done = run("sh", "-c", "echo step 1; sleep 1.2; echo step 2", options=("--hang-after", "0.4", "-o", "hang.md"))
+    assert (0, b"step 1\nstep 2\n") == (done.returncode, done.stdout)
+    assert (1, True) == (done.stderr.count(b"no output for 0.4 s"), (tmp_path / "hang.md").exists())
+
+
+def test_reporter_that_hangs_is_ended_within_the_budget(tmp_path):
+    """A rule folder that stalls (a FIFO nobody writes to) stands for NFS that does not answer."""
+    (tmp_path / "rules" / "memory" / "stalled").mkdir(parents=True)
+    os.mkfifo(tmp_path / "rules" / "memory" / "stalled" / "cause.yaml")
+    (tmp_path / "empty.toml").write_text(f'rules = ["{tmp_path}/rules"]\n')
+    began = time.monotonic()
+    done = run("sh", "-c", "echo Killed; exit 9", options=("--budget", "2.5", "-o", "report.md"))
+    assert (9, True) == (done.returncode, time.monotonic() - began < 4)
+    assert "No diagnosis yet: exit code 9" in (tmp_path / "report.md").read_text()
+
+
+def test_temporary_folder_that_cannot_be_made_does_not_stop_the_job(monkeypatch, tmp_path):
+    done = run("sh", "-c", "echo runs; exit 5", options=("--keep", "/proc/no/such"))
+    assert (5, b"runs\n") == (done.returncode, done.stdout)
+
+
+# --- parts -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("total", [0, 5, 10, 25, 26, 100, 1003])
+def test_copy_holds_head_and_tail(tmp_path, total):
+    kept = Kept(str(tmp_path / "part"), head_bytes=10, tail_bytes=16)
+    data = bytes(n % 251 for n in range(total))
+    fd = os.open(kept.path, os.O_RDWR | os.O_CREAT)
+    for at in range(0, total, 7):
+        kept.write(fd, at, memoryview(data[at : at + 7]))
+    os.close(fd)
+    missing = kept.unroll(total, str(tmp_path / "log"))
+    text = (tmp_path / "log").read_bytes()
+    assert (max(0, total - 26), data[:10], data[10:][-16:]) == (missing, text[:10], text[10:][-16:])
+
+
+def test_launchers_flags_name_its_logs_and_the_scripts_do_not():
+    words = ["torchrun", "--log-dir", "logs", "--nproc-per-node=8", "train.py", "--log_dir", "tensorboard"]
+    assert ("torchrun", ["/job/logs"]) == (launcher_of(words), log_patterns(words, "/job"))
+
+
+def test_python_m_is_read_as_the_launcher_that_it_is():
+    words = ["python", "-m", "torch.distributed.run", "--log_dir=/logs", "-m", "train"]
+    assert ("torchrun", ["/logs"]) == (launcher_of(words), log_patterns(words, "/job"))
+
+
+def test_placeholders_of_srun_match_any_name():
+    assert ["/job/logs/*-*.out"] == log_patterns(["srun", "-o", "logs/%j-%3t.out", "python", "train.py"], "/job")
+
+
+def test_output_of_mpirun_is_what_its_name_begins():
+    assert ["/job/out*"] == log_patterns(["mpirun", "-n", "8", "--output-filename", "out", "./train.py"], "/job")
+
+
+@pytest.mark.parametrize(("text", "expected"), [("90", 90.0), ("90s", 90.0), ("15m", 900.0), ("1.5h", 5400.0)])
+def test_lengths_of_time_have_units(text, expected):
+    assert expected == seconds(text)
