@@ -1,7 +1,8 @@
 """Signs of life: the first and the last progress message (step, epoch, evaluation) of each speaker.
 
-Only the first and the last part of a source is looked at, each candidate line by its start alone, and a speaker's
-line is verified once at each end; what lies between changes nothing.
+Step lines are too many to look at each. All are within EXACT_BYTES of a part's start and end; in between, a block is
+read backward from its end until every speaker that is alive was seen, so that one that falls silent is noticed at its
+last message, and one that speaks rarely is seen at least at the ends.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ import re
 from collections import deque
 
 from .matcher import Matcher, PatternTimeout, read_fields
+from .passages import TextBlock
 from .prefixes import fast_speaker, read_lines
 from .scan import Hit
 
-REACH_BYTES = 4 << 20  # of a source's start and of its end
-MAX_TRIES = 60  # lines of one speaker that hold a literal but match nothing, before it is left alone
+EXACT_BYTES = 256 << 10  # of a part's start and of its end
+CHUNKS_BYTES = (16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
+MAX_TRIES = 60  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
+MAX_SPEAKERS = 200_000
 LOOK_BYTES = 2048  # of a line
 RANK = re.compile(rb"\b(?i:rank)[\s:=_]{0,2}(\d{1,6})")
 
@@ -25,55 +29,91 @@ class ProgressReader:
     def __init__(self, matcher: Matcher) -> None:
         self._matcher = matcher
         self._first: dict[str, Hit] = {}
+        self._last: dict[str, Hit] = {}
+        self._alive: set[str] = set()  # who spoke in the latest block that held progress
         self._seen_bytes = 0
-        self._recent: deque[tuple[bytes, int]] = deque()
+        self._recent: deque[TextBlock] = deque()
         self._recent_bytes = 0
 
-    def feed(self, data: bytes, base: int) -> None:
-        """Look at the block while near the start; remember it while it may be near the end."""
-        if not self._matcher.literals:
-            return
-        if self._seen_bytes < REACH_BYTES:
-            self._search(data, base, self._first, backward=False)
-        self._seen_bytes += len(data)
-        self._recent.append((data, base))
-        self._recent_bytes += len(data)
-        while len(self._recent) > 1 and self._recent_bytes - len(self._recent[0][0]) >= REACH_BYTES:
-            self._recent_bytes -= len(self._recent.popleft()[0])
+    def feed(self, block: TextBlock, *, is_worth: bool) -> None:
+        """Look at the block's end, and at all of it near the start. `is_worth`: a literal stands in it."""
+        size = len(block.data)
+        if is_worth:
+            known = len(self._first)
+            if self._seen_bytes < EXACT_BYTES:
+                end = block.data.rfind(b"\n", 0, EXACT_BYTES - self._seen_bytes) + 1 or size
+                self._search(block, 0, end, self._first, backward=False)
+            self._backward(block, self._alive | set(list(self._first)[known:]))
+            self._recent.append(block)
+            self._recent_bytes += size
+            while len(self._recent) > 1 and self._recent_bytes - len(self._recent[0].data) >= EXACT_BYTES:
+                self._recent_bytes -= len(self._recent.popleft().data)
+        self._seen_bytes += size
 
     def finish(self) -> dict[str, tuple[Hit, Hit]]:
         """Yield first and last sign of life by speaker, sorted."""
-        last: dict[str, Hit] = {}
-        for data, base in reversed(self._recent):
-            self._search(data, base, last, backward=True)
-        speakers = sorted(self._first.keys() | last.keys())
-        return {
-            s: (self._first.get(s, last[s]) if s in last else self._first[s], last.get(s) or self._first[s])
-            for s in speakers
-        }
+        found: dict[str, Hit] = {}
+        left = EXACT_BYTES
+        for block in reversed(self._recent):
+            start = block.data.rfind(b"\n", 0, max(len(block.data) - left, 0)) + 1
+            self._search(block, start, len(block.data), found, backward=True)
+            left -= len(block.data)
+            if left <= 0:
+                break
+        for speaker, hit in found.items():
+            self._keep_last(speaker, hit)
+            self._first.setdefault(speaker, hit)
+        return {s: (self._first[s], self._last.get(s, self._first[s])) for s in sorted(self._first)}
 
-    def _search(self, data: bytes, base: int, found: dict[str, Hit], *, backward: bool) -> None:
+    def _backward(self, block: TextBlock, expected: set[str]) -> None:
+        found: dict[str, Hit] = {}
+        end = len(block.data)
+        for chunk in (*CHUNKS_BYTES, len(block.data)):
+            start = block.data.rfind(b"\n", 0, max(end - chunk, 0)) + 1
+            self._search(block, start, end, found, backward=True)
+            end = start
+            if end == 0 or (found and expected <= found.keys()):
+                break
+        if found.keys() - self._first.keys():
+            self._search(block, 0, len(block.data), self._first, backward=False)
+        for speaker, hit in found.items():
+            self._keep_last(speaker, hit)
+        self._alive = set(found)
+
+    def _keep_last(self, speaker: str, hit: Hit) -> None:
+        old = self._last.get(speaker)
+        if (old is None and len(self._last) < MAX_SPEAKERS) or (old is not None and old.line <= hit.line):
+            self._last[speaker] = hit
+
+    def _search(self, block: TextBlock, start: int, end: int, found: dict[str, Hit], *, backward: bool) -> None:
         tries: dict[str, int] = {}
-        ends = self._matcher.find(data)
+        data = block.data
+        ends = self._matcher.find(memoryview(data)[start:end])
+        done = -1  # the line that was looked at last
         for stop, literal in reversed(ends) if backward else ends:
-            start = max(data.rfind(b"\n", 0, stop), data.rfind(b"\r", 0, stop)) + 1
-            head = data[start : start + LOOK_BYTES]
+            at = start + stop
+            begin = max(data.rfind(b"\n", start, at), data.rfind(b"\r", max(start, at - LOOK_BYTES), at), start - 1) + 1
+            head = data[begin : begin + LOOK_BYTES]
             speaker = progress_speaker(head)
-            if speaker in found or tries.get(speaker, 0) > MAX_TRIES:
+            if speaker in found or len(found) >= MAX_SPEAKERS or tries.get(speaker, 0) > MAX_TRIES:
                 continue
-            hit = self._verify(data, base, start, literal)
+            hit = self._verify(block, begin, literal)
             if hit:
                 found[speaker] = hit
-            else:
+            elif begin != done:
                 tries[speaker] = tries.get(speaker, 0) + 1
+            done = begin
 
-    def _verify(self, data: bytes, base: int, start: int, literal: int) -> Hit | None:
-        ends = [e for e in (data.find(b"\n", start), data.find(b"\r", start)) if e >= 0]
-        raw = data[start : min([*ends, start + LOOK_BYTES, len(data)])]
-        number = base + data.count(b"\n", 0, start) + 1
+    def _verify(self, block: TextBlock, start: int, literal: int) -> Hit | None:
+        head = block.data[start : start + LOOK_BYTES]
+        ends = [e for e in (head.find(b"\n"), head.find(b"\r")) if e >= 0]
+        text = head[: min([*ends, len(head)])].decode("utf-8", "replace")
+        number = block.number(start)
         for owner in self._matcher.owners[literal]:
             candidate = self._matcher.candidates[owner]
-            for segment, line in enumerate(read_lines(number, raw.decode("utf-8", "replace"))):
+            if not self._matcher.may_match(candidate.form, text):
+                continue
+            for segment, line in enumerate(read_lines(number, text)):
                 try:
                     match = self._matcher.verify(candidate.form, line.message)
                 except PatternTimeout:
@@ -87,5 +127,6 @@ class ProgressReader:
 
 def progress_speaker(head: bytes) -> str:
     """Who speaks, from the start of a line: its prefix and the rank that it names."""
-    rank = RANK.search(head[:200])
+    end = head.find(b"\n", 0, 200)
+    rank = RANK.search(head[: 200 if end < 0 else end])
     return (fast_speaker(head[:256]) + (b"|" + rank.group(1) if rank else b"")).decode("utf-8", "replace")

@@ -10,7 +10,7 @@ from .blocks import Block, read_blocks, read_range
 from .errors import SourceError
 from .recorder_dump import Dump
 from .recorder_reader import read_dumps
-from .scan import Scan, SourceScan, merge, merge_all, scan_from_json
+from .scan import Scan, SourceScan, merge, merge_all, scan_from_json, seal
 from .scanner import Scanner, ScanRules
 from .sources import Input, Source, find_sources
 
@@ -82,8 +82,9 @@ def _read_source(source: Source, rules: ScanRules, deadline: Deadline, progress:
         return _read_context(source, rules)
     if source.seekable and (source.size or 0) > SEGMENT_BYTES:
         parts = (_read_part(source, a, b, rules, deadline) for a, b in _segments(source.size or 0))
-        return merge_all(parts, rules.census)
-    return _consume(Scanner(rules, source.name, source.kind), read_blocks(source), source, deadline, progress)
+        return seal(merge_all(parts))
+    blocks = read_blocks(source, is_dressed=rules.is_dressed)
+    return seal(_consume(Scanner(rules, source.name, source.kind), blocks, source, deadline, progress))
 
 
 def _consume(
@@ -91,7 +92,7 @@ def _consume(
 ) -> SourceScan:
     try:
         for block in blocks:
-            scanner.feed(block.data, continues=block.continues)
+            scanner.feed(block)
             if progress:
                 progress(source.name, block.offset + len(block.data))
             if deadline.passed():
@@ -111,7 +112,7 @@ def _segments(size: int) -> list[tuple[int, int | None]]:
 
 def _read_part(source: Source, start: int, end: int | None, rules: ScanRules, deadline: Deadline) -> SourceScan:
     scanner = Scanner(rules, source.name, source.kind, later_part=start > 0)
-    return _consume(scanner, read_range(source, start, end), source, deadline)
+    return _consume(scanner, read_range(source, start, end, is_dressed=rules.is_dressed), source, deadline)
 
 
 def _read_large(sources: Sequence[Source], rules: ScanRules, deadline: Deadline) -> Iterator[SourceScan]:
@@ -123,7 +124,7 @@ def _read_large(sources: Sequence[Source], rules: ScanRules, deadline: Deadline)
             size = source.size or 0
             middle = _read_part(source, EDGE_BYTES, size - EDGE_BYTES, rules, deadline)
         whole = middle is not None and not middle.gaps
-        joined = merge(merge(head, middle, rules.census) if middle else head, tail, rules.census)
+        joined = seal(merge(merge(head, middle) if middle else head, tail))
         if not whole:
             joined.gaps.append("the middle was not read (budget of time); line numbers after it count without it")
         yield joined
@@ -138,13 +139,8 @@ def _edges(source: Source, rules: ScanRules, deadline: Deadline) -> tuple[Source
 
 def _read_context(source: Source, rules: ScanRules) -> SourceScan:
     """A configuration or launch script: kept whole within limits, since any of its lines may be a fact."""
-    found = _consume(Scanner(rules, source.name, source.kind), read_blocks(source), source, Deadline())
-    try:
-        lines = [t for b in read_blocks(source) for t in b.data.decode("utf-8", "replace").splitlines()]
-    except (OSError, SourceError):
-        return found
-    found.windows.first = list(enumerate(lines[:MAX_CONTEXT_LINES], 1))
-    return found
+    scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
+    return seal(_consume(scanner, read_blocks(source, is_dressed=rules.is_dressed), source, Deadline()))
 
 
 def _add_dump(scan: Scan, source: Source) -> None:
@@ -185,4 +181,3 @@ def _add_scan(scan: Scan, source: Source, rules: ScanRules) -> None:
         _add(scan, part, rules)
     scan.gaps += [g for g in saved.gaps if g not in scan.gaps]
     scan.dumps += saved.dumps
-

@@ -1,4 +1,4 @@
-"""What the map step leaves of one source: verified hits, the lines around them, signs of life. Small, portable, mergeable.
+"""What the map step leaves of one source: verified hits, the lines around them, signs of life.
 
 `merge(scan(A), scan(B)) == scan(A+B)` for every split at a line end, so that files may be read in parts, by several
 workers or on several machines. Written as versioned JSON, never pickle.
@@ -13,13 +13,14 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .errors import SourceError
-from .windows import HEAD_LINES, TAIL_LINES, Windows
+from .windows import Windows
 
 SCAN_VERSION = 1
 FIRST = 12  # occurrences of a rule that are kept per speaker: the first ones …
 LAST = 12  # … and the last ones
 CENSUS = 64  # the same for rules that correlators count (`census: true`)
 MAX_KEYS = 200_000  # (rule, speaker) pairs; past this only known speakers are followed, and `gaps` says so
+TOO_MANY_KEYS = f"more than {MAX_KEYS} pairs of rule and speaker; later ones were not followed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +36,36 @@ class Hit:
 
 @dataclass(slots=True)
 class Tally:
-    """The first and last hits of one rule by one speaker, and how many there were."""
+    """The first and last hits of one rule by one speaker; all of them where `at_least` is false."""
 
     first: list[Hit] = field(default_factory=list)
-    last: list[Hit] = field(default_factory=list)
-    count: int = 0
-    at_least: bool = False  # counting stopped: there may be more
+    last: list[Hit] = field(default_factory=list)  # of those behind the first ones
+    want: str = "near"  # what the rule wants of the lines around a hit, in the words of `windows`
+    census: bool = False  # the larger cap applies
+
+    @property
+    def count(self) -> int:
+        """How many hits there were, or at least were."""
+        return len(self.first) + len(self.last)
+
+    @property
+    def at_least(self) -> bool:
+        """Whether there may be more hits than were counted."""
+        return self.count == sum(cap(self.census))
 
     def hits(self) -> list[Hit]:
         """Yield the kept hits in order, each once."""
         return self.first + self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A hit on a part's first line; whether it counts depends on the line before it, which is in another part."""
+
+    hit: Hit
+    speaker: str
+    want: str
+    census: bool
 
 
 @dataclass(slots=True)
@@ -61,15 +82,17 @@ class SourceScan:
     skipped: str | None = None
     gaps: list[str] = field(default_factory=list)
     ends_line: bool = True  # whether the last byte read was a line end
+    edge: list[Edge] = field(default_factory=list)  # of a part: hits on its first line
 
     def hits(self) -> list[Hit]:
         """Yield all kept hits in line order."""
         found = [h for tally in self.tallies.values() for h in tally.hits()]
         return sorted(found, key=lambda h: (h.line, h.segment, h.rule, h.form))
 
-    def first_lines(self) -> set[int]:
-        """Yield the lines of the first hits: those whose surroundings are kept."""
-        return {h.line for tally in self.tallies.values() for h in tally.hits()}
+    def prune(self) -> None:
+        """Drop the surroundings of hits that are no longer kept."""
+        wanted = {(h.line, t.want) for t in self.tallies.values() for h in t.hits()}
+        self.windows.prune(wanted | {(e.hit.line, e.want) for e in self.edge})
 
     def kept(self) -> dict[int, str]:
         """Yield the kept lines by number, in order."""
@@ -91,65 +114,73 @@ def cap(census: bool) -> tuple[int, int]:
     return (CENSUS, CENSUS) if census else (FIRST, LAST)
 
 
-def add_hit(tally: Tally, hit: Hit, census: bool) -> None:
-    """Count `hit`, keeping the first and the last ones."""
+def tally_of(hits: list[Hit], want: str, census: bool) -> Tally:
+    """Yield the tally of all hits, or of the first and last ones."""
     first, last = cap(census)
-    tally.count += 1
-    if len(tally.first) < first:
-        tally.first.append(hit)
-        return
-    tally.last.append(hit)
-    if len(tally.last) > last:
-        del tally.last[0]
+    rest = hits[first:]
+    return Tally(hits[:first], rest[-last:], want, census)
 
 
 # --- merge ------------------------------------------------------------------------------------------------------
 
 
-def merge(a: SourceScan, b: SourceScan, census: frozenset[str]) -> SourceScan:
-    """Yield the scan of A's part followed by B's. `census`: ids of the rules whose larger cap applies."""
+def merge(a: SourceScan, b: SourceScan) -> SourceScan:
+    """Yield the scan of A's part followed by B's, which was read as a later part."""
+    if b.bytes == 0 and b.lines == 0:
+        return replace(a, gaps=[*a.gaps, *(g for g in b.gaps if g not in a.gaps)])
     shift = a.lines
-    b_windows, broken = b.windows.shifted(shift), a.windows.breaks_first_line_of(b.windows)
     merged = SourceScan(
         a.name, a.kind, a.bytes + b.bytes, a.lines + b.lines, skipped=a.skipped or b.skipped, ends_line=b.ends_line
     )
     merged.gaps = [*a.gaps, *(g for g in b.gaps if g not in a.gaps)]
-    for key in sorted(a.tallies.keys() | b.tallies.keys()):
-        later = _without_line(_shifted(b.tallies.get(key, Tally()), shift), shift + 1 if broken else None)
-        joined = _join(a.tallies.get(key, Tally()), later, key[0] in census)
-        if joined.count:
-            merged.tallies[key] = joined
+    if a.bytes == 0 and a.lines == 0:
+        merged.edge, later = b.edge, b.tallies
+    else:
+        merged.edge, later = a.edge, _settled(b, is_quoted=a.windows.ends_in_frame())
+    for key in sorted(a.tallies.keys() | later.keys()):
+        tally = a.tallies.get(key) or later[key]
+        hits = [*(a.tallies[key].hits() if key in a.tallies else ()), *_moved(later.get(key), shift)]
+        merged.tallies[key] = tally_of(hits, tally.want, tally.census)
+    _limit_keys(merged)
     for speaker in sorted(a.progress.keys() | b.progress.keys()):
         both = [*a.progress.get(speaker, ()), *(_move(h, shift) for h in b.progress.get(speaker, ()))]
         merged.progress[speaker] = (both[0], both[-1])
-    merged.windows = a.windows.followed_by(b_windows)
-    merged.windows.prune(merged.first_lines())
+    merged.windows = a.windows.followed_by(b.windows, shift)
+    merged.prune()
     return merged
+
+
+def seal(part: SourceScan) -> SourceScan:
+    """Yield a source's scan without what only a part that follows or precedes it would need."""
+    sealed = replace(part, tallies=_settled(part, is_quoted=False), edge=[], windows=replace(part.windows, open=[]))
+    sealed.windows.opening, sealed.windows.is_all_opening = None, False
+    sealed.prune()
+    return sealed
+
+
+def _settled(part: SourceScan, *, is_quoted: bool) -> dict[tuple[str, str], Tally]:
+    """The tallies with the hits of the first line, unless that line is quoted source code."""
+    tallies = dict(part.tallies)
+    for edge in [] if is_quoted else reversed(part.edge):
+        key = (edge.hit.rule, edge.speaker)
+        others = tallies[key].hits() if key in tallies else []
+        tallies[key] = tally_of([edge.hit, *others], edge.want, edge.census)
+    return dict(sorted(tallies.items()))
+
+
+def _limit_keys(scan: SourceScan) -> None:
+    if len(scan.tallies) > MAX_KEYS:
+        by_place = sorted(scan.tallies.items(), key=lambda item: (item[1].first[0].line, item[0]))
+        scan.tallies = dict(sorted(by_place[:MAX_KEYS]))
+        scan.gaps = sorted({*scan.gaps, TOO_MANY_KEYS})
 
 
 def _move(hit: Hit, shift: int) -> Hit:
     return replace(hit, line=hit.line + shift)
 
 
-def _shifted(tally: Tally, shift: int) -> Tally:
-    first, last = [_move(h, shift) for h in tally.first], [_move(h, shift) for h in tally.last]
-    return Tally(first, last, tally.count, tally.at_least)
-
-
-def _without_line(tally: Tally, line: int | None) -> Tally:
-    """Drop hits on `line`: the part before shows that it is quoted source code."""
-    if line is None or all(h.line != line for h in tally.hits()):
-        return tally
-    first = [h for h in tally.first if h.line != line]
-    return Tally(first, tally.last, tally.count - (len(tally.first) - len(first)), tally.at_least)
-
-
-def _join(a: Tally, b: Tally, census: bool) -> Tally:
-    joined = Tally(list(a.first), list(a.last), a.count, a.at_least or b.at_least)
-    for hit in b.hits():
-        add_hit(joined, hit, census)
-    joined.count = a.count + b.count
-    return joined
+def _moved(tally: Tally | None, shift: int) -> list[Hit]:
+    return [_move(h, shift) for h in tally.hits()] if tally else []
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------
@@ -157,12 +188,13 @@ def _join(a: Tally, b: Tally, census: bool) -> Tally:
 
 def scan_to_json(scan: Scan) -> str:
     """Yield the scan as versioned JSON; the same scan gives the same text."""
-    sources = [_source_to_json(scan.sources[name]) for name in sorted(scan.sources)]
+    sources = [source_to_json(scan.sources[name]) for name in sorted(scan.sources)]
     content = {"diagnose_scan": SCAN_VERSION, "catalogue": scan.catalogue, "gaps": scan.gaps, "sources": sources}
     return json.dumps({**content, "dumps": scan.dumps}, ensure_ascii=False, separators=(",", ":"))
 
 
-def _source_to_json(s: SourceScan) -> dict[str, Any]:
+def source_to_json(s: SourceScan) -> dict[str, Any]:
+    """Yield one source's scan as plain values."""
     return {
         "name": s.name,
         "kind": s.kind,
@@ -172,11 +204,12 @@ def _source_to_json(s: SourceScan) -> dict[str, Any]:
         "gaps": s.gaps,
         "ends_line": s.ends_line,
         "tallies": [
-            [rule, speaker, t.count, t.at_least, [_row(h) for h in t.first], [_row(h) for h in t.last]]
+            [rule, speaker, t.want, t.census, [_row(h) for h in t.first], [_row(h) for h in t.last]]
             for (rule, speaker), t in sorted(s.tallies.items())
         ],
         "progress": [[speaker, [_row(h) for h in pair]] for speaker, pair in sorted(s.progress.items())],
         "windows": s.windows.to_json(),
+        "edge": [[_row(e.hit), e.speaker, e.want, e.census] for e in s.edge],
     }
 
 
@@ -201,19 +234,20 @@ def scan_from_json(data: bytes, name: str) -> Scan:
 def _source_from_json(raw: dict[str, Any]) -> SourceScan:
     scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], skipped=raw["skipped"], gaps=raw["gaps"])
     scan.ends_line = raw["ends_line"]
-    for rule, speaker, count, at_least, first, last in raw["tallies"]:
-        scan.tallies[(rule, speaker)] = Tally([Hit(*h) for h in first], [Hit(*h) for h in last], count, at_least)
+    for rule, speaker, want, census, first, last in raw["tallies"]:
+        scan.tallies[(rule, speaker)] = Tally([Hit(*h) for h in first], [Hit(*h) for h in last], want, census)
     for speaker, (first, last) in raw["progress"]:
         scan.progress[speaker] = (Hit(*first), Hit(*last))
     scan.windows = Windows.from_json(raw["windows"])
+    scan.edge = [Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"]]
     return scan
 
 
-def merge_all(parts: Iterable[SourceScan], census: frozenset[str]) -> SourceScan:
+def merge_all(parts: Iterable[SourceScan]) -> SourceScan:
     """Yield the parts of one source as one, in the order given."""
     result: SourceScan | None = None
     for part in parts:
-        result = part if result is None else merge(result, part, census)
+        result = part if result is None else merge(result, part)
     if result is None:
         raise ValueError("no parts")
     return result

@@ -1,361 +1,307 @@
 """One source's blocks in, its `SourceScan` out: the map step.
 
-No Python per uninteresting line: the matcher goes over the block, and only lines that hold a literal (and what they
-open) are looked at. A rule that has hit often for one speaker is only counted, its last lines are verified at the end.
+No Python per uninteresting line: the matcher goes over the block, and only passages that hold a literal are looked
+at. A rule's first hits by a speaker are verified at once; what comes later waits in the ring of recent blocks, and of
+what leaves the ring only the latest hits are verified and kept. So first and last hits are exact, whatever the blocks.
 """
 
 from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from .catalogue import Catalogue
-from .matcher import Candidate, Matcher, PatternTimeout, read_fields
-from .prefixes import Line, fast_speaker, read_lines
+from .blocks import Block
+from .matcher import PatternTimeout, read_fields
+from .passages import LongLine, Passage, TextBlock
+from .prefixes import fast_speaker
 from .progress import ProgressReader
-from .rule import Form, Rule
-from .scan import MAX_KEYS, Hit, SourceScan, Tally, add_hit, cap
-from .windows import AFTER, BEFORE, FRAME, HEAD_LINES, MAX_TEXT, REACH_LINES, STACK_LINES, TAIL_LINES, TRACEBACK_REST
+from .rule import Form
+from .scan import MAX_KEYS, TOO_MANY_KEYS, Edge, Hit, SourceScan, cap, tally_of
+from .scan_rules import RuleForms, ScanRules
+from .windows import BEFORE, HEAD_LINES, MAX_TEXT, TAIL_LINES, cut_opening, decode, is_frame, walk_for
 
-MAX_SEGMENT = 64 * 1024  # bytes of one line looked at around a hit
-TRACEBACK, STACK = "~traceback", "~stack"  # not rules: marks that open a window
-MARKS = {  # text that opens a traceback or a dump of stacks
-    TRACEBACK: ("Traceback (most recent call last", "Original Traceback", "terminate called after throwing"),
-    STACK: ("(most recent call first)", "(active)", "(idle)", "(active+gil)", "(LWP ", "Exception raised from "),
-}
+__all__ = ["ScanRules", "Scanner"]
+
+RING_BYTES = 8 << 20  # of recent blocks, in which what waits is verified in one go
+PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones replaced are dropped
 WHO = re.compile(rb"\b(?i:rank|pid|task|gpu)[\s:=_]{0,3}(\d{1,7})")  # tells speakers apart that no prefix names
 SKIPPED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Slot:
-    """One rule by one speaker: what is verified, and the latest lines that are not yet."""
+    """One rule by one speaker: what is verified, and the passages that are not yet."""
 
-    rule: Rule
     speaker: str
-    tally: Tally = field(default_factory=Tally)
-    pending: deque[tuple[int, bytes, int]] = field(default_factory=lambda: deque(maxlen=64))
-    skipped: int = 0
-
-
-class ScanRules:
-    """A catalogue as the scanner uses it: one matcher for messages, one for signs of life."""
-
-    def __init__(self, catalogue: Catalogue) -> None:
-        rules = list(catalogue.rules.values())
-        marks = [_mark(name, literals) for name, literals in MARKS.items()]
-        self.main = Matcher([*(r for r in rules if r.tells != "progress" and not _is_catch_all(r)), *marks])
-        self.progress = Matcher([r for r in rules if r.tells == "progress"])
-        self.census = frozenset(r.id for r in rules if r.census)
-        self.key = catalogue.key
-
-
-def _is_catch_all(rule: Rule) -> bool:
-    """Whether it is asked of whole tracebacks only: its literals (`Error`) stand on far too many lines."""
-    return rule.generic and rule.match == "traceback"
-
-
-def _mark(name: str, literals: tuple[str, ...]) -> Rule:
-    return Rule(name, "context", "stack", "", (Form(literals, ""),), "", id=name)
+    rule: RuleForms
+    first: list[Hit] = field(default_factory=list)
+    last: list[Hit] = field(default_factory=list)
+    pending: list[tuple[Passage, tuple[int, ...]]] = field(default_factory=list)
+    is_full: bool = False
 
 
 class Scanner:
-    """Reads one source or one part of it, block by block; every block ends at a line end."""
+    """Reads one source or one part of it, block by block; every block ends at a line end or within a long line."""
 
-    def __init__(self, rules: ScanRules, name: str, kind: str = "text", *, later_part: bool = False) -> None:
+    def __init__(
+        self, rules: ScanRules, name: str, kind: str = "text", *, later_part: bool = False, head_lines: int = HEAD_LINES
+    ) -> None:
         self._rules = rules
         self._scan = SourceScan(name, kind)
         self._windows = self._scan.windows
-        self._windows.opening = [] if later_part else None
+        self._opening = b"" if later_part else None
+        self._windows.is_all_opening = later_part
+        self._head_lines = head_lines
         self._slots: dict[tuple[int, bytes], _Slot] = {}
-        self._rule_numbers = {c.rule.id: n for n, c in enumerate(rules.main.candidates)}
         self._progress = ProgressReader(rules.progress)
-        self._recent: deque[tuple[bytes, int]] = deque()  # the latest blocks, enough for the tail
-        self._previous = b""  # the line before this block
+        self._ring: deque[tuple[TextBlock, dict[_Slot, None]]] = deque()
+        self._ring_bytes = 0
+        self._waiting: dict[_Slot, None] = {}  # slots with pending passages in the latest block
+        self._tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL_LINES)
+        self._long: LongLine | None = None  # the line that the latest block ended in
+        self._spans_at_prune = 0
         self._timeouts: set[str] = set()
 
-    def feed(self, data: bytes, *, continues: bool = False) -> None:
-        """Read one block. `continues`: it begins inside the line in which the block before it ended."""
+    def feed(self, block: Block) -> None:
+        """Read one block."""
+        data = block.data
         if not data:
             return
-        base = self._scan.lines + (0 if continues or self._scan.bytes == 0 or self._scan.ends_line else 1)
-        block = _Block(data, base)
-        begun = self._match(block)
-        self._walk(block, begun)
-        self._head(block)
-        self._progress.feed(data, base)
-        self._remember(data, base)
-        self._scan.bytes += len(data)
-        self._scan.lines = base + data.count(b"\n")
+        before = [x for x in self._tail if x[0] <= self._scan.lines][-BEFORE:]
+        text = TextBlock(data, self._scan.lines, before, continues=block.continues, overlap=block.overlap)
+        self._go_on(text)
+        has_progress = self._match(text, self._rules.find(data))
+        self._progress.feed(text, is_worth=has_progress)
+        self._remember(text, block)
+        self._scan.bytes += len(data) - block.overlap
+        self._scan.lines = text.lines()
         self._scan.ends_line = data.endswith(b"\n")
-        self._previous = data[data.rfind(b"\n", 0, len(data) - 1) + 1 :][:MAX_TEXT]
 
     def finish(self) -> SourceScan:
-        """Yield what was found."""
-        for slot in self._slots.values():
+        """Yield what was found, as a part that others may precede or follow."""
+        for slot in [s for s in self._slots.values() if s.pending]:
             self._settle(slot)
-        self._scan.tallies = {
-            (s.rule.id, s.speaker): s.tally for s in sorted(self._slots.values(), key=_slot_key) if s.tally.count
-        }
+        for slot in self._slots.values():
+            tally = tally_of([*slot.first, *slot.last], slot.rule.want, slot.rule.census)
+            self._scan.tallies[(slot.rule.rule.id, slot.speaker)] = tally
+        self._scan.tallies = dict(sorted(self._scan.tallies.items()))
         self._scan.progress = self._progress.finish()
-        for number, text in _last_lines(self._recent, TAIL_LINES):
-            self._windows.last.append((number, text))
+        self._windows.last.extend((n, decode(raw)) for n, raw in self._tail)
+        self._windows.opening = self._opening
         self._scan.gaps += [f"pattern of {rule} ran out of time" for rule in sorted(self._timeouts)]
-        self._windows.prune(self._scan.first_lines())
-        self._windows.lines = dict(sorted(self._windows.lines.items()))
+        self._scan.prune()
         return self._scan
 
     # --- hits -----------------------------------------------------------------------------------------------
 
-    def _match(self, block: _Block) -> dict[int, list[tuple[int, str, int]]]:
-        """Verify the lines with literals; yield what begins, by offset of the line: (number, kind, lines)."""
-        begun: dict[int, list[tuple[int, str, int]]] = {}
-        owners, at, end, found = self._rules.main.owners, -1, -1, set[int]()
-        for stop, literal in self._rules.main.find(block.data):
-            if stop > end:
-                if found:
-                    self._segment(block, at, end, found, begun)
-                at, end = block.segment(stop - 1)
-                found = set()
-            found.update(owners[literal])
-        if found:
-            self._segment(block, at, end, found, begun)
-        return begun
+    def _match(self, block: TextBlock, found: list[tuple[int, int]]) -> bool:
+        """Look at the passages with literals; tell whether the block may hold signs of life."""
+        progress, main, stop = False, self._rules.main_count, -1
+        passage: Passage | None = None
+        literals: list[int] = []
+        for end, literal in found:
+            if literal >= main:
+                progress = True
+                continue
+            if end <= block.overlap:
+                continue  # seen at the end of the block before
+            if end > stop:
+                if passage is not None:
+                    self._look(passage, literals)
+                passage = block.passage(end - 1, self._long if block.continues else None)
+                stop = passage.end
+                literals = [literal]
+            elif literal not in literals:
+                literals.append(literal)
+        if passage is not None:
+            self._look(passage, literals)
+        return progress
 
-    def _segment(
-        self, block: _Block, at: int, end: int, found: set[int], begun: dict[int, list[tuple[int, str, int]]]
-    ) -> None:
-        raw = block.data[at:end]
-        number = block.number(at)
-        plain, census = fast_speaker(raw[:256]), None
-        fresh: list[tuple[Candidate, _Slot]] = []
-        for n in sorted(found):
-            candidate = self._rules.main.candidates[n]
-            if candidate.rule.census and census is None:
-                census = plain + b"|" + b",".join(WHO.findall(raw[:512])[:4])
-            slot = self._slot(candidate.rule, census if candidate.rule.census and census else plain)
+    def _look(self, passage: Passage, literals: list[int]) -> None:
+        """Verify what the literals in one passage may mean, or let it wait where the rule has hit often."""
+        head = passage.block.data[passage.at : min(passage.at + 512, passage.end)]
+        plain = fast_speaker(head[:256] if passage.long is None else passage.long.head[:256])
+        named: bytes | None = None
+        for rule in self._rules.rules_of(literals):
+            speaker = plain
+            if rule.census:
+                if named is None:
+                    named = plain + b"|" + b",".join(WHO.findall(head)[:4])
+                speaker = named
+            slot = self._slots.get((rule.number, speaker))
+            if slot is not None and slot.is_full:
+                slot.pending.append((passage, rule.forms))
+                self._waiting[slot] = None
+                continue
+            hit = self._verify(passage, rule, rule.forms)
+            if hit is not None:
+                self._add(passage, rule, speaker, slot, hit)
+
+    def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: _Slot | None, hit: Hit) -> None:
+        if self._is_edge(passage, rule):
+            who = speaker.decode("utf-8", "replace")
+            self._scan.edge.append(Edge(hit, who, rule.want, rule.census))
+        else:
             if slot is None:
-                continue
-            if len(slot.tally.first) >= cap(candidate.rule.census)[0]:
-                slot.pending.append((number, raw[:MAX_SEGMENT], candidate.index))
-                slot.skipped += 1
-            else:
-                fresh.append((candidate, slot))
-        if fresh:
-            self._verify(block, at, raw, number, fresh, begun)
+                if len(self._slots) >= MAX_KEYS:
+                    self._scan.gaps = sorted({*self._scan.gaps, TOO_MANY_KEYS})
+                    return
+                slot = self._slots[(rule.number, speaker)] = _Slot(speaker.decode("utf-8", "replace"), rule)
+            slot.first.append(hit)
+            slot.is_full = len(slot.first) >= cap(rule.census)[0]
+        self._surround(passage, hit, rule.want)
 
-    def _slot(self, rule: Rule, speaker: bytes) -> _Slot | None:
-        key = (self._rule_numbers[rule.id], speaker)
-        slot = self._slots.get(key)
-        if slot is None:
-            if len(self._slots) >= MAX_KEYS:
-                note = f"more than {MAX_KEYS} speakers and rules; later ones were not followed"
-                self._scan.gaps = sorted({*self._scan.gaps, note})
-                return None
-            slot = self._slots[key] = _Slot(rule, speaker.decode("utf-8", "replace"))
-        return slot
+    def _is_edge(self, passage: Passage, rule: RuleForms) -> bool:
+        """Whether the line before, which may make this one quoted code, belongs to another part."""
+        block = passage.block
+        return rule.is_line and passage.at == 0 and block.base == 0 and not block.continues
 
-    def _verify(
-        self,
-        block: _Block,
-        at: int,
-        raw: bytes,
-        number: int,
-        fresh: list[tuple[Candidate, _Slot]],
-        begun: dict[int, list[tuple[int, str, int]]],
-    ) -> None:
-        lines = _pieces(number, raw)
-        quoted = self._is_quoted(block, at)
-        for candidate, slot in fresh:
-            hit = self._hit(candidate, lines, number, quoted)
-            if hit is None or (slot.tally.first and slot.tally.first[-1] == hit):
-                continue
-            add_hit(slot.tally, hit, candidate.rule.census)
-            begun.setdefault(block.line_start(at), []).extend(_begins(candidate.rule, number))
-
-    def _hit(self, candidate: Candidate, lines: list[Line], number: int, quoted: bool) -> Hit | None:
-        rule = candidate.rule
-        if rule.match in ("block", "traceback", "stack"):
-            segment = _segment_with(candidate.form, lines)
-            return Hit(rule.id, candidate.index, number, segment, None)
-        if quoted:
+    def _verify(self, passage: Passage, rule: RuleForms, forms: tuple[int, ...]) -> Hit | None:
+        candidates = [self._rules.main.candidates[n] for n in forms]
+        if not rule.is_line:
+            first, pieces = passage.pieces()
+            found = ((i, c) for c in candidates for i, p in enumerate(pieces) if _holds(c.form, p.message))
+            index, candidate = next(found, (0, candidates[0]))
+            return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None)
+        text = passage.raw().decode("utf-8", "replace")
+        possible = [c for c in candidates if self._rules.main.may_match(c.form, text)]
+        if not possible:
             return None
-        for segment, line in enumerate(lines):
-            if line.message.startswith(SKIPPED_STARTS):
+        first, pieces = passage.pieces()
+        for index, piece in enumerate(pieces):
+            if piece.message.startswith(SKIPPED_STARTS):
                 continue
-            try:
-                match = self._rules.main.verify(candidate.form, line.message)
-            except PatternTimeout:
-                self._timeouts.add(rule.id)
-                continue
-            if match:
-                return Hit(rule.id, candidate.index, number, segment, read_fields(rule, match.groupdict()))
+            for candidate in possible:
+                try:
+                    match = self._rules.main.verify(candidate.form, piece.message)
+                except PatternTimeout:
+                    self._timeouts.add(rule.rule.id)
+                    continue
+                if match:
+                    if self._is_quoted(passage):
+                        return None
+                    fields = read_fields(rule.rule, match.groupdict())
+                    return Hit(rule.rule.id, candidate.index, passage.number(), first + index, fields)
         return None
 
-    def _is_quoted(self, block: _Block, at: int) -> bool:
+    def _is_quoted(self, passage: Passage) -> bool:
         """Whether the line before is a traceback's frame, so that this one is source code."""
-        before = block.line_before(at)
-        text = (self._previous if before is None else before)[:1024]
-        if b'File "' not in text:
+        block = passage.block
+        if passage.at != block.line_start(passage.at) or (passage.at == 0 and block.continues):
             return False
-        pieces = _pieces(0, text.rstrip(b"\r\n"))
-        return bool(pieces) and FRAME.match(pieces[-1].message) is not None
+        before = block.lines_before(passage.at, 1)
+        return bool(before) and b'File "' in before[0][1] and is_frame(decode(before[0][1]))
 
     def _settle(self, slot: _Slot) -> None:
-        """Verify the latest of the lines that were only counted."""
-        _, last = cap(slot.rule.census)
+        """Verify the latest of the passages that wait; the earlier ones can be neither first nor last."""
+        _, most = cap(slot.rule.census)
         kept: list[Hit] = []
-        for number, raw, index in reversed(slot.pending):
-            candidate = next(c for c in self._rules.main.candidates if c.rule.id == slot.rule.id and c.index == index)
-            hit = self._hit(candidate, _pieces(number, raw), number, quoted=False)
-            if hit is not None and hit not in kept:
+        while slot.pending and len(kept) < most:
+            passage, forms = slot.pending.pop()
+            hit = self._verify(passage, slot.rule, forms)
+            if hit is not None:
                 kept.append(hit)
-                self._windows.keep(number, raw[:MAX_TEXT].decode("utf-8", "replace"), number)
-            if len(kept) >= last:
-                break
-        slot.tally.last = kept[::-1]
-        slot.tally.count += len(kept)
-        slot.tally.at_least = slot.skipped > len(kept)
+                self._surround(passage, hit, slot.rule.want)
+        slot.pending.clear()
+        slot.last = [*slot.last, *kept[::-1]][-most:]
 
     # --- surroundings ---------------------------------------------------------------------------------------
 
-    def _walk(self, block: _Block, begun: dict[int, list[tuple[int, str, int]]]) -> None:
-        """Go from each beginning to the end of what it opens, and over nothing else."""
-        starts = deque(sorted(begun))
-        at = 0
-        while True:
-            if not self._windows.is_open():
-                if not starts:
+    def _surround(self, passage: Passage, hit: Hit, want: str) -> None:
+        """Keep the hit's line, its neighbours, and what it opens as far as it is read."""
+        windows, span = self._windows, (hit.line, want)
+        if passage.long:
+            windows.long[hit.line] = passage.text()
+        if not windows.begin(span):
+            return
+        block = passage.block
+        start = block.line_start(passage.at)
+        walk = walk_for(hit.line, want, passage.long.head if passage.long else block.data[start : start + 256])
+        if walk is not None:
+            for number, raw in block.lines_before(start, BEFORE):
+                windows.keep(span, number, decode(raw))
+        end = min(block.line_end(start), start + MAX_TEXT)
+        own = passage.long.start if passage.long else block.data[start:end]
+        windows.keep(span, hit.line, decode(own))
+        if walk is None:
+            return
+        number = hit.line
+        for later, at in self._rest_of(block, block.line_end(passage.at) + 1):
+            for raw in later.lines_from(at) if at < len(later.data) else ():
+                number += 1
+                if walk.takes(raw):
+                    windows.keep(span, number, decode(raw))
+                if not walk.is_open():
                     return
-                at = starts[0]
-            if at >= len(block.data):
-                return
-            number, text, after = block.line(at)
-            if self._windows.is_open():
-                self._windows.step(number, text)
-            if starts and starts[0] == at:
-                starts.popleft()
-                self._begin(block, at, text, begun[at])
-            at = after
+        windows.open.append(walk)
 
-    def _begin(self, block: _Block, at: int, text: str, begins: list[tuple[int, str, int]]) -> None:
-        for number, kind, lines in begins:
-            self._windows.begin(number, text, kind, lines)
-            if kind == "context":
-                for n, before in block.lines_before(at, BEFORE) or _last_lines(self._recent, BEFORE):
-                    self._windows.keep(n, before, number)
+    def _rest_of(self, block: TextBlock, at: int) -> list[tuple[TextBlock, int]]:
+        """The block from `at` on, and the blocks after it that are read already."""
+        blocks = [b for b, _ in self._ring]
+        later = blocks[blocks.index(block) + 1 :] if block in blocks else []
+        return [(block, at), *((b, 0) for b in later)]
 
-    def _head(self, block: _Block) -> None:
-        """Keep the first lines; of a later part, also those that may close what the part before left open."""
+    def _go_on(self, block: TextBlock) -> None:
+        """Lead what is open through the block."""
         windows = self._windows
-        at = 0
-        while at < len(block.data):
-            more = windows.opening is not None and len(windows.opening) < REACH_LINES
-            if len(windows.first) >= HEAD_LINES and not more:
-                return
-            number, text, at = block.line(at)
-            if len(windows.first) < HEAD_LINES:
-                windows.first.append((number, text))
-            if windows.opening is not None and more:
-                windows.opening.append((number, text))
+        still = []
+        for walk in windows.open:
+            span = (walk.line, walk.want)
+            for number, raw in enumerate(block.lines_from(0), block.base + 1 + block.continues):
+                if walk.takes(raw):
+                    windows.keep(span, number, decode(raw))
+                if not walk.is_open():
+                    break
+            else:
+                still.append(walk)
+        windows.open[:] = still
 
-    def _remember(self, data: bytes, base: int) -> None:
-        self._recent.append((data, base))
-        while len(self._recent) > 1 and sum(d.count(b"\n") for d, _ in list(self._recent)[1:]) > TAIL_LINES:
-            self._recent.popleft()
+    def _remember(self, text: TextBlock, block: Block) -> None:
+        """Keep head, tail and opening, put the block into the ring, and settle what leaves it."""
+        self._keep_head(text)
+        tail = text.lines_before(len(text.data), TAIL_LINES)
+        start = text.line_start(len(text.data))
+        if start < len(text.data) and (start > 0 or not text.continues):  # without its line end
+            tail.append((text.number(start), text.data[start : start + MAX_TEXT]))
+        latest = self._tail[-1][0] if self._tail else 0
+        self._tail.extend(x for x in tail if x[0] > latest)
+        if block.cut and not block.continues:
+            number = text.number(start)
+            self._long = text.long if text.long and text.long.number == number else None
+            self._long = self._long or LongLine(number, text.data[start : start + MAX_TEXT])
+        self._ring.append((text, self._waiting))
+        self._waiting = {}
+        self._ring_bytes += len(text.data)
+        while self._ring_bytes > RING_BYTES and len(self._ring) > 1:
+            oldest, waiting = self._ring[0]
+            for slot in waiting:
+                if slot.pending and slot.pending[0][0].block is oldest:
+                    self._settle(slot)
+            self._ring.popleft()
+            self._ring_bytes -= len(oldest.data)
+        self._prune()
+
+    def _keep_head(self, text: TextBlock) -> None:
+        windows = self._windows
+        if len(windows.first) < self._head_lines:
+            for number, raw in enumerate(text.lines_from(0), text.base + 1 + text.continues):
+                windows.first.append((number, decode(raw)))
+                if len(windows.first) >= self._head_lines:
+                    break
+        if self._opening is not None and windows.is_all_opening:
+            new = text.data[text.skipped() :]
+            self._opening, windows.is_all_opening = cut_opening(self._opening + new)
+
+    def _prune(self) -> None:
+        spans = len(self._windows.spans)
+        if spans < PRUNE_SPANS + 2 * self._spans_at_prune:
+            return
+        wanted = {(h.line, s.rule.want) for s in self._slots.values() for h in [*s.first, *s.last]}
+        self._windows.prune(wanted | {(e.hit.line, e.want) for e in self._scan.edge})
+        self._spans_at_prune = len(self._windows.spans)
 
 
-def _slot_key(slot: _Slot) -> tuple[str, str]:
-    return (slot.rule.id, slot.speaker)
-
-
-def _begins(rule: Rule, number: int) -> Iterable[tuple[int, str, int]]:
-    if rule.id == TRACEBACK:
-        return [(number, "traceback", TRACEBACK_REST)]
-    if rule.id == STACK:
-        return [(number, "stack", STACK_LINES)]
-    if rule.match == "block":
-        return [(number, "block", rule.lines - 1), (number, "context", AFTER)]
-    if rule.match == "traceback":
-        return [(number, "block", TRACEBACK_REST), (number, "context", AFTER)]
-    return [(number, "context", AFTER if rule.role not in ("context", "harmless") else 0)]
-
-
-def _pieces(number: int, raw: bytes) -> list[Line]:
-    return read_lines(number, raw[:MAX_SEGMENT].decode("utf-8", "replace")[: MAX_TEXT * 2])
-
-
-def _segment_with(form: Form, lines: list[Line]) -> int:
-    for segment, line in enumerate(lines):
-        text = line.message.lower() if form.ignore_case else line.message
-        if any((x.lower() if form.ignore_case else x) in text for x in form.literals):
-            return segment
-    return 0
-
-
-def _last_lines(blocks: Iterable[tuple[bytes, int]], count: int) -> list[tuple[int, str]]:
-    """The last `count` lines of consecutive blocks, with their numbers."""
-    found: list[tuple[int, str]] = []
-    for data, base in reversed(list(blocks)):
-        tail = _Block(data, base).lines_before(len(data), count - len(found))
-        found = tail + found
-        if len(found) >= count:
-            break
-    return found[-count:]
-
-
-class _Block:
-    """Lines of one block by offset."""
-
-    def __init__(self, data: bytes, base: int) -> None:
-        self.data = data
-        self._base = base
-        self._counted_to = 0
-        self._count = 0
-
-    def number(self, at: int) -> int:
-        """The line number of offset `at`; asked in rising order."""
-        if at < self._counted_to:
-            return self._base + self.data.count(b"\n", 0, at) + 1
-        self._count += self.data.count(b"\n", self._counted_to, at)
-        self._counted_to = at
-        return self._base + self._count + 1
-
-    def line_start(self, at: int) -> int:
-        return self.data.rfind(b"\n", 0, at) + 1
-
-    def segment(self, at: int) -> tuple[int, int]:
-        """Start and end of what stands between line ends or carriage returns around offset `at`."""
-        data = self.data
-        start = data.rfind(b"\n", 0, at) + 1
-        end = data.find(b"\n", at)
-        end = len(data) if end < 0 else end
-        start = data.rfind(b"\r", start, at) + 1 or start
-        cr = data.find(b"\r", at, end)
-        end = end if cr < 0 else cr
-        return max(start, at - MAX_SEGMENT // 2), max(min(end, at + MAX_SEGMENT // 2), at + 1)
-
-    def line(self, at: int) -> tuple[int, str, int]:
-        """Number, text and next offset of the line that starts at `at`."""
-        end = self.data.find(b"\n", at)
-        end = len(self.data) if end < 0 else end
-        text = self.data[at : min(end, at + MAX_TEXT * 2)].decode("utf-8", "replace").rstrip("\r")
-        return self.number(at), text, end + 1
-
-    def line_before(self, at: int) -> bytes | None:
-        start = self.line_start(at)
-        if start == 0:
-            return None
-        return self.data[self.data.rfind(b"\n", 0, start - 1) + 1 : start - 1]
-
-    def lines_before(self, at: int, count: int) -> list[tuple[int, str]]:
-        """Up to `count` lines that end before the line of offset `at`."""
-        found: list[tuple[int, str]] = []
-        start = self.line_start(at)
-        while start > 0 and len(found) < count:
-            begin = self.data.rfind(b"\n", 0, start - 1) + 1
-            found.append((self.number(begin), self.line(begin)[1]))
-            start = begin
-        return found[::-1]
+def _holds(form: Form, message: str) -> bool:
+    text = message.lower() if form.ignore_case else message
+    return any((x.lower() if form.ignore_case else x) in text for x in form.literals)
