@@ -188,6 +188,7 @@ def _specific(event: Event, places: Places) -> tuple[bool, bool, bool]:
     """A process's own file tells more than the console, a log more than the error file made from it."""
     path = places.by_source[event.source]
     own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
+    own = own or event.prefix.local_rank is not None  # `--tee`: the console has it as it came, in order with the others
     return (not _is_copy(event), own, event.prefix.actor is None)
 
 
