@@ -47,6 +47,31 @@ def scan(
 
 
 @app.command()
+def case(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="CASE.tar.gz")],
+) -> int:
+    """Pack a redacted, trimmed case to report a wrong verdict with."""
+    from .account import account  # noqa: PLC0415
+    from .case_file import pack_case  # noqa: PLC0415
+    from .catalogue import load_rules  # noqa: PLC0415
+    from .engine import reduce, require_something  # noqa: PLC0415
+    from .reading import Deadline, read_all  # noqa: PLC0415
+    from .scanner import ScanRules  # noqa: PLC0415
+
+    catalogue = load_rules()
+    found = read_all(paths, ScanRules(catalogue), Deadline.after(None))
+    require_something(found)
+    report = account(*reduce(found, catalogue), catalogue, found)
+    try:
+        output.write_bytes(pack_case(found, report))
+    except OSError as error:
+        raise UsageError(f"-o {output}: {error.strerror or error}") from error
+    typer.echo(f"diagnose: wrote {output}; fill in truth.yaml and read the logs once before you send it", err=True)
+    return 0
+
+
+@app.command()
 def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> int:
     """Print the JSON Schema of the report."""
     if what != "report":
