@@ -9,10 +9,11 @@ import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from report_samples import all_samples
 
 from diagnose.report import Diagnosis, Evidence, Link, Report, Stats, dumps, from_dict, to_json
 from diagnose.report_schema import SCHEMA_PATH, dumps_schema, schema
+
+from .report_samples import all_samples
 
 SAMPLES = all_samples()
 CONTRACT = ["schema_version", "outcome", "diagnosis", "chain", "alternatives", "symptoms", "survived", "timeline", "ranks", "collectives", "stacks", "attempts", "other_jobs", "facts", "notices", "gaps", "inputs", "stats", "time_basis"]
