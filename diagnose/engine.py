@@ -15,6 +15,7 @@ from .errors import SourceError
 from .events import EventReader
 from .job import Job, JobContext, build_job
 from .reading import Deadline, Progress, read_all
+from .narrowing import narrow
 from .recorder_dump import Dump
 from .report import Report
 from .scan import Scan
@@ -50,6 +51,8 @@ def diagnose(
     require_something(scan)
     built, verdict = reduce(scan, catalogue, job, tz, rank_from)
     report = account(built, verdict, catalogue, scan)
+    if since or until or rank is not None:
+        report = narrow(report, since, until, rank)
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
 
 
