@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from .account import account
 from .catalogue import Catalogue, load_rules
@@ -16,11 +17,13 @@ from .events import EventReader
 from .job import Job, JobContext, build_job
 from .reading import Deadline, Progress, read_all
 from .narrowing import narrow
-from .recorder_dump import Dump
 from .report import Report
 from .scan import Scan
 from .scanner import ScanRules
 from .sources import Input
+
+if TYPE_CHECKING:
+    from .recorder_dump import Dump
 
 UNREAD_KINDS = ("recorder", "scan")
 
@@ -79,9 +82,17 @@ def reduce(
     """Yield the job that a scan tells of, and the verdict on it."""
     reader = EventReader(catalogue)
     readable = [s for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
-    dumps = [Dump.from_json(d) for d in scan.dumps]
+    dumps = _dumps(scan)
     job = build_job([reader.read(s) for s in readable], dumps, context, zone_offset_s(tz), rank_from)
     return job, decide(job, correlate(job), catalogue)
+
+
+def _dumps(scan: Scan) -> list[Dump]:
+    if not scan.dumps:
+        return []
+    from .recorder_dump import Dump  # noqa: PLC0415 - only jobs with dumps pay for it
+
+    return [Dump.from_json(d) for d in scan.dumps]
 
 
 def zone_offset_s(tz: str | None) -> float | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
 from .firing import with_table
@@ -16,8 +16,11 @@ from .matcher import Candidate, Matcher, PatternTimeout, read_fields
 from .prefixes import Line, Prefix, read_lines, speaker_key
 from .rule import Role, Rule
 from .scan import Hit, SourceScan
-from .stacks import StackDump, find_stacks
+from .scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks
+
+if TYPE_CHECKING:
+    from .stacks import StackDump
 
 MAX_BLOCK_LINES = 80
 BARE_LINES = 14  # of a message without a traceback above it
@@ -89,7 +92,7 @@ class EventReader:
         """Yield the events of one source, in line order."""
         lines = [line for number, text in scan.kept().items() for line in read_lines(number, text)]
         tracebacks = find_tracebacks(lines)
-        stacks = find_stacks(lines)
+        stacks = _stacks(scan, lines)
         reading = _Reading(self._catalogue, self._matcher, scan.name, lines, tracebacks, stacks)
         events = [e for hit in scan.hits() for e in reading.events(hit)]
         events += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, events)]
@@ -110,6 +113,15 @@ class EventReader:
             [x for x in lines if x.number in tail_numbers],
             [x for x in lines if x.number in head_numbers],
         )
+
+
+def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
+    """Dumps of live threads, where the scan met the mark of one."""
+    if not any(rule == STACK for rule, _ in scan.tallies):
+        return []
+    from .stacks import find_stacks  # noqa: PLC0415 - few jobs have any
+
+    return find_stacks(lines)
 
 
 class _Reading:

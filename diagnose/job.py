@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .clocks import Clocks, set_clocks
 from .events import Event, SourceEvents
 from .placement import Places, place
-from .recorder_dump import Dump
 from .tracebacks import Traceback
+
+if TYPE_CHECKING:
+    from .recorder_dump import Dump
 
 FAILING = ("cause", "symptom")
 MIN_TEXT = 24  # characters: shorter messages are alike by chance

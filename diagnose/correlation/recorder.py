@@ -7,11 +7,14 @@ another size, or nothing. A rank without a dump is unknown, never missing.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ..flight_recorder import Divergence, GroupReport, Side, compare
 from ..job import Job
 from ..ranges import rank_ranges
-from .finding import Exhibit, Finding
+from .finding import Certainty, Exhibit, Finding
+
+if TYPE_CHECKING:
+    from ..flight_recorder import Divergence, GroupReport, Side
 
 CAUSES = {
     "op": "collective.desync",
@@ -28,6 +31,8 @@ def find(job: Job) -> Iterator[Finding]:
     """Yield one finding for the divergence that nothing else explains."""
     if not job.dumps:
         return
+    from ..flight_recorder import compare  # noqa: PLC0415 - only jobs with dumps pay for it
+
     for report in compare(job.dumps, job.world_size):
         first = report.first
         if report.verdict == "divergent" and first is not None and not first.is_survived and not first.is_consequence:
@@ -43,7 +48,7 @@ def _finding(report: GroupReport, d: Divergence) -> Finding:
     did = f"issued {_entry(d.found[0])}" if d.found and d.kind != "missing" else "issued nothing"
     why = f"In group {report.desc or report.group} at number {d.seq} {who} {did}, {expected}."
     cause = CAUSES[d.kind] if d.detail not in ("skipped", "swapped") else "collective.desync"
-    certainty = "likely" if d.is_ambiguous or d.kind == "state" else "certain"
+    certainty: Certainty = "likely" if d.is_ambiguous or d.kind == "state" else "certain"
     fields = {"seq": d.seq, "kind": d.kind, "pg": report.group}
     return Finding(cause, why, shown, ranks, certainty=certainty, fields=fields, question="recorder")
 

@@ -7,14 +7,17 @@ All in one collective: nobody is at fault, the fault lies below (network, GPU). 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ..job import Job
 from ..ranges import rank_ranges
-from ..stack_tree import StackTree, main_thread, merge_stacks
-from ..stacks import StackDump
 from .finding import Exhibit, Finding
 
-Placed = tuple[int | str, str, StackDump]  # rank or label, source, dump
+if TYPE_CHECKING:
+    from ..stack_tree import StackTree
+    from ..stacks import StackDump
+
+Placed = tuple[int | str, str, "StackDump"]  # rank or label, source, dump
 SLOW = {"save": "storage.slow-save"}
 DEBUGGERS = ("py-spy", "pyspy", "gdb", "pstack", "eu-stack", "pystack", "cuda-gdb")
 
@@ -35,7 +38,11 @@ def placed_stacks(job: Job) -> list[Placed]:
 def stack_tree(job: Job) -> StackTree | None:
     """Yield all ranks' stacks merged, if there are any."""
     placed = placed_stacks(job)
-    return merge_stacks((label, dump) for label, _, dump in placed) if placed else None
+    if not placed:
+        return None
+    from ..stack_tree import merge_stacks  # noqa: PLC0415 - few jobs have any
+
+    return merge_stacks((label, dump) for label, _, dump in placed)
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -43,6 +50,8 @@ def find(job: Job) -> Iterator[Finding]:
     placed = [p for p in placed_stacks(job) if not p[2].reason]  # a reason: the process died there
     if len({label for label, _, _ in placed}) < 2:
         return
+    from ..stack_tree import merge_stacks  # noqa: PLC0415
+
     tree = merge_stacks((label, dump) for label, _, dump in placed)
     ranks = tuple(sorted(x for x in tree.suspects if isinstance(x, int)))
     crowd = [x for x in tree.crowd if isinstance(x, int)]
@@ -76,6 +85,8 @@ def _together(tree: StackTree) -> str:
 
 def _shown(job: Job, placed: list[Placed], labels: tuple[int | str, ...]) -> tuple[Exhibit, ...]:
     """The innermost frames of these ranks' main threads, at their own lines."""
+    from ..stack_tree import main_thread  # noqa: PLC0415
+
     found = []
     for label in labels:
         _, source, dump = next(p for p in placed if p[0] == label)
