@@ -66,6 +66,14 @@ def load_config(start: str | os.PathLike[str] = ".") -> Config:
     return Config()
 
 
+def template_for(folder: str | None, suffix: str) -> str | None:
+    """The user's own template for an output with this suffix: `report.md.j2` in the template folder; None for ours."""
+    if folder is None:
+        return None
+    path = os.path.join(folder, f"report{suffix.lower()}.j2")
+    return path if os.path.isfile(path) else None
+
+
 def _upwards(start: Path) -> list[Path]:
     folders = []
     for folder in (start, *start.parents):

@@ -40,7 +40,7 @@ def report(request: HookRequest) -> None:
     if not inputs:
         _say(request, f"{one_line(request.reason)}; there is nothing to read")
         return
-    request = replace(request, inputs=tuple(inputs), folder=str(folder))
+    request = replace(request, inputs=tuple(inputs), folder=str(folder), reason=_public(request.reason))
     if request.shared:
         _report_for_all(request, folder)
     else:
@@ -117,6 +117,13 @@ def _post(request: HookRequest, slack: Path, trouble: str | None) -> None:
     )
     problem = post(str(request.webhook), text, max(0.5, min(WEBHOOK_S, request.seconds_left())))
     _say(request, problem or "report posted to the web hook")
+
+
+def _public(text: str) -> str:
+    """The reason may quote an exception; it goes into stubs and to the web hook."""
+    from .redaction import redact_text  # noqa: PLC0415
+
+    return redact_text(one_line(text), privacy=True)
 
 
 def _is_first(key: str) -> bool:

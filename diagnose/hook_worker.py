@@ -14,15 +14,6 @@ if TYPE_CHECKING:
     from .report import Report
     from .scan import Scan
 
-FORMS = {
-    ".slack": "slack",
-    ".md": "markdown",
-    ".html": "html",
-    ".htm": "html",
-    ".json": "json",
-    ".txt": "terminal",
-    ".xml": "junit",
-}
 _PRIVATE = ("markdown", "html", "slack")  # forms that are pasted in public
 _RENDER_S = 1.5  # what is left for deciding and writing when reading has used its share
 _LIKELY = 0.8  # the most that may be believed of a report from one node of many
@@ -43,16 +34,22 @@ def write_reports(request: HookRequest) -> None:
     )  # fmt: skip
     report = bound_by_nodes(report, len(request.hosts) or 1, request.nodes)
     for output in request.outputs:
-        _write(Path(output), rendered(report, request, FORMS.get(Path(output).suffix, "markdown")))
+        _write(Path(output), rendered(report, request, Path(output)))
 
 
-def rendered(report: Report, request: HookRequest, form: str) -> str:
-    """Returns the report in one form, without secrets."""
-    from .redaction import redact  # noqa: PLC0415
-    from .render import render  # noqa: PLC0415
+def rendered(report: Report, request: HookRequest, output: Path) -> str:
+    """Returns the report in the form that the output's name asks for, without secrets."""
+    from .config import template_for  # noqa: PLC0415
+    from .redaction import describe, redact  # noqa: PLC0415
+    from .render import SUFFIXES, render  # noqa: PLC0415
 
-    shown = redact(report, privacy=form in _PRIVATE)[0] if request.redact else report
-    return render(shown, form, width=100, color=False, lang=request.lang or "en")
+    form = "slack" if output.suffix == ".slack" else SUFFIXES.get(output.suffix.lower(), "markdown")
+    lang, note = request.lang or "en", ""
+    if request.redact:
+        report, replaced = redact(report, privacy=form in _PRIVATE)
+        note = describe(replaced)
+    template = template_for(request.templates, output.suffix) if form != "json" else None
+    return render(report, form, width=100, color=False, lang=lang, template=template, redacted=note)
 
 
 def bound_by_nodes(report: Report, seen: int, nodes: int | None) -> Report:

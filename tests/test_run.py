@@ -78,27 +78,27 @@ def test_death_by_a_signal_is_passed_on_as_that_signal(name):
 
 def test_command_that_does_not_exist_ends_as_in_a_shell():
     done = run("no-such-launcher")
-    assert (127, b"diagnose run: no-such-launcher: No such file or directory\n") == (done.returncode, done.stderr)
+    assert (done.returncode, done.stderr) == (127, b"diagnose run: no-such-launcher: No such file or directory\n")
 
 
 def test_file_that_is_not_executable_ends_as_in_a_shell(tmp_path):
     (tmp_path / "train.sh").write_text("exit 0\n")
-    assert 126 == run(str(tmp_path / "train.sh")).returncode
+    assert run(str(tmp_path / "train.sh")).returncode == 126
 
 
 def test_wrong_usage_starts_nothing():
     done = subprocess.run([*RUN, "--hang-after", "soon", "--", "true"], capture_output=True, check=False)
-    assert 2 == done.returncode
+    assert done.returncode == 2
 
 
 def test_streams_stay_apart_and_unchanged():
     done = run("sh", "-c", "printf 'a\\000\\377b\\r'; printf 'to stderr' >&2")
-    assert (b"a\0\xffb\r", b"to stderr") == (done.stdout, done.stderr)
+    assert (done.stdout, done.stderr) == (b"a\0\xffb\r", b"to stderr")
 
 
 def test_stdin_is_the_jobs():
     with subprocess.Popen([*RUN, "--", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as job:
-        assert (b"lines\n", None) == job.communicate(b"lines\n", timeout=20)
+        assert job.communicate(b"lines\n", timeout=20) == (b"lines\n", None)
 
 
 def test_order_of_stdout_and_stderr_is_kept_where_both_lead_to_one_place():
@@ -111,7 +111,7 @@ def test_closed_stream_stays_closed():
     code = "import os\ntry: os.fstat(1)\nexcept OSError: os.write(2, b'closed')"
     command = " ".join(f"'{word}'" for word in [*RUN, "--", sys.executable, "-Sc", code.replace("'", '"')])
     done = subprocess.run(f"{command} >&-", shell=True, stderr=subprocess.PIPE, check=False)
-    assert b"closed" == done.stderr
+    assert done.stderr == b"closed"
 
 
 def test_files_that_the_parent_left_open_reach_the_job():
@@ -119,7 +119,7 @@ def test_files_that_the_parent_left_open_reach_the_job():
     os.set_inheritable(write_end, True)
     run("bash", "-c", f"echo inherited >&{write_end}", close_fds=False)
     os.close(write_end)
-    assert b"inherited\n" == os.read(read_end, 100)
+    assert os.read(read_end, 100) == b"inherited\n"
     os.close(read_end)
 
 
@@ -129,29 +129,29 @@ def test_reader_that_leaves_ends_the_job_as_it_would_alone():
         assert job.stdout is not None
         job.stdout.read(2)
         job.stdout.close()
-        assert -signal.SIGPIPE == job.wait(20)
+        assert job.wait(20) == -signal.SIGPIPE
 
 
 def test_success_leaves_nothing_behind(tmp_path):
     run("echo", "fine")
-    assert [] == list(tmp_path.glob("diagnose-run-*"))
+    assert list(tmp_path.glob("diagnose-run-*")) == []
 
 
 def test_keep_leaves_the_output_of_a_success(tmp_path):
     run("echo", "fine", options=("--keep", str(tmp_path / "kept")))
-    assert "fine\n" == (tmp_path / "kept" / "stdout.log").read_text()
+    assert (tmp_path / "kept" / "stdout.log").read_text() == "fine\n"
 
 
 def test_daemon_that_holds_stdout_does_not_hold_the_end():
     began = time.monotonic()
     done = subprocess.run([*RUN, "--", "sh", "-c", "sleep 5 & echo done"], stdout=subprocess.DEVNULL, check=False)
-    assert (0, True) == (done.returncode, time.monotonic() - began < 4)
+    assert (done.returncode, time.monotonic() - began < 4) == (0, True)
 
 
 def test_ignored_signals_stay_ignored():
     """`nohup` sets SIGHUP to be ignored; the job inherits that."""
     script = f"trap '' HUP; exec {' '.join(RUN)} -- sh -c 'kill -HUP $$; kill -HUP $PPID; echo lives'"
-    assert b"lives\n" == subprocess.run(["sh", "-c", script], capture_output=True, check=False).stdout
+    assert subprocess.run(["sh", "-c", script], capture_output=True, check=False).stdout == b"lives\n"
 
 
 COUNT_TERM = (
@@ -168,9 +168,9 @@ COUNT_TERM = (
 def test_signal_to_us_alone_is_forwarded_once():
     with start(*python(COUNT_TERM.format(wait=0.8)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
         assert job.stdout is not None
-        assert b"ready\n" == job.stdout.readline()
+        assert job.stdout.readline() == b"ready\n"
         job.send_signal(signal.SIGTERM)
-        assert 101 == job.wait(20)
+        assert job.wait(20) == 101
 
 
 def test_signal_to_the_whole_group_is_not_doubled():
@@ -180,9 +180,9 @@ def test_signal_to_the_whole_group_is_not_doubled():
     )
     with job:
         assert job.stdout is not None
-        assert b"ready\n" == job.stdout.readline()
+        assert job.stdout.readline() == b"ready\n"
         os.killpg(job.pid, signal.SIGTERM)
-        assert 101 == job.wait(20)
+        assert job.wait(20) == 101
 
 
 def test_job_that_ignores_sigterm_goes_on():
@@ -191,7 +191,7 @@ def test_job_that_ignores_sigterm_goes_on():
         assert job.stdout is not None
         job.stdout.readline()
         job.terminate()
-        assert 0 == job.wait(20)
+        assert job.wait(20) == 0
 
 
 def test_job_lives_on_when_we_are_killed(tmp_path):
@@ -205,7 +205,7 @@ def test_job_lives_on_when_we_are_killed(tmp_path):
         job.stdout.readline()
         job.kill()
         rest = job.stdout.read()
-    assert (b"step 11", True) == (rest.splitlines()[-1], (tmp_path / "survived").exists())
+    assert (rest.splitlines()[-1], (tmp_path / "survived").exists()) == (b"step 11", True)
     assert wait_for(lambda: [*tmp_path.glob("diagnose-run-*/stdout.log")])  # left readable for `diagnose FOLDER`
 
 
@@ -217,7 +217,7 @@ def test_job_lives_on_when_a_copier_is_killed():
         job.stdout.readline()
         os.kill(_copier_of(job.pid), signal.SIGKILL)
         last = job.stdout.read().splitlines()[-1]
-        assert (b"step 19", 0) == (last, job.wait(20))
+        assert (last, job.wait(20)) == (b"step 19", 0)
 
 
 def _copier_of(pid: int) -> int:
@@ -247,7 +247,7 @@ def test_endless_output_grows_neither_memory_nor_disk(tmp_path):
 
         assert wait_for(ended, 30)
     kept = (tmp_path / "kept" / "stdout.log").stat().st_size
-    assert (True, True) == (max(peaks) < 20 * 1024, 12 << 20 <= kept < 13 << 20)
+    assert (max(peaks) < 20 * 1024, 12 << 20 <= kept < 13 << 20) == (True, True)
 
 
 # --- terminals ---------------------------------------------------------------------------------------------------
@@ -277,20 +277,20 @@ def on_a_terminal(words: list[str], keys: bytes = b"", when: bytes = b"", size: 
 def test_terminal_stays_a_terminal_of_its_size():
     code = "import os; print(os.isatty(1), os.isatty(2), os.isatty(0), *os.get_terminal_size(1))"
     shown, _ = on_a_terminal([*RUN, "--", *python(code)], size=(33, 101))
-    assert b"True True True 101 33\r\n" == shown
+    assert shown == b"True True True 101 33\r\n"
 
 
 def test_colours_and_bars_come_through_as_they_are():
     code = r"import os; os.write(2, b'\x1b[32m 50%|#####     |\x1b[0m\r'); os.write(1, b'done\n')"
     shown, _ = on_a_terminal([*RUN, "--", *python(code)])
-    assert b"\x1b[32m 50%|#####     |\x1b[0m\rdone\r\n" == shown
+    assert shown == b"\x1b[32m 50%|#####     |\x1b[0m\rdone\r\n"
 
 
 def test_piped_stream_beside_a_terminal_gets_no_terminal(tmp_path):
     code = "import os; open('seen', 'w').write(f'{os.isatty(1)} {os.isatty(2)}')"
     words = " ".join(f"'{w}'" for w in [*RUN, "--", sys.executable, "-Sc", code.replace("'", '"')])
     on_a_terminal(["/bin/sh", "-c", f"{words} | cat"])
-    assert "False True" == (tmp_path / "seen").read_text()
+    assert (tmp_path / "seen").read_text() == "False True"
 
 
 def test_ctrl_c_reaches_the_job_once():
@@ -299,12 +299,12 @@ def test_ctrl_c_reaches_the_job_once():
         "end = time.monotonic() + 0.6\nwhile time.monotonic() < end: time.sleep(0.05)\nsys.exit(100 + len(seen))"
     )
     _, status = on_a_terminal([*RUN, "--", *python(code)], keys=b"\x03", when=b"ready")
-    assert 101 == os.waitstatus_to_exitcode(status)
+    assert os.waitstatus_to_exitcode(status) == 101
 
 
 def test_ctrl_c_that_ends_the_job_ends_us_by_the_same_signal():
     _, status = on_a_terminal([*RUN, "--", "sh", "-c", "echo ready; exec sleep 20"], keys=b"\x03", when=b"ready")
-    assert -signal.SIGINT == os.waitstatus_to_exitcode(status)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGINT
 
 
 def test_input_typed_at_the_terminal_reaches_the_job():
@@ -321,11 +321,11 @@ def test_new_terminal_size_reaches_the_job():
     pid, master = pty.fork()
     if pid == 0:
         os.execv(RUN[0], [*RUN, "--", *python(code)])
-    assert b"ready" == os.read(master, 100)
+    assert os.read(master, 100) == b"ready"
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 132, 0, 0))
     status = os.waitpid(pid, 0)[1]
     os.close(master)
-    assert 42 == os.waitstatus_to_exitcode(status)
+    assert os.waitstatus_to_exitcode(status) == 42
 
 
 # --- reports -----------------------------------------------------------------------------------------------------
@@ -333,14 +333,14 @@ def test_new_terminal_size_reaches_the_job():
 
 def test_failure_is_reported_where_asked(tmp_path):
     done = run("sh", "-c", f"cat <<'E'\n{OOM}E\nexit 3", options=("-o", "report.md"))
-    assert (3, True) == (done.returncode, (tmp_path / "report.md").exists())
+    assert (done.returncode, (tmp_path / "report.md").exists()) == (3, True)
     assert f"diagnose run: report: {tmp_path}/report.md".encode() in done.stderr
 
 
 def test_silence_is_reported_and_the_job_goes_on(tmp_path):
     done = run("sh", "-c", "echo step 1; sleep 1.2; echo step 2", options=("--hang-after", "0.4", "-o", "hang.md"))
-    assert (0, b"step 1\nstep 2\n") == (done.returncode, done.stdout)
-    assert (1, True) == (done.stderr.count(b"no output for 0.4 s"), (tmp_path / "hang.md").exists())
+    assert (done.returncode, done.stdout) == (0, b"step 1\nstep 2\n")
+    assert (done.stderr.count(b"no output for 0.4 s"), (tmp_path / "hang.md").exists()) == (1, True)
 
 
 def test_reporter_that_hangs_is_ended_within_the_budget(tmp_path):
@@ -350,13 +350,13 @@ def test_reporter_that_hangs_is_ended_within_the_budget(tmp_path):
     (tmp_path / "empty.toml").write_text(f'rules = ["{tmp_path}/rules"]\n')
     began = time.monotonic()
     done = run("sh", "-c", "echo Killed; exit 9", options=("--budget", "2.5", "-o", "report.md"))
-    assert (9, True) == (done.returncode, time.monotonic() - began < 4)
+    assert (done.returncode, time.monotonic() - began < 4) == (9, True)
     assert "No diagnosis yet: exit code 9" in (tmp_path / "report.md").read_text()
 
 
 def test_temporary_folder_that_cannot_be_made_does_not_stop_the_job(monkeypatch, tmp_path):
     done = run("sh", "-c", "echo runs; exit 5", options=("--keep", "/proc/no/such"))
-    assert (5, b"runs\n") == (done.returncode, done.stdout)
+    assert (done.returncode, done.stdout) == (5, b"runs\n")
 
 
 # --- parts -------------------------------------------------------------------------------------------------------
@@ -377,20 +377,20 @@ def test_copy_holds_head_and_tail(tmp_path, total):
 
 def test_launchers_flags_name_its_logs_and_the_scripts_do_not():
     words = ["torchrun", "--log-dir", "logs", "--nproc-per-node=8", "train.py", "--log_dir", "tensorboard"]
-    assert ("torchrun", ["/job/logs"]) == (launcher_of(words), log_patterns(words, "/job"))
+    assert (launcher_of(words), log_patterns(words, "/job")) == ("torchrun", ["/job/logs"])
 
 
 def test_python_m_is_read_as_the_launcher_that_it_is():
     words = ["python", "-m", "torch.distributed.run", "--log_dir=/logs", "-m", "train"]
-    assert ("torchrun", ["/logs"]) == (launcher_of(words), log_patterns(words, "/job"))
+    assert (launcher_of(words), log_patterns(words, "/job")) == ("torchrun", ["/logs"])
 
 
 def test_placeholders_of_srun_match_any_name():
-    assert ["/job/logs/*-*.out"] == log_patterns(["srun", "-o", "logs/%j-%3t.out", "python", "train.py"], "/job")
+    assert log_patterns(["srun", "-o", "logs/%j-%3t.out", "python", "train.py"], "/job") == ["/job/logs/*-*.out"]
 
 
 def test_output_of_mpirun_is_what_its_name_begins():
-    assert ["/job/out*"] == log_patterns(["mpirun", "-n", "8", "--output-filename", "out", "./train.py"], "/job")
+    assert log_patterns(["mpirun", "-n", "8", "--output-filename", "out", "./train.py"], "/job") == ["/job/out*"]
 
 
 @pytest.mark.parametrize(("text", "expected"), [("90", 90.0), ("90s", 90.0), ("15m", 900.0), ("1.5h", 5400.0)])

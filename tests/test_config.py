@@ -1,0 +1,99 @@
+"""The configuration file: found, checked, and its mistakes named."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnose.config import Config, HookConfig, load_config, template_for
+from diagnose.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def _alone(monkeypatch):
+    monkeypatch.delenv("DIAGNOSE_CONFIG", raising=False)
+
+
+def write(folder, text, name="diagnose.toml"):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+    (folder / ".git").mkdir(exist_ok=True)
+    return folder
+
+
+def test_no_file_means_defaults(tmp_path):
+    assert load_config(write(tmp_path, "", "other.toml")) == Config()
+
+
+def test_every_key_is_read(tmp_path):
+    write(
+        tmp_path,
+        'rules = ["ops/rules"]\nformat = "markdown"\nredact = false\ntz = "Asia/Shanghai"\nrank-from = "r(\\\\d+)"\n'
+        'lang = "zh"\ntemplates = "ops/templates"\n[hook]\noutput = "report.md"\nbudget = 20\nhang-after = 900\n'
+        'webhook = "$SLACK"\nshared = "/shared"\n',
+    )
+    hook = HookConfig((str(tmp_path / "report.md"),), 20.0, 900.0, "$SLACK", "/shared")
+    expected = Config(
+        str(tmp_path / "diagnose.toml"), (str(tmp_path / "ops/rules"),), "markdown", False, "Asia/Shanghai", r"r(\d+)",
+        "zh", str(tmp_path / "ops/templates"), hook,
+    )  # fmt: skip
+    assert load_config(tmp_path) == expected
+
+
+def test_table_of_pyproject_is_read(tmp_path):
+    write(tmp_path, '[project]\nname = "x"\n[tool.diagnose]\ntz = "UTC"\n', "pyproject.toml")
+    assert load_config(tmp_path).tz == "UTC"
+
+
+def test_own_file_goes_before_pyproject(tmp_path):
+    write(tmp_path, '[tool.diagnose]\ntz = "UTC"\n', "pyproject.toml")
+    assert load_config(write(tmp_path, 'tz = "Asia/Tokyo"\n')).tz == "Asia/Tokyo"
+
+
+def test_pyproject_without_our_table_does_not_end_the_search(tmp_path):
+    write(tmp_path, 'tz = "UTC"\n')
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "pyproject.toml").write_text("[project]\n")
+    assert load_config(tmp_path / "sub").tz == "UTC"
+
+
+def test_search_ends_at_the_top_of_the_repository(tmp_path):
+    write(tmp_path, 'tz = "UTC"\n')
+    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    assert load_config(tmp_path / "repo").tz is None
+
+
+def test_file_named_by_the_environment_counts_alone(tmp_path, monkeypatch):
+    (tmp_path / "ours.toml").write_text('lang = "zh"\n')
+    monkeypatch.setenv("DIAGNOSE_CONFIG", str(tmp_path / "ours.toml"))
+    assert load_config(write(tmp_path, 'lang = "en"\n')).lang == "zh"
+
+
+def test_broken_pyproject_is_another_tools_business(tmp_path):
+    assert load_config(write(tmp_path, "[broken", "pyproject.toml")) == Config()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ('redct = true', "unknown key redct; did you mean redact?"),
+        ('[hook]\nbudgett = 3', "unknown key hook.budgett; did you mean budget_s?"),
+        ('redact = "yes"', "redact must be true or false"),
+        ('format = "pdf"', "format must be one of terminal, markdown"),
+        ('[hook]\nbudget = -1', "hook.budget must be a number of seconds above 0"),
+        ('[hook]\nbudget = true', "hook.budget must be a number of seconds above 0"),
+        ('rules = [3]', "rules must be text"),
+        ('hook = 3', "hook must be a table"),
+        ('tz = ', "is not TOML"),
+    ],
+)  # fmt: skip
+def test_mistake_is_named_with_file_and_key(tmp_path, text, message):
+    with pytest.raises(UsageError) as caught:
+        load_config(write(tmp_path, text))
+    assert str(caught.value).startswith(f"{tmp_path / 'diagnose.toml'}")
+    assert message in str(caught.value)
+
+
+def test_template_of_the_folder_replaces_ours(tmp_path):
+    (tmp_path / "report.md.j2").write_text("mine")
+    found = [template_for(str(tmp_path), suffix) for suffix in (".md", ".html")]
+    assert found == [str(tmp_path / "report.md.j2"), None]

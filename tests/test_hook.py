@@ -1,0 +1,509 @@
+"""Hooks: what the job and the scripts around it notice of them, and what they leave."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+import pytest
+import yaml
+
+from diagnose.hook_environment import attempt_folder, count_nodes, nodes_of_command, read_environment
+from diagnose.hook_request import HookRequest, KeptCopy, decode_request, encode_request, module_command
+from diagnose.hook_shared import SharedFolder, plain_name
+from diagnose.hook_summary import summary_lines
+from diagnose.hook_worker import bound_by_nodes
+from diagnose.report import Diagnosis, Report
+
+ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = ROOT / "examples" / "hooks"
+OOM = (
+    "[rank0]: Traceback (most recent call last):\n"
+    '[rank0]:   File "train.py", line 3, in <module>\n'
+    "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of "
+    "79.15 GiB of which 1.00 GiB is free.\n"
+)
+
+
+@pytest.fixture(autouse=True)
+def _surroundings(tmp_path, monkeypatch):
+    """A bare environment, with `diagnose` on the PATH as an installed one would be."""
+    for name in [n for n in os.environ if n.startswith(("SLURM", "DIAGNOSE", "TORCHELASTIC", "RANK", "PET_"))]:
+        monkeypatch.delenv(name)
+    (tmp_path / "bin").mkdir()
+    command(tmp_path, "diagnose", 'case $1 in run|hook) m=${1}_command; shift;; *) m=__main__;; esac\n'
+            f'exec {sys.executable} -m diagnose.$m "$@"\n')  # fmt: skip
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    (tmp_path / "empty.toml").write_text("")
+    monkeypatch.setenv("DIAGNOSE_CONFIG", str(tmp_path / "empty.toml"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.log").write_text(OOM)
+
+
+def command(folder, name, text):
+    """Puts a small program on the PATH: the surroundings that this machine does not have."""
+    path = folder / "bin" / name
+    path.write_text(f"#!/bin/bash\n{text}")
+    path.chmod(0o755)
+
+
+def shell(script, **environment):
+    return subprocess.run(
+        ["bash", "-c", script], capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+def python(script, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False,
+        env={**os.environ, **environment}, stdin=subprocess.DEVNULL,
+    )  # fmt: skip
+
+
+# --- diagnose hook -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "--no-such-option",
+        "--exit-code x",
+        "--exit-code 0 train.log",
+        "no/such/log",
+        "--help",
+        "--budget 0 train.log",
+        "",
+    ],
+)
+def test_hook_exits_0_whatever_it_is_given(words):
+    assert shell(f"diagnose hook {words}").returncode == 0
+
+
+def test_hook_does_nothing_after_a_success():
+    done = shell("diagnose hook --exit-code 0 -o report.md train.log")
+    assert (done.stdout, done.stderr, Path("report.md").exists()) == ("", "", False)
+
+
+def test_hook_names_the_cause_and_where_the_report_is(tmp_path):
+    done = shell("diagnose hook --exit-code 1 -o out/report.md train.log")
+    assert "diagnose hook: memory.cuda-oom: " in done.stderr
+    assert f"diagnose hook: report: {tmp_path}/out/report.md" in done.stderr
+    assert "CUDA out of memory" in Path("out/report.md").read_text()
+
+
+def test_hook_that_is_terminated_exits_0(tmp_path):
+    stall(tmp_path)
+    with subprocess.Popen(["diagnose", "hook", "--exit-code", "1", "train.log"], stderr=subprocess.DEVNULL) as hook:
+        time.sleep(0.5)
+        hook.send_signal(signal.SIGTERM)
+        assert hook.wait(10) == 0
+
+
+def stall(folder):
+    """Rules that do not answer when they are read, as on a file server that is gone."""
+    (folder / "rules" / "memory" / "stalled").mkdir(parents=True)
+    os.mkfifo(folder / "rules" / "memory" / "stalled" / "cause.yaml")
+    (folder / "empty.toml").write_text(f'rules = ["{folder}/rules"]\n')
+
+
+def test_stall_is_ended_within_the_budget_and_leaves_a_stub(tmp_path):
+    stall(tmp_path)
+    began = time.monotonic()
+    done = shell("diagnose hook --exit-code 7 --budget 2.5 -o report.md -o report.json train.log")
+    assert (done.returncode, time.monotonic() - began < 4) == (0, True)
+    assert Path("report.md").read_text().startswith("# No diagnosis yet: exit code 7")
+    assert json.loads(Path("report.json").read_text())["diagnosis"]["cause"] == "unknown"
+
+
+def test_reporter_that_stalls_itself_is_left_behind(tmp_path):
+    """Its output folder does not answer: opening a FIFO for writing waits for a reader."""
+    os.mkfifo(tmp_path / "report.md")
+    began = time.monotonic()
+    done = shell("diagnose hook --exit-code 7 --budget 2 -o report.md train.log")
+    assert (done.returncode, time.monotonic() - began < 4) == (0, True)
+    assert "no report within 2 s" in done.stderr
+
+
+def test_broken_configuration_is_one_line(tmp_path):
+    (tmp_path / "empty.toml").write_text("redct = true")
+    done = shell("diagnose hook --exit-code 1 -o report.md train.log")
+    assert (done.returncode, Path("report.md").exists(), done.stderr.count("did you mean redact?")) == (0, True, 1)
+
+
+def test_module_beside_the_script_is_not_taken_for_ours(tmp_path):
+    (tmp_path / "diagnose.py").write_text("raise SystemExit('wrong module')")
+    done = subprocess.run([*module_command("hook_reporter")], input=b"", capture_output=True, check=False)
+    assert b"wrong module" not in done.stderr
+
+
+def test_report_goes_to_the_web_hook():
+    got = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            got.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_words):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Handler) as server:
+        serving = threading.Thread(target=server.handle_request)
+        serving.start()
+        done = shell(
+            "diagnose hook --exit-code 1 train.log", DIAGNOSE_WEBHOOK=f"http://127.0.0.1:{server.server_port}/"
+        )
+        serving.join(20)
+    assert "report posted to the web hook" in done.stderr
+    assert "out of memory" in got[0]["text"]
+
+
+# --- several nodes -----------------------------------------------------------------------------------------------
+
+
+def test_nodes_leave_scans_and_one_reports_once(tmp_path):
+    command(tmp_path, "torchrun", f'echo "[default0]:$(head -3 {tmp_path}/train.log)" > "$LOGS/rank0.log"; exit 1\n')
+    node = "mkdir -p $n; SLURMD_NODENAME=$n LOGS=$PWD/$n SHARED=$PWD/shared bash {}; echo $n $?"
+    script = f"for n in node1 node2; do ({node.format(EXAMPLES / 'srun_every_node.sh')}) & done; wait"
+    done = shell(script, SLURM_JOB_ID="77", SLURM_STEP_NUM_NODES="2")
+    assert sorted(done.stdout.splitlines()) == ["node1 1", "node2 1"]
+    assert sorted(p.name for p in Path("shared/77").iterdir()) == ["node1.scan.json.gz", "node2.scan.json.gz"]
+    assert (done.stderr.count("reports for all"), Path("shared/77.report.md").exists()) == (1, True)
+
+
+def test_report_from_one_node_of_many_says_so_and_is_at_most_likely():
+    report = Report(
+        outcome="failed", diagnosis=Diagnosis(cause="memory.cuda-oom", certainty="certain", confidence=0.95)
+    )
+    bounded = bound_by_nodes(report, 1, 4)
+    assert bounded.diagnosis == replace(report.diagnosis, certainty="likely", confidence=0.8)
+    assert bounded.gaps[0].text.startswith("1 of 4 nodes' logs were read")
+
+
+def test_report_from_all_nodes_is_left_as_it_is():
+    report = Report(diagnosis=Diagnosis(certainty="certain"))
+    assert [bound_by_nodes(report, 4, 4), bound_by_nodes(report, 1, None)] == [report, report]
+
+
+def test_node_that_stays_away_is_not_waited_for_beyond_the_time(tmp_path):
+    done = shell("diagnose hook --exit-code 1 --nodes 2 --job j --shared shared --budget 8 train.log")
+    report = json.loads(Path("shared/j.report.json").read_text())
+    assert "1 of 2 nodes left a scan" in done.stderr
+    assert (report["diagnosis"]["cause"], report["diagnosis"]["certainty"]) == ("memory.cuda-oom", "likely")
+
+
+def test_duty_to_report_is_taken_once(tmp_path):
+    place = SharedFolder(tmp_path, "job")
+    assert [place.claim("node1"), place.claim("node2"), place.owner()] == [True, False, "node1"]
+
+
+def test_duty_of_a_node_that_died_is_taken_over(tmp_path):
+    place = SharedFolder(tmp_path, "job")
+    place.scans.mkdir()
+    place.claim("node1")
+    os.utime(place.lock, (1000, 1000))
+    place.scan_of("node2").touch()
+    assert [place.claim("node2"), place.owner(), place.claim("node3")] == [True, "node2", False]
+
+
+def test_names_in_shared_folders_cannot_leave_them():
+    assert [plain_name("../../etc/x"), plain_name("..")] == ["_.._etc_x", "unnamed"]
+
+
+# --- inside the job ----------------------------------------------------------------------------------------------
+
+RAISES = (
+    "from diagnose.hook import *\n{before}\n"
+    "{decorators}\ndef main(): raise ValueError('loss is nan')\n"
+    "main()\n"
+)  # fmt: skip
+DECORATOR = RAISES.format(before="", decorators="@diagnose_on_failure(output='report.md')")
+
+
+def test_exception_goes_on_its_way_with_its_exit_code():
+    done = python(DECORATOR)
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "ValueError: loss is nan")
+
+
+def test_report_is_there_and_stderr_says_where(tmp_path):
+    assert f"diagnose: report: {tmp_path}/report.md" in python(DECORATOR).stderr
+    assert Path("report.md").exists()
+
+
+def test_context_manager_reports_and_does_not_swallow():
+    done = python("from diagnose.hook import *\nwith diagnose_on_failure(): raise SystemExit(5)")
+    assert (done.returncode, "diagnose: report: " in done.stderr) == (5, True)
+
+
+def test_success_and_clean_exit_are_not_reported():
+    done = python("from diagnose.hook import *\nwith diagnose_on_failure(): pass\nwith diagnose_on_failure(): exit(0)")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_excepthook_prints_as_ever_and_reports():
+    done = python("from diagnose.hook import *\ninstall(output='report.md')\nraise ValueError('bad')")
+    assert (done.returncode, Path("report.md").exists()) == (1, True)
+    assert done.stderr.index("ValueError: bad") < done.stderr.index("diagnose: report")
+
+
+def test_uninstall_restores_what_was_there():
+    assert (
+        python(
+            "import sys\nfrom diagnose.hook import *\nb = sys.excepthook\ninstall()\nuninstall()\nassert sys.excepthook is b"
+        ).returncode
+        == 0
+    )
+
+
+def test_exception_is_reported_once_by_nested_hooks():
+    before = "install()"
+    decorators = "@diagnose_on_failure()\n@diagnose_on_failure()"
+    assert python(RAISES.format(before=before, decorators=decorators)).stderr.count("diagnose: report") == 1
+
+
+def test_misspelt_option_does_not_stop_the_job():
+    done = python("from diagnose.hook import *\nwith diagnose_on_failure(ouput='x'): print('trained')")
+    assert (done.returncode, done.stdout) == (0, "trained\n")
+
+
+def test_hook_in_a_job_ends_within_its_budget(tmp_path):
+    stall(tmp_path)
+    began = time.monotonic()
+    done = python("from diagnose.hook import *\nwith diagnose_on_failure(budget_s=2): raise KeyError('x')")
+    assert (done.returncode, time.monotonic() - began < 4) == (1, True)
+
+
+def test_only_the_first_failing_rank_of_a_node_reports():
+    script = "\n".join(f"RANK={n} LOCAL_RANK={n} {sys.executable} in_code.py & " for n in range(4)) + "\nwait"
+    Path("in_code.py").write_text((EXAMPLES / "in_code.py").read_text())
+    done = shell(script)
+    assert (done.stderr.count("]: report: "), done.stderr.count("FloatingPointError: loss is nan")) == (1, 4)
+
+
+RECORD = (  # what torchelastic's `record` does: write the error file, raise again
+    "import functools, json, os\n"
+    "def record(function):\n"
+    "    @functools.wraps(function)\n"
+    "    def wrapper(*a, **k):\n"
+    "        try: return function(*a, **k)\n"
+    "        except Exception as e:\n"
+    "            with open(os.environ['TORCHELASTIC_ERROR_FILE'], 'w') as f:\n"
+    "                json.dump({'message': {'message': repr(e), 'extraInfo': {}}}, f)\n"
+    "            raise\n"
+    "    return wrapper\n"
+)
+
+
+@pytest.mark.parametrize("decorators", ["@record\n@diagnose_on_failure()", "@diagnose_on_failure()\n@record"])
+def test_works_beside_torchelastics_record(tmp_path, decorators):
+    ranks = tmp_path / "none_4kqlbyqv" / "attempt_0" / "3"
+    ranks.mkdir(parents=True)
+    done = python(
+        RAISES.format(before=RECORD, decorators=decorators), RANK="3", LOCAL_RANK="3",
+        TORCHELASTIC_ERROR_FILE=str(ranks / "error.json"),
+    )  # fmt: skip
+    assert (done.returncode, "ValueError" in (ranks / "error.json").read_text()) == (1, True)
+    assert "diagnose [rank3]: report: " in done.stderr
+
+
+def fake(tmp_path, name, text):
+    path = tmp_path / f"{name.replace('.', '/')}.py"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+def test_lightning_callback_reports_what_on_exception_gets(tmp_path):
+    fake(tmp_path, "pytorch_lightning", "class Callback:\n    def setup(self, *a): pass\n")
+    script = (
+        "import pytorch_lightning\nfrom diagnose.hook_frameworks import lightning_callback\n"
+        "c = lightning_callback(output='report.md')\nassert isinstance(c, pytorch_lightning.Callback)\n"
+        "try: 1 / 0\nexcept ZeroDivisionError as e: c.on_exception(None, None, e)\n"
+    )
+    done = python(script, PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}")
+    assert (done.returncode, Path("report.md").exists()) == (0, True)
+
+
+def test_transformers_callback_watches_while_training(tmp_path):
+    fake(tmp_path, "transformers", "class TrainerCallback: pass\n")
+    script = (
+        "import sys\nfrom diagnose.hook_frameworks import transformers_callback\nb = sys.excepthook\n"
+        "c = transformers_callback(output='report.md')\nc.on_train_begin(1, 2, 3)\nc.on_train_end(1, 2, 3)\n"
+        "assert sys.excepthook is b\nc.on_train_begin(1, 2, 3, model=4)\nraise ValueError('in train')"
+    )
+    done = python(script, PYTHONPATH=f"{ROOT}{os.pathsep}{tmp_path}")
+    assert (done.returncode, Path("report.md").exists()) == (1, True)
+
+
+def test_callbacks_need_no_framework():
+    code = "from diagnose.hook_frameworks import *\nlightning_callback()\ntransformers_callback()\nray_driver()"
+    assert python(code).returncode == 0
+
+
+def test_ray_driver_reads_the_sessions_logs(tmp_path):
+    logs = tmp_path / "ray" / "session_latest" / "logs"
+    logs.mkdir(parents=True)
+    (logs / "worker-abc.err").write_text(OOM)
+    script = (
+        "from diagnose.hook_frameworks import ray_driver\nwith ray_driver(output='r.json'): raise ValueError('task')"
+    )
+    done = python(script, RAY_TMPDIR=str(tmp_path / "ray"))
+    files = [row["file"] for row in json.loads(Path("r.json").read_text())["inputs"]]
+    assert (done.returncode, str(logs / "worker-abc.err") in files) == (1, True)
+
+
+# --- the examples of docs/hooks.md, run in what they would meet ----------------------------------------------------
+
+
+def test_trap_keeps_the_status_of_the_sbatch_script(tmp_path):
+    command(tmp_path, "srun", "cat train.log | tee logs/train-7.out; exit 42\n")
+    (tmp_path / "logs").mkdir()
+    done = shell(f"bash {EXAMPLES / 'sbatch_trap.sh'}", SLURM_JOB_ID="7")
+    assert (done.returncode, Path("logs/report-7.md").exists()) == (42, True)
+
+
+def test_epilog_exits_0_and_reads_the_jobs_log_as_the_user(tmp_path):
+    command(tmp_path, "runuser", 'echo "as $2" >&2; shift 3; exec "$@"\n')
+    done = shell(
+        f"bash {EXAMPLES / 'slurm_epilog.sh'}", SLURM_JOB_USER="ada", SLURM_JOB_ID="9", SLURM_JOB_EXIT_CODE2="1:0",
+        SLURM_JOB_STDOUT=str(tmp_path / "train.log"), SLURM_JOB_NODELIST="node1", DIAGNOSE_SHARED=str(tmp_path / "s"),
+        SLURM_SCRIPT_CONTEXT="epilog_slurmd",
+    )  # fmt: skip
+    assert (done.returncode, done.stderr.splitlines()[0]) == (0, "as ada")
+    assert "memory.cuda-oom" in Path("s/ada/9.report.md").read_text()
+
+
+@pytest.mark.parametrize("broken", ["exit 3", "kill -9 $$", "sleep 60"])
+def test_epilog_exits_0_when_diagnose_is_broken(tmp_path, broken):
+    command(tmp_path, "runuser", 'shift 5; shift; exec timeout --kill-after=1 1 "$@"\n')
+    command(tmp_path, "diagnose", f"{broken}\n")
+    environment = {"SLURM_JOB_USER": "ada", "SLURM_JOB_EXIT_CODE2": "0:9"}
+    assert shell(f"bash {EXAMPLES / 'slurm_epilog.sh'}", **environment).returncode == 0
+
+
+def test_epilog_of_a_success_starts_nothing(tmp_path):
+    command(tmp_path, "runuser", "echo started >&2\n")
+    assert shell(f"bash {EXAMPLES / 'slurm_epilog.sh'}", SLURM_JOB_EXIT_CODE2="0:0").stderr == ""
+
+
+def scripts_of(name):
+    documents = yaml.safe_load_all((EXAMPLES / name).read_text())
+    spec = next(d for d in documents if d["kind"] in ("Pod", "Job"))["spec"]
+    spec = spec["template"]["spec"] if "template" in spec else spec
+    return {c["name"]: c["args"][0] for c in [*spec.get("initContainers", ()), *spec["containers"]]}
+
+
+def test_sidecar_reports_and_the_containers_status_is_the_jobs(tmp_path):
+    command(tmp_path, "torchrun", "cat train.log >&2; exit 17\n")
+    scripts = scripts_of("kubernetes_sidecar.yaml")
+    logs = tmp_path / "pod"
+    logs.mkdir()
+    environment = {**os.environ, "LOGS": str(logs)}
+    sidecar = subprocess.Popen(["sh", "-c", scripts["diagnose"]], env=environment, start_new_session=True, stdout=-3)
+    try:
+        assert shell(scripts["train"], LOGS=str(logs)).returncode == 17
+        end = time.monotonic() + 30
+        while "memory.cuda-oom" not in read(logs / "report" / "report.md") and time.monotonic() < end:
+            time.sleep(0.1)
+        assert ("memory.cuda-oom" in read(logs / "report" / "report.md"), sidecar.poll()) == (True, None)
+    finally:
+        os.killpg(sidecar.pid, signal.SIGKILL)
+        sidecar.wait()
+
+
+def read(path):
+    return path.read_text() if path.exists() else ""
+
+
+def test_failure_job_fetches_the_pods_logs_and_never_fails(tmp_path):
+    command(tmp_path, "kubectl", 'case "$*" in *get\\ pods*) echo pod/train-0;; *--previous*) exit 1;; '
+            "*logs*) cat train.log;; esac\n")  # fmt: skip
+    done = shell(scripts_of("kubernetes_failure_job.yaml")["diagnose"], JOB="train", OUT=str(tmp_path / "out"))
+    assert (done.returncode, "memory.cuda-oom" in done.stdout) == (0, True)
+
+
+def test_failure_job_without_a_cluster_exits_0_too(tmp_path):
+    command(tmp_path, "kubectl", "exit 1\n")
+    script = scripts_of("kubernetes_failure_job.yaml")["diagnose"]
+    assert shell(script, JOB="train", OUT=str(tmp_path / "out")).returncode == 0
+
+
+def test_github_step_fails_as_the_job_and_its_page_shows_the_report(tmp_path):
+    steps = yaml.safe_load((EXAMPLES / "github_action.yml").read_text())["jobs"]["train"]["steps"]
+    command(tmp_path, "torchrun", "cat train.log >&2; exit 1\n")
+    train, show = (
+        subprocess.run(
+            ["bash", "-eo", "pipefail", "-c", step["run"]], capture_output=True, text=True, check=False, timeout=60,
+            env={**os.environ, "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md")},
+        )
+        for step in steps[1:]
+    )  # fmt: skip
+    assert (train.returncode, show.returncode) == (1, 0)
+    assert "memory.cuda-oom" in (tmp_path / "summary.md").read_text()
+
+
+# --- parts -------------------------------------------------------------------------------------------------------
+
+
+def test_request_survives_its_journey():
+    request = HookRequest(
+        reason="exit code 1", deadline=5.0, kept=(KeptCopy("output", "/x", 3, 1, 2, True),), texts={"a": "b"},
+        outputs=("/r.md",), hosts=("n1",),
+    )  # fmt: skip
+    assert decode_request(encode_request(request)) == request
+
+
+@pytest.mark.parametrize(
+    ("nodelist", "expected"),
+    [("gpu[01-04,07],login1", 6), ("node1", 1), ("r[1-2]n[1-3]", 6), ("", 0), ("a,b,c", 3), ("n[", 1)],
+)
+def test_nodes_of_a_nodelist_are_counted(nodelist, expected):
+    assert count_nodes(nodelist) == expected
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("--nnodes 4 t.py", 4), ("--nnodes=2:8 t.py", 8), ("--nnodes 1 t.py", None), ("t.py --nnodes 4", None)],
+)
+def test_nodes_of_a_torchrun_command(words, expected):
+    assert nodes_of_command(["torchrun", *words.split()]) == expected
+
+
+def test_elastic_attempt_folder_holds_all_ranks():
+    path = "/tmp/torchelastic_9y2kqp1m/none_4kqlbyqv/attempt_0/3/error.json"
+    assert attempt_folder({"TORCHELASTIC_ERROR_FILE": path}) == "/tmp/torchelastic_9y2kqp1m/none_4kqlbyqv/attempt_0"
+
+
+def test_worker_of_torchrun_knows_that_it_sees_one_node_of_four():
+    facts = read_environment({"GROUP_WORLD_SIZE": "4", "WORLD_SIZE": "32", "RANK": "9", "LOCAL_RANK": "1"})
+    assert (facts.nodes, facts.world_size, facts.rank) == (4, 32, 9)
+
+
+def test_sbatch_script_sees_all_nodes():
+    facts = read_environment({"SLURM_JOB_ID": "5", "SLURM_NNODES": "4", "SLURM_PROCID": "0"})
+    assert (facts.nodes, facts.all_nodes, facts.label, facts.rank) == (None, 4, "5", None)
+
+
+def test_restarted_job_has_a_label_of_its_own():
+    assert read_environment({"SLURM_JOB_ID": "5", "SLURM_RESTART_COUNT": "2"}).label == "5-2"
+
+
+def test_epilog_knows_how_the_job_ended():
+    facts = read_environment({"SLURM_JOB_EXIT_CODE2": "0:9"})
+    assert (facts.exit_code, facts.signal) == (None, 9)
+
+
+def test_summary_cannot_send_terminal_sequences():
+    report = {"diagnosis": {"cause": "x", "summary": "\x1b]0;owned\x07a\x9b31m", "evidence": [{"text": "\x1b[2J\rb"}]}}
+    assert not set("\x1b\x07\x9b\r") & set("".join(summary_lines(report)))

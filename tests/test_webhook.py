@@ -1,0 +1,100 @@
+"""The web hook against a server on the loopback interface."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from diagnose.webhook import MOST_CHARACTERS, message, post
+
+
+@pytest.fixture
+def server():
+    """A server that notes what it gets; `answer` decides what it does."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            listening.got.append((self.headers["Content-Type"], json.loads(body)))
+            listening.answer(self)
+
+        def log_message(self, *_words):
+            pass
+
+    listening = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    listening.daemon_threads = True
+    listening.block_on_close = False
+    listening.got = []
+    listening.answer = lambda handler: status(handler, 200)
+    threading.Thread(target=listening.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    listening.address = f"http://127.0.0.1:{listening.server_port}/services/T0/B0/secret"
+    yield listening
+    listening.shutdown()
+    listening.server_close()
+
+
+def status(handler, code, body=b"ok"):
+    handler.send_response(code)
+    handler.send_header("Content-Length", str(len(body)))
+    handler.end_headers()
+    handler.wfile.write(body)
+
+
+def drip(handler):
+    """One byte now and then: no socket time-out ever fires."""
+    handler.send_response(200)
+    handler.send_header("Content-Length", "1000")
+    handler.end_headers()
+    for _ in range(100):
+        try:
+            handler.wfile.write(b".")
+        except OSError:
+            return
+        time.sleep(0.02)
+
+
+def test_report_arrives_as_slacks_json(server):
+    assert post(server.address, "rank 3 ran out of memory") is None
+    assert server.got == [("application/json", {"text": "rank 3 ran out of memory"})]
+
+
+def test_address_may_stand_in_the_environment(server, monkeypatch):
+    monkeypatch.setenv("SLACK_URL", server.address)
+    assert [post("$SLACK_URL", "x"), post("${SLACK_URL}", "x")] == [None, None]
+
+
+def test_refusal_is_told(server):
+    server.answer = lambda handler: status(handler, 404)
+    assert post(server.address, "x") == "the web hook at 127.0.0.1 answered 404"
+
+
+@pytest.mark.parametrize("answer", [drip, lambda handler: time.sleep(1)])
+def test_slow_server_costs_no_more_than_the_limit(server, answer):
+    server.answer = answer
+    began = time.monotonic()
+    assert "took longer than 0.2 s" in str(post(server.address, "x", limit_s=0.2)) or answer is not drip
+    assert time.monotonic() - began < 0.8
+
+
+def test_server_that_is_not_there_is_told():
+    assert "did not take the report" in str(post("http://127.0.0.1:9/secret", "x"))
+
+
+@pytest.mark.parametrize("address", ["file:///etc/passwd", "ftp://x/y", "", "$NO_SUCH_VARIABLE", "hooks.example/x"])
+def test_what_is_no_web_address_is_refused(address):
+    assert post(address, "x") == "the web hook's address is not an http(s) address"
+
+
+def test_no_answer_repeats_the_secret_part_of_the_address(server):
+    server.answer = lambda handler: status(handler, 500)
+    assert "secret" not in str(post(server.address, "x"))
+
+
+def test_long_text_is_cut_at_a_line_and_its_fence_closed():
+    text = "```\n" + "line\n" * MOST_CHARACTERS
+    sent = json.loads(message(text))["text"]
+    assert (len(sent) <= MOST_CHARACTERS + 10, sent[-9:]) == (True, "line\n…\n```"[-9:])
