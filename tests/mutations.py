@@ -1,0 +1,450 @@
+"""A labelled case in, altered copies of it out: alterations that change nothing about what happened.
+
+Each mutation says in its docstring where it is physically meaningful; where it is not, it yields no copy. None knows
+a case by name: who is who is read from file names and from what processes print about themselves.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import yaml
+
+DROPS = 3  # innocent ranks dropped from one case, each in a copy of its own
+HEALTHY_LINES = 10_000
+PID_STEP, PORT_STEP, HOST_STEP = 7000, 1, 500  # what sets a copied process apart from the one it was copied from
+
+STREAMS = (".log", ".out", ".err", ".txt")
+TREE = re.compile(r"(?P<base>.*/)?(?P<run>[^/]+)/attempt_\d+/(?P<local>\d+)/[^/]+$")
+RANK_FILE = re.compile(r"rank[_-]?(\d+)(?!\d)[^/]*$")
+TASK_FILE = re.compile(r"(?P<stem>.*-\d+)-(?P<task>\d+)\.out$")
+OF_ITSELF = re.compile(  # `[rank3]: …`, `| rank 3 |`, `[INFO] [rank3]`, `rank 3/8`, `default_pg) Rank 3]`
+    r"\[rank(\d+)\]|\| rank (\d+) \||^\[RANK[: ]?(\d+)\]|, rank (\d+)/\d+,|^\s?(\d+): |^\[\d+,(\d+)\]<std(?:out|err)>"
+)
+DUMP = re.compile(r"py-?spy|trace_rank|stack|gdb|dump", re.IGNORECASE)
+HOST = re.compile(r"\bhost[= ]([\w.-]+)|^([A-Za-z][\w.-]*\d):\d+:\d+ \[\d+\] NCCL ")
+PROMPT = re.compile(  # a launcher tells of a death, after the dead has spoken
+    r"exitcode|closing signal|SIGTERM|Killing subprocess|failed \(exit|srun: error|Traceback|has been killed|exits with"
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """What a user hands over, and what is true of it."""
+
+    name: str
+    truth: dict[str, Any]
+    files: dict[str, bytes]
+
+    @classmethod
+    def read(cls, folder: Path) -> Case:
+        """A folder with `logs/` and `truth.yaml`."""
+        logs = folder / "logs"
+        files = {str(p.relative_to(logs)): p.read_bytes() for p in sorted(logs.rglob("*")) if p.is_file()}
+        return cls(folder.name, yaml.safe_load((folder / "truth.yaml").read_text(encoding="utf-8")), files)
+
+    @property
+    def culprits(self) -> set[int]:
+        return set(self.truth.get("culprit_ranks") or [])
+
+    @property
+    def evidence(self) -> list[tuple[str, int]]:
+        """(file, line) of each place that an expert would point at."""
+        told = self.truth.get("first_evidence") or []
+        places = [told] if isinstance(told, str) else told
+        return [(name, int(line)) for name, _, line in (p.rpartition(":") for p in places) if name in self.files]
+
+    def text(self, name: str) -> str | None:
+        """A file's text; None for what is binary."""
+        raw = self.files[name]
+        return None if b"\0" in raw else raw.decode("utf-8", "surrogateescape")
+
+    @cached_property
+    def logs(self) -> dict[str, str]:
+        """What processes and launchers printed: no dumps, no context files, nothing empty."""
+        kept = {n: self.text(n) for n in self.files if n.endswith(STREAMS) and not DUMP.search(n)}
+        return {n: text for n, text in kept.items() if text}
+
+    @cached_property
+    def rank_of(self) -> dict[str, int]:
+        """The global rank of each file that one process wrote."""
+        return {name: rank for name in self.files if (rank := self._rank(name)) is not None}
+
+    def _rank(self, name: str) -> int | None:
+        tree, tasks = TREE.match(name), TASK_FILE.match(name)
+        if tree:
+            folder = name.rpartition("/")[0] + "/"
+            told = {r for n, text in self.logs.items() if n.startswith(folder) for r in ranks_told(text)}
+            if len(told) == 1:
+                return told.pop()
+            alone = len({m["base"] for n in self.files if (m := TREE.match(n))}) == 1
+            return int(tree["local"]) if alone else None
+        if tasks:
+            like = [n for n in self.files if (m := TASK_FILE.match(n)) and m["stem"] == tasks["stem"]]
+            return int(tasks["task"]) if len(like) > 1 else None
+        match = RANK_FILE.search(name)
+        return int(match[1]) if match else None
+
+    @cached_property
+    def host_of(self) -> dict[str, str]:
+        """The host of each file whose path or content names one."""
+        told = {n: {a or b for text in [self.logs[n]] for a, b in HOST.findall(text)} for n in self.logs}
+        names = {h for hosts in told.values() for h in hosts} | set(self.truth.get("culprit_hosts") or [])
+        names |= {n.split("/")[0] for n in self.files if n.endswith("/agent.log")}
+        found = {}
+        for name in self.files:
+            by_path = [h for h in sorted(names) if re.search(rf"(?<![\w]){re.escape(h)}(?![\w])", name)]
+            inside = sorted(told.get(name, ()))
+            if by_path or len(inside) == 1:
+                found[name] = (by_path or inside)[0]
+        return found
+
+    @property
+    def innocents(self) -> list[int]:
+        """Ranks with files of their own, of which none is at fault and none holds what the expert points at."""
+        guilty = self.culprits | {self.rank_of[n] for n, _ in self.evidence if n in self.rank_of}
+        return sorted(set(self.rank_of.values()) - guilty)
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """An altered copy; `loses` where it holds less than the case did."""
+
+    case: Case
+    files: dict[str, bytes]
+    loses: bool = False
+    order: tuple[str, ...] = ()  # in which the files are handed over; empty: their folder is
+    what: str = ""
+
+    def write(self, folder: Path) -> list[Path]:
+        """Put it on disk; answer what to hand over."""
+        for name, raw in self.files.items():
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(raw)
+        return [folder / name for name in self.order] or [folder]
+
+
+def ranks_told(text: str) -> set[int]:
+    """The ranks that lines name as their own speaker's."""
+    return {int(next(filter(None, m))) for line in text.split("\n") if (m := self_told(line))}
+
+
+def self_told(line: str) -> tuple[str, ...] | None:
+    match = OF_ITSELF.search(line[:160])
+    return tuple(g or "" for g in match.groups()) if match else None
+
+
+def own_rank(line: str) -> int | None:
+    told = self_told(line)
+    return int(next(filter(None, told))) if told else None
+
+
+def encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+# --- the mutations ------------------------------------------------------------------------------------------------
+
+
+def shuffled_files(case: Case, rng: Random) -> Iterator[Mutant]:
+    """The files handed over one by one in another order. Meaningful for two files or more."""
+    names = list(case.files)
+    if len(names) > 1:
+        rng.shuffle(names)
+        yield Mutant(case, case.files, order=tuple(names))
+
+
+def merged_console(case: Case, rng: Random) -> Iterator[Mutant]:
+    """All ranks' streams in one console, labelled as `srun -l` or torchrun's `--tee` label them.
+
+    Meaningful where at least two ranks have streams of their own. A launcher that teed them already holds them: then
+    its log alone is the console. Lines go in order of time; a stream without any clock spoke before the launcher told
+    of a death, round robin with its like.
+    """
+    streams = {n: r for n, r in case.rank_of.items() if n in case.logs}
+    if len(set(streams.values())) < 2:
+        return
+    tree = any(TREE.match(n) for n in streams)
+    others = {n: raw for n, raw in case.files.items() if n not in streams and not n.endswith("error.json")}
+    launchers = [n for n in others if n in case.logs and re.search(r"(console|agent|slurm-\d+)[^/]*$", n)]
+    if any(re.search(r"^\[default\d+\]:", case.logs[n], re.MULTILINE) for n in launchers):
+        yield Mutant(case, others, what="the teed console alone")
+        return
+    width = len(str(max(streams.values())))
+    hosts = len({case.host_of.get(n) for n in streams}) if tree else 1
+    pieces = []
+    for name, rank in streams.items():
+        match = TREE.match(name)
+        host = f"{case.host_of.get(name)}: " if hosts > 1 else ""
+        label = f"{host}[default{match['local']}]:" if match else f"{rank:>{width}}: "
+        pieces.append((label, case.logs[name].splitlines()))
+    for name in launchers:
+        pieces.append((f"{case.host_of.get(name)}: " if hosts > 1 else "", case.logs[name].splitlines()))
+        del others[name]
+    yield Mutant(case, others | {"console.log": encoded("\n".join(in_time(pieces)) + "\n")})
+
+
+def in_time(pieces: list[tuple[str, list[str]]]) -> list[str]:
+    """Labelled lines of all streams in one order."""
+    year = next((s.year for _, lines in pieces for line in lines if (s := stamp_of(line)) and s.year > 1900), 2026)
+    keyed: list[tuple[float, int, int, str]] = []
+    first_prompt = min((t for label, lines in pieces if "[" not in label for t in prompts(lines, year)), default=0.0)
+    for index, (label, lines) in enumerate(pieces):
+        now = next((seconds(s, year) for line in lines if (s := stamp_of(line))), first_prompt - 0.001)
+        for number, line in enumerate(lines):
+            stamp = stamp_of(line)
+            now = max(now, seconds(stamp, year)) if stamp else now
+            keyed.append((now, number // 40, index, label + line))
+    return [line for *_, line in sorted(keyed, key=lambda k: k[:3])]
+
+
+def prompts(lines: list[str], year: int) -> Iterator[float]:
+    now = None
+    for line in lines:
+        stamp = stamp_of(line)
+        now = seconds(stamp, year) if stamp else now
+        if now is not None and PROMPT.search(line):
+            yield now
+
+
+def split_console(case: Case, rng: Random) -> Iterator[Mutant]:
+    """The lines of a console that say which rank speaks, each rank's in a file of its own; the rest stays.
+
+    Meaningful where one log holds such lines of two ranks or more.
+    """
+    for name, text in case.logs.items():
+        lines = text.split("\n")
+        ranks = {r for line in lines if (r := own_rank(line)) is not None}
+        if name in case.rank_of or len(ranks) < 2:
+            continue
+        parts: dict[int | None, list[str]] = defaultdict(list)
+        for line in lines:
+            parts[own_rank(line)].append(line)
+        base = name.rpartition("/")[0]
+        stem = f"{base}/" if base else ""
+        stem += f"{case.host_of[name]}/" if case.host_of.get(name) and not base else ""
+        rest = {n: raw for n, raw in case.files.items() if n != name}
+        rest |= {f"{stem}rank_{r}.log": encoded("\n".join(p) + "\n") for r, p in parts.items() if r is not None}
+        yield Mutant(case, rest | {name: encoded("\n".join(parts[None]))}, what=name)
+
+
+def dropped_innocent(case: Case, rng: Random) -> Iterator[Mutant]:
+    """Everything that one innocent rank left is gone. Meaningful where two ranks or more left files."""
+    if len(set(case.rank_of.values())) < 2:
+        return
+    for rank in rng.sample(case.innocents, min(DROPS, len(case.innocents))):
+        kept = {n: raw for n, raw in case.files.items() if case.rank_of.get(n) != rank}
+        yield Mutant(case, kept, what=f"rank {rank}")
+
+
+def shifted_clock(case: Case, rng: Random) -> Iterator[Mutant]:
+    """One host's clock is an hour off. Meaningful where files are known to be of two hosts or more."""
+    hosts = sorted(set(case.host_of.values()))
+    if len(hosts) < 2:
+        return
+    for host in rng.sample(hosts, min(2, len(hosts))):
+        hour = timedelta(hours=rng.choice([-1, 1]))
+        own = [n for n, h in case.host_of.items() if h == host]
+        moved = {n: encoded(shift(text, hour)) for n in own if (text := case.text(n)) is not None}
+        if any(moved[n] != case.files[n] for n in moved):
+            yield Mutant(case, case.files | moved, what=f"{host} {hour.total_seconds() / 3600:+.0f} h")
+
+
+def doubled_ranks(case: Case, rng: Random) -> Iterator[Mutant]:
+    """Copies of innocent ranks join, with rank, host, process, port and world size renumbered.
+
+    Meaningful where innocent ranks have files of their own, or lines in a console that name their rank, and where
+    nothing lists the members of a group (flight recorders do): a list cannot be renumbered by copying.
+    """
+    if any(b'"pg_config"' in raw for raw in case.files.values()):
+        return
+    in_consoles = [n for n in case.logs if n not in case.rank_of and len(ranks_told(case.logs[n])) > 1]
+    told = {r for n in in_consoles for r in ranks_told(case.logs[n])}
+    innocents = sorted((set(case.innocents) if case.rank_of else told) - case.culprits)
+    world = case.truth.get("world_size") or len(told | set(case.rank_of.values()))
+    if not innocents or case.truth["root_cause"] == "healthy" or world < 2:
+        return
+    copies = {rank: world + n for n, rank in enumerate(innocents)}
+    files = {}
+    for name, raw in case.files.items():
+        text = case.text(name)
+        files[name] = raw if text is None else encoded(with_world(text, world, world + len(copies)))
+        rank = case.rank_of.get(name)
+        if text is not None and rank in copies:
+            files[copied_path(case, name, copies[rank])] = encoded(
+                with_world(copied(case, text, rank, copies[rank]), world, world + len(copies))
+            )
+        elif name in in_consoles and not case.rank_of:
+            lines = [x for line in text.split("\n") for x in (line, *copied_line(case, line, copies))]
+            files[name] = encoded(with_world("\n".join(lines), world, world + len(copies)))
+    yield Mutant(case, files)
+
+
+def copied_line(case: Case, line: str, copies: dict[int, int]) -> Iterator[str]:
+    rank = own_rank(line)
+    if rank in copies:
+        yield copied(case, line, rank, copies[rank])
+
+
+def copied(case: Case, text: str, rank: int, new: int) -> str:
+    """A process's text as the copy of it on another host would have printed it."""
+    text = re.sub(rf"(?<![\w])((?:[Rr]ank|RANK)[ \t]*[:=]?[ \t]*){rank}\b", rf"\g<1>{new}", text)
+    text = re.sub(rf"^(\s?){rank}(: )", rf"\g<1>{new}\g<2>", text, flags=re.MULTILINE)
+    for pid in sorted({int(p) for p in re.findall(r"\bpid[=: ]+(\d{2,7})", text)}):
+        text = re.sub(rf"\b{pid}\b", str(pid + PID_STEP), text)
+    for host in sorted({h for n, h in case.host_of.items() if case.rank_of.get(n) in (rank, None)} | set(HOST_LIKE(text))):
+        text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", other_host(host), text)
+    return re.sub(r"(\d+\.\d+\.\d+\.\d+\]?:)(\d{4,5})\b", lambda m: f"{m[1]}{int(m[2]) + PORT_STEP}", text)
+
+
+def HOST_LIKE(text: str) -> list[str]:
+    return [a or b for a, b in HOST.findall(text)]
+
+
+def other_host(host: str) -> str:
+    number = re.search(r"(\d+)$", host)
+    return f"{host[: number.start()]}{int(number[1]) + HOST_STEP}" if number else f"{host}-2"
+
+
+def copied_path(case: Case, name: str, new: int) -> str:
+    """Where the copy's file lies: another host's folder, or another agent's run folder in a shared one."""
+    tree, task = TREE.match(name), TASK_FILE.match(name)
+    host = case.host_of.get(name)
+    if tree and host and name.startswith(f"{host}/"):
+        return other_host(host) + name[len(host) :]
+    if tree:
+        return name.replace(f"{tree['run']}/", f"{tree['run'][:-1]}{'x' if tree['run'][-1] != 'x' else 'y'}/", 1)
+    if task:
+        return f"{task['stem']}-{new}.out"
+    return re.sub(r"(rank[_-]?)\d+(?!\d)([^/]*)$", rf"\g<1>{new}\g<2>", name)
+
+
+def with_world(text: str, old: int, new: int) -> str:
+    """Every statement of the number of ranks renumbered."""
+    told = rf"((?:world[_ ]?size|WORLD_SIZE|nranks|num_processes)\W{{1,3}}|\brank \d+/){old}\b"
+    return re.sub(told, rf"\g<1>{new}", text)
+
+
+def cut_after_failure(case: Case, rng: Random) -> Iterator[Mutant]:
+    """The log ends with the failure: what its launcher said of it, and all behind that, is gone.
+
+    Meaningful for a log that holds the place an expert points at and goes on behind it.
+    """
+    for name, line in case.evidence[:1]:
+        if name not in case.logs:
+            return
+        lines = case.logs[name].split("\n")
+        after = (i for i in range(line + 3, len(lines)) if PROMPT.search(lines[i]))
+        end = next(after, line + 3)
+        if end < len(lines) - 1:
+            yield Mutant(case, case.files | {name: encoded("\n".join(lines[:end]) + "\n")}, loses=True, what=name)
+
+
+def healthy_lines(case: Case, rng: Random) -> Iterator[Mutant]:
+    """Ten thousand more metric lines before the first, typed as the framework in the log types them.
+
+    Meaningful for every case in which a process or launcher logs: into rank 0's stream, else the longest console.
+    """
+    chosen = [n for n, r in case.rank_of.items() if r == 0 and n in case.logs]
+    chosen = chosen or sorted((n for n in case.logs if not KERNEL.search(n)), key=lambda n: -len(case.logs[n]))[:1]
+    for name in chosen[:1]:
+        lines = case.logs[name].split("\n")
+        at = next((i for i, line in enumerate(lines) if METRIC.search(line)), 0)
+        begin = next((s for line in lines[at:] if (s := stamp_of(line))), datetime(2026, 11, 20, 17))
+        style = next((s for s in STYLES if s in case.logs[name]), STYLES[0])
+        label = re.match(r"\s{0,3}\d+: |\[default\d\]:", lines[at])
+        more = [(label[0] if label else "") + metric(style, n, begin, rng) for n in range(HEALTHY_LINES)]
+        yield Mutant(case, case.files | {name: encoded("\n".join([*lines[:at], *more, *lines[at:]]))}, what=name)
+
+
+KERNEL = re.compile(r"dmesg|kern|journal|slurmctld|events|nvidia-smi|df\.txt", re.IGNORECASE)
+METRIC = re.compile(r"loss\W|iteration +\d|step[ :=]+\d")
+STYLES = ("{'loss'", "[titan]", " iteration ", "| INFO | rank 0 |", "][train][INFO]", "steps: ")
+
+
+def metric(style: str, n: int, begin: datetime, rng: Random) -> str:
+    """One healthy line, `HEALTHY_LINES - n` seconds before `begin`."""
+    now = begin.replace(year=max(begin.year, 1970)) - timedelta(seconds=HEALTHY_LINES - n)
+    stamp, loss, norm = f"{now:%Y-%m-%d %H:%M:%S},{n % 1000:03d}", 2 + rng.random(), rng.random()
+    forms = {
+        "{'loss'": f"{{'loss': {loss:.4f}, 'grad_norm': {norm:.4f}, 'learning_rate': 1.9e-05, 'epoch': {n / 1e6:.2f}}}",
+        "[titan]": f"[titan] {stamp} - root - INFO - step: {n:5d}  loss: {loss:7.4f}  grad_norm: {norm:.4f}  memory: 63.71GiB(80.54%)  tps: 2,103  tflops: 178.26  mfu: 18.02%",
+        " iteration ": f" [{stamp[:19]}] iteration {n:8d}/  500000 | consumed samples: {n * 512:12d} | elapsed time per iteration (ms): {norm * 9000:.1f} | learning rate: 1.500000E-04 | lm loss: {loss:.6E} | grad norm: {norm:.3f} | number of skipped iterations:   0 | number of nan iterations:   0 |",
+        "| INFO | rank 0 |": f"{stamp} | INFO | rank 0 | step {n}/{HEALTHY_LINES * 2} | loss {loss:.5f} | lr 1.00e-02",
+        "][train][INFO]": f"[{stamp}][train][INFO] [rank0] step {n} loss {loss:.4f}",
+        "steps: ": f"steps: {n} loss: {loss:.4f} iter time (s): {norm:.3f} samples/sec: {32 / (norm + 0.1):.3f}",
+    }
+    return forms[style]
+
+
+# --- clocks -------------------------------------------------------------------------------------------------------
+
+MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)([ T_])(\d\d):(\d\d):(\d\d)")
+GLOG = re.compile(r"\b([IWEF])(\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)(?=\.\d)")
+SYSLOG = re.compile(rf"\b({'|'.join(MONTHS)}) ([ \d]\d) (\d\d):(\d\d):(\d\d)\b( \d{{4}})?")
+UNIX = re.compile(r"(\"timestamp\": \")(\d{10})")
+NO_YEAR = 1900
+
+
+def stamp_of(line: str) -> datetime | None:
+    """The first clock on a line; year 1900 where it prints none."""
+    try:
+        if match := ISO.search(line[:90]):
+            return datetime(*(int(match[i]) for i in (1, 2, 3, 5, 6, 7)))
+        if match := GLOG.search(line[:90]):
+            return datetime(NO_YEAR, *(int(match[i]) for i in (2, 3, 4, 5, 6)))
+        if match := SYSLOG.search(line[:90]):
+            return datetime(int(match[6] or NO_YEAR), MONTHS.index(match[1]) + 1, *(int(match[i]) for i in (2, 3, 4, 5)))
+    except ValueError:
+        return None
+    return None
+
+
+def seconds(stamp: datetime, year: int) -> float:
+    return stamp.replace(year=year).timestamp()
+
+
+def shift(text: str, by: timedelta) -> str:
+    """Every clock in a text moved, in its own form."""
+
+    def iso(m: re.Match[str]) -> str:
+        return f"{datetime(*(int(m[i]) for i in (1, 2, 3, 5, 6, 7))) + by:%Y-%m-%d{m[4]}%H:%M:%S}"
+
+    def glog(m: re.Match[str]) -> str:
+        moved = datetime(2026, *(int(m[i]) for i in (2, 3, 4, 5, 6))) + by
+        return f"{m[1]}{moved.month:0{len(m[2])}d}{moved:%d %H:%M:%S}"
+
+    def syslog(m: re.Match[str]) -> str:
+        moved = datetime(int(m[6] or 2026), MONTHS.index(m[1]) + 1, *(int(m[i]) for i in (2, 3, 4, 5))) + by
+        return f"{MONTHS[moved.month - 1]} {moved.day:2d} {moved:%H:%M:%S}{m[6] or ''}"
+
+    text = ISO.sub(iso, text)
+    text = GLOG.sub(glog, text)
+    text = SYSLOG.sub(syslog, text)
+    return UNIX.sub(lambda m: f"{m[1]}{int(m[2]) + int(by.total_seconds())}", text)
+
+
+Mutation = Callable[[Case, Random], Iterator[Mutant]]
+MUTATIONS: dict[str, Mutation] = {
+    m.__name__: m
+    for m in (
+        shuffled_files,
+        merged_console,
+        split_console,
+        dropped_innocent,
+        shifted_clock,
+        doubled_ranks,
+        cut_after_failure,
+        healthy_lines,
+    )
+}
