@@ -55,27 +55,31 @@ def read_blocks(
         stream.close()
 
 
-def read_range(
+def read_range(  # noqa: PLR0913 - where a range begins and ends takes four numbers
     source: Source,
     start: int,
     end: int | None,
     *,
+    stop: int | None = None,
+    starts_line: bool = False,
     block_bytes: int = BLOCK_BYTES,
     is_dressed: IsDressed | None = needs_normalising,
 ) -> Iterator[Block]:
     """Yields the lines whose first byte lies in [`start`, `end`) of a seekable source; ranges that meet share none.
 
-    Parts of a CRI or docker line that was cut are joined within a range only.
+    Parts of a CRI or docker line that was cut are joined within a range only. From byte `stop` on nothing is read:
+    there is a hole in the file, whose zeros are no text; `starts_line`: such a hole ends at `start`.
     """
     if not source.seekable or source.path is None:
         raise SourceError(f"{source.name} cannot be read by ranges")
     with cast(io.FileIO, source.open()) as file:
         # The line that byte `start - 1` ends or lies in belongs to the range before.
-        position = _next_line_start(file, start - 1, end) if start > 0 else 0
+        position = start if starts_line else _next_line_start(file, start - 1, end) if start > 0 else 0
         if position is None or (end is not None and position >= end):
             return
         file.seek(position)
-        blocks = cut_blocks(file, block_bytes=block_bytes, damage=source.damage, offset=position, end=end)
+        stream: Stream = file if stop is None else _Bounded(file, stop - position)
+        blocks = cut_blocks(stream, block_bytes=block_bytes, damage=source.damage, offset=position, end=end)
         yield from blocks if is_dressed is None else normalise_blocks(blocks, is_dressed)
 
 
@@ -176,6 +180,25 @@ def _reader(stream: Stream, damage: list[str]) -> Callable[[memoryview], int]:
         return len(data)
 
     return read_into
+
+
+class _Bounded(io.RawIOBase):
+    """The next so many bytes of a file."""
+
+    def __init__(self, raw: io.FileIO, left: int) -> None:
+        self._raw = raw
+        self._left = left
+
+    def readable(self) -> bool:
+        """Says yes."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fills `buffer`; 0 is the end."""
+        target = memoryview(buffer).cast("B")[: max(self._left, 0)]
+        count = self._raw.readinto(target) or 0 if target else 0
+        self._left -= count
+        return count
 
 
 class _Decoding(io.RawIOBase):

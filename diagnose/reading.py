@@ -1,65 +1,70 @@
-"""Reads all sources of one call into a `Scan`: which bytes, in which order, within which budget of time."""
+"""Reads all sources of one call into a `Scan`: which bytes, in which order, by how many, within which budget."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from .blocks import Block, read_blocks, read_range
+from .blocks import read_blocks
+from .deadline import Deadline
 from .errors import SourceError
+from .parts import Part, cut_parts, edge_bytes_for, reading_order
 from .recorder_dump import Dump
 from .recorder_reader import read_dumps
-from .scan import Scan, SourceScan, merge, merge_all, scan_from_json, seal
+from .scan import Scan, SourceScan, merge_all, scan_from_json, seal
 from .scanner import Scanner, ScanRules
 from .sources import Input, Source, find_sources
+from .workers import OUT_OF_TIME, Pool, consume, default_workers, scan_part
 
-SEGMENT_BYTES = 64 << 20  # a file is read in such parts, so that the result does not depend on who reads them
-EDGE_BYTES = 16 << 20  # the head and the tail of a large file, read first where time is short
+__all__ = ["Deadline", "Progress", "read_all"]
+
 MAX_DUMP_BYTES = 512 << 20
+MAX_ERROR_JSON_BYTES = 1 << 20
 MAX_CONTEXT_LINES = 4000  # of a configuration file
 NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
+UNREAD = "not read: the budget of time was used up"
+PART_UNREAD = "the middle was not read (budget of time); line numbers after it count without it"
 
 Progress = Callable[[str, int], None]  # (name of the source, bytes read of it so far)
 
 
-@dataclass(frozen=True, slots=True)
-class Deadline:
-    """When reading has to stop; None: never."""
+@dataclass(slots=True)
+class _Found:
+    """One source's place in the result: its scan, or the parts that wait to be read."""
 
-    at: float | None = None
-
-    @classmethod
-    def after(cls, seconds: float | None) -> Deadline:
-        """Yield the moment `seconds` from now."""
-        return cls(None if seconds is None else time.monotonic() + seconds)
-
-    def passed(self) -> bool:
-        """Whether it is time to stop."""
-        return self.at is not None and time.monotonic() >= self.at
+    scans: list[SourceScan]
+    waiting: Source | None = None
 
 
-def read_all(inputs: Sequence[Input], rules: ScanRules, deadline: Deadline, progress: Progress | None = None) -> Scan:
-    """Yield the scan of everything in `inputs`. Raises `SourceError` where a path does not exist."""
+def read_all(
+    inputs: Sequence[Input],
+    rules: ScanRules,
+    deadline: Deadline,
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> Scan:
+    """Yield the scan of everything in `inputs`. Raises `SourceError` where a path does not exist.
+
+    `workers`: how many processes read; None: by size and cores. The result does not depend on it.
+    """
     scan = Scan(catalogue=rules.key)
-    large: list[Source] = []
+    places: list[_Found] = []
     for source in find_sources(inputs):
-        if deadline.passed():
-            _add(scan, _unread(source, "not read: the budget of time was used up"), rules)
-        elif source.kind == "recorder" and source.skipped is None:
-            _add_dump(scan, source)
-        elif source.kind == "scan" and source.skipped is None:
-            _add_scan(scan, source, rules)
-        elif deadline.at is not None and source.seekable and (source.size or 0) > 2 * EDGE_BYTES:
-            large.append(source)
+        if source.skipped is None and source.path is not None and source.kind in ("text", "markdown"):
+            places.append(_Found([], source))  # may be opened later, by anyone
+        elif deadline.passed():
+            places.append(_Found([_unread(source, source.skipped or UNREAD)]))
         else:
-            _add(scan, _read_source(source, rules, deadline, progress), rules)
-    for part in _read_large(large, rules, deadline):
-        _add(scan, part, rules)
+            places.append(_Found(_read_now(scan, source, rules, deadline, progress)))
+    _read_waiting([p for p in places if p.waiting], rules, deadline, progress, workers)
+    for place in places:
+        for part in place.scans:
+            _add(scan, part)
     return scan
 
 
-def _add(scan: Scan, part: SourceScan, rules: ScanRules) -> None:
+def _add(scan: Scan, part: SourceScan) -> None:
     name = part.name
     count = 1
     while part.name in scan.sources:  # the same path given twice, or two members of one name
@@ -73,111 +78,142 @@ def _unread(source: Source, reason: str) -> SourceScan:
     return SourceScan(source.name, source.kind, bytes=0, skipped=reason)
 
 
-def _read_source(source: Source, rules: ScanRules, deadline: Deadline, progress: Progress | None) -> SourceScan:
-    if source.skipped is not None:
-        return _unread(source, source.skipped)
-    if source.kind in NOT_LOGS:
-        return _unread(source, NOT_LOGS[source.kind])
+def _read_now(
+    scan: Scan, source: Source, rules: ScanRules, deadline: Deadline, progress: Progress | None
+) -> list[SourceScan]:
+    """Read a source in its turn: a member of an archive or standard input cannot be opened later."""
+    reason = source.skipped or NOT_LOGS.get(source.kind)
+    if reason is not None:
+        return [_unread(source, reason)]
+    if source.kind == "recorder":
+        return [_read_dump(scan, source)]
+    if source.kind == "scan":
+        return _read_scan(scan, source)
+    if source.kind == "json-error":
+        return [_read_error_json(source)]
     if source.kind == "context":
-        return _read_context(source, rules)
-    if source.seekable and (source.size or 0) > SEGMENT_BYTES:
-        parts = (_read_part(source, a, b, rules, deadline) for a, b in _segments(source.size or 0))
-        return seal(merge_all(parts))
-    blocks = read_blocks(source, is_dressed=rules.is_dressed)
-    return seal(_consume(Scanner(rules, source.name, source.kind), blocks, source, deadline, progress))
+        # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
+        scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
+        return [seal(consume(scanner, read_blocks(source, is_dressed=rules.is_dressed), source, deadline))]
+    return [seal(scan_part(Part(source), rules, deadline, _teller(source, progress)))]
 
 
-def _consume(
-    scanner: Scanner, blocks: Iterator[Block], source: Source, deadline: Deadline, progress: Progress | None = None
-) -> SourceScan:
-    try:
-        for block in blocks:
-            scanner.feed(block)
+def _teller(source: Source, progress: Progress | None, start: int = 0) -> Callable[[int], None] | None:
+    return None if progress is None else lambda count: progress(source.name, max(start, count))
+
+
+# --- files, in parts --------------------------------------------------------------------------------------------
+
+
+def _read_waiting(
+    places: Sequence[_Found], rules: ScanRules, deadline: Deadline, progress: Progress | None, workers: int | None
+) -> None:
+    left_s = deadline.left_s()
+    edge = None if left_s is None else edge_bytes_for(len(places), left_s)
+    parts = [part for place in places if place.waiting for part in cut_parts(place.waiting, edge)]
+    if edge is not None:
+        parts = reading_order(parts, edge)
+    open_parts: dict[str, int] = {}
+    for part in parts:
+        open_parts[part.source.name] = open_parts.get(part.source.name, 0) + 1
+    by_name = {place.waiting.name: place for place in places if place.waiting}
+    done: dict[str, list[tuple[int, SourceScan]]] = {}
+    for index, found in _scan_parts(parts, rules, deadline, progress, workers):
+        part = parts[index]
+        name = part.source.name
+        done.setdefault(name, []).append((part.start or 0, found))
+        open_parts[name] -= 1
+        if open_parts[name] == 0:
+            by_name[name].scans.append(_joined(part.source, [x for _, x in sorted(done.pop(name), key=_start)]))
+
+
+def _start(row: tuple[int, SourceScan]) -> int:
+    return row[0]
+
+
+def _scan_parts(
+    parts: Sequence[Part], rules: ScanRules, deadline: Deadline, progress: Progress | None, workers: int | None
+) -> Iterator[tuple[int, SourceScan]]:
+    count = workers if workers is not None else default_workers(sum(p.size for p in parts))
+    if count > 1 and len(parts) > 1:
+        for index, found in Pool(rules, count).scan(parts, deadline):
             if progress:
-                progress(source.name, block.offset + len(block.data))
-            if deadline.passed():
-                source.damage.append("not read to its end: the budget of time was used up")
-                break
+                progress(parts[index].source.name, (parts[index].start or 0) + parts[index].size)
+            yield index, found
+        return
+    for index, part in enumerate(parts):
+        if deadline.passed():
+            yield index, _unread(part.source, UNREAD)
+        else:
+            yield index, scan_part(part, rules, deadline, _teller(part.source, progress, part.start or 0))
+
+
+def _joined(source: Source, parts: list[SourceScan]) -> SourceScan:
+    """The parts of one source as one; those that were not read leave a gap."""
+    read = [p for p in parts if p.skipped is None]
+    if not read:
+        return parts[0]
+    for part, following in pairwise(parts):
+        if following.skipped is not None or OUT_OF_TIME in part.gaps:
+            part.windows.open.clear()  # what it opened went on where nobody looked
+    whole = seal(merge_all(read))
+    if len(read) < len(parts) or any(OUT_OF_TIME in p.gaps for p in read[:-1]):
+        whole.gaps.append(PART_UNREAD)
+    return whole
+
+
+# --- what is no log ---------------------------------------------------------------------------------------------
+
+
+def _read_error_json(source: Source) -> SourceScan:
+    """Torchelastic's `error.json`: kept whole as line 1, since its traceback is read from the JSON."""
+    found = SourceScan(source.name, source.kind)
+    try:
+        stream = source.open()
+        data = _read_limited(stream.read, MAX_ERROR_JSON_BYTES)
+        stream.close()
     except OSError as error:
-        source.damage.append(f"reading stopped: {error.strerror or error}")
-    found = scanner.finish()
-    found.gaps += [d for d in source.damage if d not in found.gaps]
+        found.gaps.append(f"reading stopped: {error.strerror or error}")
+        return found
+    found.bytes, found.lines, found.ends_line = len(data), data.count(b"\n"), data.endswith(b"\n")
+    found.windows.first = [(1, data.decode("utf-8", "replace"))]
+    found.gaps += source.damage
     return found
 
 
-def _segments(size: int) -> list[tuple[int, int | None]]:
-    starts = range(0, size, SEGMENT_BYTES)
-    return [(a, a + SEGMENT_BYTES if a + SEGMENT_BYTES < size else None) for a in starts]
-
-
-def _read_part(source: Source, start: int, end: int | None, rules: ScanRules, deadline: Deadline) -> SourceScan:
-    scanner = Scanner(rules, source.name, source.kind, later_part=start > 0)
-    return _consume(scanner, read_range(source, start, end, is_dressed=rules.is_dressed), source, deadline)
-
-
-def _read_large(sources: Sequence[Source], rules: ScanRules, deadline: Deadline) -> Iterator[SourceScan]:
-    """Head and tail of every large file first, the rest while there is time; what was not read is named."""
-    edges = [(s, *_edges(s, rules, deadline)) for s in sources]
-    for source, head, tail in edges:
-        middle: SourceScan | None = None
-        if not deadline.passed():
-            size = source.size or 0
-            middle = _read_part(source, EDGE_BYTES, size - EDGE_BYTES, rules, deadline)
-        whole = middle is not None and not middle.gaps
-        joined = seal(merge(merge(head, middle) if middle else head, tail))
-        if not whole:
-            joined.gaps.append("the middle was not read (budget of time); line numbers after it count without it")
-        yield joined
-
-
-def _edges(source: Source, rules: ScanRules, deadline: Deadline) -> tuple[SourceScan, SourceScan]:
-    size = source.size or 0
-    no_limit = Deadline()
-    tail = _read_part(source, size - EDGE_BYTES, None, rules, no_limit)
-    return _read_part(source, 0, EDGE_BYTES, rules, no_limit), tail
-
-
-def _read_context(source: Source, rules: ScanRules) -> SourceScan:
-    """A configuration or launch script: kept whole within limits, since any of its lines may be a fact."""
-    scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
-    return seal(_consume(scanner, read_blocks(source, is_dressed=rules.is_dressed), source, Deadline()))
-
-
-def _add_dump(scan: Scan, source: Source) -> None:
+def _read_dump(scan: Scan, source: Source) -> SourceScan:
     def content() -> bytes:
         stream = source.open()
         try:
-            return _read_limited(stream.read)
+            return _read_limited(stream.read, MAX_DUMP_BYTES)
         finally:
             stream.close()
 
+    row = SourceScan(source.name, "recorder", bytes=source.size or 0)
     for dump in read_dumps([(source.name, content)]):
-        row = SourceScan(source.name, "recorder", bytes=source.size or 0)
         if isinstance(dump, Dump):
             scan.dumps.append(dump.to_json())
         else:
             row.skipped = dump.reason
-        scan.sources[source.name] = row
+    return row
 
 
-def _read_limited(read: Callable[[int], bytes | None]) -> bytes:
-    parts, left = [], MAX_DUMP_BYTES + 1
+def _read_limited(read: Callable[[int], bytes | None], limit: int) -> bytes:
+    parts, left = [], limit + 1
     while left > 0 and (part := read(min(left, 1 << 20))):
         parts.append(part)
         left -= len(part)
     return b"".join(parts)
 
 
-def _add_scan(scan: Scan, source: Source, rules: ScanRules) -> None:
+def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
     """A scan written elsewhere: its sources join as if they had been read here."""
     try:
         stream = source.open()
-        saved = scan_from_json(_read_limited(stream.read), source.name)
+        saved = scan_from_json(_read_limited(stream.read, MAX_DUMP_BYTES), source.name)
         stream.close()
     except (OSError, SourceError) as error:
-        _add(scan, _unread(source, str(error)), rules)
-        return
-    for part in saved.sources.values():
-        _add(scan, part, rules)
+        return [_unread(source, str(error))]
     scan.gaps += [g for g in saved.gaps if g not in scan.gaps]
     scan.dumps += saved.dumps
+    return list(saved.sources.values())

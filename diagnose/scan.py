@@ -225,13 +225,14 @@ def scan_from_json(data: bytes, name: str) -> Scan:
         raw = json.loads(data)
         if raw["diagnose_scan"] != SCAN_VERSION:
             raise SourceError(f"{name}: written by another version of diagnose; scan again")
-        sources = {s["name"]: _source_from_json(s) for s in raw["sources"]}
+        sources = {s["name"]: source_from_json(s) for s in raw["sources"]}
         return Scan(sources, raw["catalogue"], list(raw["gaps"]), list(raw["dumps"]))
     except (ValueError, KeyError, TypeError, IndexError, OSError, EOFError) as error:
         raise SourceError(f"{name}: not a whole scan file; write it again with `diagnose scan`") from error
 
 
-def _source_from_json(raw: dict[str, Any]) -> SourceScan:
+def source_from_json(raw: dict[str, Any]) -> SourceScan:
+    """Read what `source_to_json` wrote."""
     scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], skipped=raw["skipped"], gaps=raw["gaps"])
     scan.ends_line = raw["ends_line"]
     for rule, speaker, want, census, first, last in raw["tallies"]:

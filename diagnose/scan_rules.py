@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from .catalogue import Catalogue
@@ -35,13 +35,14 @@ class RuleForms:
 class ScanRules:
     """A catalogue's rules, to be looked for in one pass, with marks of tracebacks and stacks, and signs of life."""
 
-    def __init__(self, catalogue: Catalogue) -> None:
-        rules = list(catalogue.rules.values())
+    def __init__(self, catalogue: Catalogue | Sequence[Rule], key: str = "") -> None:
+        rules = list(catalogue.rules.values() if isinstance(catalogue, Catalogue) else catalogue)
         marks = [_mark(name, literals) for name, literals in MARKS.items()]
         self.main = Matcher([*(r for r in rules if r.tells != "progress" and not _is_catch_all(r)), *marks])
         self.progress = Matcher([r for r in rules if r.tells == "progress"])
         self.main_count = len(self.main.literals)
-        self.key = catalogue.key
+        self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
+        self._all_rules = rules
         self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.candidates}))}
         self._groups: dict[tuple[int, ...], list[RuleForms]] = {}
         self._dress_from = self.main_count + len(self.progress.literals)
@@ -66,6 +67,11 @@ class ScanRules:
         plain = [x for x in found if x[1] < self._dress_from]
         self._scanned = (data, plain)
         return len(plain) < len(found) or NUL in data or data.startswith((b'{"', b'{ "'))
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules with what a scan needs of them, for worker processes."""
+        return [_slim(r) for r in self._all_rules]
 
     def rules_of(self, literals: Sequence[int]) -> list[RuleForms]:
         """Yield the rules that literals of one passage may mean, in catalogue order."""
@@ -104,6 +110,11 @@ def _want(rule: Rule) -> str:
 def _is_catch_all(rule: Rule) -> bool:
     """Whether it is asked of whole tracebacks only: its literals (`Error`) stand on far too many lines."""
     return rule.generic and rule.match == "traceback"
+
+
+def _slim(rule: Rule) -> Rule:
+    forms = tuple(replace(f, examples=()) for f in rule.forms)
+    return replace(rule, forms=forms, counter_examples=(), references=(), table=None, says="", why="")
 
 
 def _mark(name: str, literals: tuple[str, ...]) -> Rule:
