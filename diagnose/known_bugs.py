@@ -1,8 +1,9 @@
-"""Events of known bugs against the versions that run: which are confirmed, which possible, which refuted.
+"""Known bugs against the versions that run: which are confirmed, which possible, which refuted.
 
 A rule with `applies_to` says in which versions its bug lives. Where the facts hold such a version, the event may name
-the root; where none is known, the rule's own role stands (`cause` where the line is unmistakable, else a possible reading,
-with the one command that settles it); where the version is another one, the event says nothing.
+the root; where none is known, the rule's own role stands (`cause` where the line is unmistakable, else a possible
+reading, with the one command that settles it); where the version is another one, the event says nothing. Bugs without
+words of their own (a hang of one version) are rows of a table: `known_bugs_by_version`.
 """
 
 from __future__ import annotations
@@ -13,12 +14,12 @@ from typing import Any, Literal
 
 from .catalogue import Catalogue
 from .events import Event
-from .facts_names import PACKAGES
 from .facts_store import Facts
 from .job import Job
+from .known_bugs_by_version import apply_version_rows
 from .report_parts import Evidence, Notice, RemedyStep
 from .rule import Rule
-from .versions import in_range, is_range
+from .version_conditions import judge, settling_command, unknown_libraries, version_fact, versions_in_words
 
 BUGS = "software.known-bug"
 TABLE = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
@@ -53,7 +54,7 @@ def apply_known_bugs(
 def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Notice, ...]:
     """Set the role of each versioned bug's event by the facts, join what mends it to its fields; yield the notices.
 
-    Called once, between `build_job` and the correlators.
+    Called once, between `build_job` and the correlators. A bug of the table that its facts prove joins `job.events`.
     """
     fixes = fixes_of(catalogue)
     reading = apply_known_bugs(job.events, facts, fixes)
@@ -64,35 +65,17 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
     for event in job.events:
         if event.cause == BUGS:
             event.fields.update({k: v for k, v in details(event.rule, fixes, facts).items() if k not in event.fields})
-    return reading.notices
+    proven, by_version = apply_version_rows(job, facts, catalogue)
+    job.events.extend(proven)
+    return (*reading.notices, *by_version)
 
 
 def standing(rule: Rule, facts: Facts) -> Standing:
     """Tell what the facts say of a rule's `applies_to`; a bug of a library of which nothing is seen is refuted."""
-    answers = [condition_holds(name, wanted, facts) for name, wanted in sorted(rule.applies_to.items())]
-    if False in answers:
-        return "refuted"
-    if None not in answers:
-        return "confirmed"
-    libraries = [name for name, wanted in rule.applies_to.items() if is_range(wanted)]
-    seen = any(facts.get(version_fact(n)) is not None or n.replace("-", "_") in facts.libraries for n in libraries)
+    holds, seen = judge(rule.applies_to, facts)
+    if holds is not None:
+        return "confirmed" if holds else "refuted"
     return "possible" if seen or rule.role in ("cause", "symptom") else "refuted"
-
-
-def condition_holds(name: str, wanted: str, facts: Facts) -> bool | None:
-    """Tell whether one condition holds: `trl: "==0.15.0"`, `packing: "not true"` (unknown is fine), `backend: nccl`."""
-    if is_range(wanted):
-        value = facts.get(version_fact(name))
-        return None if value is None else in_range(value, wanted)
-    value = facts.get(name)
-    if wanted.startswith("not "):
-        return value is None or str(value).lower() != wanted[4:].strip().lower()
-    return None if value is None else str(value).lower() == wanted.lower()
-
-
-def version_fact(library: str) -> str:
-    """Yield the name of the fact that holds a library's version."""
-    return PACKAGES.get(library.lower(), f"{library.lower().replace('-', '_')}_version")
 
 
 def fixes_of(catalogue: Catalogue) -> dict[str, Mapping[str, Any]]:
@@ -103,7 +86,7 @@ def fixes_of(catalogue: Catalogue) -> dict[str, Mapping[str, Any]]:
 
 def details(rule: Rule, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> dict[str, Any]:
     """Yield what is known of a rule's bug: library, affected, fixed_in, way_round, command, installed."""
-    row = {k: v for k, v in fixes.get(_name(rule), {}).items() if k != "rule" and v is not None}
+    row = {k: v for k, v in fixes.get(rule.id.rpartition("/")[2], {}).items() if k != "rule" and v is not None}
     library = str(row.get("library") or next(iter(sorted(rule.applies_to)), ""))
     if library:
         row["library"] = library
@@ -112,29 +95,19 @@ def details(rule: Rule, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) ->
     return {k: v for k, v in row.items() if v is not None}
 
 
-def _name(rule: Rule) -> str:
-    return rule.id.rpartition("/")[2]
-
-
 def _notice(event: Event, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> Notice:
     rule, known = event.rule, details(event.rule, fixes, facts)
-    ranges = {n: w for n, w in sorted(rule.applies_to.items()) if is_range(w)}
-    unknown = [n for n in ranges if facts.get(version_fact(n)) is None] or sorted(ranges)
-    versions = " and ".join(f"{n} {w}" for n, w in ranges.items())
-    fixed = f", mended in {known['fixed_in']}" if known.get("fixed_in") else ""
-    text = f"Possibly a known bug: {rule.title} ({versions}{fixed}). No version of {_and(unknown)} is in the logs."
+    unknown = unknown_libraries(rule.applies_to, facts)
+    fixed = f", mended in {known['library']} {known['fixed_in']}" if known.get("fixed_in") else ""
+    text = (
+        f"Possibly a known bug: {rule.title} ({versions_in_words(rule.applies_to)}{fixed}). "
+        f"No version of {_and(unknown)} is in the logs."
+    )
     steps = [RemedyStep("now", "This settles it.", settling_command(unknown))]
     if known.get("way_round"):
         steps.append(RemedyStep("fix", str(known["way_round"]), known.get("command")))
     evidence = Evidence(event.source, event.line, event.end_line, event.rank, event.host, text=event.raw, rule=rule.id)
     return Notice("possible known bug", text, (evidence,), tuple(steps))
-
-
-def settling_command(libraries: Sequence[str]) -> str:
-    """Yield the one command that prints the versions that matter."""
-    if list(libraries) == ["nccl"]:
-        return 'python -c "import torch; print(torch.cuda.nccl.version())"'
-    return f"pip show {' '.join(libraries)} | grep -E '^(Name|Version)'"
 
 
 def _and(names: Sequence[str]) -> str:

@@ -1,0 +1,94 @@
+"""Known bugs that print nothing of their own: a hang, or a silent wrong result, of certain versions.
+
+A row of the table whose facts hold becomes a notice; where the row says that version and symptom prove it, the events
+that show the symptom are doubled as events of the bug, and may then be the root. Unknown versions yield nothing here:
+every job has some version that nobody told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from .advice.bugs import upgrade_command
+from .catalogue import Catalogue
+from .events import Event
+from .facts_store import Facts
+from .job import Job
+from .report_parts import Evidence, Notice, RemedyStep
+from .rule import Rule
+from .version_conditions import judge, version_fact, versions_in_words
+
+TABLE = "software/known-bug/versions.table.yaml"
+CAUSE = "software.known-bug"
+INSTALLED = "installed"  # symptom of bugs that fail nothing
+MAX_EVENTS = 64  # of one bug
+
+
+def apply_version_rows(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[list[Event], tuple[Notice, ...]]:
+    """Yield the events of proven bugs, and a notice for each bug that the versions allow without proving it."""
+    table = catalogue.tables.get(TABLE)
+    proven: list[Event] = []
+    notices: list[Notice] = []
+    for row in table.rows if table else ():
+        if judge(_conditions(row), facts)[0] is not True:
+            continue
+        shown = [] if row.get("symptom") == INSTALLED else _symptoms(job, row)[:MAX_EVENTS]
+        if row.get("proves") and shown:
+            proven += [_as_bug(event, row, facts) for event in shown]
+        elif shown or row.get("symptom") == INSTALLED:
+            notices.append(_notice(row, shown, facts))
+    return proven, tuple(notices)
+
+
+def _conditions(row: Mapping[str, Any]) -> Mapping[str, str]:
+    stated = row.get("applies_to")
+    return {str(k): str(v) for k, v in stated.items()} if isinstance(stated, Mapping) else {"": "never"}
+
+
+def _symptoms(job: Job, row: Mapping[str, Any]) -> list[Event]:
+    ops = row.get("ops")
+    found = job.telling(str(row.get("symptom")))
+    return [e for e in found if not ops or str(e.fields.get("op", "")).upper() in ops]
+
+
+def _as_bug(event: Event, row: Mapping[str, Any], facts: Facts) -> Event:
+    """The event told again as one of the bug, so that the symptom keeps its own telling."""
+    rule = Rule(
+        title=str(row["title"]), role="cause", match="line", why=str(row["effect"]), forms=(), says=f"{_effect(row)}.",
+        references=tuple(row.get("references", ())), id=f"{CAUSE}/{row['bug']}", cause=CAUSE,
+    )  # fmt: skip
+    fields = {k: row[k] for k in ("library", "fixed_in", "way_round", "command") if row.get(k)}
+    fields["affected"] = _conditions(row).get(str(row["library"]), "")
+    fields["installed"] = facts.get(version_fact(str(row["library"])))
+    return replace(event, rule=rule, cause=CAUSE, role="cause", fields=fields, also_in=list(event.also_in))
+
+
+def _effect(row: Mapping[str, Any]) -> str:
+    text = str(row["effect"])
+    return text[:1].upper() + text[1:]
+
+
+def _notice(row: Mapping[str, Any], shown: list[Event], facts: Facts) -> Notice:
+    library = str(row["library"])
+    installed = facts.get(version_fact(library))
+    fixed = row.get("fixed_in")
+    text = (
+        f"{library} {installed} has a known bug ({versions_in_words(_conditions(row))}"
+        f"{f', mended in {fixed}' if fixed else ''}): {row['effect']}."
+    )
+    steps = []
+    if fixed:
+        steps.append(RemedyStep("fix", f"Upgrade {library} to {fixed} or later.", upgrade_command(library, str(fixed))))
+    if row.get("way_round"):
+        steps.append(RemedyStep("fix", _sentence(str(row["way_round"])), row.get("command")))
+    evidence = [Evidence(e.source, e.line, None, e.rank, e.host, text=e.raw) for e in shown[:1]]
+    known = facts.all(version_fact(library))
+    if known and known[0].stated:
+        evidence.append(Evidence(known[0].stated[0].source, known[0].stated[0].line, text=f"{library} {installed}"))
+    return Notice(f"known bug of {library} {installed}", text, tuple(evidence), tuple(steps))
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
