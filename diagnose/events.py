@@ -17,7 +17,7 @@ from .prefixes import Line, Prefix, read_lines, speaker_key
 from .rule import Role, Rule
 from .scan import Hit, SourceScan
 from .scan_rules import STACK
-from .tracebacks import Traceback, find_tracebacks
+from .tracebacks import Traceback, find_tracebacks, innermost
 
 if TYPE_CHECKING:
     from .stacks import StackDump
@@ -175,19 +175,20 @@ class _Reading:
 
     def catch_all(self, tb: Traceback, rules: Sequence[Rule], found: Sequence[Event]) -> Iterator[Event]:
         """Yield what the generic rules say of a traceback about which no narrower rule spoke."""
-        spoken = any(e.role in TRACEBACK_ROLES and not e.rule.generic and e.traceback is tb for e in found)
-        if spoken or not tb.exception:
+        inner = innermost(tb)
+        spoken = any(
+            e.role in TRACEBACK_ROLES and not e.rule.generic and e.traceback is tb and e.line == inner.exception_line
+            for e in found
+        )
+        if spoken or not inner.exception or inner.exception_line not in self._at:
             return
-        index = self._at.get(tb.exception_line, [None])[0]
-        if index is None:
-            return
-        text = _exception_text(tb.exception, tb.message)
+        text = _exception_text(inner.exception, inner.message)
         for rule in rules:
             for number, form in enumerate(rule.forms):
                 match = self._verify(Candidate(rule, form, number), text)
                 if match is not None:
-                    line = self._line_of(tb.exception_line, tb.exception)
-                    yield self._event(rule, match, line, tb.exception_line, tb, text)
+                    line = self._line_of(inner.exception_line, inner.exception)
+                    yield self._event(rule, match, line, inner.exception_line, tb, text)
                     return
 
     def _line_of(self, number: int, word: str) -> Line:

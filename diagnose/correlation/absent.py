@@ -17,6 +17,7 @@ from ..prefixes import Line
 from ..ranges import rank_ranges
 from .finding import Exhibit, Finding
 
+ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
 SLOW_STORAGE = ("saving", "loading")
 WORDS = {
@@ -49,9 +50,21 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
         return []
     world = job.world_size or len(job.ranks)
     alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and _is_alive(job, info)]
+    fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
+    alive = [info for info in alive if not _had_ended(job, info, fired, table)]
     alive = alive or _unheard(job, table, reported, world)
     few = 0 < len(alive) <= max(1, MAX_SHARE * world) and len(reported) >= len(alive)
     return alive if few and (len(reported) > 1 or world == 2) else []
+
+
+def _had_ended(job: Job, info: RankInfo, fired: float | None, table: GroupTable) -> bool:
+    """A rank that was ended before the others' limit passed did not make them wait: whatever ended it did."""
+    reporter = next(iter(table.stuck.values())).event
+    for event in info.events:
+        if event.rule.tells in ("exit", "signal-sent", "killed") and event.time is not None and fired is not None:
+            if event.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(event, reporter)):
+                return True
+    return False
 
 
 def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> list[RankInfo]:
