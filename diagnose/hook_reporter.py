@@ -17,7 +17,7 @@ from pathlib import Path
 
 from .hook_gather import gather_inputs
 from .hook_request import HookRequest, decode_request, encode_request, module_command, quiet_environment
-from .hook_shared import SharedFolder, plain_name
+from .hook_shared import SCAN_SUFFIX, SharedFolder, plain_name
 from .hook_summary import summary_lines, write_stub
 from .printable import clip, one_line
 from .webhook import LIMIT_S as WEBHOOK_S
@@ -77,7 +77,7 @@ def _report_for_all(request: HookRequest, folder: Path) -> None:
         _say(request, f"left {scan}; {one_line(place.owner())} reports for all: {place.report}")
         return
     scans = place.wait_for_nodes(request.nodes, time.monotonic() + request.seconds_left() * _SCAN_SHARE)
-    names = tuple(path.name for path in scans)
+    names = tuple(path.name.removesuffix(SCAN_SUFFIX) for path in scans)
     _say(request, f"{len(scans)} of {request.nodes or 'an unknown number of'} nodes left a scan in {place.scans}")
     whole = replace(request, inputs=tuple(str(path) for path in scans), hosts=names, nodes=request.nodes or len(scans))
     _report(whole, folder, [place.report, place.report.with_suffix(".json"), *map(Path, request.outputs)])

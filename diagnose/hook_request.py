@@ -95,7 +95,13 @@ def module_command(module: str) -> list[str]:
         "import sys, runpy; sys.path[:] = [p for p in sys.path if p] + [sys.argv.pop(1)]; "
         f"runpy.run_module('diagnose.{module}', run_name='__main__')"
     )
-    return [sys.executable or "python3", "-c", code, root]
+    return [_interpreter(), "-c", code, root]
+
+
+def _interpreter() -> str:
+    """Python itself: in a frozen or embedding program `sys.executable` is that program, or nothing."""
+    is_python = os.path.basename(sys.executable or "").startswith("python") and not getattr(sys, "frozen", False)
+    return sys.executable if is_python else "python3"
 
 
 def quiet_environment() -> dict[str, str]:

@@ -24,6 +24,7 @@ from .run_watch import (
     catch_signals,
     drain,
     end_helpers,
+    end_reporters,
     passable_signals,
     wait_for_job,
     wait_for_reporter,
@@ -58,7 +59,8 @@ def main(argv: Sequence[str]) -> int:
 
 def _finish(run: _Run, watch: Watch, status: int) -> None:
     """Asks for the final report when the job failed; else leaves nothing behind."""
-    if status == 0:
+    left = watch.outward_gone and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPIPE  # `… | head`
+    if status == 0 or left:
         if run.options.keep:
             run.unroll()
         elif not watch.hang_reported and not watch.received:
@@ -68,8 +70,7 @@ def _finish(run: _Run, watch: Watch, status: int) -> None:
     code = None if number is not None else os.WEXITSTATUS(status)
     reason = f"exit code {code}" if number is None else f"ended by {_signal_name(number)}"
     _say(f"{reason}; looking for the cause (at most {run.options.budget_s:g} s, Ctrl-C skips it)")
-    for pid in list(watch.reporters):
-        watch.reporters[pid] = 0.0  # an interim report is about to be overtaken
+    end_reporters(watch)  # an interim report is overtaken, and must not be written over the final one
     pid, until = run.ask(reason, exit_code=code, signal_number=number)
     if not wait_for_reporter(watch, pid, until):
         _say(f"no full report was made; for one: diagnose {run.folder}")
@@ -91,8 +92,7 @@ class _Run:
         caught = passable_signals()
         wakeup = catch_signals(caught)
         copiers = [start_copier(stream, self.board, caught) for stream in self.streams]
-        ends = [fd for s in self.streams for fd in (s.read_end, s.write_end, s.outward)]
-        sentinel = start_sentinel(self.board, caught, self.patterns, ends)
+        sentinel = start_sentinel(self.board, caught, self.patterns)
         watch = Watch(
             self.board, self.streams, copiers, caught, sentinel, wakeup, self.options.hang_after_s,
             ask_hang=self._ask_hang, ask_signal=lambda name: self.ask(name, interim=True),

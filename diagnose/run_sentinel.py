@@ -16,27 +16,27 @@ from collections.abc import Collection, Sequence
 from .run_board import Board
 
 _LOOK_S = 5.0  # how often the log folder is looked at
+_HIGHEST_FD = 4096
 _MOST_FILES = 10_000  # of a larger folder, the first ones found
 
 
-def start_sentinel(board: Board, signals: Collection[int], patterns: Sequence[str], outs: Sequence[int]) -> int:
-    """Forks the sentinel; `outs` are descriptors that it must not hold open. Returns its pid."""
+def start_sentinel(board: Board, signals: Collection[int], patterns: Sequence[str]) -> int:
+    """Forks the sentinel, which watches the files that match `patterns`; returns its pid."""
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
-            _stand(board, signals, patterns, outs, parent)
+            _stand(board, signals, patterns, parent)
         finally:
             os._exit(0)
     return pid
 
 
-def _stand(board: Board, signals: Collection[int], patterns: Sequence[str], outs: Sequence[int], parent: int) -> None:
+def _stand(board: Board, signals: Collection[int], patterns: Sequence[str], parent: int) -> None:
     signal.set_wakeup_fd(-1)
     for number in signals:
         signal.signal(number, lambda got, _frame: board.note_signal(got))
-    for fd in outs:
-        os.close(fd)
+    os.closerange(0, _HIGHEST_FD)  # it must keep no pipe open whose end somebody waits for
     before = _fingerprint(patterns)
     while os.getppid() == parent:
         select.select([], [], [], _LOOK_S if patterns else 1.0)

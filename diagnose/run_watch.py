@@ -52,10 +52,10 @@ class Watch:
     job: int = 0
     status: int | None = None  # as of waitpid
     restarts: int = 0
+    outward_gone: bool = False  # somebody who read our output has left
     hang_reported: float = 0.0  # `last_move` of the silence that was reported
     reporters: dict[int, float] = field(default_factory=dict)  # pid -> time.monotonic() at which it is ended
     received: list[int] = field(default_factory=list)
-    interrupted: bool = False
 
 
 def catch_signals(numbers: frozenset[int]) -> int:
@@ -104,12 +104,17 @@ def wait_for_reporter(watch: Watch, pid: int, until: float) -> bool:
     watch.reporters[pid] = until
     while pid in watch.reporters:
         if not _turn(watch, max(0.0, min(until - time.monotonic(), 3600.0))):
-            _end_reporters(watch, time.monotonic() + 1e9)
+            end_reporters(watch)
             return False
         if pid in watch.reporters and time.monotonic() >= until:
-            _end_reporters(watch, time.monotonic())
+            end_reporters(watch)
             return False
     return True
+
+
+def end_reporters(watch: Watch) -> None:
+    """Ends every reporter with all that it started."""
+    _end_reporters(watch, float("inf"))
 
 
 def end_helpers(watch: Watch) -> None:
@@ -218,6 +223,7 @@ def _replace_copier(watch: Watch, copier: Copier, status: int) -> None:
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) == OUTWARD_GONE:
         os.close(stream.read_end)  # the job meets the reader's absence as it would alone
         stream.read_end = -1
+        watch.outward_gone = True
 
 
 def _end_reporters(watch: Watch, now: float) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import pty
 import select
@@ -341,6 +342,60 @@ def test_silence_is_reported_and_the_job_goes_on(tmp_path):
     done = run("sh", "-c", "echo step 1; sleep 1.2; echo step 2", options=("--hang-after", "0.4", "-o", "hang.md"))
     assert (done.returncode, done.stdout) == (0, b"step 1\nstep 2\n")
     assert (done.stderr.count(b"no output for 0.4 s"), (tmp_path / "hang.md").exists()) == (1, True)
+
+
+def test_preemption_is_reported_before_the_job_has_ended(tmp_path):
+    """SIGKILL follows SIGTERM after a while, and no report can follow that."""
+    code = f"import os, signal, time; os.write(1, {OOM.encode()!r}); signal.signal(15, signal.SIG_IGN); time.sleep(30)"
+    with start(*python(code), options=("-o", "report.md"), stdout=subprocess.PIPE, start_new_session=True) as job:
+        assert job.stdout is not None
+        job.stdout.readline()
+        job.terminate()
+        assert wait_for(lambda: "memory.cuda-oom" in read(tmp_path / "report.md"), 20)
+        assert job.poll() is None
+        os.killpg(job.pid, signal.SIGKILL)
+
+
+def read(path):
+    return path.read_text() if path.exists() else ""
+
+
+def test_logs_of_the_launcher_are_read_and_those_of_earlier_runs_are_not(tmp_path, monkeypatch):
+    for place, age_s in (("logs/old_aaaaaaaa/attempt_0/0", 86400), ("logs/none_bbbbbbbb/attempt_0/0", 0)):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "stderr.log").write_text(OOM)
+        when = time.time() - age_s
+        for path in (tmp_path / place / "stderr.log", *(tmp_path / place).parents[:2], tmp_path / place):
+            os.utime(path, (when, when))
+    (tmp_path / "torchrun").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "torchrun").chmod(0o755)
+    run(str(tmp_path / "torchrun"), "--log-dir", "logs", "train.py", options=("-o", "report.json"))
+    files = [row["file"] for row in json.loads((tmp_path / "report.json").read_text())["inputs"]]
+    assert files == [f"{tmp_path}/logs/none_bbbbbbbb/attempt_0/0/stderr.log"]
+
+
+def test_stacks_of_every_rank_are_taken_when_it_hangs(tmp_path, monkeypatch):
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "py-spy").write_text('#!/bin/sh\necho "Process $4: python train.py"\n')
+    (tmp_path / "bin" / "py-spy").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    job = f"echo start; for r in 0 1; do RANK=$r {sys.executable} -Sc 'import time; time.sleep(2)' & done; wait"
+    run("sh", "-c", job, options=("--hang-after", "0.5", "--stacks"))
+    found = sorted(path.parent.name for path in tmp_path.glob("diagnose-run-*/stacks/*/pyspy-*.txt"))
+    assert found == ["rank0", "rank1"]
+
+
+def test_reader_that_leaves_is_no_failure_to_report(tmp_path):
+    done = subprocess.run(["bash", "-c", f"{' '.join(RUN)} -- yes | head -1"], capture_output=True, check=False)
+    assert (done.stdout, done.stderr) == (b"y\n", b"")
+
+
+def test_report_of_one_node_of_several_says_so(tmp_path):
+    (tmp_path / "torchrun").write_text(f"#!/bin/sh\ncat <<'E'\n{OOM}E\nexit 1\n")
+    (tmp_path / "torchrun").chmod(0o755)
+    run(str(tmp_path / "torchrun"), "--nnodes", "4", "train.py", options=("-o", "report.json"))
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert (report["diagnosis"]["certainty"], report["gaps"][0]["text"][:10]) == ("likely", "1 of 4 nod")
 
 
 def test_reporter_that_hangs_is_ended_within_the_budget(tmp_path):

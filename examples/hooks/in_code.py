@@ -9,8 +9,9 @@ from diagnose.hook import diagnose_on_failure
 try:
     from torch.distributed.elastic.multiprocessing.errors import record
 except ImportError:  # no torch here: the example runs all the same
+    from collections.abc import Callable
 
-    def record(function):  # type: ignore[no-untyped-def]
+    def record(function: Callable[[], None]) -> Callable[[], None]:
         """Stands in for torchelastic's decorator."""
         return function
 
