@@ -264,6 +264,8 @@ def _survived(job: Job, event: Event) -> bool:
         return False
     if sign.source == event.source:
         return (sign.line or 0) > (event.end_line or 0)
+    if event.prefix.stamp is None or sign.prefix.stamp is None:  # a time taken from a line nearby orders no two files
+        return False
     same_host = sign.host == event.host
     return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
 
