@@ -120,8 +120,8 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "filter": ("Filter lines, ranks, hosts, causes", "筛选行、rank、主机、原因"),
     "filter-none": ("Nothing matches.", "没有匹配项。"),
     "picture-help": (
-        "Wheel or + and − zoom, drag or arrow keys move, 0 shows everything, a click on a folded row opens it.",
-        "滚轮或 + / − 缩放，拖动或方向键移动，0 显示全部，点击折叠行可展开。",
+        "Ctrl + wheel or + and − zoom, dragging or arrow keys move, 0 shows the whole job, a click opens folded ranks.",
+        "Ctrl + 滚轮或 + / − 缩放，拖动或方向键移动，0 显示整个作业，点击折叠行可展开。",
     ),
     "picture-none": ("No event has a time, so nothing can be drawn.", "没有带时间的事件，无法绘图。"),
     "copy": ("copy", "复制"),

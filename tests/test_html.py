@@ -1,0 +1,230 @@
+"""The HTML page: one file that stands alone, and in a real browser loads clean, draws, filters and runs no log line."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnose.render import render
+from diagnose.report import (
+    Diagnosis,
+    Evidence,
+    RankRow,
+    Report,
+    Span,
+    StackGroup,
+    Symptom,
+    TimelineEntry,
+    from_dict,
+    to_json,
+)
+
+from .browser import Browser, find_chromium
+from .report_samples import all_samples, cuda_oom, straggler
+
+HOSTILE = "</script></style></pre><img src=x onerror=\"window.hacked=1\"><script>window.hacked=1</script>'\"{{7*7}}"
+HOSTILE_REPORT = Report(
+    outcome="failed",
+    diagnosis=Diagnosis(
+        title=HOSTILE,
+        summary=HOSTILE,
+        evidence=(Evidence(file=HOSTILE, text=HOSTILE, host=HOSTILE, before=(HOSTILE,), spans=(Span(3, 9, HOSTILE),)),),
+    ),
+    symptoms=(Symptom(title=HOSTILE, first=Evidence(text=HOSTILE)),),
+    timeline=(TimelineEntry("2024-05-14T10:12:03Z", (0,), HOSTILE, HOSTILE, HOSTILE, None, HOSTILE, HOSTILE),),
+    ranks=(RankRow(0, HOSTILE, state=HOSTILE),),
+    stacks=(StackGroup((0,), (HOSTILE,), 1),),
+)
+
+
+class Nodes(HTMLParser):
+    """The elements of a page, with their attributes."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__(convert_charrefs=True)
+        self.elements: list[tuple[str, tuple[str, ...]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, tuple(name for name, _ in attrs)))
+
+
+def nodes(page: str):
+    return Nodes(page).elements
+
+
+@pytest.mark.parametrize("name", all_samples())
+def test_the_page_names_nothing_outside_itself(name):
+    page = render(all_samples()[name], "html")
+    assert not re.search(r"<(?:link|img|iframe|object|embed|base)\b|@import|url\((?!#)|\bsrc=|fetch\(|XMLHttpRequest", page)
+
+
+def test_the_page_says_verdict_culprit_and_proof():
+    page = render(cuda_oom(), "html")
+    for word in ("CUDA out of memory", "rank 2, host gpu-node-07, GPU 2", "logs/rank2.log:4031", "<mark>1.06 GiB</mark>"):
+        assert word in page
+
+
+def test_a_chinese_page_says_so():
+    page = render(cuda_oom(), "html", lang="zh")
+    assert 'lang="zh-Hans"' in page
+    assert "处理办法" in page
+
+
+def test_four_thousand_ranks_stay_a_small_page():
+    assert len(render(straggler(4096), "html")) < 600_000
+
+
+def test_hostile_text_makes_no_element():
+    assert nodes(render(harmless(HOSTILE_REPORT), "html")) == nodes(render(HOSTILE_REPORT, "html"))
+
+
+def harmless(report: Report, word: str = "harmless words") -> Report:
+    """The same report with one word for every text."""
+    text = json.dumps(_replaced(report, word))
+    assert HOSTILE not in text
+    return from_dict(json.loads(text))
+
+
+def _replaced(report: Report, word: str):
+    def walk(value):
+        if isinstance(value, dict):
+            return {k: walk(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [walk(v) for v in value]
+        return word if value == HOSTILE else value
+
+    return walk(to_json(report))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=80) | st.text("<>&\"'/!-=;{}%#`script", max_size=80))
+def test_no_text_breaks_out_of_its_node(text):
+    def page_of(word: str) -> str:
+        found = Diagnosis(title="t", summary="s" + word, evidence=(Evidence(file="f" + word, line=1, text="e" + word, spans=(Span(0, 1, "x"),)),))
+        events = (TimelineEntry("2024-05-14T10:12:03Z", (0,), None, "gpu", None, None, "x" + word, "r" + word),)
+        return render(Report(outcome="failed", diagnosis=found, timeline=events), "html")
+
+    assert nodes(page_of("")) == nodes(page_of(text.replace("\n", " ")))
+
+
+# --- in a browser ---------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def browser():
+    program = find_chromium()
+    if program is None:
+        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+    browser = Browser(program)
+    yield browser
+    browser.close()
+
+
+@pytest.fixture
+def opened(browser, tmp_path):
+    def open_page(report: Report, **how) -> Browser:
+        path = tmp_path / "report.html"
+        path.write_text(render(report, "html", **how), encoding="utf-8")
+        browser.open(path)
+        return browser
+
+    return open_page
+
+
+@pytest.mark.parametrize("name", all_samples())
+def test_the_page_loads_without_a_word_in_the_console_and_asks_for_nothing(opened, name):
+    page = opened(all_samples()[name])
+    assert page.evaluate("document.querySelector('h1').textContent.length > 0")
+    assert page.complaints == []
+    assert [url for url in page.requests if not url.startswith("file:///") or not url.endswith("report.html")] == []
+
+
+def test_eight_ranks_are_eight_rows_with_the_culprit_marked(opened):
+    page = opened(cuda_oom())
+    assert page.evaluate("document.querySelectorAll('#picture [data-row]').length") == 8
+    assert page.evaluate("document.querySelector('#picture text.guilty').textContent") == "▶ rank 2"
+    assert page.evaluate("[...document.querySelectorAll('#picture .call')].map(t => t.textContent).join()").startswith("CUDA out")
+
+
+def test_a_thousand_ranks_fold_into_three_rows_which_open(opened):
+    page = opened(straggler())
+    rows = "[...document.querySelectorAll('#picture [data-row]')].map(g => g.getAttribute('aria-label'))"
+    assert page.evaluate(rows) == ["0–516, 517 ranks, 517 waiting", "rank 517, node-064, silent", "518–1023, 506 ranks, 506 waiting"]
+    page.evaluate("document.querySelector('#picture [data-row]').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    assert page.evaluate("document.querySelectorAll('#picture [data-row]').length") == 18
+    page.evaluate("document.querySelector('[data-do=all]').click()")
+    assert page.evaluate("document.querySelectorAll('#picture [data-row]').length") == 3
+    assert page.complaints == []
+
+
+def test_ranks_that_alternate_still_fold(opened):
+    report = straggler(4096)
+    rows = tuple(replace(r, state="waiting" if r.rank % 2 else "exited") for r in report.ranks)
+    page = opened(replace(report, ranks=rows))
+    assert page.evaluate("document.querySelectorAll('#picture [data-row]').length") < 100
+
+
+def test_the_picture_zooms_by_button_and_key(opened):
+    page = opened(cuda_oom())
+    ticks = "document.querySelector('#picture svg').innerHTML"
+    before = page.evaluate(ticks)
+    page.evaluate("document.querySelector('[data-do=in]').click()")
+    zoomed = page.evaluate(ticks)
+    page.evaluate("document.getElementById('picture').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}))")
+    assert len({before, zoomed, page.evaluate(ticks)}) == 3
+
+
+def test_hovering_tells_what_happened(opened):
+    page = opened(cuda_oom())
+    page.evaluate("document.querySelector('#picture circle').dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 5, clientY: 5}))")
+    assert "logs/" in page.evaluate("document.getElementById('tip').textContent")
+
+
+def visible(page: Browser) -> int:
+    return page.evaluate("[...document.querySelectorAll('[data-find]')].filter(e => !e.classList.contains('gone')).length")
+
+
+def filter_by(page: Browser, text: str) -> None:
+    page.evaluate(f"(b => {{ b.value = {json.dumps(text)}; b.dispatchEvent(new Event('input')); }})(document.getElementById('filter'))")
+
+
+def test_the_filter_hides_what_does_not_match(opened):
+    page = opened(cuda_oom())
+    everything = visible(page)
+    filter_by(page, "watchdog")
+    assert 0 < visible(page) < everything
+    filter_by(page, "no such words")
+    assert (visible(page), page.evaluate("document.getElementById('found').textContent")) == (0, "Nothing matches.")
+    filter_by(page, "")
+    assert everything == visible(page)
+
+
+def test_the_filter_finds_a_rank_inside_a_range(opened):
+    page = opened(straggler())
+    filter_by(page, "rank 700")
+    texts = page.evaluate("[...document.querySelectorAll('[data-find]')].filter(e => !e.classList.contains('gone')).map(e => e.textContent)")
+    assert any("518-1023" in text for text in texts)
+    assert page.evaluate("document.querySelectorAll('#picture .dim').length") == 2
+
+
+def test_a_hostile_log_line_does_not_become_markup(opened):
+    page = opened(HOSTILE_REPORT)
+    filter_by(page, "script")
+    page.evaluate("document.querySelectorAll('#picture *').forEach(e => e.dispatchEvent(new PointerEvent('pointermove', {bubbles: true})))")
+    assert page.evaluate("window.hacked") is None
+    assert page.evaluate("document.querySelectorAll('img').length") == 0
+    assert page.evaluate("document.scripts.length") == 2
+    assert page.complaints == []
+
+
+def test_every_control_has_a_name(opened):
+    page = opened(cuda_oom())
+    nameless = "[...document.querySelectorAll('button, input, [tabindex=\"0\"]')].filter(e => !(e.textContent.trim() || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.labels?.length)).map(e => e.outerHTML)"
+    assert page.evaluate(nameless) == []
