@@ -178,7 +178,7 @@ def _blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if _is_everywhere(job, ranks):
         verdict.culprit_hosts = []
         return
-    if not ranks or (cause.blame == "host" and len(ranks) > 1):
+    if not ranks or cause.blame == "host" or _is_whole_hosts(job, ranks):
         return
     verdict.culprits = sorted(ranks)
 
@@ -187,6 +187,14 @@ def _is_everywhere(job: Job, ranks: set[int]) -> bool:
     seen = len(job.known_ranks())
     world = job.world_size or seen
     return len(ranks) > 1 and len(ranks) >= EVERYWHERE * max(1, min(seen, world))
+
+
+def _is_whole_hosts(job: Job, ranks: set[int]) -> bool:
+    """All ranks of a host alike, out of several hosts: then the host is at fault, and no rank."""
+    hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
+    if None in hosts or len(ranks) < 2 or len(job.hosts) <= len(hosts):
+        return False
+    return all(i.host not in hosts or r in ranks for r, i in job.ranks.items())
 
 
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
