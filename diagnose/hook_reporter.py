@@ -38,7 +38,8 @@ def report(request: HookRequest) -> None:
     for gap in gaps:
         _say(request, gap)
     if not inputs:
-        _say(request, f"{one_line(request.reason)}; there is nothing to read")
+        write_stub(request, [Path(path) for path in request.outputs], (), "The job left nothing to read.")
+        _say(request, f"{_public(request.reason)}; there is nothing to read")
         return
     request = replace(request, inputs=tuple(inputs), folder=str(folder), reason=_public(request.reason))
     if request.shared:
