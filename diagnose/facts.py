@@ -16,8 +16,24 @@ from .facts_names import PACKAGES, PLACES, Stated, stated_setting
 from .facts_paths import library_facts
 from .facts_store import Facts, Known, facts_of, gather_facts
 from .job import Job
+from .rule import Rule
 
 __all__ = ["Facts", "Known", "facts_of", "read_facts"]
+
+# Names that rules use for what a line says, and the fact (and factor) that it is.
+ALIASES: dict[str, tuple[str, int]] = {
+    "train_batch": ("train_batch_size", 1),
+    "micro_batch": ("micro_batch_size", 1),
+    "accumulation": ("gradient_accumulation", 1),
+    "timeout_s": ("nccl_timeout_s", 1),
+    "timeout_min": ("nccl_timeout_s", 60),
+    "lightning_backend": ("backend", 1),
+    "max_nodes": ("nnodes", 1),
+}
+NO_FACTS = frozenset(
+    ["launcher", "job_id", "run_id", "interface", "rdzv_endpoint", "min_nodes", "entrypoint", "command_line"]
+)
+VARIABLE_RULES = ("context.collectives/nccl-variable-set",)
 
 
 def read_facts(job: Job) -> Facts:
@@ -47,44 +63,46 @@ def _stated(job: Job) -> Iterator[Stated]:
 def _from_events(job: Job) -> Iterator[Stated]:
     context = {s.name for s in job.sources if s.kind == "context"}
     for event in job.events:
-        fields = event.fields
         if event.source in context:
             continue  # read whole, by `file_facts`
-        if event.rule.tells == "fact":
-            yield from _of_event(fields, event.source, event.line, event.rank, event.host)
-        elif event.rule.tells == "collective-timeout" and isinstance(fields.get("timeout_ms"), int):
-            seconds = _whole(fields["timeout_ms"] / 1000)
-            yield Stated("nccl_timeout_s", seconds, event.source, event.line, 3, event.rank, event.host)
-        for name, value in fields.items():
-            if name.endswith("_version") and event.rule.tells != "fact" and isinstance(value, (str, int, float)):
-                yield Stated(name, value, event.source, event.line, 3, event.rank, event.host)
+        for one in event_facts(event.rule, event.fields, event.text):
+            yield Stated(one.name, one.value, event.source, event.line, one.surety, event.rank, event.host)
+
+
+def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[Stated]:
+    """Yield the facts in a rule's captures: under its own names, or as `setting`, `variable`, `package` with `value`."""
+    value = str(fields.get("value", ""))
+    if rule.tells == "collective-timeout" and isinstance(fields.get("timeout_ms"), int):
+        yield Stated("nccl_timeout_s", _whole(fields["timeout_ms"] / 1000), "", None, 3)
+    if rule.id in VARIABLE_RULES:
+        yield from variable_facts(str(fields.get("name")), value, "", None, 3)
+    if rule.tells != "fact":
+        for name, captured in fields.items():
+            if name.endswith("_version") and isinstance(captured, (str, int, float)):
+                yield Stated(name, captured, "", None, 3)
+    elif "setting" in fields:
+        yield from stated_setting(str(fields["setting"]), value, "", None, 3)
+    elif "variable" in fields:
+        yield from variable_facts(str(fields["variable"]), value, "", None, 3)
+    elif "package" in fields:
+        package = PACKAGES.get(str(fields["package"]).lower().replace("_", "-").replace(" ", "-"))
+        yield from [Stated(package, value, "", None, 2)] if package else []
+    else:
+        yield from _named(fields)
+        if "command" in fields or "launcher" in fields:
+            yield from command_facts(str(fields.get("command") or text.lstrip("+$ ")), "", None, 2)
 
 
 def _whole(number: float) -> int | float:
     return int(number) if number == int(number) else number
 
 
-def _of_event(
-    fields: Mapping[str, Any], source: str, line: int | None, rank: int | None, host: str | None
-) -> Iterator[Stated]:
-    """A rule's captures are facts of their names; `setting`, `variable` and `package` name the fact themselves."""
-    found: list[Stated] = []
-    value = str(fields.get("value", ""))
-    if "setting" in fields:
-        found += stated_setting(str(fields["setting"]), value, source, line, 3)
-    elif "variable" in fields:
-        found += variable_facts(str(fields["variable"]), value, source, line, 3)
-    elif "package" in fields:
-        name = PACKAGES.get(str(fields["package"]).lower().replace("_", "-"))
-        found += [Stated(name, value, source, line, 3)] if name else []
-    else:
-        for key, captured in fields.items():
-            if key not in PLACES and isinstance(captured, (str, int, float)):
-                found.append(Stated(key, captured, source, line, 3))
-    if "command" in fields:
-        found += command_facts(str(fields["command"]), source, line, 3)
-    for one in found:
-        yield Stated(one.name, one.value, source, line, one.surety, rank, host)
+def _named(fields: Mapping[str, Any]) -> Iterator[Stated]:
+    for key, captured in fields.items():
+        if key in PLACES or key in NO_FACTS or not isinstance(captured, (str, int, float)):
+            continue
+        name, factor = ALIASES.get(key, (key, 1))
+        yield Stated(name, captured * factor if isinstance(captured, (int, float)) else captured, "", None, 3)
 
 
 def _libraries(stated: Sequence[Stated]) -> frozenset[str]:
