@@ -1,0 +1,193 @@
+"""How the cost grows with the size of a job: 64 to 16,384 simulated ranks, eight to a host.
+
+    python -m benchmarks.scale [--ranks 64,1024,16384] [--only hang-task] [--keep DIR] [--json]
+
+A culprit and the cascades that follow, hosts with wrong clocks, and 1 % of the log files missing; one file per rank or
+one console per host. Each size is measured in a process of its own: seconds of reading and of every stage of the
+reduce step, peak memory, size of the report, and whether the culprit was named.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import yaml
+
+from diagnose.account import account
+from diagnose.catalogue import load_rules
+from diagnose.correlation import correlate
+from diagnose.diagnosis import decide
+from diagnose.events import EventReader
+from diagnose.job import build_job
+from diagnose.reading import Deadline, read_all
+from diagnose.render import render
+from diagnose.scanner import ScanRules
+
+from .jobs import chatter
+from .jobs.catalogue import FAULTS
+from .jobs.generate import draw_hosts, draw_job
+from .jobs.job import Job, Truth
+from .jobs.versions import TORCHES
+from .jobs.write import describe, lay_out
+
+SIZES = (64, 1024, 16384)
+PER_HOST = 8
+MISSING = 0.01  # share of log files that nobody handed over
+SKEWED, SKEW_S = 0.05, 90.0  # share of hosts whose clocks are wrong, and by how much at most
+WARMUP_S = (8.0, 3.0)  # start-up and training before the fault
+COLUMNS = ("case", "ranks", "files", "mb", "events", "read_s", "reduce_s", "us_per_rank", "peak_mb", "md_lines", "html_kb", "json_kb", "right")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A fault, and how the cluster keeps its logs."""
+
+    name: str
+    fault: str
+    layout: str
+    launcher: str
+
+
+CASES = (
+    Case("hang-task", "silent-straggler", "task", "srun"),
+    Case("hang-node", "silent-straggler", "node", "torchrun"),
+    Case("oom-task", "cuda-oom", "task", "srun"),
+    Case("oom-node", "cuda-oom", "node", "torchrun"),
+)
+
+
+def write_job(folder: Path, case: Case, ranks: int, seed: int = 1) -> None:
+    """Writes `logs/` and `truth.yaml`; the same arguments give the same bytes."""
+    rng = Random(f"{seed} {case.name} {ranks}")
+    job, truth = _play(rng, case, ranks)
+    files, places = lay_out(job)
+    guilty = {job.host_of(r).name for r in truth.ranks or []}
+    kept = {p.rpartition(":")[0] for p in places[:1]}
+    width = len(str(ranks))
+    kept |= {n for n in files for r in truth.ranks or [] if n.endswith(tuple(f"-{r:0{w}d}.out" for w in range(1, width + 1)))}
+    kept |= {n for n in files if any(host in n for host in guilty) or "slurm" in n}
+    spare = sorted(set(files) - kept)
+    lost = set(rng.sample(spare, int(len(spare) * MISSING)))
+    (folder / "logs").mkdir(parents=True)
+    for name in files.keys() - lost:
+        path = folder / "logs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes("".join(files[name]).encode())
+    page = describe(folder.name, job, truth, case.fault, places[:1], f"{len(lost)} files")
+    (folder / "truth.yaml").write_text(yaml.safe_dump(page, sort_keys=False))
+
+
+def _play(rng: Random, case: Case, ranks: int) -> tuple[Job, Truth]:
+    job = draw_job(rng, FAULTS[case.fault], (ranks, ranks), case.layout)
+    torch = next(t for t in TORCHES if t.since(2, 6))
+    hosts = draw_hosts(rng, ranks // PER_HOST, PER_HOST, case.layout, job.name)
+    for host in hosts:
+        host.zone_h = 0
+        host.skew_s = rng.uniform(-SKEW_S, SKEW_S) if rng.random() < SKEWED else rng.uniform(-0.4, 0.4)
+    job = replace(job, hosts=hosts, per_host=PER_HOST, torch=torch, framework="ddp", launcher=case.launcher)
+    job.notes |= {"script": "train.py", "batch": False, "kill_on_bad_exit": False, "nccl_debug": False}
+    many, chatter.MANY = chatter.MANY, 0  # every rank says the same at every size, or costs could not be compared
+    try:
+        moment = chatter.train(job, chatter.start(job, job.start_s), WARMUP_S[0])
+    finally:
+        chatter.MANY = many
+    return job, FAULTS[case.fault].play(job, moment + WARMUP_S[1])
+
+
+def measure(folder: Path) -> dict[str, Any]:
+    """Reads and reduces one job in this process; answers seconds by stage, megabytes and sizes."""
+    row: dict[str, Any] = {}
+    catalogue = load_rules()
+    with _timed(row, "read_s"):
+        scan = read_all([str(folder / "logs")], ScanRules(catalogue), Deadline(), workers=1)
+    row["peak_after_read_mb"] = _peak_mb()
+    with _timed(row, "events_s"):
+        reader = EventReader(catalogue)
+        sources = [reader.read(s) for s in scan.sources.values() if s.skipped is None]
+    with _timed(row, "job_s"):
+        job = build_job(sources)
+    with _timed(row, "correlation_s"):
+        findings = correlate(job)
+    with _timed(row, "diagnosis_s"):
+        verdict = decide(job, findings, catalogue)
+    with _timed(row, "account_s"):
+        report = account(job, verdict, catalogue, scan)
+    row["reduce_s"] = round(sum(row[f"{n}_s"] for n in ("events", "job", "correlation", "diagnosis", "account")), 3)
+    row["peak_mb"] = _peak_mb()
+    with _timed(row, "markdown_s"):
+        row["md_lines"] = render(report, "markdown").count("\n") + 1
+    with _timed(row, "html_s"):
+        row["html_kb"] = len(render(report, "html").encode()) >> 10
+    with _timed(row, "json_s"):
+        row["json_kb"] = len(render(report, "json").encode()) >> 10
+    row["events"], row["files"] = len(job.events), len(scan.sources)
+    row["mb"] = sum(s.bytes for s in scan.sources.values()) >> 20
+    return row | _judge(report, yaml.safe_load((folder / "truth.yaml").read_text()))
+
+
+def _judge(report: Any, truth: dict[str, Any]) -> dict[str, Any]:
+    found = report.diagnosis
+    culprits = [c.rank for c in found.culprits] if found else []
+    cause = found.cause if found else None
+    is_right = cause in {truth["root_cause"], *truth["accept"]} and culprits == truth["culprit_ranks"]
+    return {"ranks": truth["world_size"], "right": is_right, "cause": cause, "culprits": culprits[:4], "truth": [truth["root_cause"], truth["culprit_ranks"]]}
+
+
+@contextmanager
+def _timed(row: dict[str, Any], name: str) -> Any:
+    began = time.perf_counter()
+    yield
+    row[name] = round(time.perf_counter() - began, 3)
+
+
+def _peak_mb() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+
+
+def run(sizes: list[int], only: str, keep: Path | None, show: Callable[[dict[str, Any]], None]) -> None:
+    """Writes each job, measures it in a fresh process, and shows the row."""
+    with tempfile.TemporaryDirectory() as scratch:
+        for case in CASES:
+            for ranks in sizes if only in case.name else []:
+                folder = (keep or Path(scratch)) / f"{case.name}-{ranks}"
+                if not folder.exists():
+                    write_job(folder, case, ranks)
+                command = [sys.executable, "-m", "benchmarks.scale", "--measure", str(folder)]
+                row = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+                show({"case": case.name, **row, "us_per_rank": round(row["reduce_s"] * 1e6 / ranks)})
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__.partition("\n")[0])
+    parser.add_argument("--ranks", default=",".join(map(str, SIZES)))
+    parser.add_argument("--only", default="", help="part of a case's name: " + ", ".join(c.name for c in CASES))
+    parser.add_argument("--keep", type=Path, help="write the jobs here, and use those that are there")
+    parser.add_argument("--json", action="store_true", help="one JSON object per job, with all stages")
+    parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.measure:
+        print(json.dumps(measure(args.measure)))
+        return
+    if not args.json:
+        print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
+
+    def show(row: dict[str, Any]) -> None:
+        print(json.dumps(row) if args.json else "| " + " | ".join(str(row[c]) for c in COLUMNS) + " |", flush=True)
+
+    run([int(n) for n in args.ranks.split(",")], args.only, args.keep, show)
+
+
+if __name__ == "__main__":
+    main()
