@@ -7,40 +7,40 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .account_rows import attempt_rows, collective_rows, gap_rows, input_rows, rank_rows, stack_rows, timeline_rows
+from .account_words import Words
 from .catalogue import Catalogue
 from .correlation.finding import Exhibit, Finding
 from .diagnosis import Verdict
 from .events import Event
 from .exhibits import Exhibitor
 from .job import Job
-from .ranges import rank_ranges
 from .report import Alternative, Culprit, Diagnosis, Evidence, Link, RemedyStep, Report, Stats, Symptom
 from .rule import Cause
 from .scan import Scan
 from .sentences import holds, sentence
 from .suspects import Suspect
+from .translation import ENGLISH, Translator
 
 MAX_EVIDENCE = 5
 MAX_ALTERNATIVES = 6
-UNKNOWN_TITLE = "no evidence of a cause in the logs"
 
 
-def account(job: Job, verdict: Verdict, catalogue: Catalogue, scan: Scan) -> Report:
+def account(job: Job, verdict: Verdict, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
     """Yield the report."""
     show = Exhibitor(job)
     return Report(
         outcome=verdict.outcome,
-        diagnosis=_diagnosis(job, verdict, catalogue, show),
-        chain=_chain(job, verdict, catalogue),
-        alternatives=_alternatives(job, verdict, catalogue, show),
-        symptoms=_symptoms(job, verdict, catalogue, show, job.failures()),
-        survived=_symptoms(job, verdict, catalogue, show, job.survived),
-        timeline=timeline_rows(job, verdict),
+        diagnosis=_diagnosis(job, verdict, catalogue, show, translator),
+        chain=_chain(job, verdict, catalogue, translator),
+        alternatives=_alternatives(job, verdict, catalogue, show, translator),
+        symptoms=_symptoms(job, verdict, translator, show, job.failures()),
+        survived=_symptoms(job, verdict, translator, show, job.survived),
+        timeline=timeline_rows(job, verdict, translator),
         ranks=rank_rows(job, verdict),
         collectives=collective_rows(job),
         stacks=stack_rows(job),
         attempts=attempt_rows(job, show),
-        gaps=gap_rows(job, scan),
+        gaps=gap_rows(job, scan, translator.words),
         inputs=input_rows(job, scan),
         stats=Stats(sum(s.bytes for s in scan.sources.values()), len(job.events)),
         time_basis=job.clocks.basis,
@@ -50,18 +50,20 @@ def account(job: Job, verdict: Verdict, catalogue: Catalogue, scan: Scan) -> Rep
 # --- the verdict --------------------------------------------------------------------------------------------------
 
 
-def _diagnosis(job: Job, verdict: Verdict, catalogue: Catalogue, show: Exhibitor) -> Diagnosis | None:
+def _diagnosis(
+    job: Job, verdict: Verdict, catalogue: Catalogue, show: Exhibitor, translator: Translator
+) -> Diagnosis | None:
     if verdict.cause is None:
         return None
     if verdict.cause == "unknown" or not verdict.roots:
-        return _unknown(job, verdict, show)
-    cause = catalogue.causes[verdict.cause]
+        return _unknown(job, show, translator.words)
+    cause = translator.cause(catalogue.causes[verdict.cause])
     proof = _proof(verdict)
     values = {**_facts(job), **_fields(verdict)}
     return Diagnosis(
         cause=cause.id,
         title=cause.title,
-        summary=_summary(verdict, cause),
+        summary=_summary(verdict, cause, translator.words),
         confidence=verdict.confidence,
         certainty=verdict.certainty,
         culprits=_culprits(job, verdict),
@@ -73,23 +75,18 @@ def _diagnosis(job: Job, verdict: Verdict, catalogue: Catalogue, show: Exhibitor
     )
 
 
-def _unknown(job: Job, verdict: Verdict, show: Exhibitor) -> Diagnosis:
+def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
     """What is most telling where nothing names a cause: the last words of those who said something of their own."""
     last = [Exhibit.of_line(s.name, s.tail[-1], None, None) for s in job.sources if s.tail][:MAX_EVIDENCE]
+    switches = "export NCCL_DEBUG=WARN TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"
     steps = (
-        RemedyStep("now", "Look at the last lines of each rank below; the rank that stops earliest is the one to ask."),
-        RemedyStep(
-            "collect", "All ranks' logs, the launcher's own output and the kernel log of each host.", "dmesg -T"
-        ),
-        RemedyStep(
-            "collect",
-            "Switch on what names the cause next time.",
-            "export NCCL_DEBUG=WARN TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1",
-        ),
-        RemedyStep("collect", "One file per rank.", "torchrun --log-dir logs --redirects 3 --tee 3 …"),
+        RemedyStep("now", words.say("unknown-now")),
+        RemedyStep("collect", words.say("unknown-logs"), "dmesg -T"),
+        RemedyStep("collect", words.say("unknown-switches"), switches),
+        RemedyStep("collect", words.say("unknown-files"), "torchrun --log-dir logs --redirects 3 --tee 3 …"),
     )
     evidence = tuple(show.evidence(x) for x in last)
-    return Diagnosis("unknown", UNKNOWN_TITLE, "The logs show that the job failed, but not why.", 0.3, "possible",
+    return Diagnosis("unknown", words.say("unknown-title"), words.say("unknown-summary"), 0.3, "possible",
                      evidence=evidence, remedy=steps, restart="no", owner="")  # fmt: skip
 
 
@@ -121,23 +118,10 @@ def _facts(job: Job) -> dict[str, Any]:
     return {"world_size": job.world_size, "hosts": job.hosts, **facts}
 
 
-def _summary(verdict: Verdict, cause: Cause) -> str:
+def _summary(verdict: Verdict, cause: Cause, words: Words) -> str:
     root = verdict.roots[0]
-    who = _who(verdict)
-    if root.finding is not None:
-        return f"{cause.title[:1].upper()}{cause.title[1:]}{who}: {root.finding.why}"
-    said = says(root.first) if root.first else ""
-    return f"{cause.title[:1].upper()}{cause.title[1:]}{who}{': ' + said if said else '.'}"
-
-
-def _who(verdict: Verdict) -> str:
-    if verdict.culprits:
-        ranks = f" on rank{'s' if len(verdict.culprits) > 1 else ''} {rank_ranges(verdict.culprits)}"
-        hosts = verdict.culprit_hosts
-        return ranks + (f" ({hosts[0]})" if len(hosts) == 1 else "")
-    if len(verdict.culprit_hosts) == 1:
-        return f" on {verdict.culprit_hosts[0]}"
-    return ""
+    said = root.finding.why if root.finding is not None else says(root.first) if root.first else ""
+    return words.summary(cause.title, verdict.culprits, verdict.culprit_hosts, said)
 
 
 def says(event: Event) -> str:
@@ -185,7 +169,7 @@ def _remedy(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
 # --- what lost ------------------------------------------------------------------------------------------------------
 
 
-def _chain(job: Job, verdict: Verdict, catalogue: Catalogue) -> tuple[Link, ...]:
+def _chain(job: Job, verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tuple[Link, ...]:
     """The consequences, from the root outward, folded by cause."""
     if not verdict.roots or verdict.cause is None:
         return ()
@@ -205,12 +189,14 @@ def _chain(job: Job, verdict: Verdict, catalogue: Catalogue) -> tuple[Link, ...]
     links = []
     for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
         delay = onsets[cause] - start if start is not None and cause in onsets else None
-        title = catalogue.causes[cause].title
+        title = translator.cause(catalogue.causes[cause]).title
         links.append(Link(parent, cause, title, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
     return tuple(links)
 
 
-def _alternatives(job: Job, verdict: Verdict, catalogue: Catalogue, show: Exhibitor) -> tuple[Alternative, ...]:
+def _alternatives(
+    job: Job, verdict: Verdict, catalogue: Catalogue, show: Exhibitor, translator: Translator
+) -> tuple[Alternative, ...]:
     found: dict[str, Alternative] = {}
     rivals = [*verdict.rivals, *(s for s in verdict.suspects if s.direct == 3 and s not in verdict.roots)]
     for s in rivals:
@@ -218,26 +204,30 @@ def _alternatives(job: Job, verdict: Verdict, catalogue: Catalogue, show: Exhibi
             continue
         culprits = (Culprit(s.rank, s.host),) if s.rank is not None or s.host else ()
         evidence = (show.evidence(Exhibit.of_event(s.first)),)
-        found[s.cause] = Alternative(s.cause, catalogue.causes[s.cause].title, culprits, why_not(verdict, s), evidence)
+        title = translator.cause(catalogue.causes[s.cause]).title
+        why = why_not(verdict, s, translator.words)
+        found[s.cause] = Alternative(s.cause, title, culprits, why, evidence)
     return tuple(found.values())
 
 
-def why_not(verdict: Verdict, s: Suspect) -> str:
+def why_not(verdict: Verdict, s: Suspect, words: Words) -> str:
     """Yield why this suspect is not the root, in one sentence."""
     if s.explained_by:
         by = s.explained_by[0]
-        place = f" on rank {by.rank}" if by.rank is not None else f" on {by.host}" if by.host else ""
-        return f"It is a consequence of {by.cause}{place}."
+        place = words.say("by-rank", rank=by.rank) if by.rank is not None else ""
+        return words.say(
+            "consequence", cause=by.cause, place=place or (words.say("by-host", host=by.host) if by.host else "")
+        )
     root = verdict.roots[0]
     if s.direct < root.direct:
-        return f"It says that something broke, not why; {root.cause} names a reason."
+        return words.say("less-direct", cause=root.cause)
     if s.onset is not None and root.onset is not None and s.onset > root.onset:
-        return f"It began {s.onset - root.onset:.0f} s later."
-    return "It fits less of what the logs show."
+        return words.say("later", seconds=s.onset - root.onset)
+    return words.say("fits-less")
 
 
 def _symptoms(
-    job: Job, verdict: Verdict, catalogue: Catalogue, show: Exhibitor, events: Sequence[Event]
+    job: Job, verdict: Verdict, translator: Translator, show: Exhibitor, events: Sequence[Event]
 ) -> tuple[Symptom, ...]:
     """Everything loud that is not the root, folded by rule."""
     roots = {id(e) for s in verdict.roots for e in s.events}
@@ -254,7 +244,7 @@ def _symptoms(
     for (cause, rule), group in by_rule.items():
         ranks = tuple(sorted({e.rank for e in group if e.rank is not None}))
         first = show.evidence(Exhibit.of_event(group[0]))
-        title = group[0].rule.title
+        title = translator.title(group[0].rule)
         found.append(Symptom(cause, title, rule, ranks, len(group), rule in capped, first, explained.get(cause)))
     return tuple(sorted(found, key=lambda s: (-len(s.ranks), -s.count, s.rule or "")))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from .account_words import Words
 from .collectives import collective_tables
 from .correlation.finding import Exhibit
 from .correlation.standing import stack_tree
@@ -13,6 +14,7 @@ from .exhibits import Exhibitor, show_time
 from .job import FAILING, Job, RankInfo
 from .report import Attempt, CollectiveRow, Culprit, FirstFailure, Gap, InputRow, RankRow, StackGroup, TimelineEntry
 from .scan import Scan
+from .translation import Translator
 
 MAX_TIMELINE = 60
 MAX_STACKS = 40
@@ -80,7 +82,7 @@ def stack_rows(job: Job) -> tuple[StackGroup, ...]:
     return tuple(rows)
 
 
-def timeline_rows(job: Job, verdict: Verdict) -> tuple[TimelineEntry, ...]:
+def timeline_rows(job: Job, verdict: Verdict, translator: Translator) -> tuple[TimelineEntry, ...]:
     """Yield what happened in order, the same thing on many ranks folded into one entry."""
     folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     shown = [
@@ -102,7 +104,7 @@ def timeline_rows(job: Job, verdict: Verdict) -> tuple[TimelineEntry, ...]:
                 layer=(first.cause or first.rule.id).partition(".")[0],
                 cause=first.cause,
                 rule=first.rule.id,
-                text=first.rule.title,
+                text=translator.title(first.rule),
                 ref=f"{first.source}:{first.line}",
             )
         )
@@ -149,22 +151,19 @@ def input_rows(job: Job, scan: Scan) -> tuple[InputRow, ...]:
     )
 
 
-def gap_rows(job: Job, scan: Scan) -> tuple[Gap, ...]:
+def gap_rows(job: Job, scan: Scan, words: Words) -> tuple[Gap, ...]:
     """Yield what was missing or not read, and how to have it next time."""
     gaps = [
-        Gap(text, "Give it more time.", "diagnose --budget 300 …") if "budget" in text else Gap(text)
+        Gap(text, words.say("more-time"), "diagnose --budget 300 …") if "budget" in text else Gap(text)
         for text in scan.gaps
     ]
     world = job.world_size
     missing = sorted(set(range(world)) - job.known_ranks()) if world and world <= 65536 else []
     if missing and job.ranks:
-        from .ranges import rank_ranges  # noqa: PLC0415
-
-        how = "Collect the logs of every rank; a rank without a log is never called the culprit."
         gaps.append(
             Gap(
-                f"No line of rank{'s' if len(missing) > 1 else ''} {rank_ranges(missing)} was among the inputs.",
-                how,
+                words.say("no-line", ranks=words.ranks(missing)),
+                words.say("every-rank"),
                 "torchrun --log-dir logs --redirects 3 --tee 3 …",
             )
         )

@@ -48,11 +48,7 @@ def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue
 
     `fresh` reads the YAML even where a compiled cache exists, and then keeps examples. Raises `RuleError`.
     """
-    folders = [
-        SHIPPED,
-        *(Path(p) for p in os.environ.get("DIAGNOSE_RULES", "").split(os.pathsep) if p),
-        *map(Path, extra),
-    ]
+    folders = rule_folders(*extra)
     for folder in folders:
         if not folder.is_dir():
             raise RuleError(f"{folder}: no such folder of rules")
@@ -66,11 +62,18 @@ def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue
     return catalogue
 
 
+def rule_folders(*extra: str | os.PathLike[str]) -> list[Path]:
+    """Yield the folders that make the catalogue, the shipped one first; later ones win."""
+    named = os.environ.get("DIAGNOSE_RULES", "").split(os.pathsep)
+    return [SHIPPED, *(Path(p) for p in named if p), *map(Path, extra)]
+
+
 def _yaml_files(folder: Path) -> Iterator[Path]:
     for root, dirs, names in os.walk(folder):
         dirs.sort()
         for name in sorted(names):
-            if name.endswith(".yaml") and not name.startswith("."):
+            # Translations are read by `translation`, when asked for.
+            if name.endswith(".yaml") and not name.endswith(".zh.yaml") and not name.startswith("."):
                 yield Path(root, name)
 
 
@@ -91,20 +94,18 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str) -> Catalogue:
     tables: dict[str, Table] = {}
     for folder, path, data in files:
         parts = path.relative_to(folder).with_suffix("").parts
-        if path.name.endswith(".zh.yaml"):
-            continue  # translations; read by `language` when asked for
-        loaded = _load_yaml(path, data)
+        loaded = load_yaml(path, data)
         if path.name.endswith(".table.yaml"):
-            tables["/".join((*parts[:-1], path.name))] = _check(Table, loaded, path)
+            tables["/".join((*parts[:-1], path.name))] = check(Table, loaded, path)
             continue
         if len(parts) != 3:
             raise RuleError(f"{path}: a rule lies in <layer>/<cause>/<what-it-says>.yaml")
         home = ".".join(parts[:2])
         if parts[2] == "cause":
-            causes[home] = replace(_check(Cause, _rename_if(loaded), path), id=home)
+            causes[home] = replace(check(Cause, _rename_if(loaded), path), id=home)
             continue
         cause = None if parts[0] in CAUSELESS else home
-        rule = replace(_check(Rule, loaded, path), id=f"{home}/{parts[2]}", cause=cause)
+        rule = replace(check(Rule, loaded, path), id=f"{home}/{parts[2]}", cause=cause)
         if rule.disable:
             rules.pop(rule.id, None)
         else:
@@ -112,7 +113,8 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str) -> Catalogue:
     return Catalogue(dict(sorted(rules.items())), dict(sorted(causes.items())), dict(sorted(tables.items())), key)
 
 
-def _load_yaml(path: Path, data: bytes) -> dict[str, Any]:
+def load_yaml(path: Path, data: bytes) -> dict[str, Any]:
+    """Yield the mapping that a file holds. Raises `RuleError`."""
     import yaml  # noqa: PLC0415 - only when the cache is stale
 
     try:
@@ -137,7 +139,7 @@ def _rename_if(loaded: dict[str, Any]) -> dict[str, Any]:
 _ADAPTERS: dict[type, Any] = {}
 
 
-def _check(kind: type[Any], loaded: dict[str, Any], path: Path) -> Any:
+def check(kind: type[Any], loaded: dict[str, Any], path: Path) -> Any:
     """Have pydantic check `loaded` against the dataclass `kind`; one line names the file and the key that is wrong."""
     import pydantic  # noqa: PLC0415 - only when the cache is stale
 

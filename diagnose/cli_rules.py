@@ -52,11 +52,13 @@ def test_rules(
     only: Annotated[Optional[str], typer.Option(help="only ids that start so")] = None,  # noqa: UP045
 ) -> None:
     """Prove every rule against its own examples and counter-examples."""
+    from .catalogue import rule_folders  # noqa: PLC0415
     from .firing import fire  # noqa: PLC0415
     from .rule_checks import check_catalogue  # noqa: PLC0415
 
-    catalogue = load_rules(*([folder] if folder else []), fresh=True)
-    faults = list(check_catalogue(catalogue, fire, only))
+    mine = [folder] if folder else []
+    catalogue = load_rules(*mine, fresh=True)
+    faults = list(check_catalogue(catalogue, fire, only, rule_folders(*mine)))
     for fault in faults:
         typer.echo(fault)
     examples = sum(len(f.examples) for r in catalogue.rules.values() for f in r.forms)

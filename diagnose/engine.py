@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .account import account
-from .catalogue import Catalogue, load_rules
+from .catalogue import Catalogue, load_rules, rule_folders
 from .correlation import correlate
 from .diagnosis import Verdict, decide
 from .errors import SourceError
@@ -21,6 +21,7 @@ from .report import Report
 from .scan import Scan
 from .scanner import ScanRules
 from .sources import Input
+from .translation import Translator
 
 if TYPE_CHECKING:
     from .recorder_dump import Dump
@@ -53,7 +54,7 @@ def diagnose(
     scan = read_all(inputs, ScanRules(catalogue), Deadline.after(budget_s), progress)
     require_something(scan)
     built, verdict = reduce(scan, catalogue, job, tz, rank_from)
-    report = account(built, verdict, catalogue, scan)
+    report = account(built, verdict, catalogue, scan, Translator(lang, rule_folders(*rules)))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 from .catalogue import Catalogue
 from .pattern_facts import implies, re2_faults
 from .prefixes import split_prefix
 from .rule import Cause, Form, Rule
+from .translation import translation_faults
 
 FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
 MIN_LITERAL = 4  # shorter ones hit everywhere
@@ -20,11 +22,17 @@ LAYER_ORDER = ("now", "fix", "prevent", "collect")
 Fire = Callable[[Catalogue, str], "list[tuple[Rule, dict[str, Any]]]"]  # all rules that a text fires, with fields
 
 
-def check_catalogue(catalogue: Catalogue, fire: Fire, only: str | None = None) -> Iterator[str]:
-    """Yield one line for each fault, in catalogue order; none when all is well. `only`: ids that start so."""
+def check_catalogue(
+    catalogue: Catalogue, fire: Fire, only: str | None = None, folders: Sequence[Path] = ()
+) -> Iterator[str]:
+    """Yield one line for each fault, in catalogue order; none when all is well. `only`: ids that start so.
+
+    `folders` are those the catalogue was read from; their translations are checked.
+    """
     for cause in catalogue.causes.values():
         if only is None or cause.id.startswith(only):
             yield from (f"{cause.id}: {fault}" for fault in _cause_faults(catalogue, cause))
+            yield from (f"{cause.id}: {fault}" for fault in translation_faults(cause, catalogue.rules, folders))
     seen: dict[str, str] = {}
     for rule in catalogue.rules.values():
         if only is not None and not rule.id.startswith(only):
