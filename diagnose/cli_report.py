@@ -64,6 +64,7 @@ def report(  # noqa: PLR0913 - the command line is what it is
     if version:
         return _version()
     _check(format, engine, output)
+    lang = _language(lang)
     from .engine import diagnose  # noqa: PLC0415
     from .job import JobContext  # noqa: PLC0415
 
@@ -104,6 +105,14 @@ def _check(format: str, engine: str, output: list[Path] | None) -> None:
         _form_of(path)
 
 
+def _language(lang: str | None) -> str:
+    from .language import language_of  # noqa: PLC0415
+
+    if lang is not None and lang not in ("en", "zh"):
+        raise UsageError(f"--lang {lang}: choose en or zh")
+    return lang or language_of(os.environ)
+
+
 def _form_of(path: Path) -> str:
     form = SUFFIXES.get(path.suffix.lower())
     if form is None:
@@ -137,7 +146,7 @@ def _write(path: Path, text: str) -> None:
 class _Shower:
     """Renders one report in several forms; each form is redacted as it needs."""
 
-    def __init__(self, report: Report, redact: bool, full: bool, lang: str | None, template: Path | None) -> None:
+    def __init__(self, report: Report, redact: bool, full: bool, lang: str, template: Path | None) -> None:
         self._report, self._redact, self._full, self._lang, self._template = report, redact, full, lang, template
 
     def text(self, form: str, width: int, color: bool) -> str:
@@ -150,6 +159,6 @@ class _Shower:
             shown, _ = redact(shown, privacy=form in PRIVATE)
         template = str(self._template) if self._template else None
         text = render(
-            shown, form, width=width, color=color, full=self._full, lang=self._lang or "en", template=template
+            shown, form, width=width, color=color, full=self._full, lang=self._lang, template=template
         )
         return text if text.endswith("\n") else text + "\n"

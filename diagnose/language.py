@@ -35,8 +35,8 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "pid": ("pid {n}", "pid {n}"),
     # fields
     "cause": ("Cause", "根因"),
-    "culprit": ("Culprit", "肇事者"),
-    "culprits": ("Culprits", "肇事者"),
+    "culprit": ("Culprit", "故障源"),
+    "culprits": ("Culprits", "故障源"),
     "nobody": ("no single rank or host is at fault, or none can be told", "没有单个 rank 或主机出错，或无法判断"),
     "owner": ("Owner", "归属"),
     "restart": ("Restart", "重启"),
