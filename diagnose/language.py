@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 Language = Literal["en", "zh"]
@@ -132,6 +132,12 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "page-title": ("Diagnosis", "诊断"),
     "skip": ("Skip to the verdict", "跳到结论"),
 }
+
+
+def language_of(environment: Mapping[str, str]) -> Language:
+    """Yield the language of a locale as POSIX reads it: the first of these variables that says anything counts."""
+    named = next((environment[n] for n in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(n)), "")
+    return "zh" if named.lower().startswith("zh") else "en"
 
 
 def words(language: str) -> Say:
