@@ -16,10 +16,12 @@ from .correlation.finding import Finding
 from .events import Event
 from .job import FAILING, Job
 from .rule import Explains
-from .suspects import EXCEPTION, Suspect, gather, when
+from .suspects import EXCEPTION, SAME_MOMENT_S, Suspect, gather, when
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
+STATED = 3  # a line states the cause
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
+MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
 
@@ -49,16 +51,31 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates.sort(key=lambda s: _strength(s, lambda x: catalogue.causes[x.cause].broad))
     best = candidates[0]
     roots = [s for s in candidates if s.cause == best.cause and s.signature == best.signature]
-    roots.sort(key=lambda s: (s.finding is None, when(s.first)) if s.first else (s.finding is None, (True, 0.0, "", 0)))
+    roots.sort(key=lambda s: (s.finding is None) if best.finding else (s.finding is not None))
     if best.finding is None:
-        roots.sort(key=lambda s: s.finding is not None)
+        roots = _earliest_first(roots)
     verdict = Verdict("failed", best.cause, roots, suspects=suspects, findings=list(findings))
     verdict.rivals = [s for s in candidates if s not in roots]
     _blame(job, catalogue, verdict)
-    if verdict.culprits and not any(s.finding for s in verdict.roots):
+    if verdict.culprits and best.direct == STATED and not any(s.finding for s in verdict.roots):
         verdict.roots.sort(key=lambda s: (_is_certificate(s), s.rank not in verdict.culprits))
     _rate(job, catalogue, verdict)
     return verdict
+
+
+def _earliest_first(roots: list[Suspect]) -> list[Suspect]:
+    """What several ranks say within the same moment is ordered by place, the rest by time."""
+    times = [s.first.time for s in roots if s.first is not None and s.first.time is not None]
+    begin = min(times, default=0.0)
+
+    def key(s: Suspect) -> tuple[object, ...]:
+        if s.first is None:
+            return (True, True, 0.0, "", 0)
+        time = s.first.time if s.first.time is not None else begin
+        late = time > begin + SAME_MOMENT_S
+        return (s.finding is not None, late, time if late else 0.0, s.first.source, s.first.line or 0)
+
+    return sorted(roots, key=key)
 
 
 def _is_certificate(s: Suspect) -> bool:
@@ -186,7 +203,8 @@ def _blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
 def _is_everywhere(job: Job, ranks: set[int]) -> bool:
     seen = len(job.known_ranks())
     world = job.world_size or seen
-    return len(ranks) > 1 and len(ranks) >= EVERYWHERE * max(1, min(seen, world))
+    share = len(ranks) / max(1, min(seen, world))
+    return (len(ranks) > 1 and share >= EVERYWHERE) or (len(ranks) >= MANY and share > MANY_SHARE)
 
 
 def _is_whole_hosts(job: Job, ranks: set[int]) -> bool:

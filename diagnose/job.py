@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .recorder_dump import Dump
 
 FAILING = ("cause", "symptom")
+REDRAW_LINES, REDRAW_UPDATES = 60, 4
 MIN_TEXT = 24  # characters: shorter messages are alike by chance
 
 
@@ -263,11 +264,19 @@ def _survived(job: Job, event: Event) -> bool:
     if sign is None or sign.attempt < event.attempt:
         return False
     if sign.source == event.source:
-        return (sign.line or 0) > (event.end_line or 0)
+        return (sign.line or 0) > (event.end_line or 0) and not _is_redrawn(job, sign, event)
     if event.prefix.stamp is None or sign.prefix.stamp is None:  # a time taken from a line nearby orders no two files
         return False
     same_host = sign.host == event.host
     return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
+
+
+def _is_redrawn(job: Job, sign: Event, event: Event) -> bool:
+    """A progress bar is drawn once more when its process leaves: one update soon after the error is no progress."""
+    if "%|" not in sign.raw or (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES:
+        return False
+    source = next(s for s in job.sources if s.name == sign.source)
+    return sum(x.number == sign.line and "%|" in x.raw for x in source.lines) < REDRAW_UPDATES
 
 
 def _fill_ranks(job: Job) -> None:

@@ -158,17 +158,29 @@ def _learn_world(places: Places, sources: Sequence[SourceEvents], given: int | N
         places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
     elif highest >= 0:
         places.world_size, places.world_from = highest + 1, "highest rank seen"
+    started = _ended_by_launcher(sources)
+    if (
+        places.world_from in ("", "highest rank seen")
+        and started > highest + 1
+        and len(set(places.source_host.values())) <= 1
+    ):
+        places.world_size, places.world_from = started, "processes that the launcher ended"
     hosts = {h for h in places.source_host.values()}
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
-    counts = max((len(v) for v in local.values()), default=0) or _killed_by_deepspeed(sources)
+    counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
     places.is_one_node = len(hosts) <= 1 and not node_ranks and _fits_one_node(places, counts)
 
 
-def _killed_by_deepspeed(sources: Sequence[SourceEvents]) -> int:
-    """DeepSpeed's launcher says `Killing subprocess N` once for every process that it started, the dead one included."""
-    pids = {e.fields.get("pid") for s in sources for e in s.events if e.text.startswith("Killing subprocess")}
-    return len(pids)
+def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
+    """A launcher that cleans up names every process it started: those that it ends, and those that failed."""
+    most = 0
+    for source in sources:
+        ended = {e.fields.get("pid") for e in source.events if e.rule.tells == "signal-sent"}
+        failed = {e.fields.get("pid") for e in source.events if e.rule.tells == "exit"}
+        if ended - {None}:
+            most = max(most, len((ended | failed) - {None}))
+    return most
 
 
 GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_out", "numel_in"),
@@ -296,7 +308,8 @@ def _place(places: Places, event: Event) -> None:
         "the line" if fields.get("host") or prefix.host else "the file's name or content" if event.host else ""
     )
     pid = fields.get("pid")
-    event.pid = pid if isinstance(pid, int) else prefix.pid if prefix.pid is not None else path.pid
+    own = prefix.pid if prefix.pid is not None else _remote_pid(event)
+    event.pid = pid if isinstance(pid, int) else own if own is not None else path.pid
     local = _rank(fields.get("local_rank"))
     known = (local, prefix.local_rank, path.local_rank, _spawned(event))
     event.local_rank = next((x for x in known if x is not None), None)
@@ -311,6 +324,17 @@ def _place(places: Places, event: Event) -> None:
 
 
 SPAWNED = re.compile(r"-- Process (\d{1,4}) terminated with the following error")
+
+
+REMOTE = re.compile(r"\(pid=(\d{1,9})[,)]")
+
+
+def _remote_pid(event: Event) -> int | None:
+    """Ray's driver prints a worker's exception with the worker's process id: `ray::Trainer.step() (pid=28716, ip=…)`."""
+    if event.traceback is None:
+        return None
+    links = [event.traceback.message, *(link.message for link in event.traceback.links)]
+    return next((int(m[1]) for text in links if (m := REMOTE.search(text[:2000]))), None)
 
 
 def _spawned(event: Event) -> int | None:

@@ -32,6 +32,24 @@ def find(job: Job) -> Iterator[Finding]:
                 question="certificates",
             )  # fmt: skip
             return
+    yield from _by_elimination(job)
+
+
+def _by_elimination(job: Job) -> Iterator[Finding]:
+    """An exit that names no rank belongs to the one known rank that says nothing, where all others complain."""
+    ends = [e for e in job.telling("exit") if e.rank is None and e.role == "cause" and e.cause is not None]
+    quiet = [r for r, info in job.ranks.items() if not info.failures()]
+    complaining = [r for r, info in job.ranks.items() if info.failures()]
+    if len({e.cause for e in ends}) != 1 or len(quiet) != 1 or not complaining:
+        return
+    if job.world_size is not None and len(job.ranks) < job.world_size:
+        return
+    end, rank = ends[0], quiet[0]
+    why = f"The launcher names no rank, but rank {rank} is the only one of which the log shows no complaint."
+    cause = end.cause or "process.sigkill"
+    yield Finding(
+        cause, why, (Exhibit.of_event(end),), (rank,), onset=end.onset, fields=end.fields, question="certificates"
+    )
 
 
 def is_sigkill(event: Event) -> bool:

@@ -30,9 +30,7 @@ def find(job: Job) -> Iterator[Finding]:
         if rank in {e.rank for e in job.failures()}:
             return
         why = f"{_who(said)} lost the connection to rank {rank}, which reports nothing."
-        yield Finding(
-            cause, why, exhibits(said), (rank,), onset=_onset(said), question="lost_peers"
-        )
+        yield Finding(cause, why, exhibits(said), (rank,), onset=_onset(said), question="lost_peers")
         return
     host = str(name)
     if kind == "host" and any(e.host == host for e in job.failures()):

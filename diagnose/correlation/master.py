@@ -21,7 +21,7 @@ def find(job: Job) -> Iterator[Finding]:
     events = [e for e in job.failures() if e.cause in CAUSES and e.rank is not None and e.fields.get("peer_host")]
     ranks = {e.rank for e in events if e.rank is not None}
     addresses = {(e.fields["peer_host"], e.fields.get("peer_port")) for e in events}
-    world = job.world_size or 0
+    world = job.world_size or max(ranks, default=0) + 1
     everyone_else = ranks == set(range(1, world)) and len(ranks) >= FEWEST
     if not everyone_else or len(addresses) != 1 or (0 in job.ranks and job.ranks[0].sources):
         return

@@ -39,7 +39,7 @@ def find(job: Job) -> Iterator[Finding]:
     cause = "storage.slow-save" if doing and doing.rule.activity in SLOW_STORAGE else "collective.straggler"
     why = f"{who} waited in vain for rank 0's NCCL id: rank 0 was alive and had not reached the call"
     why += f"; it was {doing.rule.activity}." if doing and doing.rule.activity else "."
-    shown = (*((Exhibit.of_event(doing),) if doing else ()), *exhibits(waited))
+    shown = (*((Exhibit.of_event(doing),) if doing and doing.rank == 0 else ()), *exhibits(waited))
     yield Finding(cause, why, shown, (0,), onset=onset, question="rank_zero")
 
 

@@ -43,7 +43,7 @@ def _silent(job: Job) -> Iterator[Finding]:
 
 def _behind(job: Job) -> Iterator[Finding]:
     """Nobody reports anything: compare last steps."""
-    if job.failures() or job.context.exit_code == 0:
+    if job.failures() or job.context.exit_code == 0 or _is_folded(job):
         return
     signs = {r: i for r, i in job.ranks.items() if i.last_sign is not None and i.last_step is not None}
     if len(signs) < 3 or any(i.finished for i in job.ranks.values()):
@@ -62,6 +62,11 @@ def _behind(job: Job) -> Iterator[Finding]:
     )
     more = (Exhibit.of_event(usual),) if usual is not None else ()
     yield Finding("collective.straggler", why, (*shown, *more), ranks, certainty="possible", question="silence")
+
+
+def _is_folded(job: Job) -> bool:
+    """Ray folds equal lines of several workers into one: then a lower last step proves nothing."""
+    return any("across cluster" in line.raw for s in job.sources for line in s.lines)
 
 
 def _same_words(late: list[RankInfo], signs: dict[int, RankInfo]) -> bool:
