@@ -71,11 +71,7 @@ def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> lis
     """In one console for all ranks, a rank that is not heard while all others are is silent, not missing."""
     consoles = {s.event.source for s in table.stuck.values()}
     missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
-    if (
-        len(consoles) != 1
-        or job.places.world_from != "stated in the logs"
-        or next(iter(consoles)) in job.places.source_rank
-    ):
+    if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank:
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == 2 else []
 
