@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +54,7 @@ def block(e: EvidenceView, say: Say) -> str:
     return "\n".join(rows)
 
 
+@lru_cache(maxsize=4)  # compiling our templates takes longer than filling them
 def _environment(folder: Path) -> Environment:
     from jinja2 import FileSystemLoader, StrictUndefined  # noqa: PLC0415
     from jinja2.sandbox import SandboxedEnvironment  # noqa: PLC0415

@@ -1,0 +1,410 @@
+"""Every form of a report: what it says, how it fits, and that no log text acts in it."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from diagnose.errors import UsageError
+from diagnose.language import _TEXTS, words
+from diagnose.phrases import byte_size, clock, duration, who
+from diagnose.printable import printable, printable_spans
+from diagnose.render import FORMATS, format_of, render
+from diagnose.report import (
+    Alternative,
+    CollectiveRow,
+    Culprit,
+    Diagnosis,
+    Evidence,
+    Fact,
+    FactValue,
+    Gap,
+    InputRow,
+    Link,
+    Notice,
+    Place,
+    RankRow,
+    RemedyStep,
+    Report,
+    Span,
+    StackGroup,
+    Symptom,
+    TimelineEntry,
+)
+
+from .report_samples import OOM_LINE, all_samples, cuda_oom, straggler
+
+SAMPLES = all_samples()
+SAY = words("en")
+TEXT_FORMS = [f for f in FORMATS if f not in ("html", "json")]
+ANYTHING = st.text(st.characters(categories=None), max_size=60) | st.text("`~<>|[]()*_#@\\&-=!\n\r\t 1.a\x1b\x9b\u202e:", max_size=60)
+
+
+def everywhere(text: str) -> Report:
+    """A report with one text in every place that log text can reach."""
+    evidence = Evidence(
+        file=text, line=7, end_line=8, rank=1, host=text, time=None, text=text, before=(text,), after=(text,),
+        spans=(Span(0, 2, "x"),), also_in=(Place(text, 1),),
+    )  # fmt: skip
+    culprit = Culprit(1, text, 1, 1, 1, text)
+    return Report(
+        outcome="failed",
+        diagnosis=Diagnosis("memory.cuda-oom", text, text, 0.5, "likely", (culprit,), (evidence, evidence), (RemedyStep("fix", text, "ls"),), "config", "no"),
+        chain=(Link("memory.cuda-oom", "x.y", text, (1,), 2.0),),
+        alternatives=(Alternative("a.b", text, (culprit,), text, (evidence,)),),
+        symptoms=(Symptom("c.d", text, None, (), 1, False, evidence, "memory.cuda-oom"),),
+        survived=(Symptom("c.e", text, None, (1,), 1, False, evidence),),
+        timeline=(TimelineEntry(None, (1,), text, text, None, None, text, text),),
+        ranks=(RankRow(1, text, state=text),),
+        collectives=(CollectiveRow(text, 1, 1, 1, 1, text, (1,), text),),
+        stacks=(StackGroup((1,), (text, text), 2),),
+        facts={text: Fact(text, text, (), (FactValue(text, text, (1,)),))},
+        notices=(Notice(text, text),),
+        gaps=(Gap(text, text, None),),
+        inputs=(InputRow(text, 1, None, text, (1,), text),),
+        time_basis=text,
+    )  # fmt: skip
+
+
+def crowded(ranks: int) -> Report:
+    """A report with far too much of everything."""
+    rows = range(ranks)
+    evidence = Evidence("f.log", 10, 80, text="\n".join(f"line {i}" for i in range(70)), before=("b",) * 9, after=("a",) * 9)
+    culprits = tuple(Culprit(r, f"node-{r}", why="late") for r in range(min(ranks, 40)))
+    return Report(
+        outcome="failed",
+        diagnosis=Diagnosis("collective.straggler", "T", "S", 0.5, "likely", culprits, (evidence,) * 12, (RemedyStep("now", "do", "a\nb\nc\n" * 20),) * 12, "config", "no", ("https://x.org",) * 9),
+        chain=tuple(Link("a", f"b.{i}", "w", (i,)) for i in range(30)),
+        alternatives=(Alternative("a.b", "t", culprits, "w", (evidence,)),) * 30,
+        symptoms=tuple(Symptom(f"c.{i}", "t", None, tuple(rows[::2]), 9, True, evidence, "a.b") for i in range(30)),
+        survived=(Symptom("c.e", "t", None, (1,), 1),) * 30,
+        timeline=tuple(TimelineEntry(f"2024-05-14T10:{i // 60 % 60:02d}:{i % 60:02d}Z", (i,), None, "gpu", f"c.{i}", None, f"t{i}", "f:1") for i in rows),
+        ranks=tuple(RankRow(r, f"node-{r}", state=f"state {r % 97}", last_step=r) for r in rows),
+        collectives=tuple(CollectiveRow(f"pg{r % 50}", r, r, r, r) for r in rows),
+        stacks=tuple(StackGroup((r,), tuple(f"frame {i}" for i in range(60)), 1) for r in range(40)),
+        facts={f"fact {i}": Fact(i) for i in range(90)},
+        notices=(Notice("t", "x"),) * 30,
+        gaps=(Gap("g", "h", "c\nd"),) * 30,
+        inputs=tuple(InputRow(f"rank{r}.log", 1) for r in rows),
+    )  # fmt: skip
+
+
+# --- all forms
+
+
+@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("name", SAMPLES)
+def test_every_form_of_every_sample_says_the_cause(name, form):
+    page = render(SAMPLES[name], form)
+    assert page.endswith("\n")
+    found = SAMPLES[name].diagnosis
+    assert found is None or found.title in page
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_an_empty_report_has_every_form(form):
+    assert render(Report(), form)
+
+
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_same_report_gives_the_same_bytes(form):
+    assert render(cuda_oom(), form) == render(cuda_oom(), form)
+
+
+def test_a_form_nobody_knows_is_named():
+    with pytest.raises(UsageError, match="pdf"):
+        render(Report(), "pdf")
+
+
+def test_a_suffix_chooses_the_form():
+    assert [format_of(f"out/report.{s}") for s in ("md", "HTML", "xml")] == ["markdown", "html", "junit"]
+    with pytest.raises(UsageError, match="suffix"):
+        format_of("report.docx")
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "html", "slack"])
+def test_chinese_has_a_word_for_every_frame_text(form):
+    page = render(cuda_oom(), form, lang="zh")
+    assert "证据" in page
+    assert "What to do" not in page
+
+
+def test_both_languages_need_the_same_values():
+    holes = [set(re.findall(r"\{(\w+)", text)) for pair in _TEXTS.values() for text in pair]
+    assert holes[::2] == holes[1::2]
+
+
+@settings(max_examples=80, deadline=None)
+@given(ANYTHING)
+def test_no_text_emits_a_control_character_in_any_form(text):
+    for form in TEXT_FORMS:
+        page = render(everywhere(text), form)
+        bad = [c for c in page if c != "\n" and (ord(c) < 32 or 127 <= ord(c) < 160 or c in "\u2028\u2029\u202e\u2066" or 0xD800 <= ord(c) < 0xE000)]
+        assert (form, []) == (form, bad)
+
+
+# --- terminal
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+@pytest.mark.parametrize("name", SAMPLES)
+def test_lines_fit_the_terminal_except_what_is_there_to_be_copied(name, width):
+    found = SAMPLES[name].diagnosis
+    copied = {s.command for s in found.remedy} | {g.command for g in SAMPLES[name].gaps} | set(found.references) if found else set()
+    lines = [line for line in render(SAMPLES[name], "terminal", width=width).split("\n") if line.strip() not in copied]
+    assert width >= max(map(len, lines))
+
+
+def test_a_pipe_gets_no_escape():
+    assert "\x1b" not in render(cuda_oom(), "terminal")
+
+
+def test_colour_highlights_what_was_captured():
+    assert "\x1b[1;33m1.06 GiB\x1b[0m" in render(cuda_oom(), "terminal", width=200, color=True)
+
+
+def test_a_command_stays_on_one_line_however_narrow():
+    assert "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n" in render(cuda_oom(), "terminal", width=40)
+
+
+def test_the_terminal_begins_with_verdict_and_culprit():
+    page = render(cuda_oom(), "terminal")
+    assert page.startswith(" FAILED  CUDA out of memory\nRank 2 asked for 2.00 GiB")
+    assert "Culprit  rank 2, host gpu-node-07, GPU 2, pid 48211" in page
+
+
+def test_consequences_are_counted_with_their_ranks():
+    assert "1,023 ranks [0-516,518-1023]: NCCL watchdog time-out" in render(straggler(), "terminal", width=120)
+
+
+# --- Markdown
+
+
+def test_the_first_lines_of_markdown_read_as_plain_text():
+    first = render(cuda_oom(), "markdown").split("\n")[:15]
+    assert first[0] == "## Failed: CUDA out of memory (rank 2)"
+    assert any(line.startswith("- **Culprit:** rank 2, host gpu-node-07, GPU 2") for line in first)
+    assert any(OOM_LINE in line for line in first)
+
+
+@pytest.mark.parametrize("ranks", [2, 64, 4096])
+def test_markdown_stays_under_a_hundred_lines(ranks):
+    assert render(crowded(ranks), "markdown").count("\n") < 100
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_samples_need_no_hundred_lines_either(name):
+    assert render(SAMPLES[name], "markdown").count("\n") < 100
+
+
+def test_full_markdown_shows_everything():
+    page = render(crowded(200), "markdown", full=True)
+    assert "fact 89" in page
+    assert "line 35" in page
+
+
+def test_evidence_stands_verbatim_up_to_six_hundred_characters():
+    line = "x" * 590 + " end"
+    assert line in render(Report(outcome="failed", diagnosis=Diagnosis(evidence=(Evidence(text=line),))), "markdown")
+
+
+def test_a_longer_line_keeps_its_head_and_its_capture():
+    line = "start " + "x" * 900 + " needle 42 " + "y" * 900
+    at = line.index("42")
+    page = render(Report(outcome="failed", diagnosis=Diagnosis(evidence=(Evidence(text=line, spans=(Span(at, at + 2, "n"),)),))), "markdown")
+    assert re.search(r"> start x.* … .*needle 42", page)
+
+
+def test_a_long_block_keeps_its_end():
+    text = "\n".join(["Traceback (most recent call last):", *(f"  frame {i}" for i in range(60)), "ValueError: bad shard"])
+    page = render(Report(outcome="failed", diagnosis=Diagnosis(evidence=(Evidence(text=text, line=1),))), "markdown")
+    assert "> 1 | Traceback" in page
+    assert "lines left out" in page
+    assert "ValueError: bad shard" in page
+
+
+def test_a_fence_in_a_log_does_not_end_ours():
+    page = render(Report(outcome="failed", diagnosis=Diagnosis(evidence=(Evidence(text="```\n# not a heading\n````"),))), "markdown")
+    assert "`````text\n> ```" in page
+
+
+def tokens(page: str) -> list[str]:
+    """What a reader of Markdown sees, without the words: kinds of blocks and spans."""
+    kinds = []
+    for token in MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(page):
+        inner = [t.type for t in token.children or () if t.type not in ("text", "softbreak", "code_inline", "text_special")]
+        kinds += [token.type, *inner]
+    return kinds
+
+
+@settings(max_examples=100, deadline=None)
+@given(ANYTHING)
+def test_no_text_becomes_markdown(text):
+    word = "word" if printable(text).strip() else ""
+    # As many lines and spans as the text has, so that only what the text does itself can differ.
+    plain = tokens(render(everywhere(word), "markdown"))
+    hostile = tokens(render(everywhere(text), "markdown"))
+    assert [k for k in plain if "html" in k] == [k for k in hostile if "html" in k]
+    extra = set(hostile) - set(plain)
+    assert set() == extra - {"hardbreak"}
+    assert hostile.count("fence") == plain.count("fence")
+    assert hostile.count("heading_open") == plain.count("heading_open")
+    assert hostile.count("tr_open") == plain.count("tr_open")
+    assert hostile.count("td_open") == plain.count("td_open")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["@everyone see #123", "https://evil.example/?x=1", "<img src=x onerror=alert(1)>", "[click](https://evil.example)", "![x](y)", "| a | b |", "**bold** _it_ ~~s~~", "</details>", "- [x] done", "# head", "1. one", "> quote", "[a]: https://evil.example", "&lt;b&gt;", "a\\", "***", "<https://evil.example>"],
+)  # fmt: skip
+def test_what_markdown_acts_on_is_shown_as_text(text):
+    report = Report(outcome="failed", diagnosis=Diagnosis(title="t", summary=text))
+    made = MarkdownIt("commonmark").enable(["table", "strikethrough"]).parse(render(report, "markdown"))
+    shown = "".join(t.content for t in made[4].children)
+    assert text == shown
+    assert {"text", "code_inline", "text_special"} >= {t.type for t in made[4].children}
+
+
+def test_names_and_numbers_that_github_would_link_stand_in_code():
+    page = render(Report(outcome="failed", diagnosis=Diagnosis(title="t", summary="ask @mei about #12 at http://x.org now")), "markdown")
+    assert "ask `@mei` about `#12` at `http://x.org` now" in page
+
+
+def test_shapes_and_paths_are_not_littered_with_backslashes():
+    summary = "rank 3 [0-7] sent (4, 1024) to node_3 in /data/ckpt_1 with a < b and mei@host"
+    assert summary in render(Report(outcome="failed", diagnosis=Diagnosis(title="t", summary=summary)), "markdown")
+
+
+# --- Slack, GitHub, JUnit
+
+
+def test_slack_has_neither_tables_nor_folds():
+    page = render(cuda_oom(), "slack")
+    assert not re.search(r"^\||<details|^#|\*\*", page, re.M)
+    assert OOM_LINE in page
+
+
+def test_slack_text_pings_nobody():
+    assert "<!channel>" not in render(everywhere("<!channel> <@U123> ``` x"), "slack")
+
+
+def test_slack_fences_are_even():
+    assert render(everywhere("``` ```` `"), "slack").count("```") % 2 == 0
+
+
+def test_github_gets_one_error_at_the_line_of_the_verdict():
+    lines = render(cuda_oom(), "github").strip().split("\n")
+    assert lines[0].startswith("::error file=logs/rank2.log,line=4031,title=Failed%3A CUDA out of memory (rank 2)::Rank 2 asked")
+    assert [line.partition(" ")[0] for line in lines[1:]] == ["::notice"]
+
+
+@given(ANYTHING)
+@settings(max_examples=60, deadline=None)
+def test_no_text_becomes_a_workflow_command(text):
+    lines = render(everywhere("x" + text + "\n::stop-commands::x\n"), "github").strip().split("\n")
+    assert len(lines) == 2
+    assert all(re.fullmatch(r"::(error|notice) (file|title)=[^:]*::.*", line) for line in lines)
+
+
+def test_junit_fails_with_the_verdict():
+    suite = ET.fromstring(render(cuda_oom(), "junit")).find("testsuite")
+    failure = suite.find("testcase/failure")
+    assert (suite.get("failures"), failure.get("type")) == ("1", "memory.cuda-oom")
+    assert OOM_LINE in failure.text
+
+
+def test_junit_passes_when_nothing_is_wrong():
+    assert ET.fromstring(render(SAMPLES["healthy"], "junit")).find("testsuite").get("failures") == "0"
+
+
+@given(ANYTHING)
+@settings(max_examples=60, deadline=None)
+def test_no_text_breaks_the_xml(text):
+    ET.fromstring(render(everywhere(text), "junit").encode())
+
+
+# --- templates
+
+
+def test_a_users_template_gets_the_view(tmp_path):
+    path = tmp_path / "mine.txt.j2"
+    path.write_text("{{ view.cause }} {{ view.culprit_names }} {{ report.diagnosis.evidence[0].line }} {{ say('remedy') }}")
+    assert render(cuda_oom(), template=path) == "memory.cuda-oom rank 2 4031 What to do"
+
+
+def test_a_users_html_template_escapes(tmp_path):
+    path = tmp_path / "mine.html"
+    path.write_text("<p>{{ view.summary }}</p>")
+    report = Report(outcome="failed", diagnosis=Diagnosis(summary="<b>"))
+    assert render(report, template=path) == "<p>&lt;b&gt;</p>"
+
+
+def test_a_users_template_can_extend_ours(tmp_path):
+    path = tmp_path / "mine.md"
+    path.write_text("{% include 'report.md.j2' %}\nRunbook: wiki/42\n")
+    assert "Runbook: wiki/42" in render(cuda_oom(), template=path)
+
+
+@pytest.mark.parametrize("text", ["{{ view.nothing }}", "{% if %}", "{{ ''.__class__.__mro__ }}", "{{ 1 / 0 }}"])
+def test_a_wrong_template_is_one_line(tmp_path, text):
+    path = tmp_path / "mine.txt"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=r"mine\.txt"):
+        render(cuda_oom(), template=path)
+
+
+def test_a_missing_template_is_named():
+    with pytest.raises(UsageError, match="no such template"):
+        render(cuda_oom(), template="nowhere.j2")
+
+
+# --- phrases
+
+
+def test_ranks_are_named_counted_or_folded():
+    assert [
+        who(SAY, (2,)), who(SAY, (0, 1, 3)), who(SAY, (0, 1, 3, 4, 5, 6, 7)), who(SAY, (), "a"), who(SAY, ())
+    ] == ["rank 2", "ranks 0-1,3", "7 ranks [0-1,3-7]", "host a", ""]  # fmt: skip
+
+
+def test_many_single_ranks_are_cut_at_a_comma():
+    assert re.fullmatch(r"512 ranks \[0,2,4,[\d,]+,…\]", who(SAY, tuple(range(0, 1024, 2))))
+
+
+def test_durations_and_sizes_read_short():
+    assert [duration(s) for s in (0.3, 42, 600, 9000, 3 * 86400)] == ["0.3 s", "42 s", "10 min", "2.5 h", "3 d"]
+    assert [byte_size(n) for n in (812, 3_210_028, 2_400_000_000)] == ["812 B", "3.2 MB", "2.4 GB"]
+
+
+def test_a_clock_drops_the_date_where_all_days_are_the_same():
+    assert [clock("2024-05-14T10:12:03.123456Z", with_date=False), clock("2024-05-14T10:12:03Z", with_date=True)] == ["10:12:03.123", "05-14 10:12:03"]
+
+
+def test_colour_sequences_are_dropped_and_other_controls_spelled():
+    assert printable("\x1b[31mred\x1b[0m \x1b \x07 \x9b \udcff \u202e\tx") == "red \\x1b \\x07 \\x9b \\xff \\u202e    x"
+
+
+@given(ANYTHING, st.integers(0, 70), st.integers(0, 70))
+def test_spans_still_cover_their_text(text, start, end):
+    shown, spans = printable_spans(text, (Span(start, end, "x"),))
+    assert [printable(text[start:end])] * len(spans) == [shown[s.start : s.end] for s in spans]
+
+
+def test_what_differs_between_ranks_comes_first_among_facts():
+    page = render(cuda_oom(), "markdown")
+    assert page.index("| driver | 550.54.15 (rank 7: 535.161.08)") < page.index("| torch |")
+
+
+def test_what_was_redacted_stands_at_the_foot():
+    assert "Replaced before showing: 1 password." in render(cuda_oom(), "markdown", redacted="1 password")
+
+
+def test_neighbours_that_say_the_same_are_one_moment():
+    report = replace(straggler(), diagnosis=None)
+    assert "| 03:44:11 | 1,023 ranks [0-516,518-1023] | collective | NCCL watchdog time-out in ALLREDUCE 8123 (until 03:44:26)" in render(report, "markdown")
