@@ -21,6 +21,13 @@ class JobFacts:
     exit_code: int | None = None
     signal: int | None = None
     logs: tuple[str, ...] = ()
+    tasks: int | None = None  # of an srun step that starts several on a node, one per GPU: each looks for itself
+    step: str | None = None  # names that step
+
+    @property
+    def part(self) -> str:
+        """The name of what this process sees: its node, or its task where a node has several."""
+        return self.node if self.tasks is None else f"{self.node}-task{self.rank}"
 
 
 def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
@@ -36,7 +43,14 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
         exit_code=exit_code,
         signal=signal_number,
         logs=_slurm_logs(environ),
+        tasks=_tasks(environ),
+        step=f"{environ.get('SLURM_JOB_ID')}.{environ.get('SLURM_STEP_ID')}.{environ.get('SLURM_RESTART_COUNT', '0')}",
     )
+
+
+def _tasks(environ: Mapping[str, str]) -> int | None:
+    tasks, nodes = _number(environ, "SLURM_STEP_NUM_TASKS"), _number(environ, "SLURM_STEP_NUM_NODES")
+    return tasks if tasks and nodes and tasks > nodes and "LOCAL_RANK" not in environ else None
 
 
 def nodes_of_command(argv: Sequence[str]) -> int | None:

@@ -59,7 +59,7 @@ def bound_by_nodes(report: Report, seen: int, nodes: int | None) -> Report:
     if nodes is None or seen >= nodes:
         return report
     gap = Gap(
-        text=f"{seen} of {nodes} nodes' logs were read; the first failure may be on another node",
+        text=f"{seen} of {nodes} nodes' (or tasks') logs were read; the first failure may be in another",
         how="collect the scans of all nodes in one shared folder: diagnose hook --shared DIR on each",
     )
     found = report.diagnosis

@@ -92,7 +92,7 @@ class _Run:
         caught = passable_signals()
         wakeup = catch_signals(caught)
         copiers = [start_copier(stream, self.board, caught) for stream in self.streams]
-        sentinel = start_sentinel(self.board, caught, self.patterns)
+        sentinel = start_sentinel(self.board, caught, self.patterns, self.options.hang_after_s)
         watch = Watch(
             self.board, self.streams, copiers, caught, sentinel, wakeup, self.options.hang_after_s,
             ask_hang=self._ask_hang, ask_signal=lambda name: self.ask(name, interim=True),
@@ -126,9 +126,9 @@ class _Run:
             kept=tuple(self._kept(s) for s in self.streams), webhook=None if interim else options.webhook,
             redact=options.redact, rules=options.config.rules, tz=options.config.tz, who=_WHO,
             rank_from=options.config.rank_from, stack_pids=stack_pids, lang=options.config.lang,
-            templates=options.config.templates, shared=None if interim else options.shared, node=facts.node,
-            nodes=options.nodes or nodes_of_command(options.command) or facts.nodes, label=facts.label,
-            world_size=facts.world_size,
+            templates=options.config.templates, shared=None if interim else options.shared, node=facts.part,
+            nodes=options.nodes or facts.tasks or nodes_of_command(options.command) or facts.nodes, label=facts.label,
+            world_size=facts.world_size, once=f"{facts.step}.{reason}" if facts.tasks and not options.shared else None,
         )  # fmt: skip
         return spawn_aside(module_command("hook_reporter"), encode_request(request), quiet_environment()), until
 

@@ -20,26 +20,26 @@ _HIGHEST_FD = 4096
 _MOST_FILES = 10_000  # of a larger folder, the first ones found
 
 
-def start_sentinel(board: Board, signals: Collection[int], patterns: Sequence[str]) -> int:
+def start_sentinel(board: Board, signals: Collection[int], patterns: Sequence[str], hang_after_s: float | None) -> int:
     """Forks the sentinel, which watches the files that match `patterns`; returns its pid."""
     parent = os.getpid()
     pid = os.fork()
     if pid == 0:
         try:
-            _stand(board, signals, patterns, parent)
+            _stand(board, signals, patterns, parent, min(_LOOK_S, (hang_after_s or _LOOK_S) / 4))
         finally:
             os._exit(0)
     return pid
 
 
-def _stand(board: Board, signals: Collection[int], patterns: Sequence[str], parent: int) -> None:
+def _stand(board: Board, signals: Collection[int], patterns: Sequence[str], parent: int, look_s: float) -> None:
     signal.set_wakeup_fd(-1)
     for number in signals:
         signal.signal(number, lambda got, _frame: board.note_signal(got))
     os.closerange(0, _HIGHEST_FD)  # it must keep no pipe open whose end somebody waits for
     before = _fingerprint(patterns)
     while os.getppid() == parent:
-        select.select([], [], [], _LOOK_S if patterns else 1.0)
+        select.select([], [], [], look_s if patterns else 1.0)
         now = _fingerprint(patterns)
         if now != before:
             board.touch_folder()

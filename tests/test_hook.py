@@ -189,7 +189,7 @@ def test_report_from_one_node_of_many_says_so_and_is_at_most_likely():
     )
     bounded = bound_by_nodes(report, 1, 4)
     assert bounded.diagnosis == replace(report.diagnosis, certainty="likely", confidence=0.8)
-    assert bounded.gaps[0].text.startswith("1 of 4 nodes' logs were read")
+    assert bounded.gaps[0].text.startswith("1 of 4 nodes' (or tasks') logs were read")
 
 
 def test_report_from_all_nodes_is_left_as_it_is():
@@ -198,7 +198,7 @@ def test_report_from_all_nodes_is_left_as_it_is():
 
 
 def test_node_that_stays_away_is_not_waited_for_beyond_the_time(tmp_path):
-    done = shell("diagnose hook --exit-code 1 --nodes 2 --job j --shared shared --budget 8 train.log")
+    done = shell("diagnose hook --exit-code 1 --nodes 2 --job j --shared shared --budget 6 train.log")
     report = json.loads(Path("shared/j.report.json").read_text())
     assert "1 of 2 nodes left a scan" in done.stderr
     assert (report["diagnosis"]["cause"], report["diagnosis"]["certainty"]) == ("memory.cuda-oom", "likely")
@@ -496,6 +496,12 @@ def test_worker_of_torchrun_knows_that_it_sees_one_node_of_four():
 def test_sbatch_script_sees_all_nodes():
     facts = read_environment({"SLURM_JOB_ID": "5", "SLURM_NNODES": "4", "SLURM_PROCID": "0"})
     assert (facts.nodes, facts.all_nodes, facts.label, facts.rank) == (None, 4, "5", None)
+
+
+def test_tasks_of_one_node_leave_a_scan_each():
+    step = {"SLURM_STEP_NUM_TASKS": "16", "SLURM_STEP_NUM_NODES": "2", "SLURM_PROCID": "9", "SLURMD_NODENAME": "n2"}
+    facts = read_environment(step)
+    assert (facts.part, facts.tasks) == ("n2-task9", 16)
 
 
 def test_restarted_job_has_a_label_of_its_own():

@@ -398,6 +398,15 @@ def test_report_of_one_node_of_several_says_so(tmp_path):
     assert (report["diagnosis"]["certainty"], report["gaps"][0]["text"][:10]) == ("likely", "1 of 4 nod")
 
 
+def test_silence_on_the_console_is_no_hang_while_the_log_folder_moves(tmp_path):
+    loop = "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $n >> logs/0.log; sleep 0.1; done"
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "torchrun").write_text(f"#!/bin/sh\n{loop}\n")
+    (tmp_path / "torchrun").chmod(0o755)
+    words = (str(tmp_path / "torchrun"), "--log-dir", "logs", "train.py")
+    assert run(*words, options=("--hang-after", "0.7")).stderr == b""
+
+
 def test_reporter_that_hangs_is_ended_within_the_budget(tmp_path):
     """A rule folder that stalls (a FIFO nobody writes to) stands for NFS that does not answer."""
     (tmp_path / "rules" / "memory" / "stalled").mkdir(parents=True)
