@@ -195,6 +195,8 @@ def _blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if _is_everywhere(job, ranks):
         verdict.culprit_hosts = []
         return
+    if not ranks and cause.blame == "rank":
+        ranks = _victims(verdict)
     if not ranks or cause.blame == "host" or _is_whole_hosts(job, ranks):
         return
     verdict.culprits = sorted(ranks)
@@ -205,6 +207,20 @@ def _is_everywhere(job: Job, ranks: set[int]) -> bool:
     world = job.world_size or seen
     share = len(ranks) / max(1, min(seen, world))
     return (len(ranks) > 1 and share >= EVERYWHERE) or (len(ranks) >= MANY and share > MANY_SHARE)
+
+
+def _victims(verdict: Verdict) -> set[int]:
+    """A cause known by its host alone (a kernel line) fell on the one rank there that says what it felt."""
+    hosts = {s.host for s in verdict.roots}
+    felt = {
+        s.rank
+        for s in verdict.suspects
+        if s.direct == STATED
+        and s.rank is not None
+        and s.host in hosts
+        and any(t in verdict.roots for t in s.explained_by)
+    }
+    return felt if len(felt) == 1 else set()
 
 
 def _is_whole_hosts(job: Job, ranks: set[int]) -> bool:

@@ -161,8 +161,12 @@ def _from_words(folder: str, stem: str) -> Iterator[tuple[str, int | str]]:
         yield "job", job[1]
 
 
+_LOG_WORD = re.compile(r"[._-](?:kern|kernel|dmesg|syslog|journal|messages|console|agent)$")  # `gpu-07.kern.log`
+
+
 def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
     """The host a file or the nearest folder is named after; a worker's pod is its host name too."""
+    stem = _LOG_WORD.sub("", stem)
     pod = str(found.get("pod", ""))
     if _WORKER_POD.match(pod):
         return pod

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FAILING = ("cause", "symptom")
 REDRAW_LINES, REDRAW_UPDATES = 60, 4
+BUFFERED_S = 3.0
+NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
 MIN_TEXT = 24  # characters: shorter messages are alike by chance
 
 
@@ -202,12 +204,12 @@ def _number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
     """A restart begins a new attempt: torchrun's folders are numbered, in one log a line says so."""
     for source in sources:
         path = places.by_source[source.name]
-        count = path.attempt if path.attempt is not None and path.kind == "torchrun" else 0
+        count = path.attempt if path.attempt is not None and path.kind in NUMBERED else 0
         events = sorted(
             [*source.events, *(e for pair in source.progress.values() for e in pair)], key=lambda e: e.line or 0
         )
         for event in events:
-            if event.rule.tells == "attempt" and path.kind != "torchrun":
+            if event.rule.tells == "attempt" and path.kind not in NUMBERED:
                 stated = event.fields.get("n")
                 count = stated if isinstance(stated, int) else count + 1
             event.attempt = max(event.attempt, count)
@@ -218,7 +220,7 @@ def _attempts_by_time(sources: Sequence[SourceEvents], places: Places, clocks: C
     begins: dict[int, float] = {}
     for source in sources:
         number = places.by_source[source.name].attempt
-        if number is None or places.by_source[source.name].kind != "torchrun":
+        if number is None or places.by_source[source.name].kind not in NUMBERED:
             continue
         times = [e.time for e in source.events if e.time is not None]
         times += [
@@ -229,7 +231,7 @@ def _attempts_by_time(sources: Sequence[SourceEvents], places: Places, clocks: C
     if not begins or max(begins) == 0:
         return
     for source in sources:
-        if places.by_source[source.name].kind == "torchrun":
+        if places.by_source[source.name].kind in NUMBERED:
             continue
         for event in source.events:
             if event.time is not None:
@@ -243,7 +245,7 @@ def _decisive_attempt(job: Job) -> int:
     signs = [e.attempt for s in job.sources for pair in s.progress.values() for e in pair]
     ended_well = [e.attempt for e in job.events if e.rule.tells == "finished"]
     reached = max([*signs, *ended_well], default=last)
-    failed = {e.attempt for e in job.events if e.role == "cause"}
+    failed = {e.attempt for e in job.events if e.role in FAILING}
     return min(last, reached) if min(last, reached) in failed else last
 
 
@@ -264,17 +266,20 @@ def _survived(job: Job, event: Event) -> bool:
     if sign is None or sign.attempt < event.attempt:
         return False
     if sign.source == event.source:
-        return (sign.line or 0) > (event.end_line or 0) and not _is_redrawn(job, sign, event)
+        return (sign.line or 0) > (event.end_line or 0) and not _is_late_print(job, sign, event)
     if event.prefix.stamp is None or sign.prefix.stamp is None:  # a time taken from a line nearby orders no two files
         return False
     same_host = sign.host == event.host
     return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
 
 
-def _is_redrawn(job: Job, sign: Event, event: Event) -> bool:
-    """A progress bar is drawn once more when its process leaves: one update soon after the error is no progress."""
-    if "%|" not in sign.raw or (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES:
+def _is_late_print(job: Job, sign: Event, event: Event) -> bool:
+    """Output that was buffered comes after the error, and a bar is drawn once more when its process leaves."""
+    if (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES:
         return False
+    if "%|" not in sign.raw:
+        known = sign.prefix.stamp is not None and sign.time is not None and event.time is not None
+        return not known or (sign.time or 0.0) <= (event.time or 0.0) + BUFFERED_S
     source = next(s for s in job.sources if s.name == sign.source)
     return sum(x.number == sign.line and "%|" in x.raw for x in source.lines) < REDRAW_UPDATES
 

@@ -152,7 +152,7 @@ def _learn_world(places: Places, sources: Sequence[SourceEvents], given: int | N
         highest = max([highest, *(x.prefix.rank for x in source.lines if x.prefix.rank is not None)])
     if given:
         places.world_size, places.world_from = given, "given"
-    elif stated:
+    elif stated and max(stated) > highest:
         places.world_size, places.world_from = max(stated), "stated in the logs"  # smaller ones are groups
     elif ratios := _gathered(sources):
         places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
@@ -369,6 +369,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the only process", 0
     if event.local_rank is not None:
         yield "the local rank on its host", places.rank_of_local.get((host, event.local_rank)) if host else None
+        yield "the other local ranks of its host", _counted_from(places, host, event.local_rank) if host else None
         if places.is_one_node:
             yield "the local rank on the only node", event.local_rank
         elif not host:
@@ -380,6 +381,13 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the task number", task
     group = _rank(fields.get("group_rank"))
     yield "the rank in the process group", group if group is not None and _is_default_group(fields) else None
+
+
+def _counted_from(places: Places, host: str, local_rank: int) -> int | None:
+    """On one host ranks count on from the first one: another rank there, known with its local rank, tells the first."""
+    firsts = {rank - local for (h, local), rank in places.rank_of_local.items() if h == host}
+    first = next(iter(firsts)) if len(firsts) == 1 else -1
+    return first + local_rank if first >= 0 else None
 
 
 def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:

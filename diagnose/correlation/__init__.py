@@ -17,6 +17,7 @@ from . import (
     master,
     mismatch,
     named_absent,
+    odd_one,
     outside,
     rank_zero,
     recorder,
@@ -37,6 +38,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     early_exit.find,  # who was done while the others still worked?
     certificates.find,  # who was killed, and by whom?
     outside.find,  # was the job ended from outside?
+    odd_one.find,  # who lost something else than the others did?
     lost_peers.find,  # whom did the others lose?
     silence.find,  # whose log just stops?
     standing.find,  # where does each rank's stack stand?

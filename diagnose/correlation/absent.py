@@ -18,6 +18,7 @@ from ..ranges import rank_ranges
 from .finding import Exhibit, Finding
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
+BEGAN_BEFORE_S = 300.0
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
 SLOW_STORAGE = ("saving", "loading")
 WORDS = {
@@ -120,9 +121,24 @@ def _last_activity(job: Job, info: RankInfo, table: GroupTable) -> Event | None:
     own = [*info.activities, *(e for e in job.telling("activity", "activity-end") if e.rank is None and info.rank == 0)]
     own = [e for e in own if e.source != stuck.source or (e.line or 0) < (stuck.line or 0)]
     own.sort(key=lambda e: (e.time or 0.0, e.line or 0))
-    if not own or own[-1].rule.tells == "activity-end":
+    if not own or own[-1].rule.tells == "activity-end" or not _was_going_on(own[-1], info, stuck):
         return None
     return own[-1]
+
+
+def _was_going_on(doing: Event, info: RankInfo, stuck: Event) -> bool:
+    """Steps keep ranks together: what began long before the others waited, or before a later step, was over."""
+    sign = info.last_sign
+    if (
+        sign is not None
+        and sign.source == doing.source
+        and (sign.line or 0) > (doing.line or 0)
+        and "%|" not in sign.raw
+    ):
+        return False
+    if doing.time is None or stuck.onset is None or doing.source != stuck.source and doing.host != stuck.host:
+        return True
+    return doing.time >= stuck.onset - BEGAN_BEFORE_S
 
 
 def _last_words(job: Job, info: RankInfo) -> list[Exhibit]:

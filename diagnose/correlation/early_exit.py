@@ -21,7 +21,7 @@ def find(job: Job) -> Iterator[Finding]:
     done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in _own_failures(job)]
     if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
         return
-    waiting = failing - {i.rank for i in done}
+    waiting = {r for r in failing if _failed_later(job, r, done)} - {i.rank for i in done}
     if not waiting or not _others_worked_on(job, done):
         return
     ranks = tuple(sorted(i.rank for i in done))
@@ -32,6 +32,13 @@ def find(job: Job) -> Iterator[Finding]:
     )
     onset = min((i.finished.time for i in done if i.finished and i.finished.time is not None), default=None)
     yield Finding("data.uneven-inputs", why, shown, ranks, onset=onset, question="early_exit")
+
+
+def _failed_later(job: Job, rank: int, done: list[RankInfo]) -> bool:
+    """Whether the rank failed after the first of the others had finished; unknown times count as later."""
+    ends = [i.finished.time for i in done if i.finished is not None and i.finished.time is not None]
+    times = [e.time for e in job.failures() if e.rank == rank and e.time is not None]
+    return not ends or not times or max(times) >= min(ends)
 
 
 def _own_failures(job: Job) -> set[int | None]:
