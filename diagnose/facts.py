@@ -54,7 +54,7 @@ def _stated(job: Job) -> Iterator[Stated]:
     if job.world_size is not None:
         surety = {"given": 4, "stated in the logs": 3}.get(job.places.world_from, 1)
         yield Stated("world_size", job.world_size, job.places.world_from, None, surety)
-    if job.places.local_world:
+    if job.places.local_world and job.places.local_world * max(1, len(job.hosts)) == job.world_size:
         yield Stated("gpus_per_node", job.places.local_world, "the ranks seen on one host", None, 1)
     if job.hosts:
         yield Stated("hosts", len(job.hosts), "the hosts seen", None, 1)
@@ -70,7 +70,7 @@ def _from_events(job: Job) -> Iterator[Stated]:
 
 
 def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[Stated]:
-    """Yield the facts in a rule's captures: under its own names, or as `setting`, `variable`, `package` with `value`."""
+    """Yield the facts in a rule's captures: under its own names, or as `setting`, `variable`, `package` and `value`."""
     value = str(fields.get("value", ""))
     if rule.tells == "collective-timeout" and isinstance(fields.get("timeout_ms"), int):
         yield Stated("nccl_timeout_s", _whole(fields["timeout_ms"] / 1000), "", None, 3)

@@ -39,6 +39,10 @@ FRAMEWORKS: tuple[tuple[str, str], ...] = (
     (r"(?:^|[/\s])deepspeed/", "deepspeed"),
     (r"(?:^|[/\s])accelerate/", "accelerate"),
 )
+# The trainer of TRL that a script or a file of a traceback is about.
+_TRAINER = re.compile(
+    r"(?:^|[/\s])(?:trl\s{1,4})?(?P<trainer>sft|dpo|grpo|orpo|cpo|kto|ppo|rloo)(?:_trainer)?(?:\.py\b|\s{1,4}--)"
+)
 _LAUNCHERS = [(re.compile(p), name) for p, name in LAUNCHERS]
 _FRAMEWORKS = [(re.compile(p, re.IGNORECASE), name) for p, name in FRAMEWORKS]
 _COMMAND = re.compile(
@@ -65,6 +69,12 @@ def framework_of(text: str) -> str | None:
     return next((name for pattern, name in _FRAMEWORKS if pattern.search(text[:MAX_TEXT])), None)
 
 
+def trainer_of(text: str) -> str | None:
+    """Name TRL's trainer in a command or path: `trl/scripts/orpo.py`, `trl sft --…`, `trl/trainer/cpo_trainer.py`."""
+    match = _TRAINER.search(text[:MAX_TEXT])
+    return match["trainer"] if match else None
+
+
 def command_facts(text: str, source: str, line: int | None, surety: int = 2) -> Iterator[Stated]:
     """Yield what a launch command states: launcher, framework, sizes, time-outs, variables set in front of it."""
     text = text[:MAX_TEXT]
@@ -73,6 +83,9 @@ def command_facts(text: str, source: str, line: int | None, surety: int = 2) -> 
         yield Stated("launcher", launcher, source, line, surety)
     if framework:
         yield Stated("framework", framework, source, line, surety)
+    trainer = trainer_of(text)
+    if trainer:
+        yield Stated("trainer", trainer, source, line, surety)
     words = split_words(text)
     for word in words:
         match = _ASSIGNMENT.fullmatch(word)

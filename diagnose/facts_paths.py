@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .facts_commands import framework_of
+from .facts_commands import framework_of, trainer_of
 from .facts_names import Stated
 from .job import Job
 
@@ -41,6 +41,9 @@ def path_facts(path: str) -> Iterator[tuple[str, str]]:
     python = _PYTHON.search(path)
     if python:
         yield "python_version", python["version"]
+    trainer = trainer_of(path) if "/trl/" in path else None
+    if trainer:
+        yield "trainer", trainer
     framework = framework_of(path)
     if framework:
         yield "framework", framework

@@ -6,10 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from .facts_commands import FRAMEWORKS
 from .facts_names import Stated, Value
 from .report_parts import Fact, FactValue, Notice
 from .versions import same_version
 
+_SPECIAL = {name: number for number, (_, name) in enumerate(FRAMEWORKS)}
 MAX_VALUES = 400  # different statements of one fact that are kept
 
 
@@ -93,7 +95,13 @@ def gather_facts(stated: Iterable[Stated]) -> dict[str, tuple[Known, ...]]:
 
 def _ordered(groups: Sequence[list[Stated]]) -> tuple[Known, ...]:
     known = [Known(_fullest(g), tuple(g)) for g in groups]
-    return tuple(sorted(known, key=lambda k: (-k.surety, -len({(s.source, s.rank) for s in k.stated}))))
+    return tuple(sorted(known, key=_order))
+
+
+def _order(known: Known) -> tuple[int, int, int]:
+    """Surest first; a framework by how special it is (OpenRLHF uses DeepSpeed); then by how many speakers state it."""
+    special = _SPECIAL.get(str(known.value), len(_SPECIAL)) if known.stated[0].name == "framework" else 0
+    return special, -known.surety, -len({(s.source, s.rank) for s in known.stated})
 
 
 def _fullest(group: Sequence[Stated]) -> Value:

@@ -1,13 +1,13 @@
 """Known bugs that print nothing of their own: a hang, or a silent wrong result, of certain versions.
 
 A row of the table whose facts hold becomes a notice; where the row says that version and symptom prove it, the events
-that show the symptom are doubled as events of the bug, and may then be the root. Unknown versions yield nothing here:
-every job has some version that nobody told.
+that show the symptom are doubled as events of the bug, and may then be the root. Unknown versions yield a notice only
+where the symptom is the bug's own (sizes that differ): every job has some version that nobody told.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,28 +18,56 @@ from .facts_store import Facts
 from .job import Job
 from .report_parts import Evidence, Notice, RemedyStep
 from .rule import Rule
-from .version_conditions import judge, version_fact, versions_in_words
+from .version_conditions import (
+    judge,
+    only_versions_unknown,
+    settling_command,
+    unknown_libraries,
+    version_fact,
+    versions_in_words,
+)
 
 TABLE = "software/known-bug/versions.table.yaml"
 CAUSE = "software.known-bug"
 INSTALLED = "installed"  # symptom of bugs that fail nothing
+SIZES_DIFFER = "sizes-differ"
 MAX_EVENTS = 64  # of one bug
 
 
 def apply_version_rows(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[list[Event], tuple[Notice, ...]]:
-    """Yield the events of proven bugs, and a notice for each bug that the versions allow without proving it."""
+    """Yield the events of proven bugs, and a notice for each bug that versions and symptom allow without proving it."""
     table = catalogue.tables.get(TABLE)
     proven: list[Event] = []
     notices: list[Notice] = []
     for row in table.rows if table else ():
-        if judge(_conditions(row), facts)[0] is not True:
-            continue
+        holds, seen = judge(_conditions(row), facts)
         shown = [] if row.get("symptom") == INSTALLED else _symptoms(job, row)[:MAX_EVENTS]
-        if row.get("proves") and shown:
+        telling = _is_proof(row, shown)
+        if holds and telling:
             proven += [_as_bug(event, row, facts) for event in shown]
-        elif shown or row.get("symptom") == INSTALLED:
+        elif holds and (shown or row.get("symptom") == INSTALLED):
             notices.append(_notice(row, shown, facts))
+        elif holds is None and seen and telling and only_versions_unknown(_conditions(row), facts):
+            notices.append(_possible(row, shown, facts))
     return proven, tuple(notices)
+
+
+def _is_proof(row: Mapping[str, Any], shown: Sequence[Event]) -> bool:
+    """Whether the symptom is what this bug makes of it, not only what any hang looks like."""
+    if row.get("proves") == SIZES_DIFFER:
+        return sizes_differ(shown)
+    return bool(shown) and row.get("proves") == "always"
+
+
+def sizes_differ(events: Sequence[Event]) -> bool:
+    """Whether ranks gave one and the same collective different numbers of elements."""
+    sizes: dict[tuple[object, ...], set[object]] = {}
+    for event in events:
+        fields = event.fields
+        if fields.get("seq") is not None and fields.get("numel_in") is not None:
+            key = (fields.get("pg"), fields["seq"], fields.get("op"), event.attempt)
+            sizes.setdefault(key, set()).add(fields["numel_in"])
+    return any(len(seen) > 1 for seen in sizes.values())
 
 
 def _conditions(row: Mapping[str, Any]) -> Mapping[str, str]:
@@ -70,7 +98,21 @@ def _effect(row: Mapping[str, Any]) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _notice(row: Mapping[str, Any], shown: list[Event], facts: Facts) -> Notice:
+def _possible(row: Mapping[str, Any], shown: Sequence[Event], facts: Facts) -> Notice:
+    unknown = unknown_libraries(_conditions(row), facts)
+    fixed = f", mended in {row['fixed_in']}" if row.get("fixed_in") else ""
+    text = (
+        f"Possibly a known bug: {row['title']} ({versions_in_words(_conditions(row))}{fixed}). "
+        f"No version of {' and '.join(unknown)} is in the logs."
+    )
+    evidence = tuple(Evidence(e.source, e.line, None, e.rank, e.host, text=e.raw) for e in shown[:2])
+    steps = [RemedyStep("now", "This settles it.", settling_command(unknown))]
+    if row.get("way_round"):
+        steps.append(RemedyStep("fix", _sentence(str(row["way_round"])), row.get("command")))
+    return Notice("possible known bug", text, evidence, tuple(steps))
+
+
+def _notice(row: Mapping[str, Any], shown: Sequence[Event], facts: Facts) -> Notice:
     library = str(row["library"])
     installed = facts.get(version_fact(library))
     fixed = row.get("fixed_in")

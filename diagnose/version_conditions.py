@@ -29,6 +29,12 @@ def condition_holds(name: str, wanted: str, facts: Facts) -> bool | None:
     return None if plain is None else plain in wanted.lower().split("|")
 
 
+def only_versions_unknown(applies_to: Mapping[str, str], facts: Facts) -> bool:
+    """Whether the version of a library is all that is missing: what else the bug needs is known to hold."""
+    others = {n: w for n, w in applies_to.items() if not is_range(w)}
+    return judge(others, facts)[0] is True and judge(applies_to, facts)[0] is None
+
+
 def version_fact(library: str) -> str:
     """Yield the name of the fact that holds a library's version."""
     return PACKAGES.get(library.lower(), f"{library.lower().replace('-', '_')}_version")

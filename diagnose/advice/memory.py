@@ -77,8 +77,9 @@ def memory_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple[
 
 
 def _crowded(found: Usage, fields: Mapping[str, Any], _facts: Facts) -> tuple[Advice, ...]:
-    pid = fields.get("other_pid")
-    who = f", such as process {pid}" if pid else ""
+    pid, used = fields.get("other_pid"), size_mib(fields.get("other_used"))
+    is_itself = used is not None and abs(used - (found.allocated or 0.0) - (found.idle or 0.0)) < CONTEXT_MIB
+    who = f", such as process {pid}" if pid and not is_itself else ""  # in a container the rank itself is listed so
     text = (
         f"Other processes hold about {gib(found.others or 0)} of this GPU{who}: this rank's own tensors are "
         f"{gib(found.allocated or 0)} of {gib(found.capacity or 0)}. "

@@ -124,7 +124,7 @@ def _save_less(facts: Facts) -> tuple[Advice, ...]:
         steps.append(Advice("fix", text))
     text = (
         "Write to a fast local disk and copy from there in the background; save weights only where the optimizer "
-        "is not "
+        "is "
         "not needed to resume."
     )
     steps.append(Advice("fix", text, "dd if=/dev/zero of=CHECKPOINT_DIR/x bs=64M count=64 oflag=direct"))
