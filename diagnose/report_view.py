@@ -10,13 +10,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from .language import Say, knows
-from .phrases import byte_size, clock, duration, one_day, place, value_text, who
+from .phrases import byte_size, clock, common_folder, duration, one_day, place, value_text, who
 from .printable import clip, one_line, printable, sentence
 from .report import (
     Alternative,
     Attempt,
     Culprit,
     Diagnosis,
+    Evidence,
     Fact,
     Gap,
     InputRow,
@@ -91,6 +92,8 @@ class _Builder:
         culprits = report.diagnosis.culprits if report.diagnosis else ()
         self.blamed = frozenset(c.rank for c in culprits if c.rank is not None)
         self._blamed_hosts = frozenset(c.host for c in culprits if c.rank is None and c.host)
+        self._summary = one_line(report.diagnosis.summary) if report.diagnosis else ""
+        self._folder = common_folder([i.file for i in report.inputs])
         self._with_date = not one_day([t.time for t in report.timeline])
         self._title_of: dict[str, str] = {
             s.cause: one_line(s.title) for s in reversed(report.symptoms) if s.cause and s.title
@@ -106,7 +109,9 @@ class _Builder:
             if number is not None and not (key == "local-rank" and number in (c.gpu, c.rank)):
                 parts.append(say(key, n=number))
         name = ", ".join(parts)
-        return clip(f"{name}: {one_line(c.why)}" if c.why else name, self._limits.prose)
+        why = one_line(c.why)
+        said = not why or why.rstrip(".") in self._summary  # once is enough
+        return clip(name if said else f"{name}: {why}", self._limits.prose)
 
     def culprit_names(self) -> str:
         if self.blamed:
@@ -142,9 +147,9 @@ class _Builder:
             sentence(one_line(s.title or s.cause or s.rule or "")),
             who(self._say, s.ranks, first.host if first else None),
             ", ".join(notes),
-            clip(why, self._limits.prose),
+            clip(why, self._limits.prose).rstrip("."),
             clip(one_line(first.text), self._limits.line) if first else "",
-            place(first.file, first.line) if first and first.file else "",
+            self.where(first),
         )
 
     def alternative(self, a: Alternative) -> MessageView:
@@ -155,9 +160,9 @@ class _Builder:
             sentence(one_line(a.title or a.cause)),
             who(self._say, ranks, next((c.host for c in a.culprits if c.host), None)),
             "",
-            _prose(a.why_not, self._limits),
+            _prose(a.why_not, self._limits).rstrip("."),
             clip(one_line(first.text), self._limits.line) if first else "",
-            place(first.file, first.line) if first and first.file else "",
+            self.where(first),
         )
 
     def attempt(self, a: Attempt) -> MessageView:
@@ -170,7 +175,7 @@ class _Builder:
             ", ".join(x for x in (_known(self._say, "", a.outcome), span) if x),
             "",
             clip(one_line(first.text), self._limits.line) if first else "",
-            place(first.file, first.line) if first and first.file else "",
+            self.where(first),
         )
 
     def moment(self, folded: tuple[TimelineEntry, str | None]) -> TimeView:
@@ -185,7 +190,7 @@ class _Builder:
             who(self._say, t.ranks, t.host),
             one_line(t.layer),
             text,
-            one_line(t.ref or ""),
+            one_line(t.ref or "").removeprefix(self._folder),
             blamed and (len(t.ranks) <= len(self.blamed) or t.cause == root),
         )
 
@@ -195,7 +200,13 @@ class _Builder:
             self._say("others-differ", who=who(self._say, o.ranks) or one_line(o.source), value=value_text(o.value))
             for o in fact.others[:4]
         )
-        return FactView(one_line(name), value_text(fact.value), clip(others, 200), one_line(fact.source))
+        return FactView(
+            one_line(name), value_text(fact.value), clip(others, 200), one_line(fact.source).removeprefix(self._folder)
+        )
+
+    def where(self, e: Evidence | None) -> str:
+        """Where it stands, without the folder that all inputs share: proofs show that once in full."""
+        return place(e.file, e.line).removeprefix(self._folder) if e and e.file else ""
 
     def gap(self, g: Gap) -> NoteView:
         how = self._say("next-time", how=_prose(g.how, self._limits)) if g.how else ""
@@ -203,7 +214,13 @@ class _Builder:
 
     def input(self, i: InputRow) -> InputView:
         skipped = self._say("not-read", why=one_line(i.skipped)) if i.skipped else ""
-        return InputView(one_line(i.file), byte_size(i.bytes), one_line(i.kind), who(self._say, i.ranks), skipped)
+        return InputView(
+            one_line(i.file).removeprefix(self._folder),
+            byte_size(i.bytes),
+            one_line(i.kind),
+            who(self._say, i.ranks),
+            skipped,
+        )
 
     def read(self) -> str:
         inputs, stats = self._report.inputs, self._report.stats
