@@ -25,7 +25,8 @@ from typing import Any
 
 import yaml
 
-from diagnose.account import account
+from diagnose.account import Found, account
+from diagnose.facts import facts_of
 from diagnose.catalogue import load_rules
 from diagnose.correlation import correlate
 from diagnose.diagnosis import decide
@@ -123,7 +124,7 @@ def measure(folder: Path) -> dict[str, Any]:
     with _timed(row, "diagnosis_s"):
         verdict = decide(job, findings, catalogue)
     with _timed(row, "account_s"):
-        report = account(job, verdict, catalogue, scan)
+        report = account(Found(job, verdict, facts_of()), catalogue, scan)
     row["reduce_s"] = round(sum(row[f"{n}_s"] for n in ("events", "job", "correlation", "diagnosis", "account")), 3)
     row["peak_mb"] = _peak_mb()
     with _timed(row, "markdown_s"):

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from .account_rows import attempt_rows, collective_rows, gap_rows, input_rows, rank_rows, stack_rows, timeline_rows
 from .account_words import Words
+from .advice import advise
 from .catalogue import Catalogue
 from .correlation.finding import Exhibit, Finding
 from .diagnosis import Verdict
 from .events import Event
 from .exhibits import Exhibitor
+from .facts_store import Facts
 from .job import Job
-from .report import Alternative, Culprit, Diagnosis, Evidence, Link, RemedyStep, Report, Stats, Symptom
+from .report import Alternative, Culprit, Diagnosis, Evidence, Link, Notice, RemedyStep, Report, Stats, Symptom
 from .rule import Cause
 from .scan import Scan
 from .sentences import holds, sentence
@@ -23,14 +26,28 @@ from .translation import ENGLISH, Translator
 
 MAX_EVIDENCE = 5
 MAX_ALTERNATIVES = 6
+ORDER = ("now", "fix", "prevent", "collect")
 
 
-def account(job: Job, verdict: Verdict, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the reduce step leaves: the job, the verdict on it, what is known of it, and advice beside the verdict."""
+
+    job: Job
+    verdict: Verdict
+    facts: Facts
+    notices: tuple[Notice, ...] = ()
+
+
+def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
     """Yield the report."""
+    job, verdict = found.job, found.verdict
     show = Exhibitor(job)
     return Report(
         outcome=verdict.outcome,
-        diagnosis=_diagnosis(job, verdict, catalogue, show, translator),
+        diagnosis=_diagnosis(found, catalogue, show, translator),
+        facts=found.facts.rows(),
+        notices=found.notices,
         chain=_chain(job, verdict, catalogue, translator),
         alternatives=_alternatives(job, verdict, catalogue, show, translator),
         symptoms=_symptoms(job, verdict, translator, show, job.failures()),
@@ -50,16 +67,15 @@ def account(job: Job, verdict: Verdict, catalogue: Catalogue, scan: Scan, transl
 # --- the verdict --------------------------------------------------------------------------------------------------
 
 
-def _diagnosis(
-    job: Job, verdict: Verdict, catalogue: Catalogue, show: Exhibitor, translator: Translator
-) -> Diagnosis | None:
+def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: Translator) -> Diagnosis | None:
+    job, verdict = found.job, found.verdict
     if verdict.cause is None:
         return None
     if verdict.cause == "unknown" or not verdict.roots:
         return _unknown(job, show, translator.words)
     cause = translator.cause(catalogue.causes[verdict.cause])
     proof = _proof(verdict)
-    values = {**_facts(job), **_fields(verdict)}
+    fields = _fields(verdict)
     return Diagnosis(
         cause=cause.id,
         title=cause.title,
@@ -68,7 +84,7 @@ def _diagnosis(
         certainty=verdict.certainty,
         culprits=_culprits(job, verdict),
         evidence=tuple(show.evidence(x) for x in proof),
-        remedy=tuple(_remedy(cause, values)),
+        remedy=tuple(_remedy(cause, fields, found.facts)),
         owner=cause.owner,
         restart=cause.restart,
         references=cause.references,
@@ -113,11 +129,6 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
     return dict(root.finding.fields) if root.finding else {}
 
 
-def _facts(job: Job) -> dict[str, Any]:
-    facts = {name: values[-1][0] for name, values in job.facts.items()}
-    return {"world_size": job.world_size, "hosts": job.hosts, **facts}
-
-
 def _summary(verdict: Verdict, cause: Cause, words: Words) -> str:
     root = verdict.roots[0]
     said = root.finding.why if root.finding is not None else says(root.first) if root.first else ""
@@ -153,7 +164,16 @@ def _host_why(verdict: Verdict, host: str) -> str:
     return suspect.finding.why if suspect.finding else says(suspect.first) if suspect.first else ""
 
 
-def _remedy(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
+def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts) -> Iterable[RemedyStep]:
+    """What can be calculated for this job first, then the cause's own steps, in the order now, fix, prevent, collect."""
+    solved = advise(cause.id, fields, facts)
+    replaced = {a.when for a in solved if a.replaces}
+    steps = [RemedyStep(a.when, a.text, a.command) for a in solved]
+    steps += [s for s in _own_steps(cause, {**facts.values(), **fields}) if s.when not in replaced]
+    return sorted(steps, key=lambda s: ORDER.index(s.when))
+
+
+def _own_steps(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
     for step in cause.remedy:
         if step.condition is not None and not holds(step.condition, values):
             continue

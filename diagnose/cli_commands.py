@@ -62,7 +62,7 @@ def case(
     catalogue = load_rules()
     found = read_all(paths, ScanRules(catalogue), Deadline.after(None))
     require_something(found)
-    report = account(*reduce(found, catalogue), catalogue, found)
+    report = account(reduce(found, catalogue), catalogue, found)
     try:
         output.write_bytes(pack_case(found, report))
     except OSError as error:

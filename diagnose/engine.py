@@ -8,15 +8,18 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .account import account
+from .account import Found, account
+from .advice import idle_notices
 from .catalogue import Catalogue, load_rules, rule_folders
 from .correlation import correlate
-from .diagnosis import Verdict, decide
+from .diagnosis import decide
 from .errors import SourceError
 from .events import EventReader
-from .job import Job, JobContext, build_job
-from .reading import Deadline, Progress, read_all
+from .facts import read_facts
+from .job import JobContext, build_job
+from .known_bugs import settle_known_bugs
 from .narrowing import narrow
+from .reading import Deadline, Progress, read_all
 from .report import Report
 from .scan import Scan
 from .scanner import ScanRules
@@ -53,8 +56,8 @@ def diagnose(
     catalogue = load_rules(*rules)
     scan = read_all(inputs, ScanRules(catalogue), Deadline.after(budget_s), progress)
     require_something(scan)
-    built, verdict = reduce(scan, catalogue, job, tz, rank_from)
-    report = account(built, verdict, catalogue, scan, Translator(lang, rule_folders(*rules)))
+    found = reduce(scan, catalogue, job, tz, rank_from)
+    report = account(found, catalogue, scan, Translator(lang, rule_folders(*rules)))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
@@ -79,13 +82,17 @@ def reduce(
     context: JobContext | None = None,
     tz: str | None = None,
     rank_from: str | None = None,
-) -> tuple[Job, Verdict]:
-    """Yield the job that a scan tells of, and the verdict on it."""
+) -> Found:
+    """Yield the job that a scan tells of, what is known about it, and the verdict on it."""
     reader = EventReader(catalogue)
     readable = [s for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
     dumps = _dumps(scan)
     job = build_job([reader.read(s) for s in readable], dumps, context, zone_offset_s(tz), rank_from)
-    return job, decide(job, correlate(job), catalogue)
+    facts = read_facts(job)
+    notices = (*facts.notices, *settle_known_bugs(job, facts, catalogue))
+    verdict = decide(job, correlate(job), catalogue)
+    idle = idle_notices(facts) if verdict.cause is None else ()
+    return Found(job, verdict, facts, (*notices, *idle))
 
 
 def _dumps(scan: Scan) -> list[Dump]:
