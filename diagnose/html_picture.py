@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from .phrases import place
 from .printable import clip, one_line, sentence
 from .ranges import rank_ranges
 from .report import Report
@@ -48,13 +49,20 @@ def seconds(time: str | None) -> float | None:
 
 
 def _timeline(report: Report) -> list[dict[str, Any]]:
+    """The moments of the timeline; where none of them is the root or its proof, the proof joins them."""
     events = []
-    root = report.diagnosis.cause if report.diagnosis else ""
+    found = report.diagnosis
+    proof = found.evidence[0] if found and found.evidence else None
+    proof_ref = place(proof.file, proof.line) if proof else ""
     for e in report.timeline:
         time = seconds(e.time)
         if time is not None and (e.ranks or e.host):
-            is_root = bool(e.cause) and e.cause == root
+            is_root = bool(found) and (e.cause == (found and found.cause) or e.ref == proof_ref)
             events.append(_event(time, e.ranks, e.host, e.layer, e.text, e.ref, is_root))
+    time = seconds(proof.time) if proof else None
+    if found and proof and time is not None and not any(e["root"] for e in events):
+        ranks = [] if proof.rank is None else [proof.rank]
+        events.append(_event(time, ranks, proof.host, found.cause.partition(".")[0], proof.text, proof_ref, True))
     return events
 
 

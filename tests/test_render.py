@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
-from dataclasses import replace
+from dataclasses import fields, replace
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -37,6 +38,8 @@ from diagnose.report import (
     Symptom,
     TimelineEntry,
 )
+from diagnose.templating import OURS, _environment
+from diagnose.view_parts import View
 
 from .report_samples import OOM_LINE, all_samples, cuda_oom, straggler
 
@@ -405,6 +408,37 @@ def test_what_was_redacted_stands_at_the_foot():
     assert "Replaced before showing: 1 password." in render(cuda_oom(), "markdown", redacted="1 password")
 
 
+def test_a_sentence_of_the_catalogue_keeps_its_code():
+    report = Report(outcome="failed", diagnosis=Diagnosis(title="t", summary="guard nothing with `if rank == 0` here"))
+    assert "guard nothing with `if rank == 0` here" in render(report, "markdown")
+
+
+def test_culprit_and_summary_do_not_say_the_same_twice():
+    found = Diagnosis(title="t", summary="Late on rank 2: it saved.", culprits=(Culprit(2, why="it saved."),))
+    assert render(Report(outcome="hung", diagnosis=found), "markdown").count("it saved") == 1
+
+
+def test_the_folder_that_all_inputs_share_is_named_once():
+    first = Evidence("/data/run7/logs/a.log", 3, text="x")
+    inputs = (InputRow("/data/run7/logs/a.log"), InputRow("/data/run7/logs/b.log"))
+    report = Report(outcome="failed", diagnosis=Diagnosis(evidence=(first,)), symptoms=(Symptom("c.d", first=first),), inputs=inputs)
+    page = render(report, "markdown")
+    assert ("`/data/run7/logs/a.log:3`" in page, "`a.log:3`" in page) == (True, True)
+
+
 def test_neighbours_that_say_the_same_are_one_moment():
     report = replace(straggler(), diagnosis=None)
     assert "| 03:44:11 | 1,023 ranks [0-516,518-1023] | collective | NCCL watchdog time-out in ALLREDUCE 8123 (until 03:44:26)" in render(report, "markdown")
+
+
+def test_the_documented_view_is_the_view():
+    page = (Path(__file__).parent.parent / "docs" / "templates.md").read_text()
+    missing = [f.name for f in fields(View) if f"`{f.name}`" not in page]
+    assert missing == []
+
+
+def test_every_documented_filter_exists():
+    page = (Path(__file__).parent.parent / "docs" / "templates.md").read_text().partition("### Filters")[2]
+    named = {name for row in re.findall(r"^\| (`.*?) \|", page, re.M) for name in re.findall(r"`(\w+)", row)}
+    assert named <= set(_environment(OURS).filters)
+    assert {"md", "fence", "block"} <= named

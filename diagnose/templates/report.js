@@ -163,7 +163,7 @@
   }
 
   function dots(g, r, mine, x, y, h) {
-    const named = r.guilty && (mine.find((e) => e.root) ?? mine.filter((e) => e.layer)[0]);
+    const named = r.guilty && mine.find((e) => e.root);
     for (const e of [...mine].sort((a, b) => (a === named) - (b === named))) {
       const cx = x(e.t), cy = y + h / 2;
       const dot = make(g, "circle", { cx, cy, r: e.layer ? 5.5 : 3.5, fill: e.layer ? colour(e.layer) : "var(--soft)" });
