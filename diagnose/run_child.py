@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import signal
 import sys
 from collections.abc import Collection, Mapping, Sequence
@@ -71,12 +72,8 @@ def end_like(status: int) -> int:
     if not os.WIFSIGNALED(status):
         return os.WEXITSTATUS(status)
     number = os.WTERMSIG(status)
-    try:
-        import resource  # noqa: PLC0415 - only here, and not everywhere
-
+    with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the job has dumped its core; ours would overwrite it
-    except (ImportError, OSError, ValueError):
-        pass
     sys.stderr.flush()
     signal.set_wakeup_fd(-1)
     if number not in (signal.SIGKILL, signal.SIGSTOP):

@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Sequence
 
+from .hook_environment import nodes_of_command, read_environment
 from .hook_request import HookRequest, KeptCopy, encode_request, module_command, quiet_environment
 from .run_board import Board
 from .run_child import NOT_EXECUTABLE, NOT_FOUND, end_like, spawn_aside, start_job
@@ -47,14 +48,27 @@ def main(argv: Sequence[str]) -> int:
         watch = run.start()
     except OSError as error:
         run.clear()
-        _say(f"{error.filename or options.command[0]}: {error.strerror}")
-        return NOT_EXECUTABLE if isinstance(error, PermissionError) else NOT_FOUND
-    status = wait_for_job(watch)
+        if error.filename is None:
+            return _run_plainly(options.command, error)  # no process to be had for the helpers
+        return _say_not_run(error)
+    status = _wait(watch)
     run.ended = time.time()
-    drain(watch)
-    _finish(run, watch, status)
-    end_helpers(watch)
+    try:
+        drain(watch)
+        _finish(run, watch, status)
+        end_helpers(watch)
+    except Exception as error:  # the job's status is what counts now
+        _say(f"no report: {type(error).__name__}: {error}")
     return end_like(status)
+
+
+def _wait(watch: Watch) -> int:
+    """Waits for the job, with or without what goes on around it."""
+    try:
+        return wait_for_job(watch)
+    except Exception as error:
+        _say(f"only waiting for the job from here on: {type(error).__name__}: {error}")
+    return os.waitpid(watch.job, 0)[1] if watch.status is None else watch.status
 
 
 def _finish(run: _Run, watch: Watch, status: int) -> None:
@@ -63,16 +77,15 @@ def _finish(run: _Run, watch: Watch, status: int) -> None:
     if status == 0 or left:
         if run.options.keep:
             run.unroll()
-        elif not watch.hang_reported and not watch.received:
-            run.clear()
+        run.clear()
         return
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     code = None if number is not None else os.WEXITSTATUS(status)
     reason = f"exit code {code}" if number is None else f"ended by {_signal_name(number)}"
     _say(f"{reason}; looking for the cause (at most {run.options.budget_s:g} s, Ctrl-C skips it)")
     end_reporters(watch)  # an interim report is overtaken, and must not be written over the final one
-    pid, until = run.ask(reason, exit_code=code, signal_number=number)
-    if not wait_for_reporter(watch, pid, until):
+    asked = run.ask(reason, exit_code=code, signal_number=number, webhook=True)
+    if asked is None or not wait_for_reporter(watch, *asked):
         _say(f"no full report was made; for one: diagnose {run.folder}")
 
 
@@ -113,29 +126,32 @@ class _Run:
         signal_number: int | None = None,
         interim: bool = False,
         stack_pids: tuple[int, ...] = (),
-    ) -> tuple[int, float]:
+        webhook: bool = False,
+    ) -> tuple[int, float] | None:
         """Starts a reporter; returns its pid and the `time.monotonic()` at which it is to be ended."""
-        from .hook_environment import nodes_of_command, read_environment  # noqa: PLC0415 - only when it failed
-
         facts = read_environment()
         options, until = self.options, time.monotonic() + self.options.budget_s
         request = HookRequest(
             reason=reason, deadline=until - _GRACE_S, budget_s=options.budget_s, folder=self.folder,
             patterns=tuple(self.patterns), outputs=options.outputs, exit_code=exit_code, signal=signal_number,
             launcher=launcher_of(options.command), start=self.started, end=self.ended, interim=interim,
-            kept=tuple(self._kept(s) for s in self.streams), webhook=None if interim else options.webhook,
+            kept=tuple(self._kept(s) for s in self.streams), webhook=options.webhook if webhook else None,
             redact=options.redact, rules=options.config.rules, tz=options.config.tz, who=_WHO,
             rank_from=options.config.rank_from, stack_pids=stack_pids, lang=options.config.lang,
             templates=options.config.templates, shared=None if interim else options.shared, node=facts.part,
             nodes=options.nodes or facts.tasks or nodes_of_command(options.command) or facts.nodes, label=facts.label,
             world_size=facts.world_size, once=f"{facts.step}.{reason}" if facts.tasks and not options.shared else None,
         )  # fmt: skip
-        return spawn_aside(module_command("hook_reporter"), encode_request(request), quiet_environment()), until
+        try:
+            return spawn_aside(module_command("hook_reporter"), encode_request(request), quiet_environment()), until
+        except OSError as error:
+            _say(f"no process to report with: {error.strerror}")
+            return None
 
-    def _ask_hang(self, reason: str) -> tuple[int, float]:
+    def _ask_hang(self, reason: str) -> tuple[int, float] | None:
         """Reports silence while the job goes on; only here are stacks of any use."""
         _say(f"{reason}; the job goes on, and is looked at")
-        return self.ask(reason, interim=True, stack_pids=(self.job,) if self.options.stacks else ())
+        return self.ask(reason, interim=True, stack_pids=(self.job,) if self.options.stacks else (), webhook=True)
 
     def _kept(self, stream: JobStream) -> KeptCopy:
         kept, total = stream.kept, self.board.total_bytes(stream.slot)
@@ -152,11 +168,12 @@ class _Run:
                 _say(f"{kept.path}: {error.strerror}")
 
     def clear(self) -> None:
-        """Removes the copies, and the folder unless it was asked for or holds more."""
+        """Removes the ring files, and the folder unless it was asked for or holds an interim report."""
         try:
             for stream in self.streams:
-                os.unlink(stream.kept.path)
-            if not self.options.keep:
+                if os.path.exists(stream.kept.path):
+                    os.unlink(stream.kept.path)
+            if not self.options.keep and not os.listdir(self.folder):
                 os.rmdir(self.folder)
         except OSError:
             return
@@ -168,6 +185,8 @@ def _make_folder(wanted: str | None) -> str:
         base = next((b for b in (os.environ.get("TMPDIR"), "/tmp", "/var/tmp") if b and os.access(b, os.W_OK)), ".")
         wanted = os.path.join(base, f"diagnose-run-{os.urandom(5).hex()}")
         os.mkdir(wanted, 0o700)
+    elif os.environ.get("SLURM_STEP_NUM_TASKS", "1") != "1":
+        wanted = os.path.join(wanted, f"task{os.environ.get('SLURM_PROCID', '')}")  # each task of srun is one of us
     os.makedirs(wanted, exist_ok=True)
     return wanted
 
@@ -180,8 +199,14 @@ def _run_plainly(command: Sequence[str], error: OSError) -> int:
     try:
         os.execvp(command[0], list(command))
     except OSError as missing:
-        _say(f"{command[0]}: {missing.strerror}")
-        return NOT_EXECUTABLE if isinstance(missing, PermissionError) else NOT_FOUND
+        missing.filename = command[0]
+        return _say_not_run(missing)
+
+
+def _say_not_run(error: OSError) -> int:
+    """Says why the job could not be started; returns what a shell would."""
+    _say(f"{error.filename}: {error.strerror}")
+    return NOT_EXECUTABLE if isinstance(error, PermissionError) else NOT_FOUND
 
 
 def _signal_name(number: int) -> str:

@@ -15,9 +15,10 @@ from collections.abc import Collection, Sequence
 
 from .run_board import Board
 
-_LOOK_S = 5.0  # how often the log folder is looked at
+_LOOK_S = 30.0  # how often the log folder is looked at, at most: a file server has better things to do
+_PARENT_S = 5.0  # how soon it is gone after a parent that was killed
 _HIGHEST_FD = 4096
-_MOST_FILES = 10_000  # of a larger folder, the first ones found
+_MOST_FILES = 4_000  # of a larger folder, the first ones found
 
 
 def start_sentinel(board: Board, signals: Collection[int], patterns: Sequence[str], hang_after_s: float | None) -> int:
@@ -26,20 +27,24 @@ def start_sentinel(board: Board, signals: Collection[int], patterns: Sequence[st
     pid = os.fork()
     if pid == 0:
         try:
-            _stand(board, signals, patterns, parent, min(_LOOK_S, (hang_after_s or _LOOK_S) / 4))
+            _stand(board, signals, patterns, parent, hang_after_s)
         finally:
             os._exit(0)
     return pid
 
 
-def _stand(board: Board, signals: Collection[int], patterns: Sequence[str], parent: int, look_s: float) -> None:
+def _stand(
+    board: Board, signals: Collection[int], patterns: Sequence[str], parent: int, hang_after_s: float | None
+) -> None:
     signal.set_wakeup_fd(-1)
     for number in signals:
         signal.signal(number, lambda got, _frame: board.note_signal(got))
     os.closerange(0, _HIGHEST_FD)  # it must keep no pipe open whose end somebody waits for
+    patterns = patterns if hang_after_s else ()
+    pause_s = min(_LOOK_S, hang_after_s / 4) if hang_after_s else _PARENT_S
     before = _fingerprint(patterns)
     while os.getppid() == parent:
-        select.select([], [], [], look_s if patterns else 1.0)
+        select.select([], [], [], pause_s)
         now = _fingerprint(patterns)
         if now != before:
             board.touch_folder()

@@ -33,7 +33,8 @@ _SHARED_S = 0.25  # the sentinel got it within this time of us: it went to the w
 _SHARED_WAIT_S = 0.05
 _MOST_RESTARTS = 20  # of copiers; something that kills them over and over is obeyed in the end
 
-Ask = Callable[[str], tuple[int, float]]  # reason -> reporter's pid, and the time at which to stop waiting for it
+# reason -> reporter's pid, and the time at which to stop waiting for it; None when none could be started
+Ask = Callable[[str], tuple[int, float] | None]
 
 
 @dataclass(slots=True)
@@ -55,7 +56,6 @@ class Watch:
     outward_gone: bool = False  # somebody who read our output has left
     hang_reported: float = 0.0  # `last_move` of the silence that was reported
     reporters: dict[int, float] = field(default_factory=dict)  # pid -> time.monotonic() at which it is ended
-    received: list[int] = field(default_factory=list)
 
 
 def catch_signals(numbers: frozenset[int]) -> int:
@@ -169,10 +169,8 @@ def _pass_on(watch: Watch, number: int) -> None:
             os.kill(watch.job, number)
         except ProcessLookupError:
             return
-    watch.received.append(number)
     if number in PREEMPTING and not watch.reporters:
-        pid, until = watch.ask_signal(signal.Signals(number).name)
-        watch.reporters[pid] = until
+        _expect(watch, watch.ask_signal(signal.Signals(number).name))
 
 
 def _reached_group(watch: Watch, number: int) -> bool:
@@ -240,5 +238,9 @@ def _look_for_silence(watch: Watch) -> None:
     moved = watch.board.last_move()
     if moved > watch.hang_reported and time.monotonic() - moved >= watch.hang_after_s:
         watch.hang_reported = time.monotonic()
-        pid, until = watch.ask_hang(f"no output for {watch.hang_after_s:g} s")
-        watch.reporters[pid] = until
+        _expect(watch, watch.ask_hang(f"no output for {watch.hang_after_s:g} s"))
+
+
+def _expect(watch: Watch, asked: tuple[int, float] | None) -> None:
+    if asked is not None:
+        watch.reporters[asked[0]] = asked[1]

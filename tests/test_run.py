@@ -17,6 +17,8 @@ import time
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from diagnose.run_keep import Kept
 from diagnose.run_launcher import launcher_of, log_patterns
@@ -167,7 +169,7 @@ COUNT_TERM = (
 
 
 def test_signal_to_us_alone_is_forwarded_once():
-    with start(*python(COUNT_TERM.format(wait=0.8)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
+    with start(*python(COUNT_TERM.format(wait=0.5)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
         assert job.stdout is not None
         assert job.stdout.readline() == b"ready\n"
         job.send_signal(signal.SIGTERM)
@@ -177,7 +179,7 @@ def test_signal_to_us_alone_is_forwarded_once():
 def test_signal_to_the_whole_group_is_not_doubled():
     """As `timeout` and `kill -- -PGID` send it: a second SIGTERM would abort a launcher's clean-up."""
     job = start(
-        *python(COUNT_TERM.format(wait=0.8)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
+        *python(COUNT_TERM.format(wait=0.5)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
     )
     with job:
         assert job.stdout is not None
@@ -418,7 +420,7 @@ def test_reporter_that_hangs_is_ended_within_the_budget(tmp_path):
     assert "No diagnosis yet: exit code 9" in (tmp_path / "report.md").read_text()
 
 
-def test_temporary_folder_that_cannot_be_made_does_not_stop_the_job(monkeypatch, tmp_path):
+def test_folder_that_cannot_be_made_does_not_stop_the_job():
     done = run("sh", "-c", "echo runs; exit 5", options=("--keep", "/proc/no/such"))
     assert (done.returncode, done.stdout) == (5, b"runs\n")
 
@@ -426,17 +428,31 @@ def test_temporary_folder_that_cannot_be_made_does_not_stop_the_job(monkeypatch,
 # --- parts -------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("total", [0, 5, 10, 25, 26, 100, 1003])
-def test_copy_holds_head_and_tail(tmp_path, total):
-    kept = Kept(str(tmp_path / "part"), head_bytes=10, tail_bytes=16)
+@given(total=st.integers(0, 400), head=st.integers(1, 40), tail=st.integers(1, 60), step=st.integers(1, 50))
+def test_copy_holds_head_and_tail_whatever_the_chunks(tmp_path_factory, total, head, tail, step):
+    folder = tmp_path_factory.mktemp("kept")
+    kept = Kept(str(folder / "part"), head_bytes=head, tail_bytes=tail)
     data = bytes(n % 251 for n in range(total))
     fd = os.open(kept.path, os.O_RDWR | os.O_CREAT)
-    for at in range(0, total, 7):
-        kept.write(fd, at, memoryview(data[at : at + 7]))
+    for at in range(0, total, step):
+        kept.write(fd, at, memoryview(data[at : at + step]))
     os.close(fd)
-    missing = kept.unroll(total, str(tmp_path / "log"))
-    text = (tmp_path / "log").read_bytes()
-    assert (max(0, total - 26), data[:10], data[10:][-16:]) == (missing, text[:10], text[10:][-16:])
+    missing = kept.unroll(total, str(folder / "log"))
+    text = (folder / "log").read_bytes()
+    assert (missing, text[: min(head, total)]) == (max(0, total - head - tail), data[:head])
+    assert text.endswith(data[head:][-tail:])
+
+
+@pytest.mark.parametrize("number", [1, 3])
+def test_run_goes_on_when_no_helper_can_be_started(number):
+    """RLIMIT_NPROC of a shared login node: the job itself still runs."""
+    code = (
+        "import os, sys\nfrom diagnose import run_command\nreal, calls = os.fork, []\n"
+        f"def fork():\n    calls.append(1)\n    if len(calls) == {number}: raise BlockingIOError(11, 'no more')\n"
+        "    return real()\nos.fork = fork\nsys.exit(run_command.main(['--', 'sh', '-c', 'echo runs; exit 6']))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20, check=False)
+    assert (done.returncode, done.stdout) == (6, b"runs\n")
 
 
 def test_launchers_flags_name_its_logs_and_the_scripts_do_not():
