@@ -70,12 +70,14 @@ class _Redactor:
         self._known: re.Pattern[str] | None = None
         self._by_value: dict[str, str] = {}
         self._users: re.Pattern[str] | None = None
+        self._done: dict[str, str] = {}  # hosts and times repeat on thousands of ranks
 
     def counts(self) -> list[tuple[str, int]]:
         return sorted(self._numbers.items())
 
     def learn(self) -> None:
         """Have the values seen so far be found anywhere."""
+        self._done = {}
         secrets = {v: item.placeholder for (kind, v), item in self._items.items() if kind not in _PRIVATE and v}
         # A password that is a plain word or number would take that out of every sentence.
         telling = [v for v in secrets if len(v) >= _LEAST_KNOWN and not ((v.isalpha() and v.islower()) or v.isdigit())]
@@ -104,7 +106,10 @@ class _Redactor:
 
     def text(self, text: str) -> str:
         """Yield one text, which may have several lines."""
-        return _apply(text, self._edits(text))
+        done = self._done.get(text)
+        if done is None:
+            done = self._done[text] = _apply(text, self._edits(text))
+        return done
 
     def _field(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
