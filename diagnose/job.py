@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .clocks import Clocks, set_clocks
+from .doubles import merge_doubles
 from .events import Event, SourceEvents
 from .placement import Places, place
 from .tracebacks import Traceback
@@ -19,7 +20,6 @@ FAILING = ("cause", "symptom")
 REDRAW_LINES, REDRAW_UPDATES = 60, 4
 BUFFERED_S = 3.0
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
-MIN_TEXT = 24  # characters: shorter messages are alike by chance
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +121,7 @@ def build_job(
     _number_attempts(sources, places)
     clocks = set_clocks(sources, zone_s)
     _attempts_by_time(sources, places, clocks)
-    events = _merge_doubles(sorted((e for s in sources for e in s.events), key=_moment), places)
+    events = merge_doubles(sorted((e for s in sources for e in s.events), key=_moment), places)
     job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps))
     _fill_ranks(job)
     job.hosts = sorted({*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)})
@@ -136,65 +136,6 @@ def build_job(
 
 def _moment(event: Event) -> tuple[bool, float, str, int, int]:
     return (event.time is None, event.time or 0.0, event.source, event.line or 0, event.order)
-
-
-def _merge_doubles(events: list[Event], places: Places) -> list[Event]:
-    """The same message in two files (`--tee`, console and worker log, driver and worker) is one event, two places."""
-    twins: dict[tuple[Any, ...], list[Event]] = defaultdict(list)
-    dropped: set[int] = set()
-    for event in events:
-        key = _identity(event)
-        if key is None:
-            continue
-        twin = next((t for t in twins[key] if _is_same_message(t, event)), None)
-        if twin is None:
-            twins[key].append(event)
-            continue
-        better, other = (event, twin) if _specific(event, places) > _specific(twin, places) else (twin, event)
-        _absorb(better, other)
-        dropped.add(id(other))
-        if better is event:
-            twins[key][twins[key].index(twin)] = event
-    return [e for e in events if id(e) not in dropped]
-
-
-def _is_same_message(a: Event, b: Event) -> bool:
-    """Two files can hold one message; two lines of one file are two, and so are those of two ranks."""
-    ranks_fit = a.rank is None or b.rank is None or a.rank == b.rank
-    if _is_copy(a) or _is_copy(b):
-        return ranks_fit
-    return ranks_fit and a.source != b.source and b.source not in {s for s, _ in a.also_in}
-
-
-def _is_copy(event: Event) -> bool:
-    """torchelastic's summary box and its error files repeat what a process printed."""
-    boxed = event.traceback is not None and event.traceback.form == "elastic-box"
-    return boxed or event.source.endswith("error.json")
-
-
-def _absorb(better: Event, other: Event) -> None:
-    better.also_in = [*better.also_in, *other.also_in, (other.source, other.line)]
-    if better.rank is None:
-        better.rank, better.rank_from, better.local_rank = other.rank, other.rank_from, other.local_rank
-    better.host = better.host or other.host
-    better.pid = better.pid if better.pid is not None else other.pid
-    if better.prefix.stamp is None and other.prefix.stamp is not None and other.time is not None:
-        better.time, better.onset = other.time, other.onset
-
-
-def _identity(event: Event) -> tuple[Any, ...] | None:
-    """What makes two events one message: same rule, same text."""
-    if event.rule.role == "context" or (len(event.text) < MIN_TEXT and event.traceback is None):
-        return None
-    return (event.rule.id, event.text.split("\n", 1)[0][:300], event.attempt)
-
-
-def _specific(event: Event, places: Places) -> tuple[bool, bool, bool]:
-    """A process's own file tells more than the console, a log more than the error file made from it."""
-    path = places.by_source[event.source]
-    own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
-    own = own or event.prefix.local_rank is not None  # `--tee`: the console has it as it came, in order with the others
-    return (not _is_copy(event), own, event.prefix.actor is None)
 
 
 # --- attempts, survival ------------------------------------------------------------------------------------------

@@ -1,0 +1,123 @@
+"""The same message in two files (`--tee`, console and worker log, driver and worker) as one event with two places."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from heapq import merge
+from typing import Any
+
+from .events import Event
+from .placement import Places
+
+MIN_TEXT = 24  # characters: shorter messages are alike by chance
+
+
+def merge_doubles(events: Sequence[Event], places: Places) -> list[Event]:
+    """Yield the events, in their order, those that repeat another one taken up by it."""
+    by_text: dict[tuple[Any, ...], _Messages] = defaultdict(_Messages)
+    dropped: set[int] = set()
+    for event in events:
+        key = _identity(event)
+        if key is None:
+            continue
+        messages = by_text[key]
+        twin = messages.find(event)
+        if twin is None:
+            messages.add(event)
+            continue
+        is_better = _specific(event, places) > _specific(twin.event, places)
+        better, other = (event, twin.event) if is_better else (twin.event, event)
+        _absorb(better, other)
+        dropped.add(id(other))
+        messages.replace(twin, better)
+    return [e for e in events if id(e) not in dropped]
+
+
+@dataclass(slots=True, eq=False)
+class _Message:
+    """One message, and the files that it was seen in."""
+
+    number: int
+    event: Event
+    rank: int | None
+    sources: set[str]
+    is_copy: bool
+
+
+class _Messages:
+    """Messages of one text; a job of many ranks says the same as often as it has ranks."""
+
+    def __init__(self) -> None:
+        self._all: list[_Message] = []
+        self._by_rank: dict[int | None, list[_Message]] = {}
+
+    def find(self, event: Event) -> _Message | None:
+        """Yield the first message that the event repeats: in another file, and of no other rank."""
+        is_copy = _is_copy(event)
+        for message in self._of_rank(event.rank):
+            if is_copy or message.is_copy or event.source not in message.sources:
+                return message
+        return None
+
+    def add(self, event: Event) -> None:
+        """Take the event as a message of its own."""
+        message = _Message(len(self._all), event, event.rank, _sources(event), _is_copy(event))
+        self._all.append(message)
+        self._by_rank.setdefault(event.rank, []).append(message)
+
+    def replace(self, message: _Message, event: Event) -> None:
+        """Let `event`, which has taken up the message's, stand for it."""
+        message.event, message.sources, message.is_copy = event, message.sources | _sources(event), _is_copy(event)
+        if event.rank != message.rank:
+            self._by_rank[message.rank].remove(message)
+            message.rank = event.rank
+            own = self._by_rank.setdefault(event.rank, [])
+            own.append(message)
+            own.sort(key=_number)
+
+    def _of_rank(self, rank: int | None) -> Iterator[_Message]:
+        """Those that may be of this rank, in order."""
+        if rank is None:
+            return iter(self._all)
+        return merge(self._by_rank.get(rank, ()), self._by_rank.get(None, ()), key=_number)
+
+
+def _number(message: _Message) -> int:
+    return message.number
+
+
+def _sources(event: Event) -> set[str]:
+    return {event.source, *(source for source, _ in event.also_in)}
+
+
+def _is_copy(event: Event) -> bool:
+    """torchelastic's summary box and its error files repeat what a process printed."""
+    boxed = event.traceback is not None and event.traceback.form == "elastic-box"
+    return boxed or event.source.endswith("error.json")
+
+
+def _absorb(better: Event, other: Event) -> None:
+    better.also_in = [*better.also_in, *other.also_in, (other.source, other.line)]
+    if better.rank is None:
+        better.rank, better.rank_from, better.local_rank = other.rank, other.rank_from, other.local_rank
+    better.host = better.host or other.host
+    better.pid = better.pid if better.pid is not None else other.pid
+    if better.prefix.stamp is None and other.prefix.stamp is not None and other.time is not None:
+        better.time, better.onset = other.time, other.onset
+
+
+def _identity(event: Event) -> tuple[Any, ...] | None:
+    """What makes two events one message: same rule, same text."""
+    if event.rule.role == "context" or (len(event.text) < MIN_TEXT and event.traceback is None):
+        return None
+    return (event.rule.id, event.text.split("\n", 1)[0][:300], event.attempt)
+
+
+def _specific(event: Event, places: Places) -> tuple[bool, bool, bool]:
+    """A process's own file tells more than the console, a log more than the error file made from it."""
+    path = places.by_source[event.source]
+    own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
+    own = own or event.prefix.local_rank is not None  # `--tee`: the console has it as it came, in order with the others
+    return (not _is_copy(event), own, event.prefix.actor is None)
