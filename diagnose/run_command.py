@@ -86,7 +86,8 @@ def _finish(run: _Run, watch: Watch, status: int) -> None:
     end_reporters(watch)  # an interim report is overtaken, and must not be written over the final one
     asked = run.ask(reason, exit_code=code, signal_number=number, webhook=True)
     if asked is None or not wait_for_reporter(watch, *asked):
-        _say(f"no full report was made; for one: diagnose {run.folder}")
+        run.unroll()
+        _say(f"no full report was made; for one: diagnose {run.folder}/*.log")
 
 
 class _Run:
@@ -161,6 +162,8 @@ class _Run:
         """Turns the kept copies into plain log files."""
         for stream in self.streams:
             kept = stream.kept
+            if not os.path.exists(kept.path):
+                continue
             try:
                 kept.unroll(self.board.total_bytes(stream.slot), kept.path.removesuffix(".part") + ".log")
                 os.unlink(kept.path)

@@ -449,7 +449,7 @@ def test_github_step_fails_as_the_job_and_its_page_shows_the_report(tmp_path):
         for step in steps[1:]
     )  # fmt: skip
     assert (train.returncode, show.returncode) == (1, 0)
-    assert "memory.cuda-oom" in (tmp_path / "summary.md").read_text()
+    assert ("memory.cuda-oom" in (tmp_path / "summary.md").read_text(), "::error" in show.stdout) == (True, True)
 
 
 # --- parts -------------------------------------------------------------------------------------------------------

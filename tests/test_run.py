@@ -409,6 +409,15 @@ def test_silence_on_the_console_is_no_hang_while_the_log_folder_moves(tmp_path):
     assert run(*words, options=("--hang-after", "0.7")).stderr == b""
 
 
+def test_second_ctrl_c_skips_the_report_and_the_output_stays_readable(tmp_path):
+    (tmp_path / "rules" / "memory" / "stalled").mkdir(parents=True)
+    os.mkfifo(tmp_path / "rules" / "memory" / "stalled" / "cause.yaml")
+    (tmp_path / "empty.toml").write_text(f'rules = ["{tmp_path}/rules"]\n')
+    shown, status = on_a_terminal([*RUN, "--", "sh", "-c", "echo Killed; exit 9"], keys=b"\x03", when=b"looking for")
+    assert (os.waitstatus_to_exitcode(status), b"no full report was made" in shown) == (9, True)
+    assert [path.read_text() for path in tmp_path.glob("diagnose-run-*/output.log")] == ["Killed\n"]
+
+
 def test_reporter_that_hangs_is_ended_within_the_budget(tmp_path):
     """A rule folder that stalls (a FIFO nobody writes to) stands for NFS that does not answer."""
     (tmp_path / "rules" / "memory" / "stalled").mkdir(parents=True)
