@@ -15,6 +15,7 @@ from .report_view import build_view
 from .view_evidence import EvidenceView
 from .view_limits import FULL, Limits
 from .view_parts import Cut, MessageView, NoteView, View
+from .view_tables import filled
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 LEAST_WIDTH = 40
 INDENT = 2
-TERMINAL_LIMITS = Limits(timeline=10, ranks=6, collectives=6, stacks=3, frames=5, facts=8, inputs=0)
+TERMINAL_LIMITS = Limits(timeline=10, ranks=4, collectives=6, stacks=3, frames=5, facts=8, inputs=0)
 WIDE = 100  # from here on a table has room for where things are printed
 OUTCOME_STYLES = {"failed": "bold white on red", "hung": "bold black on yellow", "unfinished": "bold black on yellow"}
 WELL = "bold black on green"
@@ -77,6 +78,7 @@ class _Page:
         self._notes("gaps", self._view.gaps)
         self._notes("notices", self._view.notices)
         self._notes("other-jobs", self._view.other_jobs)
+        self._inputs()
         self._foot()
 
     def _verdict(self) -> None:
@@ -174,18 +176,41 @@ class _Page:
             return
         self._heading("collectives")
         several = len({c.group for c in view.collectives.shown}) > 1
-        columns = ("who", "operation", "stuck", "enqueued", "completed", "verdict", *(("group",) if several else ()))
-        table = _table(*(say(c) for c in columns))
-        for column in table.columns[:2]:
-            column.no_wrap = True
-        for c in view.collectives.shown:
-            cells = (c.who, c.operation, c.stuck, c.enqueued, c.completed, c.verdict, *((c.group,) if several else ()))
-            table.add_row(*(_text((cell, "")) for cell in cells))
+        columns = [c for c in filled(view.collectives.shown) if c != "sizes" and (several or c != "group")]
+        table = _table(*(say(c) for c in columns), gap=2 if self._wide else 1)
+        for name, column in zip(columns, table.columns, strict=True):
+            column.no_wrap = name not in ("who", "group", "verdict")
+        for row in view.collectives.shown:
+            table.add_row(*(_text((getattr(row, c), "")) for c in columns))
         self._print(table, INDENT)
         self._more(view.collectives)
 
+    def _ranks(self) -> None:
+        if not self._view.ranks:
+            return
+        self._heading("ranks-table")
+        columns = ("who", "state", "last-step", "last-seen", *(("hosts",) if self._wide else ()))
+        table = _table(*(self._say(c) for c in columns))
+        for r in self._view.ranks.shown:
+            style = "bold red" if r.is_culprit else ""
+            cells = (r.state, r.last_step, r.last_seen, *((r.hosts,) if self._wide else ()))
+            table.add_row(_text((r.who, style)), *(_text((cell, "")) for cell in cells))
+        self._print(table, INDENT)
+        self._more(self._view.ranks)
+
+    def _inputs(self) -> None:
+        if not self._view.inputs:
+            return
+        self._heading("inputs")
+        for i in self._view.inputs.shown:
+            self._bullet(
+                _text((i.file, ""), ("  " + "  ".join(filter(None, (i.size, i.skipped or i.kind, i.who))), "dim"))
+            )
+        self._more(self._view.inputs)
+
     def _tables(self) -> None:
         view = self._view
+        self._ranks()
         self._collectives()
         if view.stacks:
             self._heading("stacks")

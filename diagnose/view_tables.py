@@ -7,11 +7,12 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from .language import Say
-from .phrases import clock, who
+from .phrases import clock, one_day, who
 from .printable import clip, one_line
 from .report import CollectiveRow, RankRow, StackGroup, TimelineEntry
 
 HOSTS_SHOWN = 3
+_COLUMNS = ("group", "who", "operation", "stuck", "enqueued", "completed", "sizes", "verdict")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ def fold_ranks(rows: Sequence[RankRow], blamed: Collection[int], say: Say) -> li
     for row in rows:
         groups[(row.rank not in blamed, row.state, row.last_step)].append(row)
     lines = []
+    with_date = not one_day([row.last_time for row in rows])
     for (innocent, state, step), members in sorted(groups.items(), key=lambda g: (g[0][0], len(g[1]), g[1][0].rank)):
         last = max((m.last_time for m in members if m.last_time), default=None)
         hosts = sorted({m.host for m in members if m.host})
@@ -64,7 +66,7 @@ def fold_ranks(rows: Sequence[RankRow], blamed: Collection[int], say: Say) -> li
                 _some(hosts),
                 one_line(state),
                 "" if step is None else str(step),
-                clock(last, with_date=True),
+                clock(last, with_date=with_date),
                 not innocent,
             )
         )
@@ -101,6 +103,11 @@ def fold_collectives(rows: Sequence[CollectiveRow], say: Say) -> list[Collective
         group, op, sizes, stuck, enqueued, completed, verdict = key
         lines.append(CollectiveLine(group, who(say, ranks), op, sizes, stuck, enqueued, completed, verdict))
     return lines
+
+
+def filled(rows: Sequence[CollectiveLine]) -> list[str]:
+    """Yield the columns of collectives in which any row has something, in order."""
+    return [c for c in _COLUMNS if any(getattr(row, c) for row in rows)]
 
 
 def fold_stacks(stacks: Sequence[StackGroup], say: Say, frames: int) -> list[StackLine]:

@@ -182,6 +182,11 @@ def test_the_terminal_begins_with_verdict_and_culprit():
     assert "Culprit  rank 2, host gpu-node-07, GPU 2, pid 48211" in page
 
 
+def test_full_terminal_lists_the_inputs_too():
+    assert "model.safetensors  1.1 GB  not read: binary" in render(cuda_oom(), "terminal", full=True)
+    assert "model.safetensors" not in render(cuda_oom(), "terminal")
+
+
 def test_consequences_are_counted_with_their_ranks():
     assert "1,023 ranks [0-516,518-1023]: NCCL watchdog time-out" in render(straggler(), "terminal", width=120)
 
