@@ -7,9 +7,9 @@ a case by name: who is who is read from file names and from what processes print
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
@@ -32,7 +32,7 @@ OF_ITSELF = re.compile(  # `[rank3]: …`, `| rank 3 |`, `[INFO] [rank3]`, `rank
 DUMP = re.compile(r"py-?spy|trace_rank|stack|gdb|dump", re.IGNORECASE)
 HOST = re.compile(r"\bhost[= ]([\w.-]+)|^([A-Za-z][\w.-]*\d):\d+:\d+ \[\d+\] NCCL ")
 PROMPT = re.compile(  # a launcher tells of a death, after the dead has spoken
-    r"exitcode|closing signal|SIGTERM|Killing subprocess|failed \(exit|srun: error|Traceback|has been killed|exits with"
+    r"exitcode|closing signal|SIGTERM|Killing subprocess|failed \(exit|srun: error|has been killed|exits with|mpirun noticed"
 )
 
 
@@ -168,7 +168,7 @@ def merged_console(case: Case, rng: Random) -> Iterator[Mutant]:
 
     Meaningful where at least two ranks have streams of their own. A launcher that teed them already holds them: then
     its log alone is the console. Lines go in order of time; a stream without any clock spoke before the launcher told
-    of a death, round robin with its like.
+    of a death, round robin with its like; what follows a stream's last clock follows all that its rank said with one.
     """
     streams = {n: r for n, r in case.rank_of.items() if n in case.logs}
     if len(set(streams.values())) < 2:
@@ -180,11 +180,12 @@ def merged_console(case: Case, rng: Random) -> Iterator[Mutant]:
         yield Mutant(case, others, what="the teed console alone")
         return
     width = len(str(max(streams.values())))
-    hosts = len({case.host_of.get(n) for n in streams}) if tree else 1
+    host_of_rank = {r: case.host_of[n] for n, r in streams.items() if n in case.host_of}
+    hosts = len(set(host_of_rank.values())) if tree else 1
     pieces = []
     for name, rank in streams.items():
         match = TREE.match(name)
-        host = f"{case.host_of.get(name)}: " if hosts > 1 else ""
+        host = f"{host_of_rank.get(rank)}: " if hosts > 1 else ""
         label = f"{host}[default{match['local']}]:" if match else f"{rank:>{width}}: "
         pieces.append((label, case.logs[name].splitlines()))
     for name in launchers:
@@ -195,15 +196,22 @@ def merged_console(case: Case, rng: Random) -> Iterator[Mutant]:
 
 def in_time(pieces: list[tuple[str, list[str]]]) -> list[str]:
     """Labelled lines of all streams in one order."""
-    year = next((s.year for _, lines in pieces for line in lines if (s := stamp_of(line)) and s.year > 1900), 2026)
+    clocks = [[stamp_of(line) for line in lines] for _, lines in pieces]
+    year = next((s.year for stamps in clocks for s in stamps if s and s.year > NO_YEAR), 2026)
+    prompted = min((t for label, lines in pieces if "[" not in label for t in prompts(lines, year)), default=0.0)
+    last: dict[str, float] = defaultdict(lambda: prompted - 0.001)
+    for (label, _), stamps in zip(pieces, clocks, strict=True):
+        last[label] = max(
+            [seconds(s, year) for s in stamps if s] + [last[label]] * (label in last), default=last[label]
+        )
     keyed: list[tuple[float, int, int, str]] = []
-    first_prompt = min((t for label, lines in pieces if "[" not in label for t in prompts(lines, year)), default=0.0)
-    for index, (label, lines) in enumerate(pieces):
-        now = next((seconds(s, year) for line in lines if (s := stamp_of(line))), first_prompt - 0.001)
-        for number, line in enumerate(lines):
-            stamp = stamp_of(line)
+    for index, ((label, lines), stamps) in enumerate(zip(pieces, clocks, strict=True)):
+        final = max((i for i, s in enumerate(stamps) if s), default=-1)
+        now = next((seconds(s, year) for s in stamps if s), last[label])
+        for number, (line, stamp) in enumerate(zip(lines, stamps, strict=True)):
             now = max(now, seconds(stamp, year)) if stamp else now
-            keyed.append((now, number // 40, index, label + line))
+            at = now if number <= final or not label else max(now, last[label])
+            keyed.append((at, number // 40, index, label + line))
     return [line for *_, line in sorted(keyed, key=lambda k: k[:3])]
 
 
@@ -211,7 +219,7 @@ def prompts(lines: list[str], year: int) -> Iterator[float]:
     now = None
     for line in lines:
         stamp = stamp_of(line)
-        now = seconds(stamp, year) if stamp else now
+        now = max(now or 0.0, seconds(stamp, year)) if stamp else now  # its summary repeats earlier times
         if now is not None and PROMPT.search(line):
             yield now
 
@@ -238,12 +246,16 @@ def split_console(case: Case, rng: Random) -> Iterator[Mutant]:
 
 
 def dropped_innocent(case: Case, rng: Random) -> Iterator[Mutant]:
-    """Everything that one innocent rank left is gone. Meaningful where two ranks or more left files."""
+    """Everything that one innocent rank left is gone. Meaningful where two ranks or more left files.
+
+    Of two innocents the loss of one is a loss of evidence: who differs is told by what most others have in common.
+    """
     if len(set(case.rank_of.values())) < 2:
         return
+    few = len(set(case.rank_of.values()) - case.culprits) < 3
     for rank in rng.sample(case.innocents, min(DROPS, len(case.innocents))):
         kept = {n: raw for n, raw in case.files.items() if case.rank_of.get(n) != rank}
-        yield Mutant(case, kept, what=f"rank {rank}")
+        yield Mutant(case, kept, loses=few, what=f"rank {rank}")
 
 
 def shifted_clock(case: Case, rng: Random) -> Iterator[Mutant]:
@@ -301,7 +313,9 @@ def copied(case: Case, text: str, rank: int, new: int) -> str:
     text = re.sub(rf"^(\s?){rank}(: )", rf"\g<1>{new}\g<2>", text, flags=re.MULTILINE)
     for pid in sorted({int(p) for p in re.findall(r"\bpid[=: ]+(\d{2,7})", text)}):
         text = re.sub(rf"\b{pid}\b", str(pid + PID_STEP), text)
-    for host in sorted({h for n, h in case.host_of.items() if case.rank_of.get(n) in (rank, None)} | set(HOST_LIKE(text))):
+    for host in sorted(
+        {h for n, h in case.host_of.items() if case.rank_of.get(n) in (rank, None)} | set(HOST_LIKE(text))
+    ):
         text = re.sub(rf"(?<![\w.-]){re.escape(host)}(?![\w-])", other_host(host), text)
     return re.sub(r"(\d+\.\d+\.\d+\.\d+\]?:)(\d{4,5})\b", lambda m: f"{m[1]}{int(m[2]) + PORT_STEP}", text)
 
@@ -388,7 +402,7 @@ def metric(style: str, n: int, begin: datetime, rng: Random) -> str:
 
 # --- clocks -------------------------------------------------------------------------------------------------------
 
-MONTHS = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)([ T_])(\d\d):(\d\d):(\d\d)")
 GLOG = re.compile(r"\b([IWEF])(\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)(?=\.\d)")
 SYSLOG = re.compile(rf"\b({'|'.join(MONTHS)}) ([ \d]\d) (\d\d):(\d\d):(\d\d)\b( \d{{4}})?")
@@ -404,7 +418,9 @@ def stamp_of(line: str) -> datetime | None:
         if match := GLOG.search(line[:90]):
             return datetime(NO_YEAR, *(int(match[i]) for i in (2, 3, 4, 5, 6)))
         if match := SYSLOG.search(line[:90]):
-            return datetime(int(match[6] or NO_YEAR), MONTHS.index(match[1]) + 1, *(int(match[i]) for i in (2, 3, 4, 5)))
+            return datetime(
+                int(match[6] or NO_YEAR), MONTHS.index(match[1]) + 1, *(int(match[i]) for i in (2, 3, 4, 5))
+            )
     except ValueError:
         return None
     return None

@@ -34,7 +34,10 @@ class Said:
         return cls(found.cause, frozenset(c.rank for c in found.culprits if c.rank is not None), found.certainty)
 
     def is_right(self, case: Case) -> bool:
-        return self.cause in {case.truth["root_cause"], *(case.truth.get("accept") or [])} and self.culprits == case.culprits
+        return (
+            self.cause in {case.truth["root_cause"], *(case.truth.get("accept") or [])}
+            and self.culprits == case.culprits
+        )
 
 
 @dataclass(frozen=True)
