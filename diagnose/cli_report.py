@@ -22,20 +22,20 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command(epilog=EPILOG)
 def report(  # noqa: PLR0913 - the command line is what it is
     paths: Annotated[
-        Optional[list[str]], typer.Argument(metavar="PATH...", help="logs, folders, archives; - is standard input")
-    ] = None,  # noqa: UP045
+        list[str] | None, typer.Argument(metavar="PATH...", help="logs, folders, archives; - is standard input")
+    ] = None,
     output: Annotated[
-        Optional[list[Path]],
+        list[Path] | None,
         typer.Option("-o", "--output", help="also write the report here; the suffix chooses the form"),
-    ] = None,  # noqa: UP045
+    ] = None,
     format: Annotated[str, typer.Option(help=f"form on standard output: {', '.join(FORMATS)}")] = "terminal",
     rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,  # noqa: UP045
     rank_from: Annotated[
-        Optional[str], typer.Option(metavar="REGEX", help="its first group in a file's name is the rank")
-    ] = None,  # noqa: UP045
+        str | None, typer.Option(metavar="REGEX", help="its first group in a file's name is the rank")
+    ] = None,
     tz: Annotated[
-        Optional[str], typer.Option(metavar="ZONE", help="zone of clocks that print none (default UTC)")
-    ] = None,  # noqa: UP045
+        str | None, typer.Option(metavar="ZONE", help="zone of clocks that print none (default UTC)")
+    ] = None,
     exit_code: Annotated[Optional[int], typer.Option(metavar="N", help="the job's exit code, if you know it")] = None,  # noqa: UP045
     world_size: Annotated[Optional[int], typer.Option(metavar="N", help="how many ranks the job had")] = None,  # noqa: UP045
     since: Annotated[Optional[str], typer.Option(metavar="TIME", help="show only what happened after")] = None,  # noqa: UP045
@@ -44,12 +44,12 @@ def report(  # noqa: PLR0913 - the command line is what it is
     lang: Annotated[Optional[str], typer.Option(help="en or zh (default: from the locale)")] = None,  # noqa: UP045
     template: Annotated[Optional[Path], typer.Option(help="a Jinja template of your own for the report")] = None,  # noqa: UP045
     why: Annotated[
-        Optional[str], typer.Option(metavar="CAUSE|rank N", help="why this cause lost, or what is known of a rank")
-    ] = None,  # noqa: UP045
+        str | None, typer.Option(metavar="CAUSE|rank N", help="why this cause lost, or what is known of a rank")
+    ] = None,
     full: Annotated[bool, typer.Option(help="fold nothing")] = False,
     workers: Annotated[
-        Optional[int], typer.Option(metavar="N", help="processes that read (default: by size and cores)")
-    ] = None,  # noqa: UP045
+        int | None, typer.Option(metavar="N", help="processes that read (default: by size and cores)")
+    ] = None,
     engine: Annotated[str, typer.Option(help="local or ray")] = "local",
     budget: Annotated[Optional[float], typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,  # noqa: UP045
     redact: Annotated[

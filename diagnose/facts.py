@@ -51,13 +51,29 @@ def _stated(job: Job) -> Iterator[Stated]:
             lines = {x.number: x.raw for x in reversed(source.head)}
             yield from file_facts(sorted(lines.items()), source.name)
     yield from library_facts(job)
-    if job.world_size is not None:
-        surety = {"given": 4, "stated in the logs": 3}.get(job.places.world_from, 1)
-        yield Stated("world_size", job.world_size, job.places.world_from, None, surety)
+    yield from _world(job)
     if job.places.local_world and job.places.local_world * max(1, len(job.hosts)) == job.world_size:
         yield Stated("gpus_per_node", job.places.local_world, "the ranks seen on one host", None, 1)
     if job.hosts:
         yield Stated("hosts", len(job.hosts), "the hosts seen", None, 1)
+
+
+def _world(job: Job) -> Iterator[Stated]:
+    """The world as processes print it; what a launch script asks for is another fact."""
+    context = {s.name for s in job.sources if s.kind == "context"}
+    printed = [
+        e
+        for e in job.events
+        if e.rule.tells in ("identity", "fact") and "launcher" not in e.fields and e.source not in context
+        if isinstance(e.fields.get("world_size"), int)
+    ]
+    if job.context.world_size is not None:
+        yield Stated("world_size", job.context.world_size, "given", None, 4)
+    elif printed:
+        whole = max(printed, key=lambda e: e.fields["world_size"])  # smaller ones are groups
+        yield Stated("world_size", whole.fields["world_size"], whole.source, whole.line, 3)
+    elif job.world_size is not None:
+        yield Stated("world_size", job.world_size, job.places.world_from, None, 1)
 
 
 def _from_events(job: Job) -> Iterator[Stated]:
@@ -102,6 +118,9 @@ def _named(fields: Mapping[str, Any]) -> Iterator[Stated]:
         if key in PLACES or key in NO_FACTS or not isinstance(captured, (str, int, float)):
             continue
         name, factor = ALIASES.get(key, (key, 1))
+        name = "processes_asked" if name == "world_size" and "launcher" in fields else name
+        if name == "world_size":
+            continue  # see `_world`
         yield Stated(name, captured * factor if isinstance(captured, (int, float)) else captured, "", None, 3)
 
 

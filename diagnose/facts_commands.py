@@ -7,10 +7,11 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from .facts_names import Stated, stated_setting, typed, variable_fact
+from .lazy_pattern import lazy
 
 MAX_WORDS = 2000
 MAX_TEXT = 32 * 1024
-_ASSIGNMENT = re.compile(r"(?:export\s{1,8}|env\s{1,8})?(?P<name>[A-Z][A-Z0-9_]{1,80})=(?P<value>[^\n]{0,400})")
+_ASSIGNMENT = lazy(r"(?:export\s{1,8}|env\s{1,8})?(?P<name>[A-Z][A-Z0-9_]{1,80})=(?P<value>[^\n]{0,400})")
 
 # A word of the command -> launcher; the first row that matches: `srun … torchrun …` is launched by torchrun.
 LAUNCHERS: tuple[tuple[str, str], ...] = (
@@ -40,12 +41,12 @@ FRAMEWORKS: tuple[tuple[str, str], ...] = (
     (r"(?:^|[/\s])accelerate/", "accelerate"),
 )
 # The trainer of TRL that a script or a file of a traceback is about.
-_TRAINER = re.compile(
+_TRAINER = lazy(
     r"(?:^|[/\s])(?:trl\s{1,4})?(?P<trainer>sft|dpo|grpo|orpo|cpo|kto|ppo|rloo)(?:_trainer)?(?:\.py\b|\s{1,4}--)"
 )
-_LAUNCHERS = [(re.compile(p), name) for p, name in LAUNCHERS]
-_FRAMEWORKS = [(re.compile(p, re.IGNORECASE), name) for p, name in FRAMEWORKS]
-_COMMAND = re.compile(
+_LAUNCHERS = [(lazy(p), name) for p, name in LAUNCHERS]
+_FRAMEWORKS = [(lazy(p, re.IGNORECASE), name) for p, name in FRAMEWORKS]
+_COMMAND = lazy(
     r"(?:\S{0,200}/)?(?:torchrun|accelerate|deepspeed|srun|mpirun|mpiexec|ray|horovodrun|python[\d.]{0,5}|llamafactory-cli|trl|vllm)\s"
 )
 _WRAPPERS = frozenset(["nohup", "exec", "time", "sudo", "env", "numactl", "stdbuf", "timeout"])
@@ -124,7 +125,7 @@ def flags(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield key.lstrip("+"), value
 
 
-_HYDRA = re.compile(r"\+{0,2}[a-z][\w]{0,60}(?:\.[\w]{1,60}){1,8}")
+_HYDRA = lazy(r"\+{0,2}[a-z][\w]{0,60}(?:\.[\w]{1,60}){1,8}")
 
 
 def _is_number(text: str) -> bool:

@@ -6,24 +6,24 @@ broken or templated file still tells what it can, and every fact keeps its line.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from .facts_commands import command_facts, looks_like_command, variable_facts
 from .facts_names import PACKAGES, Stated, stated_setting
+from .lazy_pattern import lazy
 
 NumberedLine = tuple[int, str]
 MAX_JOINED = 400  # lines of one command
 
-_PAIR = re.compile(
+_PAIR = lazy(
     r"\s{0,80}[\[{(]?\s{0,8}[\"']?(?P<key>[A-Za-z][\w.\-]{1,80})[\"']?\s{0,4}[:=]\s{0,20}(?P<value>[^{\[\n#]{1,200})"
 )
-_VARIABLE = re.compile(
+_VARIABLE = lazy(
     r"\s{0,20}(?:-\s{0,4})?(?:export\s{1,8}|declare -x\s{1,8}|#?SBATCH --export=)?(?P<name>[A-Z][A-Z0-9_]{2,80})"
     r"\s{0,2}=\s{0,2}(?P<value>[^\n;]{0,400})"
 )
-_SBATCH = re.compile(r"#SBATCH\s{1,8}(?P<words>[^\n]{1,400})")
-_PACKAGE = re.compile(
+_SBATCH = lazy(r"#SBATCH\s{1,8}(?P<words>[^\n]{1,400})")
+_PACKAGE = lazy(
     r"(?:\[(?:pip3?|conda)\] )?(?P<name>[A-Za-z][\w.\-]{1,60})(?:==|\s{1,60})"
     r"v?(?P<version>\d[\w.+!\-]{0,60})(?:\s[^\n]{0,200})?"
 )

@@ -5,9 +5,10 @@ Tables only. `Stated` is what every reader of facts yields: a name, a value, and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+
+from .lazy_pattern import lazy
 
 Value = str | int | float | bool
 
@@ -129,7 +130,7 @@ VARIABLES: dict[str, str] = {
     "TRANSFORMERS_OFFLINE": "transformers_offline",
     "HF_HUB_OFFLINE": "hf_hub_offline",
 }
-_OWN_PREFIX = re.compile(r"(?:NCCL|TORCH_NCCL|GLOO|RCCL|UCX)_[A-Z0-9_]{1,60}")
+_OWN_PREFIX = lazy(r"(?:NCCL|TORCH_NCCL|GLOO|RCCL|UCX)_[A-Z0-9_]{1,60}")
 # What no fact describes one property of the whole job with: who speaks, in identity lines.
 PLACES = frozenset(
     [

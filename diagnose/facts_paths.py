@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from .facts_commands import framework_of, trainer_of
 from .facts_names import Stated
 from .job import Job
+from .lazy_pattern import lazy
 
 MAX_TRACEBACKS = 400
-_INSTALLED = re.compile(r"(?:site|dist)-packages/(?P<package>[A-Za-z]\w{1,60})(?:/|\.py)")
-_PYTHON = re.compile(r"/python(?P<version>\d\.\d{1,2})/")
-_VERSIONED = re.compile(
+_INSTALLED = lazy(r"(?:site|dist)-packages/(?P<package>[A-Za-z]\w{1,60})(?:/|\.py)")
+_PYTHON = lazy(r"/python(?P<version>\d\.\d{1,2})/")
+_VERSIONED = lazy(
     r"(?:site|dist)-packages/(?P<package>[A-Za-z]\w{1,60})-(?P<version>\d[\w.]{0,30})(?:\+[\w.]{1,30})?[-.](?:py|dist|egg)"
 )
 

@@ -11,6 +11,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from .lazy_pattern import lazy
+
 __all__ = ["PathIdentity", "identities_from_paths", "identity_from_path"]
 
 
@@ -33,7 +35,7 @@ class PathIdentity:
     kind: str | None = None
 
 
-_SUFFIX = re.compile(r"(?:\.(?:gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$")
+_SUFFIX = lazy(r"(?:\.(?:gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$")
 # `gpu-node-07`, `dgx-731`, `h100-r5-n08`, `ip-10-77-1-11.ec2.internal`, `nid001234`; not `gpu0`, `llama3-8b`, `run-2`
 _HOST = (
     r"(?:[a-z][a-z0-9]{0,30}[-.]){0,4}"
@@ -41,16 +43,16 @@ _HOST = (
     r"(?:gpu|gpu-|roce|ib|n|r)(?=-?\d{2})|[abh][12348]00(?=-)|gb?200(?=-)|gh200(?=-)|mi\d00(?=-))"
     r"[-_]?(?:[a-z]{0,3}\d{1,7}(?:[-.][a-z0-9]{1,20}){0,6})"
 )
-_IS_HOST = re.compile(_HOST, re.IGNORECASE | re.ASCII)
-_ENDS_IN_HOST = re.compile(rf"(?:^|.*?[-_.])({_HOST})", re.IGNORECASE | re.ASCII)
-_HOST_AFTER_WORD = re.compile(
+_IS_HOST = lazy(_HOST, re.IGNORECASE | re.ASCII)
+_ENDS_IN_HOST = lazy(rf"(?:^|.*?[-_.])({_HOST})", re.IGNORECASE | re.ASCII)
+_HOST_AFTER_WORD = lazy(
     r"(?:dmesg|kern|kernel|journal|syslog|messages|agent|console|nvidia-smi|smi|pyspy|py-spy|nccl)[-_.](?P<host>[\w.-]*?)"
     r"(?:[-_.](?P<pid>\d{3,8}))?",
     re.IGNORECASE | re.ASCII,
 )
 
 _FORMS = tuple(
-    (kind, re.compile(pattern, re.ASCII))
+    (kind, lazy(pattern, re.ASCII))
     for kind, pattern in (
         # torchrun --log-dir: `gpu-node-07/elastic/job1_ig3n5m9x/attempt_0/2/stderr.log`
         (
@@ -92,7 +94,7 @@ _FORMS = tuple(
 )
 # `rank_3.log`, `log_rank7.txt`, `20261120174121_rank1.log`, `rank2_pid31562.txt`, `global_rank0_local_rank1.err`
 _WORDS = tuple(
-    (name, re.compile(rf"(?:^|[/_.-])(?:{words})[_.=-]?(\d{{1,{digits}}})(?=$|[_./-])", re.ASCII))
+    (name, lazy(rf"(?:^|[/_.-])(?:{words})[_.=-]?(\d{{1,{digits}}})(?=$|[_./-])", re.ASCII))
     for name, words, digits in (
         ("local_rank", "local_?rank|localrank", 3),
         ("node_rank", "node_?rank|machine_?rank", 5),
@@ -101,17 +103,17 @@ _WORDS = tuple(
         ("pid", "pid", 8),
     )
 )
-_STREAM = re.compile(r"(?:^|[/_.-])(stdout|stderr)(?=$|[_.-])", re.ASCII)
-_JOB_ID = re.compile(r"(?:^|[-_.])(?!20\d{6}(?:$|\D))(\d{5,9})(?=$|[-_.])", re.ASCII)  # not a date such as 20261120
-_TASK = re.compile(
+_STREAM = lazy(r"(?:^|[/_.-])(stdout|stderr)(?=$|[_.-])", re.ASCII)
+_JOB_ID = lazy(r"(?:^|[-_.])(?!20\d{6}(?:$|\D))(\d{5,9})(?=$|[-_.])", re.ASCII)  # not a date such as 20261120
+_TASK = lazy(
     r"(?P<stem>.{1,200}?)[-_.](?P<job>\d{3,10})[-_.](?P<task>\d{1,6})\.(?:out|err|log|txt)(?:\.\w{2,3})?$", re.ASCII
 )
-_PLAIN_TASK = re.compile(
+_PLAIN_TASK = lazy(
     r"(?P<stem>std(?:out|err)|out|err|output|process)[-_.]?(?P<task>\d{1,6})(?:\.(?:out|err|log|txt))?$", re.ASCII
 )
-_NODE = re.compile(r"(?:\w{1,30}_)?node[-_]?(?P<node>0|[1-9]\d{0,2})$", re.ASCII)
+_NODE = lazy(r"(?:\w{1,30}_)?node[-_]?(?P<node>0|[1-9]\d{0,2})$", re.ASCII)
 _NUMBERS = frozenset(("rank", "local_rank", "node_rank", "pid", "attempt", "task"))
-_WORKER_POD = re.compile(r".*-(?:worker|master|launcher|chief|ps|head|replica|node|server)-.*\d.*|.*-\d{1,4}$")
+_WORKER_POD = lazy(r".*-(?:worker|master|launcher|chief|ps|head|replica|node|server)-.*\d.*|.*-\d{1,4}$")
 
 
 def identity_from_path(name: str) -> PathIdentity:
@@ -161,7 +163,7 @@ def _from_words(folder: str, stem: str) -> Iterator[tuple[str, int | str]]:
         yield "job", job[1]
 
 
-_LOG_WORD = re.compile(r"[._-](?:kern|kernel|dmesg|syslog|journal|messages|console|agent)$")  # `gpu-07.kern.log`
+_LOG_WORD = lazy(r"[._-](?:kern|kernel|dmesg|syslog|journal|messages|console|agent)$")  # `gpu-07.kern.log`
 
 
 def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:

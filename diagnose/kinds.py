@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from typing import Literal
 
+from .lazy_pattern import lazy
+
 Kind = Literal["text", "markdown", "recorder", "scan", "json-error", "context", "code", "prose", "binary"]
 Compression = Literal["gzip", "bzip2", "xz", "zstd"]
 Container = Literal["tar", "zip"]
@@ -22,8 +24,8 @@ _COMPRESSIONS: tuple[tuple[bytes, Compression], ...] = (
     (b"\xfd7zXZ\x00", "xz"),
     (b"\x28\xb5\x2f\xfd", "zstd"),
 )
-_SKIPPABLE_ZSTD = re.compile(rb"[\x50-\x5f]\x2a\x4d\x18")  # pzstd writes such a frame first
-_BZIP2 = re.compile(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")  # a log may well begin with "BZh"
+_SKIPPABLE_ZSTD = lazy(rb"[\x50-\x5f]\x2a\x4d\x18")  # pzstd writes such a frame first
+_BZIP2 = lazy(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")  # a log may well begin with "BZh"
 
 # Zip archives that are one document, checkpoint or package, not a folder of logs.
 _ZIP_DOCUMENTS = (".pt", ".pth", ".ckpt", ".bin", ".npz", ".whl", ".egg", ".jar", ".docx", ".xlsx", ".keras")
@@ -45,7 +47,7 @@ _MAGICS: tuple[tuple[bytes, str], ...] = (
     (b"7z\xbc\xaf\x27\x1c", "a 7z archive, which is not opened"),
     (b"Rar!\x1a", "a RAR archive, which is not opened"),
 )
-_SAFETENSORS = re.compile(rb"[\x00-\xff]{5}\x00{3}\{\"")  # 8 bytes of header length, then a JSON header
+_SAFETENSORS = lazy(rb"[\x00-\xff]{5}\x00{3}\{\"")  # 8 bytes of header length, then a JSON header
 
 _CODE = frozenset(
     [
@@ -101,8 +103,8 @@ _CONTEXT = frozenset(
     ]
 )
 # `kubectl get pod -o yaml|json` is a report of what happened (`reason: OOMKilled`), not a configuration.
-_KUBERNETES = re.compile(rb"(?m)^ {0,8}\"?kind\"?: ?\"?(?:Pod|Event|Node|List|PodList|EventList|NodeList)\b")
-_JSON_LOG = re.compile(
+_KUBERNETES = lazy(rb"(?m)^ {0,8}\"?kind\"?: ?\"?(?:Pod|Event|Node|List|PodList|EventList|NodeList)\b")
+_JSON_LOG = lazy(
     rb"\s{0,16}\{[^\n]{0,4000}\"(?:log|message|msg|MESSAGE|line|text|event)\" ?: ?(?:\"|\[\d)"
     rb"|\s{0,16}\[\s{0,16}\{\s{0,16}\"(?:pid|thread_id|thread_name)\""  # `py-spy dump --json`
 )
@@ -115,8 +117,8 @@ _RECORDER_KEYS = (
     b"profiling_name",  # PyTorch 2.2: the dump is a bare list of entries
     b"entries",
 )
-_RECORDER_NAME = re.compile(r"(?:nccl|comm_lib|comm|gloo|fr)_trace|trace_rank|flight_?recorder", re.I)
-_ERROR_JSON = re.compile(rb'\s{0,16}\{\s{0,16}"message"\s{0,4}:\s{0,4}(?:\{|"[^\n]{0,4000}"timestamp")')
+_RECORDER_NAME = lazy(r"(?:nccl|comm_lib|comm|gloo|fr)_trace|trace_rank|flight_?recorder", re.I)
+_ERROR_JSON = lazy(rb'\s{0,16}\{\s{0,16}"message"\s{0,4}:\s{0,4}(?:\{|"[^\n]{0,4000}"timestamp")')
 _CONTROL = bytes(c for c in range(32) if c not in b"\t\n\r\x08\x0c\x1b\x07")
 
 

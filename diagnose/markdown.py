@@ -5,16 +5,16 @@ In: the lines of a pasted issue or an .md file. Out: the same number of lines, t
 
 from __future__ import annotations
 
-import re
+from .lazy_pattern import lazy
 
 # "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
-_FENCE = re.compile(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
+_FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
 # How a log line begins: a time, a bracketed prefix, a glog letter, a traceback; prose begins otherwise.
-_LOG_LINE = re.compile(
+_LOG_LINE = lazy(
     rb"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\[?rank\d|[IWEF]\d{4} \d\d:|Traceback \(most recent|  File \"|\x1b\["
     rb"|[\w.-]{1,64}:\d+:\d+ \[\d|\w+(?:Error|Exception|Warning): |\(\w+ pid=|srun: |slurmstepd|WARNING:|ERROR:"
 )
-_PROSE_LINE = re.compile(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
+_PROSE_LINE = lazy(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
 
 
 class FenceMask:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_CHARS = 8 * 1024  # a pattern reads this much of a message, whatever the line's length
 TIMEOUT_S = 5.0  # the last guard: rules keep to patterns of linear time; wall time, so a busy machine must not fire it
-MAX_LOOSE_CHARS = 2_000  # of a text that is tried without its anchors
-QUANTIFIERS = "*+?{"
 log = logging.getLogger("diagnose")
 
 
@@ -62,7 +60,6 @@ class Matcher:
         self.literals = sorted(by_literal)
         self.owners = [tuple(by_literal[key]) for key in self.literals]
         self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
-        self._loose: dict[tuple[str, bool], regex.Pattern[str] | None] = {}
 
     @cached_property
     def _automaton(self) -> Find:
@@ -84,19 +81,6 @@ class Matcher:
         except TimeoutError as error:
             raise PatternTimeout from error
 
-    def may_match(self, form: Form, text: str) -> bool:
-        """Tell whether `form` can match a message that ends `text`, cheaply: its pattern without anchors is tried."""
-        key = (form.pattern, form.ignore_case)
-        if key not in self._loose:
-            self._loose[key] = _compile_loose(*key)
-        loose = self._loose[key]
-        if loose is None or len(text) > MAX_LOOSE_CHARS:
-            return True
-        try:
-            return loose.search(text, timeout=TIMEOUT_S) is not None
-        except TimeoutError:
-            return True
-
     def compiled(self, pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
         """Yield the compiled pattern; compiled on first use, since most rules never meet a candidate."""
         key = (pattern, ignore_case)
@@ -105,43 +89,6 @@ class Matcher:
 
             self._compiled[key] = regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
         return self._compiled[key]
-
-
-def without_anchors(pattern: str) -> str | None:
-    """Yield the pattern without what asserts a place (`^`, `$`, `\\b`); None where that is not plainly possible."""
-    out: list[str] = []
-    at, in_class = 0, False
-    while at < len(pattern):
-        token = pattern[at : at + 2] if pattern[at] == "\\" else pattern[at]
-        at += len(token)
-        if in_class:
-            in_class = token != "]"
-        elif token == "[":
-            in_class = True
-            if pattern[at : at + 1] == "^":
-                token, at = "[^", at + 1
-            if pattern[at : at + 1] == "]":  # a bracket right behind the opening one is an ordinary character
-                token, at = token + "]", at + 1
-        elif token in ("^", "$", "\\b", "\\B", "\\A", "\\Z", "\\z"):
-            if pattern[at : at + 1] and pattern[at] in QUANTIFIERS:
-                return None
-            continue
-        elif token == "(" and pattern[at : at + 2] in ("?=", "?!", "?<") and pattern[at + 2 : at + 3] in ("=", "!"):
-            return None
-        out.append(token)
-    return "".join(out)
-
-
-def _compile_loose(pattern: str, ignore_case: bool) -> regex.Pattern[str] | None:
-    import regex  # noqa: PLC0415
-
-    loose = without_anchors(pattern)
-    if loose is None or "(?=" in pattern or "(?!" in pattern:
-        return None
-    try:
-        return regex.compile(loose, regex.IGNORECASE if ignore_case else 0)
-    except regex.error:
-        return None
 
 
 def read_fields(rule: Rule, groups: dict[str, str | None]) -> dict[str, Any]:

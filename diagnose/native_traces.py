@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from diagnose.prefixes import Line, Prefix, speaker_key
 from diagnose.traceback_lines import is_foreign
 
+from .lazy_pattern import lazy
+
 _WHAT_CHARS = 8192
 _FRAMES = 256
 _NOISE_LINES = 5  # other writers' lines tolerated inside one trace
@@ -44,38 +46,38 @@ class NativeTrace:
 # kind, signal the process then dies of, how the first line reads (its group is what it says)
 _OPENERS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
     # terminate called after throwing an instance of 'c10::DistBackendError'
-    ("terminate", "SIGABRT", re.compile(r"^terminate called after throwing an instance of '(.{1,300})'")),
-    ("terminate", "SIGABRT", re.compile(r"^terminate called (without an active exception|recursively)")),
+    ("terminate", "SIGABRT", lazy(r"^terminate called after throwing an instance of '(.{1,300})'")),
+    ("terminate", "SIGABRT", lazy(r"^terminate called (without an active exception|recursively)")),
     # Exception raised from recvBytes at /pytorch/torch/csrc/distributed/c10d/Utils.hpp:679 (most recent call first):
-    ("c10", "", re.compile(r"^(Exception raised from .{1,600}? at .{1,600}?:\d{1,7} \(most recent call first\):)")),
+    ("c10", "", lazy(r"^(Exception raised from .{1,600}? at .{1,600}?:\d{1,7} \(most recent call first\):)")),
     # double free or corruption (!prev) / free(): invalid pointer / malloc(): corrupted top size
     (
         "heap",
         "SIGABRT",
-        re.compile(
+        lazy(
             r"^(?:\*\*\* Error in `[^']{1,300}': )?"
             r"((?:double free or corruption|corrupted (?:size vs\. prev_size|double-linked list)|"
             r"(?:free|malloc|realloc|calloc|\w{1,12}_chunk|malloc_consolidate|tcache_\w{1,40})\(\): ).{0,200})"
         ),
     ),
-    ("smash", "SIGABRT", re.compile(r"^\*\*\* ((?:stack smashing|buffer overflow) detected) \*\*\*")),
-    ("glibc", "SIGABRT", re.compile(r"^(Fatal glibc error: .{1,300})")),
+    ("smash", "SIGABRT", lazy(r"^\*\*\* ((?:stack smashing|buffer overflow) detected) \*\*\*")),
+    ("glibc", "SIGABRT", lazy(r"^(Fatal glibc error: .{1,300})")),
     # python: pthread_mutex_lock.c:94: ___pthread_mutex_lock: Assertion `mutex->__data.__owner == 0' failed.
-    ("assert", "SIGABRT", re.compile(r"^(\S{1,200}: \S{1,300}:\d{1,7}: [^`]{0,1500}Assertion [`'].{1,600}' failed\.)")),
+    ("assert", "SIGABRT", lazy(r"^(\S{1,200}: \S{1,300}:\d{1,7}: [^`]{0,1500}Assertion [`'].{1,600}' failed\.)")),
     # ==4711==ERROR: AddressSanitizer: heap-use-after-free on address 0x60…
     (
         "sanitizer",
         "SIGABRT",
-        re.compile(r"^(?:==\d{1,9}==)?ERROR: ((?:Address|Leak|Memory|Thread)Sanitizer: .{1,400})"),
+        lazy(r"^(?:==\d{1,9}==)?ERROR: ((?:Address|Leak|Memory|Thread)Sanitizer: .{1,400})"),
     ),
     # *** SIGSEGV received at time=1741933218 on cpu 40 ***
-    ("signal", "", re.compile(r"^\*\*\* (SIG[A-Z]{2,8}) received at time=\d")),
+    ("signal", "", lazy(r"^\*\*\* (SIG[A-Z]{2,8}) received at time=\d")),
     # [gpu-07:4711] *** Process received signal ***
-    ("openmpi", "", re.compile(r"^(?:\[[^\]\s]{1,200}:\d{1,9}\] )?\*\*\* (Process received signal) \*\*\*")),
+    ("openmpi", "", lazy(r"^(?:\[[^\]\s]{1,200}:\d{1,9}\] )?\*\*\* (Process received signal) \*\*\*")),
     # [gpu-07:4711:0:4711] Caught signal 11 (Segmentation fault: address not mapped to object at address (nil))
-    ("ucx", "", re.compile(r"^(?:\[[^\]\s]{1,200}\] )?Caught signal (\d{1,2} \(.{1,300}\))")),
-    ("python", "", re.compile(r"^Fatal Python error: (.{1,600})")),
-    ("ray", "SIGABRT", re.compile(r"^(\*\*\* StackTrace Information \*\*\*)")),
+    ("ucx", "", lazy(r"^(?:\[[^\]\s]{1,200}\] )?Caught signal (\d{1,2} \(.{1,300}\))")),
+    ("python", "", lazy(r"^Fatal Python error: (.{1,600})")),
+    ("ray", "SIGABRT", lazy(r"^(\*\*\* StackTrace Information \*\*\*)")),
 )
 # One of these stands in every opener; looking for them is cheaper than trying the patterns.
 _OPENER_WORDS = (
@@ -94,34 +96,34 @@ _OPENER_WORDS = (
 _TAG = r"^(?:\[[^\]\s]{1,200}:\d{1,9}\] )?"  # Open MPI puts its own before each line
 _FRAME_FORMS: tuple[re.Pattern[str], ...] = (
     # frame #3: c10d::TCPStore::doGet(std::string const&) + 0x22 (0x7f75 in /x/libtorch_cpu.so)
-    re.compile(r"^frame #\d{1,4}: (?P<f>.{1,2000}?) \+ 0x[0-9a-f]{1,16} \(0x[0-9a-f]{1,16} in (?P<w>.{1,600})\)\s*$"),
+    lazy(r"^frame #\d{1,4}: (?P<f>.{1,2000}?) \+ 0x[0-9a-f]{1,16} \(0x[0-9a-f]{1,16} in (?P<w>.{1,600})\)\s*$"),
     # #3 c10::Error::Error(...) from ??:0   /   #0 0x7f in malloc (/usr/lib/libasan.so+0x3)
-    re.compile(
+    lazy(
         r"^\s*#\d{1,4}:? (?:0x[0-9a-f]{1,16} )?(?:in )?(?P<f>.{1,2000}?) (?:from |\()(?P<w>[^\s()]{1,600})\)?\s*$"
     ),
     #     #1 0x4f2c in collate(std::vector<int>&) /src/collate.cc:88      (AddressSanitizer)
-    re.compile(r"^\s*#\d{1,4} 0x[0-9a-f]{1,16} in (?P<f>.{1,1000}?) (?P<w>[^\s()]{1,600}:\d{1,9})\s*$"),
+    lazy(r"^\s*#\d{1,4} 0x[0-9a-f]{1,16} in (?P<f>.{1,1000}?) (?P<w>[^\s()]{1,600}:\d{1,9})\s*$"),
     # [ 3] /lib/libc.so.6(+0x43090)[0x7f03d5d43090]
-    re.compile(_TAG + r"\[ ?\d{1,3}\] (?P<w>[^\s(]{1,600})\((?P<f>[^)]{0,1000})\)\[0x[0-9a-f]{1,16}\]"),
+    lazy(_TAG + r"\[ ?\d{1,3}\] (?P<w>[^\s(]{1,600})\((?P<f>[^)]{0,1000})\)\[0x[0-9a-f]{1,16}\]"),
     #     @     0x7f1184a42520       3456  (unknown)          PC: @ 0x7f..  (unknown)  raise
-    re.compile(r"^\s*(?:PC: )?@\s{1,40}0x[0-9a-f]{1,16}\s{1,40}(?:\d{1,9}\s{1,40})?(?P<f>\S.{0,1000})(?P<w>)$"),
+    lazy(r"^\s*(?:PC: )?@\s{1,40}0x[0-9a-f]{1,16}\s{1,40}(?:\d{1,9}\s{1,40})?(?P<f>\S.{0,1000})(?P<w>)$"),
     # /x/ray/_raylet.so(+0xc0a5aa) [0x7fb8] ray::operator<<()
-    re.compile(r"^(?P<w>/[^\s(]{1,600})\([^)]{0,1000}\) \[0x[0-9a-f]{1,16}\] ?(?P<f>.{0,1000})$"),
+    lazy(r"^(?P<w>/[^\s(]{1,600})\([^)]{0,1000}\) \[0x[0-9a-f]{1,16}\] ?(?P<f>.{0,1000})$"),
     #  0  /usr/lib/libucs.so.0(ucs_handle_error+0x2e4) [0x7f]          (UCX)
-    re.compile(r"^ {0,3}\d{1,3}\s{1,4}(?P<w>/[^\s(]{1,600})\((?P<f>[^)]{0,1000})\) ?\[0x[0-9a-f]{1,16}\]"),
+    lazy(r"^ {0,3}\d{1,3}\s{1,4}(?P<w>/[^\s(]{1,600})\((?P<f>[^)]{0,1000})\) ?\[0x[0-9a-f]{1,16}\]"),
     #   File "/a.py", line 519 in string_at                              (faulthandler)
-    re.compile(r'^  File "(?P<w>[^"]{1,1000}", line \d{1,9}) in (?P<f>.{1,400})$'),
+    lazy(r'^  File "(?P<w>[^"]{1,1000}", line \d{1,9}) in (?P<f>.{1,400})$'),
 )
-_WHAT = re.compile(r"^\s{1,8}what\(\):\s{0,4}(.*)$", re.DOTALL)
-_SIGNAL_DETAIL = re.compile(
+_WHAT = lazy(r"^\s{1,8}what\(\):\s{0,4}(.*)$", re.DOTALL)
+_SIGNAL_DETAIL = lazy(
     _TAG + r"(?:Signal: (?P<name>.{1,100}?) \(\d{1,2}\)|(?:Signal code|Failing at address|Associated errno): .*)$"
 )
-_PART = re.compile(
+_PART = lazy(
     r"^(?:Current thread|Thread 0x|Stack \(most recent|  <no Python frame>|C\+\+ CapturedTraceback|"
     r"={4} backtrace|={10}|(?:READ|WRITE) of size|SUMMARY: |0x[0-9a-f]{1,16} is located|"
     r"(?:freed|previously allocated) by)"
 )
-_END = re.compile(r"\*\*\* End of error message \*\*\*|^==\d{1,9}==ABORTING|^Extension modules: |^={20,60}$")
+_END = lazy(r"\*\*\* End of error message \*\*\*|^==\d{1,9}==ABORTING|^Extension modules: |^={20,60}$")
 _SIGNALS = {
     "Segmentation fault": "SIGSEGV",
     "Aborted": "SIGABRT",

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from .dress import undress_json
+from .lazy_pattern import lazy
 
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
 # a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
@@ -23,27 +24,27 @@ MAX_HELD_LINES = 4096  # lines of the other stream that may stand between two pa
 MAX_HELD_BYTES = 8 << 20
 
 # ESC [ … letter (CSI), ESC ] … BEL (OSC: titles, links), ESC P/X/^/_ … ESC \ (strings), ESC and one or two characters
-_ANSI = re.compile(
+_ANSI = lazy(
     rb"\x1b(?:\[[0-?]{0,64}[ -/]{0,4}([@-~])|\][^\x07\x1b\n]{0,2048}(?:\x07|\x1b\\)"
     rb"|[PX^_][^\x1b\n]{0,2048}\x1b\\|[ -/]{1,2}[0-~]|[0-~])?"
 )
-_COLOUR = re.compile(rb"\x1b\[[0-9;]{0,64}[mK]")
+_COLOUR = lazy(rb"\x1b\[[0-9;]{0,64}[mK]")
 # The same as syslog (`#033[31m`), a repr or JSON (`\x1b[31m`, `\u001b[31m`, `\033[31m`) or `cat -v` (`^[[0m`) write it.
-_WRITTEN_ANSI = re.compile(rb"(?:#033|\\(?:x1[bB]|u001[bB]|033|e)|\^\[)\[[0-9;?]{0,32}([A-Za-z])")
+_WRITTEN_ANSI = lazy(rb"(?:#033|\\(?:x1[bB]|u001[bB]|033|e)|\^\[)\[[0-9;?]{0,32}([A-Za-z])")
 _WRITTEN_MARK = (b"#033[", b"^[[")
-_WRITTEN_BACKSLASH = re.compile(rb"\\(?:x1[bB]|u001[bB]|033|e)\[")
+_WRITTEN_BACKSLASH = lazy(rb"\\(?:x1[bB]|u001[bB]|033|e)\[")
 # A collector that drops control characters leaves `[36m(Trainer pid=28717)[0m text`; only a colour with its reset goes.
-_BARE_RESET = re.compile(rb"\[(?:0|39)m")
-_BARE_COLOUR = re.compile(rb"\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m")
+_BARE_RESET = lazy(rb"\[(?:0|39)m")
+_BARE_COLOUR = lazy(rb"\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m")
 # Cursor movements start another text on the screen, as a carriage return does; colours and erasures print nothing.
 _MOVES = frozenset([b"A", b"B", b"E", b"F", b"G", b"H", b"f"])
 
 # 2026-04-22T21:34:20.123456789Z stderr P first 16 KiB of a line
-_CRI = re.compile(rb"(\d{4}-\d\d-\d\dT[0-9:.]{8,18}(?:Z|[+-]\d\d:\d\d) (stdout|stderr)) ([PF])(?::[A-Z:]{1,8})? ")
-_CRI_PARTIAL = re.compile(rb" std(?:out|err) P ")
+_CRI = lazy(rb"(\d{4}-\d\d-\d\dT[0-9:.]{8,18}(?:Z|[+-]\d\d:\d\d) (stdout|stderr)) ([PF])(?::[A-Z:]{1,8})? ")
+_CRI_PARTIAL = lazy(rb" std(?:out|err) P ")
 # Docker's own form without escapes: nearly all lines of nearly all files, and 10 times faster than as JSON
-_DOCKER = re.compile(rb'(?m)^\{"log":"([^"\\\n]*)\\n","stream":"(stdout|stderr)","time":"([0-9T:.Z+-]{20,40})"\}$')
-_JSON_LINE = re.compile(rb'\n\{ ?"')
+_DOCKER = lazy(rb'(?m)^\{"log":"([^"\\\n]*)\\n","stream":"(stdout|stderr)","time":"([0-9T:.Z+-]{20,40})"\}$')
+_JSON_LINE = lazy(rb'\n\{ ?"')
 _BOM = b"\xef\xbb\xbf"
 
 

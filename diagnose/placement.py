@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from .events import Event, SourceEvents
 from .identity import PathIdentity, identities_from_paths
+from .lazy_pattern import lazy
 from .prefixes import Prefix
 
 MAX_RANK = 1 << 20  # larger numbers are no ranks
@@ -323,10 +324,10 @@ def _place(places: Places, event: Event) -> None:
             event.local_rank = places.local_of.get(event.rank)
 
 
-SPAWNED = re.compile(r"-- Process (\d{1,4}) terminated with the following error")
+SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
 
 
-REMOTE = re.compile(r"\(pid=(\d{1,9})[,)]")
+REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
 
 
 def _remote_pid(event: Event) -> int | None:

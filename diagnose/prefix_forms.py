@@ -10,6 +10,8 @@ import re
 import string
 from dataclasses import dataclass
 
+from .lazy_pattern import lazy
+
 __all__ = ["AFTER_STAMP", "GLUED", "GLUED_AFTER_BAR", "IN_GROUP", "LEADING", "SPEAKER", "Row"]
 
 _LOWER, _DIGITS, _ALPHA = string.ascii_lowercase, string.digits, string.ascii_letters
@@ -38,7 +40,7 @@ class Row:
 
     name: str
     starts: str | tuple[str, ...]  # characters that may begin it; two-character strings for a bracket and what follows
-    pattern: re.Pattern[str]
+    pattern: str  # compiled when a line first begins so: a run meets few of these forms
     sample: str
     outer: bool = False  # printed by a launcher around the process: never found after a rank or logger header
     needs: str = ""  # literal that must occur in the line: a cheap test before the pattern
@@ -46,7 +48,7 @@ class Row:
 
 
 def _row(name: str, starts: str | tuple[str, ...], pattern: str, sample: str, **more: bool | str) -> Row:
-    return Row(name, starts, re.compile(pattern, re.ASCII), sample, **more)  # type: ignore[arg-type]
+    return Row(name, starts, pattern, sample, **more)  # type: ignore[arg-type]
 
 
 def _after(opening: str, second: str) -> tuple[str, ...]:
@@ -564,17 +566,17 @@ AFTER_STAMP = (
 )
 
 # The rank in a process group stays in the message, where rules look for it: `[PG ID 0 PG GUID 0(default_pg) Rank 2]`.
-IN_GROUP = re.compile(r"\[(?:PG [^\[\]]{1,200} )?Rank (\d{1,6})\]")
+IN_GROUP = lazy(r"\[(?:PG [^\[\]]{1,200} )?Rank (\d{1,6})\]")
 
 # Headers so particular that they begin a new line even without a bar: `epoch 3 done[rank1]:[E1206 18:44:12.715298746`.
-GLUED = re.compile(
+GLUED = lazy(
     r"(?<=[^\s'\"(=,:`])(?:"
     r"(?:\[[a-z]{1,20}\d{1,4}\]:)?(?:\[rank\d{1,6}\]:(?:\[[IWEF][ \d]| (?=\S))|\[[IWEF]\d{3,4} \d\d:\d\d:\d\d\.\d{9} )|"
     r"\[[IWEF] [\w./]{1,80}\.(?:cpp|hpp|cc|h):\d{1,6}\]|"
     r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} {1,6}\d{1,20} [\w./-]{1,160}:\d{1,6}\])"
 )
 # Headers that begin a new line only behind a progress bar: `4/10 [00:10<00:12]2026-11-20 17:03:28,001 - ERROR`.
-GLUED_AFTER_BAR = re.compile(
+GLUED_AFTER_BAR = lazy(
     r"(?:it/s|s/it|B/s|examples/s|<\d\d:\d\d|<\?)[^\]\n]{0,200}\] {0,3}(?=\[rank\d|\[default\d|\[[IWEF][ \d]|"
     r"[IWE]\d{4} \d\d:|\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d\d/\d\d/\d{4} \d\d:|\[(?:INFO|WARNING|ERROR)|"
     r"(?:INFO|WARNING|ERROR|CRITICAL)[: ]|Traceback \(most recent|\{['\"]\w|\([A-Za-z_]\w{0,60} pid=|"
@@ -582,7 +584,7 @@ GLUED_AFTER_BAR = re.compile(
 )
 
 # The leading bytes that tell speakers apart; times between them are skipped, so that one speaker has one text.
-SPEAKER = re.compile(
+SPEAKER = lazy(
     rb"""(?:\x1b\[[0-9;]{0,12}m)*
     (?:(?:\d{4}-\d\d?-\d\d?[T ][\d:.,]{5,25}(?:Z|[+-]\d\d:?\d\d)?|\d\d/\d\d/\d{2,4}\ [\d:]{8}|
         \w{3}\ [\ \w]{1,4}\ \d\d:\d\d:\d\d(?:\ \d{4})?)

@@ -77,36 +77,52 @@ _INNERMOST = {"pid", "tid", "severity", "origin", "device"}  # the process names
 _RENAMED = {"level": "severity"}
 
 _Groups = tuple[tuple[int, str, bool, Callable[[str], int | str]], ...]
-_Rows = dict[str, tuple[tuple[Row, _Groups], ...]]
+_Entry = tuple[Row, "re.Pattern[str]", _Groups]
 
 
 def _letter(level: str) -> str:
     return _SEVERITIES.get(level.strip(), level[:1])
 
 
-def _groups(row: Row) -> _Groups:
+def _groups(pattern: re.Pattern[str]) -> _Groups:
     """For each group of a pattern: its index, its field, whether the innermost wins, how its text becomes a value."""
     groups: list[tuple[int, str, bool, Callable[[str], int | str]]] = []
-    for name, index in sorted(row.pattern.groupindex.items()):
+    for name, index in sorted(pattern.groupindex.items()):
         field = _RENAMED.get(name, name)
         convert = int if field in _NUMBERS else _letter if field == "severity" else str.strip
         groups.append((index, field, field in _INNERMOST, convert))
     return tuple(groups)
 
 
-def _by_start(rows: tuple[Row, ...]) -> _Rows:
-    """Rows under each character, or pair of characters, that may begin them; a pair's before a character's."""
-    table: dict[str, list[tuple[Row, _Groups]]] = {}
-    for row in rows:
-        for start in row.starts:
-            table.setdefault(start, []).append((row, _groups(row)))
-    return {
-        start: tuple(entries + (table.get(start[0], []) if len(start) == 2 else [])) for start, entries in table.items()
-    }
+class _Rows(dict[str, tuple[_Entry, ...]]):
+    """Rows under each character, or pair of characters, that may begin them, a pair's before a character's.
+
+    What begins so is compiled when it is first asked for: compiling all of them costs more than reading a small log.
+    """
+
+    def __init__(self, rows: tuple[Row, ...]) -> None:
+        super().__init__()
+        self._rows: dict[str, list[Row]] = {}
+        for row in rows:
+            for start in row.starts:
+                self._rows.setdefault(start, []).append(row)
+
+    def __missing__(self, start: str) -> tuple[_Entry, ...]:
+        own = self._rows.get(start, [])
+        rows = own + (self._rows.get(start[0], []) if own and len(start) == 2 else [])
+        if not rows:
+            return ()
+        self[start] = tuple(_entry(row) for row in rows)
+        return self[start]
 
 
-_LEADING = _by_start(LEADING)
-_AFTER_STAMP = _by_start(AFTER_STAMP)
+def _entry(row: Row) -> _Entry:
+    pattern = re.compile(row.pattern, re.ASCII)
+    return row, pattern, _groups(pattern)
+
+
+_LEADING = _Rows(LEADING)
+_AFTER_STAMP = _Rows(AFTER_STAMP)
 _DIGITS = frozenset("0123456789")
 _OPEN_STAMP = frozenset("0123456789MTWFS ")  # behind a bracket: digits, weekdays, dmesg's padding
 
@@ -130,10 +146,9 @@ def split_prefix(text: str) -> Prefix:
 
 def _read_row(text: str, start: int, outer: bool, found: dict[str, object]) -> tuple[int, bool] | None:
     first = text[start : start + 1]
-    rows = _LEADING.get(first if first != "[" else text[start : start + 2], ())
-    for row, groups in rows:
+    for row, pattern, groups in _LEADING[first if first != "[" else text[start : start + 2]] if first else ():
         if (outer or not row.outer) and row.needs in text:
-            match = row.pattern.match(text, start)
+            match = pattern.match(text, start)
             if match:
                 _collect(row, groups, match, found)
                 return match.end(), outer and (row.outer or row.name == "torchrun --tee")
@@ -147,16 +162,16 @@ def _read_stamped(text: str, start: int, outer: bool, found: dict[str, object]) 
         return None
     end = stamp.end
     kind = "syslog" if stamp.form == "syslog" else "zone" if stamp.has_zone else "bracket" if text[start] == "[" else ""
-    rows = _AFTER_STAMP.get(text[end : end + 2]) or _AFTER_STAMP.get(text[end : end + 1], ())
+    rows = _AFTER_STAMP[text[end : end + 2]] or _AFTER_STAMP[text[end : end + 1]] if end < len(text) else ()
     if end < len(text) and not rows:
         return None  # glued to a word: `10:15:00PM`, `2026-11-20T17:03:28.ckpt`
     _keep_stamp(stamp, found)
-    for row, groups in rows:
+    for row, pattern, groups in rows:
         if (not row.kind or row.kind == kind) and row.needs in text:
-            match = row.pattern.match(text, end)
+            match = pattern.match(text, end)
             if match:
                 _collect(row, groups, match, found)
-                return match.end(), outer and row.pattern.groupindex.keys().isdisjoint(("level", "rank"))
+                return match.end(), outer and pattern.groupindex.keys().isdisjoint(("level", "rank"))
     return end, outer
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from .lazy_pattern import lazy
 from .report_parts import Span
 
 TAB = "    "
 # "\x1b[31m", "\x1b]0;title\x07", "\x1bM": what terminals obey. Bounded, so that a lone ESC costs nothing.
-_SEQUENCE = re.compile(r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
+_SEQUENCE = lazy(r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]|\x1b\][^\x07\x1b\n]{0,512}(?:\x07|\x1b\\)|\x1b[@-Z\\-_]")
 # C0 but newline, DEL, C1 (0x9b opens a sequence alone), zero-width and direction marks, separators, surrogates,
 # non-characters (which XML refuses), tag characters (invisible text).
-_HIDDEN = re.compile(
+_HIDDEN = lazy(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )

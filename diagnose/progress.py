@@ -7,9 +7,9 @@ last message, and one that speaks rarely is seen at least at the ends.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 
+from .lazy_pattern import lazy
 from .matcher import Matcher, PatternTimeout, read_fields
 from .passages import TextBlock
 from .prefixes import fast_speaker, read_lines
@@ -20,7 +20,7 @@ CHUNKS_BYTES = (16 << 10, 64 << 10, 256 << 10)  # a block is read backward in su
 MAX_TRIES = 60  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
 MAX_SPEAKERS = 200_000
 LOOK_BYTES = 2048  # of a line
-RANK = re.compile(rb"\b(?i:rank)[\s:=_]{0,2}(\d{1,6})")
+RANK = lazy(rb"\b(?i:rank)[\s:=_]{0,2}(\d{1,6})")
 
 
 class ProgressReader:
@@ -111,8 +111,6 @@ class ProgressReader:
         number = block.number(start)
         for owner in self._matcher.owners[literal]:
             candidate = self._matcher.candidates[owner]
-            if not self._matcher.may_match(candidate.form, text):
-                continue
             for segment, line in enumerate(read_lines(number, text)):
                 try:
                     match = self._matcher.verify(candidate.form, line.message)

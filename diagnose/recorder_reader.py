@@ -20,6 +20,8 @@ from typing import IO, Any
 
 from diagnose.recorder_dump import Dump, reduced_dump
 
+from .lazy_pattern import lazy
+
 MAX_DUMP_BYTES = 512 * 2**20  # 20,000 entries with 50 frames each take 50 MB
 BASE_MEMORY_BYTES = 512 * 2**20  # of address space: the interpreter, and room for small dumps
 MEMORY_PER_DUMP_BYTE = 32  # plain values take up to 20 times the bytes of their pickle
@@ -35,12 +37,12 @@ from diagnose.recorder_child import main
 main()
 """
 # `nccl_trace_rank_12`, `trace_rank_0.json`, `comm_traces/rank_3`, `fr-dump-r7.pkl`, `dump12`
-_NAME_RANK = re.compile(r"(?:rank|\br)[-_.=]{0,2}(\d{1,7})(?!\d)", re.IGNORECASE)
-_NAME_NUMBER = re.compile(r"(\d{1,7})(?:\.[a-z0-9]{1,8}){0,3}$", re.IGNORECASE)
-_NAME_OF_DUMP = re.compile(
+_NAME_RANK = lazy(r"(?:rank|\br)[-_.=]{0,2}(\d{1,7})(?!\d)", re.IGNORECASE)
+_NAME_NUMBER = lazy(r"(\d{1,7})(?:\.[a-z0-9]{1,8}){0,3}$", re.IGNORECASE)
+_NAME_OF_DUMP = lazy(
     r"(?:nccl|comm_lib|^|[-_.])_?trace_rank_?\d|comm_traces/rank_\d|flight_?recorder|\bfr_trace", re.I
 )
-_HEAD_OF_DUMP = re.compile(
+_HEAD_OF_DUMP = lazy(
     rb"pg_config|nccl_comm_state|comm_lib_version|profiling_name|(?:collective_)?seq_id|pg_status"
 )
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
+from .lazy_pattern import lazy
 from .redaction_patterns import Found, find_private, find_secrets, secret_kind
 from .report import Evidence, Fact, FactValue, Report, Span
 
@@ -20,13 +21,13 @@ _OURS = frozenset(
     {"cause", "certainty", "explained_by", "from_", "kind", "layer", "outcome", "owner", "restart", "rule"}
     | {"schema_version", "state", "to", "verdict", "when"}
 )
-_SEQUENCE = re.compile(r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]")
-_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d")
-_KEY_END = re.compile(r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC")
-_KEY_BODY = re.compile(r"[A-Za-z0-9+/=]{20,4000}")
+_SEQUENCE = lazy(r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]")
+_KEY_BEGIN = lazy(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d")
+_KEY_END = lazy(r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC")
+_KEY_BODY = lazy(r"[A-Za-z0-9+/=]{20,4000}")
 _PRIVATE = ("user", "email", "ip")
 _LEAST_KNOWN = 6  # characters; shorter values are not looked for elsewhere
-_PLACEHOLDER = re.compile(r"<[a-z][a-z-]{1,30}-\d{1,6}>")
+_PLACEHOLDER = lazy(r"<[a-z][a-z-]{1,30}-\d{1,6}>")
 
 Edit = tuple[int, int, str]
 

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .lazy_pattern import lazy
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -43,7 +45,7 @@ _TOKENS: tuple[tuple[str, str], ...] = (
         r"|hv[sb]\.[\w-]{20,300}|SG\.[\w-]{22}\.[\w-]{43}|fw_[A-Za-z0-9]{20,60}|pplx-[A-Za-z0-9]{40,80}",
     ),
 )
-_TOKEN = re.compile("(?<![A-Za-z0-9_])(?:" + "|".join(f"(?P<t{i}>{p})" for i, (_, p) in enumerate(_TOKENS)) + ")")
+_TOKEN = lazy("(?<![A-Za-z0-9_])(?:" + "|".join(f"(?P<t{i}>{p})" for i, (_, p) in enumerate(_TOKENS)) + ")")
 _GAP0 = r"[ \t\x00]{0,4}"
 _GAP = r"[ \t\x00]{1,4}"
 
@@ -82,14 +84,14 @@ _IN_CONTEXT: tuple[tuple[str, re.Pattern[str]], ...] = (
     _context("webhook", r"(?P<x>open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[\w-]{8,100})"),
     _context("webhook", r"(?P<x>qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=[\w-]{8,100})"),
 )
-_VALUE = re.compile(r"\\{0,4}(?:\"([^\"\n\\]{1,4000})|'([^'\n\\]{1,4000})|([^\s\"',;&)}\]\\\x00]{1,4000}))")
+_VALUE = lazy(r"\\{0,4}(?:\"([^\"\n\\]{1,4000})|'([^'\n\\]{1,4000})|([^\s\"',;&)}\]\\\x00]{1,4000}))")
 # "HF_TOKEN=…", "'api_key': '…'", "\"password\": \"…\"", "--hf-token …"
-_NAMED = re.compile(
+_NAMED = lazy(
     rf"(?<![A-Za-z0-9_.])(?:-{{0,2}}(?P<n>[A-Za-z_][\w.-]{{0,80}})\\{{0,4}}[\"']?{_GAP0}(?:=>|[:=]){_GAP0}"
     rf"|--(?P<f>[a-z][\w-]{{0,60}}){_GAP}(?!-))"
 )
-_NAMED_GATE = re.compile(r"(?i)pass|pwd|secret|token|key|cred|auth|sig|cookie")
-_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
+_NAMED_GATE = lazy(r"(?i)pass|pwd|secret|token|key|cred|auth|sig|cookie")
+_WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ALWAYS = frozenset({"password", "passwd", "passphrase", "passcode", "secret", "apikey", "credential", "credentials"})
 _KEYS = frozenset(
     {"access", "account", "api", "auth", "encryption", "master", "private", "secret", "shared", "signing", "storage"}
@@ -97,13 +99,13 @@ _KEYS = frozenset(
 _WHEN_RANDOM = frozenset({"token", "auth", "sig", "signature", "cookie", "pat", "authtoken", "accesstoken"})
 _TELLING = _ALWAYS | _WHEN_RANDOM | {"key", "pwd"}
 # Unset, a reference, a placeholder, a call: "token: None", "$HF_TOKEN", "<pad>", "****", "getpass()".
-_NO_VALUE = re.compile(
+_NO_VALUE = lazy(
     r"(?i)(?:none|null|nil|true|false|yes|no|not|unset|undefined|str|string|bool|optional|required|missing|invalid"
     r"|empty|is|was|\[?redacted\]?|x+|\*+|\.+|-+|(?:self|args|config)\..*|os\.environ.*)$"
     r"|[<$%{(\[]|[\w.]{1,100}\("
 )
-_RANDOM = re.compile(r"(?=[A-Za-z+/=_.~%-]{0,200}\d)(?=[\d+/=_.~%-]{0,200}[A-Za-z])[\w+/=.~%-]{16,4000}$")
-_HOME = re.compile(r"(?i)(?:/(?:home|users)/|[a-z]:\\{1,2}users\\{1,2})(?P<x>[\w.-]{1,64})")
+_RANDOM = lazy(r"(?=[A-Za-z+/=_.~%-]{0,200}\d)(?=[\d+/=_.~%-]{0,200}[A-Za-z])[\w+/=.~%-]{16,4000}$")
+_HOME = lazy(r"(?i)(?:/(?:home|users)/|[a-z]:\\{1,2}users\\{1,2})(?P<x>[\w.-]{1,64})")
 # Accounts that come with an image, and folders beside homes, say nothing about a person.
 _NOBODY = frozenset(
     """
@@ -111,17 +113,17 @@ _NOBODY = frozenset(
     runner shared slurm ubuntu user users vscode work worker workspace
     """.split()  # noqa: SIM905
 )
-_EMAIL = re.compile(
+_EMAIL = lazy(
     r"(?<![\w.%+@/:-])(?P<x>[A-Za-z0-9][\w.%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.){1,5}(?P<tld>[A-Za-z]{2,24}))(?![\w@-])"
     r"(?!:[^\s]|[$#%]|\.[A-Za-z0-9])"
 )
 _INSIDE = frozenset(
     {"cluster", "compute", "corp", "home", "internal", "intranet", "lan", "local", "localdomain", "py", "so", "svc"}
 )
-_IPV4 = re.compile(r"(?<![\w.])(?P<x>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?![\w+]|\.\d|-\w)")
-_IPV6 = re.compile(r"(?<![\w:.])(?P<x>[23][0-9A-Fa-f]{3}:[0-9A-Fa-f:]{2,40})(?![\w.]|:\w)")
+_IPV4 = lazy(r"(?<![\w.])(?P<x>\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3})(?![\w+]|\.\d|-\w)")
+_IPV6 = lazy(r"(?<![\w:.])(?P<x>[23][0-9A-Fa-f]{3}:[0-9A-Fa-f:]{2,40})(?![\w.]|:\w)")
 # "nvidia-cudnn-cu12==8.9.2.26", "cuDNN version 8.9.2.26", "v1.2.3.4"
-_VERSION_BEFORE = re.compile(
+_VERSION_BEFORE = lazy(
     r"(?i)(?:[=<>~!@]=|version|ver|cudnn|cuda|nccl|driver|release|build|firmware|fw)[\"':=( \t]{0,4}$|[v_-]$"
 )
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
+from .lazy_pattern import lazy
 from .report_parts import (
     Alternative,
     Attempt,
@@ -77,7 +77,7 @@ __all__ = [
 
 # DEL, C1 (0x9b alone opens a terminal sequence), bidirectional overrides, line separators, lone surrogates:
 # legal inside a JSON string, harmful where one is printed.
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
+_UNPRINTABLE = lazy("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)

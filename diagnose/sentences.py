@@ -31,7 +31,7 @@ def holds(condition: str, values: dict[str, Any]) -> bool:
 
 @lru_cache(maxsize=1)
 def _environment() -> ImmutableSandboxedEnvironment:
-    env = ImmutableSandboxedEnvironment(undefined=ChainableUndefined, autoescape=False)  # noqa: S701 - renderers escape
+    env = ImmutableSandboxedEnvironment(undefined=ChainableUndefined, autoescape=False)
     env.filters.update(duration=duration, size=size, ranks=_ranks, number=number)
     env.globals.clear()
     return env

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import stat
 import sys
 from collections.abc import Iterator, Sequence
@@ -32,13 +31,14 @@ from .kinds import (
     kind_of,
     suffix_of,
 )
+from .lazy_pattern import lazy
 from .markdown import has_fences, is_paste
 from .streams import Inflated, Joined, Stream, missing_extra, peek
 
 MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
-_OPEN_PIPE = re.compile(r"/dev/(?:fd/\d+|stdin)|/proc/self/fd/\d+")  # `diagnose <(kubectl logs …)`
+_OPEN_PIPE = lazy(r"/dev/(?:fd/\d+|stdin)|/proc/self/fd/\d+")  # `diagnose <(kubectl logs …)`
 
 
 @dataclass(frozen=True, slots=True)

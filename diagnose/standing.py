@@ -13,6 +13,8 @@ from typing import Literal
 
 from diagnose.stack_forms import StackFrame
 
+from .lazy_pattern import lazy
+
 StandingKind = Literal[
     "collective", "save", "load", "data", "eval", "compile", "lock", "sleep", "io", "compute", "idle", "unknown"
 ]
@@ -37,7 +39,7 @@ class _Row:
 
 
 def _row(kind: StandingKind, function: str, file: str, reason: str, *, is_weak: bool = False) -> _Row:
-    return _Row(kind, re.compile(function), re.compile(file), reason, is_weak)
+    return _Row(kind, lazy(function), lazy(file), reason, is_weak)
 
 
 _DISTRIBUTED = r"distributed_c10d|torch/distributed/|deepspeed/comm|c10d|horovod|mpi4py|colossalai|megatron|accelerate/"
@@ -154,17 +156,17 @@ _ROWS: tuple[_Row, ...] = (
     ),
 )
 # A thread whose innermost frames look like this has nothing to do.
-_IDLE_FUNCTIONS = re.compile(
+_IDLE_FUNCTIONS = lazy(
     r"^(?:_pin_memory_loop|do_one_step|_worker|_feed|_monitor|_serve|_watchdog\w{0,20}|_bootstrap_inner|"
     r"heartbeat\w{0,20}|_heartbeat\w{0,20}|run_forever|_run_once|poll_forever|_poll\w{0,20}|worker_main|"
     r"_handle_(?:workers|tasks|results)|_execution_engine_thread|monitor_loop|_flush_loop)$"
 )
-_IDLE_FILES = re.compile(
+_IDLE_FILES = lazy(
     r"tqdm/_monitor|concurrent/futures/thread|multiprocessing/(?:queues|resource_sharer|pool)|selectors\.py|asyncio/|grpc|"
     r"ipykernel|traitlets|tornado|zmq|prometheus|wandb|watchdog|pin_memory|event_file_writer|tensorboard|inductor/compile_worker|"
     r"(?:^|/)threading\.py|(?:^|/)queue\.py|socketserver|ray/_private|mlflow|comet"
 )
-_IDLE_NAMES = re.compile(
+_IDLE_NAMES = lazy(
     r"tqdm|Monitor|ThreadPool|watchdog|grpc|IPython|QueueFeeder|pin_memory|wandb|asyncio|heartbeat|pt_nccl_\w+|pt_autograd|"
     r"cuda-EvtHandlr|cuda\d{6,}|jemalloc|iou-wrk|Dummy|ray_",
     re.IGNORECASE,

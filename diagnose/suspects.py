@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -10,10 +9,11 @@ from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .events import Event
 from .job import Job
+from .lazy_pattern import lazy
 
 EXCEPTION = "process.exception"
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
-NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
+NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 
 
 @dataclass(slots=True)

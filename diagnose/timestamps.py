@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from functools import lru_cache
 
+from .lazy_pattern import lazy
+
 __all__ = ["YEARLESS", "Stamp", "format_rfc3339", "read_stamp", "resolve"]
 
 YEARLESS = 2000  # the year that stands in where a form prints none: a leap year, so that 29 February survives
@@ -155,7 +157,7 @@ class _Form:
 
 
 def _form(name: str, at: int, marks: str, pattern: str, build: _Builder, sample: str) -> _Form:
-    return _Form(name, at, marks, re.compile(pattern, re.ASCII), build, sample)
+    return _Form(name, at, marks, lazy(pattern, re.ASCII), build, sample)
 
 
 _LETTER_FORMS = (

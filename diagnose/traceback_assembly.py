@@ -28,10 +28,12 @@ from diagnose.traceback_lines import (
 )
 from diagnose.traceback_segment import Relation, Segment
 
+from .lazy_pattern import lazy
+
 _NOISE_LINES = 30  # lines of other writers tolerated between two frames
 _BLANK_LINES = 4
-_GROUP_MARGIN = re.compile(r"^(\s*)(?:\|(?: (.*))?|(\+-\+?-{3,}.*))$", re.DOTALL)
-_GROUP_MEMBER = re.compile(r"^\+-(\+)?-{3,60} (?:\d{1,9}|\.\.\.) -{3,60}$")
+_GROUP_MARGIN = lazy(r"^(\s*)(?:\|(?: (.*))?|(\+-\+?-{3,}.*))$", re.DOTALL)
+_GROUP_MEMBER = lazy(r"^\+-(\+)?-{3,60} (?:\d{1,9}|\.\.\.) -{3,60}$")
 
 
 class Assembly:

@@ -5,15 +5,15 @@ In comes one line of the box, out come frames; rich wraps paths and messages, so
 
 from __future__ import annotations
 
-import re
-
 from diagnose.traceback_lines import Frame
 
+from .lazy_pattern import lazy
+
 _BORDERS = "\u2502|"  # `│`, and `|` where the terminal has no Unicode
-_BOTTOM = re.compile(r"^\s*(?:[\u2570\u2514][\u2500\-]|\+-{4,400}\+?\s*$)")
-_FRAME = re.compile(r"^(\S[^\n]{0,1500}?):(\d{1,9}) in (\S.{0,300})$")
-_BARE_FRAME = re.compile(r"^in (\S{1,300}):(\d{1,9})$")  # rich shows no path for `<string>`
-_SOURCE = re.compile(r"^\s*(?P<here>[\u2771>])?\s*\d{1,9}\s(?:[\u2502|]\s?)?(?P<code>.*)$")
+_BOTTOM = lazy(r"^\s*(?:[\u2570\u2514][\u2500\-]|\+-{4,400}\+?\s*$)")
+_FRAME = lazy(r"^(\S[^\n]{0,1500}?):(\d{1,9}) in (\S.{0,300})$")
+_BARE_FRAME = lazy(r"^in (\S{1,300}):(\d{1,9})$")  # rich shows no path for `<string>`
+_SOURCE = lazy(r"^\s*(?P<here>[\u2771>])?\s*\d{1,9}\s(?:[\u2502|]\s?)?(?P<code>.*)$")
 _PENDING_CHARS = 2000
 
 

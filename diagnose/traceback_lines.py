@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from .lazy_pattern import lazy
+
 HeaderForm = Literal["plain", "group", "rich", "ipython", "original", "elastic-box"]
 
 _HEADER_WORDS = "Traceback (most recent call last)"
@@ -36,17 +38,17 @@ class Header:
     lead: str = ""  # a label no table knows, which the other lines carry too: `[trainer0|0]:Traceback (most …`
 
 
-_BOX = re.compile(r"^(\s*)(?:[\u256d\u250c+][\u2500\-]{1,400}) ?Traceback \(most recent call last\) ?[\u2500\-]{1,400}")
+_BOX = lazy(r"^(\s*)(?:[\u256d\u250c+][\u2500\-]{1,400}) ?Traceback \(most recent call last\) ?[\u2500\-]{1,400}")
 # `KeyError                                  Traceback (most recent call last)` below 75 dashes.
-_IPYTHON = re.compile(r"^([A-Za-z_][\w.]{0,120})\s{2,200}Traceback \(most recent call last\)\s*$")
+_IPYTHON = lazy(r"^([A-Za-z_][\w.]{0,120})\s{2,200}Traceback \(most recent call last\)\s*$")
 # `  traceback : Traceback (most recent call last):` in torchelastic's failure summary.
-_ELASTIC = re.compile(r"^(\s*)traceback\s{0,8}: Traceback \(most recent call last\):\s*$")
+_ELASTIC = lazy(r"^(\s*)traceback\s{0,8}: Traceback \(most recent call last\):\s*$")
 # `Traceback (most recent call last): (RANK 0)` in torch.distributed.checkpoint's CheckpointException.
-_RANKED = re.compile(r"Traceback \(most recent call last\): \((RANK \d{1,7})\)\s*$")
+_RANKED = lazy(r"Traceback \(most recent call last\): \((RANK \d{1,7})\)\s*$")
 
 
 # What ends like a label, and is no progress bar.
-_LABEL = re.compile(r"^[^%<\n]{1,120}[\]:|>)] ?$")
+_LABEL = lazy(r"^[^%<\n]{1,120}[\]:|>)] ?$")
 
 
 def read_header(text: str) -> Header | None:
@@ -82,8 +84,8 @@ def indent_of(text: str) -> int:
 
 
 # `  File "train.py", line 36, in step`; a SyntaxError's has no `in`. faulthandler's has no comma and is not ours.
-_FRAME = re.compile(rf'^\s*File "([^"\n]{{1,{_PATH_CHARS}}})", line (\d{{1,9}})(?:, in (.{{1,400}}))?\s*$')
-_CARETS = re.compile(r"^[\s~^]+$")
+_FRAME = lazy(rf'^\s*File "([^"\n]{{1,{_PATH_CHARS}}})", line (\d{{1,9}})(?:, in (.{{1,400}}))?\s*$')
+_CARETS = lazy(r"^[\s~^]+$")
 
 
 def read_frame(text: str) -> Frame | None:
@@ -100,10 +102,10 @@ def is_caret_line(text: str) -> bool:
 
 
 # `Cell In[3], line 2, in f(x)`, `File ~/train.py:36, in step(self)`; before 8 `<ipython-input-3-ab> in <module>`
-_CELL = re.compile(r"^\s*(?:Input )?(Cell In ?\[\d{1,6}\]), line (\d{1,9})(?:, in (.{1,300}))?\s*$")
-_IPYTHON_FILE = re.compile(r"^File ([^:\n]{1,1000}):(\d{1,9})(?:, in (.{1,300}))?\s*$")
-_IPYTHON_OLD = re.compile(r"^(<ipython-input-[^>]{1,80}>|[~/][^\n]{1,800}?\.pyx?) in (.{1,300})$")
-_ARROW = re.compile(r"^-{1,8}> ?(\d{1,9})\s?(.*)$")
+_CELL = lazy(r"^\s*(?:Input )?(Cell In ?\[\d{1,6}\]), line (\d{1,9})(?:, in (.{1,300}))?\s*$")
+_IPYTHON_FILE = lazy(r"^File ([^:\n]{1,1000}):(\d{1,9})(?:, in (.{1,300}))?\s*$")
+_IPYTHON_OLD = lazy(r"^(<ipython-input-[^>]{1,80}>|[~/][^\n]{1,800}?\.pyx?) in (.{1,300})$")
+_ARROW = lazy(r"^-{1,8}> ?(\d{1,9})\s?(.*)$")
 
 
 def read_ipython_frame(text: str) -> Frame | None:
@@ -121,10 +123,10 @@ def read_arrow(text: str) -> tuple[int, str] | None:
     return (int(found[1]), found[2].strip()) if found else None
 
 
-_NAME = re.compile(
+_NAME = lazy(
     r"^((?:(?:[A-Za-z_]\w{0,80}|<locals>)\.){0,14}[A-Za-z_]\w{0,120}(?:\([\w.]{1,120}\))?)(?::(?: (.*))?)?$", re.DOTALL
 )
-_STRONG = re.compile(
+_STRONG = lazy(
     r"(?:Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|TimedOut|Warning|Iteration|ExceptionGroup|"
     r"RemoteTraceback|NotFound|NotImplemented|Killed|Died|\.error|\.timeout|\.gaierror|\.Empty|\.Full)$"
 )
@@ -171,12 +173,12 @@ def read_chain(text: str) -> Literal["cause", "context"] | None:
 
 # What stands on the line before a header, and says in whose name the traceback is printed.
 _INTRODUCTIONS = (
-    ("thread", re.compile(r"^\s*Exception in thread (.{1,200}?):\s*$")),
-    ("process", re.compile(r"^\s*Process (\S{1,100}(?: .{0,60})?):\s*$")),
-    ("spawn", re.compile(r"^\s*-- (Process \d{1,7}) terminated with the following error:\s*$")),
-    ("ignored", re.compile(r"^\s*Exception ignored (?:in|while calling deallocator|on)[ :]+(.{0,400}?):?\s*$")),
-    ("logging", re.compile(r"^\s*--- (Logging error) ---\s*$")),
-    ("asyncio", re.compile(r"^\s*(?:future: |task: )?(<Task .{1,400}>|Task exception was never retrieved)\s*$")),
+    ("thread", lazy(r"^\s*Exception in thread (.{1,200}?):\s*$")),
+    ("process", lazy(r"^\s*Process (\S{1,100}(?: .{0,60})?):\s*$")),
+    ("spawn", lazy(r"^\s*-- (Process \d{1,7}) terminated with the following error:\s*$")),
+    ("ignored", lazy(r"^\s*Exception ignored (?:in|while calling deallocator|on)[ :]+(.{0,400}?):?\s*$")),
+    ("logging", lazy(r"^\s*--- (Logging error) ---\s*$")),
+    ("asyncio", lazy(r"^\s*(?:future: |task: )?(<Task .{1,400}>|Task exception was never retrieved)\s*$")),
 )
 
 
@@ -189,7 +191,7 @@ def read_introduction(text: str) -> tuple[str, str] | None:
 
 
 # Lines of a plain console that are never the continuation of an exception's message.
-_FOREIGN = re.compile(
+_FOREIGN = lazy(
     r"^(?:\s{0,40}\d{1,3}%\||\[?\d{4}[-/]\d\d[-/]\d\d|(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\b|"
     r"[IWEF]\d{3,4} \d\d:|\[[IWEF](?:\d{3,4})? |\[rank\d|\(\w[\w.]{0,80} pid=\d|\{'|"
     r"(?:srun|slurmstepd\S{0,80}|sbatch|wandb|mpirun|prterun|make|bash|sh|torchrun|kill|timeout):|"
@@ -200,7 +202,7 @@ _FOREIGN = re.compile(
     r"\S{1,100}:\d{1,9}:\d{1,9} \[\d{1,3}\] )|\d(?:it/s|s/it)\b"
 )
 # Lines that continue a message even after a blank line.
-_RESUMES = re.compile(
+_RESUMES = lazy(
     r"^(?:\s|Exception raised from |frame #\d|C\+\+ CapturedTraceback|CUDA kernel errors|For debugging consider|"
     r"Compile with|Device-side assert|Last error|from user code|Set TORCH|You can suppress|-- Process \d|ray::|"
     r"\"\"\"|The full |Search for|HINT|Hint|Note: |Please |If )"

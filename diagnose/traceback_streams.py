@@ -6,7 +6,6 @@ into one console without a prefix are told apart by their frames, as far as that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from diagnose.prefixes import Line, Prefix, speaker_key
@@ -19,6 +18,8 @@ from diagnose.traceback_lines import (
     read_header,
     read_introduction,
 )
+
+from .lazy_pattern import lazy
 
 Closed = tuple[Assembly, Prefix, str]
 
@@ -57,7 +58,7 @@ def _is_adrift(speaker: _Speaker, latest: _Speaker, text: str) -> bool:
     return not text.strip() or (latest.open[-1].in_frames and indent_of(text) >= 2)
 
 
-_VARYING = re.compile(r"\d+| +")
+_VARYING = lazy(r"\d+| +")
 
 
 def _shape(line: Line) -> str:
@@ -167,9 +168,9 @@ class _Speaker:
 
 
 # `[rank3]: ` with nothing behind it is what torch's excepthook (2.3 and later) puts before each line it prints.
-_EXCEPTHOOK = re.compile(r"\[rank\d{1,7}\]: $")
-_BARE = re.compile(r"^[A-Za-z_][\w.]{2,160}(?:\([\w.]{1,120}\))?(?::|\s*$)")
-_BARE_NAME = re.compile(
+_EXCEPTHOOK = lazy(r"\[rank\d{1,7}\]: $")
+_BARE = lazy(r"^[A-Za-z_][\w.]{2,160}(?:\([\w.]{1,120}\))?(?::|\s*$)")
+_BARE_NAME = lazy(
     r"(?:^|\.)_?(?:[A-Z]\w*(?:Error|Exception|Interrupt)|Exception(?:Group)?|BaseExceptionGroup|SystemExit|RemoteTraceback)"
     r"(?:\(|:|\s*$)"
 )

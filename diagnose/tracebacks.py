@@ -7,7 +7,6 @@ chained to or carried inside. Whether it matters (a launcher's own, a thread's, 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -18,6 +17,8 @@ from diagnose.traceback_assembly import Assembly
 from diagnose.traceback_lines import Frame, read_exception
 from diagnose.traceback_segment import MESSAGE_CHARS, Relation, Segment
 from diagnose.traceback_streams import assemble
+
+from .lazy_pattern import lazy
 
 __all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost", "read_error_json", "user_frame"]
 
@@ -97,11 +98,11 @@ def _as_link(segment: Segment) -> Link:
 
 
 # Exceptions that only carry another one, which they name as their explicit cause.
-_CARRIERS = re.compile(
+_CARRIERS = lazy(
     r"RemoteTraceback$|^ray\.|RayTaskError|BackendCompilerFailed$|TrainingFailedError$|ExecutionError$|"
     r"ProcessRaisedException$|BrokenProcessPool$"
 )
-_WORKERS_GONE = re.compile(r"DataLoader worker \(pid\(s\) ")
+_WORKERS_GONE = lazy(r"DataLoader worker \(pid\(s\) ")
 
 
 def innermost(traceback: Traceback) -> Link:

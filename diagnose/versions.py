@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 
-_VERSION = re.compile(
+from .lazy_pattern import lazy
+
+_VERSION = lazy(
     r"v?(?P<release>\d{1,6}(?:\.\d{1,6}){0,5})"
     r"(?:[.\-_]?(?P<pre>a|b|rc|alpha|beta|dev)[.\-_]?(?P<pre_n>\d{0,8}))?"
     r"(?:[.\-_]?post[.\-_]?(?P<post>\d{0,8}))?",
     re.IGNORECASE,
 )
-_CLAUSE = re.compile(r"\s{0,4}(==|!=|<=|>=|<|>|~=)\s{0,4}([\w.+\-]{1,40})\s{0,4}")
+_CLAUSE = lazy(r"\s{0,4}(==|!=|<=|>=|<|>|~=)\s{0,4}([\w.+\-]{1,40})\s{0,4}")
 _FINAL = 9  # sorts behind every pre-release
 _BEFORE = {"dev": 0, "a": 1, "alpha": 1, "b": 2, "beta": 2, "rc": 3}
 _DIGITS = 6

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from .errors import UsageError
+from .lazy_pattern import lazy
 from .report import Evidence, Report
 
-RANK = re.compile(r"rank\s*(\d+)$", re.IGNORECASE)
+RANK = lazy(r"rank\s*(\d+)$", re.IGNORECASE)
 
 
 def why(report: Report, question: str) -> str:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..lazy_pattern import lazy
 from ..report_parts import When
 
 
@@ -29,7 +29,7 @@ def whole(fields: Mapping[str, Any], *names: str) -> int | None:
     return None
 
 
-_SIZE = re.compile(r"\s{0,4}([\d.]{1,20})\s{0,4}([KMGTP]?i?[Bb]|bytes)?")
+_SIZE = lazy(r"\s{0,4}([\d.]{1,20})\s{0,4}([KMGTP]?i?[Bb]|bytes)?")
 _UNITS = {"b": 0, "bytes": 0, "kib": 1, "kb": 1, "mib": 2, "mb": 2, "gib": 3, "gb": 3, "tib": 4, "tb": 4}
 
 

@@ -136,7 +136,7 @@ def _was_going_on(doing: Event, info: RankInfo, stuck: Event) -> bool:
         and "%|" not in sign.raw
     ):
         return False
-    if doing.time is None or stuck.onset is None or doing.source != stuck.source and doing.host != stuck.host:
+    if doing.time is None or stuck.onset is None or (doing.source != stuck.source and doing.host != stuck.host):
         return True
     return doing.time >= stuck.onset - BEGAN_BEFORE_S
 
