@@ -1,0 +1,77 @@
+"""From text or files to facts, notices, verdict and advice: the pipe as the incidents' tests need it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from diagnose.advice import Advice, advise, idle_notices
+from diagnose.catalogue import Catalogue, load_rules
+from diagnose.correlation import correlate
+from diagnose.diagnosis import Verdict, decide
+from diagnose.events import EventReader
+from diagnose.facts import Facts, read_facts
+from diagnose.job import Job, build_job
+from diagnose.known_bugs import settle_known_bugs
+from diagnose.reading import Deadline, read_all
+from diagnose.report_parts import Notice
+from diagnose.scanner import ScanRules
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of one incident."""
+
+    job: Job
+    facts: Facts
+    verdict: Verdict
+    notices: tuple[Notice, ...]
+    advice: tuple[Advice, ...]
+
+    @property
+    def words(self) -> str:
+        """All advice and notices as one text."""
+        steps = [f"{a.text} {a.command or ''}" for a in self.advice]
+        return "\n".join([*steps, *(n.text for n in self.notices)])
+
+
+@cache
+def catalogue() -> Catalogue:
+    """Yield the shipped rules, read once."""
+    return load_rules()
+
+
+@cache
+def scan_rules() -> ScanRules:
+    """Yield them compiled."""
+    return ScanRules(catalogue())
+
+
+def look(*paths: Path | str) -> Outcome:
+    """Yield what the tool makes of these files."""
+    scan = read_all([str(p) for p in paths], scan_rules(), Deadline())
+    reader = EventReader(catalogue())
+    job = build_job([reader.read(s) for s in scan.sources.values() if s.skipped is None and s.kind != "recorder"])
+    facts = read_facts(job)
+    bugs = settle_known_bugs(job, facts, catalogue())
+    verdict = decide(job, correlate(job), catalogue())
+    fields: dict[str, Any] = {}
+    if verdict.roots:
+        root = verdict.roots[0]
+        fields = dict(root.first.fields) if root.first else dict(root.finding.fields) if root.finding else {}
+    notices = (*facts.notices, *bugs, *idle_notices(facts))
+    return Outcome(job, facts, verdict, notices, advise(verdict.cause or "", fields, facts))
+
+
+def write(folder: Path, **files: str) -> list[Path]:
+    """Write `name_ext=text` as `name.ext`; `__` in a name is a dash."""
+    paths = []
+    for name, text in files.items():
+        path = folder / ".".join(name.replace("__", "-").rsplit("_", 1))
+        path.write_text(text)
+        paths.append(path)
+    return paths

@@ -1,0 +1,340 @@
+"""Advice that calculates: what it proposes is valid, fits the framework, and says when it would only hide something."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diagnose.advice import advise, idle_notices
+from diagnose.advice.batch import Setting, exact, fitting_ranks, nearest_with_micro
+from diagnose.advice.memory import usage
+from diagnose.advice.resources import demands, visible_devices
+from diagnose.advice.step import size_mib
+from diagnose.advice.timeouts import present_timeout_s, propose_s, setting_for
+from diagnose.facts import facts_of
+
+BATCH = "config.batch-size-mismatch"
+BATCHES = st.integers(1, 4096)
+SMALL = st.integers(1, 64)
+
+
+def _product(train: int, micro: int, accumulation: int, ranks: int, **facts: str | int) -> str:
+    fields = {"train_batch": train, "micro_batch": micro, "accumulation": accumulation, "world_size": ranks}
+    return "\n".join(f"{a.text} {a.command or ''}" for a in advise(BATCH, fields, facts_of(**facts)))
+
+
+# --- batch sizes --------------------------------------------------------------------------------------------------
+
+
+def test_seven_gpus_get_the_nearest_multiples_of_fourteen() -> None:
+    text = _product(256, 2, 18, 7, framework="openrlhf")
+    for part in (
+        "252 = 2 x 18 x 7",
+        "266 = 2 x 19 x 7",
+        "256 is no multiple of 14",
+        "256 = 2 x 16 x 8",
+        "126 = 2 x 9 x 7",
+    ):
+        assert part in text
+
+
+def test_openrlhf_gets_flags_without_the_accumulation_that_it_derives() -> None:
+    text = _product(256, 2, 18, 7, framework="openrlhf")
+    assert "--train_batch_size 252 --micro_train_batch_size 2" in text
+    assert "--gradient_accumulation" not in text
+
+
+def test_the_newer_openrlhf_gets_its_dotted_flags() -> None:
+    text = _product(256, 2, 18, 7, framework="openrlhf", command="openrlhf.cli.train_sft --train.batch_size 256")
+    assert "--train.batch_size 252 --train.micro_batch_size 2" in text
+
+
+@pytest.mark.parametrize(
+    ("framework", "flags"),
+    [
+        ("", '"train_batch_size": 252, "train_micro_batch_size_per_gpu": 2, "gradient_accumulation_steps": 18'),
+        ("trl", "--per_device_train_batch_size 2 --gradient_accumulation_steps 18"),
+        ("megatron", "--global-batch-size 252 --micro-batch-size 2"),
+        ("verl", "actor_rollout_ref.actor.ppo_mini_batch_size=252"),
+        ("lightning", "accumulate_grad_batches=18"),
+    ],
+)
+def test_each_framework_gets_its_own_flags(framework: str, flags: str) -> None:
+    assert flags in _product(256, 2, 18, 7, framework=framework)
+
+
+def test_a_world_of_one_is_the_surprise() -> None:
+    first = advise(BATCH, {"train_batch": 64, "micro_batch": 4, "accumulation": 8, "world_size": 1}, facts_of())[0]
+    assert "1 process was started" in first.text and "64 = 4 x 8 x 2" in first.text
+
+
+def test_fewer_processes_than_asked_are_the_surprise() -> None:
+    assert "asks for 8 processes" in _product(256, 4, 9, 7, gpus_per_node=8)
+
+
+def test_a_file_and_a_trainer_that_disagree_should_state_it_once() -> None:
+    fields = {
+        "key": "train_micro_batch_size_per_gpu",
+        "ds_value": "4",
+        "arg": "per_device_train_batch_size",
+        "arg_value": "8",
+    }
+    (advice,) = advise(BATCH, fields, facts_of())
+    assert advice.command == '"train_micro_batch_size_per_gpu": "auto"'
+
+
+def test_zero_accumulation_needs_the_product_of_micro_batch_and_ranks() -> None:
+    facts = facts_of(micro_batch_size=16, world_size=8, train_batch_size=64)
+    text = "\n".join(a.text for a in advise(BATCH, {"which": "Gradient accumulation steps", "value": 0}, facts))
+    assert "16 x 8 = 128 and is 64" in text and "64 = 8 x 1 x 8" in text
+
+
+def test_a_number_that_does_not_divide_gets_its_neighbours() -> None:
+    (advice,) = advise(BATCH, {"train_batch": 30, "divisor": 8}, facts_of())
+    assert "24 and 32" in advice.text
+
+
+def test_a_line_without_numbers_gets_no_invented_ones() -> None:
+    assert advise(BATCH, {}, facts_of()) == ()
+
+
+@given(BATCHES, SMALL, SMALL)
+def test_a_setting_that_keeps_the_micro_batch_is_valid_and_nearest(train: int, micro: int, ranks: int) -> None:
+    found = nearest_with_micro(train, micro, ranks)
+    assert found
+    for s in found:
+        assert s.train == micro * s.accumulation * ranks and s.accumulation > 0
+        assert abs(s.train - train) < micro * ranks or s.accumulation == 1
+
+
+@given(BATCHES, SMALL, SMALL)
+def test_a_setting_that_keeps_the_batch_is_exact_and_needs_no_more_memory(train: int, micro: int, ranks: int) -> None:
+    for s in exact(train, micro, ranks):
+        assert (s.train, s.ranks) == (train, ranks)
+        assert s.micro <= micro
+
+
+@given(BATCHES, SMALL, SMALL)
+def test_a_setting_with_other_ranks_is_exact(train: int, micro: int, ranks: int) -> None:
+    for s in fitting_ranks(train, micro, ranks):
+        assert (s.train, s.micro) == (train, micro)
+        assert s.ranks != ranks
+
+
+@given(st.integers(1, 100_000), SMALL, st.integers(1, 512), st.integers(1, 1024))
+def test_every_equation_in_the_advice_holds(train: int, micro: int, accumulation: int, ranks: int) -> None:
+    if train == micro * accumulation * ranks:
+        return
+    text = _product(train, micro, accumulation, ranks)
+    for equation in re.findall(r"(\d+) = (\d+) x (\d+) x (\d+)\b", text):
+        product, a, b, c = map(int, equation)
+        assert product == a * b * c
+    for keys in re.findall(r'"train_batch_size": (\d+), \S+ (\d+), "gradient_accumulation_steps": (\d+)', text):
+        batch, a, b = map(int, keys)
+        assert batch % (a * b) == 0
+
+
+# --- time-outs ----------------------------------------------------------------------------------------------------
+
+
+def test_the_default_that_is_in_force_is_named_as_such() -> None:
+    advice = advise("storage.slow-save", {"timeout_ms": 1_800_000}, facts_of(framework="open-r1"))
+    assert "--ddp_timeout=1800 is the default that was already in force and changes nothing" in advice[0].text
+    assert advice[0].command == "--ddp_timeout 3600"
+
+
+@pytest.mark.parametrize(
+    ("framework", "setting"),
+    [
+        ("trl", "--ddp_timeout 7200"),
+        ("megatron", "--distributed-timeout-minutes 120"),
+        ("verl", "actor_rollout_ref.nccl_timeout=7200"),
+        ("deepspeed", "export DEEPSPEED_TIMEOUT=120"),
+        ("lightning", "Trainer(strategy=DDPStrategy(timeout=timedelta(seconds=7200)))"),
+        ("", "torch.distributed.init_process_group(timeout=timedelta(seconds=7200))"),
+    ],
+)
+def test_each_framework_has_its_own_time_out(framework: str, setting: str) -> None:
+    assert setting == setting_for(7200, facts_of(framework=framework))[1]
+
+
+@given(st.floats(0, 1e6), st.floats(0, 1e6))
+def test_a_proposal_is_twice_what_was_not_enough(present: float, observed: float) -> None:
+    seconds = propose_s(present, observed)
+    assert seconds >= 2 * present and seconds >= 2 * observed and seconds % 1800 == 0
+
+
+def test_the_time_out_of_the_line_beats_the_configured_one() -> None:
+    assert present_timeout_s({"timeout_ms": 600_000}, facts_of(ddp_timeout_s=1800)) == 600.0
+    assert present_timeout_s({}, facts_of(ddp_timeout_s=1800)) == 1800.0
+
+
+@pytest.mark.parametrize("cause", ["collective.desync", "collective.shape-mismatch", "collective.api-hang"])
+def test_no_time_out_is_long_enough_for_a_desync(cause: str) -> None:
+    (advice,) = advise(cause, {"timeout_ms": 600_000}, facts_of())
+    assert advice.text.startswith("Do not raise")
+
+
+def test_raising_a_time_out_for_a_dead_rank_only_hides_it() -> None:
+    (advice,) = advise("collective.timeout", {}, facts_of())
+    assert "only makes the job fail later" in advice.text
+
+
+def test_zero_three_gets_a_sharded_save() -> None:
+    advice = advise("storage.slow-save", {}, facts_of(zero_stage=3))
+    assert any("zero_to_fp32.py" in (a.command or "") for a in advice)
+
+
+# --- memory -------------------------------------------------------------------------------------------------------
+
+
+def _oom(**fields: object) -> str:
+    return usage(fields).dominated_by()
+
+
+@pytest.mark.parametrize(
+    ("kind", "fields"),
+    [
+        ("tensors", {"wanted": "2.32 GiB", "capacity": "79.15 GiB", "free": "1.12 GiB", "allocated": "74.51 GiB", "reserved_gib": 1.2}),
+        ("fragmentation", {"wanted": "2.00 GiB", "capacity": "79.15 GiB", "free": "1.00 GiB", "allocated": "60.0 GiB", "reserved_gib": 16.5}),
+        ("another-process", {"wanted": "4.27 GiB", "capacity": "79.15 GiB", "free": "1.08 GiB", "allocated": "33.20 GiB", "reserved_mib": 160.41}),
+        ("one-tensor", {"wanted": "30.0 GiB", "capacity": "79.15 GiB", "free": "20.0 GiB", "allocated": "57.0 GiB", "reserved_gib": 0.5}),
+        ("fragmentation", {"wanted": "2.00 GiB", "capacity": "31.75 GiB", "free": "1.06 GiB", "allocated": "25.0 GiB", "held": "29.50 GiB"}),
+    ],
+)  # fmt: skip
+def test_the_numbers_of_a_message_tell_what_took_the_memory(kind: str, fields: dict[str, object]) -> None:
+    assert kind == _oom(**fields)
+
+
+def test_half_the_micro_batch_keeps_the_result() -> None:
+    fields = {
+        "wanted": "2.32 GiB",
+        "capacity": "79.15 GiB",
+        "free": "1.12 GiB",
+        "allocated": "74.51 GiB",
+        "reserved_gib": 1.2,
+    }
+    facts = facts_of(micro_batch_size=4, gradient_accumulation=8, world_size=16, framework="trl")
+    assert (
+        advise("memory.cuda-oom", fields, facts)[0].command
+        == "--per_device_train_batch_size 2 --gradient_accumulation_steps 16"
+    )
+
+
+def test_the_rank_itself_is_not_named_as_another_process() -> None:
+    fields = {
+        "wanted": "4 GiB",
+        "capacity": "79 GiB",
+        "free": "1 GiB",
+        "allocated": "33 GiB",
+        "other_pid": 41203,
+        "other_used": "34 GiB",
+    }
+    assert "41203" not in advise("memory.cuda-oom", fields, facts_of())[0].text
+
+
+@pytest.mark.parametrize(
+    ("text", "mib"), [("79.10 GiB", 79.10 * 1024), ("371.41 MiB", 371.41), ("2 GiB", 2048), ("448.00 KiB", 0.4375)]
+)
+def test_sizes_are_read_in_their_unit(text: str, mib: float) -> None:
+    assert mib == pytest.approx(size_mib(text))
+
+
+@given(st.text(max_size=40))
+def test_no_size_is_an_error(text: str) -> None:
+    size_mib(text)
+
+
+# --- GPUs and nodes -----------------------------------------------------------------------------------------------
+
+
+def test_one_gpu_too_many_names_the_sum_and_what_would_fit() -> None:
+    advice = advise("ray.unschedulable", {}, facts_of(gpus_per_node=8, nnodes=4, ray_gpus=31))
+    assert "4 x 8 = 32 GPUs are asked for, 31 exist: 1 too many. 4 nodes x 7 GPUs = 28" in advice[0].text
+
+
+def test_roles_add_up_unless_they_share() -> None:
+    roles = {
+        "actor_nodes": 1,
+        "actor_gpus_per_node": 8,
+        "critic_nodes": 1,
+        "critic_gpus_per_node": 4,
+        "vllm_engines": 2,
+        "vllm_tensor_parallel": 2,
+    }
+    assert sum(d.gpus for d in demands(facts_of(**roles))) == 16
+    assert sum(d.gpus for d in demands(facts_of(**roles, colocate_all=True))) == 8
+
+
+def test_idle_gpus_are_a_notice() -> None:
+    (notice,) = idle_notices(facts_of(actor_nodes=3, actor_gpus_per_node=8, ray_gpus=32))
+    assert "8 stay idle" in notice.text
+
+
+def test_no_notice_where_all_gpus_work() -> None:
+    assert idle_notices(facts_of(gpus_per_node=8, nnodes=4, ray_gpus=32)) == ()
+
+
+@given(st.integers(1, 64), st.integers(1, 16), st.integers(1, 1024))
+def test_what_would_fit_does_fit(nodes: int, per_node: int, present: int) -> None:
+    advice = advise("ray.unschedulable", {}, facts_of(gpus_per_node=per_node, nnodes=nodes, ray_gpus=present))
+    for a, b, c in re.findall(r"(\d+) nodes x (\d+) GPUs = (\d+)", " ".join(x.text for x in advice)):
+        assert int(a) * int(b) == int(c) <= present
+
+
+@pytest.mark.parametrize(("text", "count"), [("0,1,2,3", 4), ("0", 1), ("", 0), ("GPU-8f1,GPU-9a2", 2), ("-1", 0)])
+def test_visible_devices_are_counted(text: str, count: int) -> None:
+    assert count == visible_devices(facts_of(cuda_visible_devices=text))
+
+
+def test_a_process_beyond_the_visible_devices_is_named() -> None:
+    advice = advise("config.world-size-mismatch", {}, facts_of(cuda_visible_devices="0,1,2,3", gpus_per_node=8))
+    assert "local rank 4 addresses a device that it cannot see" in " ".join(a.text for a in advice)
+
+
+# --- connections --------------------------------------------------------------------------------------------------
+
+
+def test_the_checks_of_a_reset_begin_with_the_peer_and_end_with_the_cache() -> None:
+    advice = advise("network.connection-reset", {"peer_ip": "10.0.0.7"}, facts_of())
+    assert "10.0.0.7" in advice[0].text
+    assert "torch_extensions" in advice[-1].text
+
+
+def test_an_interface_that_reaches_no_other_host_is_named() -> None:
+    text = " ".join(a.text for a in advise("nccl.bootstrap", {}, facts_of(socket_ifname="docker0")))
+    assert "docker0 names an interface that reaches no other host" in text
+
+
+@pytest.mark.parametrize(
+    ("openrlhf", "vllm", "expected"), [("0.3.0", "0.4.3", True), ("0.6.0", "0.8.1", False), ("0.3.0", "0.4.2", False)]
+)
+def test_gloo_is_offered_only_where_the_weight_sync_is_broken(openrlhf: str, vllm: str, expected: bool) -> None:
+    facts = facts_of(framework="openrlhf", openrlhf_version=openrlhf, vllm_version=vllm)
+    text = " ".join(a.command or "" for a in advise("nccl.remote-error", {}, facts))
+    assert expected is ("vllm_sync_backend gloo" in text)
+
+
+def test_the_price_of_gloo_is_told() -> None:
+    facts = facts_of(framework="openrlhf", vllm_version="0.4.3")
+    text = " ".join(a.text for a in advise("nccl.remote-error", {}, facts))
+    assert "without GPUDirect RDMA" in text and "several times longer" in text
+
+
+def test_a_known_bug_says_what_to_install() -> None:
+    fields = {
+        "library": "trl",
+        "fixed_in": "0.15.1",
+        "way_round": "train with packing.",
+        "command": "--packing true",
+        "installed": "0.15.0",
+    }
+    first, second = advise("software.known-bug", fields, facts_of())
+    assert (first.command, second.command) == ("pip install -U 'trl>=0.15.1'", "--packing true")
+
+
+def test_a_setting_reads_as_an_equation() -> None:
+    assert str(Setting(2, 18, 7)) == "252 = 2 x 18 x 7"
