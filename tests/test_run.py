@@ -55,6 +55,9 @@ def start(*words: str, options: tuple[str, ...] = (), **more) -> subprocess.Pope
     return subprocess.Popen([*RUN, *options, "--", *words], stdin=subprocess.DEVNULL, **more)
 
 
+PIPED = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL}
+
+
 def python(code: str) -> tuple[str, ...]:
     return (sys.executable, "-Sc", code)
 
@@ -349,7 +352,7 @@ def test_silence_is_reported_and_the_job_goes_on(tmp_path):
 def test_preemption_is_reported_before_the_job_has_ended(tmp_path):
     """SIGKILL follows SIGTERM after a while, and no report can follow that."""
     code = f"import os, signal, time; os.write(1, {OOM.encode()!r}); signal.signal(15, signal.SIG_IGN); time.sleep(30)"
-    with start(*python(code), options=("-o", "report.md"), stdout=subprocess.PIPE, start_new_session=True) as job:
+    with start(*python(code), options=("-o", "report.md"), start_new_session=True, **PIPED) as job:
         assert job.stdout is not None
         job.stdout.readline()
         job.terminate()
