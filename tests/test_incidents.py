@@ -1,0 +1,171 @@
+"""The six documented incidents and their twins: each verdict, and that it holds with other numbers, worlds and wordings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from .incident_pipe import FIXTURES, Outcome, look, write
+
+INCIDENTS = sorted(p.name for p in FIXTURES.glob("incidents-*"))
+FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+BUG, BATCH = "software.known-bug", "config.batch-size-mismatch"
+
+
+def _truth(name: str) -> dict[str, Any]:
+    truth: dict[str, Any] = yaml.safe_load((FIXTURES / name / "truth.yaml").read_text())
+    return truth
+
+
+@pytest.mark.parametrize("name", INCIDENTS)
+def test_an_incident_gets_its_verdict(name: str) -> None:
+    truth, found = _truth(name), look(FIXTURES / name / "logs")
+    right = [None] if truth["root_cause"] == "healthy" else [truth["root_cause"], *truth["accept"]]
+    assert found.verdict.cause in right
+
+
+@pytest.mark.parametrize("name", [n for n in INCIDENTS if _truth(n)["culprit_ranks"] is not None])
+def test_an_incident_gets_its_culprit(name: str) -> None:
+    assert _truth(name)["culprit_ranks"] == look(FIXTURES / name / "logs").verdict.culprits
+
+
+@pytest.mark.parametrize("twin", [n for n in INCIDENTS if "-twin-" in n])
+def test_a_twin_does_not_get_the_verdict_it_is_a_twin_to(twin: str) -> None:
+    first = next(n for n in INCIDENTS if n.startswith(twin.partition("-twin-")[0]) and "-twin-" not in n)
+    assert _truth(first)["root_cause"] != look(FIXTURES / twin / "logs").verdict.cause
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("incidents-1-batch-size", ["252 = 2 x 18 x 7", "266 = 2 x 19 x 7", "256 = 2 x 16 x 8", "126 = 2 x 9 x 7"]),
+        ("incidents-2-reset-in-setup", ["10.42.0.12", "NCCL_SOCKET_IFNAME", "/dev/shm", "NCCL_P2P_DISABLE", "torch_extensions"]),
+        ("incidents-3-vllm-weight-sync", ["vllm_sync_backend gloo", "NCCL_P2P_DISABLE", "0.4.2"]),
+        ("incidents-4-slow-save", ["--ddp_timeout=1800 is the default", "--ddp_timeout 3600", "zero_to_fp32.py"]),
+        ("incidents-5-trl-hang", ["trl>=0.15.1", "packing"]),
+        ("incidents-6-one-gpu-too-many", ["4 x 8 = 32", "31 exist", "4 nodes x 7 GPUs = 28"]),
+        ("incidents-6-one-node-idle", ["3 x 8 = 24", "8 stay idle"]),
+    ],
+)  # fmt: skip
+def test_the_advice_of_an_incident_is_more_useful_than_its_write_up(name: str, parts: list[str]) -> None:
+    words = look(FIXTURES / name / "logs").words
+    assert [p for p in parts if p not in words] == []
+
+
+def test_a_configuration_beside_the_logs_sharpens_the_advice(tmp_path: Path) -> None:
+    log = "[rank0]: AssertionError: Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size 256 != 4 * 9 * 7\n"
+    (console,) = write(tmp_path, console_log=log)
+    (script,) = write(
+        tmp_path, launch_sh="deepspeed --num_gpus 8 --module openrlhf.cli.train_sft --train_batch_size 256\n"
+    )
+    assert "--train_batch_size" not in look(console).words
+    words = look(console, script).words
+    assert "the launch asks for 8 processes" in words and "--train_batch_size 252 --micro_train_batch_size 4" in words
+
+
+# --- other numbers, worlds and wordings -----------------------------------------------------------------------------
+
+WORDINGS = (
+    "AssertionError: Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size {t} != {m} * {a} * {w}",
+    "AssertionError: Check batch related parameters. train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size \n{t} != {m} * {a} * {w}.0",
+)  # fmt: skip
+
+
+@FEW
+@given(st.integers(1, 16), st.integers(1, 64), st.integers(2, 32), st.integers(1, 40), st.sampled_from(WORDINGS))
+def test_any_batch_that_does_not_fit_gets_valid_settings(
+    tmp_path: Path, micro: int, accumulation: int, ranks: int, more: int, wording: str
+) -> None:
+    train = micro * accumulation * ranks + more
+    text = wording.format(t=train, m=micro, a=accumulation, w=ranks)
+    lines = "".join(f"[rank{r}]: {line}\n" for r in range(ranks) for line in text.splitlines())
+    found = look(*write(tmp_path, console_log=lines))
+    assert (found.verdict.cause, found.verdict.culprits) == (BATCH, [])
+    assert f"{micro} x {accumulation} x {ranks} = {micro * accumulation * ranks}, not {train}" in found.words
+
+
+def _gathers(sizes: list[int], seq: int, minutes: int) -> str:
+    ms = minutes * 60_000
+    return "Launch command: accelerate launch trl/scripts/sft.py\n" + "".join(
+        f"[rank{r}]:[E217 14:48:10.352109142 ProcessGroupNCCL.cpp:616] [Rank {r}] Watchdog caught collective operation "
+        f"timeout: WorkNCCL(SeqNum={seq}, OpType=ALLGATHER, NumelIn={n}, NumelOut={n * len(sizes)}, Timeout(ms)={ms}) "
+        f"ran for {ms + 20 + r} milliseconds before timing out.\n"
+        for r, n in enumerate(sizes)
+    )
+
+
+SIZES = st.lists(st.integers(1_000, 10_000_000), min_size=2, max_size=8, unique=True)
+
+
+@FEW
+@given(SIZES, st.integers(2, 5000), st.sampled_from([10, 30, 60]))
+def test_the_trl_bug_needs_its_version_and_sizes_that_differ(
+    tmp_path: Path, sizes: list[int], seq: int, minutes: int
+) -> None:
+    def verdict(trl: str, values: list[int]) -> Outcome:
+        return look(*write(tmp_path, console_log=_gathers(values, seq, minutes), pip__freeze_txt=f"trl=={trl}\n"))
+
+    assert verdict("0.15.0", sizes).verdict.cause == BUG
+    assert verdict("0.15.1", sizes).verdict.cause != BUG
+    assert verdict("0.15.0", [sizes[0]] * len(sizes)).verdict.cause != BUG
+
+
+@FEW
+@given(SIZES, st.integers(2, 5000))
+def test_without_a_version_the_trl_bug_is_possible_and_one_command_settles_it(
+    tmp_path: Path, sizes: list[int], seq: int
+) -> None:
+    found = look(*write(tmp_path, console_log=_gathers(sizes, seq, 30), pip__freeze_txt="torch==2.5.1\n"))
+    assert found.verdict.cause != BUG
+    assert any(s.command and s.command.startswith("pip show trl") for n in found.notices for s in n.remedy)
+
+
+@FEW
+@given(st.integers(2, 64), st.integers(2, 8), st.integers(1, 16))
+def test_any_sum_of_gpus_that_does_not_fit_is_told(tmp_path: Path, nodes: int, per_node: int, missing: int) -> None:
+    wanted = nodes * per_node
+    present = max(1, wanted - missing)
+    text = (
+        f"Running entrypoint for job raysubmit_x1: python3 -m openrlhf.cli.train_ppo_ray --actor_num_nodes {nodes} "
+        f"--actor_num_gpus_per_node {per_node} --colocate_all_models\n"
+        f"cluster resources: {{'CPU': 384.0, 'GPU': {present}.0}}\n"
+        f"(autoscaler +2m10s) Error: No available node types can fulfill resource request {{'CPU': {per_node}.0, "
+        f"'GPU': {per_node}.0}}. Add suitable node types to this cluster to resolve this issue.\n"
+    )
+    found = look(*write(tmp_path, driver_log=text))
+    assert found.verdict.cause in ("ray.unschedulable", "config.world-size-mismatch")
+    assert (
+        f"{nodes} x {per_node} = {wanted} GPUs are asked for, {present} exist: {wanted - present} too many"
+        in found.words
+    )
+
+
+@FEW
+@given(st.integers(2, 16), st.integers(100, 90_000), st.sampled_from([600, 1800, 3600]), st.integers(1, 40))
+def test_any_slow_save_gets_a_time_out_that_is_longer(
+    tmp_path: Path, ranks: int, seq: int, seconds: int, more: int
+) -> None:
+    lines = "".join(
+        f"[rank{r}]: [INFO] distributed init: rank={r} world_size={ranks} local_rank={r} backend=nccl\n"
+        for r in range(ranks)
+    )
+    lines += "[INFO|trainer.py:3942] 2025-02-20 10:31:05,220 >> Saving model checkpoint to /nfs/ckpt/checkpoint-100\n"
+    minute, ms = 31 + seconds // 60, seconds * 1000
+    stamp = f"220 {10 + minute // 60:02d}:{minute % 60:02d}:06.123412954"
+    lines += "".join(
+        f"[rank{r}]:[E{stamp} ProcessGroupNCCL.cpp:616] [Rank {r}] Watchdog caught collective operation timeout: "
+        f"WorkNCCL(SeqNum={seq}, OpType=_ALLGATHER_BASE, NumelIn=64, NumelOut={64 * ranks}, Timeout(ms)={ms}) ran for "
+        f"{ms + more} milliseconds before timing out.\n"
+        for r in range(1, ranks)
+    )
+    (path, script) = write(tmp_path, console_log=lines, launch_sh="accelerate launch src/open_r1/sft.py\n")
+    found = look(path, script)
+    assert found.verdict.cause in ("storage.slow-save", "collective.straggler")
+    assert found.verdict.culprits == [0]
+    proposed = [int(a.command.split()[-1]) for a in found.advice if a.command and a.command.startswith("--ddp_timeout")]
+    assert all(p >= 2 * seconds for p in proposed) and (proposed or found.verdict.cause != "storage.slow-save")

@@ -1,0 +1,162 @@
+"""Known bugs: the version decides; an entry without a source, or a version that nobody told, decides nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from diagnose.facts import facts_of
+from diagnose.known_bugs import BUGS, TABLE, details, fixes_of, standing
+from diagnose.known_bugs_by_version import TABLE as BY_VERSION
+from diagnose.rule import Rule
+from diagnose.version_conditions import condition_holds, judge, settling_command
+from diagnose.versions import is_range
+
+from .incident_pipe import catalogue, look, write
+
+RULES = {k: r for k, r in catalogue().rules.items() if r.cause == BUGS}
+ROWS = catalogue().tables[BY_VERSION].rows
+LIBRARIES = (
+    "torch",
+    "nccl",
+    "trl",
+    "transformers",
+    "accelerate",
+    "deepspeed",
+    "vllm",
+    "openrlhf",
+    "verl",
+    "ray",
+    "lightning",
+)
+RENAME = "FileNotFoundError: [Errno 2] No such file or directory: './out/tmp-checkpoint-20' -> './out/checkpoint-20'"
+
+
+def _rule(**applies_to: str) -> Rule:
+    return Rule("t", "symptom", "line", "w", (), "s", applies_to=applies_to, id=f"{BUGS}/t", cause=BUGS)
+
+
+# --- the entries --------------------------------------------------------------------------------------------------
+
+
+def test_there_are_forty_entries_and_more_over_all_libraries() -> None:
+    seen = {n for r in RULES.values() for n in r.applies_to} | {n for row in ROWS for n in row["applies_to"]}  # type: ignore[attr-defined]
+    assert len(RULES) + len(ROWS) >= 40
+    assert set() == set(LIBRARIES) - seen
+
+
+@pytest.mark.parametrize("name", sorted(RULES))
+def test_a_rule_has_versions_a_source_and_a_row_of_what_mends_it(name: str) -> None:
+    rule = RULES[name]
+    assert any(is_range(w) for w in rule.applies_to.values())
+    assert all("/issues/" in r or "/pull/" in r for r in rule.references) and rule.references
+    row = fixes_of(catalogue())[name.rpartition("/")[2]]
+    assert row.get("fixed_in") or row.get("way_round")
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda r: r["bug"])
+def test_a_row_has_versions_a_source_and_a_consequence(row: dict[str, object]) -> None:
+    assert row["references"] and row["effect"] and row["title"]
+    assert any(is_range(str(w)) for w in dict(row["applies_to"]).values())  # type: ignore[call-overload]
+    assert row.get("fixed_in") or row.get("way_round")
+
+
+def test_no_row_of_the_table_is_without_its_rule() -> None:
+    names = {name.rpartition("/")[2] for name in RULES}
+    assert set() == set(fixes_of(catalogue())) - names and TABLE in catalogue().tables
+
+
+# --- the decision -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("facts", "expected"),
+    [
+        ({"trl_version": "0.15.0"}, "confirmed"),
+        ({"trl_version": "0.15.1"}, "refuted"),
+        ({"trl_version": "0.14.0"}, "refuted"),
+        ({"trl_version": "0.15.0", "packing": True}, "refuted"),
+        ({"trl_version": "0.15.0", "packing": False}, "confirmed"),
+        ({}, "possible"),
+    ],
+)
+def test_the_version_decides(facts: dict[str, str | bool], expected: str) -> None:
+    assert expected == standing(_rule(trl="==0.15.0", packing="not true"), facts_of(**facts))
+
+
+def test_two_libraries_have_to_agree() -> None:
+    both = _rule(trl="<0.16", deepspeed=">=0.16.4")
+    assert standing(both, facts_of(trl_version="0.15.0", deepspeed_version="0.15.4")) == "refuted"
+    assert standing(both, facts_of(trl_version="0.15.0")) == "possible"
+
+
+def test_a_condition_may_name_several_values() -> None:
+    assert condition_holds("trainer", "orpo|cpo", facts_of(trainer="cpo")) is True
+    assert condition_holds("trainer", "orpo|cpo", facts_of(trainer="sft")) is False
+    assert condition_holds("trainer", "orpo|cpo", facts_of()) is None
+
+
+def test_the_version_of_nccl_comes_under_its_own_name() -> None:
+    assert judge({"nccl": "==2.29.2"}, facts_of(nccl_version="2.29.2")) == (True, True)
+    assert "torch.cuda.nccl.version" in settling_command(["nccl"])
+
+
+def test_details_name_what_is_installed_and_what_mends_it() -> None:
+    rule = RULES[f"{BUGS}/transformers-checkpoint-rename-race"]
+    known = details(rule, fixes_of(catalogue()), facts_of(transformers_version="4.36.1"))
+    assert (known["library"], known["installed"], known["fixed_in"]) == ("transformers", "4.36.1", "4.37.0")
+
+
+# --- from the logs ------------------------------------------------------------------------------------------------
+
+
+def test_a_line_that_names_its_bug_needs_no_version(tmp_path: Path) -> None:
+    assert look(*write(tmp_path, console_log=f"[rank1]: {RENAME}\n")).verdict.cause == BUGS
+
+
+def test_another_version_is_not_blamed(tmp_path: Path) -> None:
+    files = write(tmp_path, console_log=f"[rank1]: {RENAME}\n", pip__freeze_txt="transformers==4.40.0\n")
+    assert look(*files).verdict.cause != BUGS
+
+
+def test_the_affected_version_is_blamed_and_its_upgrade_told(tmp_path: Path) -> None:
+    files = write(tmp_path, console_log=f"[rank1]: {RENAME}\n", pip__freeze_txt="transformers==4.36.1\n")
+    found = look(*files)
+    assert found.verdict.cause == BUGS
+    assert "Upgrade transformers to 4.37.0 or later (4.36.1 is installed)" in found.words
+
+
+def test_a_symptom_without_a_version_comes_with_the_command_that_settles_it(tmp_path: Path) -> None:
+    text = (
+        "(RayWorkerWrapper pid=4183, ip=10.3.32.122) ERROR 06-03 23:13:39 worker_base.py:148] Error executing method "
+        "start_worker_execution_loop. This might cause deadlock in distributed execution.\n"
+    )
+    (notice,) = look(*write(tmp_path, driver_log=text)).notices
+    assert notice.remedy[0].command == "pip show vllm | grep -E '^(Name|Version)'"
+
+
+def test_a_version_that_is_silently_wrong_is_a_notice_of_a_healthy_job(tmp_path: Path) -> None:
+    files = write(
+        tmp_path, pip__freeze_txt="deepspeed==0.18.1\n", console_log="{'train_runtime': 61.2, 'epoch': 3.0}\n"
+    )
+    found = look(*files)
+    assert any("deepspeed 0.18.1 has a known bug" in n.text and "0.18.3" in n.text for n in found.notices)
+    assert found.verdict.outcome != "failed"
+
+
+def test_a_hang_of_a_version_that_hangs_at_random_stays_a_possibility(tmp_path: Path) -> None:
+    line = (
+        "[rank{r}]:[E220 11:03:07.352129142 ProcessGroupNCCL.cpp:629] [Rank {r}] Watchdog caught collective operation "
+        "timeout: WorkNCCL(SeqNum=97, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for 600041 "
+        "milliseconds before timing out.\n"
+    )
+    files = write(tmp_path, console_log="".join(line.format(r=r) for r in range(4)), pip__freeze_txt="torch==2.7.0\n")
+    found = look(*files)
+    assert found.verdict.cause != BUGS
+    assert any("torch 2.7.0 has a known bug" in n.text for n in found.notices)
+
+
+def test_no_library_no_notice(tmp_path: Path) -> None:
+    line = "[rank0]:[E220 11:03:07.352129142 ProcessGroupNCCL.cpp:629] [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLGATHER, NumelIn=4, NumelOut=16, Timeout(ms)=600000) ran for 600041 milliseconds before timing out.\n"
+    assert look(*write(tmp_path, console_log=line)).notices == ()
