@@ -228,3 +228,19 @@ def test_every_control_has_a_name(opened):
     page = opened(cuda_oom())
     nameless = "[...document.querySelectorAll('button, input, [tabindex=\"0\"]')].filter(e => !(e.textContent.trim() || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.labels?.length)).map(e => e.outerHTML)"
     assert page.evaluate(nameless) == []
+
+
+def test_where_no_moment_is_the_root_the_proof_joins_the_picture(opened):
+    report = straggler()
+    page = opened(replace(report, timeline=report.timeline[1:]))
+    assert page.evaluate("document.querySelector('#picture .call').textContent").startswith("2024-06-02 03:14:07,201 INFO trainer.checkpoint")
+
+
+def test_print_is_light_whatever_the_screen(opened):
+    page = opened(cuda_oom())
+    page.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.call("Emulation.setEmulatedMedia", media="screen", features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.call("Emulation.setEmulatedMedia", media="", features=[])
+    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(18, 22, 29)")
