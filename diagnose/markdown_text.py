@@ -7,11 +7,17 @@ from __future__ import annotations
 
 import re
 
-_TICKS = re.compile("`+")
-# What GitHub turns into links or notices without any markup: URLs, @names, #123. In a code span they stay text.
-_AUTOMATIC = re.compile(r"(?:https?|ftp)://[^\s`]{1,2000}|www\.[^\s`]{1,2000}|(?<![\w`])[@#][\w/-]{1,100}")
+from .lazy_pattern import lazy
+
+_TICKS = lazy("`+")
+# What GitHub turns into links or notices without any markup: URLs, @names, #123. In a code span they stay text; and
+# what a sentence of the catalogue quotes (`if rank == 0`) is meant as one.
+_AUTOMATIC = lazy(
+    r"(?<!`)`(?P<quoted>[^`\n]{1,200})`(?!`)"
+    r"|(?:https?|ftp)://[^\s`]{1,2000}|www\.[^\s`]{1,2000}|(?<![\w`])[@#][\w/-]{1,100}"
+)
 # Only what acts where it stands: `a < b`, `snake_case`, `[0-7]` and `\x1b` read best as they are.
-_ACTIVE = re.compile(
+_ACTIVE = lazy(
     r"""
     \\(?=[!-/:-@\[-`{-~]|$)        # a backslash before punctuation escapes it
     | ` | \| | ~
@@ -24,7 +30,7 @@ _ACTIVE = re.compile(
     re.VERBOSE,
 )
 # What means something only where a line begins: "# x", "- x", "+ x", "---", "===", "> x", "[ ] x", "1. x", "1) x".
-_LINE_START = re.compile(r"(#{1,6}(?:\s|$)|[-+=](?:[-+=\s]|$)|>|\[)|(\d{1,9})[.)](?:\s|$)")
+_LINE_START = lazy(r"(#{1,6}(?:\s|$)|[-+=](?:[-+=\s]|$)|>|\[)|(\d{1,9})[.)](?:\s|$)")
 
 
 def text(value: str) -> str:
@@ -32,7 +38,7 @@ def text(value: str) -> str:
     pieces: list[str] = []
     done = 0
     for match in _AUTOMATIC.finditer(value):
-        pieces += [_escape(value[done : match.start()]), code(match[0])]
+        pieces += [_escape(value[done : match.start()]), code(match["quoted"] or match[0])]
         done = match.end()
     joined = "".join([*pieces, _escape(value[done:])])
     start = _LINE_START.match(joined)

@@ -76,3 +76,14 @@ def value_text(value: object) -> str:
     if isinstance(value, tuple):
         return clip(", ".join(map(str, value)), 200)
     return clip(one_line(str(value)), 200)
+
+
+def common_folder(files: Sequence[str]) -> str:
+    """Yield the folder (`a/b/`) in which all the files lie; nothing where they share none."""
+    folders = [one_line(f).rpartition("!")[0].split("/")[:-1] or one_line(f).split("/")[:-1] for f in files]
+    shared: list[str] = []
+    for parts in zip(*folders, strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    return "/".join(shared) + "/" if shared else ""

@@ -13,6 +13,7 @@ from .language import Say
 from .printable import clip
 from .view_evidence import EvidenceView
 from .view_parts import View
+from .view_tables import filled
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -78,6 +79,7 @@ def _environment(folder: Path) -> Environment:
         slack_code=markdown_text.slack_code,
         slack_fence=markdown_text.slack_fence,
         block=block,
+        filled=filled,
         clip=clip,
     )
     return environment
