@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .account_rows import attempt_rows, collective_rows, gap_rows, input_rows, rank_rows, stack_rows, timeline_rows
@@ -47,7 +47,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         outcome=verdict.outcome,
         diagnosis=_diagnosis(found, catalogue, show, translator),
         facts=found.facts.rows(),
-        notices=found.notices,
+        notices=tuple(_notice(n, translator) for n in found.notices),
         chain=_chain(job, verdict, catalogue, translator),
         alternatives=_alternatives(job, verdict, catalogue, show, translator),
         symptoms=_symptoms(job, verdict, translator, show, job.failures()),
@@ -57,10 +57,10 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         collectives=collective_rows(job),
         stacks=stack_rows(job),
         attempts=attempt_rows(job, show),
-        gaps=gap_rows(job, scan, translator.words),
+        gaps=gap_rows(job, scan, translator),
         inputs=input_rows(job, scan),
         stats=Stats(sum(s.bytes for s in scan.sources.values()), len(job.events)),
-        time_basis=job.clocks.basis,
+        time_basis=translator.sentence(job.clocks.basis),
     )
 
 
@@ -79,12 +79,12 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
     return Diagnosis(
         cause=cause.id,
         title=cause.title,
-        summary=_summary(verdict, cause, translator.words),
+        summary=_summary(verdict, cause, translator),
         confidence=verdict.confidence,
         certainty=verdict.certainty,
-        culprits=_culprits(job, verdict),
+        culprits=_culprits(job, verdict, translator),
         evidence=tuple(show.evidence(x) for x in proof),
-        remedy=tuple(_remedy(cause, fields, found.facts)),
+        remedy=tuple(_remedy(cause, fields, found.facts, translator)),
         owner=cause.owner,
         restart=cause.restart,
         references=cause.references,
@@ -104,6 +104,11 @@ def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
     evidence = tuple(show.evidence(x) for x in last)
     return Diagnosis("unknown", words.say("unknown-title"), words.say("unknown-summary"), 0.3, "possible",
                      evidence=evidence, remedy=steps, restart="no", owner="")  # fmt: skip
+
+
+def _notice(notice: Notice, translator: Translator) -> Notice:
+    steps = tuple(replace(s, text=translator.sentence(s.text)) for s in notice.remedy)
+    return replace(notice, text=translator.sentence(notice.text), remedy=steps)
 
 
 def _proof(verdict: Verdict) -> list[Exhibit]:
@@ -129,10 +134,13 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
     return dict(root.finding.fields) if root.finding else {}
 
 
-def _summary(verdict: Verdict, cause: Cause, words: Words) -> str:
-    root = verdict.roots[0]
-    said = root.finding.why if root.finding is not None else says(root.first) if root.first else ""
-    return words.summary(cause.title, verdict.culprits, verdict.culprit_hosts, said)
+def _summary(verdict: Verdict, cause: Cause, translator: Translator) -> str:
+    said = translator.sentence(_said(verdict.roots[0]))
+    return translator.words.summary(cause.title, verdict.culprits, verdict.culprit_hosts, said)
+
+
+def _said(suspect: Suspect) -> str:
+    return suspect.finding.why if suspect.finding else says(suspect.first) if suspect.first else ""
 
 
 def says(event: Event) -> str:
@@ -143,32 +151,32 @@ def says(event: Event) -> str:
         return event.text.split("\n", 1)[0][:200]
 
 
-def _culprits(job: Job, verdict: Verdict) -> tuple[Culprit, ...]:
+def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culprit, ...]:
     found = []
     for rank in verdict.culprits:
         info = job.ranks.get(rank)
         suspect = next((s for s in verdict.roots if s.rank == rank), verdict.roots[0])
-        why = suspect.finding.why if suspect.finding else says(suspect.first) if suspect.first else ""
+        why = translator.sentence(_said(suspect))
         host = info.host if info and info.host else suspect.host
         local = info.local_rank if info else None
         device = suspect.first.fields.get("device") if suspect.first else None
         gpu = device if isinstance(device, int) else info.device if info else None
         found.append(Culprit(rank, host, local, gpu, info.pid if info else None, why))
     if not found:
-        found = [Culprit(None, h, why=_host_why(verdict, h)) for h in verdict.culprit_hosts[:8]]
+        found = [Culprit(None, h, why=translator.sentence(_host_why(verdict, h))) for h in verdict.culprit_hosts[:8]]
     return tuple(found)
 
 
 def _host_why(verdict: Verdict, host: str) -> str:
     suspect = next((s for s in verdict.roots if s.host == host), verdict.roots[0])
-    return suspect.finding.why if suspect.finding else says(suspect.first) if suspect.first else ""
+    return _said(suspect)
 
 
-def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts) -> Iterable[RemedyStep]:
+def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator) -> Iterable[RemedyStep]:
     """What can be calculated for this job first, then the cause's own steps, in the order now, fix, prevent, collect."""
     solved = advise(cause.id, fields, facts)
     replaced = {a.when for a in solved if a.replaces}
-    steps = [RemedyStep(a.when, a.text, a.command) for a in solved]
+    steps = [RemedyStep(a.when, translator.sentence(a.text), a.command) for a in solved]
     steps += [s for s in _own_steps(cause, {**facts.values(), **fields}) if s.when not in replaced]
     return sorted(steps, key=lambda s: ORDER.index(s.when))
 

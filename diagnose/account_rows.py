@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from .account_words import Words
 from .collectives import collective_tables
 from .correlation.finding import Exhibit
 from .correlation.standing import stack_tree
@@ -151,11 +150,13 @@ def input_rows(job: Job, scan: Scan) -> tuple[InputRow, ...]:
     )
 
 
-def gap_rows(job: Job, scan: Scan, words: Words) -> tuple[Gap, ...]:
+def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
     """Yield what was missing or not read, and how to have it next time."""
+    words = translator.words
+    said = ((text, translator.sentence(text)) for text in scan.gaps)
     gaps = [
-        Gap(text, words.say("more-time"), "diagnose --budget 300 …") if "budget" in text else Gap(text)
-        for text in scan.gaps
+        Gap(shown, words.say("more-time"), "diagnose --budget 300 …") if "budget" in text else Gap(shown)
+        for text, shown in said
     ]
     world = job.world_size
     missing = sorted(set(range(world)) - job.known_ranks()) if world and world <= 65536 else []

@@ -9,12 +9,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from .account_words import Words
 from .catalogue import load_yaml
 from .errors import RuleError
 from .rule import STRICT, Cause, Rule, When
+
+if TYPE_CHECKING:
+    from .phrasebook import Phrasebook
 
 FILE = "cause.zh.yaml"
 
@@ -57,6 +60,7 @@ class Translator:
         self.words = Words(self.is_chinese)
         self._folders = tuple(folders) if self.is_chinese else ()
         self._read: dict[str, Translation | None] = {}
+        self._phrases: Phrasebook | None = None
 
     def cause(self, cause: Cause) -> Cause:
         """Yield the cause with its texts translated."""
@@ -69,6 +73,16 @@ class Translator:
         if known is not None:
             return known.messages.get(rule.id.rpartition("/")[2], known.title)
         return _of_no_cause(rule) if self.is_chinese else rule.title
+
+    def sentence(self, text: str) -> str:
+        """Yield what the engine says of its own, by the phrasebook."""
+        if not self._folders:
+            return text
+        if self._phrases is None:
+            from .phrasebook import read_phrasebook  # noqa: PLC0415 - only where it is needed
+
+            self._phrases = read_phrasebook(self._folders)
+        return self._phrases.sentence(text)
 
     def _of(self, cause: str) -> Translation | None:
         if self._folders and cause not in self._read:

@@ -1,0 +1,229 @@
+"""Chinese texts of causes and messages: complete, read only when asked for, never half of a page."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import diagnose
+from diagnose.catalogue import SHIPPED, Catalogue, load_rules, rule_folders
+from diagnose.language import language_of
+from diagnose.report import Report
+from diagnose.rule import Cause, Remedy
+from diagnose.translation import ENGLISH, Step, Translation, Translator, placeholders, translation_faults
+
+FIXTURES = Path(__file__).parent.parent / "fixtures"
+CHINESE = re.compile(r"[\u4e00-\u9fff]")
+CAUSE_YAML = """\
+title: the widget broke
+means: A widget broke.
+owner: config
+restart: "no"
+remedy:
+  - {when: now, text: "Mend {{ widget }}.", command: mend}
+  - {when: fix, text: Buy a better one.}
+collect_next_time: [The widget.]
+findings_only: a test
+"""
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load_rules()
+
+
+@pytest.fixture
+def overlay(tmp_path: Path) -> Path:
+    home = tmp_path / "mine" / "config" / "widget"
+    home.mkdir(parents=True)
+    (home / "cause.yaml").write_text(CAUSE_YAML)
+    return tmp_path / "mine"
+
+
+def faults(overlay: Path, chinese: str) -> list[str]:
+    (overlay / "config" / "widget" / "cause.zh.yaml").write_text(chinese, encoding="utf-8")
+    catalogue = load_rules(overlay)
+    return list(translation_faults(catalogue.causes["config.widget"], catalogue.rules, rule_folders(overlay)))
+
+
+GOOD = """\
+title: 部件坏了
+means: 一个部件坏了。
+remedy:
+  - {when: now, text: "修好 {{widget}}。"}
+  - {when: fix, text: 换个更好的。}
+collect_next_time: [部件本身。]
+"""
+
+
+# --- the shipped texts -------------------------------------------------------------------------------------------
+
+
+def test_every_shipped_cause_has_a_complete_translation(catalogue: Catalogue) -> None:
+    folders = [SHIPPED]
+    found = [f"{c.id}: {f}" for c in catalogue.causes.values() for f in translation_faults(c, catalogue.rules, folders)]
+    assert found == []
+
+
+def test_every_text_is_chinese(catalogue: Catalogue) -> None:
+    translator = Translator("zh", [SHIPPED])
+    english = []
+    for cause in map(translator.cause, catalogue.causes.values()):
+        texts = [cause.title, cause.means, *(r.text for r in cause.remedy), *cause.collect_next_time]
+        # "{{ meaning }}: {{ action }}." holds nothing to translate
+        english += [(cause.id, t) for t in texts if not CHINESE.search(t) and not t.startswith("{{")]
+    assert english == []
+
+
+def test_punctuation_between_chinese_characters_is_full_width(catalogue: Catalogue) -> None:
+    half_width = re.compile(r"[\u4e00-\u9fff][,;:?!]|[\u4e00-\u9fff]\.(?:\s|$)|[,;?!][\u4e00-\u9fff]")
+    files = sorted(SHIPPED.rglob("cause.zh.yaml"))
+    wrong = []
+    for path in files:
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if half_width.search(line):
+                wrong.append(f"{path.parent.name}:{number}: {line}")
+    assert len(catalogue.causes) == len(files)
+    assert wrong == []
+
+
+def test_chinese_and_latin_words_are_set_apart_by_a_space() -> None:
+    glued = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9`]|[A-Za-z0-9`][\u4e00-\u9fff]")
+    wrong = [
+        f"{path.parent.name}: {line.strip()}"
+        for path in sorted(SHIPPED.rglob("cause.zh.yaml"))
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if glued.search(line)
+    ]
+    assert wrong == []
+
+
+# --- what the check finds ----------------------------------------------------------------------------------------
+
+
+def test_good_translation_has_no_fault(overlay: Path) -> None:
+    assert faults(overlay, GOOD) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "fault"),
+    [
+        (GOOD.replace("  - {when: fix, text: 换个更好的。}\n", ""), "remedy has the steps now; cause.yaml has now, fix"),
+        (GOOD.replace("when: fix", "when: prevent"), "remedy has the steps now, prevent; cause.yaml has now, fix"),
+        (GOOD.replace("{{widget}}", "部件"), "remedy 1 has other placeholders than cause.yaml: {{widget}}"),
+        (GOOD.replace("[部件本身。]", "[]"), "collect_next_time has 0 items; cause.yaml has 1"),
+        (GOOD.replace("部件坏了", "' '", 1), "title is empty"),
+        (GOOD + "messages: {no-such-rule: 没有}\n", "messages: no-such-rule is no rule of this cause"),
+    ],
+)  # fmt: skip
+def test_fault_is_named(overlay: Path, wrong: str, fault: str) -> None:
+    assert faults(overlay, wrong) == [f"cause.zh.yaml: {fault}"]
+
+
+def test_key_that_is_not_for_translation_is_refused(overlay: Path) -> None:
+    (fault,) = faults(overlay, GOOD + "owner: config\n")
+    assert fault.endswith("owner: Unexpected keyword argument")
+
+
+def test_shipped_cause_without_a_translation_is_a_fault(overlay: Path) -> None:
+    cause = load_rules(overlay).causes["config.widget"]
+    assert list(translation_faults(cause, {}, [overlay])) == ["has no cause.zh.yaml"]
+
+
+def test_user_need_not_translate_causes_of_their_own(overlay: Path) -> None:
+    cause = load_rules(overlay).causes["config.widget"]
+    assert list(translation_faults(cause, {}, rule_folders(overlay))) == []
+
+
+def test_placeholders_are_compared_without_blanks_and_order() -> None:
+    assert placeholders("{{ a }} of {{b|ranks}}") == placeholders("{{ b | ranks }} {{a}}")
+
+
+# --- what a reader gets ------------------------------------------------------------------------------------------
+
+
+def test_without_a_language_everything_stays_as_it_is(catalogue: Catalogue) -> None:
+    cause = catalogue.causes["memory.cuda-oom"]
+    assert ENGLISH.cause(cause) is cause
+
+
+def test_command_and_condition_stay_those_of_the_cause(catalogue: Catalogue) -> None:
+    cause = catalogue.causes["memory.cuda-oom"]
+    shown = Translator("zh", [SHIPPED]).cause(cause)
+    assert [(r.when, r.command, r.condition) for r in cause.remedy] == [
+        (r.when, r.command, r.condition) for r in shown.remedy
+    ]
+
+
+def test_translation_with_other_steps_is_not_used_at_all() -> None:
+    cause = Cause("it broke", "It broke.", "config", "no", (Remedy("now", "Mend it."),))
+    assert Translation("坏了", "坏了。", (Step("fix", "修。"),)).of(cause) is cause
+
+
+def test_cause_that_a_user_rewrote_is_not_shown_in_our_words(overlay: Path) -> None:
+    home = overlay / "memory" / "cuda-oom"
+    home.mkdir(parents=True)
+    (home / "cause.yaml").write_text(CAUSE_YAML)
+    cause = load_rules(overlay).causes["memory.cuda-oom"]
+    assert Translator("zh", rule_folders(overlay)).cause(cause).title == "the widget broke"
+
+
+def test_message_without_a_translation_takes_the_title_of_its_cause(overlay: Path, catalogue: Catalogue) -> None:
+    home = overlay / "gpu" / "ecc"
+    home.mkdir(parents=True)
+    steps = "".join(f"  - {{when: {r.when}, text: 步骤}}\n" for r in catalogue.causes["gpu.ecc"].remedy)
+    (home / "cause.zh.yaml").write_text(f"title: 显存坏了\nmeans: 坏了。\nremedy:\n{steps}", encoding="utf-8")
+    rule = catalogue.rules["gpu.ecc/row-remap-failed"]
+    assert Translator("zh", rule_folders(overlay)).title(rule) == "显存坏了"
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return diagnose.diagnose(FIXTURES / "cuda-oom-one-rank" / "logs", lang="zh")
+
+
+def test_report_says_title_and_remedy_in_chinese(report: Report) -> None:
+    assert report.diagnosis is not None
+    texts = [report.diagnosis.title, *(step.text for step in report.diagnosis.remedy)]
+    assert [t for t in texts if not CHINESE.search(t)] == []
+
+
+def test_report_says_consequences_and_timeline_in_chinese(report: Report) -> None:
+    texts = [s.title for s in report.symptoms] + [t.text for t in report.timeline] + [link.why for link in report.chain]
+    assert texts
+    assert [t for t in texts if not CHINESE.search(t)] == []
+
+
+def test_report_says_why_alternatives_lost_in_chinese(report: Report) -> None:
+    assert [a for a in report.alternatives if not (CHINESE.search(a.title) and CHINESE.search(a.why_not))] == []
+
+
+def test_verdict_does_not_depend_on_the_language(report: Report) -> None:
+    english = diagnose.diagnose(FIXTURES / "cuda-oom-one-rank" / "logs")
+    assert english.diagnosis is not None and report.diagnosis is not None
+    assert english.diagnosis.cause == report.diagnosis.cause
+    assert english.diagnosis.evidence == report.diagnosis.evidence
+
+
+@pytest.mark.parametrize(
+    ("environment", "language"),
+    [
+        ({}, "en"),
+        ({"LANG": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": "C.UTF-8"}, "en"),
+        ({"LANG": "en_US.UTF-8", "LC_MESSAGES": "zh_CN.UTF-8"}, "zh"),
+        ({"LANG": "zh_CN.UTF-8", "LC_ALL": ""}, "zh"),
+    ],
+)
+def test_locale_names_the_language(environment: dict[str, str], language: str) -> None:
+    assert language_of(environment) == language
+
+
+def test_unknown_language_is_a_usage_error() -> None:
+    command = [sys.executable, "-m", "diagnose", "--lang", "fr", str(FIXTURES / "cuda-oom-one-rank" / "logs")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "diagnose: --lang fr: choose en or zh\n")
