@@ -58,15 +58,16 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
     """
     fixes = fixes_of(catalogue)
     reading = apply_known_bugs(job.events, facts, fixes)
+    aside = {(e.source, e.line) for e in (*job.survived, *job.earlier)}
     for event in reading.confirmed:
-        event.role = "cause"
-    for event in reading.refuted:
-        event.role = "context"
+        event.role = "cause" if (event.source, event.line) not in aside else event.role
+    for event in (*reading.refuted, *(e for e in reading.possible if e.rule.role != "cause")):
+        event.role = "context"  # what may be a bug must not explain what is known to have happened
     for event in job.events:
         if event.cause == BUGS:
             event.fields.update({k: v for k, v in details(event.rule, fixes, facts).items() if k not in event.fields})
     proven, by_version = apply_version_rows(job, facts, catalogue)
-    job.events.extend(proven)
+    job.events[:] = [x for event in job.events for x in (event, *proven.get(id(event), ()))]
     return (*reading.notices, *by_version)
 
 

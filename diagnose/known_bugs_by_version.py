@@ -34,17 +34,20 @@ SIZES_DIFFER = "sizes-differ"
 MAX_EVENTS = 64  # of one bug
 
 
-def apply_version_rows(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[list[Event], tuple[Notice, ...]]:
-    """Yield the events of proven bugs, and a notice for each bug that versions and symptom allow without proving it."""
+def apply_version_rows(
+    job: Job, facts: Facts, catalogue: Catalogue
+) -> tuple[dict[int, list[Event]], tuple[Notice, ...]]:
+    """Yield the events of proven bugs by the id() of the event that shows them, and a notice for each allowed bug."""
     table = catalogue.tables.get(TABLE)
-    proven: list[Event] = []
+    proven: dict[int, list[Event]] = {}
     notices: list[Notice] = []
     for row in table.rows if table else ():
         holds, seen = judge(_conditions(row), facts)
         shown = [] if row.get("symptom") == INSTALLED else _symptoms(job, row)[:MAX_EVENTS]
         telling = _is_proof(row, shown)
         if holds and telling:
-            proven += [_as_bug(event, row, facts) for event in shown]
+            for event in shown:
+                proven.setdefault(id(event), []).append(_as_bug(event, row, facts))
         elif holds and (shown or row.get("symptom") == INSTALLED):
             notices.append(_notice(row, shown, facts))
         elif holds is None and seen and telling and only_versions_unknown(_conditions(row), facts):
@@ -77,7 +80,8 @@ def _conditions(row: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _symptoms(job: Job, row: Mapping[str, Any]) -> list[Event]:
     ops = row.get("ops")
-    found = job.telling(str(row.get("symptom")))
+    survived = {id(e) for e in job.survived}
+    found = [e for e in job.telling(str(row.get("symptom"))) if id(e) not in survived]
     return [e for e in found if not ops or str(e.fields.get("op", "")).upper() in ops]
 
 

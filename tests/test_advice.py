@@ -8,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.advice import advise, idle_notices
+from diagnose.advice import Advice, advise, idle_notices, merge_remedy
 from diagnose.advice.batch import Setting, exact, fitting_ranks, nearest_with_micro
 from diagnose.advice.memory import usage
 from diagnose.advice.resources import demands, visible_devices
 from diagnose.advice.step import size_mib
 from diagnose.advice.timeouts import present_timeout_s, propose_s, setting_for
 from diagnose.facts import facts_of
+from diagnose.report_parts import RemedyStep
 
 BATCH = "config.batch-size-mismatch"
 BATCHES = st.integers(1, 4096)
@@ -338,3 +339,9 @@ def test_a_known_bug_says_what_to_install() -> None:
 
 def test_a_setting_reads_as_an_equation() -> None:
     assert str(Setting(2, 18, 7)) == "252 = 2 x 18 x 7"
+
+
+def test_solved_steps_stand_first_and_take_the_place_of_general_ones() -> None:
+    own = [RemedyStep("now", "general"), RemedyStep("fix", "mend"), RemedyStep("collect", "logs")]
+    merged = merge_remedy([Advice("fix", "solved fix"), Advice("now", "solved", replaces=True)], own)
+    assert [s.text for s in merged] == ["solved", "solved fix", "mend", "logs"]

@@ -14,10 +14,10 @@ from .bugs import bug_advice
 from .connections import connection_advice
 from .memory import memory_advice
 from .resources import idle_notices, resource_advice
-from .step import Advice
+from .step import Advice, merge_remedy
 from .timeouts import timeout_advice
 
-__all__ = ["Advice", "advise", "idle_notices"]
+__all__ = ["Advice", "advise", "idle_notices", "merge_remedy"]
 
 Adviser = Callable[[str, Mapping[str, Any], Facts], tuple[Advice, ...]]
 ADVISERS: tuple[tuple[str, Adviser], ...] = (  # by the start of the cause's id

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ..lazy_pattern import lazy
-from ..report_parts import When
+from ..report_parts import RemedyStep, When
+
+ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,3 +50,12 @@ def size_mib(value: object) -> float | None:
 def gib(mib: float) -> str:
     """Yield a size in MiB as people read it: `1.9 GiB`, `512 MiB`."""
     return f"{mib / 1024:.1f} GiB" if mib >= 1024 else f"{mib:.0f} MiB"
+
+
+def merge_remedy(advice: Iterable[Advice], own: Iterable[RemedyStep]) -> tuple[RemedyStep, ...]:
+    """Yield a report's steps, in order of when: the solved ones first, then the cause's own where not replaced."""
+    solved = tuple(advice)
+    replaced = {a.when for a in solved if a.replaces}
+    steps = [RemedyStep(a.when, a.text, a.command) for a in solved]
+    steps += [s for s in own if s.when not in replaced]
+    return tuple(sorted(steps, key=lambda s: ORDER.index(s.when)))
