@@ -30,9 +30,9 @@ STEADY = (  # healthy lines; %(…)d are drawn anew for each
     b"learning rate: 1.500000E-04 | global batch size:  1024 | lm loss: %(loss)s | loss scale: 1.0 | grad norm: %(norm)s | "
     b"number of skipped iterations:   0 | number of nan iterations:   0 |\n",
     b"gpu-%(host)03d:%(pid)d:%(tid)d [%(local)d] NCCL INFO Channel %(ch)02d/0 : %(rank)d[%(local)d] -> %(peer)d[%(local)d] via P2P/CUMEM/read\n",
-    b"gpu-%(host)03d:%(pid)d:%(tid)d [%(local)d] NCCL INFO NET/IB : Using [0]mlx5_0:1/IB [1]mlx5_1:1/IB [RO]; OOB bond0:10.0.%(ch)d.%(local)d<0>\n",
+    b"gpu-%(host)03d:%(pid)d:%(tid)d [%(local)d] NCCL INFO Connected ring %(ch)d of 32, comm 0x55d0c0de%(ms)04d rank %(rank)d nranks 64 busId %(big)d - Init COMPLETE\n",
     b"%(stamp)s,%(ms)03d INFO trainer.py:412 - rank %(rank)d: tokens/s %(big)d, MFU 0.%(ms)d, memory reserved %(norm)s GiB of 79.15 GiB\n",
-    b"%(stamp)s,%(ms)03d INFO checkpoint.py:88 - saved shard %(ch)d of step %(step)d in %(norm)s s, no errors, 0 failed, timeout was 1800 s\n",
+    b"%(stamp)s,%(ms)03d INFO checkpoint.py:88 - saved shard %(ch)d of step %(step)d in %(norm)s s, no errors, 0 failed, time limit 1800 s\n",
     b"%(stamp)s,%(ms)03d DEBUG loader.py:55 - worker %(local)d prefetched %(big)d samples, queue %(ch)d, retry 0, exception none\n",
     b"I%(ms)04d 10:1%(local)d:33.%(big)06d %(pid)d gc.cpp:77] allocator: %(big)d blocks, killed 0, aborted 0, connection ok\n",
     b"[rank%(rank)d]:[I1120 10:15:00.%(big)06d ProcessGroupNCCL.cpp:2054] [PG ID 0 PG GUID 0(default_pg) Rank %(rank)d] ProcessGroupNCCL broadcast unique ID\n",
@@ -109,14 +109,15 @@ def write(path: Path, size: int, chunks: Iterator[bytes]) -> int:
     return written
 
 
-def samples(catalogue: Catalogue) -> tuple[list[bytes], list[bytes]]:
-    """Yield lines that match and lines that hold a literal in vain, each checked with the catalogue."""
+def samples(catalogue: Catalogue, rules: int = 0) -> tuple[list[bytes], list[bytes]]:
+    """Yield lines that match and lines that hold a literal in vain, of about `rules` rules (0: all)."""
     matcher = Matcher(r for r in catalogue.rules.values() if r.tells != "progress")
     hits = candidate_lines(catalogue)
     misses = [x for x in fruitless_lines(catalogue) if matcher.candidates_in(x.decode())]
     if len(hits) < MIN_RULES:
         raise SystemExit(f"only {len(hits)} rules have a one-line example; {MIN_RULES} are needed")
-    return hits, misses
+    step = max(1, len(hits) // rules) if rules else 1
+    return hits[::step], misses[::step]
 
 
 def main() -> None:
@@ -127,9 +128,10 @@ def main() -> None:
     parser.add_argument("--mb", type=float, default=100)
     parser.add_argument("--files", type=int, default=1)
     parser.add_argument("--ranks", type=int, default=0, help="ranks mixed in each file; 0: one file is one rank")
+    parser.add_argument("--rules", type=int, default=0, help="rules that the candidates come from, about; 0: all")
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
-    both = samples(load_rules(fresh=True))
+    both = samples(load_rules(fresh=True), given.rules)
     kind = "realistic" if given.kind == "small" else given.kind
     for n in range(given.files):
         path = given.out if given.files == 1 else given.out / f"rank_{n:05d}.log"

@@ -105,18 +105,46 @@ def count_pieces(text: str) -> int:
 class TextBlock:
     """Whole lines, or a piece of one that is longer than a block."""
 
-    def __init__(
-        self, data: bytes, base: int, before: list[tuple[int, bytes]], *, continues: bool, overlap: int
-    ) -> None:
+    def __init__(self, data: bytes, base: int, previous: TextBlock | None, *, continues: bool, overlap: int) -> None:
         self.data = data
         self.base = base  # line ends before this block
-        self.before = before  # the lines before it, as many as a hit's context may need
+        self.previous = previous
         self.continues = continues
         self.overlap = overlap
         self.long: LongLine | None = None  # the latest long line that a passage was taken from
+        self._before: list[tuple[int, bytes]] = []  # the last lines of a previous block that is gone
         self._has_returns: bool | None = None
+        self._lines = -1
         self._marks: list[int] | None = None
         self._line = (0, -1)  # the line that was looked at last
+
+    def forget_previous(self, count: int) -> None:
+        """Let the previous block go, but for its last lines, enough for `count` before any line of this block."""
+        if self.previous is not None:
+            self._before, self.previous = self.previous.last_lines(count + 1), None
+
+    def last_lines(self, count: int) -> list[tuple[int, bytes]]:
+        """Yield the last `count` lines (cut to MAX_TEXT) up to this block's end, with their numbers."""
+        data, found = self.data, list[tuple[int, bytes]]()
+        is_ended = data.endswith(b"\n")
+        stop, number = len(data) - is_ended, self.lines() + (not is_ended)
+        while len(found) < count:
+            begin = data.rfind(b"\n", 0, stop) + 1
+            if begin == 0 and self.continues:
+                break
+            found.append((number, data[begin : min(stop, begin + MAX_TEXT)]))
+            number -= 1
+            if begin == 0:
+                break
+            stop = begin - 1
+        return [*self._earlier(count - len(found), number + 1), *found[::-1]]
+
+    def _earlier(self, count: int, below: int) -> list[tuple[int, bytes]]:
+        """Up to `count` lines of the blocks before, with numbers below `below`."""
+        if count <= 0:
+            return []
+        known = self.previous.last_lines(count + 1) if self.previous is not None else self._before
+        return [x for x in known if x[0] < below][-count:]
 
     def number(self, at: int) -> int:
         """Yield the number of the line at offset `at`."""
@@ -125,7 +153,15 @@ class TextBlock:
 
     def lines(self) -> int:
         """Yield how many line ends the block and those before it hold."""
-        return self._counts()[-1] - 1
+        if self._lines < 0:
+            self._lines = self._counts()[-1] - 1 if self._marks is not None else self.base + self.data.count(b"\n")
+        return self._lines
+
+    def has_returns(self) -> bool:
+        """Tell whether a carriage return stands in it."""
+        if self._has_returns is None:
+            self._has_returns = b"\r" in self.data
+        return self._has_returns
 
     def _counts(self) -> list[int]:
         if self._marks is None:
@@ -148,13 +184,19 @@ class TextBlock:
         self.line_start(at)
         return self._line[1]
 
+    def plain_line(self, end: int) -> tuple[int, int] | None:
+        """Yield start and stop of the line around the literal that ends at `end`; None for one in pieces or long."""
+        start, stop = self.data.rfind(b"\n", 0, end) + 1, self.data.find(b"\n", end)
+        stop = len(self.data) if stop < 0 else stop
+        if stop - start > MAX_TEXT or (self.has_returns() and self.data.find(b"\r", start, stop) >= 0):
+            return None
+        return start, stop
+
     def passage(self, at: int, held: LongLine | None) -> Passage:
         """Yield the passage around the literal that ends behind offset `at`. `held`: the long line that goes on."""
         start, end = self.line_start(at), self.line_end(at)
         first, last = start, end
-        if self._has_returns is None:
-            self._has_returns = b"\r" in self.data
-        if self._has_returns:
+        if self.has_returns():
             carriage = self.data.find(b"\r", at, min(end, at + PASSAGE_BYTES))
             last = end if carriage < 0 else carriage
             reach = start if end - start <= MAX_TEXT else max(start, at - PASSAGE_BYTES)
@@ -199,5 +241,4 @@ class TextBlock:
             number -= 1
             found.append((number, self.data[begin : min(start - 1, begin + MAX_TEXT)]))
             start = begin
-        missing = count - len(found)
-        return [*(self.before[-missing:] if missing and start <= floor else []), *found[::-1]]
+        return [*self._earlier(count - len(found), number), *found[::-1]]

@@ -7,11 +7,11 @@ what leaves the ring only the latest hits are verified and kept. So first and la
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from dataclasses import dataclass, field
 
 from .blocks import Block
+from .lazy_pattern import lazy
 from .matcher import PatternTimeout, read_fields
 from .passages import LongLine, Passage, TextBlock
 from .prefixes import fast_speaker
@@ -23,10 +23,18 @@ from .windows import BEFORE, HEAD_LINES, MAX_TEXT, TAIL_LINES, cut_opening, deco
 
 __all__ = ["ScanRules", "Scanner"]
 
-RING_BYTES = 8 << 20  # of recent blocks, in which what waits is verified in one go
+DIGITS = bytes(ord("0") if chr(n) in "123456789" else n for n in range(256))
+MAX_SHAPE = 600  # bytes of a line whose shape is remembered
+MAX_SHAPES = 30_000
+MAX_OFFSET = 1 << 62  # behind any literal
+RING_BYTES = 24 << 20  # of recent blocks, in which what waits is verified in one go
 PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones replaced are dropped
-WHO = re.compile(rb"\b(?i:rank|pid|task|gpu)[\s:=_]{0,3}(\d{1,7})")  # tells speakers apart that no prefix names
+WHO = lazy(rb"\b(?i:rank|pid|task|gpu)[\s:=_]{0,3}(\d{1,7})")  # tells speakers apart that no prefix names
 SKIPPED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code
+
+
+# Block, start and end of a passage, its candidates, and the passage itself where it is not simply a line.
+_Pending = tuple[TextBlock, int, int, tuple[int, ...], "Passage | None"]
 
 
 @dataclass(slots=True, eq=False)
@@ -37,7 +45,7 @@ class _Slot:
     rule: RuleForms
     first: list[Hit] = field(default_factory=list)
     last: list[Hit] = field(default_factory=list)
-    pending: list[tuple[Passage, tuple[int, ...]]] = field(default_factory=list)
+    pending: list[_Pending] = field(default_factory=list)
     is_full: bool = False
 
 
@@ -58,7 +66,10 @@ class Scanner:
         self._ring: deque[tuple[TextBlock, dict[_Slot, None]]] = deque()
         self._ring_bytes = 0
         self._waiting: dict[_Slot, None] = {}  # slots with pending passages in the latest block
-        self._tail: deque[tuple[int, bytes]] = deque(maxlen=TAIL_LINES)
+        # Lines repeat with other numbers. By literals and shape: nothing (no rule matches), or by speaker the slots in
+        # which such a line waits; and by forms and shape: what did not match.
+        self._known: dict[tuple[tuple[int, ...], bytes], dict[bytes, list[tuple[_Slot, tuple[int, ...]]]]] = {}
+        self._barren: set[tuple[tuple[int, ...], bytes]] = set()
         self._long: LongLine | None = None  # the line that the latest block ended in
         self._spans_at_prune = 0
         self._timeouts: set[str] = set()
@@ -68,8 +79,8 @@ class Scanner:
         data = block.data
         if not data:
             return
-        before = [x for x in self._tail if x[0] <= self._scan.lines][-BEFORE:]
-        text = TextBlock(data, self._scan.lines, before, continues=block.continues, overlap=block.overlap)
+        previous = self._ring[-1][0] if self._ring else None
+        text = TextBlock(data, self._scan.lines, previous, continues=block.continues, overlap=block.overlap)
         self._go_on(text)
         has_progress = self._match(text, self._rules.find(data))
         self._progress.feed(text, is_worth=has_progress)
@@ -87,7 +98,8 @@ class Scanner:
             self._scan.tallies[(slot.rule.rule.id, slot.speaker)] = tally
         self._scan.tallies = dict(sorted(self._scan.tallies.items()))
         self._scan.progress = self._progress.finish()
-        self._windows.last.extend((n, decode(raw)) for n, raw in self._tail)
+        if self._ring:
+            self._windows.last.extend((n, decode(raw)) for n, raw in self._ring[-1][0].last_lines(TAIL_LINES))
         self._windows.opening = self._opening
         self._scan.gaps += [f"pattern of {rule} ran out of time" for rule in sorted(self._timeouts)]
         self._scan.prune()
@@ -97,32 +109,51 @@ class Scanner:
 
     def _match(self, block: TextBlock, found: list[tuple[int, int]]) -> bool:
         """Look at the passages with literals; tell whether the block may hold signs of life."""
-        progress, main, stop = False, self._rules.main_count, -1
-        passage: Passage | None = None
-        literals: list[int] = []
-        for end, literal in found:
-            if literal >= main:
-                progress = True
-                continue
-            if end <= block.overlap:
-                continue  # seen at the end of the block before
-            if end > stop:
-                if passage is not None:
-                    self._look(passage, literals)
-                passage = block.passage(end - 1, self._long if block.continues else None)
-                stop = passage.end
-                literals = [literal]
-            elif literal not in literals:
-                literals.append(literal)
-        if passage is not None:
-            self._look(passage, literals)
-        return progress
+        main, overlap = self._rules.main_count, block.overlap
+        hits = [x for x in found if x[1] < main and x[0] > overlap]
+        is_plain = not block.continues
+        hits.append((MAX_OFFSET, 0))
+        index = 0
+        while (end := hits[index][0]) < MAX_OFFSET:
+            line = block.plain_line(end) if is_plain else None
+            passage = None if line else block.passage(end - 1, self._long if block.continues else None)
+            stop = line[1] if line else passage.end if passage else end
+            literals: tuple[int, ...] = (hits[index][1],)
+            index += 1
+            while hits[index][0] <= stop:
+                if hits[index][1] not in literals:
+                    literals += (hits[index][1],)
+                index += 1
+            if line:
+                self._look_at_line(block, *line, literals)
+            elif passage:
+                self._look(passage, literals, None)
+        return len(hits) <= len(found) and any(x[1] >= main for x in found)
 
-    def _look(self, passage: Passage, literals: list[int]) -> None:
+    def _look_at_line(self, block: TextBlock, start: int, stop: int, literals: tuple[int, ...]) -> None:
+        """Look at a plain line, unless one of its shape was looked at before and the outcome is known."""
+        raw = block.data[start:stop]
+        shape = raw.translate(DIGITS) if stop - start <= MAX_SHAPE else None
+        if shape is not None:
+            known = self._known.get((literals, shape))
+            if known is not None:
+                if not known:
+                    return  # nothing matches a line of this shape
+                slots = known.get(fast_speaker(raw[:256]))
+                if slots is not None:
+                    for slot, forms in slots:
+                        slot.pending.append((block, start, stop, forms, None))
+                        self._waiting[slot] = None
+                    return
+        self._look(Passage(block, start, stop, None), literals, shape)
+
+    def _look(self, passage: Passage, literals: tuple[int, ...], shape: bytes | None) -> None:
         """Verify what the literals in one passage may mean, or let it wait where the rule has hit often."""
         head = passage.block.data[passage.at : min(passage.at + 512, passage.end)]
         plain = fast_speaker(head[:256] if passage.long is None else passage.long.head[:256])
         named: bytes | None = None
+        full: list[tuple[_Slot, tuple[int, ...]]] = []
+        settled = shape is not None  # whether the next line of this shape by this speaker would go the same way
         for rule in self._rules.rules_of(literals):
             speaker = plain
             if rule.census:
@@ -131,12 +162,37 @@ class Scanner:
                 speaker = named
             slot = self._slots.get((rule.number, speaker))
             if slot is not None and slot.is_full:
-                slot.pending.append((passage, rule.forms))
+                slot.pending.append((passage.block, passage.at, passage.end, rule.forms, passage))
                 self._waiting[slot] = None
-                continue
-            hit = self._verify(passage, rule, rule.forms)
-            if hit is not None:
-                self._add(passage, rule, speaker, slot, hit)
+                full.append((slot, rule.forms))
+                settled = settled and not rule.census
+            elif shape is None or not rule.is_blind:
+                settled = False
+                self._try(passage, rule, speaker, slot)
+            elif (rule.forms, shape) not in self._barren:
+                if self._try(passage, rule, speaker, slot):
+                    settled = False
+                else:
+                    self._barren.add((rule.forms, shape))
+        if settled and shape is not None:
+            self._know(literals, shape, plain, full)
+
+    def _try(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: _Slot | None) -> bool:
+        hit, may_be_quoted = self._verify(passage, rule, rule.forms)
+        if hit is not None:
+            self._add(passage, rule, speaker, slot, hit)
+        return hit is not None or may_be_quoted
+
+    def _know(
+        self, literals: tuple[int, ...], shape: bytes, speaker: bytes, full: list[tuple[_Slot, tuple[int, ...]]]
+    ) -> None:
+        """Remember what becomes of lines of this shape."""
+        if len(self._known) + len(self._barren) > MAX_SHAPES:
+            self._known.clear()
+            self._barren.clear()
+        known = self._known.setdefault((literals, shape), {})
+        if full:
+            known[speaker] = full
 
     def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: _Slot | None, hit: Hit) -> None:
         if self._is_edge(passage, rule):
@@ -157,22 +213,19 @@ class Scanner:
         block = passage.block
         return rule.is_line and passage.at == 0 and block.base == 0 and not block.continues
 
-    def _verify(self, passage: Passage, rule: RuleForms, forms: tuple[int, ...]) -> Hit | None:
+    def _verify(self, passage: Passage, rule: RuleForms, forms: tuple[int, ...]) -> tuple[Hit | None, bool]:
+        """The hit, if there is one; and whether there would be one if the line were not quoted code."""
         candidates = [self._rules.main.candidates[n] for n in forms]
         if not rule.is_line:
             first, pieces = passage.pieces()
             found = ((i, c) for c in candidates for i, p in enumerate(pieces) if _holds(c.form, p.message))
             index, candidate = next(found, (0, candidates[0]))
-            return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None)
-        text = passage.raw().decode("utf-8", "replace")
-        possible = [c for c in candidates if self._rules.main.may_match(c.form, text)]
-        if not possible:
-            return None
+            return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None), False
         first, pieces = passage.pieces()
         for index, piece in enumerate(pieces):
             if piece.message.startswith(SKIPPED_STARTS):
                 continue
-            for candidate in possible:
+            for candidate in candidates:
                 try:
                     match = self._rules.main.verify(candidate.form, piece.message)
                 except PatternTimeout:
@@ -180,10 +233,10 @@ class Scanner:
                     continue
                 if match:
                     if self._is_quoted(passage):
-                        return None
+                        return None, True
                     fields = read_fields(rule.rule, match.groupdict())
-                    return Hit(rule.rule.id, candidate.index, passage.number(), first + index, fields)
-        return None
+                    return Hit(rule.rule.id, candidate.index, passage.number(), first + index, fields), False
+        return None, False
 
     def _is_quoted(self, passage: Passage) -> bool:
         """Whether the line before is a traceback's frame, so that this one is source code."""
@@ -198,8 +251,9 @@ class Scanner:
         _, most = cap(slot.rule.census)
         kept: list[Hit] = []
         while slot.pending and len(kept) < most:
-            passage, forms = slot.pending.pop()
-            hit = self._verify(passage, slot.rule, forms)
+            block, start, stop, forms, held = slot.pending.pop()
+            passage = held or Passage(block, start, stop, None)
+            hit, _ = self._verify(passage, slot.rule, forms)
             if hit is not None:
                 kept.append(hit)
                 self._surround(passage, hit, slot.rule.want)
@@ -217,12 +271,12 @@ class Scanner:
             return
         block = passage.block
         start = block.line_start(passage.at)
-        walk = walk_for(hit.line, want, passage.long.head if passage.long else block.data[start : start + 256])
+        end = min(block.line_end(start), start + MAX_TEXT)
+        own = passage.long.start if passage.long else block.data[start:end]
+        walk = walk_for(hit.line, want, own)
         if walk is not None:
             for number, raw in block.lines_before(start, BEFORE):
                 windows.keep(span, number, decode(raw))
-        end = min(block.line_end(start), start + MAX_TEXT)
-        own = passage.long.start if passage.long else block.data[start:end]
         windows.keep(span, hit.line, decode(own))
         if walk is None:
             return
@@ -260,13 +314,8 @@ class Scanner:
     def _remember(self, text: TextBlock, block: Block) -> None:
         """Keep head, tail and opening, put the block into the ring, and settle what leaves it."""
         self._keep_head(text)
-        tail = text.lines_before(len(text.data), TAIL_LINES)
-        start = text.line_start(len(text.data))
-        if start < len(text.data) and (start > 0 or not text.continues):  # without its line end
-            tail.append((text.number(start), text.data[start : start + MAX_TEXT]))
-        latest = self._tail[-1][0] if self._tail else 0
-        self._tail.extend(x for x in tail if x[0] > latest)
         if block.cut and not block.continues:
+            start = text.line_start(len(text.data))
             number = text.number(start)
             self._long = text.long if text.long and text.long.number == number else None
             self._long = self._long or LongLine(number, text.data[start : start + MAX_TEXT])
@@ -276,9 +325,10 @@ class Scanner:
         while self._ring_bytes > RING_BYTES and len(self._ring) > 1:
             oldest, waiting = self._ring[0]
             for slot in waiting:
-                if slot.pending and slot.pending[0][0].block is oldest:
+                if slot.pending and slot.pending[0][0] is oldest:
                     self._settle(slot)
             self._ring.popleft()
+            self._ring[0][0].forget_previous(TAIL_LINES)
             self._ring_bytes -= len(oldest.data)
         self._prune()
 

@@ -7,11 +7,11 @@ part: so a source read in parts gives the same lines as one read whole.
 
 from __future__ import annotations
 
-import re
 from collections import deque
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from .lazy_pattern import lazy
 from .prefixes import fast_speaker, read_lines, split_prefix
 
 HEAD_LINES = 12  # of a source: who it is, and when it began
@@ -26,11 +26,9 @@ REACH_BYTES = 512 << 10  # … or so many bytes; a part remembers its opening up
 MAX_SPANS = 100_000  # hits whose surroundings are kept, per source; a hostile file may open one on each line
 MAX_TEXT = 8 * 1024  # bytes of one line
 
-FRAME = re.compile(r'\s*(?:[|+]\s*)*File "[^"]{1,400}", line \d+')
-CHAIN = re.compile(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
-STACK_LINE = re.compile(
-    r"\s|frame #|#\d|Thread |Current thread|Process |Python |\[New |\[Current |\[Thread |File \"|C\+\+"
-)
+FRAME = lazy(r'\s*(?:[|+]\s*)*File "[^"]{1,400}", line \d+')
+CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
+STACK_LINE = lazy(r"\s|frame #|#\d|Thread |Current thread|Process |Python |\[New |\[Current |\[Thread |File \"|C\+\+")
 
 
 @dataclass(slots=True)
@@ -67,6 +65,10 @@ class Walk:
         return True
 
     def _speaks(self, raw: bytes) -> bool:
+        if raw.startswith(b"[rank") and self.speaker.startswith(b"[rank"):  # the commonest, without a pattern
+            end = self.speaker.find(b"]") + 1
+            self.is_mine = raw[:end] == self.speaker[:end]
+            return self.is_mine
         who = fast_speaker(raw[:256])
         if who:
             # A launcher's prefix alone, or with the rank's own behind it, is the same process.
