@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
 
 from .errors import DiagnoseError, SourceError, UsageError
 
@@ -35,15 +37,51 @@ def main(argv: Sequence[str] | None = None) -> None:
 def _run(words: list[str]) -> int:
     first = words[0] if words else ""
     if first == "run":
-        from .run_command import main as run  # noqa: PLC0415 - waits with the standard library alone
+        from .run_command import main as run_job  # noqa: PLC0415 - waits with the standard library alone
 
-        return run(words[1:])
+        return run_job(words[1:])
+    if first == "hook":
+        from .hook_command import main as hook  # noqa: PLC0415 - leaves with 0 whatever happens, a failed import too
+
+        return hook(words[1:])
     if first in COMMANDS:
         if os.path.exists(first):
             print(f"diagnose: `{first}` is read as the command; ./{first} is the path", file=sys.stderr)
         return _typer("cli_commands", words)
     _refuse_near_miss(first, words)
+    plain = _plain(words)
+    if plain is not None:
+        from .reporting import Options, run  # noqa: PLC0415
+
+        return run(Options(**plain))
     return _typer("cli_report", words)
+
+
+PLAIN_FLAGS = {"--exit-zero": "exit_zero", "--full": "full", "-q": "quiet", "--no-redact": "no_redact"}
+
+
+def _plain(words: list[str]) -> dict[str, Any] | None:
+    """The commonest calls (paths, a format, an output) without the price of typer; None: let typer read them."""
+    given: dict[str, Any] = {"paths": [], "output": []}
+    rest = iter(words)
+    for word in rest:
+        if word in ("-o", "--output", "--format"):
+            value = next(rest, None)
+            if value is None or value.startswith("-"):
+                return None
+            if word == "--format":
+                given["format"] = value
+            else:
+                given["output"].append(Path(value))
+        elif word in PLAIN_FLAGS:
+            given[PLAIN_FLAGS[word]] = True
+        elif word.startswith("-") and word != "-":
+            return None
+        else:
+            given["paths"].append(word)
+    if given.pop("no_redact", False):
+        given["redact"] = False
+    return given
 
 
 def _typer(module: str, words: list[str]) -> int:

@@ -9,11 +9,13 @@ from typing import Annotated, Optional
 
 import typer
 
-from . import cli_rules
+from . import cli_facts, cli_rules, cli_run
 from .errors import RuleError, UsageError
 
 app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
 app.add_typer(cli_rules.app, name="rules")
+app.command("facts")(cli_facts.facts)
+cli_run.add_commands(app)
 
 
 @app.callback()

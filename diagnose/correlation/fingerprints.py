@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from ..events import Event
 from ..job import Job
 from ..ranges import rank_ranges
-from .finding import Exhibit, Finding
+from .finding import Certainty, Exhibit, Finding
 
 Call = tuple[str, str]  # operation, shape
 
@@ -41,7 +41,7 @@ def find(job: Job) -> Iterator[Finding]:
     )
     shown = tuple(Exhibit.of_event(e) for e in sorted(events, key=lambda e: (e.source, e.line or 0))[:4])
     onset = min((e.onset for e in events if e.onset is not None), default=None)
-    certainty = "certain" if ranks else "likely"
+    certainty: Certainty = "certain" if ranks else "likely"
     yield Finding(
         cause, why, shown, ranks, certainty=certainty, onset=onset, fields=dict(events[0].fields), question="fingerprints"
     )  # fmt: skip
