@@ -196,7 +196,7 @@ def _blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.culprit_hosts = []
         return
     if not ranks and cause.blame == "rank":
-        ranks = _victims(verdict)
+        ranks = _victims(verdict) or _first_ended(job, verdict)
     if not ranks or cause.blame == "host" or _is_whole_hosts(job, ranks):
         return
     verdict.culprits = sorted(ranks)
@@ -221,6 +221,24 @@ def _victims(verdict: Verdict) -> set[int]:
         and any(t in verdict.roots for t in s.explained_by)
     }
     return felt if len(felt) == 1 else set()
+
+
+def _first_ended(job: Job, verdict: Verdict) -> set[int]:
+    """An error that names no rank is that of the first process which its launcher then finds dead, on the same host."""
+    root = verdict.roots[0].first
+    if root is None or root.rule.tells == "exit":
+        return set()
+    ends = [e for e in job.telling("exit") if e.rank is not None and not is_terminated(e)]
+    ends = [e for e in ends if e.source == root.source or (e.host is not None and e.host == root.host)]
+    later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
+    later.sort(key=lambda e: (e.time or 0.0, e.source, e.line or 0))
+    return {r for e in later[:1] if (r := e.rank) is not None}
+
+
+def is_terminated(event: Event) -> bool:
+    """Whether an exit is by SIGTERM: the launcher's own clean-up."""
+    codes = {str(event.fields.get("signal")), str(event.fields.get("exit_code"))}
+    return bool(codes & {"15", "-15", "SIGTERM", "143"})
 
 
 def _is_whole_hosts(job: Job, ranks: set[int]) -> bool:

@@ -16,6 +16,7 @@ from .identity import PathIdentity, identities_from_paths
 from .lazy_pattern import lazy
 from .prefixes import Prefix
 
+MAX_LEFT = 1 << 16
 MAX_RANK = 1 << 20  # larger numbers are no ranks
 
 
@@ -33,6 +34,7 @@ class Places:
     local_of: dict[int, int] = field(default_factory=dict)
     pid_of: dict[int, int] = field(default_factory=dict)
     device_of: dict[int, int] = field(default_factory=dict)
+    hosts_seen: set[str] = field(default_factory=set)  # that some line's prefix names
     host_of_ip: dict[str, str] = field(default_factory=dict)
     device_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)  # (host or "", PCI address) -> GPU index
     rank_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -214,6 +216,8 @@ def _learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
             _learn_event(places, event)
         for line in source.lines:
             p = line.prefix
+            if p.host:
+                places.hosts_seen.add(p.host)
             if p.task is not None and p.rank is not None and p.task != p.rank:
                 mismatched_tasks += 1
             if p.rank is not None:
@@ -225,6 +229,7 @@ def _learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
                 mismatched_tasks += 1
             host = places.source_host.get(source.name)
             _remember(places, rank, host, path.local_rank, path.pid)
+    _learn_last_host(places)
     tasks = {p.task for p in places.by_source.values() if p.task is not None}
     tasks |= {x.prefix.task for s in sources for x in s.lines if x.prefix.task is not None}
     too_few = bool(tasks) and places.world_size is not None and places.world_from != "highest rank seen" and (
@@ -255,6 +260,20 @@ def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
             places.device_of_pci.setdefault((place, pci), device)
         if rank is not None:
             places.rank_of_pci.setdefault((place, pci), rank)
+
+
+def _learn_last_host(places: Places) -> None:
+    """Where all hosts but one hold known blocks of ranks, the ranks that are left belong to that one, in order."""
+    hosts = set(places.source_host.values()) | set(places.host_of.values()) | places.hosts_seen
+    placed = set(places.host_of.values())
+    left = sorted(set(range(min(places.world_size or 0, MAX_LEFT))) - set(places.host_of))
+    empty = hosts - placed
+    per_host = (places.world_size or 0) // max(len(hosts), 1)
+    if len(empty) != 1 or len(left) != per_host or not left or left[-1] - left[0] + 1 != len(left):
+        return
+    host = next(iter(empty))
+    for local, rank in enumerate(left):
+        _remember(places, rank, host, local, None)
 
 
 def _learn_event(places: Places, event: Event) -> None:
@@ -376,7 +395,8 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         elif not host:
             yield "the local rank", places.rank_of_local.get(("", event.local_rank))
     yield from _ranks_of_gpu(places, event, host)
-    stated = _rank(fields.get("task"))
+    tasks = fields.get("tasks")
+    stated = _rank(tasks[0] if isinstance(tasks, list) and len(tasks) == 1 else fields.get("task"))
     task = stated if stated is not None else prefix.task if prefix.task is not None else path.task
     if places.tasks_are_ranks:
         yield "the task number", task

@@ -82,7 +82,7 @@ def _add(suspect: Suspect, event: Event) -> None:
 
 def _telling(event: Event) -> tuple[object, ...]:
     """The event that an expert would point at comes first: it names the cause, it is specific, it is the earliest."""
-    certificate = event.rule.tells in ("exit", "signal-sent")  # comes last, and says only that it ended
+    certificate = event.rule.tells in ("exit", "signal-sent", "signal-received")  # says that it ended, not by whom
     return (event.role != "cause", event.rule.generic, certificate, *when(event))
 
 

@@ -61,11 +61,17 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
 def _had_ended(job: Job, info: RankInfo, fired: float | None, table: GroupTable) -> bool:
     """A rank that was ended before the others' limit passed did not make them wait: whatever ended it did."""
     reporter = next(iter(table.stuck.values())).event
-    for event in info.events:
-        if event.rule.tells in ("exit", "signal-sent", "killed") and event.time is not None and fired is not None:
+    ends = [e for e in job.telling("exit", "signal-sent", "killed") if e.rank == info.rank or _is_of_host(e, info)]
+    for event in ends:
+        if event.time is not None and fired is not None:
             if event.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(event, reporter)):
                 return True
     return False
+
+
+def _is_of_host(event: Event, info: RankInfo) -> bool:
+    """An agent ends all its processes: where one of them failed, the others of that host were ended too."""
+    return info.host is not None and event.host == info.host and event.rule.tells != "killed"
 
 
 def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> list[RankInfo]:
