@@ -154,14 +154,24 @@ class _Reading:
         """Yield the event of a hit, if what it anchors holds."""
         if hit.rule.startswith("~") or not self.knows(hit) or hit.line not in self._at:
             return
-        candidate = Candidate(rule := self._catalogue.rules[hit.rule], rule.forms[hit.form], hit.form)
+        rule = self._catalogue.rules[hit.rule]
         index = self._at[hit.line][min(hit.segment, len(self._at[hit.line]) - 1)]
         line = self._lines[index]
         if hit.fields is not None:
             yield self._event(rule, hit.fields, line, hit.line, self._traceback_of(hit.line, line))
-        elif rule.match == "block":
+            return
+        # the scan saw a literal; of several forms that share it, which one holds shows only here
+        for number in sorted(range(len(rule.forms)), key=lambda n: n != hit.form):
+            found = list(self._wide(Candidate(rule, rule.forms[number], number), line, index))
+            if found:
+                yield from found
+                return
+
+    def _wide(self, candidate: Candidate, line: Line, index: int) -> Iterator[Event]:
+        """Yield the event of a form that needs more than its line."""
+        if candidate.rule.match == "block":
             yield from self._block(candidate, index)
-        elif rule.match == "traceback":
+        elif candidate.rule.match == "traceback":
             yield from self._exception(candidate, index)
         else:
             yield from self._stack(candidate, line)
