@@ -73,6 +73,18 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "gaps": ("What was missing", "缺少的信息"),
     "inputs": ("Inputs", "输入"),
     "picture": ("Ranks over time", "各 rank 随时间"),
+    # between phrases
+    "comma": (", ", "，"),
+    "colon": (": ", "："),
+    "stop": (". ", "。"),
+    "space": (" ", ""),
+    # states of ranks, verdicts on collectives
+    "state-culprit": ("culprit", "故障源"),
+    "state-failed": ("failed", "失败"),
+    "state-finished": ("finished", "已结束"),
+    "state-silent": ("silent", "无声"),
+    "state-alive": ("alive", "存活"),
+    "state-differs": ("differs", "不一致"),
     # columns
     "time": ("time", "时间"),
     "who": ("who", "对象"),

@@ -54,7 +54,9 @@ def clip(text: str, most: int) -> str:
 
 
 def sentence(text: str) -> str:
-    """Yield the text with a capital first letter, since titles in the catalogue begin small."""
+    """Yield the text with a capital first letter, since titles in the catalogue begin small; Chinese has none."""
+    if any("\u4e00" <= c <= "\u9fff" for c in text):
+        return text
     return text[:1].upper() + text[1:]
 
 

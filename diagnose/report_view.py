@@ -108,15 +108,15 @@ class _Builder:
         for key, number in (("gpu", c.gpu), ("local-rank", c.local_rank), ("pid", c.pid)):
             if number is not None and not (key == "local-rank" and number in (c.gpu, c.rank)):
                 parts.append(say(key, n=number))
-        name = ", ".join(parts)
+        name = say("comma").join(parts)
         why = one_line(c.why)
         said = not why or why.rstrip(".") in self._summary  # once is enough
-        return clip(name if said else f"{name}: {why}", self._limits.prose)
+        return clip(name if said else f"{name}{say('colon')}{why}", self._limits.prose)
 
     def culprit_names(self) -> str:
         if self.blamed:
             return who(self._say, sorted(self.blamed))
-        return ", ".join(self._say("host", name=one_line(h)) for h in sorted(self._blamed_hosts)[:4])
+        return self._say("comma").join(self._say("host", name=one_line(h)) for h in sorted(self._blamed_hosts)[:4])
 
     def remedy(self, found: Diagnosis | None) -> Cut[StepView]:
         steps = found.remedy if found else ()
@@ -146,7 +146,7 @@ class _Builder:
             one_line(s.cause or ""),
             sentence(one_line(s.title or s.cause or s.rule or "")),
             who(self._say, s.ranks, first.host if first else None),
-            ", ".join(notes),
+            self._say("comma").join(notes),
             clip(why, self._limits.prose).rstrip("."),
             clip(one_line(first.text), self._limits.line) if first else "",
             self.where(first),
@@ -172,7 +172,7 @@ class _Builder:
             one_line(a.cause or ""),
             self._say("attempt", n=a.n),
             who(self._say, [c.rank for c in a.culprits if c.rank is not None]),
-            ", ".join(x for x in (_known(self._say, "", a.outcome), span) if x),
+            self._say("comma").join(x for x in (_known(self._say, "", a.outcome), span) if x),
             "",
             clip(one_line(first.text), self._limits.line) if first else "",
             self.where(first),

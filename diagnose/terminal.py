@@ -87,7 +87,7 @@ class _Page:
         head.append(f" {view.title}", "bold")
         self._print(head)
         if view.summary:
-            self._print(view.summary)
+            self._print(_text((view.summary, "")))
         rows: list[tuple[str, str, str]] = []
         if view.cause:
             for i, culprit in enumerate(view.culprits.shown or (say("nobody"),)):
@@ -144,10 +144,10 @@ class _Page:
             return
         self._heading(key)
         for m in rows.shown:
-            head = _text((f"{m.who}: " if m.who else "", "bold"), (m.title, ""))
+            head = _text((f"{m.who}{self._say('colon')}" if m.who else "", "bold"), (m.title, ""))
             head.append(f" ({m.cause})" if m.cause and m.cause != m.title else "", "dim")
-            head.append(f", {m.note}" if m.note else "")
-            head.append(f": {m.why}" if m.why else "")
+            head.append(f"{self._say('comma')}{m.note}" if m.note else "")
+            head.append(f"{self._say('colon')}{m.why}" if m.why else "")
             self._bullet(head)
             if m.line and (self._wide or not m.why):
                 clipped = _text((f"{m.where}  " if m.where else "", "cyan"), (m.line, "dim"))
@@ -215,7 +215,7 @@ class _Page:
         if view.stacks:
             self._heading("stacks")
             for s in view.stacks.shown:
-                self._bullet(_text((f"{s.who}: ", "bold"), (" › ".join(s.frames), "")))
+                self._bullet(_text((f"{s.who}{self._say('colon')}", "bold"), (" › ".join(s.frames), "")))
             self._more(view.stacks)
         if view.facts:
             self._heading("facts")
@@ -235,7 +235,7 @@ class _Page:
 
     def _foot(self) -> None:
         view = self._view
-        foot = " ".join(x for x in (view.read, view.time_basis, view.redacted) if x)
+        foot = self._say("space").join(x for x in (view.read, view.time_basis, view.redacted) if x)
         if view.references:
             self._heading("references")
             for reference in view.references:
@@ -270,13 +270,14 @@ class _Page:
     def _print(self, what: RenderableType, indent: int = 0) -> None:
         from rich.padding import Padding  # noqa: PLC0415
 
-        self._console.print(Padding(what, (0, 0, 0, indent), expand=False) if indent else what)
+        # Also where nothing is indented: print() would make plain Text of a WrappedText.
+        self._console.print(Padding(what, (0, 0, 0, indent), expand=False))
 
 
 def _text(*parts: tuple[str, str]) -> Text:
-    from rich.text import Text  # noqa: PLC0415
+    from .wrapping import WrappedText  # noqa: PLC0415
 
-    return Text.assemble(*parts, overflow="fold")
+    return WrappedText.assemble(*parts, overflow="fold")
 
 
 def _table(*headers: str, columns: int = 0, gap: int = 2) -> Table:

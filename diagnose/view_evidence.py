@@ -57,7 +57,7 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
     places = ", ".join(place(p.file, p.line) for p in e.also_in[:3])
     return EvidenceView(
         place(e.file, e.line),
-        ", ".join(parts),
+        say("comma").join(parts),
         one_line(e.time or ""),
         one_line(e.rule or ""),
         (*before, *hit, *after[: limits.context]),

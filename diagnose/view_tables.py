@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from .language import Say
+from .language import Say, knows
 from .phrases import clock, one_day, who
 from .printable import clip, one_line
 from .report import CollectiveRow, RankRow, StackGroup, TimelineEntry
@@ -64,7 +64,7 @@ def fold_ranks(rows: Sequence[RankRow], blamed: Collection[int], say: Say) -> li
             RankLine(
                 who(say, [m.rank for m in members]),
                 _some(hosts),
-                one_line(state),
+                _word(state, say),
                 "" if step is None else str(step),
                 clock(last, with_date=with_date),
                 not innocent,
@@ -96,7 +96,7 @@ def fold_collectives(rows: Sequence[CollectiveRow], say: Say) -> list[Collective
     for r in rows:
         sizes = " → ".join(f"{n:,}" for n in r.sizes[:4])
         numbers = [("" if n is None else str(n)) for n in (r.stuck, r.enqueued, r.completed)]
-        key = (one_line(r.group), one_line(r.op or ""), sizes, *numbers, one_line(r.verdict))
+        key = (one_line(r.group), one_line(r.op or ""), sizes, *numbers, _word(r.verdict, say))
         groups[key] += [] if r.rank is None else [r.rank]
     lines = []
     for key, ranks in sorted(groups.items(), key=lambda g: (g[0][0], len(g[1]), g[0])):
@@ -121,6 +121,11 @@ def _frames(frames: Sequence[str], most: int) -> Iterable[str]:
         return shown
     outer = most // 3
     return [*shown[:outer], "…", *shown[-(most - outer - 1) :]]
+
+
+def _word(state: str, say: Say) -> str:
+    key = f"state-{state}"
+    return say(key) if knows(key) else one_line(state)
 
 
 def _some(names: Sequence[str]) -> str:
