@@ -6,6 +6,7 @@ collective's time-out, the same step). What stays unknown is an uncertainty that
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -42,8 +43,8 @@ class Clocks:
         """Yield how far apart two events have to be before their order is known."""
         if a.source == b.source or (a.host is not None and a.host == b.host):
             return SAME_CLOCK_S
-        spreads = [self.spread_s.get(e.host or "", UNALIGNED_S) for e in (a, b)]
-        return max(SAME_CLOCK_S, *spreads)
+        spread_s = self.spread_s.get
+        return max(SAME_CLOCK_S, spread_s(a.host or "", UNALIGNED_S), spread_s(b.host or "", UNALIGNED_S))
 
 
 def set_clocks(sources: Sequence[SourceEvents], zone_s: float | None = None) -> Clocks:
@@ -97,8 +98,6 @@ def _seconds(clocks: Clocks, stamp: Stamp) -> float | None:
 
 def _neighbour(clocks: Clocks, stamps: list[tuple[int, Stamp]], numbers: list[int], line: int) -> float | None:
     """The time of the nearest line above that has one; above all of them, of the first."""
-    from bisect import bisect_right  # noqa: PLC0415
-
     if not stamps:
         return None
     return _seconds(clocks, stamps[max(bisect_right(numbers, line) - 1, 0)][1])
@@ -129,24 +128,34 @@ def _align(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
         return
     reference = min(counts, key=lambda h: (-counts[h], h))
     clocks.offset_s[reference], clocks.spread_s[reference] = 0.0, SAME_CLOCK_S
+    by_host: dict[str, list[tuple[float, list[float]]]] = defaultdict(list)  # its time of a moment, others' aligned
+    for times in shared.values():
+        aligned = [times[reference]] if reference in times else []
+        for host, time in times.items():
+            by_host[host].append((time, aligned))
     for host in hosts:
-        _align_host(clocks, shared, host)
+        if host != reference:
+            _align_host(clocks, by_host[host], host)
     _apply(clocks, sources)
 
 
-def _align_host(clocks: Clocks, shared: dict[tuple[object, ...], dict[str, float]], host: str) -> None:
-    if host in clocks.offset_s:
-        return
-    differences = []
-    for times in shared.values():
-        others = [t - clocks.offset_s[h] for h, t in times.items() if h in clocks.offset_s]
-        if host in times and others:
-            differences.append(times[host] - median(others))
+def _align_host(clocks: Clocks, moments: list[tuple[float, list[float]]], host: str) -> None:
+    """Estimate one host's offset; its moments, aligned, then count for the hosts after it."""
+    differences = [time - _middle(aligned) for time, aligned in moments if aligned]
     if not differences:
         return
     middle = median(differences)
-    clocks.offset_s[host] = middle if abs(middle) > SAME_CLOCK_S else 0.0
+    offset_s = middle if abs(middle) > SAME_CLOCK_S else 0.0
+    clocks.offset_s[host] = offset_s
     clocks.spread_s[host] = max(SAME_CLOCK_S, median(abs(d - middle) for d in differences) * 2)
+    for time, aligned in moments:
+        insort(aligned, time - offset_s)
+
+
+def _middle(ordered: list[float]) -> float:
+    """The median of what is sorted already."""
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
 
 
 def _shared_moments(sources: Sequence[SourceEvents]) -> dict[tuple[object, ...], dict[str, float]]:

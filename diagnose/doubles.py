@@ -29,6 +29,7 @@ def merge_doubles(events: Sequence[Event], places: Places) -> list[Event]:
             continue
         is_better = _specific(event, places) > _specific(twin.event, places)
         better, other = (event, twin.event) if is_better else (twin.event, event)
+        twin.sources |= _sources(event)
         _absorb(better, other)
         dropped.add(id(other))
         messages.replace(twin, better)
@@ -69,7 +70,7 @@ class _Messages:
 
     def replace(self, message: _Message, event: Event) -> None:
         """Let `event`, which has taken up the message's, stand for it."""
-        message.event, message.sources, message.is_copy = event, message.sources | _sources(event), _is_copy(event)
+        message.event, message.is_copy = event, _is_copy(event)
         if event.rank != message.rank:
             self._by_rank[message.rank].remove(message)
             message.rank = event.rank

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -56,11 +58,24 @@ def diagnose(
     catalogue = load_rules(*rules)
     scan = read_all(inputs, ScanRules(catalogue), Deadline.after(budget_s), progress)
     require_something(scan)
-    found = reduce(scan, catalogue, job, tz, rank_from)
-    report = account(found, catalogue, scan, Translator(lang, rule_folders(*rules)))
+    with _without_collector():
+        found = reduce(scan, catalogue, job, tz, rank_from)
+        report = account(found, catalogue, scan, Translator(lang, rule_folders(*rules)))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
+
+
+@contextmanager
+def _without_collector() -> Iterator[None]:
+    """Nothing becomes garbage while a job is built: to look for it costs a third of the time where ranks are many."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def require_something(scan: Scan) -> None:
