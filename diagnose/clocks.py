@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 from statistics import median
 
 from .events import Event, SourceEvents
-from .timestamps import Stamp, resolve
+from .timestamps import Stamp, read_stamp, resolve
 
 SAME_CLOCK_S = 2.0  # NTP keeps hosts within milliseconds; printed times are whole seconds, so two may differ by this
 UNALIGNED_S = 600.0  # clocks of two hosts that share no event: minutes of skew were seen in practice
@@ -82,7 +82,7 @@ def _set_times(clocks: Clocks, source: SourceEvents) -> None:
     stamps = [(x.number, x.prefix.stamp) for x in source.lines if x.prefix.stamp is not None]
     numbers = [n for n, _ in stamps]
     for event in _events(source):
-        stamp = event.prefix.stamp
+        stamp = event.prefix.stamp or _stated(event)
         time = _seconds(clocks, stamp) if stamp else None
         if time is None and event.traceback is not None and event.traceback.time is not None:
             time = event.traceback.time.timestamp()
@@ -90,6 +90,12 @@ def _set_times(clocks: Clocks, source: SourceEvents) -> None:
             time = _neighbour(clocks, stamps, numbers, event.line or 0)
         event.time = time
         _set_onset(event)
+
+
+def _stated(event: Event) -> Stamp | None:
+    """Some messages hold their time in the text: `*** JOB 7 ON n1 CANCELLED AT 2026-02-07T03:16:57 ***`."""
+    text = event.fields.get("time")
+    return read_stamp(text) if isinstance(text, str) else None
 
 
 def _seconds(clocks: Clocks, stamp: Stamp) -> float | None:

@@ -78,6 +78,11 @@ def _earliest_first(roots: list[Suspect]) -> list[Suspect]:
     return sorted(roots, key=key)
 
 
+def has_own_time(event: Event) -> bool:
+    """Whether the line prints its time; a time taken from a line above is only the earliest that it can be."""
+    return event.prefix.stamp is not None or event.fields.get("time") is not None
+
+
 def _is_certificate(s: Suspect) -> bool:
     """An exit code tells that a process ended and comes last; what it printed before tells more."""
     return s.first is not None and s.first.rule.tells == "exit"
@@ -174,7 +179,9 @@ class _Relation:
         if t.onset is None or s.onset is None or a is None or b is None:
             return 0
         slack = self._job.clocks.uncertainty_s(a, b)
-        return -1 if t.onset < s.onset - slack else 1 if t.onset > s.onset + slack else 0
+        if t.onset < s.onset - slack and has_own_time(a):
+            return -1
+        return 1 if s.onset < t.onset - slack and has_own_time(b) else 0
 
 
 # --- who is at fault, and how sure ----------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .recorder_dump import Dump
 
 FAILING = ("cause", "symptom")
+HISTORY_S = 120.0
 REDRAW_LINES, REDRAW_UPDATES = 60, 4
 BUFFERED_S = 3.0
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
@@ -191,11 +192,35 @@ def _decisive_attempt(job: Job) -> int:
 
 
 def _set_aside(job: Job) -> None:
+    signs = [
+        e.time for s in job.sources for _, e in s.progress.values() if e.time is not None and e.prefix.stamp is not None
+    ]
     for event in job.events:
-        if event.attempt < job.attempt:
+        if event.attempt < job.attempt or (event.role in FAILING and _is_history(job, event, signs)):
             job.earlier.append(event)
         elif event.role in FAILING and _survived(job, event):
             job.survived.append(event)
+
+
+def _is_history(job: Job, event: Event, signs: Sequence[float]) -> bool:
+    """What ended the whole job, or a host, is history once ranks make progress again, or the run says that it is done."""
+    if _finished_after(job, event):
+        return True
+    stated = event.prefix.stamp is not None or event.fields.get("time") is not None
+    if event.rank is not None or event.time is None or not stated or not signs:
+        return False
+    return max(signs) > event.time + max(HISTORY_S, job.clocks.spread_s.get(event.host or "", HISTORY_S))
+
+
+def _finished_after(job: Job, event: Event) -> bool:
+    for end in (e for e in job.events if e.rule.tells == "finished" and e.attempt >= event.attempt):
+        if end.source == event.source:
+            if (end.line or 0) > (event.end_line or 0):
+                return True
+        elif end.prefix.stamp is not None and event.prefix.stamp is not None and end.time and event.time:
+            if end.time > event.time + max(HISTORY_S, job.clocks.uncertainty_s(end, event)):
+                return True
+    return False
 
 
 def _survived(job: Job, event: Event) -> bool:

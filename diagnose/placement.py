@@ -395,7 +395,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         elif not host:
             yield "the local rank", places.rank_of_local.get(("", event.local_rank))
     yield from _ranks_of_gpu(places, event, host)
-    tasks = fields.get("tasks")
+    tasks = fields.get("ranks")  # of `srun: error: node7: task 3: Killed`
     stated = _rank(tasks[0] if isinstance(tasks, list) and len(tasks) == 1 else fields.get("task"))
     task = stated if stated is not None else prefix.task if prefix.task is not None else path.task
     if places.tasks_are_ranks:

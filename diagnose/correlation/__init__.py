@@ -23,6 +23,7 @@ from . import (
     recorder,
     shared_gpu,
     silence,
+    silent_exit,
     standing,
 )
 from .finding import Exhibit, Finding
@@ -40,6 +41,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     outside.find,  # was the job ended from outside?
     odd_one.find,  # who lost something else than the others did?
     lost_peers.find,  # whom did the others lose?
+    silent_exit.find,  # who left with an error code and no word?
     silence.find,  # whose log just stops?
     standing.find,  # where does each rank's stack stand?
     recorder.find,  # what do the flight recorders say?
