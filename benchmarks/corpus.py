@@ -30,9 +30,9 @@ STEADY = (  # healthy lines; %(…)d are drawn anew for each
     b"learning rate: 1.500000E-04 | global batch size:  1024 | lm loss: %(loss)s | loss scale: 1.0 | grad norm: %(norm)s | "
     b"number of skipped iterations:   0 | number of nan iterations:   0 |\n",
     b"gpu-%(host)03d:%(pid)d:%(tid)d [%(local)d] NCCL INFO Channel %(ch)02d/0 : %(rank)d[%(local)d] -> %(peer)d[%(local)d] via P2P/CUMEM/read\n",
-    b"gpu-%(host)03d:%(pid)d:%(tid)d [%(local)d] NCCL INFO Connected ring %(ch)d of 32, comm 0x55d0c0de%(ms)04d rank %(rank)d nranks 64 busId %(big)d - Init COMPLETE\n",
+    b"gpu-%(host)03d:%(pid)d:%(tid)d [%(local)d] NCCL INFO Connected ring %(ch)d of 32, comm 0x55d0c0de%(ms)04d rank %(rank)d nranks 64 busId %(big)d - ring is up\n",
     b"%(stamp)s,%(ms)03d INFO trainer.py:412 - rank %(rank)d: tokens/s %(big)d, MFU 0.%(ms)d, memory reserved %(norm)s GiB of 79.15 GiB\n",
-    b"%(stamp)s,%(ms)03d INFO checkpoint.py:88 - saved shard %(ch)d of step %(step)d in %(norm)s s, no errors, 0 failed, time limit 1800 s\n",
+    b"%(stamp)s,%(ms)03d INFO checkpoint.py:88 - wrote shard %(ch)d of step %(step)d in %(norm)s s, no errors, 0 failed, time limit 1800 s\n",
     b"%(stamp)s,%(ms)03d DEBUG loader.py:55 - worker %(local)d prefetched %(big)d samples, queue %(ch)d, retry 0, exception none\n",
     b"I%(ms)04d 10:1%(local)d:33.%(big)06d %(pid)d gc.cpp:77] allocator: %(big)d blocks, killed 0, aborted 0, connection ok\n",
     b"[rank%(rank)d]:[I1120 10:15:00.%(big)06d ProcessGroupNCCL.cpp:2054] [PG ID 0 PG GUID 0(default_pg) Rank %(rank)d] ProcessGroupNCCL broadcast unique ID\n",

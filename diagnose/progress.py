@@ -15,8 +15,9 @@ from .passages import TextBlock
 from .prefixes import fast_speaker, read_lines
 from .scan import Hit
 
-EXACT_BYTES = 256 << 10  # of a part's start and of its end
-CHUNKS_BYTES = (16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
+EXACT_BYTES = 64 << 10  # of a part's start and of its end
+CHUNKS_BYTES = (4 << 10, 16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
+ALONE_BLOCKS = 8  # where one speaker is alive, only each so many-th block is looked at for others
 MAX_TRIES = 60  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
 MAX_SPEAKERS = 200_000
 LOOK_BYTES = 2048  # of a line
@@ -32,6 +33,7 @@ class ProgressReader:
         self._last: dict[str, Hit] = {}
         self._alive: set[str] = set()  # who spoke in the latest block that held progress
         self._seen_bytes = 0
+        self._blocks = 0
         self._recent: deque[TextBlock] = deque()
         self._recent_bytes = 0
 
@@ -43,16 +45,24 @@ class ProgressReader:
             if self._seen_bytes < EXACT_BYTES:
                 end = block.data.rfind(b"\n", 0, EXACT_BYTES - self._seen_bytes) + 1 or size
                 self._search(block, 0, end, self._first, backward=False)
-            self._backward(block, self._alive | set(list(self._first)[known:]))
+            fresh = set(list(self._first)[known:])
+            if fresh or len(self._alive) != 1 or self._blocks % ALONE_BLOCKS == 0:
+                self._backward(block, self._alive | fresh)
+            self._blocks += 1
             self._recent.append(block)
             self._recent_bytes += size
-            while len(self._recent) > 1 and self._recent_bytes - len(self._recent[0].data) >= EXACT_BYTES:
+            while len(self._recent) > ALONE_BLOCKS and self._recent_bytes - len(self._recent[0].data) >= EXACT_BYTES:
                 self._recent_bytes -= len(self._recent.popleft().data)
         self._seen_bytes += size
 
     def finish(self) -> dict[str, tuple[Hit, Hit]]:
         """Yield first and last sign of life by speaker, sorted."""
         found: dict[str, Hit] = {}
+        alive, seen = set(self._alive), set[str]()
+        for block in reversed(self._recent):  # the blocks since the lone speaker was last looked for
+            seen |= self._backward(block, alive)
+            if alive <= seen:
+                break
         left = EXACT_BYTES
         for block in reversed(self._recent):
             start = block.data.rfind(b"\n", 0, max(len(block.data) - left, 0)) + 1
@@ -65,7 +75,7 @@ class ProgressReader:
             self._first.setdefault(speaker, hit)
         return {s: (self._first[s], self._last.get(s, self._first[s])) for s in sorted(self._first)}
 
-    def _backward(self, block: TextBlock, expected: set[str]) -> None:
+    def _backward(self, block: TextBlock, expected: set[str]) -> set[str]:
         found: dict[str, Hit] = {}
         end = len(block.data)
         for chunk in (*CHUNKS_BYTES, len(block.data)):
@@ -79,6 +89,7 @@ class ProgressReader:
         for speaker, hit in found.items():
             self._keep_last(speaker, hit)
         self._alive = set(found)
+        return self._alive
 
     def _keep_last(self, speaker: str, hit: Hit) -> None:
         old = self._last.get(speaker)
@@ -90,12 +101,19 @@ class ProgressReader:
         data = block.data
         ends = self._matcher.find(memoryview(data)[start:end])
         done = -1  # the line that was looked at last
+        known = (0, -1)  # the line of a speaker that needs no other
         for stop, literal in reversed(ends) if backward else ends:
             at = start + stop
+            if known[0] < at <= known[1]:
+                continue
             begin = max(data.rfind(b"\n", start, at), data.rfind(b"\r", max(start, at - LOOK_BYTES), at), start - 1) + 1
             head = data[begin : begin + LOOK_BYTES]
             speaker = progress_speaker(head)
-            if speaker in found or len(found) >= MAX_SPEAKERS or tries.get(speaker, 0) > MAX_TRIES:
+            if speaker in found:
+                end_of_line = head.find(b"\n")
+                known = (begin, begin + (end_of_line if end_of_line >= 0 else 0))
+                continue
+            if len(found) >= MAX_SPEAKERS or tries.get(speaker, 0) > MAX_TRIES:
                 continue
             hit = self._verify(block, begin, literal)
             if hit:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,6 +10,7 @@ from .catalogue import Catalogue
 from .matcher import Find, Literal, Matcher, automaton
 from .normalise import DRESS_LITERALS
 from .rule import Form, Rule
+from .shapes import blind_pattern
 
 TRACEBACK, STACK = "~traceback", "~stack"  # not rules: marks that open a window
 MARKS = {  # text that opens a traceback or a dump of stacks
@@ -18,8 +18,6 @@ MARKS = {  # text that opens a traceback or a dump of stacks
     STACK: ("(most recent call first)", "(active)", "(idle)", "(active+gil)", "(LWP ", "Exception raised from "),
 }
 NUL = b"\x00"  # the native library takes no literal with it
-# What may hold digits in a pattern and means no particular digit: names of groups, counts, the range of all digits.
-_ANY_DIGIT = re.compile(r"\(\?P<\w+>|\{\d*,?\d*\}|(?<![\\\w])0-9|(?<=[\[^a-zA-Z_.])0-9")
 MAX_GROUPS = 20_000  # remembered sets of literals that stood in one passage
 
 
@@ -33,7 +31,7 @@ class RuleForms:
     want: str  # of the lines around a hit, in the words of `windows`
     is_line: bool  # one line is enough to verify it
     census: bool
-    is_blind: bool  # whether it matters to no pattern which digits stand where some do
+    blind: tuple[Form, ...] | None  # its forms for any digits, where such can be told
 
 
 class ScanRules:
@@ -96,8 +94,18 @@ class ScanRules:
     def _rule_forms(self, forms: tuple[int, ...]) -> RuleForms:
         rule = self.main.candidates[forms[0]].rule
         is_line = rule.match not in ("block", "traceback", "stack")
-        is_blind = is_line and all(is_digit_blind(self.main.candidates[n].form.pattern) for n in forms)
-        return RuleForms(self._numbers[rule.id], rule, forms, _want(rule), is_line, rule.census, is_blind)
+        blind = [blind_pattern(self.main.candidates[n].form.pattern) if is_line else None for n in forms]
+        own = [self.main.candidates[n].form for n in forms]
+        some = tuple(replace(f, pattern=p) for f, p in zip(own, blind, strict=True) if p is not None)
+        return RuleForms(
+            self._numbers[rule.id],
+            rule,
+            forms,
+            _want(rule),
+            is_line,
+            rule.census,
+            some if len(some) == len(forms) else None,
+        )
 
 
 def _want(rule: Rule) -> str:
@@ -110,11 +118,6 @@ def _want(rule: Rule) -> str:
     if rule.match == "stack":
         return "stack"
     return "line" if rule.role in ("context", "harmless") else "near"
-
-
-def is_digit_blind(pattern: str) -> bool:
-    """Tell whether a pattern matches alike whichever digits stand in a text: `Errno 5` does not, `rank \\d+` does."""
-    return not any(c.isdigit() for c in _ANY_DIGIT.sub("", pattern))
 
 
 def _is_catch_all(rule: Rule) -> bool:

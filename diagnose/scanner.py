@@ -19,12 +19,11 @@ from .progress import ProgressReader
 from .rule import Form
 from .scan import MAX_KEYS, TOO_MANY_KEYS, Edge, Hit, SourceScan, cap, tally_of
 from .scan_rules import RuleForms, ScanRules
+from .shapes import DIGITS, MAX_SHAPE_BYTES
 from .windows import BEFORE, HEAD_LINES, MAX_TEXT, TAIL_LINES, cut_opening, decode, is_frame, walk_for
 
 __all__ = ["ScanRules", "Scanner"]
 
-DIGITS = bytes(ord("0") if chr(n) in "123456789" else n for n in range(256))
-MAX_SHAPE = 600  # bytes of a line whose shape is remembered
 MAX_SHAPES = 30_000
 MAX_OFFSET = 1 << 62  # behind any literal
 RING_BYTES = 24 << 20  # of recent blocks, in which what waits is verified in one go
@@ -133,7 +132,7 @@ class Scanner:
     def _look_at_line(self, block: TextBlock, start: int, stop: int, literals: tuple[int, ...]) -> None:
         """Look at a plain line, unless one of its shape was looked at before and the outcome is known."""
         raw = block.data[start:stop]
-        shape = raw.translate(DIGITS) if stop - start <= MAX_SHAPE else None
+        shape = raw.translate(DIGITS) if stop - start <= MAX_SHAPE_BYTES else None
         if shape is not None:
             known = self._known.get((literals, shape))
             if known is not None:
@@ -166,11 +165,11 @@ class Scanner:
                 self._waiting[slot] = None
                 full.append((slot, rule.forms))
                 settled = settled and not rule.census
-            elif shape is None or not rule.is_blind:
+            elif shape is None or rule.blind is None:
                 settled = False
                 self._try(passage, rule, speaker, slot)
             elif (rule.forms, shape) not in self._barren:
-                if self._try(passage, rule, speaker, slot):
+                if self._try(passage, rule, speaker, slot) or self._may_match(passage, rule.blind):
                     settled = False
                 else:
                     self._barren.add((rule.forms, shape))
@@ -182,6 +181,13 @@ class Scanner:
         if hit is not None:
             self._add(passage, rule, speaker, slot, hit)
         return hit is not None or may_be_quoted
+
+    def _may_match(self, passage: Passage, blind: tuple[Form, ...]) -> bool:
+        """Whether a line that differs in its digits only may match."""
+        try:
+            return any(self._rules.main.verify(f, p.message) for f in blind for p in passage.pieces()[1])
+        except PatternTimeout:
+            return True
 
     def _know(
         self, literals: tuple[int, ...], shape: bytes, speaker: bytes, full: list[tuple[_Slot, tuple[int, ...]]]

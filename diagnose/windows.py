@@ -23,6 +23,8 @@ STACK_REST = 8  # lines below a dump of threads that do not look like one, befor
 MAX_OWN_LINES = 1_500  # of one traceback or dump
 REACH_LINES = 5_000  # what is open is given up after so many lines, its own or of others …
 REACH_BYTES = 512 << 10  # … or so many bytes; a part remembers its opening up to here, for what the part before opened
+MAX_GAP = {"traceback": 2_000, "stack": 2_000}  # lines of others between two of a speaker (ranks that are woven)
+OTHER_GAP = 300
 MAX_SPANS = 100_000  # hits whose surroundings are kept, per source; a hostile file may open one on each line
 MAX_TEXT = 8 * 1024  # bytes of one line
 
@@ -44,10 +46,13 @@ class Walk:
     most: int = MAX_OWN_LINES
     lines_left: int = REACH_LINES
     bytes_left: int = REACH_BYTES
+    gap: int = 0  # so many lines of others since its last own one
 
     def is_open(self) -> bool:
         """Tell whether the next line may be wanted."""
-        return (self.near > 0 or (self.own > 0 and self.most > 0)) and self.lines_left > 0 and self.bytes_left >= 0
+        if self.lines_left <= 0 or self.bytes_left < 0:
+            return False
+        return self.near > 0 or (self.own > 0 and self.most > 0 and self.gap <= MAX_GAP.get(self.want, OTHER_GAP))
 
     def takes(self, raw: bytes) -> bool:
         """Look at the next line (cut to MAX_TEXT, without its end); tell whether it is wanted."""
@@ -58,9 +63,13 @@ class Walk:
         is_near = self.near > 0
         if is_near:
             self.near -= 1
-        if self.own <= 0 or not self._speaks(raw):
+        if self.own <= 0:
+            return is_near
+        if not self._speaks(raw):
+            self.gap += 1
             return is_near
         self.most -= 1
+        self.gap = 0
         self._count(raw)
         return True
 
@@ -94,7 +103,7 @@ class Walk:
         """Yield plain values."""
         return [
             self.line, self.want, self.speaker.decode("latin-1"), self.near, self.own, self.is_mine, self.most,
-            self.lines_left, self.bytes_left,
+            self.lines_left, self.bytes_left, self.gap,
         ]  # fmt: skip
 
 

@@ -1,0 +1,52 @@
+"""Signs of life: first and last step of each rank, however many speak and wherever one falls silent."""
+
+from __future__ import annotations
+
+import io
+
+from test_scan import part, rules, text_of
+
+from diagnose.blocks import cut_blocks, normalise_blocks
+from diagnose.scan import SourceScan, seal
+from diagnose.scanner import Scanner
+
+
+def steps(scan: SourceScan) -> dict[str, tuple[int, int]]:
+    return {s: (a.fields["step"], b.fields["step"]) for s, (a, b) in scan.progress.items() if a.fields and b.fields}
+
+
+def scan_of(data: bytes, block_bytes: int = 1 << 20) -> SourceScan:
+    scanner = Scanner(rules(), "x.log")
+    for block in normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=block_bytes), rules().is_dressed):
+        scanner.feed(block)
+    return seal(scanner.finish())
+
+
+def test_each_of_256_woven_ranks_has_its_first_and_last_step() -> None:
+    rows = [f"[rank{r}]: step {s} loss 1.5\n" for s in range(100) for r in range(256) if not (r == 9 and s > 50)]
+    found = steps(scan_of("".join(rows).encode(), 1 << 16))
+    assert found == {f"[rank{r}]:|{r}": (0, 50 if r == 9 else 99) for r in range(256)}
+
+
+def test_a_rank_that_only_the_message_names_has_its_own_steps() -> None:
+    rows = [f"| rank {r} | step {s} |\n" for s in range(50) for r in range(4)]
+    assert sorted(steps(scan_of("".join(rows).encode())).values()) == [(0, 49)] * 4
+
+
+def test_the_last_step_of_a_lone_speaker_is_exact_far_from_the_end() -> None:
+    data = b"".join(b"step %d loss 2\n" % n for n in range(200_000)) + b"idle\n" * 600_000
+    assert list(steps(scan_of(data, 1 << 18)).values()) == [(0, 199_999)]
+
+
+def test_an_error_with_later_progress_stands_before_the_last_sign_of_life() -> None:
+    scan = seal(part(b"step 1\nConnection reset by peer\nstep 2\n"))
+    ((_, last),) = scan.progress.values()
+    assert (last.line, [h.line for h in scan.hits()]) == (3, [2])
+
+
+def test_a_line_that_only_looks_like_progress_is_none() -> None:
+    assert seal(part(b"step by step we go\n" * 200)).progress == {}
+
+
+def test_text_of_progress_is_kept() -> None:
+    assert '"~text": "step 7 done"' in text_of(part(b"step 7 done\n"))
