@@ -12,6 +12,7 @@ from .report_parts import Fact, FactValue, Notice
 from .versions import same_version
 
 _SPECIAL = {name: number for number, (_, name) in enumerate(FRAMEWORKS)}
+MANY = ("library",)  # a job has several; they do not contradict each other
 MAX_VALUES = 400  # different statements of one fact that are kept
 
 
@@ -117,5 +118,7 @@ def _means_same(one: Stated, other: Stated) -> bool:
 
 def _row(known: Sequence[Known]) -> Fact:
     best, others = known[0], known[1:]
-    rest = tuple(FactValue(k.value, k.place, k.ranks) for k in others if k.surety == best.surety)
+    if best.stated[0].name in MANY:
+        return Fact(", ".join(sorted({str(k.value) for k in known})), best.place)
+    rest = tuple(FactValue(k.value, k.place, k.ranks) for k in others if k.surety == best.surety > 1)
     return Fact(best.value, best.place, best.ranks if others else (), rest)

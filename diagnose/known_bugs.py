@@ -19,7 +19,15 @@ from .job import Job
 from .known_bugs_by_version import apply_version_rows
 from .report_parts import Evidence, Notice, RemedyStep
 from .rule import Rule
-from .version_conditions import judge, settling_command, unknown_libraries, version_fact, versions_in_words
+from .version_conditions import (
+    beside,
+    judge,
+    only_versions_unknown,
+    settling_command,
+    unknown_libraries,
+    version_fact,
+    versions_in_words,
+)
 
 BUGS = "software.known-bug"
 TABLE = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
@@ -76,7 +84,11 @@ def standing(rule: Rule, facts: Facts) -> Standing:
     holds, seen = judge(rule.applies_to, facts)
     if holds is not None:
         return "confirmed" if holds else "refuted"
-    return "possible" if seen or rule.role in ("cause", "symptom") else "refuted"
+    if rule.role == "cause":
+        return "possible"
+    return (
+        "possible" if only_versions_unknown(rule.applies_to, facts) and (seen or rule.role == "symptom") else "refuted"
+    )
 
 
 def fixes_of(catalogue: Catalogue) -> dict[str, Mapping[str, Any]]:
@@ -93,6 +105,8 @@ def details(rule: Rule, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) ->
         row["library"] = library
         row["affected"] = row.get("affected") or rule.applies_to.get(library)
         row["installed"] = facts.get(version_fact(library))
+        row["beside"] = beside(library, rule.applies_to, facts)
+    row["reference"] = next(iter(rule.references), None)
     return {k: v for k, v in row.items() if v is not None}
 
 

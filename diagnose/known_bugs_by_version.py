@@ -19,6 +19,7 @@ from .job import Job
 from .report_parts import Evidence, Notice, RemedyStep
 from .rule import Rule
 from .version_conditions import (
+    beside,
     judge,
     only_versions_unknown,
     settling_command,
@@ -94,6 +95,8 @@ def _as_bug(event: Event, row: Mapping[str, Any], facts: Facts) -> Event:
     fields = {k: row[k] for k in ("library", "fixed_in", "way_round", "command") if row.get(k)}
     fields["affected"] = _conditions(row).get(str(row["library"]), "")
     fields["installed"] = facts.get(version_fact(str(row["library"])))
+    fields["beside"] = beside(str(row["library"]), _conditions(row), facts)
+    fields["reference"] = next(iter(rule.references), None)
     return replace(event, rule=rule, cause=CAUSE, role="cause", fields=fields, also_in=list(event.also_in))
 
 

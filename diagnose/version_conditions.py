@@ -46,6 +46,12 @@ def unknown_libraries(applies_to: Mapping[str, str], facts: Facts) -> list[str]:
     return [n for n in ranges if facts.get(version_fact(n)) is None] or ranges
 
 
+def beside(library: str, applies_to: Mapping[str, str], facts: Facts) -> str | None:
+    """Yield the versions of the other libraries that the bug needs: `vllm 0.4.3`."""
+    others = {n: facts.get(version_fact(n)) for n, w in sorted(applies_to.items()) if is_range(w) and n != library}
+    return " and ".join(f"{n} {v}" for n, v in others.items() if v is not None) or None
+
+
 def versions_in_words(applies_to: Mapping[str, str]) -> str:
     """Yield the versions concerned: `trl ==0.15.0 and torch <2.5`."""
     return " and ".join(f"{n} {w}" for n, w in sorted(applies_to.items()) if is_range(w))

@@ -129,6 +129,7 @@ def test_the_affected_version_is_blamed_and_its_upgrade_told(tmp_path: Path) -> 
 
 def test_a_symptom_without_a_version_comes_with_the_command_that_settles_it(tmp_path: Path) -> None:
     text = (
+        "Running entrypoint for job raysubmit_x1: python3 -m openrlhf.cli.train_ppo_ray --actor_num_nodes 1\n"
         "(RayWorkerWrapper pid=4183, ip=10.3.32.122) ERROR 06-03 23:13:39 worker_base.py:148] Error executing method "
         "start_worker_execution_loop. This might cause deadlock in distributed execution.\n"
     )

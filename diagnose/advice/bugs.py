@@ -15,7 +15,8 @@ def bug_advice(_cause: str, fields: Mapping[str, Any], _facts: Facts) -> tuple[A
     if not library:
         return ()
     steps: list[Advice] = []
-    installed = f" ({fields['installed']} is installed)" if fields.get("installed") else ""
+    beside = f", beside {fields['beside']}" if fields.get("beside") else ""
+    installed = f" ({fields['installed']} is installed{beside})" if fields.get("installed") else ""
     if fixed:
         text = f"Upgrade {library} to {fixed} or later{installed}, on every host."
         steps.append(Advice("now", text, upgrade_command(str(library), str(fixed)), replaces=True))
@@ -23,6 +24,8 @@ def bug_advice(_cause: str, fields: Mapping[str, Any], _facts: Facts) -> tuple[A
         steps.append(Advice("fix", f"Until then: {around}", _text(fields.get("command"))))
     elif around:
         steps.append(Advice("now", f"{str(around)[:1].upper()}{str(around)[1:]}", _text(fields.get("command")), True))
+    if fields.get("reference"):
+        steps.append(Advice("collect", f"Compare with the report of the bug: {fields['reference']}"))
     return tuple(steps)
 
 

@@ -5,6 +5,7 @@ Order by how often public threads end there: a rank that died, the wrong interfa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,6 +16,8 @@ from .step import Advice
 ECHOES = ("nccl.remote-error", "network.connection-reset", "network.connection-refused")
 SETUP = ("nccl.bootstrap", "nccl.system-error", "network.connect-timeout", "network.interface", "network.partition")
 LOCAL_ONLY = ("lo", "docker", "veth", "virbr", "br-")  # interfaces that reach no other host
+_ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")
+VERSIONS = 'python -c "import torch; print(torch.__version__, torch.cuda.nccl.version())"'
 LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
 
 
@@ -22,9 +25,9 @@ def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tu
     """Yield the checks in order, each with its command; nothing for causes that name their own reason."""
     if cause not in (*ECHOES, *SETUP):
         return ()
-    steps = [*_peer(cause, fields), *_weight_sync(facts), *_versions(facts), *_interface(facts)]
+    steps = [*_peer(cause, fields), *_weight_sync(facts), *_two_versions(facts), *_interface(facts)]
     if cause != "network.interface":
-        steps += [_firewall(fields), *_shared_memory(facts), *_p2p(facts), _cache()]
+        steps += [_firewall(fields), *_shared_memory(facts), *_p2p(facts), _versions_and_cache()]
     return tuple(steps)
 
 
@@ -32,10 +35,17 @@ def _peer(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
     if cause not in ECHOES:
         return []
     peer = fields.get("peer_rank")
-    place = f"rank {peer}" if isinstance(peer, int) else fields.get("peer_host") or fields.get("peer_ip")
+    place = f"rank {peer}" if isinstance(peer, int) else _peer_address(fields)
     whose = f"of {place}" if place else "of every rank, and look for the one that stops first or was never written"
     text = f"Read the log {whose}: a reset says that a peer is gone, not why. Its host's kernel log names a kill."
-    return [Advice("now", text, "dmesg -T | grep -iE 'oom|killed process|xid|segfault' | tail")]
+    return [Advice("now", text, "dmesg -T | grep -iE 'oom|killed process|xid|segfault' | tail", replaces=True)]
+
+
+def _peer_address(fields: Mapping[str, Any]) -> str | None:
+    """The peer as captured, or out of NCCL's own words: `Call to recv from 10.42.0.12<41870> failed`."""
+    stated = fields.get("peer_host") or fields.get("peer_ip")
+    match = _ADDRESS.search(str(fields.get("last_error") or ""))
+    return str(stated) if stated else match[1] if match else None
 
 
 def _interface(facts: Facts) -> list[Advice]:
@@ -55,7 +65,7 @@ def _interface(facts: Facts) -> list[Advice]:
 
 
 def _firewall(fields: Mapping[str, Any]) -> Advice:
-    host = fields.get("peer_host") or fields.get("peer_ip") or "OTHER_HOST"
+    host = _peer_address(fields) or "OTHER_HOST"
     text = "Open all TCP ports between the hosts: beside the master port NCCL and gloo use ports that the kernel picks."
     return Advice("fix", text, f"nc -zv {host} 29500; python -m http.server 45123 there, curl -m 5 {host}:45123 here")
 
@@ -80,13 +90,12 @@ def _p2p(facts: Facts) -> list[Advice]:
     return [Advice("fix", text, "export NCCL_P2P_DISABLE=1   # slower; take it back once the topology is mended")]
 
 
-def _versions(facts: Facts) -> list[Advice]:
+def _two_versions(facts: Facts) -> list[Advice]:
     known = facts.all("nccl_version")
-    command = 'python -c "import torch; print(torch.__version__, torch.cuda.nccl.version())"'
-    if len(known) > 1:
-        text = f"Two NCCL versions are in this job ({', '.join(str(k.value) for k in known[:3])}): make them one."
-        return [Advice("now", text, command)]
-    return [Advice("fix", "Compare the NCCL version on every host; all have to be the same.", command)]
+    if len(known) < 2:
+        return []
+    text = f"Two NCCL versions are in this job ({', '.join(str(k.value) for k in known[:3])}): make them one."
+    return [Advice("now", text, VERSIONS)]
 
 
 def _weight_sync(facts: Facts) -> list[Advice]:
@@ -113,10 +122,10 @@ def _weight_sync(facts: Facts) -> list[Advice]:
     return [Advice("now", text, "--vllm_sync_backend gloo   # or: export NCCL_P2P_DISABLE=1; or vLLM 0.4.2")]
 
 
-def _cache() -> Advice:
+def _versions_and_cache() -> Advice:
     text = (
-        "Clearing ~/.cache is seldom the cure: ~/.cache/torch_extensions holds compiled extensions only. It helps "
-        "where "
-        "PyTorch, CUDA or the compiler changed since, or a dead process left a lock there."
+        "Compare PyTorch and NCCL on every host; they have to be the same. Clearing ~/.cache is seldom the cure: "
+        "~/.cache/torch_extensions holds compiled extensions only, which matter where PyTorch, CUDA or the compiler "
+        "changed since, or where a dead process left a lock."
     )
-    return Advice("fix", text, "find ~/.cache/torch_extensions -name lock")
+    return Advice("fix", text, VERSIONS)

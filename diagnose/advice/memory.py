@@ -17,6 +17,12 @@ from .step import Advice, gib, size_mib
 CONTEXT_MIB = 2048.0  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB
 CROWDED_SHARE = 0.1  # of the GPU in other hands
 ONE_LARGE_SHARE = 0.25  # one request of a quarter of the GPU is one tensor: logits, attention scores, a gathered layer
+# Frameworks that derive the accumulation: the micro batch is all there is to change.
+DERIVES_ACCUMULATION = {
+    "openrlhf": "--micro_train_batch_size {}",
+    "verl": "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu={}",
+    "megatron": "--micro-batch-size {}",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,15 +132,20 @@ def _full(found: Usage, _fields: Mapping[str, Any], facts: Facts) -> tuple[Advic
 
 def _smaller(facts: Facts) -> str | None:
     """Half the micro batch at the same global batch, as flags."""
-    from .batch import Setting  # noqa: PLC0415 - only here
-    from .batch_flags import flags_for  # noqa: PLC0415
+    from .batch import Setting
+    from .batch_flags import flags_for
 
     micro, steps, ranks = (facts.number(n) for n in ("micro_batch_size", "gradient_accumulation", "world_size"))
     train = facts.number("train_batch_size")
-    if not micro or micro < 2 or not ranks:
+    if not micro or micro % 2:
+        return None
+    derived = DERIVES_ACCUMULATION.get(str(facts.get("framework")))
+    if derived:
+        return derived.format(micro // 2)
+    if not ranks:
         return None
     if not steps and train and train % (micro * ranks) == 0:
         steps = train // (micro * ranks)
-    if not steps or micro % 2:
+    if not steps:
         return None
     return flags_for(Setting(micro // 2, steps * 2, ranks), facts)
