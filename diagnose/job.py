@@ -196,7 +196,7 @@ def _set_aside(job: Job) -> None:
         e.time for s in job.sources for _, e in s.progress.values() if e.time is not None and e.prefix.stamp is not None
     ]
     for event in job.events:
-        if event.attempt < job.attempt or (event.role in FAILING and _is_history(job, event, signs)):
+        if event.attempt != job.attempt or (event.role in FAILING and _is_history(job, event, signs)):
             job.earlier.append(event)
         elif event.role in FAILING and _survived(job, event):
             job.survived.append(event)
