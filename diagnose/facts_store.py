@@ -84,13 +84,19 @@ def facts_of(**values: Value) -> Facts:
 def gather_facts(stated: Iterable[Stated]) -> dict[str, tuple[Known, ...]]:
     """Yield statements grouped by fact and value: the surest first, then the most stated."""
     by_name: dict[str, list[list[Stated]]] = {}
+    exact: dict[tuple[str, type, Value], list[Stated]] = {}  # most ranks print the same words
     for one in stated:
         groups = by_name.setdefault(one.name, [])
-        group = next((g for g in groups if _means_same(one, g[0])), None)
+        key = (one.name, type(one.value), one.value)
+        group = exact.get(key)
+        if group is None and one.name.endswith("_version"):
+            group = next((g for g in groups if same_version(one.value, g[0].value)), None)
+        if group is None and len(groups) < MAX_VALUES:
+            group = []
+            groups.append(group)
         if group is not None:
             group.append(one)
-        elif len(groups) < MAX_VALUES:
-            groups.append([one])
+            exact[key] = group
     return {name: _ordered(by_name[name]) for name in sorted(by_name)}
 
 
@@ -108,12 +114,6 @@ def _order(known: Known) -> tuple[int, int, int]:
 def _fullest(group: Sequence[Stated]) -> Value:
     """Of `2.6.0` and `2.6.0+cu124` the longer print, of other values the first."""
     return max(group, key=lambda s: len(str(s.value))).value if group[0].name.endswith("_version") else group[0].value
-
-
-def _means_same(one: Stated, other: Stated) -> bool:
-    if one.name.endswith("_version"):
-        return same_version(one.value, other.value)
-    return one.value == other.value and isinstance(one.value, bool) == isinstance(other.value, bool)
 
 
 def _row(known: Sequence[Known]) -> Fact:

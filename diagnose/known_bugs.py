@@ -49,9 +49,12 @@ def apply_known_bugs(
 ) -> BugReading:
     """Yield how the facts stand to each event of a versioned bug; nothing is changed. `fixes`: rule name -> row."""
     sorted_out: dict[Standing, list[Event]] = {"confirmed": [], "possible": [], "refuted": []}
+    answers: dict[str, Standing] = {}  # by rule: thousands of ranks may print one line
     for event in events:
         if event.rule.applies_to:
-            sorted_out[standing(event.rule, facts)].append(event)
+            if event.rule.id not in answers:
+                answers[event.rule.id] = standing(event.rule, facts)
+            sorted_out[answers[event.rule.id]].append(event)
     confirmed, possible, refuted = (tuple(sorted_out[s]) for s in ("confirmed", "possible", "refuted"))
     named = {e.rule.id for e in confirmed}
     first = {e.rule.id: e for e in reversed(possible) if e.rule.id not in named and e.rule.role != "cause"}
