@@ -60,9 +60,11 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
 
 def _had_ended(job: Job, info: RankInfo, fired: float | None, table: GroupTable) -> bool:
     """A rank that was ended before the others' limit passed did not make them wait: whatever ended it did."""
-    reporter = next(iter(table.stuck.values())).event
+    reporter = min((s.event for s in table.stuck.values()), key=lambda e: (e.source, e.line or 0))
     ends = [e for e in job.telling("exit", "signal-sent", "killed") if e.rank == info.rank or _is_of_host(e, info)]
     for event in ends:
+        if event.source == reporter.source:
+            return (event.line or 0) < (reporter.line or 0)
         if event.time is not None and fired is not None:
             if event.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(event, reporter)):
                 return True
