@@ -25,6 +25,7 @@ from .windows import BEFORE, HEAD_LINES, MAX_TEXT, TAIL_LINES, cut_opening, deco
 __all__ = ["ScanRules", "Scanner"]
 
 MAX_SHAPES = 30_000
+MIN_FAILURES = 8  # before a second pattern is compiled
 MAX_OFFSET = 1 << 62  # behind any literal
 RING_BYTES = 24 << 20  # of recent blocks, in which what waits is verified in one go
 PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones replaced are dropped
@@ -69,6 +70,7 @@ class Scanner:
         # which such a line waits; and by forms and shape: what did not match.
         self._known: dict[tuple[tuple[int, ...], bytes], dict[bytes, list[tuple[_Slot, tuple[int, ...]]]]] = {}
         self._barren: set[tuple[tuple[int, ...], bytes]] = set()
+        self._failures: dict[tuple[int, ...], int] = {}  # how often forms did not match
         self._long: LongLine | None = None  # the line that the latest block ended in
         self._spans_at_prune = 0
         self._timeouts: set[str] = set()
@@ -169,7 +171,7 @@ class Scanner:
                 settled = False
                 self._try(passage, rule, speaker, slot)
             elif (rule.forms, shape) not in self._barren:
-                if self._try(passage, rule, speaker, slot) or self._may_match(passage, rule.blind):
+                if self._try(passage, rule, speaker, slot) or not self._is_barren(passage, rule.forms, rule.blind):
                     settled = False
                 else:
                     self._barren.add((rule.forms, shape))
@@ -182,12 +184,15 @@ class Scanner:
             self._add(passage, rule, speaker, slot, hit)
         return hit is not None or may_be_quoted
 
-    def _may_match(self, passage: Passage, blind: tuple[Form, ...]) -> bool:
-        """Whether a line that differs in its digits only may match."""
+    def _is_barren(self, passage: Passage, forms: tuple[int, ...], blind: tuple[Form, ...]) -> bool:
+        """Whether no line that differs in its digits only can match; asked once the forms have failed a few times."""
+        self._failures[forms] = self._failures.get(forms, 0) + 1
+        if self._failures[forms] < MIN_FAILURES:
+            return False
         try:
-            return any(self._rules.main.verify(f, p.message) for f in blind for p in passage.pieces()[1])
+            return not any(self._rules.main.verify(f, p.message) for f in blind for p in passage.pieces()[1])
         except PatternTimeout:
-            return True
+            return False
 
     def _know(
         self, literals: tuple[int, ...], shape: bytes, speaker: bytes, full: list[tuple[_Slot, tuple[int, ...]]]

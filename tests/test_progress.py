@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import io
-
-from test_scan import part, rules, text_of
+from functools import cache
 
 from diagnose.blocks import cut_blocks, normalise_blocks
+from diagnose.rule import Form, Rule
 from diagnose.scan import SourceScan, seal
-from diagnose.scanner import Scanner
+from diagnose.scanner import Scanner, ScanRules
+
+
+@cache
+def rules() -> ScanRules:
+    step = Form(("step ",), r"^(?:\| rank \d+ \| )?step (?P<step>\d+)")
+    reset = Form(("reset by peer",), r"Connection reset by peer")
+    found = [
+        Rule("", "context", "line", "", (step,), "", fields={"step": "int"}, id="a.life/step", tells="progress"),
+        Rule("", "symptom", "line", "", (reset,), "", id="a.reset/peer"),
+    ]
+    return ScanRules(found, "test")
 
 
 def steps(scan: SourceScan) -> dict[str, tuple[int, int]]:
@@ -39,14 +50,15 @@ def test_the_last_step_of_a_lone_speaker_is_exact_far_from_the_end() -> None:
 
 
 def test_an_error_with_later_progress_stands_before_the_last_sign_of_life() -> None:
-    scan = seal(part(b"step 1\nConnection reset by peer\nstep 2\n"))
+    scan = scan_of(b"step 1\nConnection reset by peer\nstep 2\n")
     ((_, last),) = scan.progress.values()
     assert (last.line, [h.line for h in scan.hits()]) == (3, [2])
 
 
 def test_a_line_that_only_looks_like_progress_is_none() -> None:
-    assert seal(part(b"step by step we go\n" * 200)).progress == {}
+    assert (scan_of(b"step by step we go\n" * 200)).progress == {}
 
 
 def test_text_of_progress_is_kept() -> None:
-    assert '"~text": "step 7 done"' in text_of(part(b"step 7 done\n"))
+    ((first, _),) = scan_of(b"step 7 done\n").progress.values()
+    assert first.fields == {"step": 7, "~text": "step 7 done"}
