@@ -11,6 +11,7 @@ from typing import Any
 
 from .facts_commands import command_facts, variable_facts
 from .facts_contradictions import contradictions
+from .facts_durations import duration_facts
 from .facts_files import file_facts
 from .facts_names import PACKAGES, PLACES, Stated, stated_setting
 from .facts_paths import library_facts
@@ -51,6 +52,7 @@ def _stated(job: Job) -> Iterator[Stated]:
             lines = {x.number: x.raw for x in reversed(source.head)}
             yield from file_facts(sorted(lines.items()), source.name)
     yield from library_facts(job)
+    yield from duration_facts(job)
     yield from _world(job)
     if job.places.local_world and job.places.local_world * max(1, len(job.hosts)) == job.world_size:
         yield Stated("gpus_per_node", job.places.local_world, "the ranks seen on one host", None, 1)

@@ -168,6 +168,12 @@ def test_a_proposal_is_twice_what_was_not_enough(present: float, observed: float
     assert seconds >= 2 * present and seconds >= 2 * observed and seconds % 1800 == 0
 
 
+def test_a_save_that_was_seen_whole_sets_the_proposal() -> None:
+    advice = advise("storage.slow-save", {"timeout_ms": 600_000}, facts_of(framework="trl", longest_save_s=4000.0))
+    assert advice[0].command == "--ddp_timeout 9000"
+    assert "a save took 4000 s" in advice[0].text
+
+
 def test_the_time_out_of_the_line_beats_the_configured_one() -> None:
     assert present_timeout_s({"timeout_ms": 600_000}, facts_of(ddp_timeout_s=1800)) == 600.0
     assert present_timeout_s({}, facts_of(ddp_timeout_s=1800)) == 1800.0

@@ -67,9 +67,10 @@ def test_launcher_and_framework_are_told_from_the_command(command: str, launcher
 
 
 def test_a_flag_without_a_value_is_true() -> None:
-    assert list(
-        flags(["--colocate_all_models", "--zero_stage", "3"])
-    ) == [("colocate_all_models", "true"), ("zero_stage", "3")]
+    assert list(flags(["--colocate_all_models", "--zero_stage", "3"])) == [
+        ("colocate_all_models", "true"),
+        ("zero_stage", "3"),
+    ]
 
 
 def test_a_negative_number_is_a_value() -> None:
@@ -93,9 +94,12 @@ def test_a_launch_script_is_read_through_its_continued_lines() -> None:
         "#!/bin/bash\n#SBATCH --nodes=4 --gpus-per-node=8\nexport NCCL_SOCKET_IFNAME=ib0\nexport HF_TOKEN=hf_secret\n"
         "torchrun \\\n  --nproc_per_node 8 \\\n  train.py --ddp_timeout 7200\n"
     )
-    assert tuple(
-        facts[n] for n in ("gpus_per_node", "ddp_timeout_s", "socket_ifname", "launcher")
-    ) == (8, 7200, "ib0", "torchrun")
+    assert tuple(facts[n] for n in ("gpus_per_node", "ddp_timeout_s", "socket_ifname", "launcher")) == (
+        8,
+        7200,
+        "ib0",
+        "torchrun",
+    )
     assert "hf_secret" not in str(facts)
 
 
@@ -111,9 +115,12 @@ def test_an_accelerate_file_states_processes_and_machines() -> None:
     facts = _file(
         "compute_environment: LOCAL_MACHINE\nnum_machines: 2\nnum_processes: 16\nzero3_save_16bit_model: true\n"
     )
-    assert tuple(
-        facts[n] for n in ("nnodes", "processes_asked", "zero3_gathers_on_save", "launcher")
-    ) == (2, 16, True, "accelerate")
+    assert tuple(facts[n] for n in ("nnodes", "processes_asked", "zero3_gathers_on_save", "launcher")) == (
+        2,
+        16,
+        True,
+        "accelerate",
+    )
 
 
 def test_a_models_own_configuration_is_no_fact_about_the_job() -> None:
@@ -192,6 +199,15 @@ def test_values_and_rows_hold_the_best_value() -> None:
     assert facts.values() == {"world_size": 8, "trl_version": "0.15.0"}
     assert facts.rows()["world_size"].value == 8
     assert Facts({}).get("world_size", 1) == 1
+
+
+def test_the_longest_whole_save_is_a_fact(tmp_path: Path) -> None:
+    text = "".join(
+        f"2026-11-20 {start} | INFO | rank 0 | saving checkpoint to /srv/ckpt/step_{n}.pt\n"
+        f"2026-11-20 {end} | INFO | rank 0 | saved checkpoint /srv/ckpt/step_{n}.pt\n"
+        for n, start, end in ((10, "17:00:00,000", "17:04:00,000"), (20, "18:00:00,000", "18:21:30,000"))
+    )
+    assert look(*write(tmp_path, console_log=text)).facts.get("longest_save_s") == 1290.0
 
 
 # --- the command --------------------------------------------------------------------------------------------------

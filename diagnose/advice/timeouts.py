@@ -80,14 +80,15 @@ def setting_for(seconds: int, facts: Facts) -> tuple[str, str]:
     return what, how.format(seconds=seconds, minutes=math.ceil(seconds / 60))
 
 
-def observed_save_s(fields: Mapping[str, Any], facts: Facts) -> float | None:
-    """Yield the longest save that the logs show whole, in seconds."""
-    found = [fields.get("seconds"), fields.get("lasted_s"), facts.get("longest_save_s")]
+def observed_s(fields: Mapping[str, Any], facts: Facts, activity: str = "saving") -> float | None:
+    """Yield the longest such work (a save, an evaluation) that the logs show whole, in seconds."""
+    name = {"saving": "longest_save_s", "evaluating": "longest_eval_s", "tokenising": "longest_tokenising_s"}
+    found = [fields.get("seconds"), fields.get("lasted_s"), facts.get(name.get(activity, ""))]
     return max((float(x) for x in found if isinstance(x, (int, float)) and not isinstance(x, bool)), default=None)
 
 
 def _for_slow_save(fields: Mapping[str, Any], facts: Facts, present_s: float | None) -> tuple[Advice, ...]:
-    observed = observed_save_s(fields, facts)
+    observed = observed_s(fields, facts)
     seconds = propose_s(present_s, observed)
     what, how = setting_for(seconds, facts)
     seen = f" (a save took {observed:.0f} s)" if observed else ""
@@ -140,7 +141,7 @@ def _for_wait(cause: str, facts: Facts, present_s: float | None, fields: Mapping
             "tokenising): for a rank that died or stands still it only makes the job fail later."
         )
         return (Advice("fix", text),)
-    seconds = propose_s(present_s, observed_save_s(fields, facts))
+    seconds = propose_s(present_s, observed_s(fields, facts, activity))
     what, how = setting_for(seconds, facts)
     text = f"If {activity} has to take that long, raise {what}: {_say(seconds)} instead of {_say(present_s)}."
     return (Advice("fix", text, how),)
