@@ -6,6 +6,7 @@ is exactly a command's name.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -23,15 +24,46 @@ def main(argv: Sequence[str] | None = None) -> None:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         code = _run(words)
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except DiagnoseError as error:
         print(f"diagnose: {error}", file=sys.stderr)
         code = error.exit_code
     except KeyboardInterrupt:
         code = INTERRUPTED
     except BrokenPipeError:  # `diagnose logs | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         code = 0
+    except Exception as error:  # a fault of ours: one line for the user, all of it for whoever asks
+        if os.environ.get("DIAGNOSE_DEBUG"):
+            raise
+        _drop_output()
+        print(f"diagnose: {_own_fault(error)}", file=sys.stderr)
+        code = DiagnoseError.exit_code
     sys.exit(code)
+
+
+def _own_fault(error: Exception) -> str:
+    if isinstance(error, OSError) and error.filename is None:  # `diagnose logs > /dev/full`
+        return f"standard output cannot be written: {error.strerror or error}"
+    what = " ".join(f"{type(error).__name__}: {error}".split())[:200]
+    return f"a fault of its own ({what}); please report it, with what DIAGNOSE_DEBUG=1 shows"
+
+
+def _drop_output() -> None:
+    """Nobody can read what is left in the buffer: without this, Python says so once more when it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _open_streams() -> None:
+    """Let any text be printed: where the terminal's encoding lacks a character, it gets a `?`."""
+    if sys.stdout is None:  # `diagnose logs >&-`
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - lives as long as the program
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _run(words: list[str]) -> int:
@@ -44,6 +76,7 @@ def _run(words: list[str]) -> int:
         from .hook_command import main as hook  # noqa: PLC0415 - leaves with 0 whatever happens, a failed import too
 
         return hook(words[1:])
+    _open_streams()
     if first in COMMANDS:
         if os.path.exists(first):
             print(f"diagnose: `{first}` is read as the command; ./{first} is the path", file=sys.stderr)
@@ -95,8 +128,15 @@ def _typer(module: str, words: list[str]) -> int:
     except Exception as error:
         if not hasattr(error, "format_message"):  # not typer's own wording of a usage error
             raise
-        raise UsageError(f"{error.format_message()} (see `diagnose --help`)") from None
+        said = error.format_message().rstrip(".")
+        if not said:  # a command without arguments: its help was printed
+            return DiagnoseError.exit_code
+        raise UsageError(f"{said} (see `diagnose {_help_of(words)}--help`)") from None
     return result if isinstance(result, int) else 0
+
+
+def _help_of(words: list[str]) -> str:
+    return f"{words[0]} " if words and words[0] in COMMANDS else ""
 
 
 def _refuse_near_miss(first: str, words: list[str]) -> None:

@@ -58,6 +58,8 @@ def test_rules(
 
     mine = [folder] if folder else []
     catalogue = load_rules(*mine, fresh=True)
+    if only and not any(rule.startswith(only) for rule in catalogue.rules):
+        raise RuleError(f"--only {only}: no rule begins so; see `diagnose rules list`")
     faults = list(check_catalogue(catalogue, fire, only, rule_folders(*mine)))
     for fault in faults:
         typer.echo(fault)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from .advice import idle_notices
 from .catalogue import Catalogue, load_rules, rule_folders
 from .correlation import correlate
 from .diagnosis import decide
-from .errors import SourceError
+from .errors import SourceError, UsageError
 from .events import EventReader
 from .facts import read_facts
 from .job import JobContext, build_job
@@ -31,6 +32,7 @@ from .translation import Translator
 if TYPE_CHECKING:
     from .recorder_dump import Dump
 
+MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
 UNREAD_KINDS = ("recorder", "scan")
 
 
@@ -55,8 +57,9 @@ def diagnose(
     the shipped catalogue, `tz` the zone of clocks that print none (default UTC).
     """
     started = time.monotonic()
+    _check(job, budget_s, rank_from, workers)
     catalogue = load_rules(*rules)
-    scan = read_all(inputs, ScanRules(catalogue), Deadline.after(budget_s), progress)
+    scan = read_all(inputs, ScanRules(catalogue), Deadline.after(budget_s), progress, workers)
     require_something(scan)
     with _without_collector():
         found = reduce(scan, catalogue, job, tz, rank_from)
@@ -64,6 +67,24 @@ def diagnose(
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
+
+
+def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None, workers: int | None) -> None:
+    """Raise `UsageError` for what makes no sense, by the name of the option."""
+    world = job.world_size if job else None
+    if world is not None and not 1 <= world <= MAX_WORLD:
+        raise UsageError(f"--world-size {world}: a job has 1 to {MAX_WORLD:,} ranks")
+    if budget_s is not None and not budget_s > 0:  # nan too
+        raise UsageError(f"--budget {budget_s:g}: give a number of seconds above 0")
+    if workers is not None and workers < 1:
+        raise UsageError(f"--workers {workers}: give a number of processes above 0")
+    if rank_from:
+        try:
+            groups = re.compile(rank_from).groups
+        except (re.error, RecursionError, OverflowError) as error:
+            raise UsageError(f"--rank-from {rank_from}: not a regular expression: {error}") from error
+        if not groups:
+            raise UsageError(f"--rank-from {rank_from}: needs a group that holds the rank, such as 'rank(\\d+)'")
 
 
 @contextmanager
@@ -84,7 +105,8 @@ def require_something(scan: Scan) -> None:
         first = next(iter(scan.sources.values()))
         more = f" (and {len(scan.sources) - 1} more)" if len(scan.sources) > 1 else ""
         reason = str(first.skipped)
-        if all(s.kind in ("code", "prose") for s in scan.sources.values()):
+        kinds = [s.kind for s in scan.sources.values() if s.bytes or s.skipped != "empty"]
+        if kinds and all(kind in ("code", "prose") for kind in kinds):
             return  # a folder of sources is no log: nothing is wrong with it
         raise SourceError(f"{first.name}: {reason}{more}; nothing to diagnose")
     if not scan.sources:
@@ -124,8 +146,6 @@ def zone_offset_s(tz: str | None) -> float | None:
         return None
     from datetime import datetime, timezone  # noqa: PLC0415
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415
-
-    from .errors import UsageError  # noqa: PLC0415
 
     try:
         if tz[:1] in "+-":
