@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from .catalogue import Catalogue
+from .language import Say, words
 from .rule import Cause, Rule
+from .translation import ENGLISH, Translator
 
 
-def cause_page(catalogue: Catalogue, cause: Cause) -> str:
+def cause_page(catalogue: Catalogue, cause: Cause, translator: Translator = ENGLISH) -> str:
     """Yield the page of a cause as plain text."""
+    say = words("zh" if translator.is_chinese else "en")
     rules = [r for r in catalogue.rules.values() if r.cause == cause.id]
-    lines = [f"{cause.id}: {cause.title}", "", cause.means, ""]
-    lines.append(f"Owner: {cause.owner}. Does a plain restart help: {cause.restart}. At fault can be: {_blame(cause)}.")
-    lines += ["", "What to do"]
-    for step in cause.remedy:
-        lines.append(f"  [{step.when}] {step.text}" + (f"  (if {step.condition})" if step.condition else ""))
-        lines += [f"      {step.command}"] if step.command else []
-    lines += [f"  [collect] {item}" for item in cause.collect_next_time]
-    lines += ["", "What it brings about: " + (", ".join(sorted({e.cause for e in cause.explains})) or "nothing known")]
-    lines += ["", f"Messages ({len(rules)})"]
-    lines += [f"  {r.role:12} {r.title}" for r in rules] or [f"  none: {cause.findings_only or 'found by tables'}"]
+    shown = translator.cause(cause)
+    lines = [f"{cause.id}{say('colon')}{shown.title}", "", shown.means, ""]
+    owner, restart = say(f"owner-{cause.owner}"), say(f"restart-{cause.restart}")
+    lines.append(say("page-owner", owner=owner, restart=restart, blame=say(f"blame-{cause.blame}")))
+    lines += ["", say("remedy"), *_steps(shown, say)]
+    brought = ", ".join(sorted({e.cause for e in cause.explains})) or say("page-nothing")
+    lines += ["", say("page-brings", causes=brought), "", say("page-messages", n=len(rules))]
+    lines += [f"  {r.role:12} {translator.title(r)}" for r in rules]
+    lines += [] if rules else [f"  {cause.findings_only or say('page-tables')}"]
     lines += ["", *cause.references] if cause.references else []
     return "\n".join(lines)
 
 
-def _blame(cause: Cause) -> str:
-    return {"rank": "a rank", "host": "a host", "none": "no rank"}[cause.blame]
+def _steps(cause: Cause, say: Say) -> Iterator[str]:
+    for step in cause.remedy:
+        yield f"  [{say(step.when)}] {step.text}" + (say("page-if", condition=step.condition) if step.condition else "")
+        if step.command:
+            yield f"      {step.command}"
+    yield from (f"  [{say('collect')}] {item}" for item in cause.collect_next_time)
 
 
 def catalogue_table(catalogue: Catalogue) -> str:

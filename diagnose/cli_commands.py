@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Optional
 
@@ -85,16 +86,23 @@ def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> in
 
 
 @app.command()
-def explain(cause: Annotated[str, typer.Argument(metavar="CAUSE", help="an id such as memory.cuda-oom")]) -> int:
+def explain(
+    cause: Annotated[str, typer.Argument(metavar="CAUSE", help="an id such as memory.cuda-oom")],
+    lang: Annotated[Optional[str], typer.Option(help="en or zh (default: from the locale)")] = None,
+) -> int:
     """Print the page of a cause: what it means, what it brings about, what to do."""
-    from .catalogue import load_rules  # noqa: PLC0415
-    from .catalogue_page import cause_page  # noqa: PLC0415
+    from .catalogue import load_rules, rule_folders
+    from .catalogue_page import cause_page
+    from .language import choose_language
+    from .translation import Translator
 
+    language = choose_language(lang, os.environ)
     catalogue = load_rules()
     if cause not in catalogue.causes:
         from difflib import get_close_matches  # noqa: PLC0415
 
         near = get_close_matches(cause, catalogue.causes, 1, 0.4)
         raise RuleError(f"no cause {cause}" + (f"; did you mean {near[0]}?" if near else "; see `diagnose rules list`"))
-    typer.echo(cause_page(catalogue, catalogue.causes[cause]))
+    translator = Translator(language, rule_folders())
+    typer.echo(cause_page(catalogue, catalogue.causes[cause], translator))
     return 0

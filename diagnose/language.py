@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from .errors import UsageError
+
 Language = Literal["en", "zh"]
 Say = Callable[..., str]
 
@@ -73,6 +75,19 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "gaps": ("What was missing", "缺少的信息"),
     "inputs": ("Inputs", "输入"),
     "picture": ("Ranks over time", "各 rank 随时间"),
+    # the page of a cause
+    "page-owner": (
+        "Owner: {owner}. Restart: {restart}. At fault can be: {blame}.",
+        "归属：{owner}。重启：{restart}。可能的故障源：{blame}。",
+    ),
+    "page-if": ("  (if {condition})", "  （条件：{condition}）"),
+    "page-brings": ("What it brings about: {causes}", "会引发：{causes}"),
+    "page-nothing": ("nothing known", "暂无"),
+    "page-messages": ("Messages ({n})", "报错（{n} 种）"),
+    "page-tables": ("none: found by tables", "无：由表查得"),
+    "blame-rank": ("a rank", "某个 rank"),
+    "blame-host": ("a host", "某台主机"),
+    "blame-none": ("no rank", "不归咎于任何 rank"),
     # between phrases
     "comma": (", ", "，"),
     "colon": (": ", "："),
@@ -150,6 +165,15 @@ def language_of(environment: Mapping[str, str]) -> Language:
     """Yield the language of a locale as POSIX reads it: the first of these variables that says anything counts."""
     named = next((environment[n] for n in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(n)), "")
     return "zh" if named.lower().startswith("zh") else "en"
+
+
+def choose_language(named: str | None, environment: Mapping[str, str]) -> Language:
+    """Yield the language that `--lang` names, or that of the locale. Raises `UsageError`."""
+    if named is None:
+        return language_of(environment)
+    if named not in ("en", "zh"):
+        raise UsageError(f"--lang {named}: choose en or zh")
+    return "zh" if named == "zh" else "en"
 
 
 def words(language: str) -> Say:

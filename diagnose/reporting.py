@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from .errors import UsageError
+from .language import choose_language
 from .report import Report
 
 FORMATS = ("terminal", "markdown", "html", "json", "slack", "github", "junit")
@@ -51,8 +52,8 @@ def run(given: Options) -> int:
         return _version()
     _add_configured(given)
     form = given.format or "terminal"
-    _check(form, given.engine, given.output)
-    lang = _language(given.lang)
+    _check(form, given)
+    lang = choose_language(given.lang, os.environ)
     found = _diagnose(given, lang)
     show = _Shower(found, given, lang)
     for path in given.output or []:
@@ -110,21 +111,15 @@ def _version() -> int:
     return 0
 
 
-def _check(format: str, engine: str, output: list[Path] | None) -> None:
+def _check(format: str, given: Options) -> None:
     if format not in FORMATS:
         raise UsageError(f"--format {format}: choose one of {', '.join(FORMATS)}")
-    if engine not in ("local", "ray"):
-        raise UsageError(f"--engine {engine}: choose local or ray")
-    for path in output or []:
+    if given.engine not in ("local", "ray"):
+        raise UsageError(f"--engine {given.engine}: choose local or ray")
+    if given.rank is not None and given.rank < 0:
+        raise UsageError(f"--rank {given.rank}: ranks count from 0")
+    for path in given.output or []:
         _form_of(path)
-
-
-def _language(lang: str | None) -> str:
-    from .language import language_of  # noqa: PLC0415
-
-    if lang is not None and lang not in ("en", "zh"):
-        raise UsageError(f"--lang {lang}: choose en or zh")
-    return lang or language_of(os.environ)
 
 
 def _form_of(path: Path) -> str:

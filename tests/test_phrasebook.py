@@ -1,0 +1,131 @@
+"""The engine's own sentences in Chinese, and Chinese broken into lines."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from diagnose.catalogue import SHIPPED, load_rules, load_yaml
+from diagnose.errors import RuleError
+from diagnose.phrasebook import FILE, Phrasebook, read_phrasebook
+from diagnose.wrapping import break_offsets
+
+PACKAGE = SHIPPED.parent / "diagnose" if (SHIPPED.parent / "diagnose").is_dir() else SHIPPED.parent
+
+
+@pytest.fixture(scope="module")
+def book() -> Phrasebook:
+    return read_phrasebook([SHIPPED])
+
+
+@pytest.mark.parametrize(
+    ("english", "chinese"),
+    [
+        (
+            "Ranks 0-6 waited in _ALLGATHER_BASE number 59709; rank 7 never reported it and was saving.",
+            "rank 0-6 在 _ALLGATHER_BASE（序号 59709）中等待；rank 7 始终没有上报，当时在保存 checkpoint。",
+        ),
+        (
+            "Ranks 0-1 waited in recv; ranks 2,5 never reported it.",
+            "rank 0-1 在 recv 中等待；rank 2,5 始终没有上报。",
+        ),
+        (
+            "At number 11 ranks 0,2-3 issued ALLGATHER of 138 elements, rank 1 ALLGATHER of 127 elements.",
+            "在序号 11 上，rank 0,2-3 发起 ALLGATHER（138 个元素），rank 1 发起 ALLGATHER（127 个元素）。",
+        ),
+        (
+            "Raise TrainingArguments' ddp_timeout above what a save takes (a save took 900 s): 3600 s instead of 1800 s.",
+            "把 TrainingArguments 的 ddp_timeout 调到大于保存所需的时间（实测一次保存用了 900 s）：3600 s，代替1800 s。",
+        ),
+        ("CUDA reported: out of memory.", "CUDA 报告：out of memory。"),
+    ],
+)
+def test_sentence_is_told_with_its_numbers(book: Phrasebook, english: str, chinese: str) -> None:
+    assert book.sentence(english) == chinese
+
+
+def test_unknown_sentence_stays_english(book: Phrasebook) -> None:
+    assert book.sentence("KeyError: 'labels'") == "KeyError: 'labels'"
+
+
+def test_braces_of_a_log_are_no_slots() -> None:
+    book = Phrasebook({"No node can give {wanted}.": "没有节点能提供 {wanted}。"}, {})
+    assert book.sentence("No node can give {'GPU': 8.0, 'x': {y}}.") == "没有节点能提供 {'GPU': 8.0, 'x': {y}}。"
+
+
+def test_words_of_a_log_are_not_translated() -> None:
+    book = Phrasebook({"It failed: {error}.": "失败：{error}。"}, {"waiting": "等待"})
+    assert book.sentence("It failed: waiting.") == "失败：waiting。"
+
+
+def test_fuller_template_goes_before_one_that_fits_as_well() -> None:
+    book = Phrasebook({"Raise {what}.": "调大 {what}。", "Raise {what} (took {s}).": "调大 {what}（用了 {s}）。"}, {})
+    assert book.sentence("Raise it (took 3 s).") == "调大 it（用了 3 s）。"
+
+
+@given(st.text(max_size=300))
+def test_any_text_comes_back_as_text(text: str) -> None:
+    book = Phrasebook({"{a} and {b}, {c}.": "{c}{b}{a}"}, {"{n} x {m}": "{n}×{m}"})
+    assert isinstance(book.sentence(text), str)
+
+
+def test_later_folder_wins(tmp_path: Path) -> None:
+    text = 'sentences:\n  - {en: "CUDA reported: {error}.", zh: "CUDA 说：{error}。"}\n'
+    (tmp_path / FILE).write_text(text, encoding="utf-8")
+    assert read_phrasebook([SHIPPED, tmp_path]).sentence("CUDA reported: no.") == "CUDA 说：no。"
+
+
+def test_slot_that_the_english_lacks_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / FILE).write_text('sentences:\n  - {en: "Rank {a}.", zh: "rank {b}。"}\n', encoding="utf-8")
+    with pytest.raises(RuleError, match="the English has no b"):
+        read_phrasebook([tmp_path])
+
+
+def test_every_sentence_is_one_that_the_engine_can_say() -> None:
+    """A sentence reworded in the engine would silently stay English: then reword `rules/sentences.zh.yaml` too."""
+    sources = "".join(path.read_text(encoding="utf-8") for path in sorted(PACKAGE.rglob("*.py")))
+    rules = " ".join(re.sub(r"\{%.{0,200}?%\}", "", rule.says) for rule in load_rules().rules.values())
+    said = " ".join(re.findall(r"[a-z]+", re.sub(r"\"\s*\n\s*f?\"", "", sources).lower() + rules.lower()))
+    pairs = load_yaml(SHIPPED / FILE, (SHIPPED / FILE).read_bytes())["sentences"]
+    assert [pair["en"] for pair in pairs if _share_said(pair["en"], said) < 0.3] == []
+
+
+def _share_said(template: str, said: str) -> float:
+    """The share of runs of three words between slots that stand somewhere in the sources."""
+    parts = [re.findall(r"[a-z]+", part.lower()) for part in re.split(r"\{\w+\}|~", template)]
+    runs = [" ".join(words[i : i + 3]) for words in parts for i in range(max(len(words) - 2, 1)) if words]
+    return sum(run in said for run in runs) / len(runs)
+
+
+# --- lines -------------------------------------------------------------------------------------------------------
+
+
+def lines(text: str, width: int) -> list[str]:
+    at = [0, *break_offsets(text, width), len(text)]
+    return [text[a:b].rstrip() for a, b in pairwise(at)]
+
+
+def test_chinese_breaks_between_characters() -> None:
+    assert lines("缩短序列或做 packing，切分参数", 16) == ["缩短序列或做", "packing，切分参", "数"]
+
+
+def test_closing_mark_does_not_begin_a_line() -> None:
+    assert lines("其他进程都在等它，随后失败。", 16) == ["其他进程都在等", "它，随后失败。"]
+
+
+def test_english_word_is_not_torn() -> None:
+    assert lines("设置 NCCL_SOCKET_IFNAME 之后", 24) == ["设置 NCCL_SOCKET_IFNAME", "之后"]
+
+
+@given(st.text("的在，。（）ab c-", max_size=80), st.integers(8, 40))
+def test_no_line_is_wider_than_asked_and_nothing_is_lost(text: str, width: int) -> None:
+    at = [0, *break_offsets(text, width), len(text)]
+    parts = [text[a:b] for a, b in pairwise(at)]
+    assert "".join(parts) == text
+    assert all(cell_len(part.rstrip()) <= width for part in parts)
