@@ -32,7 +32,7 @@ ALIASES: dict[str, tuple[str, int]] = {
     "max_nodes": ("nnodes", 1),
 }
 NO_FACTS = frozenset(
-    ["launcher", "job_id", "run_id", "interface", "rdzv_endpoint", "min_nodes", "entrypoint", "command_line"]
+    ["entrypoint", "interface", "job_id", "launcher", "min_nodes", "ray_started", "rdzv_endpoint", "repeated", "run_id"]
 )
 VARIABLE_RULES = ("context.collectives/nccl-variable-set",)
 
@@ -96,7 +96,7 @@ def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[St
         yield from variable_facts(str(fields.get("name")), value, "", None, 3)
     if rule.tells != "fact":
         for name, captured in fields.items():
-            if name.endswith("_version") and isinstance(captured, (str, int, float)):
+            if name.endswith("_version") and isinstance(captured, str) and "." in captured:
                 yield Stated(name, captured, "", None, 3)
     elif "setting" in fields:
         yield from stated_setting(str(fields["setting"]), value, "", None, 3)

@@ -41,9 +41,8 @@ FRAMEWORKS: tuple[tuple[str, str], ...] = (
     (r"(?:^|[/\s])accelerate/", "accelerate"),
 )
 # The trainer of TRL that a script or a file of a traceback is about.
-_TRAINER = lazy(
-    r"(?:^|[/\s])(?:trl\s{1,4})?(?P<trainer>sft|dpo|grpo|orpo|cpo|kto|ppo|rloo)(?:_trainer)?(?:\.py\b|\s{1,4}--)"
-)
+_TRAINERS = "sft|dpo|grpo|orpo|cpo|kto|ppo|rloo"
+_TRAINER = lazy(rf"\btrl\s{{1,4}}(?P<word>{_TRAINERS})\b|(?:^|[/\s])(?P<file>{_TRAINERS})(?:_trainer)?\.py\b")
 _LAUNCHERS = [(lazy(p), name) for p, name in LAUNCHERS]
 _FRAMEWORKS = [(lazy(p, re.IGNORECASE), name) for p, name in FRAMEWORKS]
 _COMMAND = lazy(
@@ -73,7 +72,7 @@ def framework_of(text: str) -> str | None:
 def trainer_of(text: str) -> str | None:
     """Name TRL's trainer in a command or path: `trl/scripts/orpo.py`, `trl sft --…`, `trl/trainer/cpo_trainer.py`."""
     match = _TRAINER.search(text[:MAX_TEXT])
-    return match["trainer"] if match else None
+    return (match["word"] or match["file"]) if match else None
 
 
 def command_facts(text: str, source: str, line: int | None, surety: int = 2) -> Iterator[Stated]:

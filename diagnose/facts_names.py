@@ -180,7 +180,7 @@ _UNMISTAKABLE = frozenset(k for k in SETTINGS if len(k) > 16)
 
 def typed(text: str) -> Value | None:
     """Yield a flag's or file's text as the value it means; None for what states nothing (`auto`, `null`, `$VAR`)."""
-    plain = text.strip().strip("'\"").rstrip(",")
+    plain = text.strip().strip("'\"`").rstrip(",")
     if not plain or plain.startswith("$") or plain.lower() in ("auto", "null", "none", "~") or len(plain) > 200:
         return None
     if plain.lower() in ("true", "false"):

@@ -45,6 +45,7 @@ def _command(text: str) -> dict[str, object]:
         ("NCCL_P2P_DISABLE=1 torchrun train.py", "nccl_p2p_disable", 1),
         ("accelerate launch orpo.py --packing False", "packing", False),
         ("accelerate launch trl/scripts/orpo.py --bf16", "trainer", "orpo"),
+        ("trl orpo --model_name_or_path x", "trainer", "orpo"),
         ("['/usr/bin/python', '-u', 'train.py', '--per_device_train_batch_size=4']", "micro_batch_size", 4),
     ],
 )
@@ -64,6 +65,10 @@ def test_a_flag_states_a_fact(command: str, name: str, value: object) -> None:
 )
 def test_launcher_and_framework_are_told_from_the_command(command: str, launcher: str | None, framework: str) -> None:
     assert (launcher, framework) == (launcher_of(command), framework_of(command))
+
+
+def test_a_data_folder_is_no_trainer() -> None:
+    assert "trainer" not in _command("python -m openrlhf.cli.train_sft --dataset /data/sft --zero_stage 2")
 
 
 def test_a_flag_without_a_value_is_true() -> None:
