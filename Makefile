@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test check-python
+.PHONY: demo test bench check-python
 demo: $(VENV)/.installed
 	$(BIN)/diagnose fixtures/two-nodes-one-exception/logs --exit-zero -o report.html
 
@@ -13,6 +13,11 @@ test: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 	$(BIN)/diagnose rules test
 	$(BIN)/pytest
+
+SCRATCH ?= $(or $(TMPDIR),/tmp)/diagnose-bench
+bench: $(VENV)/.installed-test
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[fast]'
+	$(BIN)/python -m benchmarks.bench --scratch $(SCRATCH)
 
 check-python:
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "python3 with venv and pip is needed: install the package python3-venv (Debian, Ubuntu) or python3-pip (Fedora)"; exit 1; }

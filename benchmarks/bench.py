@@ -1,0 +1,208 @@
+"""Measures the scan against the tools people would use instead: `make bench`.
+
+Whole processes, interleaved, medians of CPU seconds (user and system) and peak memory, on corpora that
+`benchmarks.corpus` writes into a scratch folder. Prints a Markdown table.
+
+    python -m benchmarks.bench --scratch /var/tmp/bench            # everything (needs about 9 GB there)
+    python -m benchmarks.bench --scratch /var/tmp/bench --quick    # a tenth of the sizes
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import os
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from benchmarks.corpus import lines, samples, write
+from diagnose.catalogue import Catalogue, load_rules
+
+OURS = (
+    "import sys; from diagnose.catalogue import load_rules; from diagnose.reading import Deadline, read_all; "
+    "from diagnose.scanner import ScanRules; "
+    "s = read_all(sys.argv[2:], ScanRules(load_rules()), Deadline(), workers=int(sys.argv[1])); "
+    "print(sum(len(x.hits()) for x in s.sources.values()))"
+)
+BARE = (
+    "import os, sys; from diagnose.catalogue import load_rules; from diagnose.scanner import ScanRules; "
+    "r = ScanRules(load_rules()); b = bytearray(1 << 20); v = memoryview(b); n = 0\n"
+    "for p in sorted(os.path.join(d, f) for d, _, fs in os.walk(sys.argv[1]) for f in fs) or sys.argv[1:]:\n"
+    "    with open(p, 'rb', buffering=0) as f:\n"
+    "        while (k := f.readinto(b)):\n"
+    "            n += len(r.main.find(v[:k]))\n"
+    "print(n)"
+)
+NAIVE = (
+    "import sys, regex; from diagnose.catalogue import load_rules\n"
+    "ps = [regex.compile(f.pattern) for r in load_rules().rules.values() for f in r.forms]\n"
+    "print(sum(p.search(x) is not None for x in open(sys.argv[1], errors='replace') for p in ps))"
+)
+GIB = 1e9
+
+
+@dataclass(frozen=True)
+class Run:
+    """One process: CPU seconds and peak memory."""
+
+    cpu_s: float
+    wall_s: float
+    peak_mb: float
+
+
+def run(command: list[str]) -> Run:
+    """Run a command to its end, its output into a pipe that is read."""
+
+    started = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+    assert process.stdout is not None
+    while process.stdout.read(1 << 20):
+        pass
+    _, _, usage = os.wait4(process.pid, 0)
+    process.returncode = 0
+    process.stdout.close()
+    return Run(usage.ru_utime + usage.ru_stime, time.perf_counter() - started, usage.ru_maxrss / 1024)
+
+
+def write_patterns(folder: Path, catalogue: Catalogue) -> tuple[Path, Path, int]:
+    """Write the catalogue's patterns (those that rg can read) and literals as files; yield them and how many."""
+    rg = str(shutil.which("rg"))
+    patterns = []
+    for rule in catalogue.rules.values():
+        for form in rule.forms:
+            plain = re.sub(r"\(\?P<\w+>", "(?:", form.pattern)
+            patterns.append(f"(?i:{plain})" if form.ignore_case else plain)
+    good = _readable(rg, patterns)
+    literals = sorted({x for r in catalogue.rules.values() for f in r.forms for x in f.literals})
+    (folder / "patterns").write_text("\n".join(good) + "\n")
+    (folder / "literals").write_text("\n".join(literals) + "\n")
+    return folder / "patterns", folder / "literals", len(good)
+
+
+def _readable(rg: str, patterns: list[str]) -> list[str]:
+    """Those patterns that rg takes (it has no `\\n` without --multiline); found by halves."""
+    if not patterns:
+        return []
+    asked = subprocess.run(
+        [rg, "--no-unicode", "-f", "-", os.devnull],
+        input="\n".join(patterns) + "\n",
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if asked.returncode != 2:
+        return patterns
+    middle = len(patterns) // 2
+    return [] if middle == 0 else [*_readable(rg, patterns[:middle]), *_readable(rg, patterns[middle:])]
+
+
+def compare(name: str, size: int, commands: dict[str, list[str]], rounds: int) -> dict[str, float]:
+    """Run the commands in turn, so many rounds; print one row each; yield the median CPU seconds."""
+    runs: dict[str, list[Run]] = {key: [] for key in commands}
+    for _ in range(rounds):
+        for key, command in commands.items():
+            runs[key].append(run(command))
+    medians = {key: statistics.median(r.cpu_s for r in own) for key, own in runs.items()}
+    for key, own in runs.items():
+        cpu, wall = medians[key], statistics.median(r.wall_s for r in own)
+        peak, ratio = max(r.peak_mb for r in own), cpu / medians["ours"] if "ours" in medians else 0
+        speed = size / cpu / GIB if cpu else 0
+        print(f"| {name} | {key} | {cpu:.2f} | {wall:.2f} | {speed:.3f} | {peak:.0f} | {ratio:.2f} |", flush=True)
+    return medians
+
+
+def ours(path: Path, workers: int = 1) -> list[str]:
+    """The command for our scan of `path`."""
+    return [sys.executable, "-c", OURS, str(workers), str(path)]
+
+
+def rivals(path: Path, patterns: Path, literals: Path) -> dict[str, list[str]]:
+    """The commands of the other tools."""
+    rg = ["rg", "-a", "-j1", "--no-ignore", "--no-messages"]
+    return {
+        "bare scan of the literals": [sys.executable, "-c", BARE, str(path)],
+        "rg, same patterns": [*rg, "--no-unicode", "-f", str(patterns), str(path)],
+        "rg -F, the literals": [*rg, "-F", "-f", str(literals), str(path)],
+        "grep -F -f": ["env", "LC_ALL=C", "grep", "-r", "-a", "-F", "-f", str(literals), str(path)],
+        "wc -l": [
+            "sh",
+            "-c",
+            f"find {path} -type f -print0 | xargs -0 cat | wc -l" if path.is_dir() else f"wc -l {path}",
+        ],
+    }
+
+
+def main() -> None:
+    """Write the corpora, measure, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--scratch", type=Path, required=True, help="a folder with room; corpora are written there")
+    parser.add_argument("--quick", action="store_true", help="a tenth of the sizes, one round")
+    parser.add_argument("--rounds", type=int, default=5)
+    given = parser.parse_args()
+    scale, rounds = (0.1, 1) if given.quick else (1.0, given.rounds)
+    if shutil.which("rg") is None:
+        raise SystemExit("rg is needed: install the package ripgrep")
+    given.scratch.mkdir(parents=True, exist_ok=True)
+    catalogue = load_rules(fresh=True)
+    load_rules()  # the compiled cache is warm, as it is for a user
+    patterns, literals, count = write_patterns(given.scratch, catalogue)
+    print(f"{len(catalogue.rules)} rules, {count} patterns that rg can read\n")
+    print(
+        "| corpus | tool | CPU s | wall s | GB per CPU s | peak MB | CPU ours = 1 |\n| --- | --- | --- | --- | --- | --- | --- |"
+    )
+    both = samples(catalogue)
+
+    real = given.scratch / "realistic"
+    size = sum(_corpus(real / f"rank_{n:02d}.log", "realistic", n, 0, 1e9 * scale / 16, both) for n in range(16))
+    compare("realistic, 16 files", size, {"ours": ours(real), **rivals(real, patterns, literals)}, rounds)
+    compare("realistic, 2 workers", size, {"ours": ours(real), "ours, 2 workers": ours(real, 2)}, rounds)
+
+    dense = given.scratch / "dense.log"
+    size = _corpus(dense, "dense", 1, 8, 128e6 * scale, samples(catalogue, 80))
+    compare("dense", size, {"ours": ours(dense), **rivals(dense, patterns, literals)}, min(rounds, 3))
+
+    packed = given.scratch / "rank.log.gz"
+    data = (real / "rank_00.log").read_bytes()
+    packed.write_bytes(gzip.compress(data, 6, mtime=0))
+    zcat = {"zcat | rg -F": ["sh", "-c", f"zcat {packed} | rg -a -F -f {literals}"]}
+    compare("gz", len(data), {"ours": ours(packed), **zcat}, rounds)
+
+    large = given.scratch / "large.log"
+    size = _corpus(large, "realistic", 7, 0, 5e9 * scale, both)
+    compare("one large file", size, {"ours": ours(large)}, 1)
+
+    small = given.scratch / "small"
+    size = sum(_corpus(small / f"{n:05d}.log", "realistic", n, 0, 20_000, both) for n in range(int(20_000 * scale)))
+    compare("20,000 small files" if scale == 1 else "small files", size, {"ours": ours(small)}, 1)
+
+    one = given.scratch / "one.log"
+    size = _corpus(one, "realistic", 9, 0, 200_000, both)
+    nothing = {"python -c pass": [sys.executable, "-c", "pass"]}
+    compare(
+        "one small log",
+        size,
+        {"ours": ours(one), **nothing, "naive loop": [sys.executable, "-c", NAIVE, str(one)]},
+        rounds,
+    )
+    for name, kind, ranks, times in (
+        ("bytes", "realistic", 0, 2),
+        ("ranks", "realistic", 64, 1),
+        ("ranks", "realistic", 128, 1),
+    ):
+        path = given.scratch / "growth.log"
+        size = _corpus(path, kind, 3, ranks, 1e8 * scale * times, both)
+        compare(f"growth: {name} {ranks or times}", size, {"ours": ours(path)}, min(rounds, 3))
+
+
+def _corpus(path: Path, kind: str, seed: int, ranks: int, size: float, both: tuple[list[bytes], list[bytes]]) -> int:
+    return write(path, int(size), lines(kind, seed, seed, ranks, both))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,37 @@
+"""The matcher: literals in any order and case, fields in their types, and patterns within their limits."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diagnose.matcher import Literal, Matcher, PurePython, automaton, read_fields, read_ranks
+from diagnose.rule import Form, Rule
+
+LITERALS = [Literal(b"a", False), Literal(b"ab", False), Literal(b"abc", True), Literal(b"ba", False, True)]
+
+
+@given(st.text("abcABC \n\x00é", max_size=60).map(str.encode))
+def test_the_native_automaton_and_pure_python_agree(data: bytes) -> None:
+    assert sorted(automaton(LITERALS)(data)) == PurePython(LITERALS).find(data)
+
+
+def test_no_literal_finds_nothing() -> None:
+    assert automaton([])(b"abc") == []
+
+
+def test_a_form_in_any_case_finds_its_literal_in_any_case() -> None:
+    rule = Rule("", "symptom", "line", "", (Form(("Warn",), "warn", ignore_case=True),), "", id="a.b/c")
+    assert [c.rule.id for c in Matcher([rule]).candidates_in("a WARNING")] == ["a.b/c"]
+
+
+def test_captures_that_do_not_fit_their_type_are_left_out() -> None:
+    rule = Rule("", "symptom", "line", "", (), "", fields={"a": "int", "b": "float", "c": "ranks", "d": "int"}, id="x")
+    groups = {"a": "1,024", "b": "x", "c": "0, 3-5", "d": "0x10"}
+    assert read_fields(rule, groups) == {"a": 1024, "c": [0, 3, 4, 5], "d": 16}
+
+
+@pytest.mark.parametrize(("text", "ranks"), [("4 5 6", [4, 5, 6]), ("[0-2]", [0, 1, 2]), ("all", []), ("7;9", [7, 9])])
+def test_ranks_are_read_from_lists_and_ranges(text: str, ranks: list[int]) -> None:
+    assert read_ranks(text) == ranks

@@ -1,0 +1,43 @@
+"""Windows: which lines around a hit are kept, and by whom they were said."""
+
+from __future__ import annotations
+
+from diagnose.windows import MAX_TEXT, REACH_BYTES, Walk, cut_opening, walk_for
+
+
+def taken(walk: Walk | None, lines: list[bytes]) -> list[bytes]:
+    return [x for x in lines if walk and walk.is_open() and walk.takes(x)]
+
+
+def test_three_neighbours_follow_a_hit() -> None:
+    assert taken(walk_for(1, "near", b"x"), [b"a", b"b", b"c", b"d"]) == [b"a", b"b", b"c"]
+
+
+def test_a_rule_that_wants_only_its_line_has_no_walk() -> None:
+    assert walk_for(1, "line", b"x") is None
+
+
+def test_a_traceback_keeps_its_own_speaker_s_lines() -> None:
+    walk = walk_for(1, "traceback", b"[rank3]: Traceback (most recent call last):")
+    woven = [b'[rank%d]:   File "a.py", line %d' % (n % 5, n) for n in range(40)]
+    assert taken(walk, woven)[3:] == [x for x in woven if x.startswith(b"[rank3]")]
+
+
+def test_a_line_without_a_speaker_belongs_to_whom_it_follows() -> None:
+    walk = walk_for(1, "block:4", b"[rank3]: mismatch")
+    lines = [b"[rank1]: x", b"of rank 1", b"[rank1]: y", b"[rank3]: z", b"of rank 3", b"[rank1]: w"]
+    assert taken(walk, lines)[3:] == [b"[rank3]: z", b"of rank 3"]
+
+
+def test_a_traceback_ends_after_some_lines_that_are_not_indented() -> None:
+    lines = [b"  indented", *[b"plain %d" % n for n in range(99)]]
+    assert len(taken(walk_for(1, "traceback", b"Traceback"), lines)) == 15
+
+
+def test_an_opening_holds_whole_lines_cut_to_the_longest_text() -> None:
+    assert cut_opening(b"a\n" + b"x" * (MAX_TEXT + 9) + b"\nb") == (b"a\n" + b"x" * MAX_TEXT + b"\nb", True)
+
+
+def test_an_opening_is_bounded() -> None:
+    data, is_all = cut_opening(b"line\n" * REACH_BYTES)
+    assert (len(data) <= REACH_BYTES, data.endswith(b"line\n"), is_all) == (True, True, False)
