@@ -173,11 +173,11 @@ def _host_why(verdict: Verdict, host: str) -> str:
 
 
 def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator) -> Iterable[RemedyStep]:
-    """What can be calculated for this job first, then the cause's own steps, in the order now, fix, prevent, collect."""
+    """What can be calculated for this job, then the cause's own steps, in the order now, fix, prevent, collect."""
     solved = advise(cause.id, fields, facts)
     replaced = {a.when for a in solved if a.replaces}
     steps = [RemedyStep(a.when, translator.sentence(a.text), a.command) for a in solved]
-    steps += [s for s in _own_steps(cause, {**facts.values(), **fields}) if s.when not in replaced]
+    steps += [s for s in _own_steps(cause, {**facts.values(), **translator.fields(fields)}) if s.when not in replaced]
     return sorted(steps, key=lambda s: ORDER.index(s.when))
 
 

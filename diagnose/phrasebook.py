@@ -16,7 +16,7 @@ from .errors import RuleError
 
 FILE = "sentences.zh.yaml"
 _SLOT = re.compile(r"\{(\w+)\}")  # "Rank {rank} died"
-_QUOTED = frozenset(["cgroup", "error", "meaning", "path", "process", "reason", "text"])  # a log's words, not ours
+_QUOTED = frozenset(["cgroup", "error", "path", "process", "reason", "text"])  # a log's words, not ours
 _OPTIONAL_S = "~"  # "rank~ {ranks}": rank 3, ranks 0-3
 
 
@@ -57,6 +57,10 @@ class Phrasebook:
         """Yield a sentence in Chinese, or as it is."""
         return self._say(text, self._sentences) or text
 
+    def value(self, text: str) -> str:
+        """Yield what stands in a slot, or in a field of a table, in Chinese; as it is where we do not know it."""
+        return self._say(text, self._values) or text
+
     def _say(self, text: str, phrases: Sequence[Phrase]) -> str | None:
         for phrase in phrases:
             found = phrase.read(text)
@@ -69,7 +73,7 @@ class Phrasebook:
     def _value(self, slot: str, value: str) -> str:
         if slot.endswith("_list"):
             return value.replace(" and ", " 或 ")
-        return value if slot in _QUOTED else self._say(value, self._values) or value
+        return value if slot in _QUOTED else self.value(value)
 
 
 def read_phrasebook(folders: Sequence[Path]) -> Phrasebook:

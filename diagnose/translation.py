@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .phrasebook import Phrasebook
 
 FILE = "cause.zh.yaml"
+_TABLE_FIELDS = ("action", "meaning")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +77,21 @@ class Translator:
 
     def sentence(self, text: str) -> str:
         """Yield what the engine says of its own, by the phrasebook."""
+        return self._phrasebook().sentence(text) if self._folders else text
+
+    def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Yield the fields with those translated that our tables state, not the log (`meaning: the GPU is off`)."""
         if not self._folders:
-            return text
+            return fields
+        ours = {k: self._phrasebook().value(fields[k]) for k in _TABLE_FIELDS if isinstance(fields.get(k), str)}
+        return {**fields, **ours}
+
+    def _phrasebook(self) -> Phrasebook:
         if self._phrases is None:
-            from .phrasebook import read_phrasebook  # noqa: PLC0415 - only where it is needed
+            from .phrasebook import read_phrasebook
 
             self._phrases = read_phrasebook(self._folders)
-        return self._phrases.sentence(text)
+        return self._phrases
 
     def _of(self, cause: str) -> Translation | None:
         if self._folders and cause not in self._read:
@@ -152,7 +161,7 @@ def translation_faults(cause: Cause, rules: Mapping[str, Rule], folders: Sequenc
         if home == folders[0]:  # shipped; users translate theirs if they like
             yield f"has no {FILE}"
         return
-    from .catalogue import check  # noqa: PLC0415 - pydantic
+    from .catalogue import check
 
     try:
         mine: Translation = check(Translation, load_yaml(path, path.read_bytes()), path)

@@ -11,6 +11,7 @@ import pytest
 
 import diagnose
 from diagnose.catalogue import SHIPPED, Catalogue, load_rules, rule_folders
+from diagnose.catalogue_page import cause_page
 from diagnose.language import language_of
 from diagnose.report import Report
 from diagnose.rule import Cause, Remedy
@@ -221,6 +222,19 @@ def test_verdict_does_not_depend_on_the_language(report: Report) -> None:
 )
 def test_locale_names_the_language(environment: dict[str, str], language: str) -> None:
     assert language_of(environment) == language
+
+
+def test_words_of_our_tables_are_translated_and_those_of_a_log_are_not() -> None:
+    translator = Translator("zh", [SHIPPED])
+    fields = {"meaning": "the GPU has fallen off the bus", "path": "the GPU has fallen off the bus", "code": 79}
+    assert translator.fields(fields) == {**fields, "meaning": "GPU 掉卡"}
+
+
+def test_page_of_a_cause_is_in_one_language(catalogue: Catalogue) -> None:
+    cause = catalogue.causes["gpu.off-bus"]
+    page = cause_page(catalogue, cause, Translator("zh", [SHIPPED]))
+    assert page.startswith("gpu.off-bus：GPU 掉卡（从总线上消失）\n\n主机已经无法通过 PCIe 访问这块 GPU")
+    assert "归属：硬件。" in page
 
 
 def test_unknown_language_is_a_usage_error() -> None:
