@@ -18,7 +18,7 @@ from .scan import Hit
 EXACT_BYTES = 64 << 10  # of a part's start and of its end
 CHUNKS_BYTES = (4 << 10, 16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
 ALONE_BLOCKS = 8  # where one speaker is alive, only each so many-th block is looked at for others
-MAX_TRIES = 60  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
+MAX_TRIES = 30  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
 MAX_SPEAKERS = 200_000
 LOOK_BYTES = 2048  # of a line
 RANK = lazy(rb"\b(?i:rank)[\s:=_]{0,2}(\d{1,6})")
@@ -46,7 +46,9 @@ class ProgressReader:
                 end = block.data.rfind(b"\n", 0, EXACT_BYTES - self._seen_bytes) + 1 or size
                 self._search(block, 0, end, self._first, backward=False)
             fresh = set(list(self._first)[known:])
-            if fresh or len(self._alive) != 1 or self._blocks % ALONE_BLOCKS == 0:
+            if self._seen_bytes + size <= EXACT_BYTES:
+                self._alive |= fresh  # near enough to the end, if this is the end
+            elif fresh or len(self._alive) != 1 or self._blocks % ALONE_BLOCKS == 0:
                 self._backward(block, self._alive | fresh)
             self._blocks += 1
             self._recent.append(block)
@@ -59,7 +61,9 @@ class ProgressReader:
         """Yield first and last sign of life by speaker, sorted."""
         found: dict[str, Hit] = {}
         alive, seen = set(self._alive), set[str]()
-        for block in reversed(self._recent):  # the blocks since the lone speaker was last looked for
+        for block in reversed(
+            self._recent if self._seen_bytes > EXACT_BYTES else ()
+        ):  # the blocks since the lone speaker was last looked for
             seen |= self._backward(block, alive)
             if alive <= seen:
                 break
@@ -109,11 +113,9 @@ class ProgressReader:
             begin = max(data.rfind(b"\n", start, at), data.rfind(b"\r", max(start, at - LOOK_BYTES), at), start - 1) + 1
             head = data[begin : begin + LOOK_BYTES]
             speaker = progress_speaker(head)
-            if speaker in found:
+            if speaker in found or len(found) >= MAX_SPEAKERS or tries.get(speaker, 0) > MAX_TRIES:
                 end_of_line = head.find(b"\n")
                 known = (begin, begin + (end_of_line if end_of_line >= 0 else 0))
-                continue
-            if len(found) >= MAX_SPEAKERS or tries.get(speaker, 0) > MAX_TRIES:
                 continue
             hit = self._verify(block, begin, literal)
             if hit:
