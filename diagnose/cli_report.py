@@ -46,7 +46,13 @@ def report(  # noqa: PLR0913 - the command line is what it is
     workers: Annotated[
         int | None, typer.Option(metavar="N", help="processes that read (default: by size and cores)")
     ] = None,
-    engine: Annotated[str, typer.Option(help="local or ray")] = "local",
+    engine: Annotated[str, typer.Option(help="local, or ray: read on a Ray cluster")] = "local",
+    address: Annotated[
+        Optional[str], typer.Option(metavar="HOST:PORT", help="the Ray cluster (default: the one of this machine)")
+    ] = None,  # noqa: UP045
+    on_every_node: Annotated[
+        Optional[list[str]], typer.Option(metavar="PATH", help="with ray: read this on each node, where it lies")
+    ] = None,  # noqa: UP045
     budget: Annotated[Optional[float], typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,  # noqa: UP045
     redact: Annotated[
         Optional[bool], typer.Option("--redact/--no-redact", help="take out secrets (and private data in forms to paste)")

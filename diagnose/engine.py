@@ -46,6 +46,8 @@ def diagnose(
     progress: Progress | None = None,
     workers: int | None = None,
     engine: str = "local",
+    address: str | None = None,
+    on_every_node: Sequence[str] = (),
     since: str | None = None,
     until: str | None = None,
     rank: int | None = None,
@@ -54,12 +56,19 @@ def diagnose(
     """Yield the report on everything in `inputs`: paths, `Text` or binary files. Raises `DiagnoseError`.
 
     `job` is what the caller knows of the job, `budget_s` how many seconds reading may take, `rules` folders laid over
-    the shipped catalogue, `tz` the zone of clocks that print none (default UTC).
+    the shipped catalogue, `tz` the zone of clocks that print none (default UTC). `engine="ray"` reads on the Ray
+    cluster at `address`, and the paths `on_every_node` on each node where they lie.
     """
     started = time.monotonic()
     _check(job, budget_s, rank_from, workers)
     catalogue = load_rules(*rules)
-    scan = read_all(inputs, ScanRules(catalogue), Deadline.after(budget_s), progress, workers)
+    scan_rules, deadline = ScanRules(catalogue), Deadline.after(budget_s)
+    if engine == "ray":
+        from .ray_engine import read_on_ray  # an optional extra
+
+        scan = read_on_ray(inputs, scan_rules, deadline, progress, address, on_every_node)
+    else:
+        scan = read_all(inputs, scan_rules, deadline, progress, workers)
     require_something(scan)
     with _without_collector():
         found = reduce(scan, catalogue, job, tz, rank_from)

@@ -37,6 +37,8 @@ class Options:
     full: bool = False
     workers: int | None = None
     engine: str = "local"
+    address: str | None = None
+    on_every_node: list[str] | None = None
     budget: float | None = None
     redact: bool | None = None
     exit_zero: bool = False
@@ -71,8 +73,13 @@ def _diagnose(given: Options, lang: str) -> Report:
     from .engine import diagnose  # noqa: PLC0415
     from .job import JobContext  # noqa: PLC0415
 
-    return diagnose(
-        *_inputs(given.paths),
+    line = None
+    if given.engine == "ray" and not given.quiet:
+        from .progress_line import ProgressLine  # noqa: PLC0415
+
+        line = ProgressLine()
+    report = diagnose(
+        *_inputs(given),
         job=JobContext(exit_code=given.exit_code, world_size=given.world_size),
         budget_s=given.budget,
         rules=given.rules or (),
@@ -80,11 +87,17 @@ def _diagnose(given: Options, lang: str) -> Report:
         rank_from=given.rank_from,
         workers=given.workers,
         engine=given.engine,
+        address=given.address,
+        on_every_node=given.on_every_node or (),
+        progress=line,
         since=given.since,
         until=given.until,
         rank=given.rank,
         lang=lang,
     )
+    if line:
+        line.finish()
+    return report
 
 
 def _add_configured(given: Options) -> None:
@@ -116,6 +129,8 @@ def _check(format: str, given: Options) -> None:
         raise UsageError(f"--format {format}: choose one of {', '.join(FORMATS)}")
     if given.engine not in ("local", "ray"):
         raise UsageError(f"--engine {given.engine}: choose local or ray")
+    if given.engine != "ray" and (given.address or given.on_every_node):
+        raise UsageError(f"{'--address' if given.address else '--on-every-node'} needs --engine ray")
     if given.rank is not None and given.rank < 0:
         raise UsageError(f"--rank {given.rank}: ranks count from 0")
     for path in given.output or []:
@@ -129,9 +144,9 @@ def _form_of(path: Path) -> str:
     return form
 
 
-def _inputs(paths: list[str] | None) -> list[str]:
-    if paths:
-        return paths
+def _inputs(given: Options) -> list[str]:
+    if given.paths or given.on_every_node:
+        return given.paths or []
     if sys.stdin is not None and not sys.stdin.isatty():
         return ["-"]
     raise UsageError("nothing to read: give a log file or a folder, or pipe text in (see `diagnose --help`)")

@@ -1,6 +1,6 @@
 """What a user hands over, as `Source`s: files, folders, globs, archives, standard input, given text.
 
-In: paths (as given), `Text`, binary file objects. Out: one `Source` per readable stream, recognised by content, and one
+In: paths (as given), URLs, `Text`, binary files. Out: one `Source` per readable stream, recognised by content, and one
 with `skipped` for each thing that is not read, saying why. Order: as given; inside folders by name, inside archives
 as stored. The iterator is lazy: a member of an archive must be read before the next source is asked for, which keeps
 memory bounded; standard input, a file object or `Text` (sources without a `path` too) can be read once, at any time.
@@ -33,6 +33,7 @@ from .kinds import (
 )
 from .lazy_pattern import lazy
 from .markdown import has_fences, is_paste
+from .remote_sources import find_remote, is_url, open_remote
 from .streams import Inflated, Joined, Stream, missing_extra, peek
 
 MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
@@ -82,7 +83,7 @@ def find_sources(inputs: Sequence[Input]) -> Iterator[Source]:
     """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing."""
     expanded: list[Input] = []
     for given in inputs:
-        is_path = isinstance(given, (str, os.PathLike)) and given != "-"
+        is_path = isinstance(given, (str, os.PathLike)) and given != "-" and not _is_remote(given)
         expanded.extend(expand_pattern(os.fspath(cast(str, given))) if is_path else [given])
     return _find(expanded)
 
@@ -95,6 +96,8 @@ def _find(inputs: Sequence[Input]) -> Iterator[Source]:
             yield from _from_stream(io.BytesIO(data), given.name, len(data))
         elif isinstance(given, str) and given == "-":
             yield from _from_stream(cast(Stream, sys.stdin.buffer), "<stdin>", None)
+        elif _is_remote(given):
+            yield from _from_url(cast(str, given))
         elif isinstance(given, (str, os.PathLike)):
             for path in walk_folder(os.fspath(given), seen):
                 yield from _from_path(path, seen)
@@ -124,7 +127,22 @@ def _from_path(path: str, seen: Seen) -> Iterator[Source]:
             yield from _from_stream(raw, path, None)
 
 
-def _from_file(raw: io.FileIO, path: str, size: int) -> Iterator[Source]:
+def _is_remote(given: object) -> bool:
+    return isinstance(given, str) and is_url(given) and not os.path.lexists(given)
+
+
+def _from_url(url: str) -> Iterator[Source]:
+    for name, size in find_remote(url):
+        try:
+            raw = open_remote(name, look=True)
+        except OSError as error:
+            yield Source(name, "binary", size, skipped=_why(name, error))
+            continue
+        with raw:
+            yield from _from_file(raw, name, size)
+
+
+def _from_file(raw: io.RawIOBase, path: str, size: int | None) -> Iterator[Source]:
     damage: list[str] = []
     try:
         opened = _unwrap(raw, path, damage, 0)
@@ -224,7 +242,9 @@ def _unpack(raw: Stream, layers: Sequence[Compression], damage: list[str]) -> St
     return raw
 
 
-def _open(path: str) -> io.FileIO:
+def _open(path: str) -> io.RawIOBase:
+    if is_url(path) and not os.path.lexists(path):
+        return open_remote(path)
     return open(path, "rb", buffering=0)
 
 
