@@ -1,0 +1,305 @@
+"""The command line says what it does not understand in one line, and a traceback never reaches the user."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from diagnose import cli
+
+from .command_line import HEALTHY, OOM, tell
+
+TOOL = [sys.executable, "-m", "diagnose"]
+
+NONSENSE = [
+    (["--bogus", OOM], "No such option: --bogus"),
+    ([OOM, "--format"], "'--format' requires an argument"),
+    ([OOM, "--format", "pdf"], "--format pdf: choose one of terminal, markdown"),
+    ([OOM, "-o", "x.pdf"], "-o x.pdf: no form has this suffix"),
+    ([OOM, "-o", "noext"], "-o noext: no form has this suffix"),
+    ([OOM, "-o", "/dev/null/x.md"], "-o /dev/null/x.md: "),
+    ([OOM, "--tz", "Mars/Olympus"], "--tz Mars/Olympus: no such time zone"),
+    ([OOM, "--tz", "+99:00"], "--tz +99:00: no such time zone"),
+    ([OOM, "--tz", "../../etc/passwd"], "no such time zone"),
+    ([OOM, "--rank-from", "("], "--rank-from (: not a regular expression"),
+    ([OOM, "--rank-from", "rank"], "--rank-from rank: needs a group"),
+    ([OOM, "--world-size", "0"], "--world-size 0: a job has 1 to"),
+    ([OOM, "--world-size", "99999999999"], "--world-size 99999999999: a job has 1 to"),
+    ([OOM, "--world-size", "many"], "Invalid value for '--world-size'"),
+    ([OOM, "--exit-code", "bad"], "Invalid value for '--exit-code'"),
+    ([OOM, "--since", "yesterday"], "--since yesterday: not a time"),
+    ([OOM, "--until", "15:45"], "--until 15:45: not a time"),
+    ([OOM, "--rank", "-1"], "--rank -1: ranks count from 0"),
+    ([OOM, "--lang", "fr"], "--lang fr: choose en or zh"),
+    ([OOM, "--template", "nowhere.j2"], "nowhere.j2: no such template"),
+    ([OOM, "--why", "nonsense"], "--why nonsense: give a cause"),
+    ([OOM, "--workers", "0"], "--workers 0: give a number"),
+    ([OOM, "--engine", "mars"], "--engine mars: choose local or ray"),
+    ([OOM, "--budget", "0"], "--budget 0: give a number"),
+    ([OOM, "--budget", "nan"], "--budget nan: give a number"),
+    ([OOM, "--rules", "nowhere"], "nowhere: no such folder of rules"),
+    (["nowhere.log"], "no such file or folder: nowhere.log"),
+    (["*.nowhere"], "no file matches *.nowhere"),
+    ([""], "no such file or folder"),
+    (["rulse"], "rulse: no such file; did you mean `rules`?"),
+    (["scna", OOM], "scna: no such file; did you mean `scan`?"),
+    (["/dev/null"], "/dev/null: a device"),
+    (["rules", "bogus"], "No such command 'bogus'"),
+    (["rules", "show"], "Missing argument"),
+    (["rules", "show", "nope/x"], "no rule nope/x"),
+    (["rules", "show", "../../etc/passwd"], "no rule ../../etc/passwd"),
+    (["rules", "show", "memory.cuda-oom/torch-out-of-memry"], "did you mean memory.cuda-oom/torch-out-of-memory?"),
+    (["rules", "list", "--rules", "nowhere"], "nowhere: no such folder of rules"),
+    (["rules", "test", "nowhere"], "nowhere: no such folder of rules"),
+    (["rules", "new", "Nope"], "an id has the form layer.cause/what-it-says"),
+    (["explain"], "Missing argument"),
+    (["explain", "memory.cuda-omo"], "did you mean memory.cuda-oom?"),
+    (["schema", "rule"], "schema rule: only `report` has one here"),
+    (["scan", OOM], "Missing option"),
+    (["scan", "nowhere", "-o", "x.gz"], "no such file or folder: nowhere"),
+    (["scan", OOM, "-o", "/dev/null/x.scan.json"], "-o /dev/null/x.scan.json: Not a directory"),
+    (["case", OOM], "Missing option"),
+    (["case", OOM, "-o", "/dev/null/c.tar.gz"], "-o /dev/null/c.tar.gz: Not a directory"),
+    (["facts"], "Missing argument"),
+    (["facts", "nowhere"], "no such file or folder: nowhere"),
+]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"), NONSENSE, ids=lambda v: " ".join(map(str, v)) if isinstance(v, list) else ""
+)
+def test_nonsense_is_answered_by_one_line(words, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    answer = tell(*words)
+
+    assert 2 == answer.code
+    assert "" == answer.out
+    assert said in answer.err
+    assert 1 == answer.err.count("\n")
+    assert answer.err.startswith("diagnose: ")
+
+
+def test_nothing_given_at_a_terminal_says_what_to_give():
+    answer = tell()
+
+    assert (2, "diagnose: nothing to read: give a log file or a folder, or pipe text in (see `diagnose --help`)\n") == (
+        answer.code,
+        answer.err,
+    )
+
+
+def test_a_pipe_without_a_path_is_read():
+    assert "memory.cuda-oom" in tell("--format", "json", stdin=OOM.read_bytes()).out
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--help"],
+        ["rules", "--help"],
+        ["scan", "--help"],
+        ["case", "--help"],
+        ["facts", "--help"],
+        ["explain", "--help"],
+        ["run", "--help"],
+        ["hook", "--help"],
+    ],
+    ids=" ".join,
+)
+def test_help_is_help(words):
+    answer = tell(*words)
+
+    assert 0 == answer.code
+    assert "usage" in answer.out.lower()
+
+
+def test_a_command_group_alone_prints_its_help_and_no_complaint(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    answer = tell("rules")
+
+    assert "list" in answer.out
+    assert "" == answer.err
+
+
+def test_version_is_one_line():
+    answer = tell("--version")
+
+    assert 0 == answer.code
+    assert answer.out.startswith("diagnose ")
+    assert 1 == answer.out.count("\n")
+
+
+def test_a_path_named_like_a_command_is_the_command_and_one_line_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rules").mkdir()
+    (tmp_path / "rules" / "job.log").write_bytes(OOM.read_bytes())
+
+    as_command, as_path = tell("rules", "list", "memory.cuda-oom"), tell("./rules", "-q")
+
+    assert 0 == as_command.code
+    assert "diagnose: `rules` is read as the command; ./rules is the path\n" == as_command.err
+    assert (1, "") == (as_path.code, as_path.err)
+
+
+def test_a_fault_of_our_own_is_one_line(monkeypatch):
+    monkeypatch.delenv("DIAGNOSE_DEBUG", raising=False)
+    monkeypatch.setattr(cli, "_drop_output", lambda: None)
+    monkeypatch.setattr(cli, "_run", lambda words: 1 // 0)
+
+    answer = tell(OOM)
+
+    assert 2 == answer.code
+    assert answer.err.startswith("diagnose: a fault of its own (ZeroDivisionError:")
+    assert 1 == answer.err.count("\n")
+
+
+def test_a_reader_that_leaves_is_no_error():
+    done = subprocess.run(
+        f"set -o pipefail; {sys.executable} -m diagnose --format json {OOM} | head -c 10",
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        check=False,
+    )
+
+    assert b"" == done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_is_one_line():
+    with open("/dev/full", "w") as full:
+        done = subprocess.run([*TOOL, OOM], stdout=full, stderr=subprocess.PIPE, check=False, text=True)
+
+    assert (2, "diagnose: standard output cannot be written: No space left on device\n") == (
+        done.returncode,
+        done.stderr,
+    )
+
+
+def test_output_that_is_closed_leaves_the_verdict_in_the_exit_code():
+    done = subprocess.run(f"{sys.executable} -m diagnose {OOM} >&-", shell=True, stderr=subprocess.PIPE, check=False)
+
+    assert (1, b"") == (done.returncode, done.stderr)
+
+
+def test_a_terminal_that_lacks_a_character_gets_a_question_mark():
+    done = subprocess.run(
+        [*TOOL, OOM], env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, check=False
+    )
+
+    assert (1, b"") == (done.returncode, done.stderr)
+    assert done.stdout.isascii()
+
+
+def test_an_interrupt_ends_with_130():
+    code = (
+        "import os, signal, diagnose.engine as engine; from diagnose.cli import main; "
+        "engine.read_all = lambda *a, **k: os.kill(os.getpid(), signal.SIGINT); "
+        f"main(['{OOM}'])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+
+    assert (130, b"") == (done.returncode, done.stderr)
+
+
+# --- commands that answer ---------------------------------------------------------------------------------------------
+
+
+def test_rules_list_counts_what_it_lists():
+    answer = tell("rules", "list", "memory.cuda-oom/")
+
+    lines = answer.out.splitlines()
+    assert 0 == answer.code
+    assert lines[-1].startswith(f"{len(lines) - 1} rules over ")
+
+
+def test_rules_show_prints_the_file():
+    assert "role: cause" in tell("rules", "show", "memory.cuda-oom/torch-out-of-memory").out
+
+
+def test_rules_new_makes_a_rule_that_passes_its_own_test(tmp_path):
+    made = tell("rules", "new", "memory.cuda-oom/my-allocator-failed", "--folder", tmp_path)
+    again = tell("rules", "new", "memory.cuda-oom/my-allocator-failed", "--folder", tmp_path)
+    proved = tell("rules", "test", tmp_path, "--only", "memory.cuda-oom/my-allocator-failed")
+
+    assert 0 == made.code
+    assert (2, True) == (again.code, "is there already" in again.err)
+    assert 0 == proved.code, proved.out
+
+
+def test_rules_schema_is_a_schema():
+    assert "forms" in json.loads(tell("rules", "schema").out)["properties"]
+
+
+def test_schema_report_is_the_committed_one():
+    from diagnose.report_schema import SCHEMA_PATH
+
+    assert json.loads(SCHEMA_PATH.read_text()) == json.loads(tell("schema", "report").out)
+
+
+def test_explain_says_what_to_do():
+    answer = tell("explain", "memory.cuda-oom")
+
+    assert 0 == answer.code
+    assert "What to do" in answer.out
+
+
+def test_facts_have_their_lines():
+    answer = tell("facts", OOM)
+
+    assert 0 == answer.code
+    assert "nccl_version" in answer.out
+    assert "h100-r6-n03.log:" in answer.out
+
+
+def test_facts_as_json_is_json():
+    assert "facts" in json.loads(tell("facts", OOM, "--json").out)
+
+
+def test_broken_yaml_in_a_rules_folder_names_file_and_key(tmp_path):
+    folder = tmp_path / "mine"
+    (folder / "memory" / "cuda-oom").mkdir(parents=True)
+    (folder / "memory" / "cuda-oom" / "my-rule.yaml").write_text("title: x\nrole: cuase\nforms: []\n")
+
+    answer = tell(OOM, "--rules", folder)
+
+    assert 2 == answer.code
+    assert 1 == answer.err.count("\n")
+    assert "my-rule.yaml" in answer.err
+    assert "role" in answer.err
+
+
+@pytest.mark.parametrize(
+    "text", ["title: [", "\t- x", "!!python/object/apply:os.system ['true']", "a: &a [*a]", "- 1", "title: \x00"]
+)
+def test_what_is_no_yaml_of_ours_is_one_line(tmp_path, text):
+    folder = tmp_path / "mine" / "memory" / "cuda-oom"
+    folder.mkdir(parents=True)
+    (folder / "my-rule.yaml").write_text(text)
+
+    answer = tell(OOM, "--rules", tmp_path / "mine")
+
+    assert (2, 1) == (answer.code, answer.err.count("\n"))
+    assert "my-rule.yaml" in answer.err
+
+
+def test_healthy_logs_and_sources_leave_with_zero():
+    assert [0, 0] == [tell(HEALTHY).code, tell(Path(cli.__file__).parent).code]
+
+
+def test_case_packs_what_can_be_diagnosed_again(tmp_path):
+    packed = tmp_path / "case.tar.gz"
+    tell("case", OOM, "-o", packed)
+
+    report = json.loads(tell(packed, "--format", "json").out)
+
+    assert "memory.cuda-oom" == report["diagnosis"]["cause"]
+    assert [2] == [c["rank"] for c in report["diagnosis"]["culprits"]]
