@@ -1,0 +1,361 @@
+"""The contract of the command line and of the report, on real logs: what goes in, in what dress, and what comes out."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+from diagnose import JobContext, Text, diagnose, render
+from diagnose.errors import SourceError, UsageError
+from diagnose.report_schema import schema
+
+from .command_line import FIXTURES, HEALTHY, OOM, tell
+
+CASES = sorted(p.parent for p in FIXTURES.glob("*/truth.yaml"))
+NODES = FIXTURES / "two-nodes-one-exception" / "logs"
+OOM_LINE = 736  # of OOM; the line an expert points at
+VALIDATOR = jsonschema.Draft202012Validator(schema())
+
+
+def report(*words: object, stdin: bytes | None = None) -> dict:
+    """The JSON report of a call, without the seconds it took."""
+    found = json.loads(tell(*words, "--format", "json", stdin=stdin).out)
+    found["stats"].pop("seconds")
+    return found
+
+
+@cache
+def report_of(case: Path) -> dict:
+    """The report on one fixture."""
+    return report(case / "logs")
+
+
+def first(found: dict) -> tuple[str, int]:
+    """Where the first proof stands."""
+    proof = found["diagnosis"]["evidence"][0]
+    return proof["file"], proof["line"]
+
+
+# --- what comes out ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_every_report_keeps_the_schema(case):
+    VALIDATOR.validate(report_of(case) | {"stats": {**report_of(case)["stats"], "seconds": 0.1}})
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_every_proof_stands_where_the_report_says(case):
+    """`line` counts as `sed -n` does."""
+    found = report_of(case)["diagnosis"]
+    for proof in found["evidence"] if found else ():
+        path = Path(proof["file"])
+        if proof["line"] is None or not path.is_file() or path.suffix == ".json":  # a dump is one line
+            continue
+        line = path.read_bytes().split(b"\n")[proof["line"] - 1].decode("utf-8", "replace")
+        word = max(proof["text"].split("\n")[0].split(), key=len, default="")
+        assert word[:40] in line, (proof["file"], proof["line"])
+
+
+def test_outcome_and_exit_code_agree():
+    for case in CASES[::9]:
+        assert (report_of(case)["diagnosis"] is not None) == (tell(case / "logs", "-q").code == 1)
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "html", "json", "slack", "github", "junit"])
+def test_every_form_names_the_cause(form):
+    answer = tell(OOM, "--format", form)
+
+    assert 1 == answer.code
+    assert "ran out of memory" in answer.out
+
+
+def test_several_outputs_at_once(tmp_path):
+    names = [tmp_path / name for name in ("r.md", "r.html", "r.json", "r.txt", "r.xml")]
+
+    answer = tell(OOM, "-q", *(word for name in names for word in ("-o", name)))
+
+    assert (1, "") == (answer.code, answer.out)
+    assert 5 == answer.err.count("diagnose: wrote ")
+    assert all("memory" in name.read_text(encoding="utf-8") for name in names)
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [([OOM], 1), ([OOM, "--exit-zero"], 0), ([HEALTHY], 0), ([HEALTHY, "--exit-code", 1], 1), ([OOM, "-q"], 1)],
+)
+def test_exit_codes(words, code):
+    assert code == tell(*words).code
+
+
+def test_a_job_that_is_known_to_have_failed_is_never_healthy():
+    assert "failed" == report(HEALTHY, "--exit-code", 1)["outcome"]
+
+
+def test_the_same_input_gives_the_same_bytes_whatever_the_hash_seed():
+    told = {
+        subprocess.run(
+            [sys.executable, "-m", "diagnose", NODES, "--format", "markdown"],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=False,
+        ).stdout
+        for seed in ("1", "2")
+    }
+
+    assert 1 == len(told)
+    assert all(told)
+
+
+def test_the_order_of_files_does_not_change_the_verdict():
+    files = sorted(p for p in NODES.rglob("*") if p.is_file())
+
+    there, back = report(*files), report(*reversed(files))
+
+    assert there["diagnosis"] == back["diagnosis"]
+    assert there["ranks"] == back["ranks"]
+
+
+def test_chinese_is_chinese():
+    assert "显存" in tell(OOM, "--lang", "zh").out
+
+
+def test_no_colour_into_a_pipe():
+    assert "\x1b" not in tell(OOM).out
+
+
+# --- what goes in -----------------------------------------------------------------------------------------------------
+
+
+def _zip(path: Path, data: bytes) -> None:
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("job/rank.log", data)
+
+
+def _tar(path: Path, data: bytes) -> None:
+    with tarfile.open(path, "w:gz") as archive:
+        member = tarfile.TarInfo("job/rank.log")
+        member.size = len(data)
+        archive.addfile(member, io.BytesIO(data))
+
+
+def _zst(path: Path, data: bytes) -> None:
+    path.write_bytes(pytest.importorskip("zstandard").compress(data))
+
+
+PACKED = [
+    ("x.tar.gz", _tar, "!job/rank.log"),
+    ("x.zip", _zip, "!job/rank.log"),
+    ("x.log.zst", _zst, ""),
+    ("x.log.gz", lambda p, d: p.write_bytes(gzip.compress(d)), ""),
+]
+
+
+@pytest.mark.parametrize(("name", "pack", "member"), PACKED, ids=[p[0] for p in PACKED])
+def test_packed_logs_keep_file_and_line(tmp_path, name, pack, member):
+    pack(tmp_path / name, OOM.read_bytes())
+
+    assert (f"{tmp_path / name}{member}", OOM_LINE) == first(report(tmp_path / name))
+
+
+def test_dash_and_pipe_are_standard_input():
+    text = OOM.read_bytes()
+
+    assert OOM_LINE == first(report("-", stdin=text))[1] == first(report(stdin=text))[1]
+
+
+def test_a_paste_with_fences_is_read_and_its_lines_are_those_of_the_paste(tmp_path):
+    log = OOM.read_text().splitlines()[729:760]
+    paste = "\n".join(["Hi all, my job fails:", "", "```", *log, "```", "Any idea?", ""])
+    (tmp_path / "issue.md").write_text(paste)
+
+    found = report(tmp_path / "issue.md")
+
+    assert "memory.cuda-oom" == found["diagnosis"]["cause"] == report("-", stdin=paste.encode())["diagnosis"]["cause"]
+    assert 3 + 7 == first(found)[1]
+
+
+def test_prose_about_messages_is_not_diagnosed(tmp_path):
+    (tmp_path / "notes.md").write_text(
+        "# Notes\n\nWe saw `CUDA out of memory. Tried to allocate 3.91 GiB` and `Connection reset by peer` last week.\n"
+    )
+
+    assert 0 == tell(tmp_path / "notes.md").code
+
+
+def test_a_pattern_that_the_shell_left_alone_is_expanded(tmp_path):
+    shutil.copy(OOM, tmp_path / "a.log")
+
+    assert "memory.cuda-oom" == report(f"{tmp_path}/*.log")["diagnosis"]["cause"]
+
+
+def test_what_cannot_be_read_is_told_and_the_rest_is_diagnosed(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    (tmp_path / "empty.log").write_bytes(b"")
+    (tmp_path / "core.bin").write_bytes(bytes(range(256)) * 64)
+    shutil.copy(OOM, tmp_path / "job.log")
+
+    found = report(tmp_path)
+
+    assert "memory.cuda-oom" == found["diagnosis"]["cause"]
+    assert {"fifo", "empty.log", "core.bin"} == {Path(i["file"]).name for i in found["inputs"] if i["skipped"]}
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root reads everything")
+def test_a_file_that_may_not_be_read_is_told(tmp_path):
+    shutil.copy(OOM, tmp_path / "job.log")
+    (tmp_path / "job.log").chmod(0)
+
+    answer = tell(tmp_path / "job.log")
+
+    assert 2 == answer.code
+    assert "ermission" in answer.err
+
+
+def test_nothing_readable_is_two(tmp_path):
+    (tmp_path / "empty.log").write_bytes(b"")
+
+    assert [2, 2] == [tell(tmp_path).code, tell("-", stdin=b"").code]
+
+
+def test_a_cut_gzip_is_read_as_far_as_it_goes(tmp_path):
+    packed = gzip.compress(OOM.read_bytes())
+    (tmp_path / "job.log.gz").write_bytes(packed[: len(packed) * 95 // 100])
+
+    found = report(tmp_path / "job.log.gz")
+
+    assert "memory.cuda-oom" == found["diagnosis"]["cause"]
+    assert any("gzip" in gap["text"] or "cut" in gap["text"] or "end" in gap["text"] for gap in found["gaps"])
+
+
+def test_the_same_message_in_two_files_is_one_event(tmp_path):
+    for name in ("a.log", "b.log"):
+        shutil.copy(OOM, tmp_path / name)
+
+    assert [2] == [c["rank"] for c in report(tmp_path)["diagnosis"]["culprits"]]
+
+
+@pytest.mark.parametrize(
+    "name", ["cuda-oom-one-rank", "two-nodes-one-exception", "recorder-size-mismatch", "hang-one-rank-elsewhere"]
+)
+def test_a_saved_scan_gives_the_same_verdict(tmp_path, name):
+    logs = FIXTURES / name / "logs"
+    tell("scan", logs, "-o", tmp_path / "job.scan.json.gz")
+
+    direct, saved = report_of(FIXTURES / name)["diagnosis"], report(tmp_path / "job.scan.json.gz")["diagnosis"]
+
+    assert direct == saved
+
+
+def test_scans_of_two_nodes_merge_into_the_verdict_on_both(tmp_path):
+    for node in ("gpu-node-07", "gpu-node-08"):
+        tell("scan", NODES / node, "-o", tmp_path / f"{node}.scan.json.gz")
+
+    found = report(tmp_path / "gpu-node-07.scan.json.gz", tmp_path / "gpu-node-08.scan.json.gz")["diagnosis"]
+
+    assert ("process.exception", [3]) == (found["cause"], [c["rank"] for c in found["culprits"]])
+
+
+# --- options ----------------------------------------------------------------------------------------------------------
+
+
+def test_rank_from_overrides_what_a_name_says(tmp_path):
+    (tmp_path / "worker-7-of-9.txt").write_text(
+        "step 5 loss 1.5\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 2 has a total capacity of 79.10 GiB of which 371.41 MiB is free.\n"
+    )
+
+    found = report(tmp_path, "--rank-from", r"worker-(\d+)-of")
+
+    assert [7] == [c["rank"] for c in found["diagnosis"]["culprits"]]
+
+
+def test_a_zone_moves_clocks_that_print_none():
+    utc, shanghai = (report(OOM, "--tz", zone)["timeline"][0]["time"] for zone in ("UTC", "Asia/Shanghai"))
+
+    assert 8 == int(utc[11:13]) - int(shanghai[11:13])
+
+
+def test_world_size_names_the_ranks_without_a_line():
+    gaps = " ".join(gap["text"] for gap in report(OOM, "--world-size", 16)["gaps"])
+
+    assert "8-15" in gaps
+
+
+def test_why_a_cause_won_lost_or_never_stood():
+    won, lost, never = (
+        tell(OOM, "--why", cause).out for cause in ("memory.cuda-oom", "process.exit-code", "storage.disk-full")
+    )
+
+    assert "memory.cuda-oom is the verdict" in won
+    assert "lost against memory.cuda-oom" in lost or "a consequence of memory.cuda-oom" in lost
+    assert "no line of the logs says so" in never
+
+
+def test_why_tells_what_is_known_of_a_rank():
+    assert tell(OOM, "--why", "rank 2").out.startswith("rank 2: culprit (host h100-r6-n03")
+    assert "no line of the logs" in tell(OOM, "--why", "rank 99").out
+
+
+def test_rank_narrows_the_tables_and_leaves_the_verdict():
+    everything, one = report(OOM), report(OOM, "--rank", 3)
+
+    assert everything["diagnosis"] == one["diagnosis"]
+    assert [3] == [row["rank"] for row in one["ranks"]]
+
+
+def test_since_and_until_narrow_the_timeline():
+    times = [
+        entry["time"]
+        for entry in report(OOM, "--since", "2026-09-16T15:40:00", "--until", "2026-09-16T15:46:00")["timeline"]
+    ]
+
+    assert times
+    assert all("2026-09-16T15:40" <= time <= "2026-09-16T15:46:01" for time in times)
+
+
+def test_secrets_go_unless_asked_for(tmp_path):
+    (tmp_path / "job.log").write_text(
+        "[rank0]: ValueError: cannot log in with hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789\n" * 2
+    )
+
+    assert "hf_AbCd" not in tell(tmp_path, "--format", "json").out
+    assert "hf_AbCd" in tell(tmp_path, "--format", "json", "--no-redact").out
+
+
+# --- the library ------------------------------------------------------------------------------------------------------
+
+
+def test_the_library_takes_paths_text_and_files():
+    text = OOM.read_text()
+
+    causes = {diagnose(given).diagnosis.cause for given in (OOM, str(OOM), Text(text), io.BytesIO(text.encode()))}
+
+    assert {"memory.cuda-oom"} == causes
+
+
+def test_a_string_is_a_path():
+    with pytest.raises(SourceError):
+        diagnose("CUDA out of memory")
+
+
+def test_the_library_refuses_nonsense_too():
+    with pytest.raises(UsageError):
+        diagnose(OOM, budget_s=-1)
+    with pytest.raises(UsageError):
+        diagnose(OOM, job=JobContext(world_size=0))
+
+
+def test_the_library_renders_what_the_command_prints():
+    assert "ran out of memory" in render(diagnose(OOM), "markdown")
