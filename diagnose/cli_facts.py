@@ -19,7 +19,7 @@ MAX_VALUES = 8  # different values of one fact that are shown
 @app.command("facts")
 def facts(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, configuration files, folders, archives")],
-    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,  # noqa: UP045
+    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> int:
     """Print what is known of the job: versions, sizes, time-outs, settings; and where ranks or files disagree."""
@@ -30,14 +30,14 @@ def facts(
 
 def facts_in(paths: Sequence[str], rules: Sequence[str] = ()) -> Facts:
     """Yield the facts of everything in `paths`. Raises `DiagnoseError`."""
-    from .advice import idle_notices  # noqa: PLC0415
-    from .catalogue import load_rules  # noqa: PLC0415
-    from .events import EventReader  # noqa: PLC0415
-    from .facts import read_facts  # noqa: PLC0415
-    from .job import build_job  # noqa: PLC0415
-    from .known_bugs import settle_known_bugs  # noqa: PLC0415
-    from .reading import Deadline, read_all  # noqa: PLC0415
-    from .scanner import ScanRules  # noqa: PLC0415
+    from .advice import idle_notices
+    from .catalogue import load_rules
+    from .events import EventReader
+    from .facts import read_facts
+    from .job import build_job
+    from .known_bugs import settle_known_bugs
+    from .reading import Deadline, read_all
+    from .scanner import ScanRules
 
     catalogue = load_rules(*rules)
     scan = read_all(list(paths), ScanRules(catalogue), Deadline())
@@ -82,7 +82,7 @@ def _lines(name: str, values: Sequence[Known]) -> list[str]:
 
 
 def _who(known: Known, differs: bool) -> str:
-    from .ranges import rank_ranges  # noqa: PLC0415
+    from .ranges import rank_ranges
 
     return f"  ranks {rank_ranges(known.ranks)}" if differs and known.ranks else ""
 

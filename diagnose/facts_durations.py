@@ -20,7 +20,7 @@ def duration_facts(job: Job) -> Iterator[Stated]:
     longest: dict[str, tuple[float, Event]] = {}
     begun: dict[tuple[str, str, int | None, int], Event] = {}
     for event in job.events:
-        activity = event.rule.activity
+        activity = str(event.rule.activity)
         if activity not in NAMES or event.rule.tells not in ("activity", "activity-end"):
             continue
         key = (activity, event.source, event.rank, event.attempt)
@@ -30,8 +30,8 @@ def duration_facts(job: Job) -> Iterator[Stated]:
         seconds = _seconds(event, begun.pop(key, None))
         if seconds is not None and seconds > longest.get(activity, (0.0, event))[0]:
             longest[activity] = (seconds, event)
-    for activity, (seconds, event) in sorted(longest.items()):
-        yield Stated(NAMES[activity], round(seconds, 1), event.source, event.line, 3)
+    for name, (seconds, last) in sorted(longest.items()):
+        yield Stated(NAMES[name], round(seconds, 1), last.source, last.line, 3)
 
 
 def _seconds(end: Event, start: Event | None) -> float | None:
