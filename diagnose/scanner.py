@@ -24,10 +24,10 @@ from .windows import BEFORE, HEAD_LINES, MAX_TEXT, TAIL_LINES, cut_opening, deco
 
 __all__ = ["ScanRules", "Scanner"]
 
-MAX_SHAPES = 30_000
+MAX_SHAPES = 15_000
 MIN_FAILURES = 8  # before a second pattern is compiled
 MAX_OFFSET = 1 << 62  # behind any literal
-RING_BYTES = 24 << 20  # of recent blocks, in which what waits is verified in one go
+RING_BYTES = 16 << 20  # of recent blocks, in which what waits is verified in one go
 PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones replaced are dropped
 WHO = lazy(rb"\b(?i:rank|pid|task|gpu)[\s:=_]{0,3}(\d{1,7})")  # tells speakers apart that no prefix names
 SKIPPED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code
@@ -154,6 +154,7 @@ class Scanner:
         plain = fast_speaker(head[:256] if passage.long is None else passage.long.head[:256])
         named: bytes | None = None
         full: list[tuple[_Slot, tuple[int, ...]]] = []
+        held = None if shape is not None else passage
         settled = shape is not None  # whether the next line of this shape by this speaker would go the same way
         for rule in self._rules.rules_of(literals):
             speaker = plain
@@ -163,7 +164,7 @@ class Scanner:
                 speaker = named
             slot = self._slots.get((rule.number, speaker))
             if slot is not None and slot.is_full:
-                slot.pending.append((passage.block, passage.at, passage.end, rule.forms, passage))
+                slot.pending.append((passage.block, passage.at, passage.end, rule.forms, held))
                 self._waiting[slot] = None
                 full.append((slot, rule.forms))
                 settled = settled and not rule.census
@@ -356,7 +357,7 @@ class Scanner:
 
     def _prune(self) -> None:
         spans = len(self._windows.spans)
-        if spans < PRUNE_SPANS + 2 * self._spans_at_prune:
+        if spans < PRUNE_SPANS + 3 * self._spans_at_prune // 2:
             return
         wanted = {(h.line, s.rule.want) for s in self._slots.values() for h in [*s.first, *s.last]}
         self._windows.prune(wanted | {(e.hit.line, e.want) for e in self._scan.edge})
