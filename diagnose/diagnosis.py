@@ -96,7 +96,12 @@ def _strength(s: Suspect, broad: Callable[[Suspect], bool]) -> tuple[object, ...
     """Directness, then narrowness and specificity, then onset; the rest only makes the order total."""
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
-    return (-s.direct, broad(s), not s.specific, onset, order, s.cause, s.place())
+    return (-s.direct, _is_echo(s), broad(s), not s.specific, onset, order, s.cause, s.place())
+
+
+def _is_echo(s: Suspect) -> bool:
+    """An exception that only tells of another one (a pipe broke, a worker raised); it says nothing of why."""
+    return s.cause == EXCEPTION and s.direct == 1
 
 
 def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
@@ -158,6 +163,8 @@ class _Relation:
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
+        if _is_echo(t) and not _is_echo(s) and s.cause != "process.exit-code":
+            return False
         order = self._order(t, s)
         if order > 0 and not self._is_certificate(t, s):
             return False
