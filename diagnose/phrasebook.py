@@ -17,6 +17,7 @@ from .errors import RuleError
 FILE = "sentences.zh.yaml"
 _SLOT = re.compile(r"\{(\w+)\}")  # "Rank {rank} died"
 _QUOTED = frozenset(["cgroup", "error", "path", "process", "reason", "text"])  # a log's words, not ours
+_GLUED = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]")
 _OPTIONAL_S = "~"  # "rank~ {ranks}": rank 3, ranks 0-3
 
 
@@ -67,13 +68,22 @@ class Phrasebook:
             if found is not None:
                 parts = _SLOT.split(phrase.chinese)  # text, slot, text, …; never format(): a value may hold braces
                 parts[1::2] = [self._value(slot, found[slot]) for slot in parts[1::2]]
-                return "".join(parts)
+                return _join(parts)
         return None
 
     def _value(self, slot: str, value: str) -> str:
         if slot.endswith("_list"):
             return value.replace(" and ", " 或 ")
         return value if slot in _QUOTED else self.value(value)
+
+
+def _join(parts: Sequence[str]) -> str:
+    """A blank stands between Chinese and Latin, whatever a slot turned out to hold."""
+    text = ""
+    for part in parts:
+        text += " " if _GLUED.match(text[-1:] + part[:1]) else ""
+        text += part
+    return text
 
 
 def read_phrasebook(folders: Sequence[Path]) -> Phrasebook:

@@ -84,7 +84,7 @@ class _Page:
     def _verdict(self) -> None:
         view, say = self._view, self._say
         head = _text((f" {view.outcome_word.upper()} ", OUTCOME_STYLES.get(view.outcome, WELL)))
-        head.append(f" {view.title}", "bold")
+        head.append(f" {view.title}" + (f" ({view.culprit_names})" if view.culprit_names else ""), "bold")
         self._print(head)
         if view.summary:
             self._print(_text((view.summary, "")))
@@ -107,7 +107,12 @@ class _Page:
             self._heading("evidence")
         else:
             self._console.print()
-        self._print(_text((e.where, "bold cyan"), *((f"  {part}", "dim") for part in (e.who, e.time) if part)), INDENT)
+        head = _text((e.where, "bold cyan"), *((f"  {part}", "dim") for part in (e.who, e.time) if part))
+        if head.cell_len <= self._console.width - INDENT:
+            self._print(head, INDENT)
+        else:  # the place stays whole, so that it can be copied
+            self._console.print(_text((" " * INDENT, ""), (e.where, "bold cyan")), soft_wrap=True)
+            self._print(_text((self._say("comma").join(filter(None, (e.who, e.time))), "dim")), INDENT)
         if e.also_in:
             self._print(_text((e.also_in, "dim")), INDENT)
         self._grid(list(self._proof_rows(e)))
@@ -189,12 +194,13 @@ class _Page:
         if not self._view.ranks:
             return
         self._heading("ranks-table")
-        columns = ("who", "state", "last-step", "last-seen", *(("hosts",) if self._wide else ()))
+        has_step = any(r.last_step for r in self._view.ranks.shown)
+        columns = [c for c in ("who", "state", "last-step", "last-seen", "hosts") if c != "last-step" or has_step]
+        columns = columns if self._wide else [c for c in columns if c != "hosts"]
         table = _table(*(self._say(c) for c in columns))
         for r in self._view.ranks.shown:
             style = "bold red" if r.is_culprit else ""
-            cells = (r.state, r.last_step, r.last_seen, *((r.hosts,) if self._wide else ()))
-            table.add_row(_text((r.who, style)), *(_text((cell, "")) for cell in cells))
+            table.add_row(_text((r.who, style)), *(_text((getattr(r, c.replace("-", "_")), "")) for c in columns[1:]))
         self._print(table, INDENT)
         self._more(self._view.ranks)
 
@@ -228,7 +234,7 @@ class _Page:
             return
         self._heading(key)
         for n in rows.shown:
-            self._bullet(_text((n.text, ""), (f" {n.how}" if n.how else "", "dim")))
+            self._bullet(_text((n.text, ""), (f"{self._say('space')}{n.how}" if n.how else "", "dim")))
             for line in n.command.split("\n") if n.command else ():
                 self._console.print(_text((" " * (INDENT + 2), ""), (line, "green")), soft_wrap=True)
         self._more(rows)

@@ -41,7 +41,7 @@ def book() -> Phrasebook:
         ),
         (
             "Raise TrainingArguments' ddp_timeout above what a save takes (a save took 900 s): 3600 s instead of 1800 s.",
-            "把 TrainingArguments 的 ddp_timeout 调到大于保存所需的时间（实测一次保存用了 900 s）：3600 s，代替1800 s。",
+            "把 TrainingArguments 的 ddp_timeout 调到大于保存所需的时间（实测一次保存用了 900 s）：3600 s，代替 1800 s。",
         ),
         ("CUDA reported: out of memory.", "CUDA 报告：out of memory。"),
     ],
