@@ -48,7 +48,21 @@ PER_HOST = 8
 MISSING = 0.01  # share of log files that nobody handed over
 SKEWED, SKEW_S = 0.05, 90.0  # share of hosts whose clocks are wrong, and by how much at most
 WARMUP_S = (8.0, 3.0)  # start-up and training before the fault
-COLUMNS = ("case", "ranks", "files", "mb", "events", "read_s", "reduce_s", "us_per_rank", "peak_mb", "md_lines", "html_kb", "json_kb", "right")
+COLUMNS = (
+    "case",
+    "ranks",
+    "files",
+    "mb",
+    "events",
+    "read_s",
+    "reduce_s",
+    "us_per_rank",
+    "peak_mb",
+    "md_lines",
+    "html_kb",
+    "json_kb",
+    "right",
+)
 
 
 @dataclass(frozen=True)
@@ -77,7 +91,9 @@ def write_job(folder: Path, case: Case, ranks: int, seed: int = 1) -> None:
     guilty = {job.host_of(r).name for r in truth.ranks or []}
     kept = {p.rpartition(":")[0] for p in places[:1]}
     width = len(str(ranks))
-    kept |= {n for n in files for r in truth.ranks or [] if n.endswith(tuple(f"-{r:0{w}d}.out" for w in range(1, width + 1)))}
+    kept |= {
+        n for n in files for r in truth.ranks or [] if n.endswith(tuple(f"-{r:0{w}d}.out" for w in range(1, width + 1)))
+    }
     kept |= {n for n in files if any(host in n for host in guilty) or "slurm" in n}
     spare = sorted(set(files) - kept)
     lost = set(rng.sample(spare, int(len(spare) * MISSING)))
@@ -143,7 +159,13 @@ def _judge(report: Any, truth: dict[str, Any]) -> dict[str, Any]:
     culprits = [c.rank for c in found.culprits] if found else []
     cause = found.cause if found else None
     is_right = cause in {truth["root_cause"], *truth["accept"]} and culprits == truth["culprit_ranks"]
-    return {"ranks": truth["world_size"], "right": is_right, "cause": cause, "culprits": culprits[:4], "truth": [truth["root_cause"], truth["culprit_ranks"]]}
+    return {
+        "ranks": truth["world_size"],
+        "right": is_right,
+        "cause": cause,
+        "culprits": culprits[:4],
+        "truth": [truth["root_cause"], truth["culprit_ranks"]],
+    }
 
 
 @contextmanager

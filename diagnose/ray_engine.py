@@ -30,8 +30,9 @@ from .workers import scan_part
 
 EXTRA = "diagnose-training[ray]"
 TRAVELLERS = ("regex", "hyperscan")  # what scanning needs beside the package; a training image rarely has them
-BATCH_BYTES = 64 << 20  # of small files to one task: a task costs milliseconds
+BATCH_BYTES = 64 << 20  # of small files to one task at most: a task costs milliseconds
 BATCH_PARTS = 256
+BATCHES_PER_TASK = 4  # so many for each task that runs at a time, or the slowest would hold up all
 TASKS_PER_NODE = 4  # beside a job that may still hang there
 TRIES = 4  # of a task, before it is done here
 WAIT_S = 5.0  # for a task, before the deadline is looked at
@@ -105,7 +106,7 @@ class _Pool:
 
     def scan(self, parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
         """Yield (index of the part, its scan) as they are done."""
-        waiting = deque(_batches(parts))
+        waiting = deque(_batches(parts, BATCHES_PER_TASK * self._limit()))
         running: dict[Any, tuple[int, ...]] = {}
         tries: Counter[tuple[int, ...]] = Counter()
         while waiting or running:
@@ -148,11 +149,14 @@ def _wait_s(deadline: Deadline) -> float:
     return WAIT_S if left_s is None else min(WAIT_S, left_s + GRACE_S)
 
 
-def _batches(parts: Sequence[Part]) -> Iterator[tuple[int, ...]]:
+def _batches(parts: Sequence[Part], count: int) -> Iterator[tuple[int, ...]]:
+    """Neighbouring parts together, into about so many batches, or more where they are large."""
+    most = min(BATCH_BYTES, sum(p.size for p in parts) // count)
+    most_parts = min(BATCH_PARTS, -(-len(parts) // count))
     batch: list[int] = []
     size = 0
     for index, part in enumerate(parts):
-        if batch and (size + part.size > BATCH_BYTES or len(batch) >= BATCH_PARTS):
+        if batch and (size + part.size > most or len(batch) >= most_parts):
             yield tuple(batch)
             batch, size = [], 0
         batch.append(index)
@@ -172,7 +176,6 @@ def _brief(error: Exception) -> str:
 @contextmanager
 def _connected(address: str | None) -> Iterator[Any]:
     """The `ray` module, connected; left as it was where the caller's program is connected already."""
-    os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # tasks without GPUs: leave the variables alone
     try:
         import ray
         import ray.exceptions
@@ -181,17 +184,19 @@ def _connected(address: str | None) -> Iterator[Any]:
     if ray.is_initialized():
         yield ray
         return
+    asked = address or os.environ.get("RAY_ADDRESS")
     try:
         ray.init(
-            address=address or os.environ.get("RAY_ADDRESS") or "auto",
+            address=asked or "auto",
             runtime_env={"py_modules": _modules()},
             log_to_driver=False,
             logging_level=logging.ERROR,
             configure_logging=False,
         )
     except (OSError, ValueError, RuntimeError) as error:  # ConnectionError is an OSError
-        where = f"at {address}" if address else "that this machine belongs to (give --address HOST:PORT)"
-        raise UsageError(f"--engine ray: no Ray cluster answers {where}: {_brief(error)}") from error
+        if not asked:
+            raise UsageError("--engine ray: this machine is in no Ray cluster; give --address HOST:PORT") from error
+        raise UsageError(f"--engine ray: no Ray cluster answers at {asked}: {_brief(error)}") from error
     try:
         yield ray
     finally:

@@ -68,8 +68,10 @@ def _task(ray: Any, node: str) -> Any:
 def _result(ray: Any, task: Any, name: str) -> Scan | str:
     try:
         return scan_from_json(ray.get(task).encode(), name)
+    except (ray.exceptions.NodeDiedError, ray.exceptions.TaskUnschedulableError):
+        return "the node is gone"
     except ray.exceptions.RayError as error:
-        return type(error).__name__
+        return f"{type(error).__name__}: {' '.join(str(error).split())[-300:]}"
 
 
 def _wait_s(deadline: Deadline) -> float:

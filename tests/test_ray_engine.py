@@ -1,0 +1,212 @@
+"""Reading on a real Ray cluster of two nodes on loopback: the same bytes as reading here."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from benchmarks.jobs.generate import generate
+from diagnose import render
+from diagnose.engine import diagnose
+from diagnose.errors import MissingExtra
+from diagnose.parts import Part, cut_parts
+from diagnose.ray_engine import _batches
+from diagnose.ray_nodes import node_names
+from diagnose.ray_tasks import scan_parts, scan_paths
+from diagnose.sources import Source, find_sources
+
+from .s3_server import serve_s3
+
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="needs pip install 'diagnose-training[test-ray]'")
+needs_s3 = pytest.mark.skipif(
+    find_spec("s3fs") is None or find_spec("moto") is None, reason="needs pip install 'diagnose-training[test-ray]'"
+)
+pytestmark = pytest.mark.filterwarnings("ignore")  # of Ray
+STORE_BYTES = 80 << 20  # the least that Ray takes
+FIXTURE = Path(__file__).parent.parent / "fixtures" / "two-nodes-one-exception" / "logs"
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One file for each of 64 ranks, of which one dies."""
+    return generate(tmp_path_factory.mktemp("job"), 3, 1, (64, 64), "cuda-oom", "task")[0] / "logs"
+
+
+@pytest.fixture(scope="module")
+def store(logs: Path) -> Iterator[str]:
+    """The same logs in an S3 store; it comes before the cluster, whose nodes have to know where it is."""
+    if find_spec("s3fs") is None or find_spec("moto") is None:
+        yield ""
+        return
+    with serve_s3(logs) as url:
+        yield url
+
+
+@pytest.fixture(scope="module")
+def cluster(store: str) -> Iterator[Any]:
+    """Two nodes."""
+    from ray.cluster_utils import Cluster
+
+    head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
+    found = Cluster(initialize_head=True, head_node_args=head)
+    found.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+    found.wait_for_nodes()
+    yield found
+    found.shutdown()
+
+
+@pytest.fixture
+def nodes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What no node could read would be read by this process; then these tests would prove little."""
+    monkeypatch.setattr("diagnose.ray_engine._Pool._here", lambda _, part, __: pytest.fail(f"{part} was read here"))
+
+
+def told(*inputs: str, **options: Any) -> str:
+    """The report as JSON, without the time it took."""
+    report = json.loads(render(diagnose(*inputs, **options), "json"))
+    report["stats"].pop("seconds")
+    return json.dumps(report)
+
+
+@needs_ray
+@pytest.mark.usefixtures("nodes_alone")
+def test_report_is_the_same_as_from_reading_here(cluster: Any, logs: Path) -> None:
+    seen: list[str] = []
+    there = told(str(logs), engine="ray", address=cluster.address, progress=lambda name, _: seen.append(name))
+    assert told(str(logs)) == there
+    assert {str(p) for p in logs.iterdir()} == set(seen)
+
+
+@needs_ray
+@pytest.mark.usefixtures("nodes_alone")
+def test_large_file_is_read_in_parts(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = b"step 12 of 99 is done, loss 3.2\n" * 40_000 + next(FIXTURE.rglob("stderr.log")).read_bytes()
+    (tmp_path / "rank3.log").write_bytes(lines)
+    whole = told(str(tmp_path))
+    monkeypatch.setattr("diagnose.parts.SEGMENT_BYTES", 200_000)
+    assert whole == told(str(tmp_path), engine="ray", address=cluster.address)
+
+
+@needs_ray
+def test_archive_and_given_rules_are_read_as_here(cluster: Any, tmp_path: Path) -> None:
+    shutil.make_archive(str(tmp_path / "logs"), "gztar", FIXTURE)
+    (tmp_path / "plain.log").write_text("weasel in the works: cable 7\n")
+    folder = tmp_path / "rules" / "network" / "partition"
+    folder.mkdir(parents=True)
+    (folder / "weasel.yaml").write_text(yaml.safe_dump(RULE, sort_keys=False))
+    given = [str(tmp_path / "logs.tar.gz"), str(tmp_path / "plain.log")]
+    rules = [str(tmp_path / "rules")]
+    there = told(*given, rules=rules, engine="ray", address=cluster.address)
+    assert told(*given, rules=rules) == there
+    assert "network.partition/weasel" in there
+
+
+RULE = {
+    "title": "A weasel is in the works",
+    "role": "cause",
+    "match": "line",
+    "forms": [
+        {
+            "literals": ["weasel in the works"],
+            "pattern": r"^weasel in the works: cable (?P<cable>\d{1,3})",
+            "examples": [{"text": "weasel in the works: cable 7", "fields": {"cable": 7}}],
+        }
+    ],
+    "fields": {"cable": "int"},
+    "says": "a weasel sits on cable {{ cable }}",
+    "why": "It proves that a weasel was seen.",
+    "references": ["https://example.org/weasel"],
+    "counter_examples": [{"text": "no weasel in the works: cable 7", "because": "It denies it."}],
+}
+
+
+@needs_ray
+@needs_s3
+@pytest.mark.usefixtures("nodes_alone")
+def test_store_is_read_by_the_nodes(cluster: Any, logs: Path, store: str) -> None:
+    there = told(store, engine="ray", address=cluster.address)
+    assert told(str(logs)).replace(str(logs), store) == there
+
+
+@needs_ray
+def test_every_node_reads_its_own_disk(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two nodes here share one disk; their files come as two collected folders of the nodes' names would."""
+    there = told(engine="ray", address=cluster.address, on_every_node=[str(FIXTURE), "/no/such/place"])
+    monkeypatch.chdir(tmp_path)
+    names = [name for _, name in node_names(_nodes(cluster))]
+    for name in names:
+        shutil.copytree(FIXTURE, tmp_path / name / str(FIXTURE).lstrip("/"))
+    here, there = json.loads(told(*names)), json.loads(there)
+    assert {f"node {n}: no such file or folder: /no/such/place" for n in names} <= {g["text"] for g in there["gaps"]}
+    for report in (here, there):
+        report.pop("gaps")
+    assert here == there
+
+
+def _nodes(cluster: Any) -> list[dict[str, Any]]:
+    import ray
+
+    ray.init(address=cluster.address, log_to_driver=False)
+    nodes = list(ray.nodes())
+    ray.shutdown()
+    return nodes
+
+
+@needs_ray
+@pytest.mark.usefixtures("nodes_alone")
+def test_node_that_dies_takes_nothing_along(cluster: Any, logs: Path) -> None:
+    """One of the nodes is killed as soon as the first part of its files is read."""
+    doomed = cluster.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+    cluster.wait_for_nodes()
+    killed: list[str] = []
+
+    def kill(name: str, _: int) -> None:
+        if not killed:
+            killed.append(name)
+            cluster.remove_node(doomed, allow_graceful=False)
+
+    there = told(str(logs), engine="ray", address=cluster.address, progress=kill)
+    assert killed
+    assert told(str(logs)) == there
+
+
+def test_without_the_extra_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingExtra, match=r"diagnose-training\[ray\]"):
+        diagnose(str(FIXTURE), engine="ray")
+
+
+def test_file_that_a_node_does_not_have_is_left_to_the_driver(tmp_path: Path) -> None:
+    gone = Part(Source(str(tmp_path / "gone.log"), size=10, path=str(tmp_path / "gone.log")))
+    (tmp_path / "short.log").write_text("of another machine\n")
+    short = Part(Source("short.log", size=10_000, path=str(tmp_path / "short.log")))
+    assert scan_parts(("", ()), [gone, short], None) == [None, None]
+
+
+def test_path_that_a_node_does_not_have_is_a_gap() -> None:
+    assert json.loads(scan_paths(("", ()), ["/no/such/place"], None))["gaps"] == [
+        "no such file or folder: /no/such/place"
+    ]
+
+
+def test_nodes_of_one_host_are_told_apart() -> None:
+    nodes = [{"NodeID": f"{c}0" * 14, "NodeManagerHostname": host} for c, host in ("ax", "by", "cx")]
+    assert [name for _, name in node_names(nodes)] == ["x-a0a0a0a0", "x-c0c0c0c0", "y"]
+
+
+def test_small_files_share_tasks_and_large_ones_do_not(tmp_path: Path) -> None:
+    for number in range(40):
+        (tmp_path / f"{number:02d}.log").write_text("small\n" * (10 if number else 1000))
+    parts = [part for source in find_sources([str(tmp_path)]) for part in cut_parts(source)]
+    batches = list(_batches(parts, 4))
+    assert batches[0] == (0,)
+    assert list(range(40)) == [n for batch in batches for n in batch]
+    assert len(batches) <= 8
