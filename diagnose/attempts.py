@@ -1,0 +1,167 @@
+"""When: which attempt an event belongs to, and which errors the job outlived.
+
+A launcher may start the job again after a failure. What ended an earlier attempt is history, and an error after which
+the same rank made progress was survived; neither is why the job is dead now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .clocks import Clocks
+from .events import Event, SourceEvents
+from .placement import Places
+
+if TYPE_CHECKING:
+    from .job import Job
+
+FAILING = ("cause", "symptom")
+HISTORY_S = 120.0  # longer than ranks go on after one of them has died
+REDRAW_LINES, REDRAW_UPDATES = 60, 4
+BUFFERED_S = 3.0
+ENDING_S = 30.0  # within which what was ended with the others still prints
+NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
+
+
+def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
+    """A restart begins a new attempt: torchrun's folders are numbered, in one log a line says so."""
+    for source in sources:
+        path = places.by_source[source.name]
+        count = path.attempt if path.attempt is not None and path.kind in NUMBERED else 0
+        events = sorted(
+            [*source.events, *(e for pair in source.progress.values() for e in pair)], key=lambda e: e.line or 0
+        )
+        for event in events:
+            if event.rule.tells == "attempt" and path.kind not in NUMBERED:
+                stated = event.fields.get("n")
+                count = stated if isinstance(stated, int) else count + 1
+            event.attempt = max(event.attempt, count)
+
+
+def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Clocks) -> None:
+    """A log that spans several attempts (agent, console) takes the number of the attempt that had begun by then."""
+    begins: dict[int, float] = {}
+    for source in sources:
+        number = places.by_source[source.name].attempt
+        if number is None or places.by_source[source.name].kind not in NUMBERED:
+            continue
+        times = [e.time for e in source.events if e.time is not None]
+        times += [
+            t for line in source.head if line.prefix.stamp and (t := clocks.seconds(line.prefix.stamp)) is not None
+        ]
+        if times:
+            begins[number] = min(begins.get(number, times[0]), *times)
+    if not begins or max(begins) == 0:
+        return
+    for source in sources:
+        if places.by_source[source.name].kind in NUMBERED:
+            continue
+        for event in source.events:
+            if event.time is not None:
+                started = [n for n, at in begins.items() if at <= event.time + 1.0]
+                event.attempt = max(event.attempt, *started) if started else event.attempt
+
+
+def decisive_attempt(job: Job) -> int:
+    """The last attempt; but one after which no rank made progress again was never recovered from, and decides."""
+    last = max((e.attempt for e in job.events), default=0)
+    signs = [e.attempt for s in job.sources for pair in s.progress.values() for e in pair]
+    ended_well = [e.attempt for e in job.events if e.rule.tells == "finished"]
+    reached = max([*signs, *ended_well], default=last)
+    failed = {e.attempt for e in job.events if e.role in FAILING}
+    return min(last, reached) if min(last, reached) in failed else last
+
+
+def set_aside(job: Job) -> None:
+    """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
+    signs = [e for s in job.sources for _, e in s.progress.values()]
+    stamped = [e.time for e in signs if e.time is not None and e.prefix.stamp is not None]
+    restarted = _restarted(job, signs)
+    for event in job.events:
+        fails = event.role in FAILING
+        if event.attempt != job.attempt or (fails and _is_history(job, event, stamped)) or _is_before(event, restarted):
+            job.earlier.append(event)
+        elif fails and _survived(job, event):
+            job.survived.append(event)
+
+
+def _restarted(job: Job, signs: Sequence[Event]) -> list[Event]:
+    """Exits that a launcher answered by starting anew: it had ended the other processes, and yet the job went on."""
+    ended = {(e.source, e.host) for e in job.events if e.rule.tells == "signal-sent"}
+    exits = [e for e in job.events if e.rule.tells == "exit" and e.role in FAILING and e.fields.get("pid") is not None]
+    exits = [e for e in exits if (e.source, e.host) in ended]
+    return [e for e in exits if any(_is_later_exit(e, x) for x in exits) or any(_goes_on(e, x) for x in signs)]
+
+
+def _is_later_exit(event: Event, other: Event) -> bool:
+    if event.host is None or (event.source, event.host, event.rule.id) != (other.source, other.host, other.rule.id):
+        return False
+    return bool(event.time and other.time) and other.time > event.time + HISTORY_S  # type: ignore[operator]
+
+
+def _goes_on(event: Event, sign: Event) -> bool:
+    """Whether a step of training is printed so much later that it is not of the processes which were ended."""
+    if sign.attempt < event.attempt or (sign.host and event.host and sign.host != event.host):
+        return False
+    if event.time is not None and sign.time is not None and sign.prefix.stamp is not None:
+        return sign.time > event.time + HISTORY_S
+    return sign.source == event.source and (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES
+
+
+def _is_before(event: Event, restarted: Sequence[Event]) -> bool:
+    for end in restarted:
+        if event.source == end.source and (event.line or 0) <= (end.line or 0) and event.host == end.host:
+            return True
+        if event.prefix.stamp is not None and event.time is not None and end.time is not None:
+            if event.time <= end.time + ENDING_S:
+                return True
+    return False
+
+
+def _is_history(job: Job, event: Event, signs: Sequence[float]) -> bool:
+    """What ended the whole job, or a host, is history once ranks make progress again, or the run says that it is done."""
+    if _finished_after(job, event):
+        return True
+    stated = event.prefix.stamp is not None or event.fields.get("time") is not None
+    if event.rank is not None or event.time is None or not stated or not signs:
+        return False
+    return max(signs) > event.time + max(HISTORY_S, job.clocks.spread_s.get(event.host or "", HISTORY_S))
+
+
+def _finished_after(job: Job, event: Event) -> bool:
+    for end in (e for e in job.events if e.rule.tells == "finished" and e.attempt >= event.attempt):
+        if end.source == event.source:
+            if (end.line or 0) > (event.end_line or 0):
+                return True
+        elif end.prefix.stamp is not None and event.prefix.stamp is not None and end.time and event.time:
+            if end.time > event.time + max(HISTORY_S, job.clocks.uncertainty_s(end, event)):
+                return True
+    return False
+
+
+def _survived(job: Job, event: Event) -> bool:
+    """Whether the same rank made progress after this error, in the same file or by the clock."""
+    if event.rank is None:
+        return False
+    info = job.ranks.get(event.rank)
+    sign = info.last_sign if info else None
+    if sign is None or sign.attempt < event.attempt:
+        return False
+    if sign.source == event.source:
+        return (sign.line or 0) > (event.end_line or 0) and not _is_late_print(job, sign, event)
+    if event.prefix.stamp is None or sign.prefix.stamp is None:  # a time taken from a line nearby orders no two files
+        return False
+    same_host = sign.host == event.host
+    return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
+
+
+def _is_late_print(job: Job, sign: Event, event: Event) -> bool:
+    """Output that was buffered comes after the error, and a bar is drawn once more when its process leaves."""
+    if (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES:
+        return False
+    if "%|" not in sign.raw:
+        known = sign.prefix.stamp is not None and sign.time is not None and event.time is not None
+        return not known or (sign.time or 0.0) <= (event.time or 0.0) + BUFFERED_S
+    source = next(s for s in job.sources if s.name == sign.source)
+    return sum(x.number == sign.line and "%|" in x.raw for x in source.lines) < REDRAW_UPDATES
