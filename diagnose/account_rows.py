@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 
+from .attempts import FAILING
 from .collectives import collective_tables
 from .correlation.finding import Exhibit
 from .correlation.standing import stack_tree
 from .diagnosis import Verdict
 from .events import Event
 from .exhibits import Exhibitor, show_time
-from .job import FAILING, Job, RankInfo
+from .job import Job, RankInfo
 from .report import Attempt, CollectiveRow, Culprit, FirstFailure, Gap, InputRow, RankRow, StackGroup, TimelineEntry
 from .scan import Scan
 from .translation import Translator

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from .attempts import FAILING
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .events import Event
-from .job import FAILING, Job
+from .job import Job
 from .rule import Explains
 from .suspects import EXCEPTION, SAME_MOMENT_S, Suspect, gather, when
 

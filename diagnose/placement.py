@@ -43,6 +43,7 @@ class Places:
     world_from: str = ""
     local_world: int | None = None
     is_one_node: bool = False
+    has_actors: bool = False  # Ray gives each actor GPUs of its own, which count from 0 in every one
 
 
 def place(sources: Sequence[SourceEvents], world_size: int | None = None, rank_from: str | None = None) -> Places:
@@ -168,7 +169,8 @@ def _learn_world(places: Places, sources: Sequence[SourceEvents], given: int | N
         and len(set(places.source_host.values())) <= 1
     ):
         places.world_size, places.world_from = started, "processes that the launcher ended"
-    hosts = {h for h in places.source_host.values()}
+    hosts = set(places.source_host.values()) | {x.prefix.host for s in sources for x in s.lines if x.prefix.host}
+    places.has_actors = any(x.prefix.actor is not None for s in sources for x in s.lines)
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
@@ -420,7 +422,7 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         device = places.device_of_pci.get((host, pci), places.device_of_pci.get(("", pci)))
     else:
         device = _rank(fields.get("device"))
-    if device is not None and event.role in ("cause", "confirmation") and event.prefix.actor is None:
+    if device is not None and event.role in ("cause", "confirmation") and not places.has_actors:
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
         yield "the GPU index on the only node", device if places.is_one_node else None
 

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..job import FAILING, Job, RankInfo
+from ..attempts import FAILING
+from ..job import Job, RankInfo
 from ..ranges import rank_ranges
 from .finding import Exhibit, Finding
 
