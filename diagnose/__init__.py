@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .engine import diagnose
     from .errors import DiagnoseError, RuleError, SourceError
     from .job import JobContext
-    from .render import render
+    from .rendering import render
     from .report import Report
     from .sources import Text
 
@@ -39,7 +39,7 @@ _HOMES = {
     "Text": "sources",
     "diagnose": "engine",
     "load_rules": "catalogue",
-    "render": "render",
+    "render": "rendering",
 }
 
 

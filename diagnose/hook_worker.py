@@ -41,7 +41,7 @@ def rendered(report: Report, request: HookRequest, output: Path) -> str:
     """Returns the report in the form that the output's name asks for, without secrets."""
     from .config import template_for  # noqa: PLC0415
     from .redaction import describe, redact  # noqa: PLC0415
-    from .render import SUFFIXES, render  # noqa: PLC0415
+    from .rendering import SUFFIXES, render  # noqa: PLC0415
 
     form = "slack" if output.suffix == ".slack" else SUFFIXES.get(output.suffix.lower(), "markdown")
     lang, note = request.lang or "en", ""

@@ -92,6 +92,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "comma": (", ", "，"),
     "colon": (": ", "："),
     "stop": (". ", "。"),
+    "semicolon": ("; ", "；"),
     "space": (" ", ""),
     # states of ranks, verdicts on collectives
     "state-culprit": ("culprit", "故障源"),

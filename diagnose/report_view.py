@@ -7,11 +7,12 @@ No text in it holds a terminal sequence or control character; escaping for the f
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
-from .language import Say, knows
+from .language import Say
 from .phrases import byte_size, clock, common_folder, duration, one_day, place, value_text, who
-from .printable import clip, one_line, printable, sentence
+from .printable import clip, one_line, sentence
 from .report import (
     Alternative,
     Attempt,
@@ -27,10 +28,11 @@ from .report import (
     Symptom,
     TimelineEntry,
 )
-from .view_evidence import view_evidence
+from .view_evidence import EvidenceView, join_neighbours, view_evidence
 from .view_limits import Limits
 from .view_parts import Cut, FactView, InputView, MessageView, NoteView, StepView, TimeView, View
 from .view_tables import fold_collectives, fold_ranks, fold_stacks, fold_timeline
+from .view_texts import beside_title, command, known, nothing_wrong, prose, steps
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -45,20 +47,20 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
         outcome=report.outcome,
         outcome_word=say(report.outcome),
         title=clip(sentence(one_line(found.title or found.cause)), limits.prose) if found else "",
-        summary=clip(one_line(found.summary), limits.prose) if found else _nothing_wrong(report, say),
+        summary=clip(beside_title(found), limits.prose) if found else nothing_wrong(report, say),
         cause=one_line(found.cause) if found else "",
         certainty=found.certainty if found else "",
         certainty_word=say(found.certainty) if found else "",
         confidence=f"{found.confidence:.2f}" if found else "",
         culprits=_cut(found.culprits if found else (), limits.culprits, build.culprit),
         culprit_names=build.culprit_names(),
-        owner=_known(say, "owner", found.owner) if found else "",
-        restart=_known(say, "restart", found.restart) if found else "",
-        evidence=_cut(found.evidence if found else (), limits.evidence, lambda e: view_evidence(e, say, limits)),
+        owner=known(say, "owner", found.owner) if found else "",
+        restart=known(say, "restart", found.restart) if found else "",
+        evidence=build.evidence(found),
         remedy=build.remedy(found),
         references=tuple(one_line(r) for r in found.references[: limits.references]) if found else (),
         consequences=_cut(build.consequences(), limits.consequences, _same),
-        alternatives=_cut(report.alternatives, limits.alternatives, build.alternative),
+        alternatives=_cut(build.alternatives(), limits.alternatives, build.alternative),
         survived=_cut(report.survived, limits.survived, build.symptom),
         timeline=_cut(fold_timeline(report.timeline), limits.timeline, build.moment),
         ranks=_cut(fold_ranks(report.ranks, build.blamed, say), limits.ranks, _same),
@@ -74,7 +76,7 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
         notices=_cut(
             (n for n in report.notices if n.text),
             limits.gaps,
-            lambda n: NoteView(_prose(n.text, limits), _steps(n.remedy), ""),
+            lambda n: NoteView(prose(n.text, limits), steps(n.remedy), ""),
         ),
         gaps=_cut((g for g in report.gaps if g.text), limits.gaps, build.gap),
         inputs=_cut(sorted(report.inputs, key=lambda i: not i.skipped), limits.inputs, build.input),
@@ -123,14 +125,46 @@ class _Builder:
         return _cut(steps, self._limits.remedy, self.step)
 
     def step(self, s: RemedyStep) -> StepView:
-        return StepView(s.when, self._say(s.when), _prose(s.text, self._limits), _command(s.command, self._limits))
+        return StepView(s.when, self._say(s.when), prose(s.text, self._limits), command(s.command, self._limits))
 
     def consequences(self) -> list[MessageView]:
         """The symptoms, each with the link that leads to it, then the links that no symptom shows."""
         links = {link.to: link for link in reversed(self._report.chain)}
         seen = {s.cause for s in self._report.symptoms}
-        shown = [self.symptom(s, links.get(s.cause or "")) for s in self._report.symptoms]
+        by_cause: dict[str | None, list[Symptom]] = {}
+        for s in self._report.symptoms:
+            by_cause.setdefault(s.cause, []).append(s)
+        shown = [self.symptoms(group, links.get(cause or "")) for cause, group in by_cause.items()]
         return shown + [self.symptom(Symptom(x.to, ranks=x.ranks), x) for x in self._report.chain if x.to not in seen]
+
+    def symptoms(self, group: Sequence[Symptom], link: Link | None) -> MessageView:
+        """What one cause made many messages say, as one: launchers tell of the same death three times."""
+        first = self.symptom(group[0], link)
+        titles = list(dict.fromkeys(one_line(s.title or "") for s in group))
+        if len(titles) == 1 or link is None or not link.why:
+            return first if len(group) == 1 else replace(first, why="")
+        ranks = sorted({rank for s in group for rank in s.ranks})
+        count = sum(s.count for s in group)
+        notes = [self._say("at-least-times" if any(s.at_least for s in group) else "times", n=count)]
+        if link.delay_s is not None:
+            notes.append(self._say("after", delay=duration(link.delay_s)))
+        return replace(
+            first,
+            title=sentence(one_line(link.why)).rstrip("."),
+            who=who(self._say, ranks) or first.who,
+            note=self._say("comma").join(notes),
+            why=clip(self._say("semicolon").join(titles), self._limits.prose),
+        )
+
+    def alternatives(self) -> list[Alternative]:
+        """What could have been the root; what is a consequence of it was told above."""
+        told = {link.to for link in self._report.chain}
+        return [a for a in self._report.alternatives if a.cause not in told]
+
+    def evidence(self, found: Diagnosis | None) -> Cut[EvidenceView]:
+        proofs = found.evidence[: self._limits.evidence] if found else ()
+        views = join_neighbours([view_evidence(e, self._say, self._limits) for e in proofs])
+        return Cut(tuple(views), len(found.evidence) - len(proofs) if found else 0)
 
     def symptom(self, s: Symptom, link: Link | None = None) -> MessageView:
         notes = []
@@ -138,9 +172,11 @@ class _Builder:
             notes.append(self._say("at-least-times" if s.at_least else "times", n=s.count))
         if link and link.delay_s is not None:
             notes.append(self._say("after", delay=duration(link.delay_s)))
-        why = one_line(link.why) if link else ""
-        if not why and s.explained_by:
-            why = self._say("explained-by", cause=self._title_of.get(s.explained_by, one_line(s.explained_by)))
+        root = self._report.diagnosis.cause if self._report.diagnosis else None
+        parent = link.from_ if link else s.explained_by
+        why = ""
+        if parent and parent != root:  # what follows from the root itself stands under a heading that says so
+            why = self._say("explained-by", cause=self._title_of.get(parent, one_line(parent)))
         first = s.first
         return MessageView(
             one_line(s.cause or ""),
@@ -160,7 +196,7 @@ class _Builder:
             sentence(one_line(a.title or a.cause)),
             who(self._say, ranks, next((c.host for c in a.culprits if c.host), None)),
             "",
-            _prose(a.why_not, self._limits).rstrip("."),
+            prose(a.why_not, self._limits).rstrip("."),
             clip(one_line(first.text), self._limits.line) if first else "",
             self.where(first),
         )
@@ -172,7 +208,7 @@ class _Builder:
             one_line(a.cause or ""),
             self._say("attempt", n=a.n),
             who(self._say, [c.rank for c in a.culprits if c.rank is not None]),
-            self._say("comma").join(x for x in (_known(self._say, "", a.outcome), span) if x),
+            self._say("comma").join(x for x in (known(self._say, "", a.outcome), span) if x),
             "",
             clip(one_line(first.text), self._limits.line) if first else "",
             self.where(first),
@@ -209,8 +245,8 @@ class _Builder:
         return place(e.file, e.line).removeprefix(self._folder) if e and e.file else ""
 
     def gap(self, g: Gap) -> NoteView:
-        how = self._say("next-time", how=_prose(g.how, self._limits)) if g.how else ""
-        return NoteView(_prose(g.text, self._limits), how, _command(g.command, self._limits))
+        how = self._say("next-time", how=prose(g.how, self._limits)) if g.how else ""
+        return NoteView(prose(g.text, self._limits), how, command(g.command, self._limits))
 
     def input(self, i: InputRow) -> InputView:
         skipped = self._say("not-read", why=one_line(i.skipped)) if i.skipped else ""
@@ -240,28 +276,3 @@ def _same(row: T) -> T:
 
 def _differing_first(item: tuple[str, Fact]) -> tuple[bool, str]:
     return (not item[1].others, item[0])
-
-
-def _prose(text: str, limits: Limits) -> str:
-    return clip(one_line(text), limits.prose)
-
-
-def _command(command: str | None, limits: Limits) -> str:
-    """A command keeps its lines and their indentation, since it is there to be copied."""
-    lines = [clip(line.rstrip(), limits.line) for line in printable(command or "").strip("\n").split("\n")]
-    return "\n".join(lines if len(lines) <= limits.command_lines else [*lines[: limits.command_lines], "…"])
-
-
-def _nothing_wrong(report: Report, say: Say) -> str:
-    key = f"{report.outcome}-summary"
-    return say(key) if knows(key) else ""
-
-
-def _steps(steps: Sequence[object]) -> str:
-    return " ".join(one_line(getattr(s, "text", "")) for s in steps)
-
-
-def _known(say: Say, family: str, word: str) -> str:
-    """A word of the contract in the report's language; a word that we do not know stays as it is."""
-    key = f"{family}-{word}" if family else word
-    return say(key) if knows(key) else one_line(word)

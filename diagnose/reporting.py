@@ -174,7 +174,7 @@ class _Shower:
         self._report, self._given, self._lang = report, given, lang
 
     def text(self, form: str, width: int, color: bool) -> str:
-        from .render import render  # noqa: PLC0415
+        from .rendering import render  # noqa: PLC0415
 
         shown, redacted = self._report, ""
         if self._given.redact:

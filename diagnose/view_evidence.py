@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from .language import Say
 from .phrases import clip_ranges, place
@@ -65,6 +66,24 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
         gap_after + len(before) if gap_after >= 0 else -1,
         say("also-in", places=clip_ranges(places, 200)) if places else "",
     )
+
+
+def join_neighbours(views: Sequence[EvidenceView]) -> list[EvidenceView]:
+    """Yield the proofs; one whose line is shown beside an earlier one is marked there and not shown again."""
+    shown: list[EvidenceView] = []
+    for view in views:
+        file = view.where.rpartition(":")[0]
+        hits = {line.number: line for line in view.lines if line.is_hit}
+        for i, other in enumerate(shown):
+            numbers = {line.number for line in other.lines}
+            is_inside = view.lines == other.lines or (None not in hits and hits.keys() <= numbers)
+            if is_inside and file == other.where.rpartition(":")[0]:
+                lines = tuple(hits.get(line.number, line) for line in other.lines)
+                shown[i] = replace(other, lines=lines)
+                break
+        else:
+            shown.append(view)
+    return shown
 
 
 def _around(text: str, number: int | None, limits: Limits) -> LineView:

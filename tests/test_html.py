@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.render import render
+from diagnose.rendering import render
 from diagnose.report import (
     Diagnosis,
     Evidence,

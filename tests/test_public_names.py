@@ -27,3 +27,12 @@ def test_importing_the_package_loads_none_of_its_stages() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert "[]" == done.stdout.strip()
+
+
+def test_no_submodule_has_the_name_of_a_public_function() -> None:
+    """Importing such a module would put it in the function's place."""
+    from pathlib import Path
+
+    modules = {path.stem for path in Path(diagnose.__path__[0]).iterdir()}
+
+    assert set() == modules & set(diagnose.__all__)

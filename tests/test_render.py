@@ -16,7 +16,7 @@ from diagnose.errors import UsageError
 from diagnose.language import _TEXTS, words
 from diagnose.phrases import byte_size, clock, duration, who
 from diagnose.printable import printable, printable_spans
-from diagnose.render import FORMATS, format_of, render
+from diagnose.rendering import FORMATS, format_of, render
 from diagnose.report import (
     Alternative,
     CollectiveRow,
@@ -178,7 +178,7 @@ def test_a_command_stays_on_one_line_however_narrow():
 
 def test_the_terminal_begins_with_verdict_and_culprit():
     page = render(cuda_oom(), "terminal")
-    assert page.startswith(" FAILED  CUDA out of memory\nRank 2 asked for 2.00 GiB")
+    assert page.startswith(" FAILED  CUDA out of memory (rank 2)\nRank 2 asked for 2.00 GiB")
     assert "Culprit  rank 2, host gpu-node-07, GPU 2, pid 48211" in page
 
 
