@@ -81,6 +81,13 @@ _CODE = frozenset(
     ]
 )
 _PROSE = frozenset([".rst", ".tex", ".adoc"])
+_PROSE_NAMES = lazy(  # `changelog.Debian.gz`, `NEWS`, `torch-2.9.dist-info/METADATA`: they quote whole tracebacks
+    r"(?:changelog(?:\.debian)?|changes|news|readme|licen[cs]e|copying|copyright|authors|thanks|metadata|pkg-info)"
+    r"(?:\.(?:txt|html?|\d{1,2}))?(?:\.(?:gz|bz2|xz|zst))?$",
+    re.I,
+)
+# our own catalogue, and a user's: every example in it is a message, and none was printed by a run
+_RULE = lazy(rb"(?m)^title: [\x00-\xff]{0,3600}^(?:role|means|counter_examples): ")
 _MARKDOWN = frozenset([".md", ".markdown", ".mdx"])
 _CONTEXT = frozenset(
     [
@@ -175,8 +182,10 @@ def kind_of(head: bytes, name: str) -> tuple[Kind, str | None]:
     suffix = suffix_of(name)
     if suffix in _CODE:
         return "code", f"source code ({suffix}): messages in it were not printed by a run"
-    if suffix in _PROSE:
-        return "prose", f"documentation ({suffix}): it only speaks about messages"
+    if suffix in _PROSE or _PROSE_NAMES.match(re.split(r"[/\\!]", name)[-1]):
+        return "prose", f"documentation ({suffix or 'by its name'}): it only speaks about messages"
+    if suffix in (".yaml", ".yml") and _RULE.match(head):
+        return "code", "a rule of a catalogue: messages in it were not printed by a run"
     if suffix in _MARKDOWN:
         return "markdown", None
     if suffix in _CONTEXT and not (_KUBERNETES.search(head) or _JSON_LOG.match(head)):

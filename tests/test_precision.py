@@ -1,0 +1,51 @@
+"""What only speaks about messages, or holds them in quotation, is no log: nothing in it failed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from diagnose.engine import diagnose
+from diagnose.kinds import kind_of
+from diagnose.sources import Text
+
+ROOT = Path(__file__).parent.parent
+TRACEBACK = b"""  * Fix #12:
+    Traceback (most recent call last):
+      File "/app/train.py", line 3, in main
+    ValueError: could not convert string to float: '0.1f3x'
+"""
+
+
+@pytest.mark.parametrize("folder", ["rules", "diagnose", "tests", "benchmarks", "docs"])
+def test_our_own_sources_are_no_failed_job(folder: str) -> None:
+    assert diagnose(ROOT / folder).diagnosis is None
+
+
+@pytest.mark.parametrize(
+    "name", ["changelog.Debian.gz", "changelog", "NEWS", "x-1.0.dist-info/METADATA", "pkg/PKG-INFO"]
+)
+def test_changelogs_and_package_descriptions_are_prose(name: str) -> None:
+    assert kind_of(TRACEBACK, name)[0] == "prose"
+
+
+@pytest.mark.parametrize("name", ["install.log", "news.log", "metadata.out", "changes_rank0.log", "console.txt"])
+def test_logs_with_like_names_are_read(name: str) -> None:
+    assert kind_of(TRACEBACK, name) == ("text", None)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "        ImportError: If smart_open is not installed and a remote URI is used.",
+        "            RendezvousTimeoutError:",
+        "            ray.exceptions.ObjectStoreFullError: This is raised if the attempt",
+        "    RendezvousGracefulExitError,",
+        "    # sh: 1: nvcc: not found",
+        "changed while being read.  Previous versions exited with code 2 (fatal",
+        '    LOG(ERROR) << "Store is down while getting key " << key;',
+    ],
+)
+def test_code_and_docstrings_that_hold_a_message_name_no_cause(line: str) -> None:
+    assert diagnose(Text(line + "\n", name="x.log")).diagnosis is None
