@@ -27,7 +27,6 @@ from typing import Any
 import yaml
 
 from diagnose.account import Found, account
-from diagnose.facts import facts_of
 from diagnose.catalogue import load_rules
 from diagnose.correlation import correlate
 from diagnose.diagnosis import decide
