@@ -170,11 +170,18 @@ def _learn_world(places: Places, sources: Sequence[SourceEvents], given: int | N
     ):
         places.world_size, places.world_from = started, "processes that the launcher ended"
     hosts = set(places.source_host.values()) | {x.prefix.host for s in sources for x in s.lines if x.prefix.host}
-    places.has_actors = any(x.prefix.actor is not None for s in sources for x in s.lines)
+    places.has_actors = any(_is_ray_actor(x.prefix) for s in sources for x in s.lines)
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
     places.is_one_node = len(hosts) <= 1 and not node_ranks and _fits_one_node(places, counts)
+
+
+VLLM = lazy(r"APIServer|EngineCore|VllmWorker|Worker_(?:TP|PP|DP|EP)")  # vLLM labels its processes as Ray does actors
+
+
+def _is_ray_actor(prefix: Prefix) -> bool:
+    return prefix.actor is not None and not VLLM.match(prefix.actor)
 
 
 def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
