@@ -154,6 +154,7 @@ class _Builder:
             who=who(self._say, ranks) or first.who,
             note=self._say("comma").join(notes),
             why=clip(self._say("semicolon").join(titles), self._limits.prose),
+            line="",  # of several messages no line stands for all
         )
 
     def alternatives(self) -> list[Alternative]:

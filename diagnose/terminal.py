@@ -171,7 +171,9 @@ class _Page:
         for t in self._view.timeline.shown:
             style = "bold red" if t.is_culprit else ""
             cells = [_text((t.time, "dim")), _text((t.who, style)), _text((t.text, style))]
-            table.add_row(*cells, *([_text((t.layer, "dim")), _text((t.where, "cyan"))] if self._wide else []))
+            if self._wide:
+                cells += [_text((t.layer, "dim")), _text((_last_parts(t.where, self._console.width // 3), "cyan"))]
+            table.add_row(*cells)
         self._print(table, INDENT)
         self._more(self._view.timeline)
 
@@ -278,6 +280,13 @@ class _Page:
 
         # Also where nothing is indented: print() would make plain Text of a WrappedText.
         self._console.print(Padding(what, (0, 0, 0, indent), expand=False))
+
+
+def _last_parts(path: str, most: int) -> str:
+    """As much of a path's end as fits; the symptoms above show it whole."""
+    while len(path) > most and "/" in path.removeprefix("…/"):
+        path = "…/" + path.removeprefix("…/").partition("/")[2]
+    return path
 
 
 def _text(*parts: tuple[str, str]) -> Text:

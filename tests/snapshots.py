@@ -1,0 +1,22 @@
+"""Approved texts: a test compares with what is committed; `UPDATE_SNAPSHOTS=1 pytest` approves what is there now."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+FOLDER = Path(__file__).parent / "snapshots"
+
+
+def is_updating() -> bool:
+    """Whether differences are approved instead of reported."""
+    return bool(os.environ.get("UPDATE_SNAPSHOTS"))
+
+
+def assert_approved(name: str, text: str) -> None:
+    """Compare with the approved text of this name."""
+    path = FOLDER / name
+    if is_updating():
+        FOLDER.mkdir(exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    assert path.read_text(encoding="utf-8") == text, f"look at the difference; UPDATE_SNAPSHOTS=1 approves {path.name}"
