@@ -6,7 +6,7 @@ the same rank made progress was survived; neither is why the job is dead now.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from .clocks import Clocks
@@ -76,28 +76,53 @@ def decisive_attempt(job: Job) -> int:
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
     signs = [e for s in job.sources for _, e in s.progress.values()]
-    stamped = [e.time for e in signs if e.time is not None and e.prefix.stamp is not None]
-    restarted = _restarted(job, signs)
+    latest_s = max((e.time for e in signs if e.time is not None and e.prefix.stamp is not None), default=None)
+    finished = [e for e in job.events if e.rule.tells == "finished"]
+    is_before = _before(_restarted(job, signs))
+    sources = {s.name: s for s in job.sources}
     for event in job.events:
         fails = event.role in FAILING
-        if event.attempt != job.attempt or (fails and _is_history(job, event, stamped)) or _is_before(event, restarted):
+        is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
+        if event.attempt != job.attempt or is_history or is_before(event):
             job.earlier.append(event)
-        elif fails and _survived(job, event):
+        elif fails and _survived(job, event, sources):
             job.survived.append(event)
 
 
-def _restarted(job: Job, signs: Sequence[Event]) -> list[Event]:
+def _is_born_after(birth: Event | None, event: Event) -> bool:
+    """Whether the rank says who it is, as a process does once when it starts, after this error."""
+    if birth is None or birth.time is None or birth.prefix.stamp is None or event.time is None:
+        return False
+    return (birth.line or 0) > (event.end_line or 0) and birth.time > event.time + BUFFERED_S
+
+
+def _restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> list[Event]:
     """Exits that a launcher answered by starting anew: it had ended the other processes, and yet the job went on."""
     ended = {(e.source, e.host) for e in job.events if e.rule.tells == "signal-sent"}
     exits = [e for e in job.events if e.rule.tells == "exit" and e.role in FAILING and e.fields.get("pid") is not None]
     exits = [e for e in exits if (e.source, e.host) in ended]
-    return [e for e in exits if any(_is_later_exit(e, x) for x in exits) or any(_goes_on(e, x) for x in signs)]
+    last_exit_s: dict[tuple[str, str | None, str], float] = {}
+    for e in exits:
+        if e.time:
+            key = (e.source, e.host, e.rule.id)
+            last_exit_s[key] = max(last_exit_s.get(key, e.time), e.time)
+    of_host: dict[str, list[Event]] = {}
+    for sign in signs:
+        of_host.setdefault(sign.host or "", []).append(sign)
+    return [
+        e for e in exits if _has_later_exit(e, last_exit_s) or any(_goes_on(e, x) for x in _signs(e, signs, of_host))
+    ]
 
 
-def _is_later_exit(event: Event, other: Event) -> bool:
-    if event.host is None or (event.source, event.host, event.rule.id) != (other.source, other.host, other.rule.id):
+def _signs(event: Event, signs: Sequence[Event], of_host: dict[str, list[Event]]) -> Sequence[Event]:
+    """Those that may be of the event's host."""
+    return [*of_host.get(event.host, ()), *of_host.get("", ())] if event.host else signs
+
+
+def _has_later_exit(event: Event, last_exit_s: dict[tuple[str, str | None, str], float]) -> bool:
+    if event.host is None or not event.time:
         return False
-    return bool(event.time and other.time) and other.time > event.time + HISTORY_S  # type: ignore[operator]
+    return last_exit_s[event.source, event.host, event.rule.id] > event.time + HISTORY_S
 
 
 def _goes_on(event: Event, sign: Event) -> bool:
@@ -109,38 +134,48 @@ def _goes_on(event: Event, sign: Event) -> bool:
     return sign.source == event.source and (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES
 
 
-def _is_before(event: Event, restarted: Sequence[Event]) -> bool:
+def _before(restarted: Sequence[Event]) -> Callable[[Event], bool]:
+    """The question whether an event belongs to what was restarted."""
+    lines: dict[tuple[str, str | None], int] = {}
     for end in restarted:
-        if event.source == end.source and (event.line or 0) <= (end.line or 0) and event.host == end.host:
+        place = (end.source, end.host)
+        lines[place] = max(lines.get(place, 0), end.line or 0)
+    last_s = max((end.time for end in restarted if end.time is not None), default=None)
+
+    def is_before(event: Event) -> bool:
+        line = lines.get((event.source, event.host))
+        if line is not None and (event.line or 0) <= line:
             return True
-        if event.prefix.stamp is not None and event.time is not None and end.time is not None:
-            if event.time <= end.time + ENDING_S:
-                return True
-    return False
+        stamped = event.prefix.stamp is not None and event.time is not None
+        return stamped and last_s is not None and (event.time or 0.0) <= last_s + ENDING_S
+
+    return is_before
 
 
-def _is_history(job: Job, event: Event, signs: Sequence[float]) -> bool:
-    """What ended the whole job, or a host, is history once ranks make progress again, or the run says that it is done."""
-    if _finished_after(job, event):
-        return True
+def _is_history(job: Job, event: Event, latest_s: float | None) -> bool:
+    """What ended the whole job, or a host, is history once ranks make progress again, at `latest_s` at last."""
     stated = event.prefix.stamp is not None or event.fields.get("time") is not None
-    if event.rank is not None or event.time is None or not stated or not signs:
+    if event.rank is not None or event.time is None or not stated or latest_s is None:
         return False
-    return max(signs) > event.time + max(HISTORY_S, job.clocks.spread_s.get(event.host or "", HISTORY_S))
+    return latest_s > event.time + max(HISTORY_S, job.clocks.spread_s.get(event.host or "", HISTORY_S))
 
 
-def _finished_after(job: Job, event: Event) -> bool:
-    for end in (e for e in job.events if e.rule.tells == "finished" and e.attempt >= event.attempt):
+def _finished_after(job: Job, event: Event, finished: Sequence[Event]) -> bool:
+    """Whether the run says later that it is done."""
+    for end in finished:
+        if end.attempt < event.attempt:
+            continue
         if end.source == event.source:
             if (end.line or 0) > (event.end_line or 0):
                 return True
-        elif end.prefix.stamp is not None and event.prefix.stamp is not None and end.time and event.time:
-            if end.time > event.time + max(HISTORY_S, job.clocks.uncertainty_s(end, event)):
-                return True
+        elif end.prefix.stamp is None or event.prefix.stamp is None or not end.time or not event.time:
+            continue
+        elif end.time > event.time + max(HISTORY_S, job.clocks.uncertainty_s(end, event)):
+            return True
     return False
 
 
-def _survived(job: Job, event: Event) -> bool:
+def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     """Whether the same rank made progress after this error, in the same file or by the clock."""
     if event.rank is None:
         return False
@@ -149,19 +184,24 @@ def _survived(job: Job, event: Event) -> bool:
     if sign is None or sign.attempt < event.attempt:
         return False
     if sign.source == event.source:
-        return (sign.line or 0) > (event.end_line or 0) and not _is_late_print(job, sign, event)
+        return (sign.line or 0) > (event.end_line or 0) and not _is_late_print(sources[sign.source], sign, event)
     if event.prefix.stamp is None or sign.prefix.stamp is None:  # a time taken from a line nearby orders no two files
         return False
     same_host = sign.host == event.host
     return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
 
 
-def _is_late_print(job: Job, sign: Event, event: Event) -> bool:
+def _is_late_print(source: SourceEvents, sign: Event, event: Event) -> bool:
     """Output that was buffered comes after the error, and a bar is drawn once more when its process leaves."""
     if (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES:
         return False
     if "%|" not in sign.raw:
         known = sign.prefix.stamp is not None and sign.time is not None and event.time is not None
         return not known or (sign.time or 0.0) <= (event.time or 0.0) + BUFFERED_S
-    source = next(s for s in job.sources if s.name == sign.source)
     return sum(x.number == sign.line and "%|" in x.raw for x in source.lines) < REDRAW_UPDATES
+
+
+def is_terminated(event: Event) -> bool:
+    """Whether an exit is by SIGTERM: the launcher's own clean-up."""
+    codes = {str(event.fields.get("signal")), str(event.fields.get("exit_code"))}
+    return bool(codes & {"15", "-15", "SIGTERM", "143"})
