@@ -19,6 +19,7 @@ EXACT_BYTES = 64 << 10  # of a part's start and of its end
 CHUNKS_BYTES = (4 << 10, 16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
 ALONE_BLOCKS = 8  # where one speaker is alive, only each so many-th block is looked at for others
 MAX_TRIES = 30  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
+MAX_FAILURES = 200  # the same over all blocks; then it is looked for near the start and the end only
 MAX_SPEAKERS = 200_000
 LOOK_BYTES = 2048  # of a line
 RANK = lazy(rb"\b(?i:rank)[\s:=_]{0,2}(\d{1,6})")
@@ -34,6 +35,7 @@ class ProgressReader:
         self._alive: set[str] = set()  # who spoke in the latest block that held progress
         self._seen_bytes = 0
         self._blocks = 0
+        self._failures: dict[str, int] = {}  # by speaker, in the blocks between start and end
         self._recent: deque[TextBlock] = deque()
         self._recent_bytes = 0
 
@@ -84,7 +86,7 @@ class ProgressReader:
         end = len(block.data)
         for chunk in (*CHUNKS_BYTES, len(block.data)):
             start = block.data.rfind(b"\n", 0, max(end - chunk, 0)) + 1
-            self._search(block, start, end, found, backward=True)
+            self._search(block, start, end, found, backward=True, failures=self._failures)
             end = start
             if end == 0 or (found and expected <= found.keys()):
                 break
@@ -100,8 +102,17 @@ class ProgressReader:
         if (old is None and len(self._last) < MAX_SPEAKERS) or (old is not None and old.line <= hit.line):
             self._last[speaker] = hit
 
-    def _search(self, block: TextBlock, start: int, end: int, found: dict[str, Hit], *, backward: bool) -> None:
-        tries: dict[str, int] = {}
+    def _search(
+        self,
+        block: TextBlock,
+        start: int,
+        end: int,
+        found: dict[str, Hit],
+        *,
+        backward: bool,
+        failures: dict[str, int] | None = None,
+    ) -> None:
+        tries: dict[str, int] = {s: MAX_TRIES + 1 for s, n in (failures or {}).items() if n > MAX_FAILURES}
         data = block.data
         ends = self._matcher.find(memoryview(data)[start:end])
         done = -1  # the line that was looked at last
@@ -122,6 +133,8 @@ class ProgressReader:
                 found[speaker] = hit
             elif begin != done:
                 tries[speaker] = tries.get(speaker, 0) + 1
+                if failures is not None and speaker not in self._alive and len(failures) < MAX_SPEAKERS:
+                    failures[speaker] = failures.get(speaker, 0) + 1
             done = begin
 
     def _verify(self, block: TextBlock, start: int, literal: int) -> Hit | None:

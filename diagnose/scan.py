@@ -18,7 +18,7 @@ from .windows import Windows
 SCAN_VERSION = 1
 FIRST = 6  # occurrences of a rule that are kept per speaker: the first ones …
 LAST = 6  # … and the last ones
-CENSUS = 64  # the same for rules that correlators count (`census: true`)
+CENSUS = 16  # the same for rules that correlators count (`census: true`)
 MAX_KEYS = 200_000  # (rule, speaker) pairs; past this only known speakers are followed, and `gaps` says so
 TOO_MANY_KEYS = f"more than {MAX_KEYS} pairs of rule and speaker; later ones were not followed"
 

@@ -45,8 +45,15 @@ class _Slot:
     rule: RuleForms
     first: list[Hit] = field(default_factory=list)
     last: list[Hit] = field(default_factory=list)
+    held: list[Passage | None] = field(default_factory=list)  # of `last`, those whose surroundings are not kept yet
     pending: list[_Pending] = field(default_factory=list)
     is_full: bool = False
+
+    def has_in(self, block: TextBlock) -> bool:
+        """Tell whether something of it still waits in this block, the oldest one."""
+        if self.pending and self.pending[0][0] is block:
+            return True
+        return any(p is not None and p.block is block for p in self.held)
 
 
 class Scanner:
@@ -63,7 +70,8 @@ class Scanner:
         self._head_lines = head_lines
         self._slots: dict[tuple[int, bytes], _Slot] = {}
         self._progress = ProgressReader(rules.progress)
-        self._ring: deque[tuple[TextBlock, dict[_Slot, None]]] = deque()
+        self._ring: deque[TextBlock] = deque()
+        self._blocks: dict[TextBlock, dict[_Slot, None]] = {}  # by block of the ring: slots with passages in it
         self._ring_bytes = 0
         self._waiting: dict[_Slot, None] = {}  # slots with pending passages in the latest block
         # Lines repeat with other numbers. By literals and shape: nothing (no rule matches), or by speaker the slots in
@@ -80,8 +88,9 @@ class Scanner:
         data = block.data
         if not data:
             return
-        previous = self._ring[-1][0] if self._ring else None
+        previous = self._ring[-1] if self._ring else None
         text = TextBlock(data, self._scan.lines, previous, continues=block.continues, overlap=block.overlap)
+        self._waiting = self._blocks[text] = {}
         self._go_on(text)
         has_progress = self._match(text, self._rules.find(data))
         self._progress.feed(text, is_worth=has_progress)
@@ -92,15 +101,16 @@ class Scanner:
 
     def finish(self) -> SourceScan:
         """Yield what was found, as a part that others may precede or follow."""
-        for slot in [s for s in self._slots.values() if s.pending]:
-            self._settle(slot)
+        for slot in self._slots.values():
+            if slot.pending or any(slot.held):
+                self._settle(slot, None)
         for slot in self._slots.values():
             tally = tally_of([*slot.first, *slot.last], slot.rule.want, slot.rule.census)
             self._scan.tallies[(slot.rule.rule.id, slot.speaker)] = tally
         self._scan.tallies = dict(sorted(self._scan.tallies.items()))
         self._scan.progress = self._progress.finish()
         if self._ring:
-            self._windows.last.extend((n, decode(raw)) for n, raw in self._ring[-1][0].last_lines(TAIL_LINES))
+            self._windows.last.extend((n, decode(raw)) for n, raw in self._ring[-1].last_lines(TAIL_LINES))
         self._windows.opening = self._opening
         self._scan.gaps += [f"pattern of {rule} ran out of time" for rule in sorted(self._timeouts)]
         self._scan.prune()
@@ -258,19 +268,27 @@ class Scanner:
         before = block.lines_before(passage.at, 1)
         return bool(before) and b'File "' in before[0][1] and is_frame(decode(before[0][1]))
 
-    def _settle(self, slot: _Slot) -> None:
-        """Verify the latest of the passages that wait; the earlier ones can be neither first nor last."""
+    def _settle(self, slot: _Slot, leaving: TextBlock | None) -> None:
+        """Verify the latest of the passages that wait; the earlier ones can be neither first nor last.
+
+        The surroundings of a hit are kept when its block leaves the ring (None: all do), if it still is among the last.
+        """
         _, most = cap(slot.rule.census)
-        kept: list[Hit] = []
+        kept: list[tuple[Hit, Passage]] = []
         while slot.pending and len(kept) < most:
             block, start, stop, forms, held = slot.pending.pop()
             passage = held or Passage(block, start, stop, None)
             hit, _ = self._verify(passage, slot.rule, forms)
             if hit is not None:
-                kept.append(hit)
-                self._surround(passage, hit, slot.rule.want)
+                kept.append((hit, passage))
+                self._blocks[passage.block][slot] = None
         slot.pending.clear()
-        slot.last = [*slot.last, *kept[::-1]][-most:]
+        slot.last = [*slot.last, *(hit for hit, _ in kept[::-1])][-most:]
+        slot.held = [*slot.held, *(passage for _, passage in kept[::-1])][-most:]
+        for index, waiting in enumerate(slot.held):
+            if waiting is not None and (leaving is None or waiting.block is leaving):
+                self._surround(waiting, slot.last[index], slot.rule.want)
+                slot.held[index] = None
 
     # --- surroundings ---------------------------------------------------------------------------------------
 
@@ -304,7 +322,7 @@ class Scanner:
 
     def _rest_of(self, block: TextBlock, at: int) -> list[tuple[TextBlock, int]]:
         """The block from `at` on, and the blocks after it that are read already."""
-        blocks = [b for b, _ in self._ring]
+        blocks = list(self._ring)
         later = blocks[blocks.index(block) + 1 :] if block in blocks else []
         return [(block, at), *((b, 0) for b in later)]
 
@@ -331,16 +349,16 @@ class Scanner:
             number = text.number(start)
             self._long = text.long if text.long and text.long.number == number else None
             self._long = self._long or LongLine(number, text.data[start : start + MAX_TEXT])
-        self._ring.append((text, self._waiting))
-        self._waiting = {}
+        self._ring.append(text)
         self._ring_bytes += len(text.data)
         while self._ring_bytes > RING_BYTES and len(self._ring) > 1:
-            oldest, waiting = self._ring[0]
-            for slot in waiting:
-                if slot.pending and slot.pending[0][0] is oldest:
-                    self._settle(slot)
+            oldest = self._ring[0]
+            for slot in list(self._blocks[oldest]):
+                if slot.has_in(oldest):
+                    self._settle(slot, oldest)
             self._ring.popleft()
-            self._ring[0][0].forget_previous(TAIL_LINES)
+            del self._blocks[oldest]
+            self._ring[0].forget_previous(TAIL_LINES)
             self._ring_bytes -= len(oldest.data)
         self._prune()
 
