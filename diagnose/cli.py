@@ -10,6 +10,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,9 @@ def main(argv: Sequence[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except DiagnoseError as error:
-        print(f"diagnose: {error}", file=sys.stderr)
+        from .printable import one_line
+
+        print(f"diagnose: {one_line(str(error))}", file=sys.stderr)  # a file's name may hold anything
         code = error.exit_code
     except KeyboardInterrupt:
         code = INTERRUPTED
@@ -52,7 +55,8 @@ def _own_fault(error: Exception) -> str:
 
 def _drop_output() -> None:
     """Nobody can read what is left in the buffer: without this, Python says so once more when it ends."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError):  # an output that is no file, as in a notebook
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _open_streams() -> None:

@@ -63,7 +63,7 @@ def run(given: Options) -> int:
     if given.why is not None:
         from .why import why  # noqa: PLC0415
 
-        print(why(found, given.why))
+        print(why(show.redacted("terminal")[0], given.why))
     elif not given.quiet:
         sys.stdout.write(show.text(form, _width(), sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
     return 0 if given.exit_zero or found.diagnosis is None else 1
@@ -176,12 +176,7 @@ class _Shower:
     def text(self, form: str, width: int, color: bool) -> str:
         from .rendering import render  # noqa: PLC0415
 
-        shown, redacted = self._report, ""
-        if self._given.redact:
-            from .redaction import describe, redact  # noqa: PLC0415
-
-            shown, counts = redact(shown, privacy=form in PRIVATE)
-            redacted = describe(counts)
+        shown, redacted = self.redacted(form)
         text = render(
             shown,
             form,
@@ -193,6 +188,15 @@ class _Shower:
             redacted=redacted,
         )
         return text if text.endswith("\n") else text + "\n"
+
+    def redacted(self, form: str) -> tuple[Report, str]:
+        """Yield the report as this form may show it, and what was replaced."""
+        if not self._given.redact:
+            return self._report, ""
+        from .redaction import describe, redact  # noqa: PLC0415
+
+        shown, counts = redact(self._report, privacy=form in PRIVATE)
+        return shown, describe(counts)
 
     def _template(self, form: str) -> str | None:
         """`--template` first, then a template of this form's suffix in the configured folder."""

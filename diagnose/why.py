@@ -6,6 +6,7 @@ import re
 
 from .errors import UsageError
 from .lazy_pattern import lazy
+from .printable import one_line
 from .report import Evidence, Report
 
 RANK = lazy(r"rank\s*(\d+)$", re.IGNORECASE)
@@ -15,10 +16,15 @@ def why(report: Report, question: str) -> str:
     """Yield the answer as plain text. Raises `UsageError` where the question names neither a cause nor a rank."""
     match = RANK.match(question.strip())
     if match:
-        return "\n".join(_rank(report, int(match[1])))
+        return "\n".join(map(_shown, _rank(report, int(match[1]))))
     if "." not in question and question != "unknown":
         raise UsageError(f"--why {question}: give a cause such as memory.cuda-oom, or 'rank 5'")
-    return "\n".join(_cause(report, question))
+    return "\n".join(map(_shown, _cause(report, question)))
+
+
+def _shown(text: str) -> str:
+    # Log text must not act on the terminal; the indentation is ours.
+    return " " * (len(text) - len(text.lstrip(" "))) + one_line(text)
 
 
 def _cause(report: Report, cause: str) -> list[str]:

@@ -1,0 +1,272 @@
+"""Input made to hurt: it costs bounded memory and time, acts in no form, and hides no failure that stands beside it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tarfile
+import time
+import xml.etree.ElementTree as ET
+import zipfile
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from .command_line import OOM, Answer, tell
+from .told import watchdog
+
+LOG = OOM.read_bytes()
+MIB = 1 << 20
+SECRET = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
+EVIL = (
+    f"\x1b[31m\x1b]0;pwn\x07<script>alert(1)</script> ``` ~~~ | & \" ' {{{{7*7}}}} {{% x %}} </details> \u202e {SECRET}"
+)
+WORKER = "import resource, sys; from diagnose.cli import main\ntry:\n    main(sys.argv[1:])\nfinally:\n    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+
+
+def cause(answer: Answer) -> str:
+    """The cause in a JSON answer."""
+    return json.loads(answer.out)["diagnosis"]["cause"]
+
+
+def is_found(path: Path) -> bool:
+    """Whether the memory failure that the input holds is found."""
+    return cause(tell(path, "--format", "json")) == "memory.cuda-oom"
+
+
+# --- dress ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "dress"),
+    [
+        ("nul", lambda log: log.replace(b"\n", b"\0\0\n")),
+        ("crlf", lambda log: log.replace(b"\n", b"\r\n")),
+        ("colour", lambda log: log.replace(b"CUDA out of memory", b"CUDA out \x1b[1;31mof\x1b[0m memory")),
+        ("bad bytes", lambda log: log.replace(b"\n", b" \xff\xfe\n")),
+        ("utf-16", lambda log: log.decode().encode("utf-16")),
+        ("no end of line", lambda log: log.rstrip(b"\n")),
+        ("progress bar", lambda log: b"\r".join(b"step %d" % n for n in range(20000)) + b"\n" + log),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "",
+)
+def test_a_known_failure_is_found_in_every_dress(tmp_path, name, dress):
+    (tmp_path / "job.log").write_bytes(dress(LOG))
+
+    assert is_found(tmp_path / "job.log"), name
+
+
+# --- size -------------------------------------------------------------------------------------------------------------
+
+
+def measured(*words: object) -> tuple[Answer, int, float]:
+    """An answer of a fresh process, its peak memory in MiB, and its seconds of CPU."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([sys.executable, "-c", WORKER, *map(str, words)], capture_output=True, text=True, check=False)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    *said, peak_kib = done.stderr.splitlines()
+    return Answer(done.returncode, done.stdout, "\n".join(said)), int(peak_kib) // 1024, seconds
+
+
+def test_a_line_of_a_hundred_megabytes_hides_nothing_and_costs_little(tmp_path):
+    with (tmp_path / "job.log").open("wb") as file:
+        for _ in range(100):
+            file.write(b"x" * MIB)
+        file.write(b"\n" + LOG)
+
+    answer, peak_mib, _ = measured(tmp_path / "job.log", "--format", "json")
+
+    assert "memory.cuda-oom" == cause(answer)
+    assert peak_mib < 300
+
+
+def test_a_sparse_gigabyte_is_read_in_bounded_memory(tmp_path):
+    with (tmp_path / "job.log").open("wb") as file:
+        file.write(b"step 1 loss 2.0\n")
+        file.seek(1 << 30)
+        file.write(b"\n" + LOG)
+
+    answer, peak_mib, _ = measured(tmp_path / "job.log", "--format", "json")
+
+    assert "memory.cuda-oom" == cause(answer)
+    assert peak_mib < 300
+
+
+def test_a_log_that_is_all_matches_costs_bounded_memory_and_time(tmp_path):
+    """20 MB here; 200 MB of it took 31 s and 119 MB on two busy cores."""
+    block = "".join(watchdog(rank) for rank in range(64)).encode()
+    (tmp_path / "job.log").write_bytes(block * (20 * MIB // len(block)))
+
+    answer, peak_mib, seconds = measured(tmp_path / "job.log", "--format", "json")
+
+    assert "collective.timeout" == cause(answer)
+    assert peak_mib < 300
+    assert seconds < 20
+
+
+def test_a_thousand_small_files_are_one_job(tmp_path):
+    for rank in range(1000):
+        (tmp_path / f"rank{rank}.log").write_text(watchdog(rank) if rank != 77 else "[rank77]: ValueError: bad\n")
+
+    found = json.loads(tell(tmp_path, "--format", "json").out)["diagnosis"]
+
+    assert [77] == [c["rank"] for c in found["culprits"]]
+
+
+def test_numbers_out_of_all_proportion_are_only_numbers(tmp_path):
+    (tmp_path / "job.log").write_text(
+        "world_size=99999999999\nWORLD_SIZE: 2147483647\n[rank4000000000]: ValueError: x\n"
+        + watchdog(99999999)
+        + watchdog(3)
+        + "9" * 5000
+        + "\n[rank1]: step "
+        + "9" * 5000
+        + "\n"
+    )
+    began = time.process_time()
+
+    assert 1 == tell(tmp_path).code
+    assert time.process_time() - began < 5
+
+
+# --- containers -------------------------------------------------------------------------------------------------------
+
+
+def test_bombs_go_off_in_bounded_memory(tmp_path):
+    with gzip.open(tmp_path / "bomb.gz", "wb", 1) as file:
+        for _ in range(300):
+            file.write(b"\n" * MIB)
+    with zipfile.ZipFile(tmp_path / "bomb.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        with archive.open("a.log", "w") as member:
+            for _ in range(300):
+                member.write(b"0" * MIB)
+        archive.writestr("b.log", LOG)
+
+    answer, peak_mib, _ = measured(tmp_path, "--format", "json")
+
+    assert "memory.cuda-oom" == cause(answer)
+    assert peak_mib < 300
+
+
+def test_names_that_climb_out_of_an_archive_write_nothing(tmp_path):
+    with tarfile.open(tmp_path / "job.tar.gz", "w:gz") as archive:
+        for name in ("../../PWNED", f"{tmp_path}/PWNED", "ok/rank.log"):
+            member = tarfile.TarInfo(name)
+            member.size = len(LOG)
+            archive.addfile(member, io.BytesIO(LOG))
+        link = tarfile.TarInfo("link.log")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+
+    answer = tell(tmp_path / "job.tar.gz", "--format", "json")
+    packed = tell("case", tmp_path / "job.tar.gz", "-o", tmp_path / "case.tar.gz")
+
+    assert "memory.cuda-oom" == cause(answer)
+    assert "root:" not in answer.out
+    assert 0 == packed.code
+    assert ["case.tar.gz", "job.tar.gz"] == sorted(p.name for p in tmp_path.iterdir())
+    with tarfile.open(tmp_path / "case.tar.gz") as case:
+        assert [] == [n for n in case.getnames() if n.startswith("/") or ".." in n.split("/")]
+
+
+def test_links_in_circles_end(tmp_path):
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "job.log").write_bytes(LOG)
+    for link, target in (("a/up", ".."), ("self", "."), ("x", "y"), ("y", "x")):
+        os.symlink(target, tmp_path / link)
+
+    found = json.loads(tell(tmp_path, "--format", "json").out)
+
+    assert 1 == sum(i["file"].endswith("job.log") and not i["skipped"] for i in found["inputs"])
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000, '{"a":' * 100_000, '{"entries": [' + "1," * 1000, "\x80\x04\x95pickle"]
+)
+@pytest.mark.parametrize("name", ["trace_rank_1.json", "error.json", "config.json", "job.scan.json", "collect.yaml"])
+def test_what_only_looks_like_data_does_no_harm(tmp_path, name, text):
+    (tmp_path / name).write_text(text, encoding="latin-1")
+    (tmp_path / "job.log").write_bytes(LOG)
+
+    assert is_found(tmp_path)
+
+
+# --- text that wants to act -------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def evil(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Errors whose every part is hostile, in a file whose name is too."""
+    folder = tmp_path_factory.mktemp("evil") / "```<b>\x1b[31m"
+    folder.mkdir()
+    lines = [f"[rank{rank}]: ValueError: {EVIL}" for rank in range(3)]
+    lines += ["Traceback (most recent call last):", f'  File "{EVIL}", line 3, in {EVIL}', f"RuntimeError: {EVIL}"]
+    (folder / "<img src=x onerror=alert(1)>.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return folder.parent
+
+
+class _Elements(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.scripts, self.images, self.text = 0, 0, ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.scripts += tag == "script"
+        self.images += tag == "img"
+
+
+@pytest.mark.parametrize("form", ["terminal", "markdown", "html", "json", "slack", "github", "junit"])
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_form_lets_a_log_act_or_a_secret_out(evil, form, lang):
+    answer = tell(evil, "--format", form, "--lang", lang)
+
+    assert 1 == answer.code
+    assert SECRET not in answer.out
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", answer.out)
+    assert "49" not in re.findall(r"\b49\b", answer.out)  # {{7*7}}
+
+
+def test_html_gets_no_element_from_a_log(evil, tmp_path):
+    (tmp_path / "plain.log").write_text("[rank0]: ValueError: plain\n")
+    counts = []
+    for path in (evil, tmp_path / "plain.log"):
+        page = _Elements()
+        page.feed(tell(path, "--format", "html").out)
+        counts.append((page.scripts, page.images))
+
+    assert counts[0] == counts[1]
+
+
+def test_markdown_gets_no_block_from_a_log(evil):
+    made = MarkdownIt("commonmark").enable("table").parse(tell(evil, "--format", "markdown").out)
+
+    assert [] == [t.content for t in made if t.type == "html_block" and ("script" in t.content or "img" in t.content)]
+
+
+def test_junit_is_xml_whatever_a_log_says(evil):
+    assert ET.fromstring(tell(evil, "--format", "junit").out) is not None
+
+
+def test_a_case_to_send_holds_no_secret(evil, tmp_path):
+    assert 0 == tell("case", evil, "-o", tmp_path / "case.tar.gz").code
+
+    with tarfile.open(tmp_path / "case.tar.gz") as case:
+        text = b"".join(case.extractfile(m).read() for m in case if m.isfile())
+
+    assert SECRET.encode() not in text
+
+
+@pytest.mark.parametrize("words", [["--why", "rank 0"], ["--why", "process.exception"]])
+def test_answers_and_facts_are_printable_too(evil, words):
+    assert "\x1b" not in tell(evil, *words).out
+    assert "\x1b" not in tell("facts", evil).out
+    assert SECRET not in tell(evil, *words).out
