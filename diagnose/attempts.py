@@ -78,14 +78,18 @@ def set_aside(job: Job) -> None:
     signs = [e for s in job.sources for _, e in s.progress.values()]
     latest_s = max((e.time for e in signs if e.time is not None and e.prefix.stamp is not None), default=None)
     finished = [e for e in job.events if e.rule.tells == "finished"]
-    is_before = _before(_restarted(job, signs))
+    births = [e for e in job.events if e.rule.tells == "identity" and e.rank is not None]
+    last_birth = {(e.source, e.rank): e for e in births}
+    is_before = _before(_restarted(job, signs, births))
     sources = {s.name: s for s in job.sources}
     for event in job.events:
         fails = event.role in FAILING
         is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
         if event.attempt != job.attempt or is_history or is_before(event):
             job.earlier.append(event)
-        elif fails and _survived(job, event, sources):
+        elif fails and (
+            _survived(job, event, sources) or _is_born_after(last_birth.get((event.source, event.rank)), event)
+        ):
             job.survived.append(event)
 
 
@@ -109,8 +113,16 @@ def _restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> lis
     of_host: dict[str, list[Event]] = {}
     for sign in signs:
         of_host.setdefault(sign.host or "", []).append(sign)
+    born: dict[tuple[str, str | None], list[int]] = {}
+    for birth in births:
+        born.setdefault((birth.source, birth.host), []).append(birth.line or 0)
+    last_but_one = {place: sorted(lines)[-2] for place, lines in born.items() if len(lines) > 1}
     return [
-        e for e in exits if _has_later_exit(e, last_exit_s) or any(_goes_on(e, x) for x in _signs(e, signs, of_host))
+        e
+        for e in exits
+        if _has_later_exit(e, last_exit_s)
+        or last_but_one.get((e.source, e.host), 0) > (e.end_line or 0)
+        or any(_goes_on(e, x) for x in _signs(e, signs, of_host))
     ]
 
 

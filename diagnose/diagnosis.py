@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .attempts import FAILING
+from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .events import Event
@@ -23,6 +23,7 @@ Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
 STATED = 3  # a line states the cause
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
+DEATH_S = 60.0  # within which a launcher sees that a process has died
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
 
@@ -97,7 +98,8 @@ def _strength(s: Suspect, broad: Callable[[Suspect], bool]) -> tuple[object, ...
     """Directness, then narrowness and specificity, then onset; the rest only makes the order total."""
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
-    return (-s.direct, _is_echo(s), broad(s), not s.specific, onset, order, s.cause, s.place())
+    told = s.first is not None and s.first.rule.tells == "signal-received"  # says when it was told to end, not why
+    return (-s.direct, _is_echo(s), broad(s), not s.specific, told, onset, order, s.cause, s.place())
 
 
 def _is_echo(s: Suspect) -> bool:
@@ -166,6 +168,8 @@ class _Relation:
         """Whether t explains s, and not s t rather."""
         if _is_echo(t) and not _is_echo(s) and s.cause != "process.exit-code":
             return False
+        if _is_death(t, s) or _is_death(s, t):
+            return _is_death(t, s)
         order = self._order(t, s)
         if order > 0 and not self._is_certificate(t, s):
             return False
@@ -194,6 +198,15 @@ class _Relation:
         if t.onset < s.onset - slack and has_own_time(a):
             return -1
         return 1 if s.onset < t.onset - slack and has_own_time(b) else 0
+
+
+def _is_death(t: Suspect, s: Suspect) -> bool:
+    """Whether t says that the rank died which, says s, the others began to wait for at that moment."""
+    if t.first is None or t.first.rule.tells != "exit" or t.rank is None or t.rank != s.rank or s.finding is None:
+        return False
+    if s.finding.question != "absent" or t.onset is None or s.onset is None or is_terminated(t.first):
+        return False
+    return abs(t.onset - s.onset) < DEATH_S
 
 
 # --- who is at fault, and how sure ----------------------------------------------------------------------------------
@@ -252,12 +265,6 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
     later.sort(key=lambda e: (e.time or 0.0, e.source, e.line or 0))
     return {r for e in later[:1] if (r := e.rank) is not None}
-
-
-def is_terminated(event: Event) -> bool:
-    """Whether an exit is by SIGTERM: the launcher's own clean-up."""
-    codes = {str(event.fields.get("signal")), str(event.fields.get("exit_code"))}
-    return bool(codes & {"15", "-15", "SIGTERM", "143"})
 
 
 def _is_whole_hosts(job: Job, ranks: set[int]) -> bool:

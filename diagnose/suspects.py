@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .events import Event
@@ -46,6 +47,7 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
     found: dict[tuple[object, ...], Suspect] = {}
     failures = [e for e in job.failures() if e.cause in catalogue.causes]
     own = [e for e in failures if e.rule.tells != "signal-sent"]  # a launcher that ends the others never began it
+    late = _consequences(job)
     for event in own if own or findings else failures:
         if event.cause is None:
             continue
@@ -55,7 +57,7 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
         suspect = found.get(key)
         if suspect is None:
             suspect = found[key] = Suspect(event.cause, event.rank, event.host, 0, False, None, signature=signature)
-        _add(suspect, event)
+        _add(suspect, event, id(event) in late)
     for number, finding in enumerate(findings):
         for rank in finding.ranks or (None,):
             host = finding.hosts[0] if finding.hosts and not finding.ranks else _host_of(job, rank)
@@ -72,8 +74,19 @@ def _host_of(job: Job, rank: int | None) -> str | None:
     return info.host if info else None
 
 
-def _add(suspect: Suspect, event: Event) -> None:
-    direct = 3 if event.role == "cause" else 1
+def _consequences(job: Job) -> set[int]:
+    """Ends that cannot have begun it: of a rank that had waited in vain before, or ordered after a process had failed."""
+    waited = {e.rank for e in job.telling("collective-timeout") if e.rank is not None}
+    exits = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e)]
+    first: dict[str, int] = {}
+    for e in exits:
+        first[e.source] = min(first.get(e.source, e.line or 0), e.line or 0)
+    told = [e for e in job.telling("signal-received") if first.get(e.source, e.line or 0) < (e.line or 0)]
+    return {id(e) for e in (*told, *(x for x in exits if x.rank in waited))}
+
+
+def _add(suspect: Suspect, event: Event, is_late: bool) -> None:
+    direct = 3 if event.role == "cause" and not is_late else 1
     suspect.direct, suspect.specific = max((suspect.direct, suspect.specific), (direct, not event.rule.generic))
     suspect.events.append(event)
     if event.onset is not None and (suspect.onset is None or event.onset < suspect.onset):

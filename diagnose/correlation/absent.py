@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..attempts import FAILING, is_terminated
 from ..collectives import GroupTable, collective_tables
 from ..events import Event
 from ..job import Job, RankInfo
@@ -54,6 +55,7 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
     alive = alive or _unheard(job, table, reported, world)
+    alive = [info for info in alive if _is_dead(job, info)] or alive  # the others of its host were ended for its sake
     few = 0 < len(alive) <= max(1, MAX_SHARE * world) and len(reported) >= len(alive)
     return alive if few and (len(reported) > 1 or world == 2) else []
 
@@ -69,6 +71,12 @@ def _had_ended(job: Job, info: RankInfo, fired: float | None, table: GroupTable)
             if event.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(event, reporter)):
                 return True
     return False
+
+
+def _is_dead(job: Job, info: RankInfo) -> bool:
+    """Whether it is known to have failed by itself, and not to have been ended by its launcher."""
+    ends = [e for e in job.telling("exit") if e.rank == info.rank and e.role in FAILING]
+    return bool(ends) and not any(is_terminated(e) for e in ends)
 
 
 def _is_of_host(event: Event, info: RankInfo) -> bool:
