@@ -98,7 +98,7 @@ def _strength(s: Suspect, broad: Callable[[Suspect], bool]) -> tuple[object, ...
     """Directness, then narrowness and specificity, then onset; the rest only makes the order total."""
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
-    told = s.first is not None and s.first.rule.tells == "signal-received"  # says when it was told to end, not why
+    told = s.first is not None and s.first.rule.tells in ("signal-received", "exit")  # that it ended, and not why
     return (-s.direct, _is_echo(s), broad(s), not s.specific, told, onset, order, s.cause, s.place())
 
 
@@ -249,7 +249,7 @@ def _victims(verdict: Verdict) -> set[int]:
         for s in verdict.suspects
         if s.direct == STATED
         and s.rank is not None
-        and s.host in hosts
+        and (s.host in hosts or hosts == {None})
         and any(t in verdict.roots for t in s.explained_by)
     }
     return felt if len(felt) == 1 else set()
@@ -288,6 +288,6 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "certain"
     else:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
-    if verdict.certainty == "certain" and rivals:
+    if verdict.certainty == "certain" and (rivals or catalogue.causes[root.cause].broad):
         verdict.certainty = "likely"
     verdict.confidence = {"certain": 0.95, "likely": 0.75, "possible": 0.45}[verdict.certainty]
