@@ -25,6 +25,7 @@ check-python:
 $(VENV)/.installed: pyproject.toml | check-python
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[zstd]'
+	$(BIN)/python -m compileall -q diagnose
 	@touch $@
 
 $(VENV)/.installed-test: $(VENV)/.installed

@@ -30,11 +30,20 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "by-host": (" on {host}", "（{host}）"),
     "more-time": ("Give it more time.", "给它更多时间。"),
     "no-line": ("No line of {ranks} was among the inputs.", "输入中没有 {ranks} 的任何一行日志。"),
+    "no-log": (
+        "No log was among the inputs: source code and prose are not diagnosed.",
+        "输入中没有日志：不诊断源代码和文字说明。",
+    ),
     "every-rank": (
         "Collect the logs of every rank; a rank without a log is never called the culprit.",
         "收集每个 rank 的日志；没有日志的 rank 绝不会被判为故障源。",
     ),
 }
+
+
+def no_log(lang: str | None) -> str:
+    """Yield what is said of inputs among which no log is."""
+    return Words(lang == "zh").say("no-log")
 
 
 class Words:

@@ -115,7 +115,7 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str) -> Catalogue:
 
 def load_yaml(path: Path, data: bytes) -> dict[str, Any]:
     """Yield the mapping that a file holds. Raises `RuleError`."""
-    import yaml  # noqa: PLC0415 - only when the cache is stale
+    import yaml
 
     try:
         loaded = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
@@ -141,7 +141,7 @@ _ADAPTERS: dict[type, Any] = {}
 
 def check(kind: type[Any], loaded: dict[str, Any], path: Path) -> Any:
     """Have pydantic check `loaded` against the dataclass `kind`; one line names the file and the key that is wrong."""
-    import pydantic  # noqa: PLC0415 - only when the cache is stale
+    import pydantic
 
     if kind not in _ADAPTERS:
         _ADAPTERS[kind] = pydantic.TypeAdapter(kind)

@@ -73,11 +73,11 @@ def _open_streams() -> None:
 def _run(words: list[str]) -> int:
     first = words[0] if words else ""
     if first == "run":
-        from .run_command import main as run_job  # noqa: PLC0415 - waits with the standard library alone
+        from .run_command import main as run_job
 
         return run_job(words[1:])
     if first == "hook":
-        from .hook_command import main as hook  # noqa: PLC0415 - leaves with 0 whatever happens, a failed import too
+        from .hook_command import main as hook
 
         return hook(words[1:])
     _open_streams()
@@ -88,7 +88,7 @@ def _run(words: list[str]) -> int:
     _refuse_near_miss(first, words)
     plain = _plain(words)
     if plain is not None:
-        from .reporting import Options, run  # noqa: PLC0415
+        from .reporting import Options, run
 
         return run(Options(**plain))
     return _typer("cli_report", words)
@@ -122,9 +122,9 @@ def _plain(words: list[str]) -> dict[str, Any] | None:
 
 
 def _typer(module: str, words: list[str]) -> int:
-    from importlib import import_module  # noqa: PLC0415
+    from importlib import import_module
 
-    import typer  # noqa: PLC0415
+    import typer
 
     command = typer.main.get_command(import_module(f".{module}", __package__).app)
     try:
@@ -147,7 +147,7 @@ def _refuse_near_miss(first: str, words: list[str]) -> None:
     """`diagnose rulse`: a word that is no path and nearly a command."""
     if not first or first.startswith("-") or len(words) > 3 or os.path.exists(first) or set(first) & set("*?[/."):
         return
-    from difflib import get_close_matches  # noqa: PLC0415
+    from difflib import get_close_matches
 
     near = get_close_matches(first, COMMANDS, 1, 0.6)
     if near:

@@ -28,15 +28,15 @@ def commands() -> None:
 def scan(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives")],
     output: Annotated[Path, typer.Option("-o", "--output", help="FILE.scan.json.gz")],
-    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,  # noqa: UP045
-    budget: Annotated[Optional[float], typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,  # noqa: UP045
+    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,
+    budget: Annotated[Optional[float], typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,
 ) -> int:
     """Read logs into a small portable file that `diagnose` takes as input elsewhere."""
-    from .catalogue import load_rules  # noqa: PLC0415
-    from .engine import require_something  # noqa: PLC0415
-    from .reading import Deadline, read_all  # noqa: PLC0415
-    from .scan import scan_to_json  # noqa: PLC0415
-    from .scanner import ScanRules  # noqa: PLC0415
+    from .catalogue import load_rules
+    from .engine import require_something
+    from .reading import Deadline, read_all
+    from .scan import scan_to_json
+    from .scanner import ScanRules
 
     found = read_all(paths, ScanRules(load_rules(*(rules or []))), Deadline.after(budget))
     require_something(found)
@@ -55,12 +55,12 @@ def case(
     output: Annotated[Path, typer.Option("-o", "--output", help="CASE.tar.gz")],
 ) -> int:
     """Pack a redacted, trimmed case to report a wrong verdict with."""
-    from .account import account  # noqa: PLC0415
-    from .case_file import pack_case  # noqa: PLC0415
-    from .catalogue import load_rules  # noqa: PLC0415
-    from .engine import reduce, require_something  # noqa: PLC0415
-    from .reading import Deadline, read_all  # noqa: PLC0415
-    from .scanner import ScanRules  # noqa: PLC0415
+    from .account import account
+    from .case_file import pack_case
+    from .catalogue import load_rules
+    from .engine import reduce, require_something
+    from .reading import Deadline, read_all
+    from .scanner import ScanRules
 
     catalogue = load_rules()
     found = read_all(paths, ScanRules(catalogue), Deadline.after(None))
@@ -79,7 +79,7 @@ def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> in
     """Print the JSON Schema of the report."""
     if what != "report":
         raise UsageError(f"schema {what}: only `report` has one here; see also `diagnose rules schema`")
-    from .report_schema import schema as report_schema  # noqa: PLC0415
+    from .report_schema import schema as report_schema
 
     typer.echo(json.dumps(report_schema(), indent=2))
     return 0
@@ -99,9 +99,11 @@ def explain(
     language = choose_language(lang, os.environ)
     catalogue = load_rules()
     if cause not in catalogue.causes:
-        from difflib import get_close_matches  # noqa: PLC0415
+        from difflib import get_close_matches
 
-        near = get_close_matches(cause, catalogue.causes, 1, 0.4)
+        if cause == "unknown":
+            raise RuleError("unknown is the answer where no line names a cause; the report says what to collect")
+        near = get_close_matches(cause, catalogue.causes, 1, 0.6)
         raise RuleError(f"no cause {cause}" + (f"; did you mean {near[0]}?" if near else "; see `diagnose rules list`"))
     translator = Translator(language, rule_folders())
     typer.echo(cause_page(catalogue, catalogue.causes[cause], translator))

@@ -14,7 +14,7 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
 @app.command(epilog=EPILOG)
-def report(  # noqa: PLR0913 - the command line is what it is
+def report(
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="PATH...", help="logs, folders, archives; - is standard input")
     ] = None,
@@ -23,22 +23,22 @@ def report(  # noqa: PLR0913 - the command line is what it is
         typer.Option("-o", "--output", help="also write the report here; the suffix chooses the form"),
     ] = None,
     format: Annotated[
-        Optional[str], typer.Option(help=f"form on standard output: {', '.join(FORMATS)} (default terminal)")  # noqa: UP045
+        Optional[str], typer.Option(help=f"form on standard output: {', '.join(FORMATS)} (default terminal)")
     ] = None,
-    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,  # noqa: UP045
+    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,
     rank_from: Annotated[
         str | None, typer.Option(metavar="REGEX", help="its first group in a file's name is the rank")
     ] = None,
     tz: Annotated[
         str | None, typer.Option(metavar="ZONE", help="zone of clocks that print none (default UTC)")
     ] = None,
-    exit_code: Annotated[Optional[int], typer.Option(metavar="N", help="the job's exit code, if you know it")] = None,  # noqa: UP045
-    world_size: Annotated[Optional[int], typer.Option(metavar="N", help="how many ranks the job had")] = None,  # noqa: UP045
-    since: Annotated[Optional[str], typer.Option(metavar="TIME", help="show only what happened after")] = None,  # noqa: UP045
-    until: Annotated[Optional[str], typer.Option(metavar="TIME", help="show only what happened before")] = None,  # noqa: UP045
-    rank: Annotated[Optional[int], typer.Option(metavar="N", help="show only what concerns this rank")] = None,  # noqa: UP045
-    lang: Annotated[Optional[str], typer.Option(help="en or zh (default: from the locale)")] = None,  # noqa: UP045
-    template: Annotated[Optional[Path], typer.Option(help="a Jinja template of your own for the report")] = None,  # noqa: UP045
+    exit_code: Annotated[Optional[int], typer.Option(metavar="N", help="the job's exit code, if you know it")] = None,
+    world_size: Annotated[Optional[int], typer.Option(metavar="N", help="how many ranks the job had")] = None,
+    since: Annotated[Optional[str], typer.Option(metavar="TIME", help="show only what happened after")] = None,
+    until: Annotated[Optional[str], typer.Option(metavar="TIME", help="show only what happened before")] = None,
+    rank: Annotated[Optional[int], typer.Option(metavar="N", help="show only what concerns this rank")] = None,
+    lang: Annotated[Optional[str], typer.Option(help="en or zh (default: from the locale)")] = None,
+    template: Annotated[Optional[Path], typer.Option(help="a Jinja template of your own for the report")] = None,
     why: Annotated[
         str | None, typer.Option(metavar="CAUSE|rank N", help="why this cause lost, or what is known of a rank")
     ] = None,
@@ -49,11 +49,11 @@ def report(  # noqa: PLR0913 - the command line is what it is
     engine: Annotated[str, typer.Option(help="local, or ray: read on a Ray cluster")] = "local",
     address: Annotated[
         Optional[str], typer.Option(metavar="HOST:PORT", help="the Ray cluster (default: the one of this machine)")
-    ] = None,  # noqa: UP045
+    ] = None,
     on_every_node: Annotated[
         Optional[list[str]], typer.Option(metavar="PATH", help="with ray: read this on each node, where it lies")
-    ] = None,  # noqa: UP045
-    budget: Annotated[Optional[float], typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,  # noqa: UP045
+    ] = None,
+    budget: Annotated[Optional[float], typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,
     redact: Annotated[
         Optional[bool], typer.Option("--redact/--no-redact", help="take out secrets (and private data in forms to paste)")
     ] = None,

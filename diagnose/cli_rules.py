@@ -16,8 +16,8 @@ app = typer.Typer(no_args_is_help=True, help="Look at the catalogue of messages 
 
 @app.command("list")
 def list_rules(
-    what: Annotated[Optional[str], typer.Argument(help="only ids that start so")] = None,  # noqa: UP045 - typer on 3.10
-    rules: Annotated[Optional[list[str]], typer.Option(help="a folder laid over the shipped rules")] = None,  # noqa: UP045
+    what: Annotated[Optional[str], typer.Argument(help="only ids that start so")] = None,
+    rules: Annotated[Optional[list[str]], typer.Option(help="a folder laid over the shipped rules")] = None,
 ) -> None:
     """List rules: id, role, number of forms; a count at the end."""
     catalogue = load_rules(*(rules or []))
@@ -31,7 +31,7 @@ def list_rules(
 @app.command("show")
 def show_rule(rule_id: Annotated[str, typer.Argument(help="a rule's id")]) -> None:
     """Print a rule's file."""
-    from .catalogue import SHIPPED  # noqa: PLC0415
+    from .catalogue import SHIPPED
 
     path = SHIPPED / (rule_id.replace(".", "/", 1) + ".yaml")
     if not path.is_file():
@@ -41,20 +41,20 @@ def show_rule(rule_id: Annotated[str, typer.Argument(help="a rule's id")]) -> No
 
 
 def _near(rule_id: str, catalogue: Catalogue) -> str | None:
-    from difflib import get_close_matches  # noqa: PLC0415
+    from difflib import get_close_matches
 
     return next(iter(get_close_matches(rule_id, catalogue.rules, 1)), None)
 
 
 @app.command("test")
 def test_rules(
-    folder: Annotated[Optional[Path], typer.Argument(help="your own rules, laid over the shipped ones")] = None,  # noqa: UP045
-    only: Annotated[Optional[str], typer.Option(help="only ids that start so")] = None,  # noqa: UP045
+    folder: Annotated[Optional[Path], typer.Argument(help="your own rules, laid over the shipped ones")] = None,
+    only: Annotated[Optional[str], typer.Option(help="only ids that start so")] = None,
 ) -> None:
     """Prove every rule against its own examples and counter-examples."""
-    from .catalogue import rule_folders  # noqa: PLC0415
-    from .firing import fire  # noqa: PLC0415
-    from .rule_checks import check_catalogue  # noqa: PLC0415
+    from .catalogue import rule_folders
+    from .firing import fire
+    from .rule_checks import check_catalogue
 
     mine = [folder] if folder else []
     catalogue = load_rules(*mine, fresh=True)
@@ -115,11 +115,11 @@ def new_rule(
 @app.command("schema")
 def rule_schema() -> None:
     """Print the JSON Schema of a rule file, for editors that check YAML."""
-    import json  # noqa: PLC0415
+    import json
 
-    import pydantic  # noqa: PLC0415
+    import pydantic
 
-    from .rule import Rule  # noqa: PLC0415
+    from .rule import Rule
 
     schema = pydantic.TypeAdapter(Rule).json_schema()
     for name in ("id", "cause"):
@@ -130,6 +130,6 @@ def rule_schema() -> None:
 @app.command("page")
 def page() -> None:
     """Print the catalogue as a Markdown page."""
-    from .catalogue_page import catalogue_table  # noqa: PLC0415
+    from .catalogue_page import catalogue_table
 
     typer.echo(catalogue_table(load_rules()), nl=False)

@@ -19,13 +19,13 @@ def add_commands(app: typer.Typer) -> None:
 
 def run(context: typer.Context) -> None:
     """Run a job, pass everything through, diagnose when it fails."""
-    from .run_command import main  # noqa: PLC0415
+    from .run_command import main
 
     raise typer.Exit(main(context.args))
 
 
 def hook(context: typer.Context) -> None:
     """Report from an epilog, trap, sidecar or CI step; exits 0."""
-    from .hook_command import main  # noqa: PLC0415
+    from .hook_command import main
 
     raise typer.Exit(main(context.args))

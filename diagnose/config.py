@@ -85,10 +85,10 @@ def _upwards(start: Path) -> list[Path]:
 
 def _read(path: Path) -> Config:
     if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415
+        import tomllib
     else:
         try:
-            import tomli as tomllib  # type: ignore[import-not-found]  # noqa: PLC0415
+            import tomli as tomllib  # type: ignore[import-not-found]
         except ImportError:
             if path.name == _PROJECT_FILE:
                 return Config()  # most projects have one, few name us in it
@@ -119,7 +119,7 @@ def _values(table: Mapping[str, Any], keys: Mapping[str, Reader], path: Path, wh
     for key, value in table.items():
         name = _ALIASES.get(key, key.replace("-", "_"))
         if name not in keys:
-            from difflib import get_close_matches  # noqa: PLC0415
+            from difflib import get_close_matches
 
             near = get_close_matches(name, keys, 1)
             hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(keys))}"

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from .account import Found, account
+from .account_words import no_log
 from .advice import idle_notices
 from .catalogue import Catalogue, load_rules, rule_folders
 from .correlation import correlate
@@ -23,7 +24,7 @@ from .job import JobContext, build_job
 from .known_bugs import settle_known_bugs
 from .narrowing import narrow
 from .reading import Deadline, Progress, read_all
-from .report import Report
+from .report import Gap, Report
 from .scan import Scan
 from .scanner import ScanRules
 from .sources import Input
@@ -36,7 +37,7 @@ MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be count
 UNREAD_KINDS = ("recorder", "scan")
 
 
-def diagnose(
+def diagnose(  # noqa: PLR0913 - keywords, each with a default
     *inputs: Input,
     job: JobContext | None = None,
     budget_s: float | None = None,
@@ -73,6 +74,8 @@ def diagnose(
     with _without_collector():
         found = reduce(scan, catalogue, job, tz, rank_from)
         report = account(found, catalogue, scan, Translator(lang, rule_folders(*rules)))
+    if report.outcome == "unfinished" and all(s.skipped or s.kind == "context" for s in scan.sources.values()):
+        report = replace(report, outcome="healthy", gaps=(*report.gaps, Gap(no_log(lang))))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
@@ -144,7 +147,7 @@ def reduce(
 def _dumps(scan: Scan) -> list[Dump]:
     if not scan.dumps:
         return []
-    from .recorder_dump import Dump  # noqa: PLC0415 - only jobs with dumps pay for it
+    from .recorder_dump import Dump
 
     return [Dump.from_json(d) for d in scan.dumps]
 
@@ -153,8 +156,8 @@ def zone_offset_s(tz: str | None) -> float | None:
     """Yield the offset of a zone (`+08:00`, `Asia/Shanghai`) in seconds east of UTC."""
     if tz is None:
         return None
-    from datetime import datetime, timezone  # noqa: PLC0415
-    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError  # noqa: PLC0415
+    from datetime import datetime, timezone
+    from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:
         if tz[:1] in "+-":

@@ -119,7 +119,7 @@ def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
     """Dumps of live threads, where the scan met the mark of one."""
     if not any(rule == STACK for rule, _ in scan.tallies):
         return []
-    from .stacks import find_stacks  # noqa: PLC0415 - few jobs have any
+    from .stacks import find_stacks
 
     return find_stacks(lines)
 

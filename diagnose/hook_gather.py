@@ -40,7 +40,7 @@ def gather_inputs(request: HookRequest, folder: Path) -> tuple[list[str], list[s
 
 
 def _kept_logs(request: HookRequest, folder: Path, gaps: list[str]) -> Iterator[Path]:
-    from .run_keep import Kept  # noqa: PLC0415
+    from .run_keep import Kept
 
     for kept in request.kept:
         if kept.total_bytes == 0:

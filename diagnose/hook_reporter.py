@@ -104,7 +104,7 @@ def _work(request: HookRequest, reserve_s: float) -> str | None:
 
 
 def _say_summary(request: HookRequest, path: Path) -> None:
-    import json  # noqa: PLC0415
+    import json
 
     for line in summary_lines(json.loads(path.read_text(encoding="utf-8"))):
         _say(request, line)
@@ -122,7 +122,7 @@ def _post(request: HookRequest, slack: Path, trouble: str | None) -> None:
 
 def _public(text: str) -> str:
     """The reason may quote an exception; it goes into stubs and to the web hook."""
-    from .redaction import redact_text  # noqa: PLC0415
+    from .redaction import redact_text
 
     return redact_text(one_line(text), privacy=True)
 

@@ -68,12 +68,12 @@ def _short(text: object) -> str:
 
 
 def _quoted(path: str) -> str:
-    from shlex import quote  # noqa: PLC0415
+    from shlex import quote
 
     return quote(path)
 
 
 def _escaped(text: str) -> str:
-    from html import escape  # noqa: PLC0415
+    from html import escape
 
     return escape(text)

@@ -21,8 +21,8 @@ _LIKELY = 0.8  # the most that may be believed of a report from one node of many
 
 def write_reports(request: HookRequest) -> None:
     """Diagnoses the request's inputs and writes every output, each whole or not at all."""
-    from .engine import diagnose  # noqa: PLC0415
-    from .job import JobContext  # noqa: PLC0415
+    from .engine import diagnose
+    from .job import JobContext
 
     context = JobContext(
         exit_code=request.exit_code, signal=request.signal, world_size=request.world_size, hosts=request.hosts,
@@ -39,9 +39,9 @@ def write_reports(request: HookRequest) -> None:
 
 def rendered(report: Report, request: HookRequest, output: Path) -> str:
     """Returns the report in the form that the output's name asks for, without secrets."""
-    from .config import template_for  # noqa: PLC0415
-    from .redaction import describe, redact  # noqa: PLC0415
-    from .rendering import SUFFIXES, render  # noqa: PLC0415
+    from .config import template_for
+    from .redaction import describe, redact
+    from .rendering import SUFFIXES, render
 
     form = "slack" if output.suffix == ".slack" else SUFFIXES.get(output.suffix.lower(), "markdown")
     lang, note = request.lang or "en", ""
@@ -54,7 +54,7 @@ def rendered(report: Report, request: HookRequest, output: Path) -> str:
 
 def bound_by_nodes(report: Report, seen: int, nodes: int | None) -> Report:
     """Returns the report, at most `likely` when it knows fewer nodes than the job has, and saying so."""
-    from .report import Gap  # noqa: PLC0415
+    from .report import Gap
 
     if nodes is None or seen >= nodes:
         return report
@@ -70,12 +70,12 @@ def bound_by_nodes(report: Report, seen: int, nodes: int | None) -> Report:
 
 def write_scan(request: HookRequest) -> None:
     """Reads the request's inputs into one scan file, every source under the node's name."""
-    import gzip  # noqa: PLC0415
+    import gzip
 
-    from .catalogue import load_rules  # noqa: PLC0415
-    from .reading import Deadline, read_all  # noqa: PLC0415
-    from .scan import scan_to_json  # noqa: PLC0415
-    from .scanner import ScanRules  # noqa: PLC0415
+    from .catalogue import load_rules
+    from .reading import Deadline, read_all
+    from .scan import scan_to_json
+    from .scanner import ScanRules
 
     deadline = Deadline.after(max(1.0, request.seconds_left() - _RENDER_S))
     found = read_all(request.inputs, ScanRules(load_rules(*request.rules)), deadline)

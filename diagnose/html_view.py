@@ -40,7 +40,7 @@ SCRIPT_WORDS = (
 
 def render_html(report: Report, *, full: bool = False, lang: str = "en", redacted: str = "") -> str:
     """Yield the page."""
-    from markupsafe import Markup  # noqa: PLC0415  (comes with Jinja)
+    from markupsafe import Markup
 
     say = words(lang)
     view = build_view(report, say, FULL if full else HTML_LIMITS, language=lang, redacted=redacted)

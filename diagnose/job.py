@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -136,36 +135,32 @@ def _moment(event: Event) -> tuple[bool, float, str, int, int]:
 
 
 def _fill_ranks(job: Job) -> None:
-    ranks: dict[int, RankInfo] = defaultdict(lambda: RankInfo(-1))
-    for rank in sorted(
-        {*job.places.host_of, *job.places.local_of, *job.places.pid_of, *job.places.source_rank.values()}
-    ):
-        ranks[rank] = RankInfo(rank)
+    known = {*job.places.host_of, *job.places.local_of, *job.places.pid_of, *job.places.source_rank.values()}
+    known |= {x.prefix.rank for s in job.sources for x in s.lines if x.prefix.rank is not None}
+    signs = [e for s in job.sources for pair in s.progress.values() for e in pair if e.rank is not None]
+    known |= {e.rank for e in (*job.events, *signs) if e.rank is not None}
+    ranks = {rank: RankInfo(rank) for rank in sorted(known)}
     for event in job.events:
         if event.rank is not None:
-            info = ranks.setdefault(event.rank, RankInfo(event.rank))
-            info.events.append(event)
-            info.sources.add(event.source)
-            if event.rule.tells == "finished":
-                info.finished = event
-            if event.rule.tells in ("activity", "activity-end"):
-                info.activities.append(event)
-    for source in job.sources:
-        for first, last in source.progress.values():
-            for event in (first, last):
-                if event.rank is not None:
-                    _note_sign(ranks.setdefault(event.rank, RankInfo(event.rank)), event)
-        for line in source.lines:
-            rank = line.prefix.rank
-            if rank is not None and rank not in ranks:
-                ranks[rank] = RankInfo(rank)
+            _note_event(ranks[event.rank], event)
+    for event in signs:
+        if event.rank is not None:
+            _note_sign(ranks[event.rank], event)
     for rank, info in ranks.items():
-        info.rank = rank
         info.host = job.places.host_of.get(rank) or next((e.host for e in info.events if e.host), None)
         info.local_rank = job.places.local_of.get(rank)
         info.pid = job.places.pid_of.get(rank)
         info.device = job.places.device_of.get(rank)
-    job.ranks = dict(sorted(ranks.items()))
+    job.ranks = ranks
+
+
+def _note_event(info: RankInfo, event: Event) -> None:
+    info.events.append(event)
+    info.sources.add(event.source)
+    if event.rule.tells == "finished":
+        info.finished = event
+    if event.rule.tells in ("activity", "activity-end"):
+        info.activities.append(event)
 
 
 def _note_sign(info: RankInfo, event: Event) -> None:

@@ -85,7 +85,7 @@ class Matcher:
         """Yield the compiled pattern; compiled on first use, since most rules never meet a candidate."""
         key = (pattern, ignore_case)
         if key not in self._compiled:
-            import regex  # noqa: PLC0415
+            import regex
 
             self._compiled[key] = regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
         return self._compiled[key]
@@ -131,7 +131,7 @@ def automaton(literals: Sequence[Literal]) -> Find:
     if not literals:
         return lambda data: []
     try:
-        import hyperscan  # noqa: PLC0415
+        import hyperscan
     except ImportError:
         log.warning("hyperscan is not installed: scanning with pure Python, about 50 times slower")
         return PurePython(literals).find

@@ -205,9 +205,10 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
     for event in (e for s in sources for e in s.events if e.rule.tells == "collective-timeout"):
         large, small = (event.fields.get(name) for name in GATHERS.get(str(event.fields.get("op")), ("", "")))
         group = event.fields.get("group_rank")
-        if isinstance(large, int) and isinstance(small, int) and small > 0 and large % small == 0 and large > small:
-            if event.prefix.rank in (None, group) and _is_default_group(event.fields):
-                ratios[large // small] += 1
+        if not isinstance(large, int) or not isinstance(small, int) or not 0 < small < large or large % small:
+            continue
+        if event.prefix.rank in (None, group) and _is_default_group(event.fields):
+            ratios[large // small] += 1
     return ratios
 
 
@@ -394,6 +395,19 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the actor", places.rank_of_actor.get((prefix.actor, prefix.pid, prefix.ip or ""))
     if about_other and event.rule.tells != "exit":
         return
+    yield from _ranks_of_local(places, event, host)
+    yield from _ranks_of_gpu(places, event, host)
+    tasks = fields.get("ranks")  # of `srun: error: node7: task 3: Killed`
+    stated = _rank(tasks[0] if isinstance(tasks, list) and len(tasks) == 1 else fields.get("task"))
+    task = stated if stated is not None else prefix.task if prefix.task is not None else path.task
+    if places.tasks_are_ranks:
+        yield "the task number", task
+    group = _rank(fields.get("group_rank"))
+    yield "the rank in the process group", group if group is not None and _is_default_group(fields) else None
+
+
+def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:
+    """A local rank leads to a rank where its host is known, or where one node is all there is."""
     if event.rule.tells == "exit" and places.is_one_node and places.local_world == 1:
         yield "the only process", 0
     if event.local_rank is not None:
@@ -403,14 +417,6 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
             yield "the local rank on the only node", event.local_rank
         elif not host:
             yield "the local rank", places.rank_of_local.get(("", event.local_rank))
-    yield from _ranks_of_gpu(places, event, host)
-    tasks = fields.get("ranks")  # of `srun: error: node7: task 3: Killed`
-    stated = _rank(tasks[0] if isinstance(tasks, list) and len(tasks) == 1 else fields.get("task"))
-    task = stated if stated is not None else prefix.task if prefix.task is not None else path.task
-    if places.tasks_are_ranks:
-        yield "the task number", task
-    group = _rank(fields.get("group_rank"))
-    yield "the rank in the process group", group if group is not None and _is_default_group(fields) else None
 
 
 def _counted_from(places: Places, host: str, local_rank: int) -> int | None:

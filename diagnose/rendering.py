@@ -38,20 +38,20 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
     if format == "json":
         return dumps(report)
     if format == "terminal":
-        from .terminal import render_terminal  # noqa: PLC0415  (start-up time: each form imports its own library)
+        from .terminal import render_terminal
 
         return render_terminal(report, width=width, color=color, full=full, lang=lang, redacted=redacted)
     if format in ("markdown", "slack"):
-        from .markdown_view import render_markdown, render_slack  # noqa: PLC0415
+        from .markdown_view import render_markdown, render_slack
 
         make = render_markdown if format == "markdown" else render_slack
         return make(report, full=full, lang=lang, redacted=redacted)
     if format == "html":
-        from .html_view import render_html  # noqa: PLC0415
+        from .html_view import render_html
 
         return render_html(report, full=full, lang=lang, redacted=redacted)
     if format in ("github", "junit"):
-        from .annotations import render_github, render_junit  # noqa: PLC0415
+        from .annotations import render_github, render_junit
 
         return (render_github if format == "github" else render_junit)(report, lang=lang, redacted=redacted)
     raise UsageError(f"no form is called {format!r}; there are {', '.join(FORMATS)}")
@@ -66,10 +66,10 @@ def format_of(path: str | Path) -> Format:
 
 
 def _from_template(report: Report, template: str | Path, *, full: bool, lang: str, redacted: str) -> str:
-    from .language import words  # noqa: PLC0415
-    from .report_view import build_view  # noqa: PLC0415
-    from .templating import lay_out_with  # noqa: PLC0415
-    from .view_limits import FULL, NORMAL  # noqa: PLC0415
+    from .language import words
+    from .report_view import build_view
+    from .templating import lay_out_with
+    from .view_limits import FULL, NORMAL
 
     say = words(lang)
     view = build_view(report, say, FULL if full else NORMAL, language=lang, redacted=redacted)

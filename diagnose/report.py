@@ -120,7 +120,7 @@ def dumps(report: Report) -> str:
 
 def from_dict(data: Mapping[str, Any]) -> Report:
     """Yield the report that `to_json` wrote; unknown keys are ignored."""
-    from pydantic import TypeAdapter  # noqa: PLC0415  (start-up time)
+    from pydantic import TypeAdapter
 
     chain = [{("from_" if k == "from" else k): v for k, v in link.items()} for link in data.get("chain") or ()]
     return TypeAdapter(Report).validate_python({**data, "chain": chain})

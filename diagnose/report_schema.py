@@ -13,7 +13,7 @@ SCHEMA_PATH = Path(__file__).parent / "schema" / "report.schema.json"
 
 def schema() -> dict[str, Any]:
     """Yield the JSON Schema, made from the dataclasses."""
-    from pydantic import TypeAdapter  # noqa: PLC0415  (start-up time)
+    from pydantic import TypeAdapter
 
     made = TypeAdapter(Report).json_schema(mode="serialization")
     link = made["$defs"]["Link"]

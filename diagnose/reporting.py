@@ -61,7 +61,7 @@ def run(given: Options) -> int:
     for path in given.output or []:
         _write(path, show.text(_form_of(path), 100, False))
     if given.why is not None:
-        from .why import why  # noqa: PLC0415
+        from .why import why
 
         print(why(show.redacted("terminal")[0], given.why))
     elif not given.quiet:
@@ -70,12 +70,12 @@ def run(given: Options) -> int:
 
 
 def _diagnose(given: Options, lang: str) -> Report:
-    from .engine import diagnose  # noqa: PLC0415
-    from .job import JobContext  # noqa: PLC0415
+    from .engine import diagnose
+    from .job import JobContext
 
     line = None
     if given.engine == "ray" and not given.quiet:
-        from .progress_line import ProgressLine  # noqa: PLC0415
+        from .progress_line import ProgressLine
 
         line = ProgressLine()
     report = diagnose(
@@ -102,7 +102,7 @@ def _diagnose(given: Options, lang: str) -> Report:
 
 def _add_configured(given: Options) -> None:
     """Fill in what the command line left open from `diagnose.toml` or `[tool.diagnose]`."""
-    from .config import load_config  # noqa: PLC0415
+    from .config import load_config
 
     config = load_config()
     given.rules = [*config.rules, *(given.rules or [])]
@@ -115,7 +115,7 @@ def _add_configured(given: Options) -> None:
 
 
 def _version() -> int:
-    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415
+    from importlib.metadata import PackageNotFoundError, version
 
     try:
         print(f"diagnose {version('diagnose-training')}")
@@ -153,7 +153,7 @@ def _inputs(given: Options) -> list[str]:
 
 
 def _width() -> int:
-    import shutil  # noqa: PLC0415
+    import shutil
 
     return max(40, min(shutil.get_terminal_size((80, 24)).columns, 200))
 
@@ -174,7 +174,7 @@ class _Shower:
         self._report, self._given, self._lang = report, given, lang
 
     def text(self, form: str, width: int, color: bool) -> str:
-        from .rendering import render  # noqa: PLC0415
+        from .rendering import render
 
         shown, redacted = self.redacted(form)
         text = render(
@@ -193,7 +193,7 @@ class _Shower:
         """Yield the report as this form may show it, and what was replaced."""
         if not self._given.redact:
             return self._report, ""
-        from .redaction import describe, redact  # noqa: PLC0415
+        from .redaction import describe, redact
 
         shown, counts = redact(self._report, privacy=form in PRIVATE)
         return shown, describe(counts)
@@ -202,7 +202,7 @@ class _Shower:
         """`--template` first, then a template of this form's suffix in the configured folder."""
         if self._given.template:
             return str(self._given.template)
-        from .config import template_for  # noqa: PLC0415
+        from .config import template_for
 
         suffix = next((s for s, name in SUFFIXES.items() if name == form), "")
         return template_for(self._given.templates, suffix)

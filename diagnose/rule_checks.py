@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -130,7 +131,7 @@ def _anchored(pattern: str) -> bool:
 
 def _slow(form: Form) -> Iterator[str]:
     """Try the pattern on text made to keep it busy: its own words and beginnings of its examples, then filler."""
-    import regex  # noqa: PLC0415
+    import regex
 
     pattern = regex.compile(form.pattern, regex.IGNORECASE if form.ignore_case else 0)
     heads = [*form.literals, *(e.text[: len(e.text) * 3 // 4] for e in form.examples), *(e.text for e in form.examples)]
@@ -141,10 +142,8 @@ def _slow(form: Form) -> Iterator[str]:
     ]
     for text in texts:
         started = time.process_time()
-        try:
+        with contextlib.suppress(TimeoutError):
             pattern.search(text, timeout=1.0)
-        except TimeoutError:
-            pass
         if time.process_time() - started > ADVERSARIAL_LIMIT_S:
             yield f"takes more than {ADVERSARIAL_LIMIT_S:.2f} s on {text[:60]!r}… with filler"
             return
@@ -166,7 +165,7 @@ def _example_faults(catalogue: Catalogue, rule: Rule, form: Form, fire: Fire) ->
 
 
 def _sentence(rule: Rule, fields: dict[str, Any]) -> Iterator[str]:
-    from .sentences import sentence  # noqa: PLC0415 - jinja2
+    from .sentences import sentence
 
     try:
         said = sentence(rule.says, {**dict.fromkeys(rule.fields), **fields})

@@ -262,7 +262,7 @@ def _salvage(decoder: Any, data: bytes, module_error: type[Exception]) -> bytes:
 
 def _fast_zlib() -> Any:
     try:
-        from isal import isal_zlib  # noqa: PLC0415
+        from isal import isal_zlib
     except ImportError:
         return zlib
     return isal_zlib
@@ -272,18 +272,18 @@ def _decoder_for(compression: Compression) -> _Deflate | _Native | _Zstandard:
     if compression == "gzip":
         return _Deflate()
     if compression == "bzip2":
-        import bz2  # noqa: PLC0415
+        import bz2
 
         return _Native(bz2.BZ2Decompressor())
     if compression == "xz":
-        import lzma  # noqa: PLC0415
+        import lzma
 
         return _Native(lzma.LZMADecompressor(memlimit=LZMA_MEMORY_BYTES))
     if _is_installed("compression.zstd"):
-        from importlib import import_module  # noqa: PLC0415
+        from importlib import import_module
 
         return _Native(import_module("compression.zstd").ZstdDecompressor())
-    import zstandard  # noqa: PLC0415
+    import zstandard
 
     return _Zstandard(zstandard.ZstdDecompressor().decompressobj())
 

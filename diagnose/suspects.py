@@ -14,6 +14,7 @@ from .lazy_pattern import lazy
 
 EXCEPTION = "process.exception"
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
+REPEATED = "[repeated "  # Ray prints alike lines of several workers once
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 
 
@@ -108,4 +109,4 @@ def _signature(event: Event) -> str:
     """Exceptions of one cause are told apart by type and text, numbers aside."""
     if event.cause != EXCEPTION:
         return ""
-    return NUMBERS.sub("#", event.text.split("\n", 1)[0])[:160]
+    return NUMBERS.sub("#", event.text.split("\n", 1)[0].partition(REPEATED)[0].rstrip())[:160]

@@ -29,7 +29,7 @@ def lay_out(view: View, say: Say, name: str, **more: object) -> str:
 
 def lay_out_with(template: str | Path, view: View, say: Say, data: Mapping[str, Any]) -> str:
     """Yield the view in a user's template, which gets the whole report as `report` too."""
-    from jinja2 import TemplateError  # noqa: PLC0415  (start-up time)
+    from jinja2 import TemplateError
 
     path = Path(template)
     if not path.is_file():
@@ -57,8 +57,8 @@ def block(e: EvidenceView, say: Say) -> str:
 
 @lru_cache(maxsize=4)  # compiling our templates takes longer than filling them
 def _environment(folder: Path) -> Environment:
-    from jinja2 import FileSystemLoader, StrictUndefined  # noqa: PLC0415
-    from jinja2.sandbox import SandboxedEnvironment  # noqa: PLC0415
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
 
     environment = SandboxedEnvironment(
         loader=FileSystemLoader([str(folder), str(OURS)]),

@@ -35,7 +35,7 @@ def render_terminal(
     report: Report, *, width: int = 80, color: bool = False, full: bool = False, lang: str = "en", redacted: str = ""
 ) -> str:
     """Yield the report as it is shown in a terminal of this many columns."""
-    from rich.console import Console  # noqa: PLC0415  (start-up time)
+    from rich.console import Console
 
     say = words(lang)
     view = build_view(report, say, FULL if full else TERMINAL_LIMITS, language=lang, redacted=redacted)
@@ -276,7 +276,7 @@ class _Page:
         self._print(table, indent)
 
     def _print(self, what: RenderableType, indent: int = 0) -> None:
-        from rich.padding import Padding  # noqa: PLC0415
+        from rich.padding import Padding
 
         # Also where nothing is indented: print() would make plain Text of a WrappedText.
         self._console.print(Padding(what, (0, 0, 0, indent), expand=False))
@@ -290,13 +290,13 @@ def _last_parts(path: str, most: int) -> str:
 
 
 def _text(*parts: tuple[str, str]) -> Text:
-    from .wrapping import WrappedText  # noqa: PLC0415
+    from .wrapping import WrappedText
 
     return WrappedText.assemble(*parts, overflow="fold")
 
 
 def _table(*headers: str, columns: int = 0, gap: int = 2) -> Table:
-    from rich.table import Column, Table  # noqa: PLC0415
+    from rich.table import Column, Table
 
     made = [Column(header, overflow="fold", header_style="dim") for header in headers or [""] * columns]
     return Table(*made, box=None, show_header=bool(headers), padding=(0, gap, 0, 0), pad_edge=False)

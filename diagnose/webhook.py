@@ -41,8 +41,8 @@ def message(text: str) -> bytes:
 
 
 def _send(address: str, text: str, limit_s: float) -> str | None:
-    import urllib.error  # noqa: PLC0415 - 30 ms that only those with a web hook pay
-    import urllib.request  # noqa: PLC0415
+    import urllib.error
+    import urllib.request
 
     request = urllib.request.Request(
         address, data=message(text), headers={"Content-Type": "application/json", "User-Agent": "diagnose"}

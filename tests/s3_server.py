@@ -14,6 +14,7 @@ BUCKET = "logs-of-a-job"
 def serve_s3(folder: Path) -> Iterator[str]:
     """Serves the files of a folder; the URL below which they are. The environment says where the server is."""
     import boto3
+    import s3fs
     from moto.server import ThreadedMotoServer
 
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -28,6 +29,7 @@ def serve_s3(folder: Path) -> Iterator[str]:
     }
     before = {name: os.environ.get(name) for name in there}
     os.environ.update(there)
+    s3fs.S3FileSystem.clear_instance_cache()  # a client remembers the server that was there when it was made
     try:
         client = boto3.client("s3", endpoint_url=there["AWS_ENDPOINT_URL"])
         client.create_bucket(Bucket=BUCKET)

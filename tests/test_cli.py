@@ -59,6 +59,8 @@ NONSENSE = [
     (["rules", "new", "Nope"], "an id has the form layer.cause/what-it-says"),
     (["explain"], "Missing argument"),
     (["explain", "memory.cuda-omo"], "did you mean memory.cuda-oom?"),
+    (["explain", "unknown"], "unknown is the answer where no line names a cause"),
+    (["explain", "zzzz"], "no cause zzzz; see `diagnose rules list`"),
     (["schema", "rule"], "schema rule: only `report` has one here"),
     (["scan", OOM], "Missing option"),
     (["scan", "nowhere", "-o", "x.gz"], "no such file or folder: nowhere"),

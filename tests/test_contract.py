@@ -17,7 +17,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from diagnose import JobContext, Text, diagnose, render
+from diagnose import JobContext, Text, diagnose, render, report_schema
 from diagnose.errors import SourceError, UsageError
 from diagnose.report_schema import schema
 
@@ -193,6 +193,13 @@ def test_prose_about_messages_is_not_diagnosed(tmp_path):
     )
 
     assert 0 == tell(tmp_path / "notes.md").code
+
+
+def test_sources_and_prose_are_no_log_and_nothing_is_wrong_with_them():
+    found = report(Path(report_schema.__file__).parent)
+
+    assert ("healthy", None) == (found["outcome"], found["diagnosis"])
+    assert any("No log was among the inputs" in gap["text"] for gap in found["gaps"])
 
 
 def test_a_pattern_that_the_shell_left_alone_is_expanded(tmp_path):

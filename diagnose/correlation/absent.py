@@ -67,9 +67,10 @@ def _had_ended(job: Job, info: RankInfo, fired: float | None, table: GroupTable)
     for event in ends:
         if event.source == reporter.source:
             return (event.line or 0) < (reporter.line or 0)
-        if event.time is not None and fired is not None:
-            if event.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(event, reporter)):
-                return True
+        if event.time is None or fired is None:
+            continue
+        if event.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(event, reporter)):
+            return True
     return False
 
 

@@ -84,7 +84,8 @@ def _behind(table: GroupTable) -> Finding | None:
     if few >= many or len(completed) == 1:
         return None
     first, usual = others[0], crowd[0]
-    why = f"{_ranks(others).capitalize()} hang at number {first.seq} in {_call(first)}, {_ranks(crowd)} at {common} in {_call(usual)}."
+    odd = f"{_ranks(others).capitalize()} hang at number {first.seq} in {_call(first)}"
+    why = f"{odd}, {_ranks(crowd)} at {common} in {_call(usual)}."
     shown = (Exhibit.of_event(first.event), Exhibit.of_event(usual.event))
     return Finding(
         "collective.desync", why, shown, tuple(sorted(s.rank for s in others)), onset=first.event.onset,

@@ -19,9 +19,10 @@ def find(job: Job) -> Iterator[Finding]:
     events = [e for e in job.telling("absent-ranks") if e.fields.get("absent_ranks")]
     if not events:
         return
-    named = Counter(rank for e in events for rank in e.fields["absent_ranks"])
-    most = max(named.values())
-    ranks = tuple(sorted(r for r, n in named.items() if n == most))
+    counts = Counter(rank for e in events for rank in e.fields["absent_ranks"])
+    most = max(counts.values())
+    ranks = tuple(sorted(r for r, n in counts.items() if n == most))
     onset = min((e.onset for e in events if e.onset is not None), default=None)
-    why = f"{len(events)} message{'s' if len(events) > 1 else ''} name rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)} as not having joined."
+    messages, who = "messages" if len(events) > 1 else "message", "ranks" if len(ranks) > 1 else "rank"
+    why = f"{len(events)} {messages} name {who} {rank_ranges(ranks)} as not having joined."
     yield Finding("collective.straggler", why, exhibits(events), ranks, onset=onset, question="named_absent")

@@ -31,7 +31,7 @@ def find(job: Job) -> Iterator[Finding]:
     """Yield one finding for the divergence that nothing else explains."""
     if not job.dumps:
         return
-    from ..flight_recorder import compare  # noqa: PLC0415 - only jobs with dumps pay for it
+    from ..flight_recorder import compare
 
     for report in compare(job.dumps, job.world_size):
         first = report.first

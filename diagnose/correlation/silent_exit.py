@@ -38,8 +38,9 @@ def _is_heard(job: Job, rank: int | None) -> bool:
     info = job.ranks.get(rank) if rank is not None else None
     if info is None:
         return False
-    own = any(job.places.source_rank.get(s.name) == rank or any(x.prefix.rank == rank for x in s.lines) for s in job.sources)
-    return own or info.last_sign is not None or any(e.rule.tells not in CERTIFICATES for e in info.events)
+    own_file = any(of == rank for of in job.places.source_rank.values())
+    own_line = any(x.prefix.rank == rank for s in job.sources for x in s.lines)
+    return own_file or own_line or info.last_sign is not None or any(e.rule.tells not in CERTIFICATES for e in info.events)
 
 
 def _is_error(event: Event) -> bool:

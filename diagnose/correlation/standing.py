@@ -40,7 +40,7 @@ def stack_tree(job: Job) -> StackTree | None:
     placed = placed_stacks(job)
     if not placed:
         return None
-    from ..stack_tree import merge_stacks  # noqa: PLC0415 - few jobs have any
+    from ..stack_tree import merge_stacks
 
     return merge_stacks((label, dump) for label, _, dump in placed)
 
@@ -50,7 +50,7 @@ def find(job: Job) -> Iterator[Finding]:
     placed = [p for p in placed_stacks(job) if not p[2].reason]  # a reason: the process died there
     if len({label for label, _, _ in placed}) < 2:
         return
-    from ..stack_tree import merge_stacks  # noqa: PLC0415
+    from ..stack_tree import merge_stacks
 
     tree = merge_stacks((label, dump) for label, _, dump in placed)
     ranks = tuple(sorted(x for x in tree.suspects if isinstance(x, int)))
@@ -72,7 +72,7 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _is_library(path: str) -> bool:
-    from ..library_paths import is_library  # noqa: PLC0415
+    from ..library_paths import is_library
 
     return is_library(path)
 
@@ -80,12 +80,13 @@ def _is_library(path: str) -> bool:
 def _together(tree: StackTree) -> str:
     group = tree.groups[0]
     frame = group.standing.frame or group.frames[-1]
-    return f"All {len(tree.crowd)} stacks stand in {frame.function}: every rank is in the collective, so the fault lies below it."
+    where = f"All {len(tree.crowd)} stacks stand in {frame.function}"
+    return f"{where}: every rank is in the collective, so the fault lies below it."
 
 
 def _shown(job: Job, placed: list[Placed], labels: tuple[int | str, ...]) -> tuple[Exhibit, ...]:
     """The innermost frames of these ranks' main threads, at their own lines."""
-    from ..stack_tree import main_thread  # noqa: PLC0415
+    from ..stack_tree import main_thread
 
     found = []
     for label in labels:
