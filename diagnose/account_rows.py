@@ -134,7 +134,7 @@ def attempt_rows(job: Job, show: Exhibitor) -> tuple[Attempt, ...]:
                 (show.evidence(Exhibit.of_event(first)),) if first else (),
             )
         )
-    return tuple(rows)
+    return tuple(rows) if len(rows) > 1 else ()  # one row would say again what the verdict says
 
 
 def input_rows(job: Job, scan: Scan) -> tuple[InputRow, ...]:
