@@ -52,12 +52,15 @@ def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Cloc
         ]
         if times:
             begins[number] = min(begins.get(number, times[0]), *times)
+    for event in (e for s in sources for e in s.events if e.rule.tells == "attempt" and e.time is not None):
+        begins.setdefault(0, float("-inf"))
+        begins[event.attempt] = min(begins.get(event.attempt, event.time or 0.0), event.time or 0.0)
     if not begins or max(begins) == 0:
         return
     for source in sources:
         if places.by_source[source.name].kind in NUMBERED:
             continue
-        for event in source.events:
+        for event in (*source.events, *(e for pair in source.progress.values() for e in pair)):
             if event.time is not None:
                 started = [n for n, at in begins.items() if at <= event.time + 1.0]
                 event.attempt = max(event.attempt, *started) if started else event.attempt
