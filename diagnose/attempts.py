@@ -52,13 +52,15 @@ def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Cloc
         ]
         if times:
             begins[number] = min(begins.get(number, times[0]), *times)
-    for event in (e for s in sources for e in s.events if e.rule.tells == "attempt" and e.time is not None):
+    marks = [e for s in sources for e in s.events if e.rule.tells == "attempt" and e.time is not None]
+    marked = {e.source for e in marks}
+    for event in marks:
         begins.setdefault(0, float("-inf"))
         begins[event.attempt] = min(begins.get(event.attempt, event.time or 0.0), event.time or 0.0)
     if not begins or max(begins) == 0:
         return
     for source in sources:
-        if places.by_source[source.name].kind in NUMBERED:
+        if places.by_source[source.name].kind in NUMBERED or source.name in marked:
             continue
         for event in (*source.events, *(e for pair in source.progress.values() for e in pair)):
             if event.time is not None:
