@@ -29,7 +29,15 @@ SECRET = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
 EVIL = (
     f"\x1b[31m\x1b]0;pwn\x07<script>alert(1)</script> ``` ~~~ | & \" ' {{{{7*7}}}} {{% x %}} </details> \u202e {SECRET}"
 )
-WORKER = "import resource, sys; from diagnose.cli import main\ntry:\n    main(sys.argv[1:])\nfinally:\n    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)"
+# VmHWM and not ru_maxrss, which begins with what the parent had when it forked.
+WORKER = """
+import re, sys
+from diagnose.cli import main
+try:
+    main(sys.argv[1:])
+finally:
+    print(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1], file=sys.stderr)
+"""
 
 
 def cause(answer: Answer) -> str:
