@@ -84,7 +84,11 @@ def set_aside(job: Job) -> None:
     latest_s = max((e.time for e in signs if e.time is not None and e.prefix.stamp is not None), default=None)
     finished = [e for e in job.events if e.rule.tells == "finished"]
     births = [e for e in job.events if e.rule.tells == "identity" and e.rank is not None]
-    last_birth = {(e.source, e.rank): e for e in births}
+    lives: dict[tuple[str, int | None], tuple[Event, Event]] = {}  # the first and the last birth
+    for birth in births:
+        place = (birth.source, birth.rank)
+        first = lives[place][0] if place in lives else birth
+        lives[place] = (first if first.pid is not None else birth, birth)
     is_before = _before(_restarted(job, signs, births))
     sources = {s.name: s for s in job.sources}
     for event in job.events:
@@ -93,14 +97,19 @@ def set_aside(job: Job) -> None:
         if event.attempt != job.attempt or is_history or is_before(event):
             job.earlier.append(event)
         elif fails and (
-            _survived(job, event, sources) or _is_born_after(last_birth.get((event.source, event.rank)), event)
+            _survived(job, event, sources) or _is_born_after(lives.get((event.source, event.rank)), event)
         ):
             job.survived.append(event)
 
 
-def _is_born_after(birth: Event | None, event: Event) -> bool:
+def _is_born_after(births: tuple[Event, Event] | None, event: Event) -> bool:
     """Whether the rank says who it is, as a process does once when it starts, after this error."""
-    if birth is None or birth.time is None or birth.prefix.stamp is None or event.time is None:
+    if births is None:
+        return False
+    first, birth = births
+    if first.pid != birth.pid and (first.line or 0) < (event.line or 0) and (birth.line or 0) > (event.end_line or 0):
+        return first.pid is not None and birth.pid is not None
+    if birth.time is None or birth.prefix.stamp is None or event.time is None:
         return False
     return (birth.line or 0) > (event.end_line or 0) and birth.time > event.time + BUFFERED_S
 

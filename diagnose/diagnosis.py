@@ -168,8 +168,8 @@ class _Relation:
         """Whether t explains s, and not s t rather."""
         if _is_echo(t) and not _is_echo(s) and s.cause != "process.exit-code":
             return False
-        if _is_death(t, s) or _is_death(s, t):
-            return _is_death(t, s)
+        if self._is_death(t, s) or self._is_death(s, t):
+            return self._is_death(t, s)
         order = self._order(t, s)
         if order > 0 and not self._is_certificate(t, s):
             return False
@@ -177,6 +177,14 @@ class _Relation:
             return True
         ours, theirs = self._weight(t), self._weight(s)
         return ours > theirs if ours != theirs else order < 0
+
+    def _is_death(self, t: Suspect, s: Suspect) -> bool:
+        """Whether t says that the rank died which, says s, the others began to wait for at that moment."""
+        if t.first is None or t.first.rule.tells != "exit" or not self._job.is_heard(t.rank):
+            return False
+        if t.rank != s.rank or s.finding is None or s.finding.question != "absent" or is_terminated(t.first):
+            return False
+        return t.onset is not None and s.onset is not None and abs(t.onset - s.onset) < DEATH_S
 
     def _weight(self, s: Suspect) -> tuple[bool, int, bool]:
         return (not self._catalogue.causes[s.cause].broad, s.direct, s.specific)
@@ -198,15 +206,6 @@ class _Relation:
         if t.onset < s.onset - slack and has_own_time(a):
             return -1
         return 1 if s.onset < t.onset - slack and has_own_time(b) else 0
-
-
-def _is_death(t: Suspect, s: Suspect) -> bool:
-    """Whether t says that the rank died which, says s, the others began to wait for at that moment."""
-    if t.first is None or t.first.rule.tells != "exit" or t.rank is None or t.rank != s.rank or s.finding is None:
-        return False
-    if s.finding.question != "absent" or t.onset is None or s.onset is None or is_terminated(t.first):
-        return False
-    return abs(t.onset - s.onset) < DEATH_S
 
 
 # --- who is at fault, and how sure ----------------------------------------------------------------------------------
@@ -235,10 +234,19 @@ def _blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
 
 
 def _is_everywhere(job: Job, ranks: set[int]) -> bool:
-    seen = len(job.known_ranks())
+    seen = sum(i.has_lines for i in job.ranks.values()) or len(job.ranks)
     world = job.world_size or seen
     share = len(ranks) / max(1, min(seen, world))
     return (len(ranks) > 1 and share >= EVERYWHERE) or (len(ranks) >= MANY and share > MANY_SHARE)
+
+
+def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:
+    """Whether a rank beside several that raised alike failed too, and its log is not among the inputs."""
+    if verdict.roots[0].cause != EXCEPTION or len(verdict.culprits) < 2:
+        return False
+    ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and e.rank is not None]
+    others = {e.rank for e in ends if e.rank is not None} - set(verdict.culprits)
+    return any(not job.ranks[rank].failed_in_words() for rank in others)
 
 
 def _victims(verdict: Verdict) -> set[int]:
@@ -288,6 +296,7 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "certain"
     else:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
-    if verdict.certainty == "certain" and (rivals or catalogue.causes[root.cause].broad):
+    is_told = not (rivals or catalogue.causes[root.cause].broad or _others_may_have_raised(job, verdict))
+    if verdict.certainty == "certain" and not is_told:
         verdict.certainty = "likely"
     verdict.confidence = {"certain": 0.95, "likely": 0.75, "possible": 0.45}[verdict.certainty]

@@ -16,6 +16,7 @@ from .tracebacks import Traceback
 if TYPE_CHECKING:
     from .recorder_dump import Dump
 
+CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class RankInfo:
     last_sign: Event | None = None
     finished: Event | None = None
     activities: list[Event] = field(default_factory=list)
+    has_lines: bool = False  # of its own, not only what a launcher says of it
 
     @property
     def last_step(self) -> int | None:
@@ -60,6 +62,10 @@ class RankInfo:
     def failures(self) -> list[Event]:
         """Yield its errors, in order."""
         return [e for e in self.events if e.role in FAILING]
+
+    def failed_in_words(self) -> bool:
+        """Whether it printed an error itself."""
+        return any(e.rule.tells not in CERTIFICATES for e in self.failures())
 
 
 @dataclass(slots=True)
@@ -99,6 +105,11 @@ class Job:
         """Yield the ranks of which the logs show anything."""
         return set(self.ranks)
 
+    def is_heard(self, rank: int | None) -> bool:
+        """Whether there is any line of its own; of a rank without a log nobody knows what it printed."""
+        info = self.ranks.get(rank) if rank is not None else None
+        return info is not None and info.has_lines
+
     def tracebacks(self) -> list[Traceback]:
         """Yield all tracebacks, in order of source and line."""
         return [tb for s in self.sources for tb in s.tracebacks]
@@ -135,8 +146,10 @@ def _moment(event: Event) -> tuple[bool, float, str, int, int]:
 
 
 def _fill_ranks(job: Job) -> None:
+    speaking = {x.prefix.rank for s in job.sources for x in s.lines if x.prefix.rank is not None}
+    speaking |= set(job.places.source_rank.values())
     known = {*job.places.host_of, *job.places.local_of, *job.places.pid_of, *job.places.source_rank.values()}
-    known |= {x.prefix.rank for s in job.sources for x in s.lines if x.prefix.rank is not None}
+    known |= speaking
     signs = [e for s in job.sources for pair in s.progress.values() for e in pair if e.rank is not None]
     known |= {e.rank for e in (*job.events, *signs) if e.rank is not None}
     ranks = {rank: RankInfo(rank) for rank in sorted(known)}
@@ -147,6 +160,8 @@ def _fill_ranks(job: Job) -> None:
         if event.rank is not None:
             _note_sign(ranks[event.rank], event)
     for rank, info in ranks.items():
+        own = (e for e in info.events if e.rule.tells not in CERTIFICATES)
+        info.has_lines = rank in speaking or info.last_sign is not None or any(own)
         info.host = job.places.host_of.get(rank) or next((e.host for e in info.events if e.host), None)
         info.local_rank = job.places.local_of.get(rank)
         info.pid = job.places.pid_of.get(rank)

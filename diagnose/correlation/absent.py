@@ -101,7 +101,7 @@ def _is_whole_world(job: Job, table: GroupTable) -> bool:
 
 
 def _is_alive(job: Job, info: RankInfo) -> bool:
-    return bool(info.sources or info.events or info.last_sign or _lines_of(job, info.rank))
+    return job.is_heard(info.rank) or bool(_lines_of(job, info.rank))
 
 
 def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:

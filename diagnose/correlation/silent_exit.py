@@ -20,7 +20,7 @@ LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where exactly one rank ended with an error code and says nothing."""
     ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)]
-    wordless = {e.rank for e in ends if _is_heard(job, e.rank) and not _words(job, e.rank)}
+    wordless = {e.rank for e in ends if job.is_heard(e.rank) and not _words(job, e.rank)}
     others = {e.rank for e in job.telling(*LOST) if e.rank is not None} - wordless
     if len(wordless) != 1 or not others:
         return
@@ -31,16 +31,6 @@ def find(job: Job) -> Iterator[Finding]:
     yield Finding(
         CAUSE, why, (Exhibit.of_event(end),), (rank,), onset=end.onset, fields=end.fields, question="silent_exit"
     )
-
-
-def _is_heard(job: Job, rank: int | None) -> bool:
-    """Whether there is any line of its own; without its log nobody knows what it printed."""
-    info = job.ranks.get(rank) if rank is not None else None
-    if info is None:
-        return False
-    own_file = any(of == rank for of in job.places.source_rank.values())
-    own_line = any(x.prefix.rank == rank for s in job.sources for x in s.lines)
-    return own_file or own_line or info.last_sign is not None or any(e.rule.tells not in CERTIFICATES for e in info.events)
 
 
 def _is_error(event: Event) -> bool:
