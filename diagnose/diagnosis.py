@@ -53,6 +53,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates.sort(key=lambda s: _strength(s, lambda x: catalogue.causes[x.cause].broad))
     best = candidates[0]
     roots = [s for s in candidates if s.cause == best.cause and s.signature == best.signature]
+    roots = [s for s in roots if s.direct or not best.direct]
     roots.sort(
         key=lambda s: (
             (s.finding is None, not (s.finding and s.finding.ranks)) if best.finding else (s.finding is not None,)

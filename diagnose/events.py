@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 MAX_BLOCK_LINES = 80
 BARE_LINES = 14  # of a message without a traceback above it
+LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
 TRACEBACK_ROLES = ("cause", "symptom")
 UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
 
@@ -86,7 +87,8 @@ class EventReader:
         self._catalogue = catalogue
         rules = catalogue.rules.values()
         self._matcher = Matcher(r for r in rules if r.tells != "progress")
-        self._catch_alls = [r for r in rules if r.generic and r.match == "traceback"]
+        catch_alls = [r for r in rules if r.generic and r.match == "traceback"]
+        self._catch_alls = sorted(catch_alls, key=lambda r: (r.cause == LAST_RESORT, r.id))
 
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""

@@ -58,7 +58,7 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
         suspect = found.get(key)
         if suspect is None:
             suspect = found[key] = Suspect(event.cause, event.rank, event.host, 0, False, None, signature=signature)
-        _add(suspect, event, id(event) in late)
+        _add(suspect, event, late.get(id(event)))
     for number, finding in enumerate(findings):
         for rank in finding.ranks or (None,):
             host = finding.hosts[0] if finding.hosts and not finding.ranks else _host_of(job, rank)
@@ -75,19 +75,26 @@ def _host_of(job: Job, rank: int | None) -> str | None:
     return info.host if info else None
 
 
-def _consequences(job: Job) -> set[int]:
-    """Ends that cannot have begun it: of a rank that had waited in vain before, or ordered after a process had failed."""
+def _consequences(job: Job) -> dict[int, int]:
+    """How directly ends speak that cannot have begun it, by the event's id.
+
+    Of a rank that had waited in vain before, or ordered after a process had failed: a symptom. Of a rank that its
+    launcher was ending already (SIGTERM, then SIGKILL): nothing.
+    """
     waited = {e.rank for e in job.telling("collective-timeout") if e.rank is not None}
     exits = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e)]
     first: dict[str, int] = {}
     for e in exits:
         first[e.source] = min(first.get(e.source, e.line or 0), e.line or 0)
     told = [e for e in job.telling("signal-received") if first.get(e.source, e.line or 0) < (e.line or 0)]
-    return {id(e) for e in (*told, *(x for x in exits if x.rank in waited))}
+    ended = {e.rank for e in job.telling("signal-sent") if e.rank is not None}
+    late = {id(e): 1 for e in (*told, *(x for x in exits if x.rank in waited))}
+    return late | {id(e): 0 for e in exits if e.rank in ended}
 
 
-def _add(suspect: Suspect, event: Event, is_late: bool) -> None:
-    direct = 3 if event.role == "cause" and not is_late else 1
+def _add(suspect: Suspect, event: Event, at_most: int | None) -> None:
+    direct = 3 if event.role == "cause" else 1
+    direct = direct if at_most is None else min(direct, at_most)
     suspect.direct, suspect.specific = max((suspect.direct, suspect.specific), (direct, not event.rule.generic))
     suspect.events.append(event)
     if event.onset is not None and (suspect.onset is None or event.onset < suspect.onset):

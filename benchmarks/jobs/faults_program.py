@@ -136,7 +136,8 @@ def import_error(job: Job, time_s: float) -> Truth:
         f"ImportError: lib{rng.choice(['cudart.so.11.0', 'nccl.so.2', 'GL.so.1', 'cublas.so.12'])}: cannot open shared object file: No such file or directory",
         f"ImportError: cannot import name '{rng.choice(['LlamaFlashAttention2', 'is_torch_fx_available', 'top_k_top_p_filtering'])}' from 'transformers' ({job.site}/transformers/__init__.py)"])
     aftermath.all_raise(job, time_s, dict.fromkeys(range(job.world), (error, error)), "import", joined=False)
-    return blameless("software.import-error", "an import fails on every rank", error.split(":")[0].split(".")[-1], error.split(": ", 1)[1][:60], remedy="Install or rebuild the package for this torch.")
+    accept = ("software.version-incompatible",) if "cannot import name" in error else ()  # another version has the name
+    return blameless("software.import-error", "an import fails on every rank", error.split(":")[0].split(".")[-1], error.split(": ", 1)[1][:60], accept=accept, remedy="Install or rebuild the package for this torch.")
 
 
 def nan_guard(job: Job, time_s: float) -> Truth:
