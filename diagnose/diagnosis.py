@@ -99,8 +99,8 @@ def _strength(s: Suspect, broad: Callable[[Suspect], bool]) -> tuple[object, ...
     """Directness, then narrowness and specificity, then onset; the rest only makes the order total."""
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
-    told = s.first is not None and s.first.rule.tells in ("signal-received", "exit")  # that it ended, and not why
-    return (-s.direct, _is_echo(s), broad(s), not s.specific, told, onset, order, s.cause, s.place())
+    ended = s.finding is None and s.first is not None and s.first.rule.tells in ("signal-received", "exit")
+    return (-s.direct, _is_echo(s), broad(s), not s.specific, ended, onset, order, s.cause, s.place())
 
 
 def _is_echo(s: Suspect) -> bool:
@@ -169,6 +169,9 @@ class _Relation:
         """Whether t explains s, and not s t rather."""
         if _is_echo(t) and not _is_echo(s) and s.cause != "process.exit-code":
             return False
+        asked = (t.finding and t.finding.question, s.finding and s.finding.question)
+        if set(asked) == {"silent_exit", "lost_peers"}:
+            return asked[0] == "silent_exit"  # the peer that they lost is the one that left
         if self._is_death(t, s) or self._is_death(s, t):
             return self._is_death(t, s)
         order = self._order(t, s)
