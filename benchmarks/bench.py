@@ -25,13 +25,13 @@ from benchmarks.corpus import lines, samples, write
 from diagnose.catalogue import Catalogue, load_rules
 
 OURS = (
-    "import sys; from diagnose.catalogue import load_rules; from diagnose.reading import Deadline, read_all; "
-    "from diagnose.scanner import ScanRules; "
+    "import sys; from diagnose.catalogue import load_rules; from diagnose.scanning.reading import Deadline, read_all; "
+    "from diagnose.scanning.scanner import ScanRules; "
     "s = read_all(sys.argv[2:], ScanRules(load_rules()), Deadline(), workers=int(sys.argv[1])); "
     "print(sum(len(x.hits()) for x in s.sources.values()))"
 )
 BARE = (
-    "import os, sys; from diagnose.catalogue import load_rules; from diagnose.scanner import ScanRules; "
+    "import os, sys; from diagnose.catalogue import load_rules; from diagnose.scanning.scanner import ScanRules; "
     "r = ScanRules(load_rules()); b = bytearray(1 << 20); v = memoryview(b); n = 0\n"
     "for p in sorted(os.path.join(d, f) for d, _, fs in os.walk(sys.argv[1]) for f in fs) or sys.argv[1:]:\n"
     "    with open(p, 'rb', buffering=0) as f:\n"

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from diagnose.flight_recorder import compare
-from diagnose.recorder_reader import read_dumps
+from diagnose.recorder.reader import read_dumps
 
 FAULTS = ("none", "missing", "swap", "size", "dtype", "missing-send", "extra", "truncated")
 VERSIONS = (None, "1.4", "2.1", "2.4", "2.9", "2.10")

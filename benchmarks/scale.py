@@ -26,17 +26,17 @@ from typing import Any
 
 import yaml
 
-from diagnose.account import Found, account
 from diagnose.catalogue import load_rules
 from diagnose.correlation import correlate
 from diagnose.diagnosis import decide
 from diagnose.events import EventReader
-from diagnose.facts import read_facts
+from diagnose.facts.gathering import read_facts
 from diagnose.job import build_job
-from diagnose.known_bugs import settle_known_bugs
-from diagnose.reading import Deadline, read_all
-from diagnose.rendering import render
-from diagnose.scanner import ScanRules
+from diagnose.known_bugs.matching import settle_known_bugs
+from diagnose.scanning.reading import Deadline, read_all
+from diagnose.scanning.scanner import ScanRules
+from diagnose.telling.account import Found, account
+from diagnose.views.rendering import render
 
 from .jobs import chatter
 from .jobs.catalogue import FAULTS

@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from .engine import diagnose
     from .errors import DiagnoseError, RuleError, SourceError
     from .job import JobContext
-    from .rendering import render
     from .report import Report
     from .sources import Text
+    from .views.rendering import render
 
 __all__ = [
     "DiagnoseError",
@@ -39,7 +39,7 @@ _HOMES = {
     "Text": "sources",
     "diagnose": "engine",
     "load_rules": "catalogue",
-    "render": "rendering",
+    "render": "views.rendering",
 }
 
 

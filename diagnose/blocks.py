@@ -15,11 +15,11 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from .errors import SourceError
-from .kinds import Encoding
-from .markdown import FenceMask
-from .normalise import Normaliser, needs_normalising, normalise
+from .inputs.kinds import Encoding
+from .inputs.normalise import Normaliser, needs_normalising, normalise
+from .inputs.quoted_logs import FenceMask
+from .inputs.streams import Stream
 from .sources import Source
-from .streams import Stream
 
 BLOCK_BYTES = 1 << 20  # 256 KiB to 1 MiB are equally fast; fewer blocks cost less Python
 MAX_LINE_BYTES = 1 << 20  # of one piece; BLOCK_BYTES may not be larger, or a long line could hide within a block

@@ -1,6 +1,6 @@
 """The command line: which command is meant, and the one place where an error becomes a line and an exit code.
 
-Only this module and its `cli_*` parts print. `diagnose PATH...` is the default; a first word is a command only if it
+Only this module and `commands` print. `diagnose PATH...` is the default; a first word is a command only if it
 is exactly a command's name.
 """
 
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except DiagnoseError as error:
-        from .printable import one_line
+        from .words.printable import one_line
 
         print(f"diagnose: {one_line(str(error))}", file=sys.stderr)  # a file's name may hold anything
         code = error.exit_code
@@ -73,25 +73,25 @@ def _open_streams() -> None:
 def _run(words: list[str]) -> int:
     first = words[0] if words else ""
     if first == "run":
-        from .run_command import main as run_job
+        from .run.command import main as run_job
 
         return run_job(words[1:])
     if first == "hook":
-        from .hook_command import main as hook
+        from .hooks.command import main as hook
 
         return hook(words[1:])
     _open_streams()
     if first in COMMANDS:
         if os.path.exists(first):
             print(f"diagnose: `{first}` is read as the command; ./{first} is the path", file=sys.stderr)
-        return _typer("cli_commands", words)
+        return _typer("commands.named", words)
     _refuse_near_miss(first, words)
     plain = _plain(words)
     if plain is not None:
-        from .reporting import Options, run
+        from .commands.reporting import Options, run
 
         return run(Options(**plain))
-    return _typer("cli_report", words)
+    return _typer("commands.report_options", words)
 
 
 PLAIN_FLAGS = {"--exit-zero": "exit_zero", "--full": "full", "-q": "quiet", "--no-redact": "no_redact"}

@@ -11,27 +11,27 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .account import Found, account
-from .account_words import no_log
 from .advice import idle_notices
 from .catalogue import Catalogue, load_rules, rule_folders
 from .correlation import correlate
 from .diagnosis import decide
 from .errors import SourceError, UsageError
 from .events import EventReader
-from .facts import read_facts
+from .facts.gathering import read_facts
 from .job import JobContext, build_job
-from .known_bugs import settle_known_bugs
-from .narrowing import narrow
-from .reading import Deadline, Progress, read_all
+from .known_bugs.matching import settle_known_bugs
 from .report import Gap, Report
 from .scan import Scan
-from .scanner import ScanRules
+from .scanning.reading import Deadline, Progress, read_all
+from .scanning.scanner import ScanRules
 from .sources import Input
-from .translation import Translator
+from .telling.account import Found, account
+from .telling.account_words import no_log
+from .telling.narrowing import narrow
+from .words.translation import Translator
 
 if TYPE_CHECKING:
-    from .recorder_dump import Dump
+    from .recorder.dump import Dump
 
 MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
 UNREAD_KINDS = ("recorder", "scan")
@@ -65,7 +65,7 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     catalogue = load_rules(*rules)
     scan_rules, deadline = ScanRules(catalogue), Deadline.after(budget_s)
     if engine == "ray":
-        from .ray_engine import read_on_ray  # an optional extra
+        from .cluster.ray_engine import read_on_ray  # an optional extra
 
         scan = read_on_ray(inputs, scan_rules, deadline, progress, address, on_every_node)
     else:
@@ -147,7 +147,7 @@ def reduce(
 def _dumps(scan: Scan) -> list[Dump]:
     if not scan.dumps:
         return []
-    from .recorder_dump import Dump
+    from .recorder.dump import Dump
 
     return [Dump.from_json(d) for d in scan.dumps]
 

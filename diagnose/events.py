@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
-from .firing import with_table
 from .matcher import Candidate, Matcher, PatternTimeout, read_fields
 from .prefixes import Line, Prefix, read_lines, speaker_key
 from .rule import Role, Rule
+from .rulebook.firing import with_table
 from .scan import Hit, SourceScan
-from .scan_rules import STACK
+from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from diagnose.recorder_dump import Dump, Entry
-from diagnose.recorder_pairs import Unpaired, unpaired, waits
-from diagnose.recorder_steps import MAX_DIVERGENCES, Mismatch, Tail, mismatches, tail_of
-from diagnose.recorder_tracks import GroupKey, Recorder, Shapes, Track, recorders, tracks
+from diagnose.recorder.dump import Dump, Entry
+from diagnose.recorder.pairs import Unpaired, unpaired, waits
+from diagnose.recorder.steps import MAX_DIVERGENCES, Mismatch, Tail, mismatches, tail_of
+from diagnose.recorder.tracks import GroupKey, Recorder, Shapes, Track, recorders, tracks
 
 MAX_SIDES = 4  # shown of ranks that differ from the others and from each other
 

@@ -23,9 +23,9 @@ from types import TracebackType
 from typing import Any
 
 from .config import Config, load_config
-from .hook_ask import ask, deadline_after, say
-from .hook_environment import attempt_folder, read_environment
-from .hook_request import HookRequest
+from .hooks.ask import ask, deadline_after, say
+from .hooks.environment import attempt_folder, read_environment
+from .hooks.request import HookRequest
 
 __all__ = ["diagnose_on_failure", "install", "report_failure", "uninstall"]
 

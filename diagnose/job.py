@@ -14,7 +14,7 @@ from .placement import Places, place
 from .tracebacks import Traceback
 
 if TYPE_CHECKING:
-    from .recorder_dump import Dump
+    from .recorder.dump import Dump
 
 CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
 

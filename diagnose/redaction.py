@@ -13,8 +13,8 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
 from .lazy_pattern import lazy
-from .redaction_patterns import Found, find_private, find_secrets, secret_kind
 from .report import Evidence, Fact, FactValue, Report, Span
+from .telling.redaction_patterns import Found, find_private, find_secrets, secret_kind
 
 # Words of the contract and of the catalogue: never log text.
 _OURS = frozenset(

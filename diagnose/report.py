@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, fields, is_dataclass
 from typing import Any
 
 from .lazy_pattern import lazy
-from .report_parts import (
+from .telling.report_parts import (
     Alternative,
     Attempt,
     Certainty,

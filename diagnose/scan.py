@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .errors import SourceError
-from .windows import Windows
+from .scanning.windows import Windows
 
 SCAN_VERSION = 1
 FIRST = 6  # occurrences of a rule that are kept per speaker: the first ones …

@@ -16,10 +16,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, cast
 
-from .archives import read_members
 from .errors import SourceError
-from .folders import SKIPPED_FOLDERS, Seen, expand_pattern, walk_folder
-from .kinds import (
+from .inputs.archives import read_members
+from .inputs.folders import SKIPPED_FOLDERS, Seen, expand_pattern, walk_folder
+from .inputs.kinds import (
     PEEK_BYTES,
     Compression,
     Container,
@@ -31,10 +31,10 @@ from .kinds import (
     kind_of,
     suffix_of,
 )
+from .inputs.quoted_logs import has_fences, is_paste
+from .inputs.remote import find_remote, is_url, open_remote
+from .inputs.streams import Inflated, Joined, Stream, missing_extra, peek
 from .lazy_pattern import lazy
-from .markdown import has_fences, is_paste
-from .remote_sources import find_remote, is_url, open_remote
-from .streams import Inflated, Joined, Stream, missing_extra, peek
 
 MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole

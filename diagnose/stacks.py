@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from diagnose.prefixes import Line, speaker_key
-from diagnose.stack_forms import (
+from diagnose.traces.stack_forms import (
     ProcessHead,
     StackFrame,
     ThreadHead,

@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
-from diagnose.library_paths import is_library
 from diagnose.prefixes import Line, Prefix
-from diagnose.traceback_assembly import Assembly
-from diagnose.traceback_lines import Frame, read_exception
-from diagnose.traceback_segment import MESSAGE_CHARS, Relation, Segment
-from diagnose.traceback_streams import assemble
+from diagnose.traces.assembly import Assembly
+from diagnose.traces.library_paths import is_library
+from diagnose.traces.segment import MESSAGE_CHARS, Relation, Segment
+from diagnose.traces.traceback_lines import Frame, read_exception
+from diagnose.traces.traceback_streams import assemble
 
 from .lazy_pattern import lazy
 

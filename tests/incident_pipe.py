@@ -12,12 +12,12 @@ from diagnose.catalogue import Catalogue, load_rules
 from diagnose.correlation import correlate
 from diagnose.diagnosis import Verdict, decide
 from diagnose.events import EventReader
-from diagnose.facts import Facts, read_facts
+from diagnose.facts.gathering import Facts, read_facts
 from diagnose.job import Job, build_job
-from diagnose.known_bugs import settle_known_bugs
-from diagnose.reading import Deadline, read_all
-from diagnose.report_parts import Notice
-from diagnose.scanner import ScanRules
+from diagnose.known_bugs.matching import settle_known_bugs
+from diagnose.scanning.reading import Deadline, read_all
+from diagnose.scanning.scanner import ScanRules
+from diagnose.telling.report_parts import Notice
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 

@@ -14,8 +14,8 @@ from diagnose.advice.memory import usage
 from diagnose.advice.resources import demands, visible_devices
 from diagnose.advice.step import size_mib
 from diagnose.advice.timeouts import present_timeout_s, propose_s, setting_for
-from diagnose.facts import facts_of
-from diagnose.report_parts import RemedyStep
+from diagnose.facts.gathering import facts_of
+from diagnose.telling.report_parts import RemedyStep
 
 BATCH = "config.batch-size-mismatch"
 BATCHES = st.integers(1, 4096)

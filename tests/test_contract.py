@@ -17,9 +17,10 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from diagnose import JobContext, Text, diagnose, render, report_schema
+from diagnose import JobContext, Text, diagnose, render
 from diagnose.errors import SourceError, UsageError
-from diagnose.report_schema import schema
+from diagnose.telling import report_schema
+from diagnose.telling.report_schema import schema
 
 from .command_line import FIXTURES, HEALTHY, OOM, tell
 

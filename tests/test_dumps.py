@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.dumps import FAULTS, VERSIONS, Job, dumps
 from diagnose.flight_recorder import compare
-from diagnose.recorder_reader import read_dumps
+from diagnose.recorder.reader import read_dumps
 
 KINDS = {
     "missing": "missing",

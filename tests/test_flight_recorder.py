@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 
 from diagnose.flight_recorder import compare
-from diagnose.recorder_reader import read_dumps
+from diagnose.recorder.reader import read_dumps
 
 STEP = ["all_gather", "all_reduce", "broadcast"]
 

@@ -16,11 +16,11 @@ from pathlib import Path
 import pytest
 import yaml
 
-from diagnose.hook_environment import attempt_folder, count_nodes, nodes_of_command, read_environment
-from diagnose.hook_request import HookRequest, KeptCopy, decode_request, encode_request, module_command
-from diagnose.hook_shared import SharedFolder, plain_name
-from diagnose.hook_summary import summary_lines
-from diagnose.hook_worker import bound_by_nodes
+from diagnose.hooks.environment import attempt_folder, count_nodes, nodes_of_command, read_environment
+from diagnose.hooks.request import HookRequest, KeptCopy, decode_request, encode_request, module_command
+from diagnose.hooks.shared import SharedFolder, plain_name
+from diagnose.hooks.summary import summary_lines
+from diagnose.hooks.worker import bound_by_nodes
 from diagnose.report import Diagnosis, Report
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,7 +39,7 @@ def _surroundings(tmp_path, monkeypatch):
     for name in [n for n in os.environ if n.startswith(("SLURM", "DIAGNOSE", "TORCHELASTIC", "RANK", "PET_"))]:
         monkeypatch.delenv(name)
     (tmp_path / "bin").mkdir()
-    command(tmp_path, "diagnose", 'case $1 in run|hook) m=${1}_command; shift;; *) m=__main__;; esac\n'
+    command(tmp_path, "diagnose", 'case $1 in run) m=run.command; shift;; hook) m=hooks.command; shift;; *) m=__main__;; esac\n'
             f'exec {sys.executable} -m diagnose.$m "$@"\n')  # fmt: skip
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
@@ -143,7 +143,7 @@ def test_broken_configuration_is_one_line(tmp_path):
 
 def test_module_beside_the_script_is_not_taken_for_ours(tmp_path):
     (tmp_path / "diagnose.py").write_text("raise SystemExit('wrong module')")
-    done = subprocess.run([*module_command("hook_reporter")], input=b"", capture_output=True, check=False)
+    done = subprocess.run([*module_command("hooks.reporter")], input=b"", capture_output=True, check=False)
     assert b"wrong module" not in done.stderr
 
 
@@ -326,7 +326,7 @@ def fake(tmp_path, name, text):
 def test_lightning_callback_reports_what_on_exception_gets(tmp_path):
     fake(tmp_path, "pytorch_lightning", "class Callback:\n    def setup(self, *a): pass\n")
     script = (
-        "import pytorch_lightning\nfrom diagnose.hook_frameworks import lightning_callback\n"
+        "import pytorch_lightning\nfrom diagnose.hooks.frameworks import lightning_callback\n"
         "c = lightning_callback(output='report.md')\nassert isinstance(c, pytorch_lightning.Callback)\n"
         "try: 1 / 0\nexcept ZeroDivisionError as e: c.on_exception(None, None, e)\n"
     )
@@ -337,7 +337,7 @@ def test_lightning_callback_reports_what_on_exception_gets(tmp_path):
 def test_transformers_callback_watches_while_training(tmp_path):
     fake(tmp_path, "transformers", "class TrainerCallback: pass\n")
     script = (
-        "import sys\nfrom diagnose.hook_frameworks import transformers_callback\nb = sys.excepthook\n"
+        "import sys\nfrom diagnose.hooks.frameworks import transformers_callback\nb = sys.excepthook\n"
         "c = transformers_callback(output='report.md')\nc.on_train_begin(1, 2, 3)\nc.on_train_end(1, 2, 3)\n"
         "assert sys.excepthook is b\nc.on_train_begin(1, 2, 3, model=4)\nraise ValueError('in train')"
     )
@@ -346,7 +346,7 @@ def test_transformers_callback_watches_while_training(tmp_path):
 
 
 def test_callbacks_need_no_framework():
-    code = "from diagnose.hook_frameworks import *\nlightning_callback()\ntransformers_callback()\nray_driver()"
+    code = "from diagnose.hooks.frameworks import *\nlightning_callback()\ntransformers_callback()\nray_driver()"
     assert python(code).returncode == 0
 
 
@@ -355,7 +355,7 @@ def test_ray_driver_reads_the_sessions_logs(tmp_path):
     logs.mkdir(parents=True)
     (logs / "worker-abc.err").write_text(OOM)
     script = (
-        "from diagnose.hook_frameworks import ray_driver\nwith ray_driver(output='r.json'): raise ValueError('task')"
+        "from diagnose.hooks.frameworks import ray_driver\nwith ray_driver(output='r.json'): raise ValueError('task')"
     )
     done = python(script, RAY_TMPDIR=str(tmp_path / "ray"))
     files = [row["file"] for row in json.loads(Path("r.json").read_text())["inputs"]]

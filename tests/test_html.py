@@ -11,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.rendering import render
 from diagnose.report import (
     Diagnosis,
     Evidence,
@@ -24,6 +23,7 @@ from diagnose.report import (
     from_dict,
     to_json,
 )
+from diagnose.views.rendering import render
 
 from .browser import Browser, find_chromium
 from .report_samples import all_samples, cuda_oom, straggler

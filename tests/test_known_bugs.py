@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.facts import facts_of
-from diagnose.known_bugs import BUGS, TABLE, details, fixes_of, standing
-from diagnose.known_bugs_by_version import TABLE as BY_VERSION
+from diagnose.facts.gathering import facts_of
+from diagnose.known_bugs.by_version import TABLE as BY_VERSION
+from diagnose.known_bugs.conditions import condition_holds, judge, settling_command
+from diagnose.known_bugs.matching import BUGS, TABLE, details, fixes_of, standing
+from diagnose.known_bugs.versions import is_range
 from diagnose.rule import Rule
-from diagnose.version_conditions import condition_holds, judge, settling_command
-from diagnose.versions import is_range
 
 from .incident_pipe import catalogue, look, write
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.normalise import DRESS_LITERALS, Normaliser, needs_normalising, normalise
+from diagnose.inputs.normalise import DRESS_LITERALS, Normaliser, needs_normalising, normalise
 
 STAMP = "2026-11-20T17:00:00.123456789Z"
 

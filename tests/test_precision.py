@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.kinds import kind_of
+from diagnose.inputs.kinds import kind_of
 from diagnose.sources import Text
 
 ROOT = Path(__file__).parent.parent

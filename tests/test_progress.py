@@ -8,7 +8,7 @@ from functools import cache
 from diagnose.blocks import cut_blocks, normalise_blocks
 from diagnose.rule import Form, Rule
 from diagnose.scan import SourceScan, seal
-from diagnose.scanner import Scanner, ScanRules
+from diagnose.scanning.scanner import Scanner, ScanRules
 
 
 @cache

@@ -15,12 +15,12 @@ import yaml
 
 from benchmarks.jobs.generate import generate
 from diagnose import render
+from diagnose.cluster.nodes import node_names
+from diagnose.cluster.ray_engine import _batches
+from diagnose.cluster.tasks import scan_parts, scan_paths
 from diagnose.engine import diagnose
 from diagnose.errors import MissingExtra
-from diagnose.parts import Part, cut_parts
-from diagnose.ray_engine import _batches
-from diagnose.ray_nodes import node_names
-from diagnose.ray_tasks import scan_parts, scan_paths
+from diagnose.scanning.parts import Part, cut_parts
 from diagnose.sources import Source, find_sources
 
 from .s3_server import serve_s3
@@ -66,7 +66,7 @@ def cluster(store: str) -> Iterator[Any]:
 @pytest.fixture
 def nodes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """What no node could read would be read by this process; then these tests would prove little."""
-    monkeypatch.setattr("diagnose.ray_engine._Pool._here", lambda _, part, __: pytest.fail(f"{part} was read here"))
+    monkeypatch.setattr("diagnose.cluster.ray_engine._Pool._here", lambda _, part, __: pytest.fail(f"{part} was read here"))
 
 
 def told(*inputs: str, **options: Any) -> str:
@@ -91,7 +91,7 @@ def test_large_file_is_read_in_parts(cluster: Any, tmp_path: Path, monkeypatch: 
     lines = b"step 12 of 99 is done, loss 3.2\n" * 40_000 + next(FIXTURE.rglob("stderr.log")).read_bytes()
     (tmp_path / "rank3.log").write_bytes(lines)
     whole = told(str(tmp_path))
-    monkeypatch.setattr("diagnose.parts.SEGMENT_BYTES", 200_000)
+    monkeypatch.setattr("diagnose.scanning.parts.SEGMENT_BYTES", 200_000)
     assert whole == told(str(tmp_path), engine="ray", address=cluster.address)
 
 

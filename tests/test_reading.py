@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
-from diagnose import parts
 from diagnose.catalogue import Catalogue
 from diagnose.deadline import Deadline
-from diagnose.reading import read_all
 from diagnose.rule import Form, Rule
 from diagnose.scan import Scan, scan_to_json
-from diagnose.scanner import ScanRules
+from diagnose.scanning import parts
+from diagnose.scanning.reading import read_all
+from diagnose.scanning.scanner import ScanRules
 from diagnose.sources import Input, Text
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.recorder_child import reduce_dump
-from diagnose.recorder_dump import Dump
-from diagnose.recorder_reader import Limits, Unreadable, is_dump, rank_from_name, read_dumps
-from diagnose.recorder_reduction import BadDumpError
+from diagnose.recorder.child import reduce_dump
+from diagnose.recorder.dump import Dump
+from diagnose.recorder.reader import Limits, Unreadable, is_dump, rank_from_name, read_dumps
+from diagnose.recorder.reduction import BadDumpError
 
 ENTRY = {
     "record_id": 38,

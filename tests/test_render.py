@@ -13,10 +13,6 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from diagnose.errors import UsageError
-from diagnose.language import _TEXTS, words
-from diagnose.phrases import byte_size, clock, duration, who
-from diagnose.printable import printable, printable_spans
-from diagnose.rendering import FORMATS, format_of, render
 from diagnose.report import (
     Alternative,
     CollectiveRow,
@@ -38,8 +34,12 @@ from diagnose.report import (
     Symptom,
     TimelineEntry,
 )
-from diagnose.templating import OURS, _environment
-from diagnose.view_parts import View
+from diagnose.views.parts import View
+from diagnose.views.rendering import FORMATS, format_of, render
+from diagnose.views.templating import OURS, _environment
+from diagnose.words.language import _TEXTS, words
+from diagnose.words.phrases import byte_size, clock, duration, who
+from diagnose.words.printable import printable, printable_spans
 
 from .report_samples import OOM_LINE, all_samples, cuda_oom, straggler
 

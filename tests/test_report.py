@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnose.report import Diagnosis, Evidence, Link, Report, Stats, dumps, from_dict, to_json
-from diagnose.report_schema import SCHEMA_PATH, dumps_schema, schema
+from diagnose.telling.report_schema import SCHEMA_PATH, dumps_schema, schema
 
 from .report_samples import all_samples
 

@@ -20,12 +20,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.run_keep import Kept
-from diagnose.run_launcher import launcher_of, log_patterns
-from diagnose.run_options import seconds
+from diagnose.run.keep import Kept
+from diagnose.run.launcher import launcher_of, log_patterns
+from diagnose.run.options import seconds
 
 ROOT = Path(__file__).resolve().parent.parent
-RUN = [sys.executable, "-m", "diagnose.run_command"]
+RUN = [sys.executable, "-m", "diagnose.run.command"]
 OOM = (
     "[rank0]: Traceback (most recent call last):\n"
     '[rank0]:   File "train.py", line 3, in <module>\n'
@@ -459,9 +459,9 @@ def test_copy_holds_head_and_tail_whatever_the_chunks(tmp_path_factory, total, h
 def test_run_goes_on_when_no_helper_can_be_started(number):
     """RLIMIT_NPROC of a shared login node: the job itself still runs."""
     code = (
-        "import os, sys\nfrom diagnose import run_command\nreal, calls = os.fork, []\n"
+        "import os, sys\nfrom diagnose.run import command\nreal, calls = os.fork, []\n"
         f"def fork():\n    calls.append(1)\n    if len(calls) == {number}: raise BlockingIOError(11, 'no more')\n"
-        "    return real()\nos.fork = fork\nsys.exit(run_command.main(['--', 'sh', '-c', 'echo runs; exit 6']))"
+        "    return real()\nos.fork = fork\nsys.exit(command.main(['--', 'sh', '-c', 'echo runs; exit 6']))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20, check=False)
     assert (done.returncode, done.stdout) == (6, b"runs\n")

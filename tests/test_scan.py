@@ -30,8 +30,8 @@ from diagnose.scan import (
     seal,
     source_to_json,
 )
-from diagnose.scanner import Scanner, ScanRules
-from diagnose.windows import is_frame
+from diagnose.scanning.scanner import Scanner, ScanRules
+from diagnose.scanning.windows import is_frame
 
 
 def rule(name: str, pattern: str, *literals: str, match: str = "line", role: str = "symptom", **more: object) -> Rule:

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.stack_forms import StackFrame
-from diagnose.stack_tree import label_ranges, merge_stacks, tree_lines
 from diagnose.stacks import StackDump, StackThread
-from diagnose.standing import classify, is_idle
+from diagnose.traces.stack_forms import StackFrame
+from diagnose.traces.stack_tree import label_ranges, merge_stacks, tree_lines
+from diagnose.traces.standing import classify, is_idle
 
 C10D = "torch/distributed/distributed_c10d.py"
 MAIN = StackFrame("main", "train.py", 130)

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.native_traces import NativeTrace, find_native_traces
 from diagnose.prefixes import Line, read_lines
 from diagnose.stacks import StackDump, find_stacks
+from diagnose.traces.native import NativeTrace, find_native_traces
 
 
 def lines_of(text: str) -> list[Line]:

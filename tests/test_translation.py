@@ -11,11 +11,11 @@ import pytest
 
 import diagnose
 from diagnose.catalogue import SHIPPED, Catalogue, load_rules, rule_folders
-from diagnose.catalogue_page import cause_page
-from diagnose.language import language_of
 from diagnose.report import Report
 from diagnose.rule import Cause, Remedy
-from diagnose.translation import ENGLISH, Step, Translation, Translator, placeholders, translation_faults
+from diagnose.rulebook.page import cause_page
+from diagnose.words.language import language_of
+from diagnose.words.translation import ENGLISH, Step, Translation, Translator, placeholders, translation_faults
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CHINESE = re.compile(r"[\u4e00-\u9fff]")

@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from diagnose.webhook import MOST_CHARACTERS, message, post
+from diagnose.hooks.webhook import MOST_CHARACTERS, message, post
 
 
 @pytest.fixture

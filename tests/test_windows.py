@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnose.windows import MAX_TEXT, REACH_BYTES, Walk, cut_opening, walk_for
+from diagnose.scanning.windows import MAX_TEXT, REACH_BYTES, Walk, cut_opening, walk_for
 
 
 def taken(walk: Walk | None, lines: list[bytes]) -> list[bytes]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..facts_store import Facts
+from ..facts.store import Facts
 from .batch import batch_advice
 from .bugs import bug_advice
 from .connections import connection_advice

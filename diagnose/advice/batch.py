@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..facts_store import Facts
+from ..facts.store import Facts
 from .batch_flags import flags_for
 from .step import Advice, whole
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from ..facts_store import Facts
+from ..facts.store import Facts
 
 
 class Sizes(Protocol):

@@ -9,8 +9,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts_store import Facts
-from ..versions import in_range
+from ..facts.store import Facts
+from ..known_bugs.versions import in_range
 from .step import Advice
 
 ECHOES = ("nccl.remote-error", "network.connection-reset", "network.connection-refused")

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..facts_store import Facts
-from ..report_parts import Evidence, Notice, RemedyStep
+from ..facts.store import Facts
+from ..telling.report_parts import Evidence, Notice, RemedyStep
 from .step import Advice, whole
 
 ROLES = ("actor", "critic", "ref", "reward")

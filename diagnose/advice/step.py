@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..lazy_pattern import lazy
-from ..report_parts import RemedyStep, When
+from ..telling.report_parts import RemedyStep, When
 
 ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts_store import Facts
+from ..facts.store import Facts
 from .step import Advice
 
 STEP_S = 1800  # proposals are whole half hours: nobody tunes a time-out by the minute

@@ -15,7 +15,7 @@ from ..collectives import GroupTable, collective_tables
 from ..events import Event
 from ..job import Job, RankInfo
 from ..prefixes import Line
-from ..ranges import rank_ranges
+from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later

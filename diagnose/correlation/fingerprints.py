@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ..events import Event
 from ..job import Job
-from ..ranges import rank_ranges
+from ..words.ranges import rank_ranges
 from .finding import Certainty, Exhibit, Finding
 
 Call = tuple[str, str]  # operation, shape

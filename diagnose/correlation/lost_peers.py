@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from ..events import Event
 from ..job import Job
-from ..ranges import rank_ranges
+from ..words.ranges import rank_ranges
 from .finding import Finding, exhibits
 
 

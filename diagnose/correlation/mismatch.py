@@ -13,7 +13,7 @@ from collections.abc import Iterator
 
 from ..collectives import GroupTable, Stuck, collective_tables
 from ..job import Job
-from ..ranges import rank_ranges
+from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
 # Operations in which every rank passes the same number of elements; in the others sizes differ by right.

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ..job import Job
-from ..ranges import rank_ranges
+from ..words.ranges import rank_ranges
 from .finding import Finding, exhibits
 
 

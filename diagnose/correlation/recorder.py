@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..job import Job
-from ..ranges import rank_ranges
+from ..words.ranges import rank_ranges
 from .finding import Certainty, Exhibit, Finding
 
 if TYPE_CHECKING:

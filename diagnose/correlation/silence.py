@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from ..attempts import FAILING
 from ..job import Job, RankInfo
-from ..ranges import rank_ranges
+from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
 MAX_SHARE = 0.34

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..job import Job
-from ..ranges import rank_ranges
+from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
 if TYPE_CHECKING:
-    from ..stack_tree import StackTree
     from ..stacks import StackDump
+    from ..traces.stack_tree import StackTree
 
 Placed = tuple[int | str, str, "StackDump"]  # rank or label, source, dump
 SLOW = {"save": "storage.slow-save"}
@@ -40,7 +40,7 @@ def stack_tree(job: Job) -> StackTree | None:
     placed = placed_stacks(job)
     if not placed:
         return None
-    from ..stack_tree import merge_stacks
+    from ..traces.stack_tree import merge_stacks
 
     return merge_stacks((label, dump) for label, _, dump in placed)
 
@@ -50,7 +50,7 @@ def find(job: Job) -> Iterator[Finding]:
     placed = [p for p in placed_stacks(job) if not p[2].reason]  # a reason: the process died there
     if len({label for label, _, _ in placed}) < 2:
         return
-    from ..stack_tree import merge_stacks
+    from ..traces.stack_tree import merge_stacks
 
     tree = merge_stacks((label, dump) for label, _, dump in placed)
     ranks = tuple(sorted(x for x in tree.suspects if isinstance(x, int)))
@@ -72,7 +72,7 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _is_library(path: str) -> bool:
-    from ..library_paths import is_library
+    from ..traces.library_paths import is_library
 
     return is_library(path)
 
@@ -86,7 +86,7 @@ def _together(tree: StackTree) -> str:
 
 def _shown(job: Job, placed: list[Placed], labels: tuple[int | str, ...]) -> tuple[Exhibit, ...]:
     """The innermost frames of these ranks' main threads, at their own lines."""
-    from ..stack_tree import main_thread
+    from ..traces.stack_tree import main_thread
 
     found = []
     for label in labels:

@@ -1,0 +1,1 @@
+"""The map step on a Ray cluster."""

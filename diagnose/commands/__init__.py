@@ -1,0 +1,1 @@
+"""The commands behind `cli.py`, each loaded only when it is asked for."""

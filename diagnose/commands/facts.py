@@ -1,0 +1,91 @@
+"""`diagnose facts PATH...`: what the logs and the files beside them say about the job, each value with its line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, Optional
+
+import typer
+
+from ..facts.store import Facts, Known
+
+app = typer.Typer(pretty_exceptions_enable=False)
+NAME_WIDTH = 26
+VALUE_WIDTH = 40
+MAX_VALUES = 8  # different values of one fact that are shown
+
+
+@app.command("facts")
+def facts(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, configuration files, folders, archives")],
+    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
+) -> int:
+    """Print what is known of the job: versions, sizes, time-outs, settings; and where ranks or files disagree."""
+    found = facts_in(paths, rules or ())
+    typer.echo(to_json(found) if as_json else to_text(found), nl=False)
+    return 0
+
+
+def facts_in(paths: Sequence[str], rules: Sequence[str] = ()) -> Facts:
+    """Yield the facts of everything in `paths`. Raises `DiagnoseError`."""
+    from ..advice import idle_notices
+    from ..catalogue import load_rules
+    from ..events import EventReader
+    from ..facts.gathering import read_facts
+    from ..job import build_job
+    from ..known_bugs.matching import settle_known_bugs
+    from ..scanning.reading import Deadline, read_all
+    from ..scanning.scanner import ScanRules
+
+    catalogue = load_rules(*rules)
+    scan = read_all(list(paths), ScanRules(catalogue), Deadline())
+    reader = EventReader(catalogue)
+    job = build_job([reader.read(s) for s in scan.sources.values() if s.skipped is None and s.kind != "recorder"])
+    found = read_facts(job)
+    notices = (*found.notices, *idle_notices(found), *settle_known_bugs(job, found, catalogue))
+    return Facts(found.known, found.libraries, notices)
+
+
+def to_text(found: Facts) -> str:
+    """Yield the facts as lines: name, value, where; then the notices."""
+    lines = [line for name in found.known for line in _lines(name, found.all(name)[:MAX_VALUES])]
+    if not lines:
+        lines = ["no facts found"]
+    for notice in found.notices:
+        lines += ["", f"{notice.topic}: {notice.text}"]
+        lines += [f"  $ {step.command}" for step in notice.remedy if step.command]
+    return "\n".join(map(_printable, lines)) + "\n"
+
+
+def to_json(found: Facts) -> str:
+    """Yield the facts and notices as one JSON object; the same facts give the same text."""
+    rows: dict[str, list[dict[str, Any]]] = {
+        name: [{"value": k.value, "source": k.place, "ranks": list(k.ranks)} for k in known]
+        for name, known in found.known.items()
+    }
+    notices = [{"topic": n.topic, "text": n.text} for n in found.notices]
+    return json.dumps({"facts": rows, "notices": notices}, ensure_ascii=False, indent=2) + "\n"
+
+
+def _lines(name: str, values: Sequence[Known]) -> list[str]:
+    shown = []
+    for number, known in enumerate(values):
+        label = name if number == 0 else ""
+        text = str(known.value)
+        value = text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 1] + "…"
+        shown.append(
+            f"{label:<{NAME_WIDTH}} {value:<{VALUE_WIDTH}} {known.place}{_who(known, len(values) > 1)}".rstrip()
+        )
+    return shown
+
+
+def _who(known: Known, differs: bool) -> str:
+    from ..words.ranges import rank_ranges
+
+    return f"  ranks {rank_ranges(known.ranks)}" if differs and known.ranks else ""
+
+
+def _printable(line: str) -> str:
+    return "".join(c if c.isprintable() else "?" for c in line)

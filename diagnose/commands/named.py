@@ -1,0 +1,112 @@
+"""The named commands: scan, facts, case, rules, explain, schema, hook."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+from ..errors import RuleError, UsageError
+from . import facts as cli_facts
+from . import rules as cli_rules
+from . import running as cli_run
+
+app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
+app.add_typer(cli_rules.app, name="rules")
+app.command("facts")(cli_facts.facts)
+cli_run.add_commands(app)
+
+
+@app.callback()
+def commands() -> None:
+    """Name the root cause of a failed distributed training job; `diagnose PATH...` is the default command."""
+
+
+@app.command()
+def scan(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.scan.json.gz")],
+    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,
+    budget: Annotated[Optional[float], typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,
+) -> int:
+    """Read logs into a small portable file that `diagnose` takes as input elsewhere."""
+    from ..catalogue import load_rules
+    from ..engine import require_something
+    from ..scan import scan_to_json
+    from ..scanning.reading import Deadline, read_all
+    from ..scanning.scanner import ScanRules
+
+    found = read_all(paths, ScanRules(load_rules(*(rules or []))), Deadline.after(budget))
+    require_something(found)
+    data = scan_to_json(found).encode("utf-8", "replace")
+    try:
+        output.write_bytes(gzip.compress(data, mtime=0) if output.suffix == ".gz" else data)
+    except OSError as error:
+        raise UsageError(f"-o {output}: {error.strerror or error}") from error
+    typer.echo(f"diagnose: wrote {output} ({len(found.sources)} sources)", err=True)
+    return 0
+
+
+@app.command()
+def case(
+    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives")],
+    output: Annotated[Path, typer.Option("-o", "--output", help="CASE.tar.gz")],
+) -> int:
+    """Pack a redacted, trimmed case to report a wrong verdict with."""
+    from ..catalogue import load_rules
+    from ..engine import reduce, require_something
+    from ..scanning.reading import Deadline, read_all
+    from ..scanning.scanner import ScanRules
+    from ..telling.account import account
+    from ..telling.case_file import pack_case
+
+    catalogue = load_rules()
+    found = read_all(paths, ScanRules(catalogue), Deadline.after(None))
+    require_something(found)
+    report = account(reduce(found, catalogue), catalogue, found)
+    try:
+        output.write_bytes(pack_case(found, report))
+    except OSError as error:
+        raise UsageError(f"-o {output}: {error.strerror or error}") from error
+    typer.echo(f"diagnose: wrote {output}; fill in truth.yaml and read the logs once before you send it", err=True)
+    return 0
+
+
+@app.command()
+def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> int:
+    """Print the JSON Schema of the report."""
+    if what != "report":
+        raise UsageError(f"schema {what}: only `report` has one here; see also `diagnose rules schema`")
+    from ..telling.report_schema import schema as report_schema
+
+    typer.echo(json.dumps(report_schema(), indent=2))
+    return 0
+
+
+@app.command()
+def explain(
+    cause: Annotated[str, typer.Argument(metavar="CAUSE", help="an id such as memory.cuda-oom")],
+    lang: Annotated[Optional[str], typer.Option(help="en or zh (default: from the locale)")] = None,
+) -> int:
+    """Print the page of a cause: what it means, what it brings about, what to do."""
+    from ..catalogue import load_rules, rule_folders
+    from ..rulebook.page import cause_page
+    from ..words.language import choose_language
+    from ..words.translation import Translator
+
+    language = choose_language(lang, os.environ)
+    catalogue = load_rules()
+    if cause not in catalogue.causes:
+        from difflib import get_close_matches
+
+        if cause == "unknown":
+            raise RuleError("unknown is the answer where no line names a cause; the report says what to collect")
+        near = get_close_matches(cause, catalogue.causes, 1, 0.6)
+        raise RuleError(f"no cause {cause}" + (f"; did you mean {near[0]}?" if near else "; see `diagnose rules list`"))
+    translator = Translator(language, rule_folders())
+    typer.echo(cause_page(catalogue, catalogue.causes[cause], translator))
+    return 0

@@ -1,0 +1,208 @@
+"""What `diagnose PATH...` does once its options are known: reads, decides, prints the report, writes it where asked."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import UsageError
+from ..report import Report
+from ..words.language import choose_language
+
+FORMATS = ("terminal", "markdown", "html", "json", "slack", "github", "junit")
+SUFFIXES = {".md": "markdown", ".html": "html", ".htm": "html", ".json": "json", ".txt": "terminal", ".xml": "junit"}
+PRIVATE = ("markdown", "html", "slack")  # forms that are pasted in public: privacy items go, secrets always do
+
+
+@dataclass(slots=True)
+class Options:
+    """The options of the command, by their names there."""
+
+    paths: list[str] | None = None
+    output: list[Path] | None = None
+    format: str | None = None  # terminal, where no configuration says otherwise
+    rules: list[str] | None = None
+    rank_from: str | None = None
+    tz: str | None = None
+    exit_code: int | None = None
+    world_size: int | None = None
+    since: str | None = None
+    until: str | None = None
+    rank: int | None = None
+    lang: str | None = None
+    template: Path | None = None
+    why: str | None = None
+    full: bool = False
+    workers: int | None = None
+    engine: str = "local"
+    address: str | None = None
+    on_every_node: list[str] | None = None
+    budget: float | None = None
+    redact: bool | None = None
+    exit_zero: bool = False
+    quiet: bool = False
+    verbose: int = 0
+    version: bool = False
+    templates: str | None = None  # from the configuration: a folder of templates
+
+
+def run(given: Options) -> int:
+    """Report as the options say; yield the exit code."""
+    if given.version:
+        return _version()
+    _add_configured(given)
+    form = given.format or "terminal"
+    _check(form, given)
+    lang = choose_language(given.lang, os.environ)
+    found = _diagnose(given, lang)
+    show = _Shower(found, given, lang)
+    for path in given.output or []:
+        _write(path, show.text(_form_of(path), 100, False))
+    if given.why is not None:
+        from ..telling.why import why
+
+        print(why(show.redacted("terminal")[0], given.why))
+    elif not given.quiet:
+        sys.stdout.write(show.text(form, _width(), sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
+    return 0 if given.exit_zero or found.diagnosis is None else 1
+
+
+def _diagnose(given: Options, lang: str) -> Report:
+    from ..engine import diagnose
+    from ..job import JobContext
+
+    line = None
+    if given.engine == "ray" and not given.quiet:
+        from ..scanning.progress_line import ProgressLine
+
+        line = ProgressLine()
+    report = diagnose(
+        *_inputs(given),
+        job=JobContext(exit_code=given.exit_code, world_size=given.world_size),
+        budget_s=given.budget,
+        rules=given.rules or (),
+        tz=given.tz,
+        rank_from=given.rank_from,
+        workers=given.workers,
+        engine=given.engine,
+        address=given.address,
+        on_every_node=given.on_every_node or (),
+        progress=line,
+        since=given.since,
+        until=given.until,
+        rank=given.rank,
+        lang=lang,
+    )
+    if line:
+        line.finish()
+    return report
+
+
+def _add_configured(given: Options) -> None:
+    """Fill in what the command line left open from `diagnose.toml` or `[tool.diagnose]`."""
+    from ..config import load_config
+
+    config = load_config()
+    given.rules = [*config.rules, *(given.rules or [])]
+    given.format = given.format or config.format or "terminal"
+    given.redact = given.redact if given.redact is not None else config.redact is not False
+    given.tz = given.tz or config.tz
+    given.rank_from = given.rank_from or config.rank_from
+    given.lang = given.lang or config.lang
+    given.templates = config.templates
+
+
+def _version() -> int:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        print(f"diagnose {version('diagnose-training')}")
+    except PackageNotFoundError:
+        print("diagnose (not installed)")
+    return 0
+
+
+def _check(format: str, given: Options) -> None:
+    if format not in FORMATS:
+        raise UsageError(f"--format {format}: choose one of {', '.join(FORMATS)}")
+    if given.engine not in ("local", "ray"):
+        raise UsageError(f"--engine {given.engine}: choose local or ray")
+    if given.engine != "ray" and (given.address or given.on_every_node):
+        raise UsageError(f"{'--address' if given.address else '--on-every-node'} needs --engine ray")
+    if given.rank is not None and given.rank < 0:
+        raise UsageError(f"--rank {given.rank}: ranks count from 0")
+    for path in given.output or []:
+        _form_of(path)
+
+
+def _form_of(path: Path) -> str:
+    form = SUFFIXES.get(path.suffix.lower())
+    if form is None:
+        raise UsageError(f"-o {path}: no form has this suffix; use one of {', '.join(SUFFIXES)}")
+    return form
+
+
+def _inputs(given: Options) -> list[str]:
+    if given.paths or given.on_every_node:
+        return given.paths or []
+    if sys.stdin is not None and not sys.stdin.isatty():
+        return ["-"]
+    raise UsageError("nothing to read: give a log file or a folder, or pipe text in (see `diagnose --help`)")
+
+
+def _width() -> int:
+    import shutil
+
+    return max(40, min(shutil.get_terminal_size((80, 24)).columns, 200))
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"-o {path}: {error.strerror or error}") from error
+    print(f"diagnose: wrote {path}", file=sys.stderr)
+
+
+class _Shower:
+    """Renders one report in several forms; each form is redacted as it needs."""
+
+    def __init__(self, report: Report, given: Options, lang: str) -> None:
+        self._report, self._given, self._lang = report, given, lang
+
+    def text(self, form: str, width: int, color: bool) -> str:
+        from ..views.rendering import render
+
+        shown, redacted = self.redacted(form)
+        text = render(
+            shown,
+            form,
+            width=width,
+            color=color,
+            full=self._given.full,
+            lang=self._lang,
+            template=self._template(form),
+            redacted=redacted,
+        )
+        return text if text.endswith("\n") else text + "\n"
+
+    def redacted(self, form: str) -> tuple[Report, str]:
+        """Yield the report as this form may show it, and what was replaced."""
+        if not self._given.redact:
+            return self._report, ""
+        from ..redaction import describe, redact
+
+        shown, counts = redact(self._report, privacy=form in PRIVATE)
+        return shown, describe(counts)
+
+    def _template(self, form: str) -> str | None:
+        """`--template` first, then a template of this form's suffix in the configured folder."""
+        if self._given.template:
+            return str(self._given.template)
+        from ..config import template_for
+
+        suffix = next((s for s, name in SUFFIXES.items() if name == form), "")
+        return template_for(self._given.templates, suffix)

@@ -1,0 +1,1 @@
+"""What stands between a failing job and its report; nothing here may hurt the job."""

@@ -1,0 +1,157 @@
+"""The reporter: a process between who asked and who reads. It holds the deadline, leaves a stub, and says where.
+
+In: a `HookRequest` on stdin. Out: report files, lines on stderr, a post to a web hook. It never waits past the
+request's deadline for anything, and whoever asked ends it shortly after.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from ..words.printable import clip, one_line
+from .gather import gather_inputs
+from .request import HookRequest, decode_request, encode_request, module_command, quiet_environment
+from .shared import SCAN_SUFFIX, SharedFolder, plain_name
+from .summary import summary_lines, write_stub
+from .webhook import LIMIT_S as WEBHOOK_S
+from .webhook import post
+
+_LAST_S = 0.5  # for the last lines and the stub, after the worker was ended
+_SCAN_SHARE = 0.5  # of the time, when a scan for all nodes comes before the report
+
+
+def report(request: HookRequest) -> None:
+    """Serves one request."""
+    if request.once is not None and not _is_first(request.once):
+        return
+    if request.interim:
+        os.nice(10)
+    folder = Path(request.folder or tempfile.mkdtemp(prefix="diagnose-hook-"))
+    inputs, gaps = gather_inputs(request, folder)
+    for gap in gaps:
+        _say(request, gap)
+    if not inputs:
+        write_stub(request, [Path(path) for path in request.outputs], (), "The job left nothing to read.")
+        _say(request, f"{_public(request.reason)}; there is nothing to read")
+        return
+    request = replace(request, inputs=tuple(inputs), folder=str(folder), reason=_public(request.reason))
+    if request.shared:
+        _report_for_all(request, folder)
+    else:
+        _report(request, folder, [Path(path) for path in request.outputs])
+
+
+def _report(request: HookRequest, folder: Path, outputs: Sequence[Path]) -> None:
+    targets = [folder / "report.json", folder / "report.md", *outputs]
+    webhook_s = min(WEBHOOK_S, request.seconds_left() / 4) if request.webhook else 0.0
+    slack = [folder / "report.slack"] if request.webhook else []
+    write_stub(request, targets, request.inputs, "The analysis had not ended when this was written.")
+    trouble = _work(replace(request, outputs=tuple(str(t) for t in (*targets, *slack)), shared=None), webhook_s)
+    if trouble:
+        write_stub(request, targets, request.inputs, f"The analysis was not completed: {trouble}.")
+        _say(request, f"no diagnosis: {trouble}")
+    else:
+        _say_summary(request, folder / "report.json")
+    _say(request, f"report: {' '.join(str(t) for t in (outputs or [folder / 'report.md']))}")
+    if request.webhook:
+        _post(request, slack[0], trouble)
+
+
+def _report_for_all(request: HookRequest, folder: Path) -> None:
+    """Leaves this node's scan in the shared folder; the first node there waits for the others and reports."""
+    place = SharedFolder(Path(str(request.shared)), plain_name(request.label or "job"))
+    scan = place.scan_of(request.node)
+    deadline = time.monotonic() + request.seconds_left() * _SCAN_SHARE
+    trouble = _work(replace(request, outputs=(str(scan),), deadline=deadline), 0.0)
+    if trouble:
+        _say(request, f"{scan} was not written ({trouble}); reporting on this node alone")
+        _report(replace(request, nodes=request.nodes or 2), folder, [Path(path) for path in request.outputs])
+        return
+    if not place.claim(request.node):
+        _say(request, f"left {scan}; {one_line(place.owner())} reports for all: {place.report}")
+        return
+    scans = place.wait_for_nodes(request.nodes, time.monotonic() + request.seconds_left() * _SCAN_SHARE)
+    names = tuple(path.name.removesuffix(SCAN_SUFFIX) for path in scans)
+    _say(request, f"{len(scans)} of {request.nodes or 'an unknown number of'} nodes left a scan in {place.scans}")
+    whole = replace(request, inputs=tuple(str(path) for path in scans), hosts=names, nodes=request.nodes or len(scans))
+    _report(whole, folder, [place.report, place.report.with_suffix(".json"), *map(Path, request.outputs)])
+
+
+def _work(request: HookRequest, reserve_s: float) -> str | None:
+    """Runs the worker until shortly before the deadline; returns what went wrong, if anything."""
+    limit_s = request.seconds_left() - reserve_s - _LAST_S
+    request = replace(request, deadline=time.monotonic() + limit_s)
+    worker = subprocess.Popen(
+        module_command("hooks.worker"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        env=quiet_environment(),
+    )  # fmt: skip
+    try:
+        _, errors = worker.communicate(encode_request(request), timeout=max(0.1, limit_s))
+    except subprocess.TimeoutExpired:
+        worker.kill()  # and no wait: a process that hangs in the kernel does not die
+        return f"reading and deciding took longer than {max(0.1, limit_s):.0f} s"
+    if worker.returncode == 0:
+        return None
+    last = errors.decode("utf-8", "replace").strip().splitlines()[-1:] or [f"ended with {worker.returncode}"]
+    return clip(one_line(last[0]), 300)
+
+
+def _say_summary(request: HookRequest, path: Path) -> None:
+    import json
+
+    for line in summary_lines(json.loads(path.read_text(encoding="utf-8"))):
+        _say(request, line)
+
+
+def _post(request: HookRequest, slack: Path, trouble: str | None) -> None:
+    text = (
+        slack.read_text(encoding="utf-8")
+        if not trouble and slack.exists()
+        else f"{one_line(request.reason)}: {trouble}"
+    )
+    problem = post(str(request.webhook), text, max(0.5, min(WEBHOOK_S, request.seconds_left())))
+    _say(request, problem or "report posted to the web hook")
+
+
+def _public(text: str) -> str:
+    """The reason may quote an exception; it goes into stubs and to the web hook."""
+    from ..redaction import redact_text
+
+    return redact_text(one_line(text), privacy=True)
+
+
+def _is_first(key: str) -> bool:
+    """Whether nobody on this machine asked with this key before: eight ranks that fail together get one report."""
+    path = Path(tempfile.gettempdir()) / f"diagnose-once-{os.getuid()}-{plain_name(key)}"
+    try:
+        path.open("x").close()
+    except FileExistsError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _say(request: HookRequest, text: str) -> None:
+    print(f"{request.who}: {text}", file=sys.stderr, flush=True)
+
+
+def main() -> int:
+    """Serves the request on stdin; nothing that goes wrong here is anybody else's failure."""
+    request = decode_request(sys.stdin.buffer.read())
+    try:
+        report(request)
+    except Exception as error:  # a hook never fails
+        _say(request, f"no report: {type(error).__name__}: {clip(one_line(str(error)), 300)}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""What a hook says on stderr, and the stub that stands where no full report could be made."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..words.printable import clip, one_line
+from .request import HookRequest
+
+_LINE = 200
+
+
+def summary_lines(report: Mapping[str, Any]) -> list[str]:
+    """The verdict, the line that proves it, and the first thing to do; from a report as JSON."""
+    found = report.get("diagnosis")
+    if not found:
+        return [f"outcome: {report.get('outcome', 'unknown')}; no cause was found in what could be read"]
+    head = found.get("summary") or found.get("title") or found.get("cause")
+    lines = [f"{found.get('cause')}: {_short(head)} ({found.get('certainty')})"]
+    for evidence in (found.get("evidence") or [])[:1]:
+        place = f"{evidence.get('file')}:{evidence.get('line')}" if evidence.get("line") else evidence.get("file")
+        lines.append(f"  proof  {place}: {_short(evidence.get('text'))}")
+    for step in (found.get("remedy") or [])[:1]:
+        lines.append(f"  do     {_short(step.get('text'))}")
+        if step.get("command"):
+            lines.append(f"         {_short(step['command'])}")
+    return lines
+
+
+def stub_text(request: HookRequest, inputs: Sequence[str], why: str) -> str:
+    """A page that says what is known without any reading, and how to get the rest."""
+    lines = [f"# No diagnosis yet: {one_line(request.reason)}", "", f"{why}", ""]
+    if inputs:
+        words = " ".join(_quoted(path) for path in inputs)
+        lines += ["To read the logs now:", "", "```sh", f"diagnose {words}", "```", ""]
+    return "\n".join(lines)
+
+
+def stub_json(request: HookRequest, why: str) -> str:
+    """The stub in the report's own JSON form."""
+    how = "run `diagnose` on the logs by hand"
+    report = {
+        "schema_version": "1",
+        "outcome": "failed" if request.exit_code or request.signal else "unfinished",
+        "diagnosis": {"cause": "unknown", "title": one_line(request.reason), "summary": why, "certainty": "possible"},
+        "gaps": [{"text": why, "how": how, "command": None}],
+    }
+    return json.dumps(report, indent=2) + "\n"
+
+
+def write_stub(request: HookRequest, targets: Sequence[Path], inputs: Sequence[str], why: str) -> None:
+    """Writes the stub where the report will be, each in the form that its name asks for."""
+    for target in targets:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        text = stub_json(request, why) if target.suffix == ".json" else stub_text(request, inputs, why)
+        if target.suffix in (".html", ".htm"):
+            text = f"<!doctype html><meta charset=utf-8><title>No diagnosis yet</title><pre>{_escaped(text)}</pre>\n"
+        if target.suffix == ".xml":
+            text = f'<testsuite name="diagnose" tests="1"><testcase name="{_escaped(request.reason)}"/></testsuite>\n'
+        target.write_text(text, encoding="utf-8")
+
+
+def _short(text: object) -> str:
+    return clip(one_line(str(text or "")), _LINE)
+
+
+def _quoted(path: str) -> str:
+    from shlex import quote
+
+    return quote(path)
+
+
+def _escaped(text: str) -> str:
+    from html import escape
+
+    return escape(text)

@@ -1,0 +1,1 @@
+"""Known bugs of libraries against the versions that run."""

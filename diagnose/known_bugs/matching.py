@@ -1,0 +1,132 @@
+"""Known bugs against the versions that run: which are confirmed, which possible, which refuted.
+
+A rule with `applies_to` says in which versions its bug lives. Where the facts hold such a version, the event may name
+the root; where none is known, the rule's own role stands (`cause` where the line is unmistakable, else a possible
+reading, with the one command that settles it); where the version is another one, the event says nothing. Bugs without
+words of their own (a hang of one version) are rows of a table: `known_bugs_by_version`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..catalogue import Catalogue
+from ..events import Event
+from ..facts.store import Facts
+from ..job import Job
+from ..rule import Rule
+from ..telling.report_parts import Evidence, Notice, RemedyStep
+from .by_version import apply_version_rows
+from .conditions import (
+    beside,
+    judge,
+    only_versions_unknown,
+    settling_command,
+    unknown_libraries,
+    version_fact,
+    versions_in_words,
+)
+
+BUGS = "software.known-bug"
+TABLE = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
+Standing = Literal["confirmed", "possible", "refuted"]
+
+
+@dataclass(frozen=True, slots=True)
+class BugReading:
+    """The events of rules with `applies_to`, by what the facts say of them, and a notice for each possible bug."""
+
+    confirmed: tuple[Event, ...] = ()
+    possible: tuple[Event, ...] = ()
+    refuted: tuple[Event, ...] = ()
+    notices: tuple[Notice, ...] = ()
+
+
+def apply_known_bugs(
+    events: Iterable[Event], facts: Facts, fixes: Mapping[str, Mapping[str, Any]] | None = None
+) -> BugReading:
+    """Yield how the facts stand to each event of a versioned bug; nothing is changed. `fixes`: rule name -> row."""
+    sorted_out: dict[Standing, list[Event]] = {"confirmed": [], "possible": [], "refuted": []}
+    answers: dict[str, Standing] = {}  # by rule: thousands of ranks may print one line
+    for event in events:
+        if event.rule.applies_to:
+            if event.rule.id not in answers:
+                answers[event.rule.id] = standing(event.rule, facts)
+            sorted_out[answers[event.rule.id]].append(event)
+    confirmed, possible, refuted = (tuple(sorted_out[s]) for s in ("confirmed", "possible", "refuted"))
+    named = {e.rule.id for e in confirmed}
+    first = {e.rule.id: e for e in reversed(possible) if e.rule.id not in named and e.rule.role != "cause"}
+    notices = tuple(_notice(first[i], fixes or {}, facts) for i in sorted(first))
+    return BugReading(confirmed, possible, refuted, notices)
+
+
+def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Notice, ...]:
+    """Set the role of each versioned bug's event by the facts, join what mends it to its fields; yield the notices.
+
+    Called once, between `build_job` and the correlators. A bug of the table that its facts prove joins `job.events`.
+    """
+    fixes = fixes_of(catalogue)
+    reading = apply_known_bugs(job.events, facts, fixes)
+    aside = {(e.source, e.line) for e in (*job.survived, *job.earlier)}
+    for event in reading.confirmed:
+        event.role = "cause" if (event.source, event.line) not in aside else event.role
+    for event in (*reading.refuted, *(e for e in reading.possible if e.rule.role != "cause")):
+        event.role = "context"  # what may be a bug must not explain what is known to have happened
+    for event in job.events:
+        if event.cause == BUGS:
+            event.fields.update({k: v for k, v in details(event.rule, fixes, facts).items() if k not in event.fields})
+    proven, by_version = apply_version_rows(job, facts, catalogue)
+    job.events[:] = [x for event in job.events for x in (event, *proven.get(id(event), ()))]
+    return (*reading.notices, *by_version)
+
+
+def standing(rule: Rule, facts: Facts) -> Standing:
+    """Tell what the facts say of a rule's `applies_to`; a bug of a library of which nothing is seen is refuted."""
+    holds, seen = judge(rule.applies_to, facts)
+    if holds is not None:
+        return "confirmed" if holds else "refuted"
+    if rule.role == "cause":
+        return "possible"
+    return (
+        "possible" if only_versions_unknown(rule.applies_to, facts) and (seen or rule.role == "symptom") else "refuted"
+    )
+
+
+def fixes_of(catalogue: Catalogue) -> dict[str, Mapping[str, Any]]:
+    """Yield what mends each bug, by the name of its rule."""
+    table = catalogue.tables.get(TABLE)
+    return {str(row["rule"]): row for row in table.rows if "rule" in row} if table else {}
+
+
+def details(rule: Rule, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> dict[str, Any]:
+    """Yield what is known of a rule's bug: library, affected, fixed_in, way_round, command, installed."""
+    row = {k: v for k, v in fixes.get(rule.id.rpartition("/")[2], {}).items() if k != "rule" and v is not None}
+    library = str(row.get("library") or next(iter(sorted(rule.applies_to)), ""))
+    if library:
+        row["library"] = library
+        row["affected"] = row.get("affected") or rule.applies_to.get(library)
+        row["installed"] = facts.get(version_fact(library))
+        row["beside"] = beside(library, rule.applies_to, facts)
+    row["reference"] = next(iter(rule.references), None)
+    return {k: v for k, v in row.items() if v is not None}
+
+
+def _notice(event: Event, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> Notice:
+    rule, known = event.rule, details(event.rule, fixes, facts)
+    unknown = unknown_libraries(rule.applies_to, facts)
+    fixed = f", mended in {known['library']} {known['fixed_in']}" if known.get("fixed_in") else ""
+    text = (
+        f"Possibly a known bug: {rule.title} ({versions_in_words(rule.applies_to)}{fixed}). "
+        f"No version of {_and(unknown)} is in the logs."
+    )
+    steps = [RemedyStep("now", "This settles it.", settling_command(unknown))]
+    if known.get("way_round"):
+        steps.append(RemedyStep("fix", str(known["way_round"]), known.get("command")))
+    evidence = Evidence(event.source, event.line, event.end_line, event.rank, event.host, text=event.raw, rule=rule.id)
+    return Notice("possible known bug", text, (evidence,), tuple(steps))
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(names)

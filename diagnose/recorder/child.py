@@ -1,0 +1,168 @@
+"""Loads flight-recorder dumps in a process of its own that can run nothing and not grow, and prints them reduced.
+
+In: requests on stdin (a JSON header line, then the bytes unless it names a path). Out: one JSON line per dump. The
+parent (`reader.py`) starts it without site packages; it imports the standard library and the reduction only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import json
+import os
+import pickle  # the C unpickler, below, with every way to reach code refused
+import pickletools
+import re
+import stat
+import sys
+import time
+from typing import Any
+
+from diagnose.recorder.reduction import BadDumpError, reduce_values
+
+if sys.platform != "win32":
+    import resource
+
+MAX_EXPLAINED_OPCODES = 500_000  # enough to find a lie at the head of a file; keeps the explanation within a second
+
+
+class _Unpickler(pickle.Unpickler):
+    # Builds plain values only: both ways by which a pickle reaches code are refused.
+
+    def find_class(self, module: str, name: str) -> Any:
+        raise BadDumpError(f"refused: the pickle asks for {_shown(module)}.{_shown(name)}; nothing of it was run")
+
+    def persistent_load(self, _pid: Any) -> Any:
+        raise BadDumpError("refused: the pickle asks for a persistent object; nothing of it was run")
+
+
+def _shown(text: str) -> str:
+    return ascii(str(text)[:60])[1:-1]
+
+
+def _load(data: bytes) -> Any:
+    """Return the plain values in a dump, pickle or JSON."""
+    if not data:
+        raise BadDumpError("empty file")
+    if data.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] in (b"{", b"["):
+        return _load_json(data)
+    if data[:1] != b"\x80":
+        raise BadDumpError("starts neither like a pickle nor like JSON")
+    try:
+        # A BufferedReader has `peek`, without which the unpickler asks for every opcode by a call of its own.
+        return _Unpickler(io.BufferedReader(io.BytesIO(data), 2**17)).load()
+    except BadDumpError:
+        raise
+    except Exception as error:
+        raise BadDumpError(_explain(data, error)) from None
+
+
+def _load_json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except RecursionError:
+        raise BadDumpError("nests too deeply for a dump (recursion bomb)") from None
+    except MemoryError:
+        raise BadDumpError("needs more memory than a dump may take") from None
+    except json.JSONDecodeError as error:
+        if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated"):
+            raise BadDumpError(f"truncated JSON: it ends after {len(data):,} bytes") from None
+        raise BadDumpError(f"not valid JSON: {error.msg} at character {error.pos:,}") from None
+    except ValueError as error:
+        raise BadDumpError(f"not valid JSON: {_shown(str(error))}") from None
+
+
+def _explain(data: bytes, error: Exception) -> str:
+    """Say what in the opcodes made the unpickler fail: a size beyond the file, a memo bomb, or an early end."""
+    try:
+        for n, (opcode, argument, _) in enumerate(pickletools.genops(data)):
+            if "PUT" in opcode.name and isinstance(argument, int) and argument > len(data):
+                return f"memo index {argument:,} in a file of {len(data):,} bytes (memory bomb)"
+            if opcode.name == "FRAME" and isinstance(argument, int) and argument > len(data):
+                return f"announces {argument:,} bytes, the file has {len(data):,}"
+            if n > MAX_EXPLAINED_OPCODES:
+                break
+    except MemoryError:
+        return "needs more memory than a dump may take"
+    except Exception as found:
+        claim = re.match(r"expected (\d{7,30}) bytes", str(found))
+        if claim and int(claim[1]) > len(data):
+            return f"announces {int(claim[1]):,} bytes, the file has {len(data):,}"
+        return f"truncated or damaged pickle: it breaks off within {len(data):,} bytes"
+    if isinstance(error, MemoryError):
+        return "needs more memory than a dump may take"
+    return f"damaged pickle: {_shown(str(error) or type(error).__name__)}"
+
+
+def _entry_lines(data: bytes, count: int) -> list[int]:
+    """Return the line of each entry in JSON that was laid out over lines; empty where all is on line 1."""
+    if data[:1] == b"\x80" or data.rstrip().count(b"\n") == 0:
+        return []
+    lines, line, at = [], 1, 0
+    for found in re.finditer(rb'"profiling_name"', data):
+        line += data.count(b"\n", at, found.start())
+        at = found.start()
+        lines.append(line)
+    return lines if len(lines) == count else []
+
+
+def reduce_dump(data: bytes) -> dict[str, Any]:
+    """Return what the comparison needs of a dump, as plain JSON values; raises `BadDumpError` with the reason."""
+    reduced = reduce_values(_load(data))
+    reduced["is_json"] = data[:1] != b"\x80"
+    reduced["columns"]["line"] = _entry_lines(data, len(reduced["columns"]["call"]))
+    return reduced
+
+
+def _limit(memory_bytes: int, cpu_s: int) -> None:
+    if sys.platform == "win32":  # has no such limits; the parent's checks and the refusals hold there too
+        return
+    for what, soft in (
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_AS, memory_bytes),
+        (resource.RLIMIT_CPU, int(time.process_time()) + 1 + cpu_s),
+    ):
+        hard = resource.getrlimit(what)[1]
+        with contextlib.suppress(ValueError, OSError):
+            resource.setrlimit(what, (soft if hard == resource.RLIM_INFINITY else min(soft, hard), hard))
+
+
+def _read_file(path: str, max_bytes: int) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    with open(descriptor, "rb") as file:
+        about = os.fstat(descriptor)
+        if not stat.S_ISREG(about.st_mode):
+            raise BadDumpError("not a regular file")
+        if about.st_size > max_bytes:
+            raise BadDumpError(f"{about.st_size:,} bytes, a dump may have {max_bytes:,}")
+        return file.read(about.st_size)
+
+
+def _answer(request: dict[str, Any], data: bytes) -> dict[str, Any]:
+    """Reduce one dump; whatever goes wrong becomes one line."""
+    try:
+        _limit(request["memory_bytes"], request["cpu_s"])  # before a file is read: it may be large
+        if "path" in request:
+            data = _read_file(request["path"], request["max_bytes"])
+        return reduce_dump(data)
+    except BadDumpError as error:
+        return {"error": str(error)}
+    except OSError as error:
+        return {"error": f"cannot be read: {error.strerror}"}
+    except MemoryError:
+        return {"error": "needs more memory than a dump may take"}
+    except Exception as error:
+        return {"error": f"not a flight-recorder dump: {type(error).__name__}"}
+
+
+def main() -> None:
+    """Answer requests until stdin ends."""
+    gc.disable()  # a dump is a tree of plain values; collecting it again and again takes a third of the time
+    for line in iter(sys.stdin.buffer.readline, b""):
+        request = json.loads(line)
+        answer = _answer(request, sys.stdin.buffer.read(request.get("bytes", 0)))
+        sys.stdout.buffer.write(json.dumps(answer, separators=(",", ":")).encode() + b"\n")
+        sys.stdout.buffer.flush()
+        if "error" in answer:
+            gc.collect()  # lists that hold themselves

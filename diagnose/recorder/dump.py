@@ -1,0 +1,171 @@
+"""One rank's flight recorder, reduced: what `reader.py` yields and `flight_recorder.py` compares.
+
+Distinct calls are kept once and shared between dumps; per entry there is one row of numbers, so that a thousand dumps
+of two thousand entries take about 100 MB.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from array import array
+from dataclasses import astuple, dataclass, field
+from functools import lru_cache
+from typing import Any, Literal
+
+State = Literal["scheduled", "started", "completed", "unknown"]
+STATES: tuple[State, ...] = ("scheduled", "started", "completed", "unknown")
+MAX_RANKS = 2**21  # a saved scan may be hostile: `0-999999999` is short
+Sizes = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """What was called, apart from when: `peers` are group ranks (source, destination); `frame` is the user's line."""
+
+    group: str
+    op: str
+    peers: tuple[int, int] | None
+    is_p2p: bool
+    input_sizes: Sizes
+    output_sizes: Sizes
+    input_dtypes: tuple[str, ...]
+    output_dtypes: tuple[str, ...]
+    frame: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One recorded collective; numbers are -1 where the dump does not say, `line` is its line in a JSON dump."""
+
+    call: Call
+    seq: int
+    p2p_seq: int
+    record: int
+    created_ns: int
+    completed_ns: int
+    duration_us: int
+    state: State
+    line: int
+
+    @property
+    def text(self) -> str:
+        """Writes the entry the way the recorder names things, on one line."""
+        call = self.call
+        peers = f" {call.peers[0]}->{call.peers[1]}" if call.peers else ""
+        number = f"p2p_seq_id={self.p2p_seq}" if call.is_p2p else f"collective_seq_id={self.seq}"
+        sizes = "input_sizes={} output_sizes={}".format(
+            *(str([list(dims) for dims in side]) for side in (call.input_sizes, call.output_sizes))
+        )
+        types = f" dtypes={','.join(call.input_dtypes)}" if call.input_dtypes else ""
+        return f"{number} {call.op}{peers} {sizes}{types} state={self.state}"
+
+
+@dataclass(frozen=True, slots=True)
+class GroupConfig:
+    """A process group as one dump describes it; no ranks: the dump does not say."""
+
+    desc: str
+    ranks: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """One rank's recorder, reduced: distinct calls once, and per entry a row of numbers (`columns`)."""
+
+    name: str
+    rank: int | None
+    rank_from: Literal["content", "name"] | None
+    version: str
+    backend: str
+    is_json: bool
+    groups: dict[str, GroupConfig]
+    status: dict[str, tuple[int, int, int]]  # last enqueued, started, completed
+    calls: tuple[Call, ...]
+    columns: dict[str, array[int]] = field(repr=False)
+    skipped_entries: int
+
+    def __len__(self) -> int:
+        return len(self.columns["call"])
+
+    def entry(self, row: int) -> Entry:
+        """Returns one entry with all it says."""
+        column = self.columns
+        return Entry(
+            call=self.calls[column["call"][row]],
+            seq=column["seq"][row],
+            p2p_seq=column["p2p_seq"][row],
+            record=column["record"][row],
+            created_ns=column["created_ns"][row],
+            completed_ns=column["completed_ns"][row],
+            duration_us=column["duration_us"][row],
+            state=STATES[column["state"][row]],
+            line=column["line"][row] if column["line"] else 1,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """Returns plain JSON values, from which `from_json` makes an equal dump."""
+        return {
+            "name": self.name,
+            "rank": self.rank,
+            "rank_from": self.rank_from,
+            "version": self.version,
+            "backend": self.backend,
+            "is_json": self.is_json,
+            "groups": {name: [g.desc, _spans(g.ranks)] for name, g in self.groups.items()},
+            "status": {name: list(numbers) for name, numbers in self.status.items()},
+            "calls": [list(astuple(call)) for call in self.calls],
+            "columns": {name: numbers.tolist() for name, numbers in self.columns.items()},
+            "skipped": self.skipped_entries,
+        }
+
+    @staticmethod
+    def from_json(value: dict[str, Any]) -> Dump:
+        """Returns the dump that `to_json` wrote."""
+        return reduced_dump(value["name"], value, value["rank_from"])
+
+
+@lru_cache(maxsize=4096)
+def _ranks(spans: str) -> tuple[int, ...]:
+    """Reads `0-3,8`; cached, so that a thousand dumps share one tuple."""
+    ends = [span.partition("-") for span in spans.split(",") if span]
+    spans_of = [range(int(first), int(last or first) + 1) for first, _, last in ends]
+    return tuple(itertools.islice(itertools.chain(*spans_of), MAX_RANKS))
+
+
+def _spans(ranks: tuple[int, ...]) -> str:
+    return ",".join(str(rank) for rank in ranks)
+
+
+@lru_cache(maxsize=65536)
+def _call(text: str) -> Call:
+    """Makes a call of its JSON text; cached, so that a thousand dumps share one object."""
+    group, op, peers, is_p2p, ins, outs, in_types, out_types, frame = json.loads(text)
+    ins, outs = (tuple(tuple(dims) for dims in side) for side in (ins, outs))
+    return Call(
+        group, op, (peers[0], peers[1]) if peers else None, is_p2p, ins, outs, tuple(in_types), tuple(out_types), frame
+    )
+
+
+def reduced_dump(name: str, value: dict[str, Any], rank_from: Literal["content", "name"] | None) -> Dump:
+    """Makes a dump of its reduced JSON form."""
+    return Dump(
+        name=name,
+        rank=value["rank"],
+        rank_from=rank_from,
+        version=value["version"],
+        backend=value["backend"],
+        is_json=value["is_json"],
+        groups={name: GroupConfig(desc, _ranks(spans)) for name, (desc, spans) in value["groups"].items()},
+        status={name: (numbers[0], numbers[1], numbers[2]) for name, numbers in value["status"].items()},
+        calls=tuple(_call(json.dumps(call)) for call in value["calls"]),
+        columns={n: array("q" if n.endswith("_ns") else "i", _fitting(n, v)) for n, v in value["columns"].items()},
+        skipped_entries=value["skipped"],
+    )
+
+
+def _fitting(name: str, numbers: list[int]) -> list[int]:
+    """Keeps numbers that fit 32 bits; times have 64."""
+    if name.endswith("_ns") or not numbers or (max(numbers) < 2**31 and min(numbers) >= -(2**31)):
+        return numbers
+    return [number if -(2**31) <= number < 2**31 else -1 for number in numbers]

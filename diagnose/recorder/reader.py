@@ -1,0 +1,179 @@
+"""Reads PyTorch flight-recorder dumps (pickle or JSON, any version) without ever loading one in this process.
+
+In: names with bytes or paths. Out: a `Dump` or an `Unreadable` with one reason, in the same order. A child process
+under memory and CPU limits (`child.py`) does the loading; when a dump kills it, the next gets a new one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+from diagnose.recorder.dump import Dump, reduced_dump
+
+from ..lazy_pattern import lazy
+
+MAX_DUMP_BYTES = 512 * 2**20  # 20,000 entries with 50 frames each take 50 MB
+BASE_MEMORY_BYTES = 512 * 2**20  # of address space: the interpreter, and room for small dumps
+MEMORY_PER_DUMP_BYTE = 32  # plain values take up to 20 times the bytes of their pickle
+CPU_PER_DUMP_S = 20  # 2,000 entries take 0.02 s
+
+# A bare package under the real one's name, so that the child imports two modules and nothing else of the package.
+_CHILD = """
+import sys, types
+package = types.ModuleType("diagnose")
+package.__path__ = [sys.argv[1]]
+sys.modules["diagnose"] = package
+from diagnose.recorder.child import main
+main()
+"""
+# `nccl_trace_rank_12`, `trace_rank_0.json`, `comm_traces/rank_3`, `fr-dump-r7.pkl`, `dump12`
+_NAME_RANK = lazy(r"(?:rank|\br)[-_.=]{0,2}(\d{1,7})(?!\d)", re.IGNORECASE)
+_NAME_NUMBER = lazy(r"(\d{1,7})(?:\.[a-z0-9]{1,8}){0,3}$", re.IGNORECASE)
+_NAME_OF_DUMP = lazy(
+    r"(?:nccl|comm_lib|^|[-_.])_?trace_rank_?\d|comm_traces/rank_\d|flight_?recorder|\bfr_trace", re.I
+)
+_HEAD_OF_DUMP = lazy(
+    rb"pg_config|nccl_comm_state|comm_lib_version|profiling_name|(?:collective_)?seq_id|pg_status"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A dump that could not be read, and why, in one line."""
+
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one dump may take of the child process."""
+
+    max_bytes: int = MAX_DUMP_BYTES
+    memory_bytes: int = BASE_MEMORY_BYTES
+    cpu_s: int = CPU_PER_DUMP_S
+
+
+Content = bytes | Path | Callable[[], bytes]
+
+
+def is_dump(head: bytes, name: str = "") -> bool:
+    """Tells from the first few KiB, or from a name that only the recorder gives, that a file is a dump."""
+    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if start in (b"{", b"["):
+        return len(set(_HEAD_OF_DUMP.findall(head[:8192]))) > 1
+    if _NAME_OF_DUMP.search(name):
+        return head[:1] in (b"", b"\x00", b"\x80")
+    return head[:1] == b"\x80" and bool(_HEAD_OF_DUMP.search(head[:8192]))
+
+
+def rank_from_name(name: str) -> int | None:
+    """Reads the rank from a file name such as `nccl_trace_rank_12` or `rank_3/dump.pkl`."""
+    parts = re.split(r"[/!\\]", name)
+    for part in reversed(parts):
+        found = _NAME_RANK.findall(part)
+        if found:
+            return int(found[-1])
+    number = _NAME_NUMBER.search(parts[-1])
+    return int(number[1]) if number else None
+
+
+def read_dumps(items: Iterable[tuple[str, Content]], limits: Limits | None = None) -> Iterator[Dump | Unreadable]:
+    """Yields each dump reduced, in order; one that cannot be read yields its reason and the rest is still read."""
+    child = _Child(limits or Limits())
+    try:
+        for name, content in items:
+            yield _read(child, name, content)
+    finally:
+        child.close()
+
+
+def _read(child: _Child, name: str, content: Content) -> Dump | Unreadable:
+    try:
+        answer = child.ask(content() if callable(content) else content)
+    except OSError as error:
+        return Unreadable(name, f"cannot be read: {error.strerror or type(error).__name__}")
+    if "error" in answer:
+        return Unreadable(name, answer["error"])
+    if answer["rank"] is not None:
+        return reduced_dump(name, answer, "content")
+    answer["rank"] = rank_from_name(name)
+    return reduced_dump(name, answer, None if answer["rank"] is None else "name")
+
+
+class _Child:
+    """The process that loads dumps: started when first needed, and again after a dump has ended it."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits = limits
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def ask(self, content: bytes | Path) -> dict[str, Any]:
+        limits = self.limits
+        try:
+            size = content.stat().st_size if isinstance(content, Path) else len(content)
+        except OSError as error:
+            return {"error": f"cannot be read: {error.strerror}"}
+        if size > limits.max_bytes:
+            return {"error": f"{size:,} bytes; a dump may have {limits.max_bytes:,}"}
+        request = {
+            "max_bytes": limits.max_bytes,
+            "memory_bytes": limits.memory_bytes + MEMORY_PER_DUMP_BYTE * size,
+            "cpu_s": limits.cpu_s + size // 2**20,
+        }
+        more = {"path": str(content.absolute())} if isinstance(content, Path) else {"bytes": size}
+        return self._exchange({**request, **more}, b"" if isinstance(content, Path) else content)
+
+    def _exchange(self, request: dict[str, Any], data: bytes) -> dict[str, Any]:
+        process = self.process = self.process or _start()
+        sink, source = _pipes(process)
+        line = b""
+        try:
+            sink.write(json.dumps(request).encode() + b"\n")
+            sink.write(data)
+            sink.flush()
+            line = source.readline()
+        except BrokenPipeError:
+            pass
+        if line.endswith(b"\n"):
+            answer: dict[str, Any] = json.loads(line)
+            return answer
+        process.wait()
+        self.close()
+        return {"error": _death(process.returncode, request["cpu_s"])}
+
+    def close(self) -> None:
+        if self.process is None:
+            return
+        process, self.process = self.process, None
+        process.kill()
+        process.wait()
+        for pipe in _pipes(process):
+            with contextlib.suppress(BrokenPipeError):  # what was written last never reached the child
+                pipe.close()
+
+
+def _start() -> subprocess.Popen[bytes]:
+    command = [sys.executable, "-I", "-S", "-B", "-c", _CHILD, os.path.dirname(os.path.dirname(os.path.abspath(__file__)))]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+
+
+def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
+    assert process.stdin is not None and process.stdout is not None
+    return process.stdin, process.stdout
+
+
+def _death(returncode: int, cpu_s: int) -> str:
+    if sys.platform != "win32" and returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+        return f"takes more than {cpu_s} s of CPU or more memory than a dump may take"
+    return f"ended the reader (exit status {returncode})"

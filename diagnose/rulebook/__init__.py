@@ -1,0 +1,1 @@
+"""Looking at the catalogue itself: its checks, its pages, what its patterns promise."""

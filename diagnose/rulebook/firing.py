@@ -1,0 +1,61 @@
+"""Which rules a text fires, without a file: what `diagnose rules test` and the tests of the catalogue ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..catalogue import Catalogue
+from ..matcher import Candidate, Matcher, read_fields
+from ..prefixes import split_prefix
+from ..rule import Rule
+
+CONTINUATION_LINES = 40
+_MATCHERS: dict[str, Matcher] = {}  # the last catalogue asked about; built once for hundreds of texts
+
+
+def fire(catalogue: Catalogue, text: str) -> list[tuple[Rule, dict[str, Any]]]:
+    """Yield each rule that some line of `text` fires, with its fields; generic rules only where no other spoke."""
+    matcher = _matcher(catalogue)
+    messages = [_message(line) for line in text.splitlines()]
+    hits: list[tuple[int, Rule, dict[str, Any]]] = []
+    for number in range(len(messages)):
+        hits += [(number, c.rule, fields) for c, fields in _at(matcher, catalogue, messages, number)]
+    specific = {n for n, rule, _ in hits if not rule.generic and rule.role != "context"}
+    kept: dict[str, tuple[Rule, dict[str, Any]]] = {}
+    for number, rule, fields in hits:
+        if not (rule.generic and number in specific):
+            kept.setdefault(rule.id, (rule, fields))
+    return list(kept.values())
+
+
+def _at(m: Matcher, catalogue: Catalogue, messages: list[str], at: int) -> list[tuple[Candidate, dict[str, Any]]]:
+    found: dict[str, tuple[Candidate, dict[str, Any]]] = {}
+    window = "\n".join(messages[at : at + CONTINUATION_LINES])
+    for candidate in m.candidates_in(window):
+        rule = candidate.rule
+        lines = 1 if rule.match in ("line", "exit") else rule.lines if rule.match == "block" else CONTINUATION_LINES
+        scope = "\n".join(messages[at : at + lines])
+        match = m.verify(candidate.form, scope)
+        if match and "\n" not in scope[: match.start()] and rule.id not in found:
+            found[rule.id] = (candidate, with_table(catalogue, rule, read_fields(rule, match.groupdict())))
+    return list(found.values())
+
+
+def with_table(catalogue: Catalogue, rule: Rule, fields: dict[str, Any]) -> dict[str, Any]:
+    """Yield `fields` joined with the columns of the table row that they name; captured values win."""
+    if rule.table is None:
+        return fields
+    home = rule.id.replace(".", "/", 1).rpartition("/")[0]
+    table = catalogue.tables.get(f"{home}/{rule.table.file}")
+    return {**table.row(fields.get(rule.table.key)), **fields} if table else fields
+
+
+def _message(line: str) -> str:
+    return line[split_prefix(line).end :]
+
+
+def _matcher(catalogue: Catalogue) -> Matcher:
+    if catalogue.key not in _MATCHERS:
+        _MATCHERS.clear()
+        _MATCHERS[catalogue.key] = Matcher(catalogue.rules.values())
+    return _MATCHERS[catalogue.key]

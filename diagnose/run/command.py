@@ -1,0 +1,230 @@
+"""`diagnose run -- COMMAND`: starts the job, stands aside, and asks for a report when something went wrong.
+
+Only the standard library is imported here, since this process stays for as long as the job runs.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Sequence
+
+from ..hooks.environment import nodes_of_command, read_environment
+from ..hooks.request import HookRequest, KeptCopy, encode_request, module_command, quiet_environment
+from .board import Board
+from .child import NOT_EXECUTABLE, NOT_FOUND, end_like, spawn_aside, start_job
+from .copier import start_copier
+from .launcher import launcher_of, log_patterns
+from .options import RunOptions, parse_options
+from .sentinel import start_sentinel
+from .streams import JobStream, open_streams
+from .watch import (
+    Watch,
+    catch_signals,
+    drain,
+    end_helpers,
+    end_reporters,
+    passable_signals,
+    wait_for_job,
+    wait_for_reporter,
+)
+
+_WHO = "diagnose run"
+_GRACE_S = 1.0  # what the reporter gets to print its last line after its own deadline
+
+
+def main(argv: Sequence[str]) -> int:
+    """Runs the job named after the options; returns its exit code, or dies by the job's signal."""
+    options = parse_options(argv)
+    try:
+        folder = _make_folder(options.keep)
+        streams = open_streams(folder, options.tail_bytes)
+    except OSError as error:
+        return _run_plainly(options.command, error)
+    run = _Run(options, folder, streams)
+    try:
+        watch = run.start()
+    except OSError as error:
+        run.clear()
+        if error.filename is None:
+            return _run_plainly(options.command, error)  # no process to be had for the helpers
+        return _say_not_run(error)
+    status = _wait(watch)
+    run.ended = time.time()
+    try:
+        drain(watch)
+        _finish(run, watch, status)
+        end_helpers(watch)
+    except Exception as error:  # the job's status is what counts now
+        _say(f"no report: {type(error).__name__}: {error}")
+    return end_like(status)
+
+
+def _wait(watch: Watch) -> int:
+    """Waits for the job, with or without what goes on around it."""
+    try:
+        return wait_for_job(watch)
+    except Exception as error:
+        _say(f"only waiting for the job from here on: {type(error).__name__}: {error}")
+    return os.waitpid(watch.job, 0)[1] if watch.status is None else watch.status
+
+
+def _finish(run: _Run, watch: Watch, status: int) -> None:
+    """Asks for the final report when the job failed; else leaves nothing behind."""
+    left = watch.outward_gone and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPIPE  # `… | head`
+    if status == 0 or left:
+        if run.options.keep:
+            run.unroll()
+        run.clear()
+        return
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+    code = None if number is not None else os.WEXITSTATUS(status)
+    reason = f"exit code {code}" if number is None else f"ended by {_signal_name(number)}"
+    _say(f"{reason}; looking for the cause (at most {run.options.budget_s:g} s, Ctrl-C skips it)")
+    end_reporters(watch)  # an interim report is overtaken, and must not be written over the final one
+    asked = run.ask(reason, exit_code=code, signal_number=number, webhook=True)
+    if asked is None or not wait_for_reporter(watch, *asked):
+        run.unroll()
+        _say(f"no full report was made; for one: diagnose {run.folder}/*.log")
+
+
+class _Run:
+    """One run: what was asked, where things lie, and how the reporter is called."""
+
+    def __init__(self, options: RunOptions, folder: str, streams: list[JobStream]) -> None:
+        self.options, self.folder, self.streams = options, folder, streams
+        self.board = Board()
+        self.patterns = [*options.logs, *log_patterns(options.command, os.getcwd())]
+        self.started = time.time()
+        self.ended: float | None = None
+        self.job = 0
+
+    def start(self) -> Watch:
+        """Starts the helpers and the job. Raises OSError when the job cannot be executed."""
+        caught = passable_signals()
+        wakeup = catch_signals(caught)
+        copiers = [start_copier(stream, self.board, caught) for stream in self.streams]
+        sentinel = start_sentinel(self.board, caught, self.patterns, self.options.hang_after_s)
+        watch = Watch(
+            self.board, self.streams, copiers, caught, sentinel, wakeup, self.options.hang_after_s,
+            ask_hang=self._ask_hang, ask_signal=lambda name: self.ask(name, interim=True),
+        )  # fmt: skip
+        try:
+            watch.job = self.job = start_job(self.options.command, self.streams, caught)
+        except OSError:
+            end_helpers(watch)
+            raise
+        for stream in self.streams:
+            os.close(stream.write_end)
+        return watch
+
+    def ask(
+        self,
+        reason: str,
+        exit_code: int | None = None,
+        signal_number: int | None = None,
+        interim: bool = False,
+        stack_pids: tuple[int, ...] = (),
+        webhook: bool = False,
+    ) -> tuple[int, float] | None:
+        """Starts a reporter; returns its pid and the `time.monotonic()` at which it is to be ended."""
+        facts = read_environment()
+        options, until = self.options, time.monotonic() + self.options.budget_s
+        request = HookRequest(
+            reason=reason, deadline=until - _GRACE_S, budget_s=options.budget_s, folder=self.folder,
+            patterns=tuple(self.patterns), outputs=options.outputs, exit_code=exit_code, signal=signal_number,
+            launcher=launcher_of(options.command), start=self.started, end=self.ended, interim=interim,
+            kept=tuple(self._kept(s) for s in self.streams), webhook=options.webhook if webhook else None,
+            redact=options.redact, rules=options.config.rules, tz=options.config.tz, who=_WHO,
+            rank_from=options.config.rank_from, stack_pids=stack_pids, lang=options.config.lang,
+            templates=options.config.templates, shared=None if interim else options.shared, node=facts.part,
+            nodes=options.nodes or facts.tasks or nodes_of_command(options.command) or facts.nodes, label=facts.label,
+            world_size=facts.world_size, once=f"{facts.step}.{reason}" if facts.tasks and not options.shared else None,
+        )  # fmt: skip
+        try:
+            return spawn_aside(module_command("hooks.reporter"), encode_request(request), quiet_environment()), until
+        except OSError as error:
+            _say(f"no process to report with: {error.strerror}")
+            return None
+
+    def _ask_hang(self, reason: str) -> tuple[int, float] | None:
+        """Reports silence while the job goes on; only here are stacks of any use."""
+        _say(f"{reason}; the job goes on, and is looked at")
+        return self.ask(reason, interim=True, stack_pids=(self.job,) if self.options.stacks else (), webhook=True)
+
+    def _kept(self, stream: JobStream) -> KeptCopy:
+        kept, total = stream.kept, self.board.total_bytes(stream.slot)
+        return KeptCopy(stream.name, kept.path, total, kept.head_bytes, kept.tail_bytes, live=self.ended is None)
+
+    def unroll(self) -> None:
+        """Turns the kept copies into plain log files."""
+        for stream in self.streams:
+            kept = stream.kept
+            if not os.path.exists(kept.path):
+                continue
+            try:
+                kept.unroll(self.board.total_bytes(stream.slot), kept.path.removesuffix(".part") + ".log")
+                os.unlink(kept.path)
+            except OSError as error:
+                _say(f"{kept.path}: {error.strerror}")
+
+    def clear(self) -> None:
+        """Removes the ring files, and the folder unless it was asked for or holds an interim report."""
+        try:
+            for stream in self.streams:
+                if os.path.exists(stream.kept.path):
+                    os.unlink(stream.kept.path)
+            if not self.options.keep and not os.listdir(self.folder):
+                os.rmdir(self.folder)
+        except OSError:
+            return
+
+
+def _make_folder(wanted: str | None) -> str:
+    """A private folder for the copies; `tempfile` would do it too, and bring 2 MB of imports for all the time."""
+    if wanted is None:
+        base = next((b for b in (os.environ.get("TMPDIR"), "/tmp", "/var/tmp") if b and os.access(b, os.W_OK)), ".")
+        wanted = os.path.join(base, f"diagnose-run-{os.urandom(5).hex()}")
+        os.mkdir(wanted, 0o700)
+    elif os.environ.get("SLURM_STEP_NUM_TASKS", "1") != "1":
+        wanted = os.path.join(wanted, f"task{os.environ.get('SLURM_PROCID', '')}")  # each task of srun is one of us
+    os.makedirs(wanted, exist_ok=True)
+    return wanted
+
+
+def _run_plainly(command: Sequence[str], error: OSError) -> int:
+    """Becomes the job: what we cannot watch must still run."""
+    _say(f"cannot keep a copy of the output ({error.strerror}); running the job without")
+    for number in (signal.SIGPIPE, signal.SIGXFSZ):
+        signal.signal(number, signal.SIG_DFL)
+    try:
+        os.execvp(command[0], list(command))
+    except OSError as missing:
+        missing.filename = command[0]
+        return _say_not_run(missing)
+
+
+def _say_not_run(error: OSError) -> int:
+    """Says why the job could not be started; returns what a shell would."""
+    _say(f"{error.filename}: {error.strerror}")
+    return NOT_EXECUTABLE if isinstance(error, PermissionError) else NOT_FOUND
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _say(text: str) -> None:
+    try:
+        print(f"{_WHO}: {text}", file=sys.stderr, flush=True)
+    except OSError:
+        return  # nobody reads stderr any more
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,244 @@
+"""One block of a source as lines by offset: their numbers, their texts, and the passage around a literal.
+
+A line longer than MAX_TEXT is never taken whole: its text is its head and, parted by carriage returns, the passages
+around the literals that stand in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..prefixes import Line, read_lines
+from .windows import MAX_TEXT, decode
+
+MARK_BYTES = 16 << 10  # line ends are counted up to every such offset, so that any number is found quickly
+LEAD_BYTES = 2 << 10  # of a passage within a long line: so much before the literal …
+PASSAGE_BYTES = 8 << 10  # … of so much in all
+HEAD_BYTES = 512  # of a long line: who speaks
+MAX_PASSAGES = 8  # of one long line
+CUT_MARK = "…".encode()  # in front of a passage from within a line: `^` must not match there
+
+
+class LongLine:
+    """What is kept of a line longer than MAX_TEXT, over all blocks that hold a piece of it."""
+
+    def __init__(self, number: int, start: bytes) -> None:
+        self.number = number
+        self.start = start  # what is kept of it as another's neighbour
+        self.head = start[:HEAD_BYTES]
+        self.passages: list[bytes] = []
+
+    def add(self, passage: bytes) -> int:
+        """Keep a passage; yield its place, MAX_PASSAGES where there is no room."""
+        if len(self.passages) < MAX_PASSAGES:
+            self.passages.append(passage)
+            return len(self.passages) - 1
+        return MAX_PASSAGES
+
+    def text(self) -> str:
+        """Yield the line's text."""
+        return "\r".join(x.decode("utf-8", "replace").replace("\r", "") for x in [self.head, *self.passages])
+
+    def pieces(self, place: int, passage: bytes) -> tuple[int, list[Line]]:
+        """Yield the pieces of the passage at `place`, and the index of its first one among all of the line."""
+        before = [self.head, *self.passages[:place]]
+        index = sum(count_pieces(x.decode("utf-8", "replace").replace("\r", "")) for x in before)
+        head = self.head.decode("utf-8", "replace").replace("\r", "")
+        lines = read_lines(self.number, f"{head}\r{passage.decode('utf-8', 'replace')}")
+        return index, lines[count_pieces(head) :]
+
+
+class Passage:
+    """A literal's surroundings that a pattern is tried on: of a line, or of what carriage returns part it into."""
+
+    __slots__ = ("_first", "_lines", "at", "block", "end", "long", "place")
+
+    def __init__(self, block: TextBlock, at: int, end: int, long: LongLine | None, place: int = 0) -> None:
+        self.block, self.at, self.end = block, at, end
+        self.long, self.place = long, place
+        self._lines: list[Line] | None = None
+        self._first = 0
+
+    def raw(self) -> bytes:
+        """Yield its bytes."""
+        return self.block.data[self.at : self.end]
+
+    def number(self) -> int:
+        """Yield the number of its line."""
+        return self.long.number if self.long else self.block.number(self.at)
+
+    def pieces(self) -> tuple[int, list[Line]]:
+        """Yield its pieces, as `read_lines` of the whole line's text has them, and the index of the first there."""
+        if self._lines is None:
+            self._first, self._lines = self._read()
+        return self._first, self._lines
+
+    def _read(self) -> tuple[int, list[Line]]:
+        if self.long:
+            return self.long.pieces(self.place, self.long_text())
+        data, number = self.block.data, self.number()
+        start, stop = self.block.line_start(self.at), self.block.line_end(self.at)
+        if self.at == start and self.end == stop:
+            return 0, read_lines(number, data[start:stop].decode("utf-8", "replace"))
+        first = count_pieces(data[start : self.at].decode("utf-8", "replace"))
+        last = count_pieces(data[start : self.end].decode("utf-8", "replace"))
+        return first, read_lines(number, data[start : self.end].decode("utf-8", "replace"))[first:last]
+
+    def long_text(self) -> bytes:
+        """Yield the bytes of a passage of a long line, marked where they begin within a message."""
+        within = self.at > 0 and self.block.data[self.at - 1] not in b"\r\n"
+        within = within or (self.at == 0 and self.block.continues)
+        return CUT_MARK * within + self.raw()
+
+    def text(self) -> str:
+        """Yield the text of its whole line, as it is kept."""
+        if self.long:
+            return self.long.text()
+        return decode(self.block.data[self.block.line_start(self.at) : self.block.line_end(self.at)])
+
+
+def count_pieces(text: str) -> int:
+    """Yield into how many pieces `read_lines` parts a text; none where nothing is printed."""
+    return len(read_lines(0, text)) if text.strip("\r") else 0
+
+
+class TextBlock:
+    """Whole lines, or a piece of one that is longer than a block."""
+
+    def __init__(self, data: bytes, base: int, previous: TextBlock | None, *, continues: bool, overlap: int) -> None:
+        self.data = data
+        self.base = base  # line ends before this block
+        self.previous = previous
+        self.continues = continues
+        self.overlap = overlap
+        self.long: LongLine | None = None  # the latest long line that a passage was taken from
+        self._before: list[tuple[int, bytes]] = []  # the last lines of a previous block that is gone
+        self._has_returns: bool | None = None
+        self._lines = -1
+        self._marks: list[int] | None = None
+        self._line = (0, -1)  # the line that was looked at last
+
+    def forget_previous(self, count: int) -> None:
+        """Let the previous block go, but for its last lines, enough for `count` before any line of this block."""
+        if self.previous is not None:
+            self._before, self.previous = self.previous.last_lines(count + 1), None
+
+    def last_lines(self, count: int) -> list[tuple[int, bytes]]:
+        """Yield the last `count` lines (cut to MAX_TEXT) up to this block's end, with their numbers."""
+        data, found = self.data, list[tuple[int, bytes]]()
+        is_ended = data.endswith(b"\n")
+        stop, number = len(data) - is_ended, self.lines() + (not is_ended)
+        while len(found) < count:
+            begin = data.rfind(b"\n", 0, stop) + 1
+            if begin == 0 and self.continues:
+                break
+            found.append((number, data[begin : min(stop, begin + MAX_TEXT)]))
+            number -= 1
+            if begin == 0:
+                break
+            stop = begin - 1
+        return [*self._earlier(count - len(found), number + 1), *found[::-1]]
+
+    def _earlier(self, count: int, below: int) -> list[tuple[int, bytes]]:
+        """Up to `count` lines of the blocks before, with numbers below `below`."""
+        if count <= 0:
+            return []
+        known = self.previous.last_lines(count + 1) if self.previous is not None else self._before
+        return [x for x in known if x[0] < below][-count:]
+
+    def number(self, at: int) -> int:
+        """Yield the number of the line at offset `at`."""
+        mark = at // MARK_BYTES
+        return self._counts()[mark] + self.data.count(b"\n", mark * MARK_BYTES, at)
+
+    def lines(self) -> int:
+        """Yield how many line ends the block and those before it hold."""
+        if self._lines < 0:
+            self._lines = self._counts()[-1] - 1 if self._marks is not None else self.base + self.data.count(b"\n")
+        return self._lines
+
+    def has_returns(self) -> bool:
+        """Tell whether a carriage return stands in it."""
+        if self._has_returns is None:
+            self._has_returns = b"\r" in self.data
+        return self._has_returns
+
+    def _counts(self) -> list[int]:
+        if self._marks is None:
+            data, number = self.data, self.base + 1
+            self._marks = [number]
+            for start in range(0, len(data), MARK_BYTES):
+                number += data.count(b"\n", start, start + MARK_BYTES)
+                self._marks.append(number)
+        return self._marks
+
+    def line_start(self, at: int) -> int:
+        """Yield where the line at offset `at` begins in this block."""
+        if not self._line[0] <= at <= self._line[1]:
+            end = self.data.find(b"\n", at)
+            self._line = (self.data.rfind(b"\n", 0, at) + 1, len(self.data) if end < 0 else end)
+        return self._line[0]
+
+    def line_end(self, at: int) -> int:
+        """Yield where the line at offset `at` ends, its line end not counted."""
+        self.line_start(at)
+        return self._line[1]
+
+    def plain_line(self, end: int) -> tuple[int, int] | None:
+        """Yield start and stop of the line around the literal that ends at `end`; None for one in pieces or long."""
+        start, stop = self.data.rfind(b"\n", 0, end) + 1, self.data.find(b"\n", end)
+        stop = len(self.data) if stop < 0 else stop
+        if stop - start > MAX_TEXT or (self.has_returns() and self.data.find(b"\r", start, stop) >= 0):
+            return None
+        return start, stop
+
+    def passage(self, at: int, held: LongLine | None) -> Passage:
+        """Yield the passage around the literal that ends behind offset `at`. `held`: the long line that goes on."""
+        start, end = self.line_start(at), self.line_end(at)
+        first, last = start, end
+        if self.has_returns():
+            carriage = self.data.find(b"\r", at, min(end, at + PASSAGE_BYTES))
+            last = end if carriage < 0 else carriage
+            reach = start if end - start <= MAX_TEXT else max(start, at - PASSAGE_BYTES)
+            first = self.data.rfind(b"\r", reach, at) + 1 or start
+        is_piece = held is not None and start == 0
+        if end - start <= MAX_TEXT and not is_piece:
+            return Passage(self, first, last, None)
+        if at - first > PASSAGE_BYTES - LEAD_BYTES:
+            first = max(first, at - LEAD_BYTES)
+        passage = Passage(self, first, min(last, first + PASSAGE_BYTES), self._long(start, end, held))
+        assert passage.long is not None
+        passage.place = passage.long.add(passage.long_text())
+        return passage
+
+    def _long(self, start: int, end: int, held: LongLine | None) -> LongLine:
+        if held is not None and start == 0:
+            return held
+        if self.long is None or self.long.number != self.number(start):
+            self.long = LongLine(self.number(start), self.data[start : min(end, start + MAX_TEXT)])
+        return self.long
+
+    def lines_from(self, at: int) -> Iterator[bytes]:
+        """Yield the lines from offset `at`, a line start, each cut to MAX_TEXT; not what continues a line before."""
+        data, at = self.data, at or self.skipped()
+        while at < len(data):
+            end = data.find(b"\n", at)
+            end = len(data) if end < 0 else end
+            yield data[at : min(end, at + MAX_TEXT)]
+            at = end + 1
+
+    def skipped(self) -> int:
+        """Yield where the first line begins that this block holds from its start on."""
+        return (self.data.find(b"\n") + 1 or len(self.data)) if self.continues else 0
+
+    def lines_before(self, at: int, count: int) -> list[tuple[int, bytes]]:
+        """Yield up to `count` lines (cut to MAX_TEXT) before the line at offset `at`, with their numbers."""
+        found: list[tuple[int, bytes]] = []
+        start, floor = self.line_start(at), self.skipped()
+        number = self.number(start)
+        while start > floor and len(found) < count:
+            begin = max(self.data.rfind(b"\n", 0, start - 1) + 1, floor)
+            number -= 1
+            found.append((number, self.data[begin : min(start - 1, begin + MAX_TEXT)]))
+            start = begin
+        return [*self._earlier(count - len(found), number), *found[::-1]]

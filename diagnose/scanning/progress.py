@@ -1,0 +1,163 @@
+"""Signs of life: the first and the last progress message (step, epoch, evaluation) of each speaker.
+
+Step lines are too many to look at each. All are within EXACT_BYTES of a part's start and end; in between, a block is
+read backward from its end until every speaker that is alive was seen, so that one that falls silent is noticed at its
+last message, and one that speaks rarely is seen at least at the ends.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+from ..lazy_pattern import lazy
+from ..matcher import Matcher, PatternTimeout, read_fields
+from ..prefixes import fast_speaker, read_lines
+from ..scan import Hit
+from .passages import TextBlock
+
+EXACT_BYTES = 64 << 10  # of a part's start and of its end
+CHUNKS_BYTES = (4 << 10, 16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
+ALONE_BLOCKS = 8  # where one speaker is alive, only each so many-th block is looked at for others
+MAX_TRIES = 30  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
+MAX_FAILURES = 200  # the same over all blocks; then it is looked for near the start and the end only
+MAX_SPEAKERS = 200_000
+LOOK_BYTES = 2048  # of a line
+RANK = lazy(rb"\b(?i:rank)[\s:=_]{0,2}(\d{1,6})")
+
+
+class ProgressReader:
+    """Fed blocks in order; yields for each speaker the first and last sign of life."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        self._first: dict[str, Hit] = {}
+        self._last: dict[str, Hit] = {}
+        self._alive: set[str] = set()  # who spoke in the latest block that held progress
+        self._seen_bytes = 0
+        self._blocks = 0
+        self._failures: dict[str, int] = {}  # by speaker, in the blocks between start and end
+        self._recent: deque[TextBlock] = deque()
+        self._recent_bytes = 0
+
+    def feed(self, block: TextBlock, *, is_worth: bool) -> None:
+        """Look at the block's end, and at all of it near the start. `is_worth`: a literal stands in it."""
+        size = len(block.data)
+        if is_worth:
+            known = len(self._first)
+            if self._seen_bytes < EXACT_BYTES:
+                end = block.data.rfind(b"\n", 0, EXACT_BYTES - self._seen_bytes) + 1 or size
+                self._search(block, 0, end, self._first, backward=False)
+            fresh = set(list(self._first)[known:])
+            if self._seen_bytes + size <= EXACT_BYTES:
+                self._alive |= fresh  # near enough to the end, if this is the end
+            elif fresh or len(self._alive) != 1 or self._blocks % ALONE_BLOCKS == 0:
+                self._backward(block, self._alive | fresh)
+            self._blocks += 1
+            self._recent.append(block)
+            self._recent_bytes += size
+            while len(self._recent) > ALONE_BLOCKS and self._recent_bytes - len(self._recent[0].data) >= EXACT_BYTES:
+                self._recent_bytes -= len(self._recent.popleft().data)
+        self._seen_bytes += size
+
+    def finish(self) -> dict[str, tuple[Hit, Hit]]:
+        """Yield first and last sign of life by speaker, sorted."""
+        found: dict[str, Hit] = {}
+        alive, seen = set(self._alive), set[str]()
+        for block in reversed(
+            self._recent if self._seen_bytes > EXACT_BYTES else ()
+        ):  # the blocks since the lone speaker was last looked for
+            seen |= self._backward(block, alive)
+            if alive <= seen:
+                break
+        left = EXACT_BYTES
+        for block in reversed(self._recent):
+            start = block.data.rfind(b"\n", 0, max(len(block.data) - left, 0)) + 1
+            self._search(block, start, len(block.data), found, backward=True)
+            left -= len(block.data)
+            if left <= 0:
+                break
+        for speaker, hit in found.items():
+            self._keep_last(speaker, hit)
+            self._first.setdefault(speaker, hit)
+        return {s: (self._first[s], self._last.get(s, self._first[s])) for s in sorted(self._first)}
+
+    def _backward(self, block: TextBlock, expected: set[str]) -> set[str]:
+        found: dict[str, Hit] = {}
+        end = len(block.data)
+        for chunk in (*CHUNKS_BYTES, len(block.data)):
+            start = block.data.rfind(b"\n", 0, max(end - chunk, 0)) + 1
+            self._search(block, start, end, found, backward=True, failures=self._failures)
+            end = start
+            if end == 0 or (found and expected <= found.keys()):
+                break
+        if found.keys() - self._first.keys():
+            self._search(block, 0, len(block.data), self._first, backward=False)
+        for speaker, hit in found.items():
+            self._keep_last(speaker, hit)
+        self._alive = set(found)
+        return self._alive
+
+    def _keep_last(self, speaker: str, hit: Hit) -> None:
+        old = self._last.get(speaker)
+        if (old is None and len(self._last) < MAX_SPEAKERS) or (old is not None and old.line <= hit.line):
+            self._last[speaker] = hit
+
+    def _search(
+        self,
+        block: TextBlock,
+        start: int,
+        end: int,
+        found: dict[str, Hit],
+        *,
+        backward: bool,
+        failures: dict[str, int] | None = None,
+    ) -> None:
+        tries: dict[str, int] = {s: MAX_TRIES + 1 for s, n in (failures or {}).items() if n > MAX_FAILURES}
+        data = block.data
+        ends = self._matcher.find(memoryview(data)[start:end])
+        done = -1  # the line that was looked at last
+        known = (0, -1)  # the line of a speaker that needs no other
+        for stop, literal in reversed(ends) if backward else ends:
+            at = start + stop
+            if known[0] < at <= known[1]:
+                continue
+            begin = max(data.rfind(b"\n", start, at), data.rfind(b"\r", max(start, at - LOOK_BYTES), at), start - 1) + 1
+            head = data[begin : begin + LOOK_BYTES]
+            speaker = progress_speaker(head)
+            if speaker in found or len(found) >= MAX_SPEAKERS or tries.get(speaker, 0) > MAX_TRIES:
+                end_of_line = head.find(b"\n")
+                known = (begin, begin + (end_of_line if end_of_line >= 0 else 0))
+                continue
+            hit = self._verify(block, begin, literal)
+            if hit:
+                found[speaker] = hit
+            elif begin != done:
+                tries[speaker] = tries.get(speaker, 0) + 1
+                if failures is not None and speaker not in self._alive and len(failures) < MAX_SPEAKERS:
+                    failures[speaker] = failures.get(speaker, 0) + 1
+            done = begin
+
+    def _verify(self, block: TextBlock, start: int, literal: int) -> Hit | None:
+        head = block.data[start : start + LOOK_BYTES]
+        ends = [e for e in (head.find(b"\n"), head.find(b"\r")) if e >= 0]
+        text = head[: min([*ends, len(head)])].decode("utf-8", "replace")
+        number = block.number(start)
+        for owner in self._matcher.owners[literal]:
+            candidate = self._matcher.candidates[owner]
+            for segment, line in enumerate(read_lines(number, text)):
+                try:
+                    match = self._matcher.verify(candidate.form, line.message)
+                except PatternTimeout:
+                    continue
+                if match:
+                    fields = read_fields(candidate.rule, match.groupdict())
+                    fields["~text"] = line.raw[:400]
+                    return Hit(candidate.rule.id, candidate.index, number, segment, fields)
+        return None
+
+
+def progress_speaker(head: bytes) -> str:
+    """Who speaks, from the start of a line: its prefix and the rank that it names."""
+    end = head.find(b"\n", 0, 200)
+    rank = RANK.search(head[: 200 if end < 0 else end])
+    return (fast_speaker(head[:256]) + (b"|" + rank.group(1) if rank else b"")).decode("utf-8", "replace")

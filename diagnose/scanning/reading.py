@@ -1,0 +1,219 @@
+"""Reads all sources of one call into a `Scan`: which bytes, in which order, by how many, within which budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from ..blocks import read_blocks
+from ..deadline import Deadline
+from ..errors import SourceError
+from ..recorder.dump import Dump
+from ..recorder.reader import read_dumps
+from ..scan import Scan, SourceScan, merge_all, scan_from_json, seal
+from ..sources import Input, Source, find_sources
+from .parts import Part, cut_parts, edge_bytes_for, reading_order
+from .scanner import Scanner, ScanRules
+from .workers import OUT_OF_TIME, Pool, consume, default_workers, scan_part
+
+__all__ = ["Deadline", "Progress", "read_all"]
+
+MAX_DUMP_BYTES = 512 << 20
+MAX_ERROR_JSON_BYTES = 1 << 20
+MAX_CONTEXT_LINES = 4000  # of a configuration file
+NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
+UNREAD = "not read: the budget of time was used up"
+PART_UNREAD = "the middle was not read (budget of time); line numbers after it count without it"
+
+Progress = Callable[[str, int], None]  # (name of the source, bytes read of it so far)
+
+
+@dataclass(slots=True)
+class _Found:
+    """One source's place in the result: its scan, or the parts that wait to be read."""
+
+    scans: list[SourceScan]
+    waiting: Source | None = None
+
+
+def read_all(
+    inputs: Sequence[Input],
+    rules: ScanRules,
+    deadline: Deadline,
+    progress: Progress | None = None,
+    workers: int | None = None,
+) -> Scan:
+    """Yield the scan of everything in `inputs`. Raises `SourceError` where a path does not exist.
+
+    `workers`: how many processes read; None: by size and cores. The result does not depend on it.
+    """
+    scan = Scan(catalogue=rules.key)
+    places: list[_Found] = []
+    for source in find_sources(inputs):
+        if source.skipped is None and source.path is not None and source.kind in ("text", "markdown"):
+            places.append(_Found([], source))  # may be opened later, by anyone
+        elif deadline.passed():
+            places.append(_Found([_unread(source, source.skipped or UNREAD)]))
+        else:
+            places.append(_Found(_read_now(scan, source, rules, deadline, progress)))
+    _read_waiting([p for p in places if p.waiting], rules, deadline, progress, workers)
+    for place in places:
+        for part in place.scans:
+            _add(scan, part)
+    return scan
+
+
+def _add(scan: Scan, part: SourceScan) -> None:
+    name = part.name
+    count = 1
+    while part.name in scan.sources:  # the same path given twice, or two members of one name
+        count += 1
+        part = replace(part, name=f"{name} ({count})")
+    scan.sources[part.name] = part
+    scan.gaps += [f"{part.name}: {gap}" for gap in part.gaps]
+
+
+def _unread(source: Source, reason: str) -> SourceScan:
+    return SourceScan(source.name, source.kind, bytes=0, skipped=reason)
+
+
+def _read_now(
+    scan: Scan, source: Source, rules: ScanRules, deadline: Deadline, progress: Progress | None
+) -> list[SourceScan]:
+    """Read a source in its turn: a member of an archive or standard input cannot be opened later."""
+    reason = source.skipped or NOT_LOGS.get(source.kind)
+    if reason is not None:
+        return [_unread(source, reason)]
+    if source.kind == "recorder":
+        return [_read_dump(scan, source)]
+    if source.kind == "scan":
+        return _read_scan(scan, source)
+    if source.kind == "json-error":
+        return [_read_error_json(source)]
+    if source.kind == "context":
+        # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
+        scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
+        return [seal(consume(scanner, read_blocks(source, is_dressed=rules.is_dressed), source, deadline))]
+    return [seal(scan_part(Part(source), rules, deadline, _teller(source, progress)))]
+
+
+def _teller(source: Source, progress: Progress | None, start: int = 0) -> Callable[[int], None] | None:
+    return None if progress is None else lambda count: progress(source.name, max(start, count))
+
+
+# --- files, in parts --------------------------------------------------------------------------------------------
+
+
+def _read_waiting(
+    places: Sequence[_Found], rules: ScanRules, deadline: Deadline, progress: Progress | None, workers: int | None
+) -> None:
+    left_s = deadline.left_s()
+    edge = None if left_s is None else edge_bytes_for(len(places), left_s)
+    parts = [part for place in places if place.waiting for part in cut_parts(place.waiting, edge)]
+    if edge is not None:
+        parts = reading_order(parts, edge)
+    open_parts: dict[str, int] = {}
+    for part in parts:
+        open_parts[part.source.name] = open_parts.get(part.source.name, 0) + 1
+    by_name = {place.waiting.name: place for place in places if place.waiting}
+    done: dict[str, list[tuple[int, SourceScan]]] = {}
+    for index, found in _scan_parts(parts, rules, deadline, progress, workers):
+        part = parts[index]
+        name = part.source.name
+        done.setdefault(name, []).append((part.start or 0, found))
+        open_parts[name] -= 1
+        if open_parts[name] == 0:
+            by_name[name].scans.append(_joined(part.source, [x for _, x in sorted(done.pop(name), key=_start)]))
+
+
+def _start(row: tuple[int, SourceScan]) -> int:
+    return row[0]
+
+
+def _scan_parts(
+    parts: Sequence[Part], rules: ScanRules, deadline: Deadline, progress: Progress | None, workers: int | None
+) -> Iterator[tuple[int, SourceScan]]:
+    count = workers if workers is not None else default_workers(sum(p.size for p in parts))
+    if count > 1 and len(parts) > 1:
+        for index, found in Pool(rules, count).scan(parts, deadline):
+            if progress:
+                progress(parts[index].source.name, (parts[index].start or 0) + parts[index].size)
+            yield index, found
+        return
+    for index, part in enumerate(parts):
+        if deadline.passed():
+            yield index, _unread(part.source, UNREAD)
+        else:
+            yield index, scan_part(part, rules, deadline, _teller(part.source, progress, part.start or 0))
+
+
+def _joined(source: Source, parts: list[SourceScan]) -> SourceScan:
+    """The parts of one source as one; those that were not read leave a gap."""
+    read = [p for p in parts if p.skipped is None]
+    if not read:
+        return parts[0]
+    for part, following in pairwise(parts):
+        if following.skipped is not None or OUT_OF_TIME in part.gaps:
+            part.windows.open.clear()  # what it opened went on where nobody looked
+    whole = seal(merge_all(read))
+    if len(read) < len(parts) or any(OUT_OF_TIME in p.gaps for p in read[:-1]):
+        whole.gaps.append(PART_UNREAD)
+    return whole
+
+
+# --- what is no log ---------------------------------------------------------------------------------------------
+
+
+def _read_error_json(source: Source) -> SourceScan:
+    """Torchelastic's `error.json`: kept whole as line 1, since its traceback is read from the JSON."""
+    found = SourceScan(source.name, source.kind)
+    try:
+        stream = source.open()
+        data = _read_limited(stream.read, MAX_ERROR_JSON_BYTES)
+        stream.close()
+    except OSError as error:
+        found.gaps.append(f"reading stopped: {error.strerror or error}")
+        return found
+    found.bytes, found.lines, found.ends_line = len(data), data.count(b"\n"), data.endswith(b"\n")
+    found.windows.first = [(1, data.decode("utf-8", "replace"))]
+    found.gaps += source.damage
+    return found
+
+
+def _read_dump(scan: Scan, source: Source) -> SourceScan:
+    def content() -> bytes:
+        stream = source.open()
+        try:
+            return _read_limited(stream.read, MAX_DUMP_BYTES)
+        finally:
+            stream.close()
+
+    row = SourceScan(source.name, "recorder", bytes=source.size or 0)
+    for dump in read_dumps([(source.name, content)]):
+        if isinstance(dump, Dump):
+            scan.dumps.append(dump.to_json())
+        else:
+            row.skipped = dump.reason
+    return row
+
+
+def _read_limited(read: Callable[[int], bytes | None], limit: int) -> bytes:
+    parts, left = [], limit + 1
+    while left > 0 and (part := read(min(left, 1 << 20))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
+    """A scan written elsewhere: its sources join as if they had been read here."""
+    try:
+        stream = source.open()
+        saved = scan_from_json(_read_limited(stream.read, MAX_DUMP_BYTES), source.name)
+        stream.close()
+    except (OSError, SourceError) as error:
+        return [_unread(source, str(error))]
+    scan.gaps += [g for g in saved.gaps if g not in scan.gaps]
+    scan.dumps += saved.dumps
+    return list(saved.sources.values())

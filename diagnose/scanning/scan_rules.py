@@ -1,0 +1,134 @@
+"""A catalogue as the scanner uses it: all literals in one automaton, and what each of them may mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from ..catalogue import Catalogue
+from ..inputs.normalise import DRESS_LITERALS
+from ..matcher import Find, Literal, Matcher, automaton
+from ..rule import Form, Rule
+from ..shapes import blind_pattern
+
+TRACEBACK, STACK = "~traceback", "~stack"  # not rules: marks that open a window
+MARKS = {  # text that opens a traceback or a dump of stacks
+    TRACEBACK: ("Traceback (most recent call last", "Original Traceback", "terminate called after throwing"),
+    STACK: ("(most recent call first)", "(active)", "(idle)", "(active+gil)", "(LWP ", "Exception raised from "),
+}
+NUL = b"\x00"  # the native library takes no literal with it
+MAX_GROUPS = 20_000  # remembered sets of literals that stood in one passage
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuleForms:
+    """A rule, and which of its forms a passage's literals allow (as numbers of candidates)."""
+
+    number: int
+    rule: Rule
+    forms: tuple[int, ...]
+    want: str  # of the lines around a hit, in the words of `windows`
+    is_line: bool  # one line is enough to verify it
+    census: bool
+    blind: tuple[Form, ...] | None  # its forms for any digits, where such can be told
+
+
+class ScanRules:
+    """A catalogue's rules, to be looked for in one pass, with marks of tracebacks and stacks, and signs of life."""
+
+    def __init__(self, catalogue: Catalogue | Sequence[Rule], key: str = "") -> None:
+        rules = list(catalogue.rules.values() if isinstance(catalogue, Catalogue) else catalogue)
+        marks = [_mark(name, literals) for name, literals in MARKS.items()]
+        self.main = Matcher([*(r for r in rules if r.tells != "progress" and not _is_catch_all(r)), *marks])
+        self.progress = Matcher([r for r in rules if r.tells == "progress"])
+        self.main_count = len(self.main.literals)
+        self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
+        self._all_rules = rules
+        self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.candidates}))}
+        self._groups: dict[tuple[int, ...], list[RuleForms]] = {}
+        self._dress_from = self.main_count + len(self.progress.literals)
+        self._scanned: tuple[bytes, list[tuple[int, int]]] = (b"", [])
+
+    @cached_property
+    def _find(self) -> Find:
+        life = [Literal(x.text, x.folded, True) for x in self.progress.literals]
+        return automaton([*self.main.literals, *life, *(Literal(x, False, True) for x in DRESS_LITERALS if x != NUL)])
+
+    def find(self, data: bytes) -> list[tuple[int, int]]:
+        """Yield (end, literal) of the rules' literals; a number from `main_count` on is a sign of life, told once."""
+        if self._scanned[0] is not data:
+            self.is_dressed(data)
+        found = self._scanned[1]
+        self._scanned = (b"", [])
+        return found
+
+    def is_dressed(self, data: bytes) -> bool:
+        """Tell whether a collector's dress may be on the block; what else was found is kept for `find`."""
+        found = self._find(data)
+        plain = [x for x in found if x[1] < self._dress_from]
+        self._scanned = (data, plain)
+        return len(plain) < len(found) or NUL in data or data.startswith((b'{"', b'{ "'))
+
+    @property
+    def rules(self) -> list[Rule]:
+        """The rules with what a scan needs of them, for worker processes."""
+        return [_slim(r) for r in self._all_rules]
+
+    def rules_of(self, literals: Sequence[int]) -> list[RuleForms]:
+        """Yield the rules that literals of one passage may mean, in catalogue order."""
+        key = tuple(sorted(literals)) if len(literals) > 1 else (literals[0],)
+        found = self._groups.get(key)
+        if found is None:
+            if len(self._groups) >= MAX_GROUPS:
+                self._groups.clear()
+            found = self._groups[key] = self._group(key)
+        return found
+
+    def _group(self, literals: Sequence[int]) -> list[RuleForms]:
+        forms: dict[str, list[int]] = {}
+        for number in sorted({n for x in literals for n in self.main.owners[x]}):
+            forms.setdefault(self.main.candidates[number].rule.id, []).append(number)
+        return [self._rule_forms(tuple(numbers)) for _, numbers in sorted(forms.items())]
+
+    def _rule_forms(self, forms: tuple[int, ...]) -> RuleForms:
+        rule = self.main.candidates[forms[0]].rule
+        is_line = rule.match not in ("block", "traceback", "stack")
+        blind = [blind_pattern(self.main.candidates[n].form.pattern) if is_line else None for n in forms]
+        own = [self.main.candidates[n].form for n in forms]
+        some = tuple(replace(f, pattern=p) for f, p in zip(own, blind, strict=True) if p is not None)
+        return RuleForms(
+            self._numbers[rule.id],
+            rule,
+            forms,
+            _want(rule),
+            is_line,
+            rule.census,
+            some if len(some) == len(forms) else None,
+        )
+
+
+def _want(rule: Rule) -> str:
+    if rule.id in (TRACEBACK, STACK):
+        return rule.id[1:]
+    if rule.match == "block":
+        return f"block:{rule.lines}"
+    if rule.match == "traceback":
+        return "rest"
+    if rule.match == "stack":
+        return "stack"
+    return "line" if rule.role in ("context", "harmless") else "near"
+
+
+def _is_catch_all(rule: Rule) -> bool:
+    """Whether it is asked of whole tracebacks only: its literals (`Error`) stand on far too many lines."""
+    return rule.generic and rule.match == "traceback"
+
+
+def _slim(rule: Rule) -> Rule:
+    forms = tuple(replace(f, examples=()) for f in rule.forms)
+    return replace(rule, forms=forms, counter_examples=(), references=(), table=None, says="", why="")
+
+
+def _mark(name: str, literals: tuple[str, ...]) -> Rule:
+    return Rule(name, "context", "stack", "", (Form(literals, ""),), "", id=name)

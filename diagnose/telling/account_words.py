@@ -1,0 +1,72 @@
+"""The sentences that `account` adds to what rules and causes say, in English and Simplified Chinese."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..words.ranges import rank_ranges
+
+_TEXTS: dict[str, tuple[str, str]] = {
+    "unknown-title": ("no evidence of a cause in the logs", "日志中没有指向根因的证据"),
+    "unknown-summary": ("The logs show that the job failed, but not why.", "日志表明作业失败了，但看不出原因。"),
+    "unknown-now": (
+        "Look at the last lines of each rank below; the rank that stops earliest is the one to ask.",
+        "查看下面每个 rank 的最后几行；最早停下的那个 rank 最值得追查。",
+    ),
+    "unknown-logs": (
+        "All ranks' logs, the launcher's own output and the kernel log of each host.",
+        "所有 rank 的日志、启动器自己的输出，以及每台主机的内核日志。",
+    ),
+    "unknown-switches": ("Switch on what names the cause next time.", "打开这些开关，下次就能指出原因。"),
+    "unknown-files": ("One file per rank.", "每个 rank 一个日志文件。"),
+    "consequence": ("It is a consequence of {cause}{place}.", "它是 {cause}{place}的后果。"),
+    "less-direct": (
+        "It says that something broke, not why; {cause} names a reason.",
+        "它只说明有东西坏了，没有说明原因；{cause} 给出了原因。",
+    ),
+    "later": ("It began {seconds:.0f} s later.", "它晚了 {seconds:.0f} s 才开始。"),
+    "fits-less": ("It fits less of what the logs show.", "它能解释的日志内容更少。"),
+    "by-rank": (" on rank {rank}", "（rank {rank}）"),
+    "by-host": (" on {host}", "（{host}）"),
+    "more-time": ("Give it more time.", "给它更多时间。"),
+    "no-line": ("No line of {ranks} was among the inputs.", "输入中没有 {ranks} 的任何一行日志。"),
+    "no-log": (
+        "No log was among the inputs: source code and prose are not diagnosed.",
+        "输入中没有日志：不诊断源代码和文字说明。",
+    ),
+    "every-rank": (
+        "Collect the logs of every rank; a rank without a log is never called the culprit.",
+        "收集每个 rank 的日志；没有日志的 rank 绝不会被判为故障源。",
+    ),
+}
+
+
+def no_log(lang: str | None) -> str:
+    """Yield what is said of inputs among which no log is."""
+    return Words(lang == "zh").say("no-log")
+
+
+class Words:
+    """The frame's sentences in one language."""
+
+    def __init__(self, is_chinese: bool = False) -> None:
+        self._column = int(is_chinese)
+
+    def say(self, key: str, **values: object) -> str:
+        """Yield the sentence of this key, filled."""
+        text = _TEXTS[key][self._column]
+        return text.format(**values) if values else text
+
+    def ranks(self, ranks: Sequence[int]) -> str:
+        """Yield `rank 2` or `ranks 0-3`; Chinese has no plural."""
+        return f"rank{'s' if len(ranks) > 1 and not self._column else ''} {rank_ranges(ranks)}"
+
+    def summary(self, title: str, ranks: Sequence[int], hosts: Sequence[str], said: str) -> str:
+        """Yield the verdict in one sentence: what, where, and what was said there."""
+        host = hosts[0] if len(hosts) == 1 else ""
+        places = [*([self.ranks(ranks)] if ranks else []), *([host] if host else [])]
+        if self._column:
+            where = f"{places[0]}{f'（{host}）' if len(places) == 2 else ''}：" if places else ""
+            return f"{where}{title}。{said}"
+        where = (f" on {places[0]}" if places else "") + (f" ({host})" if len(places) == 2 else "")
+        return f"{title[:1].upper()}{title[1:]}{where}{': ' + said if said else '.'}"

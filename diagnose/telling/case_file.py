@@ -1,0 +1,66 @@
+"""A redacted, trimmed case of what was read, in the form of `fixtures/`: the way to report a wrong verdict.
+
+Scan and report in, the bytes of a `.tar.gz` out: `logs/…` with the lines that matter (each gap says how many were left
+out), and a `truth.yaml` to fill in. The same input gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import posixpath
+import tarfile
+
+from ..redaction import redact_text
+from ..report import Report
+from ..scan import Scan
+
+TRUTH = """\
+id: my-case
+title: what went wrong, in one line
+root_cause: unknown        # an id of docs/catalogue.md; `healthy` where nothing failed
+accept: []                 # other ids that are right too
+culprit_ranks: null        # global ranks at fault; null when no rank is, or none can be told
+first_evidence: null       # file:line that an expert would point at, relative to logs/
+must_mention: []           # words that the report has to show
+origin: {origin}
+# diagnose said: {said}
+"""
+
+
+def pack_case(scan: Scan, report: Report) -> bytes:
+    """Yield the archive."""
+    files = {f"case/logs/{name}": text for name, text in _logs(scan).items()}
+    found = report.diagnosis
+    said = f"{found.cause} ({found.certainty}) on ranks {[c.rank for c in found.culprits]}" if found else report.outcome
+    files["case/truth.yaml"] = TRUTH.format(origin="a real job, redacted and trimmed by `diagnose case`", said=said)
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, text in sorted(files.items()):
+            data = text.encode("utf-8", "replace")
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return gzip.compress(packed.getvalue(), mtime=0)
+
+
+def _logs(scan: Scan) -> dict[str, str]:
+    names = [s.name for s in scan.sources.values() if s.skipped is None]
+    root = posixpath.commonpath([posixpath.dirname(n.replace("!", "/")) or "." for n in names]) if names else ""
+    logs = {}
+    for source in scan.sources.values():
+        if source.skipped is None and (kept := source.kept()):
+            name = source.name.replace("!", "/")
+            inside = posixpath.relpath(name, root) if root not in ("", ".") else name.lstrip("/")
+            logs[inside.replace("../", "") or "log.txt"] = redact_text(_trimmed(kept), privacy=True)
+    return logs
+
+
+def _trimmed(kept: dict[int, str]) -> str:
+    lines, last = [], 0
+    for number, text in kept.items():
+        if number > last + 1:
+            lines.append(f"… {number - last - 1} lines left out …")
+        lines.append(text)
+        last = number
+    return "\n".join(lines) + "\n"

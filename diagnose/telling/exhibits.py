@@ -1,0 +1,77 @@
+"""A place in the logs in, `Evidence` out: the line with what stands around it, and where its captures are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..correlation.finding import Exhibit
+from ..events import Event
+from ..job import Job
+from ..report import Evidence, Place, Span
+from ..timestamps import format_rfc3339
+
+CONTEXT_LINES = 3
+MAX_TEXT = 2000
+
+
+class Exhibitor:
+    """Shows places of one job; the kept lines of a source are looked up once."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._lines: dict[str, dict[int, str]] = {}
+        self._sources = {s.name: s for s in job.sources}
+
+    def evidence(self, exhibit: Exhibit) -> Evidence:
+        """Yield the evidence of one place."""
+        event = exhibit.event
+        text = exhibit.text[:MAX_TEXT]
+        line, end = exhibit.line, exhibit.end_line or exhibit.line
+        return Evidence(
+            file=exhibit.source,
+            line=line,
+            end_line=end,
+            rank=exhibit.rank,
+            host=exhibit.host,
+            time=show_time(self._job, exhibit.time),
+            text=text,
+            rule=event.rule.id if event else None,
+            fields={k: _plain(v) for k, v in sorted(event.fields.items())} if event else {},
+            before=self._around(exhibit.source, line, -CONTEXT_LINES, 0),
+            after=self._around(exhibit.source, end, 1, CONTEXT_LINES + 1),
+            spans=_spans(event, text) if event else (),
+            also_in=tuple(Place(f, n) for f, n in event.also_in[:8]) if event else (),
+        )
+
+    def _around(self, source: str, line: int | None, first: int, stop: int) -> tuple[str, ...]:
+        if line is None or source not in self._sources:
+            return ()
+        if source not in self._lines:
+            kept: dict[int, str] = {}
+            for x in self._sources[source].lines:
+                kept[x.number] = f"{kept[x.number]} {x.raw}" if x.number in kept else x.raw
+            self._lines[source] = kept
+        lines = self._lines[source]
+        return tuple(lines[n][:400] for n in range(line + first, line + stop) if n in lines)
+
+
+def _spans(event: Event, text: str) -> tuple[Span, ...]:
+    """Where the captured values stand in the line."""
+    found = []
+    for name, value in sorted(event.fields.items()):
+        word = str(value)
+        at = text.find(word) if len(word) > 1 else -1
+        if at >= 0 and name in event.rule.fields:
+            found.append(Span(at, at + len(word), name))
+    return tuple(sorted(found, key=lambda s: (s.start, s.end, s.field)))
+
+
+def _plain(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value if isinstance(value, str | int | float) else str(value)
+
+
+def show_time(job: Job, seconds: float | None) -> str | None:
+    """Yield a time as RFC 3339; None where it is unknown or its year is."""
+    if seconds is None or job.clocks.year is None:
+        return None
+    return format_rfc3339(seconds) or None

@@ -1,0 +1,172 @@
+"""The tables of a report: ranks, collectives, stacks, timeline, attempts, inputs, gaps."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from ..attempts import FAILING
+from ..collectives import collective_tables
+from ..correlation.finding import Exhibit
+from ..correlation.standing import stack_tree
+from ..diagnosis import Verdict
+from ..events import Event
+from ..job import Job, RankInfo
+from ..report import Attempt, CollectiveRow, Culprit, FirstFailure, Gap, InputRow, RankRow, StackGroup, TimelineEntry
+from ..scan import Scan
+from ..words.translation import Translator
+from .exhibits import Exhibitor, show_time
+
+MAX_TIMELINE = 60
+MAX_STACKS = 40
+
+
+def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
+    """Yield one row per rank that the logs show."""
+    return tuple(_rank_row(job, verdict, info) for info in job.ranks.values())
+
+
+def _rank_row(job: Job, verdict: Verdict, info: RankInfo) -> RankRow:
+    failures = info.failures()
+    first = failures[0] if failures else None
+    times = [e.time for e in (info.first_sign, info.last_sign, *info.events) if e is not None and e.time is not None]
+    return RankRow(
+        rank=info.rank,
+        host=info.host,
+        local_rank=info.local_rank,
+        pid=info.pid,
+        state=_state(verdict, info, failures),
+        last_step=info.last_step,
+        first_time=show_time(job, min(times)) if times else None,
+        last_time=show_time(job, max(times)) if times else None,
+        first_failure=_first_failure(job, first) if first else None,
+        rank_from=next((e.rank_from for e in info.events if e.rank_from), ""),
+        host_from=next((e.host_from for e in info.events if e.host_from), ""),
+    )
+
+
+def _state(verdict: Verdict, info: RankInfo, failures: list[Event]) -> str:
+    if info.rank in verdict.culprits:
+        return "culprit"
+    if failures:
+        return "failed"
+    return "finished" if info.finished else "silent" if verdict.cause else "alive"
+
+
+def _first_failure(job: Job, event: Event) -> FirstFailure:
+    return FirstFailure(event.cause, event.rule.id, show_time(job, event.time), f"{event.source}:{event.line}")
+
+
+def collective_rows(job: Job) -> tuple[CollectiveRow, ...]:
+    """Yield one row per process group and rank that reported a stuck collective."""
+    rows = []
+    for table in collective_tables(job):
+        usual = (table.majority("seq"), table.majority("op"), table.majority("numel_in"))
+        for rank, s in table.stuck.items():
+            sizes = tuple(n for n in (s.numel_in, s.numel_out) if n is not None)
+            same = (s.seq, s.op, s.numel_in) == usual
+            verdict = "" if same else "differs"
+            rows.append(CollectiveRow(table.group, rank, s.seq, s.enqueued, s.completed, s.op, sizes, verdict))
+    return tuple(rows)
+
+
+def stack_rows(job: Job) -> tuple[StackGroup, ...]:
+    """Yield the groups of equal stacks, the largest first."""
+    tree = stack_tree(job)
+    if tree is None:
+        return ()
+    rows = []
+    for group in tree.groups[:MAX_STACKS]:
+        ranks = tuple(sorted(r for r in group.ranks if isinstance(r, int)))
+        frames = tuple(f"{f.function} ({f.file}:{f.line})" for f in group.frames)
+        rows.append(StackGroup(ranks, frames, group.count))
+    return tuple(rows)
+
+
+def timeline_rows(job: Job, verdict: Verdict, translator: Translator) -> tuple[TimelineEntry, ...]:
+    """Yield what happened in order, the same thing on many ranks folded into one entry."""
+    folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
+    shown = [
+        e for e in job.events if e.role in FAILING or e.rule.tells in ("attempt", "finished", "activity", "killed")
+    ]
+    for event in shown:
+        minute = None if event.time is None else int(event.time // 60)
+        folded[event.rule.id, minute, event.attempt].append(event)
+    entries = []
+    for events in folded.values():
+        first = events[0]
+        ranks = tuple(sorted({e.rank for e in events if e.rank is not None}))
+        hosts = {e.host for e in events}
+        entries.append(
+            TimelineEntry(
+                time=show_time(job, first.time),
+                ranks=ranks,
+                host=first.host if len(hosts) == 1 else None,
+                layer=(first.cause or first.rule.id).partition(".")[0],
+                cause=first.cause,
+                rule=first.rule.id,
+                text=translator.title(first.rule),
+                ref=f"{first.source}:{first.line}",
+            )
+        )
+    return tuple(entries[:MAX_TIMELINE])
+
+
+def attempt_rows(job: Job, show: Exhibitor) -> tuple[Attempt, ...]:
+    """Yield one row per attempt where there was more than one."""
+    if not job.earlier and job.attempt == 0:
+        return ()
+    by_attempt: dict[int, list[Event]] = defaultdict(list)
+    for event in job.events:
+        by_attempt[event.attempt].append(event)
+    rows = []
+    for n, events in sorted(by_attempt.items()):
+        failures = [e for e in events if e.role == "cause"] or [e for e in events if e.role in FAILING]
+        first = failures[0] if failures else None
+        times = [e.time for e in events if e.time is not None]
+        rows.append(
+            Attempt(
+                n,
+                show_time(job, min(times)) if times else None,
+                show_time(job, max(times)) if times else None,
+                "failed" if first else "unfinished",
+                first.cause if first else None,
+                (Culprit(first.rank, first.host),) if first and first.rank is not None else (),
+                (show.evidence(Exhibit.of_event(first)),) if first else (),
+            )
+        )
+    return tuple(rows) if len(rows) > 1 else ()  # one row would say again what the verdict says
+
+
+def input_rows(job: Job, scan: Scan) -> tuple[InputRow, ...]:
+    """Yield one row per source, read or not."""
+    ranks: dict[str, set[int]] = defaultdict(set)
+    for info in job.ranks.values():
+        for name in info.sources:
+            ranks[name].add(info.rank)
+    return tuple(
+        InputRow(
+            s.name, s.bytes, s.lines if s.skipped is None else None, s.kind, tuple(sorted(ranks[s.name])), s.skipped
+        )
+        for s in scan.sources.values()
+    )
+
+
+def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
+    """Yield what was missing or not read, and how to have it next time."""
+    words = translator.words
+    said = ((text, translator.sentence(text)) for text in scan.gaps)
+    gaps = [
+        Gap(shown, words.say("more-time"), "diagnose --budget 300 …") if "budget" in text else Gap(shown)
+        for text, shown in said
+    ]
+    world = job.world_size
+    missing = sorted(set(range(world)) - job.known_ranks()) if world and world <= 65536 else []
+    if missing and job.ranks:
+        gaps.append(
+            Gap(
+                words.say("no-line", ranks=words.ranks(missing)),
+                words.say("every-rank"),
+                "torchrun --log-dir logs --redirects 3 --tee 3 …",
+            )
+        )
+    return tuple(gaps)

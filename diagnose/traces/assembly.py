@@ -1,0 +1,288 @@
+"""One traceback being put together: fed the lines of one speaker, it says which of them are its own.
+
+It remembers what the grammar cannot know: whether frames or a message are being read, which exception of a chain
+is at hand, and how deep inside another exception's message it was printed.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+from diagnose.traces.boxes import RichBox
+from diagnose.traces.segment import Relation, Segment
+from diagnose.traces.traceback_lines import (
+    ExceptionLine,
+    Frame,
+    Header,
+    indent_of,
+    is_caret_line,
+    is_foreign,
+    read_arrow,
+    read_chain,
+    read_exception,
+    read_frame,
+    read_header,
+    read_introduction,
+    read_ipython_frame,
+    resumes_message,
+)
+
+from ..lazy_pattern import lazy
+
+_NOISE_LINES = 30  # lines of other writers tolerated between two frames
+_BLANK_LINES = 4
+_GROUP_MARGIN = lazy(r"^(\s*)(?:\|(?: (.*))?|(\+-\+?-{3,}.*))$", re.DOTALL)
+_GROUP_MEMBER = lazy(r"^\+-(\+)?-{3,60} (?:\d{1,9}|\.\.\.) -{3,60}$")
+
+
+class Assembly:
+    """The state of one open traceback; `accept` refuses the first line that is not its own."""
+
+    def __init__(self, number: int, header: Header | None, frame: Frame | None, indent: int) -> None:
+        self.line = self.end_line = number
+        self.form: str = header.form if header else "headless"
+        self.note = header.note if header else ""
+        self.lead = header.lead if header else ""
+        self.lines_read = 1
+        self.touched = number
+        self.node = 0  # place among the frames shared with tracebacks interleaved with this one
+        self.segments = [Segment(frames=[frame] if frame else [])]
+        self.is_whole_line_ours = False  # every line of this prefix comes from one excepthook
+        self._base = 0 if self.form == "group" else indent
+        self._is_flat = False
+        self._blanks = self._noise = self._next_depth = 0
+        self._is_chained = False
+        self._box = RichBox() if self.form == "rich" else None
+        self._group_column = max(indent, 2)
+        self._left_margin = False
+        self._expects_inner = False
+
+    @property
+    def segment(self) -> Segment:
+        """The exception being read."""
+        return self.segments[-1]
+
+    @property
+    def in_frames(self) -> bool:
+        """Say whether the exception's name has not been read yet."""
+        return not self.segment.exception
+
+    @property
+    def lacks_code(self) -> bool:
+        """Say whether the last frame still waits for its source line."""
+        return self.in_frames and bool(self.segment.frames) and not self.segment.frames[-1].code
+
+    def accept(self, number: int, text: str) -> bool:
+        """Take the line if it is part of this traceback."""
+        if not text.strip():
+            self._blanks += 1
+            return self._blanks <= _BLANK_LINES
+        is_ours = self._accept(number, text)
+        if is_ours:
+            self._blanks = 0
+            self.touched = number
+        return is_ours
+
+    def _accept(self, number: int, text: str) -> bool:
+        if self._box is not None and self._box.is_open:
+            return self._take(number) if self._box.feed(text) else self.tolerate()
+        if self.form == "group" and not self._left_margin:
+            found = _GROUP_MARGIN.match(text)
+            if found is None:
+                self._left_margin = True
+            elif found[3]:
+                self._begin_member(found[3], len(found[1]))
+                return self._take(number)
+            else:
+                text = found[2] or ""
+                if not text.strip():
+                    return self._take(number)
+        return self._accept_frame_part(number, text) if self.in_frames else self._accept_message_part(number, text)
+
+    def _take(self, number: int) -> bool:
+        self.end_line = max(self.end_line, number)
+        self.lines_read += 1
+        self._noise = 0
+        return True
+
+    def tolerate(self) -> bool:
+        """Let another writer's line pass; False when there were too many for this traceback to go on."""
+        self._noise += 1
+        return self._noise <= _NOISE_LINES
+
+    # --- frames
+
+    def _accept_frame_part(self, number: int, text: str) -> bool:
+        frame = read_frame(text)
+        if frame is not None:
+            self.segment.frames.append(frame)
+            self._is_flat = indent_of(text) <= self._base and self._base == 0
+            return self._take(number)
+        if self.form == "ipython" and self._accept_ipython(text):
+            return self._take(number)
+        if self._is_source(text):
+            return self._keep_source(number, text)
+        if self.segment.relation == "member" and read_header(text):
+            return self._take(number)
+        found = read_exception(text.strip() if indent_of(text) <= self._base else text)
+        if found and (found.is_sure or self.form != "headless") and self._may_raise(found):
+            return self._name_exception(number, found)
+        return self.tolerate()
+
+    def _may_raise(self, found: ExceptionLine) -> bool:
+        """Say whether a name is awaited here; an unknown one only behind a frame."""
+        if found.is_sure or self.form == "ipython":
+            return True
+        return bool(self.segment.frames or self._box) and not is_foreign(f"{found.name}: {found.message}")
+
+    def _is_source(self, text: str) -> bool:
+        if indent_of(text) > self._base:
+            return True
+        # Shippers that trim blanks leave source lines in the column of the frames.
+        found = read_exception(text)
+        return self.lacks_code and self._is_flat and not (found and found.is_sure)
+
+    def _keep_source(self, number: int, text: str) -> bool:
+        if self.lacks_code and not is_caret_line(text):
+            self.segment.keep_code(text)
+        return self._take(number)
+
+    def _accept_ipython(self, text: str) -> bool:
+        if frame := read_ipython_frame(text):
+            self.segment.frames.append(frame)
+            return True
+        if (arrow := read_arrow(text)) and self.segment.frames:
+            self.segment.keep_code(arrow[1], arrow[0])
+        return text[0].isdigit() or text[0] in " -"
+
+    def _name_exception(self, number: int, found: ExceptionLine) -> bool:
+        self.segment.name(number, found)
+        if self._box is not None:
+            self.segment.frames.extend(self._box.frames)
+        return self._take(number)
+
+    # --- message
+
+    def _accept_message_part(self, number: int, text: str) -> bool:
+        relation = read_chain(text)
+        if relation is not None:
+            return self._expect_next(number, relation)
+        header = read_header(text)
+        if header is not None:
+            return self._begin_next(number, header)
+        if self._is_chained:
+            return self._accept_after_chain(number, text)
+        segment = self.segment
+        frame = read_frame(text)
+        if frame is not None and segment.is_ray:
+            return self._begin_remote(number, frame, indent_of(text))
+        if frame is not None and not segment.is_sure:
+            return self._take_back(number, frame)
+        if segment.is_ray and is_caret_line(text):
+            return self._take(number)
+        if text.strip() == '"""':
+            return self._toggle_quotes(number)
+        return self._continue_message(number, text)
+
+    def _expect_next(self, number: int, relation: Literal["cause", "context"]) -> bool:
+        # A message that ends with a line break (`Caught X in DataLoader worker …`) leaves two blank lines before
+        # the sentence: the chain goes on outside, not inside that message.
+        depth = 0 if self._blanks >= 2 or self._left_margin else self.segment.depth
+        for segment in reversed(self.segments):
+            if segment.relation == "last" and depth == 0:
+                segment.relation = relation
+                break
+        self._is_chained, self._next_depth = True, depth
+        return self._take(number)
+
+    def _begin_next(self, number: int, header: Header) -> bool:
+        if self._is_chained:
+            depth = self._next_depth
+        elif self._expects_inner or header.form == "original":
+            depth = self.segment.depth + 1
+        else:
+            return False
+        self._begin_segment("inner" if depth else "last", depth)
+        self.segment.label = header.note
+        self._box = RichBox() if header.form == "rich" else None
+        self._base = header.indent
+        if header.form == "group":
+            self.form, self._left_margin, self._base = "group", False, 0
+            self._group_column = max(header.indent, 2)
+        return self._take(number)
+
+    def _begin_segment(self, relation: Relation, depth: int, frame: Frame | None = None) -> None:
+        self.segments.append(Segment(relation, depth, [frame] if frame else []))
+        self._is_chained = self._expects_inner = False
+
+    def _accept_after_chain(self, number: int, text: str) -> bool:
+        frame, depth = read_frame(text), self._next_depth
+        found = read_exception(text)
+        if text.lstrip().startswith("ray::"):
+            return self._take(number)
+        if frame is None and not (found and found.is_sure):
+            return self.tolerate()
+        self._begin_segment("inner" if depth else "last", depth, frame)
+        if frame is None:
+            return found is not None and self._name_exception(number, found)
+        self._base = max(0, indent_of(text) - 2)
+        return self._take(number)
+
+    def _begin_remote(self, number: int, frame: Frame, indent: int) -> bool:
+        self._begin_segment("inner", self.segment.depth + 1, frame)
+        self._base = max(0, indent - 2)
+        return self._take(number)
+
+    def _take_back(self, number: int, frame: Frame) -> bool:
+        """Undo an unsure name: `Loss: 1.2` of another writer stood between two frames."""
+        self.segment.forget_name()
+        self.segment.frames.append(frame)
+        return self._take(number)
+
+    def _toggle_quotes(self, number: int) -> bool:
+        """Enter or leave the `\"\"\"` around the text of a RemoteTraceback."""
+        if self.segment.depth == 0:
+            self._expects_inner = True
+        else:
+            self._blanks = 0
+            self._left_margin = True  # whatever is chained next is outside
+        return self._take(number)
+
+    def _continue_message(self, number: int, text: str) -> bool:
+        segment = self.segment
+        introduction = read_introduction(text)
+        if introduction and introduction[0] == "spawn":
+            self._expects_inner = True
+        elif not self._may_continue(text):
+            return False
+        body = text[self._base :] if text[: self._base].isspace() else text
+        width = self._box.width if self._box is not None and not self._blanks else 0
+        return segment.add_text(body.rstrip(), self._blanks, width) and self._take(number)
+
+    def _may_continue(self, text: str) -> bool:
+        if self.is_whole_line_ours:
+            return True
+        segment = self.segment
+        if self._left_margin or segment.is_one_line:
+            return False
+        if self._blanks and not (resumes_message(text) or not segment.message.strip()):
+            return False
+        if self.form == "elastic-box" and indent_of(text) < self._base:
+            return False
+        is_rule = text[0] in "=-*" and not segment.message.strip()  # ChildFailedError's message is a drawn box
+        return is_rule or "ChildFailedError" in segment.exception or not is_foreign(text)
+
+    # --- exception groups
+
+    def owns_margin(self, text: str) -> bool:
+        """Say whether the line is drawn inside this group's margin."""
+        return self.form == "group" and not self._left_margin and _GROUP_MARGIN.match(text) is not None
+
+    def _begin_member(self, rule: str, column: int) -> None:
+        found = _GROUP_MEMBER.match(rule.strip())
+        if found is None:
+            return
+        depth = max(0, column - self._group_column) // 2 + (1 if found[1] else 0)
+        self._base = 0
+        self._begin_segment("member", max(1, depth))

@@ -1,0 +1,74 @@
+"""What rich draws: the frames inside its box, and messages it wrapped at the terminal's width.
+
+In comes one line of the box, out come frames; rich wraps paths and messages, so both are put together again here.
+"""
+
+from __future__ import annotations
+
+from diagnose.traces.traceback_lines import Frame
+
+from ..lazy_pattern import lazy
+
+_BORDERS = "\u2502|"  # `│`, and `|` where the terminal has no Unicode
+_BOTTOM = lazy(r"^\s*(?:[\u2570\u2514][\u2500\-]|\+-{4,400}\+?\s*$)")
+_FRAME = lazy(r"^(\S[^\n]{0,1500}?):(\d{1,9}) in (\S.{0,300})$")
+_BARE_FRAME = lazy(r"^in (\S{1,300}):(\d{1,9})$")  # rich shows no path for `<string>`
+_SOURCE = lazy(r"^\s*(?P<here>[\u2771>])?\s*\d{1,9}\s(?:[\u2502|]\s?)?(?P<code>.*)$")
+_PENDING_CHARS = 2000
+
+
+class RichBox:
+    """Frames of one rich box, fed line by line."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.width = 0
+        self.is_open = True
+        self._pending = ""
+
+    def feed(self, text: str) -> bool:
+        """Take one line of the box; False when the line does not belong to it."""
+        self.width = max(self.width, len(text.rstrip()))
+        if _BOTTOM.match(text):
+            self.is_open = False
+            return True
+        stripped = text.strip()
+        if not stripped or stripped[0] not in _BORDERS:
+            return False
+        self._feed_inside(stripped[1:].rstrip(_BORDERS + " "))
+        return True
+
+    def _feed_inside(self, inside: str) -> None:
+        body = inside.strip()
+        if not body or body[0] in "\u256d\u2502\u2570":  # blank, or the box of locals
+            self._pending = ""
+            return
+        if frame := self._read_frame(body):
+            self.frames.append(frame)
+            self._pending = ""
+        elif not self._pending and (source := _SOURCE.match(inside)):
+            self._keep_code(source["here"], source["code"].strip(_BORDERS + " "))
+        else:
+            # `│ /opt/.../runtime/config.py: │` goes on with `│ 942 in _configure │`
+            self._pending = (self._pending + body)[:_PENDING_CHARS]
+
+    def _read_frame(self, body: str) -> Frame | None:
+        for whole in (self._pending + body, f"{self._pending} {body}" if self._pending else ""):
+            if found := _FRAME.match(whole):
+                return Frame(found[1], int(found[2]), found[3])
+        bare = _BARE_FRAME.match(body)
+        return Frame("", int(bare[2]), bare[1]) if bare else None
+
+    def _keep_code(self, here: str | None, code: str) -> None:
+        if here and self.frames and not self.frames[-1].code:
+            last = self.frames[-1]
+            self.frames[-1] = Frame(last.file, last.line, last.function, code)
+
+
+def join_wrapped(message: str, text: str, width: int) -> str:
+    """Put a wrapped line back behind its beginning; a true line break stays one."""
+    last = message.rpartition("\n")[2]
+    # Without the `Type: ` in front the first line is shorter than it was drawn: 30 columns are allowed for it.
+    first_word = text.split(" ", 1)[0]
+    is_wrapped = len(last) + 1 + len(first_word) + 30 > width
+    return f"{message} {text}" if is_wrapped else f"{message}\n{text}"

@@ -1,0 +1,94 @@
+"""One exception of a traceback while it is being read: its frames, its name, its message."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from diagnose.traces.boxes import join_wrapped
+from diagnose.traces.traceback_lines import ExceptionLine, Frame
+
+Relation = Literal["last", "cause", "context", "inner", "member"]
+
+MESSAGE_CHARS = 8192  # what patterns are verified on; longer messages are cut
+_MESSAGE_LINES = 400  # a c10 stack has 20 to 60 frames; beyond this it is no message any more
+_CODE_CHARS = 400
+# Their message is one line whatever they say, so the next line of a plain console is somebody else's.
+_ONE_LINE = frozenset(
+    (
+        "BrokenPipeError",
+        "ConnectionRefusedError",
+        "ConnectionResetError",
+        "EOFError",
+        "FileExistsError",
+        "FileNotFoundError",
+        "GeneratorExit",
+        "IndexError",
+        "KeyError",
+        "KeyboardInterrupt",
+        "ModuleNotFoundError",
+        "NameError",
+        "PermissionError",
+        "RecursionError",
+        "StopIteration",
+        "SystemExit",
+        "UnboundLocalError",
+        "ZeroDivisionError",
+    )
+)
+
+
+@dataclass(slots=True)
+class Segment:
+    """One exception of the traceback; `relation` says how it stands to the one printed after it."""
+
+    relation: Relation = "last"
+    depth: int = 0
+    frames: list[Frame] = field(default_factory=list)
+    label: str = ""
+    exception: str = ""
+    is_sure: bool = False
+    message: str = ""
+    exception_line: int = 0
+    last_text: str = ""
+    message_lines: int = 0
+
+    @property
+    def is_ray(self) -> bool:
+        """Claims that the frames of a remote task follow: `…RayTaskError(KeyError): ray::Trainer.step() (pid=…)`."""
+        return "ray::" in self.last_text
+
+    @property
+    def is_one_line(self) -> bool:
+        """Claims that the exception's message cannot go on in the next line."""
+        return self.exception.rpartition(".")[2] in _ONE_LINE and "Caught " not in self.message[:8]
+
+    def name(self, number: int, found: ExceptionLine) -> None:
+        """Keep the exception's name and the first line of its message."""
+        self.exception, self.is_sure, self.exception_line = found.name, found.is_sure, number
+        self.message, self.last_text = found.message[:MESSAGE_CHARS], found.message
+
+    def forget_name(self) -> None:
+        """Undo `name`, the line having been somebody else's."""
+        self.exception = self.message = self.last_text = ""
+        self.exception_line = 0
+
+    def keep_code(self, code: str, line: int | None = None) -> None:
+        """Put a source line to the last frame."""
+        frame = self.frames[-1]
+        self.frames[-1] = replace(frame, code=code.strip()[:_CODE_CHARS], line=frame.line if line is None else line)
+
+    def add_text(self, text: str, blanks: int, width: int) -> bool:
+        """Add a line to the message, which rich may have wrapped at `width`; False when it is too long already."""
+        self.message_lines += 1
+        self.last_text = text
+        if self.message_lines > _MESSAGE_LINES:
+            return False
+        if text.startswith("frame #") or len(self.message) >= MESSAGE_CHARS:
+            return True
+        if width:
+            whole = join_wrapped(self.message, text.strip(), width)
+        else:
+            whole = self.message + "\n" * (1 + min(blanks, 2)) + text
+        self.message = whole[:MESSAGE_CHARS]
+        return True

@@ -1,0 +1,190 @@
+"""All ranks' stacks as one: who stands where, who the crowd waits for, who does something else.
+
+In come stack dumps with the rank each belongs to, out comes a tree with rank ranges and groups, largest first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from diagnose.stacks import StackDump, StackThread
+from diagnose.traces.library_paths import is_library
+from diagnose.traces.stack_forms import StackFrame
+from diagnose.traces.standing import Standing, classify, is_idle
+from diagnose.words.ranges import rank_ranges
+
+__all__ = ["Label", "StackGroup", "StackNode", "StackTree", "label_ranges", "merge_stacks", "rank_ranges", "tree_lines"]
+
+Label = int | str  # a global rank, or what is known instead (`pid 6889 on gpu-07`)
+Pattern = Literal["none", "waiting", "desync", "together", "apart"]
+
+_DEPTH = 120  # deeper stacks are recursion; their middle says nothing
+
+
+@dataclass(frozen=True, slots=True)
+class StackGroup:
+    """Ranks whose main threads stand at the same place."""
+
+    ranks: tuple[Label, ...]
+    frames: tuple[StackFrame, ...]
+    count: int
+    standing: Standing
+
+
+@dataclass(frozen=True, slots=True)
+class StackNode:
+    """One frame of the merged tree and everyone who is in it; children are sorted, most ranks first."""
+
+    frame: StackFrame
+    ranks: str
+    count: int
+    children: tuple[StackNode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StackTree:
+    """The merged view.
+
+    `pattern` is `waiting` (a crowd in a collective, suspects elsewhere), `desync` (different collectives; suspects
+    are the minority, none when equal), `together` (all in one collective), `apart` (nobody in one), `none`.
+    """
+
+    roots: tuple[StackNode, ...]
+    groups: tuple[StackGroup, ...]
+    pattern: Pattern
+    crowd: tuple[Label, ...]
+    suspects: tuple[Label, ...]
+    moving: tuple[Label, ...]
+    stuck: tuple[Label, ...]
+    idle_threads: int
+
+
+def merge_stacks(dumps: Iterable[tuple[Label, StackDump]]) -> StackTree:
+    """Merge the dumps of all ranks; of several dumps of one rank the last counts, and tells whether it moved."""
+    seen: dict[Label, list[tuple[StackFrame, ...]]] = {}
+    last: dict[Label, tuple[StackFrame, ...]] = {}
+    idle_threads = 0
+    for label, dump in dumps:
+        main = main_thread(dump)
+        if main is None:
+            continue
+        last[label] = _without_middle(main.frames)
+        seen.setdefault(label, []).append(_place(last[label]))
+        idle_threads += sum(t is not main and is_idle(t.name, t.frames) for t in dump.threads)
+    groups = _group(last)
+    pattern, crowd, suspects = _read_pattern(groups)
+    twice = {label: places for label, places in seen.items() if len(places) > 1}
+    moving = _sorted(label for label, places in twice.items() if len(set(places)) > 1)
+    stuck = _sorted(label for label, places in twice.items() if len(set(places)) == 1)
+    return StackTree(_grow(groups), groups, pattern, crowd, suspects, moving, stuck, idle_threads)
+
+
+def main_thread(dump: StackDump) -> StackThread | None:
+    """Yield the thread that runs the training loop: the main one, else the one that is not idle."""
+    threads = [t for t in dump.threads if t.frames]
+    chosen = [t for t in threads if t.is_main or t.name == "MainThread"]
+    chosen = chosen or [t for t in threads if t.state == "current"]
+    chosen = chosen or [t for t in threads if not is_idle(t.name, t.frames)]
+    return next(iter(chosen or threads), None)
+
+
+def label_ranges(labels: Iterable[Label]) -> str:
+    """Yield labels as people write them: ranks folded to `0-5,7`, other labels behind."""
+    labels = list(labels)
+    ranks = rank_ranges(label for label in labels if isinstance(label, int))
+    others = sorted({label for label in labels if isinstance(label, str)})
+    return ",".join([ranks, *others] if ranks else others)
+
+
+def tree_lines(tree: StackTree) -> list[str]:
+    """Yield the tree as text, one frame per line, a chain of frames without a fork at one depth."""
+    lines: list[str] = []
+    pending = [(node, 0) for node in reversed(tree.roots)]
+    while pending:
+        node, depth = pending.pop()
+        where = f" ({node.frame.file}:{node.frame.line})" if node.frame.line is not None else f" ({node.frame.file})"
+        lines.append(f"{'  ' * depth}[{node.ranks}] {node.frame.function}{where if node.frame.file else ''}")
+        deeper = depth + 1 if len(node.children) > 1 else depth
+        pending.extend((child, deeper) for child in reversed(node.children))
+    return lines
+
+
+def _sorted(labels: Iterable[Label]) -> tuple[Label, ...]:
+    return tuple(sorted(labels, key=_order))
+
+
+def _order(label: Label) -> tuple[int, int, str]:
+    return (0, label, "") if isinstance(label, int) else (1, 0, label)
+
+
+def _without_middle(frames: tuple[StackFrame, ...]) -> tuple[StackFrame, ...]:
+    return frames if len(frames) <= _DEPTH else (*frames[: _DEPTH // 2], *frames[-_DEPTH // 2 :])
+
+
+def _place(frames: tuple[StackFrame, ...]) -> tuple[StackFrame, ...]:
+    """Leave out the line of an innermost library frame: a polling loop is at another one each time."""
+    innermost = frames[-1]
+    if innermost.line is not None and is_library(innermost.file):
+        return (*frames[:-1], StackFrame(innermost.function, innermost.file))
+    return frames
+
+
+def _group(last: dict[Label, tuple[StackFrame, ...]]) -> tuple[StackGroup, ...]:
+    members: dict[tuple[StackFrame, ...], list[Label]] = {}
+    for label in _sorted(last):
+        members.setdefault(_place(last[label]), []).append(label)
+    groups = [StackGroup(tuple(of), last[of[0]], len(of), classify(last[of[0]])) for of in members.values()]
+    return tuple(sorted(groups, key=lambda group: (-group.count, _order(group.ranks[0]))))
+
+
+def _read_pattern(groups: Sequence[StackGroup]) -> tuple[Pattern, tuple[Label, ...], tuple[Label, ...]]:
+    waiting: dict[tuple[str, str, int | None], list[Label]] = {}
+    others: list[Label] = []
+    for group in groups:
+        if group.standing.kind == "collective":
+            waiting.setdefault(_call(group), []).extend(group.ranks)
+        else:
+            others.extend(group.ranks)
+    if not waiting:
+        return ("apart" if groups else "none"), (), ()
+    crowds = sorted(map(_sorted, waiting.values()), key=lambda labels: (-len(labels), _order(labels[0])))
+    if others:
+        return "waiting", _sorted(label for labels in crowds for label in labels), _sorted(others)
+    if len(crowds) == 1:
+        return "together", crowds[0], ()
+    is_even = len(crowds[0]) == len(crowds[1])
+    suspects = () if is_even else _sorted(label for labels in crowds[1:] for label in labels)
+    return "desync", crowds[0], suspects
+
+
+def _call(group: StackGroup) -> tuple[str, str, int | None]:
+    """Name the collective a group is in: the operation, and the user's line that called it."""
+    own = next((f for f in reversed(group.frames) if f.file and not is_library(f.file)), None)
+    operation = group.standing.frame.function if group.standing.frame else ""
+    return operation, own.file if own else "", own.line if own else None
+
+
+@dataclass(slots=True)
+class _Growing:
+    ranks: list[Label] = field(default_factory=list)
+    children: dict[StackFrame, _Growing] = field(default_factory=dict)
+
+
+def _grow(groups: Sequence[StackGroup]) -> tuple[StackNode, ...]:
+    root = _Growing()
+    for group in groups:
+        node = root
+        for frame in group.frames:
+            node = node.children.setdefault(frame, _Growing())
+            node.ranks.extend(group.ranks)
+    return _freeze(root)
+
+
+def _freeze(node: _Growing) -> tuple[StackNode, ...]:
+    nodes = [
+        StackNode(frame, label_ranges(child.ranks), len(child.ranks), _freeze(child))
+        for frame, child in node.children.items()
+    ]
+    return tuple(sorted(nodes, key=lambda n: (-n.count, n.ranks, n.frame.function)))

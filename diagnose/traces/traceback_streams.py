@@ -1,0 +1,182 @@
+"""Who prints which traceback: the lines of one stream, given to the open traceback they continue.
+
+In come lines of many speakers, out come assembled tracebacks in the order in which they ended. Ranks that write
+into one console without a prefix are told apart by their frames, as far as that can be done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from diagnose.prefixes import Line, Prefix, speaker_key
+from diagnose.traces.assembly import Assembly
+from diagnose.traces.traceback_lines import (
+    Frame,
+    indent_of,
+    read_exception,
+    read_frame,
+    read_header,
+    read_introduction,
+)
+
+from ..lazy_pattern import lazy
+
+Closed = tuple[Assembly, Prefix, str]
+
+_OPEN_AT_ONCE = 128  # tracebacks without a speaker that may be interleaved line by line; the oldest is closed first
+_INTRODUCTION_LINES = 3  # `Exception in thread …:` stands right above; another writer may come between
+
+
+def assemble(lines: Iterable[Line]) -> list[Closed]:
+    """Put the tracebacks of one source together, each with the prefix and the key of its speaker."""
+    speakers: dict[str, _Speaker] = {}
+    closed: list[Closed] = []
+    latest: _Speaker | None = None  # who read a traceback's line last
+    for line in lines:
+        text, key = line.message, speaker_key(line.prefix)
+        speaker = speakers.get(key)
+        if speaker is None:
+            speaker = speakers[key] = _Speaker(key, closed)
+        if not key and latest is not None and latest is not speaker and _is_adrift(speaker, latest, text):
+            latest.feed(line, text, None)
+            continue
+        speaker.feed(line, text, _shape(line) if speaker.open else None)
+        if speaker.open:
+            latest = speaker
+    for speaker in speakers.values():
+        speaker.close_all()
+    return closed
+
+
+def _is_adrift(speaker: _Speaker, latest: _Speaker, text: str) -> bool:
+    """Say whether a line without a speaker goes on with a traceback that has one.
+
+    torch's excepthook leaves blank lines without their `[rank3]: `.
+    """
+    if speaker.open or not latest.open:
+        return False
+    return not text.strip() or (latest.open[-1].in_frames and indent_of(text) >= 2)
+
+
+_VARYING = lazy(r"\d+| +")
+
+
+def _shape(line: Line) -> str:
+    """Yield the prefix without its numbers: a line of another shape was not printed by the traceback's printer."""
+    return _VARYING.sub("0", line.raw[: line.prefix.end])
+
+
+class _Speaker:
+    """The tracebacks one speaker has open; several only where ranks without a prefix write at the same time."""
+
+    def __init__(self, key: str, closed: list[Closed]) -> None:
+        self.key = key
+        self.open: list[Assembly] = []
+        self._closed = closed
+        self._origins: dict[int, tuple[Prefix, str]] = {}
+        self._introduction: tuple[int, str, str] = (-_INTRODUCTION_LINES - 1, "", "")
+        self._frames_seen: dict[tuple[int, Frame], int] = {}
+
+    def feed(self, line: Line, text: str, shape: str | None) -> None:
+        """Give the line to the open traceback it continues, or see whether it begins one."""
+        if self.open and self._continue(line, text, shape):
+            return
+        if text and not text.isspace():
+            self._begin(line, text)
+
+    def close_all(self) -> None:
+        """Close what is still open at the end of the source."""
+        while self.open:
+            self._close(self.open[0])
+
+    def _continue(self, line: Line, text: str, shape: str | None) -> bool:
+        header = read_header(text)
+        for assembly in self._in_order(text):
+            if assembly.lead and text.strip() and not text.startswith(assembly.lead):
+                if not assembly.tolerate():
+                    self._close(assembly)
+                continue
+            own = text[len(assembly.lead) :]
+            if shape is not None and text.strip() and shape != self._origins[id(assembly)][1]:
+                if not assembly.tolerate():  # a log line of the same rank; the traceback may go on behind it
+                    self._close(assembly)
+                continue
+            if header and header.form != "original" and assembly.in_frames and not assembly.owns_margin(text):
+                continue  # another rank's, interleaved
+            if assembly.accept(line.number, own):
+                self._note_frame(assembly, own)
+                return True
+            self._close(assembly)
+        return False
+
+    def _in_order(self, text: str) -> list[Assembly]:
+        """Yield the open tracebacks, the likeliest owner of the line first."""
+        if len(self.open) == 1:
+            return self.open[:]
+        latest_first = sorted(self.open, key=lambda a: -a.touched)
+        frame = read_frame(text)
+        if frame is not None:
+            return sorted(latest_first, key=lambda a: (a.node, frame) not in self._frames_seen or not a.in_frames)
+        if text.startswith((" ", "\t")):
+            return sorted(latest_first, key=lambda a: not a.lacks_code)
+        if read_exception(text):
+            return sorted(latest_first, key=lambda a: not a.in_frames)
+        return latest_first
+
+    def _note_frame(self, assembly: Assembly, text: str) -> None:
+        if len(self.open) > 1 or assembly.in_frames:
+            frame = read_frame(text)
+            if frame is not None:
+                place = (assembly.node, frame)
+                assembly.node = self._frames_seen.setdefault(place, len(self._frames_seen) + 1)
+
+    def _begin(self, line: Line, text: str) -> None:
+        introduction = read_introduction(text) if text.rstrip()[-1] in ":>-d" else None
+        if introduction:
+            self._introduction = (line.number, *introduction)
+        header = read_header(text)
+        frame = read_frame(text) if header is None else None
+        if header is not None or frame is not None:
+            indent = header.indent if header else max(0, indent_of(text) - 2)
+            self._open(Assembly(line.number, header, frame, indent), line)
+        elif _may_be_bare(text):
+            assembly = Assembly(line.number, None, None, 0)
+            if assembly.accept(line.number, text) and not assembly.in_frames:
+                assembly.form, assembly.lines_read = "bare", 1
+                self._open(assembly, line)
+
+    def _open(self, assembly: Assembly, line: Line) -> None:
+        shape = _shape(line)
+        number, form, name = self._introduction
+        if form and line.number - number <= _INTRODUCTION_LINES:
+            assembly.form = form if assembly.form == "plain" else assembly.form
+            assembly.note = assembly.note or name
+            assembly.line = number
+            self._introduction = (-_INTRODUCTION_LINES - 1, "", "")
+        assembly.is_whole_line_ours = _EXCEPTHOOK.search(line.raw[: line.prefix.end]) is not None
+        if not self.open:
+            self._frames_seen.clear()
+        elif len(self.open) >= _OPEN_AT_ONCE:
+            self._close(self.open[0])
+        self._origins[id(assembly)] = (line.prefix, shape)
+        self.open.append(assembly)
+
+    def _close(self, assembly: Assembly) -> None:
+        self.open.remove(assembly)
+        prefix, _ = self._origins.pop(id(assembly))
+        self._closed.append((assembly, prefix, self.key))
+
+
+# `[rank3]: ` with nothing behind it is what torch's excepthook (2.3 and later) puts before each line it prints.
+_EXCEPTHOOK = lazy(r"\[rank\d{1,7}\]: $")
+_BARE = lazy(r"^[A-Za-z_][\w.]{2,160}(?:\([\w.]{1,120}\))?(?::|\s*$)")
+_BARE_NAME = lazy(
+    r"(?:^|\.)_?(?:[A-Z]\w*(?:Error|Exception|Interrupt)|Exception(?:Group)?|BaseExceptionGroup|SystemExit|RemoteTraceback)"
+    r"(?:\(|:|\s*$)"
+)
+
+
+def _may_be_bare(text: str) -> bool:
+    """Say whether the line alone names an exception, its traceback being cut off (`KeyError: 'x'`)."""
+    found = _BARE.match(text)
+    return found is not None and _BARE_NAME.search(found[0]) is not None

@@ -1,0 +1,1 @@
+"""A report as terminal text, Markdown, HTML or annotations; views lay out, they do not decide."""

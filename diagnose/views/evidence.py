@@ -1,0 +1,125 @@
+"""One `Evidence` in, numbered printable lines out, with the hit and its captured parts marked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from ..report import Evidence, Span
+from ..words.language import Say
+from ..words.phrases import clip_ranges, place
+from ..words.printable import one_line, printable, printable_spans
+from .limits import Limits
+
+KEPT_BEFORE = 24  # characters kept before a capture when a long line is cut
+ELLIPSIS = " … "
+
+
+@dataclass(frozen=True, slots=True)
+class LineView:
+    """One line of a log; `is_hit` where it is the evidence itself; `marks` are (start, end) of captured parts."""
+
+    number: int | None
+    text: str
+    is_hit: bool
+    marks: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceView:
+    """One proof: where it stands, who printed it and when, and its lines."""
+
+    where: str
+    who: str
+    time: str
+    rule: str
+    lines: tuple[LineView, ...]
+    left_out: int
+    gap_after: int  # index of the line after which lines are left out; -1: none are
+    also_in: str
+
+
+def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
+    """Yield the view of one proof."""
+    hit = _hit_lines(e, limits)
+    left_out = len(hit) - limits.evidence_lines
+    gap_after = -1
+    if left_out > 0:  # a traceback ends with what was raised: the end says more than the middle
+        tail = limits.evidence_lines * 2 // 3
+        gap_after = limits.evidence_lines - tail - 1
+        hit = hit[: limits.evidence_lines - tail] + hit[-tail:]
+    first = e.line
+    before = [_around(t, None if first is None else first - len(e.before) + i, limits) for i, t in enumerate(e.before)]
+    last = e.end_line if e.end_line is not None else e.line
+    after = [_around(t, None if last is None else last + 1 + i, limits) for i, t in enumerate(e.after)]
+    before = before[-limits.context :] if limits.context else []
+    parts = [say("rank", n=e.rank)] if e.rank is not None else []
+    parts += [say("host", name=one_line(e.host))] if e.host else []
+    places = ", ".join(place(p.file, p.line) for p in e.also_in[:3])
+    return EvidenceView(
+        place(e.file, e.line),
+        say("comma").join(parts),
+        one_line(e.time or ""),
+        one_line(e.rule or ""),
+        (*before, *hit, *after[: limits.context]),
+        max(0, left_out),
+        gap_after + len(before) if gap_after >= 0 else -1,
+        say("also-in", places=clip_ranges(places, 200)) if places else "",
+    )
+
+
+def join_neighbours(views: Sequence[EvidenceView]) -> list[EvidenceView]:
+    """Yield the proofs; one whose line is shown beside an earlier one is marked there and not shown again."""
+    shown: list[EvidenceView] = []
+    for view in views:
+        file = view.where.rpartition(":")[0]
+        hits = {line.number: line for line in view.lines if line.is_hit}
+        for i, other in enumerate(shown):
+            numbers = {line.number for line in other.lines}
+            is_inside = view.lines == other.lines or (None not in hits and hits.keys() <= numbers)
+            if is_inside and file == other.where.rpartition(":")[0]:
+                lines = tuple(hits.get(line.number, line) for line in other.lines)
+                shown[i] = replace(other, lines=lines)
+                break
+        else:
+            shown.append(view)
+    return shown
+
+
+def _around(text: str, number: int | None, limits: Limits) -> LineView:
+    text = printable(text).replace("\n", " ").rstrip()
+    return LineView(number, _cut_line(text, (), limits.line)[0], False)
+
+
+def _hit_lines(e: Evidence, limits: Limits) -> list[LineView]:
+    text, spans = printable_spans(e.text, e.spans)
+    views: list[LineView] = []
+    start = 0
+    for i, line in enumerate(text.split("\n")):
+        marks = _marks(spans, start, len(line))
+        start += len(line) + 1
+        shown, marks = _cut_line(line, marks, limits.line)
+        numbered = e.line is not None and (i == 0 or (e.end_line is not None and e.line + i <= e.end_line))
+        views.append(LineView((e.line or 0) + i if numbered else None, shown, True, marks))
+    while len(views) > 1 and not views[-1].text.strip():
+        views.pop()
+    return views
+
+
+def _marks(spans: tuple[Span, ...], start: int, length: int) -> tuple[tuple[int, int], ...]:
+    inside = ((max(s.start - start, 0), min(s.end - start, length)) for s in spans)
+    return tuple((a, b) for a, b in inside if a < b)
+
+
+def _cut_line(line: str, marks: tuple[tuple[int, int], ...], most: int) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """A long line keeps its beginning, and the first capture where that lies beyond it."""
+    if len(line) <= most:
+        return line.rstrip(), marks
+    if not marks or marks[0][1] <= most - 1:
+        return line[: most - 1] + "…", tuple((a, b) for a, b in marks if b <= most - 1)
+    head = most // 2
+    begin = max(head, marks[0][0] - KEPT_BEFORE)
+    window = line[begin : begin + most - head - len(ELLIPSIS)]
+    shift = head + len(ELLIPSIS) - begin
+    moved = tuple((a + shift, b + shift) for a, b in marks if begin <= a and b <= begin + len(window))
+    return line[:head] + ELLIPSIS + window, moved

@@ -1,0 +1,78 @@
+"""A `Report` in, one self-contained HTML page out: it opens from disk and asks the network for nothing.
+
+Log text reaches the page only escaped by Jinja, or as JSON whose `<` is escaped, which the script shows as text.
+A content policy lets no script run but the page's own, by its hash.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from ..report import Report
+from ..words.language import Say, words
+from .evidence import LineView
+from .html_picture import picture_data
+from .html_stacks import stack_tree
+from .limits import FULL, Limits
+from .report_view import build_view
+from .templating import lay_out
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
+HTML_LIMITS = Limits(12, 6, 60, 2000, 2000, 40, 20, 10, 60, 20, 20, 400, 100, 200, 1, 1, 20, 200, 30, 200, 40)
+# The page's script needs these words; the rest of the frame is in the template.
+SCRIPT_WORDS = (
+    "folded",
+    "copied",
+    "copy",
+    "alive",
+    "picture-none",
+    "other-layer",
+    "rank",
+    "ranks",
+    "last-step",
+    "host",
+)
+
+
+def render_html(report: Report, *, full: bool = False, lang: str = "en", redacted: str = "") -> str:
+    """Yield the page."""
+    from markupsafe import Markup
+
+    say = words(lang)
+    view = build_view(report, say, FULL if full else HTML_LIMITS, language=lang, redacted=redacted)
+    script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
+    return lay_out(
+        view,
+        say,
+        "report.html.j2",
+        css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
+        script=Markup(script),
+        script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        data=Markup(_embedded({**picture_data(report), "words": _words(say)})),
+        stacks=stack_tree(report.stacks, say),
+        pieces=_pieces,
+    )
+
+
+def _words(say: Say) -> dict[str, str]:
+    return {key: say(key) for key in SCRIPT_WORDS}  # unfilled ("{n:,} ranks"): the script fills them
+
+
+def _embedded(data: dict[str, Any]) -> str:
+    """JSON that can stand in a script element: nothing in it can end the element or open a comment."""
+    text = json.dumps(data, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _pieces(line: LineView) -> list[tuple[str, bool]]:
+    """Yield the text in pieces, each with whether it was captured."""
+    pieces: list[tuple[str, bool]] = []
+    done = 0
+    for start, end in line.marks:
+        pieces += [(line.text[done:start], False), (line.text[start:end], True)]
+        done = end
+    return [piece for piece in [*pieces, (line.text[done:], False)] if piece[0]]

@@ -1,0 +1,108 @@
+"""Printable text in, Markdown (GitHub's, Slack's) that shows exactly that text out.
+
+Log text must not open a link, a mention, markup or HTML, and must not close the fence or cell it stands in.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..lazy_pattern import lazy
+
+_TICKS = lazy("`+")
+# What GitHub turns into links or notices without any markup: URLs, @names, #123. In a code span they stay text; and
+# what a sentence of the catalogue quotes (`if rank == 0`) is meant as one.
+_AUTOMATIC = lazy(
+    r"(?<!`)`(?P<quoted>[^`\n]{1,200})`(?!`)"
+    r"|(?:https?|ftp)://[^\s`]{1,2000}|www\.[^\s`]{1,2000}|(?<![\w`])[@#][\w/-]{1,100}"
+)
+# Only what acts where it stands: `a < b`, `snake_case`, `[0-7]` and `\x1b` read best as they are.
+_ACTIVE = lazy(
+    r"""
+    \\(?=[!-/:-@\[-`{-~]|$)        # a backslash before punctuation escapes it
+    | ` | \| | ~
+    | \*(?!\s) | (?<!\s)\*         # emphasis; "a * b" is none
+    | (?<![^\W_])_ | _(?![^\W_])   # emphasis too, but not inside a word
+    | <(?=[A-Za-z/!?])             # a tag, a comment, an autolink
+    | \](?=[(\[:])                 # the middle of a link
+    | &(?=\#?\w{1,32};)            # an entity
+    """,
+    re.VERBOSE,
+)
+# What means something only where a line begins: "# x", "- x", "+ x", "---", "===", "> x", "[ ] x", "1. x", "1) x".
+_LINE_START = lazy(r"(#{1,6}(?:\s|$)|[-+=](?:[-+=\s]|$)|>|\[)|(\d{1,9})[.)](?:\s|$)")
+
+
+def text(value: str) -> str:
+    """Yield one line of prose with nothing in it that Markdown would act on."""
+    pieces: list[str] = []
+    done = 0
+    for match in _AUTOMATIC.finditer(value):
+        pieces += [_escape(value[done : match.start()]), code(match["quoted"] or match[0])]
+        done = match.end()
+    joined = "".join([*pieces, _escape(value[done:])])
+    start = _LINE_START.match(joined)
+    if not start:
+        return joined
+    return "\\" + joined if start[1] else f"{start[2]}\\{joined[start.end(2) :]}"
+
+
+def _escape(value: str) -> str:
+    return _ACTIVE.sub(lambda m: "\\" + m[0], value.replace("\n", " "))
+
+
+def code(value: str) -> str:
+    """Yield a code span that holds exactly the text."""
+    value = value.replace("\n", " ")
+    if not value:
+        return ""
+    ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(value)), default=0))
+    pad = " " if value[0] in "` " or value[-1] in "` " else ""
+    return f"{ticks}{pad}{value}{pad}{ticks}"
+
+
+def link(url: str) -> str:
+    """Yield an autolink, or a code span for what is no plain web address."""
+    return f"<{url}>" if re.fullmatch(r"https?://[^\s<>`\\]{1,2000}", url) else code(url)
+
+
+def cell(value: str) -> str:
+    """Yield prose for a table cell, which a `|` would end."""
+    return text(value)
+
+
+def code_cell(value: str) -> str:
+    """Yield a code span for a table cell; GitHub reads `\\|` there as a plain bar."""
+    return code(value).replace("|", "\\|")
+
+
+def fence(value: str, info: str = "") -> str:
+    """Yield a fenced block, its fence longer than any run of backticks inside."""
+    longest = max((len(run) for run in _TICKS.findall(value)), default=0)
+    ticks = "`" * max(3, longest + 1)
+    return f"{ticks}{info}\n{value}\n{ticks}"
+
+
+def slack(value: str) -> str:
+    """Yield Slack's mrkdwn for one line of prose: `<!channel>` and links stay text, and nothing turns bold."""
+    value = slack_escape(value.replace("\n", " "))
+    return re.sub(r"(?<![^\W_])([*_~])(?=\S)|(?<=\S)([*_~])(?![^\W_])|`", _break_up, value)
+
+
+def slack_code(value: str) -> str:
+    """Yield an inline code span for Slack, which knows no longer fence: backticks inside become quotes."""
+    return f"`{slack_escape(value).replace('`', chr(39))}`" if value else ""
+
+
+def slack_fence(value: str) -> str:
+    """Yield a fenced block for Slack."""
+    return "```\n" + slack_escape(value).replace("```", "'''") + "\n```"
+
+
+def slack_escape(value: str) -> str:
+    """Yield the three characters that Slack reads as control sequences as entities."""
+    return value.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _break_up(match: re.Match[str]) -> str:
+    return "'" if match[0] == "`" else f"\N{ZERO WIDTH SPACE}{match[0]}"

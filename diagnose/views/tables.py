@@ -1,0 +1,133 @@
+"""Thousands of rows in, a few folded lines out: ranks that tell the same stand in one line with their ranges."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from ..report import CollectiveRow, RankRow, StackGroup, TimelineEntry
+from ..words.language import Say, knows
+from ..words.phrases import clock, one_day, who
+from ..words.printable import clip, one_line
+
+HOSTS_SHOWN = 3
+_COLUMNS = ("group", "who", "operation", "stuck", "enqueued", "completed", "sizes", "verdict")
+
+
+@dataclass(frozen=True, slots=True)
+class RankLine:
+    """Ranks in the same state at the same step."""
+
+    who: str
+    hosts: str
+    state: str
+    last_step: str
+    last_seen: str
+    is_culprit: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CollectiveLine:
+    """Ranks that came equally far in one process group."""
+
+    group: str
+    who: str
+    operation: str
+    sizes: str
+    stuck: str
+    enqueued: str
+    completed: str
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class StackLine:
+    """Ranks that stand at the same place, outermost frame first; the middle may be left out."""
+
+    who: str
+    count: int
+    frames: tuple[str, ...]
+
+
+def fold_ranks(rows: Sequence[RankRow], blamed: Collection[int], say: Say) -> list[RankLine]:
+    """Yield the culprits first, then groups of ranks, the smaller (the odd ones) first."""
+    groups: dict[tuple[bool, str, int | None], list[RankRow]] = defaultdict(list)
+    for row in rows:
+        groups[(row.rank not in blamed, row.state, row.last_step)].append(row)
+    lines = []
+    with_date = not one_day([row.last_time for row in rows])
+    for (innocent, state, step), members in sorted(groups.items(), key=lambda g: (g[0][0], len(g[1]), g[1][0].rank)):
+        last = max((m.last_time for m in members if m.last_time), default=None)
+        hosts = sorted({m.host for m in members if m.host})
+        lines.append(
+            RankLine(
+                who(say, [m.rank for m in members]),
+                _some(hosts),
+                _word(state, say),
+                "" if step is None else str(step),
+                clock(last, with_date=with_date),
+                not innocent,
+            )
+        )
+    return lines
+
+
+def fold_timeline(entries: Sequence[TimelineEntry]) -> list[tuple[TimelineEntry, str | None]]:
+    """Yield neighbours that say the same as one entry, with the time of the last where that differs."""
+    folded: list[tuple[TimelineEntry, str | None]] = []
+    for entry in entries:
+        if folded and _same_news(folded[-1][0], entry):
+            first, until = folded[-1]
+            joined = replace(first, ranks=tuple(sorted({*first.ranks, *entry.ranks})))
+            folded[-1] = (joined, entry.time if entry.time != first.time else until)
+        else:
+            folded.append((entry, None))
+    return folded
+
+
+def _same_news(a: TimelineEntry, b: TimelineEntry) -> bool:
+    return bool(a.ranks and b.ranks) and (a.cause, a.rule, a.text) == (b.cause, b.rule, b.text)
+
+
+def fold_collectives(rows: Sequence[CollectiveRow], say: Say) -> list[CollectiveLine]:
+    """Yield one line per group and position; within a group the odd ones come first."""
+    groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
+    for r in rows:
+        sizes = " → ".join(f"{n:,}" for n in r.sizes[:4])
+        numbers = [("" if n is None else str(n)) for n in (r.stuck, r.enqueued, r.completed)]
+        key = (one_line(r.group), one_line(r.op or ""), sizes, *numbers, _word(r.verdict, say))
+        groups[key] += [] if r.rank is None else [r.rank]
+    lines = []
+    for key, ranks in sorted(groups.items(), key=lambda g: (g[0][0], len(g[1]), g[0])):
+        group, op, sizes, stuck, enqueued, completed, verdict = key
+        lines.append(CollectiveLine(group, who(say, ranks), op, sizes, stuck, enqueued, completed, verdict))
+    return lines
+
+
+def filled(rows: Sequence[CollectiveLine]) -> list[str]:
+    """Yield the columns of collectives in which any row has something, in order."""
+    return [c for c in _COLUMNS if any(getattr(row, c) for row in rows)]
+
+
+def fold_stacks(stacks: Sequence[StackGroup], say: Say, frames: int) -> list[StackLine]:
+    """Yield each group with at most so many frames: the outermost and, more of them, the innermost."""
+    return [StackLine(who(say, s.ranks), s.count, tuple(_frames(s.frames, frames))) for s in stacks]
+
+
+def _frames(frames: Sequence[str], most: int) -> Iterable[str]:
+    shown = [clip(one_line(f), 200) for f in frames]
+    if len(shown) <= most:
+        return shown
+    outer = most // 3
+    return [*shown[:outer], "…", *shown[-(most - outer - 1) :]]
+
+
+def _word(state: str, say: Say) -> str:
+    key = f"state-{state}"
+    return say(key) if knows(key) else one_line(state)
+
+
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(one_line(n) for n in names[:HOSTS_SHOWN])
+    return f"{shown}, … ({len(names)})" if len(names) > HOSTS_SHOWN else shown

@@ -1,0 +1,193 @@
+"""The words of the frame around a report, in English and Simplified Chinese; what the catalogue says is not here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from ..errors import UsageError
+
+Language = Literal["en", "zh"]
+Say = Callable[..., str]
+
+_TEXTS: dict[str, tuple[str, str]] = {
+    # outcome
+    "failed": ("Failed", "失败"),
+    "hung": ("Hung", "挂起"),
+    "healthy": ("Healthy", "正常"),
+    "recovered": ("Recovered", "已恢复"),
+    "unfinished": ("Unfinished", "未结束"),
+    "healthy-summary": ("Nothing wrong was found.", "未发现问题。"),
+    "recovered-summary": ("Something failed, and the job went on.", "曾出现错误，但作业已继续运行。"),
+    "unfinished-summary": (
+        "The logs stop without an error and without an end.",
+        "日志在没有报错、也没有正常结束的地方中断。",
+    ),
+    "certain": ("certain", "确定"),
+    "likely": ("likely", "很可能"),
+    "possible": ("possible", "有可能"),
+    # who
+    "rank": ("rank {n}", "rank {n}"),
+    "ranks": ("ranks {ranges}", "rank {ranges}"),
+    "many-ranks": ("{n:,} ranks [{ranges}]", "{n:,} 个 rank [{ranges}]"),
+    "host": ("host {name}", "主机 {name}"),
+    "no-rank": ("no rank given", "未标明 rank"),
+    "local-rank": ("local rank {n}", "local rank {n}"),
+    "gpu": ("GPU {n}", "GPU {n}"),
+    "pid": ("pid {n}", "pid {n}"),
+    # fields
+    "cause": ("Cause", "根因"),
+    "culprit": ("Culprit", "故障源"),
+    "culprits": ("Culprits", "故障源"),
+    "nobody": ("no single rank or host is at fault, or none can be told", "没有单个 rank 或主机出错，或无法判断"),
+    "owner": ("Owner", "归属"),
+    "restart": ("Restart", "重启"),
+    "owner-user code": ("user code", "用户代码"),
+    "owner-config": ("configuration", "配置"),
+    "owner-platform": ("platform", "平台"),
+    "owner-hardware": ("hardware", "硬件"),
+    "restart-yes": ("a plain restart helps", "直接重启即可"),
+    "restart-no": ("a plain restart does not help", "直接重启无效"),
+    "restart-elsewhere": ("helps on other machines only", "需换机器重启"),
+    "references": ("References", "参考"),
+    # sections
+    "evidence": ("Evidence", "证据"),
+    "more-evidence": ("More evidence", "更多证据"),
+    "remedy": ("What to do", "处理办法"),
+    "now": ("now", "立即"),
+    "fix": ("fix", "修复"),
+    "prevent": ("prevent", "预防"),
+    "collect": ("collect", "收集"),
+    "symptoms": ("Why the louder errors are only symptoms", "其他报错为何只是后果"),
+    "alternatives": ("Also considered", "其他可能"),
+    "why-not": ("why not", "排除理由"),
+    "survived": ("Errors that the job survived", "作业挺过的错误"),
+    "timeline": ("Timeline", "时间线"),
+    "ranks-table": ("Ranks", "各 rank"),
+    "collectives": ("Collectives", "集合通信"),
+    "stacks": ("Where the processes stand", "进程停在何处"),
+    "attempts": ("Attempts", "历次尝试"),
+    "other-jobs": ("Other jobs among the inputs", "输入中的其他作业"),
+    "facts": ("Facts", "事实"),
+    "facts-inputs": ("Facts and inputs", "事实与输入"),
+    "state-tables": ("Ranks, collectives, stacks", "各 rank、集合通信、调用栈"),
+    "notices": ("Worth knowing", "值得注意"),
+    "gaps": ("What was missing", "缺少的信息"),
+    "inputs": ("Inputs", "输入"),
+    "picture": ("Ranks over time", "各 rank 随时间"),
+    # the page of a cause
+    "page-owner": (
+        "Owner: {owner}. Restart: {restart}. At fault can be: {blame}.",
+        "归属：{owner}。重启：{restart}。可能的故障源：{blame}。",
+    ),
+    "page-if": ("  (if {condition})", "  （条件：{condition}）"),
+    "page-brings": ("What it brings about: {causes}", "会引发：{causes}"),
+    "page-nothing": ("nothing known", "暂无"),
+    "page-messages": ("Messages ({n})", "报错（{n} 种）"),
+    "page-tables": ("none: found by tables", "无：由表查得"),
+    "blame-rank": ("a rank", "某个 rank"),
+    "blame-host": ("a host", "某台主机"),
+    "blame-none": ("no rank", "不归咎于任何 rank"),
+    # between phrases
+    "comma": (", ", "，"),
+    "colon": (": ", "："),
+    "stop": (". ", "。"),
+    "semicolon": ("; ", "；"),
+    "space": (" ", ""),
+    # states of ranks, verdicts on collectives
+    "state-culprit": ("culprit", "故障源"),
+    "state-failed": ("failed", "失败"),
+    "state-finished": ("finished", "已结束"),
+    "state-silent": ("silent", "无声"),
+    "state-alive": ("alive", "存活"),
+    "state-differs": ("differs", "不一致"),
+    # columns
+    "time": ("time", "时间"),
+    "who": ("who", "对象"),
+    "what": ("what", "事件"),
+    "where": ("where", "位置"),
+    "layer": ("layer", "层"),
+    "state": ("state", "状态"),
+    "last-step": ("last step", "最后一步"),
+    "last-seen": ("last seen", "最后出现"),
+    "hosts": ("hosts", "主机"),
+    "group": ("group", "进程组"),
+    "operation": ("operation", "操作"),
+    "stuck": ("stuck at", "卡在"),
+    "enqueued": ("enqueued", "已入队"),
+    "completed": ("completed", "已完成"),
+    "sizes": ("elements", "元素数"),
+    "verdict": ("verdict", "判断"),
+    "fact": ("fact", "名称"),
+    "value": ("value", "值"),
+    "file": ("file", "文件"),
+    "size": ("size", "大小"),
+    "kind": ("kind", "类型"),
+    # sentences
+    "times": ("{n:,} times", "{n:,} 次"),
+    "at-least-times": ("at least {n:,} times", "至少 {n:,} 次"),
+    "explained-by": ("follows from {cause}", "由 {cause} 引起"),
+    "until": ("(until {time})", "（至 {time}）"),
+    "after": ("after {delay}", "{delay} 后"),
+    "also-in": ("also in {places}", "亦见于 {places}"),
+    "more": ("… and {n:,} more", "……另有 {n:,} 项"),
+    "more-lines": ("… {n:,} lines left out", "……省略 {n:,} 行"),
+    "others-differ": ("{who}: {value}", "{who}：{value}"),
+    "next-time": ("Next time: {how}", "下次：{how}"),
+    "not-read": ("not read: {why}", "未读取：{why}"),
+    "read": (
+        "Inputs read: {files:,} ({size}); events: {events:,}.",
+        "已读取输入 {files:,} 个（{size}），事件 {events:,} 个。",
+    ),
+    "redacted": ("Replaced before showing: {what}.", "显示前已替换：{what}。"),
+    "attempt": ("attempt {n}", "第 {n} 次尝试"),
+    "time-basis": ("Times: {basis}.", "时间：{basis}。"),
+    "threads": ("{n:,} threads", "{n:,} 个线程"),
+    "details": ("Details", "详情"),
+    # the HTML page
+    "filter": ("Filter lines, ranks, hosts, causes", "筛选行、rank、主机、原因"),
+    "filter-none": ("Nothing matches.", "没有匹配项。"),
+    "picture-help": (
+        "Ctrl + wheel or + and − zoom, dragging or arrow keys move, 0 shows the whole job, a click opens folded ranks.",
+        "Ctrl + 滚轮或 + / − 缩放，拖动或方向键移动，0 显示整个作业，点击折叠行可展开。",
+    ),
+    "picture-none": ("No event has a time, so nothing can be drawn.", "没有带时间的事件，无法绘图。"),
+    "copy": ("copy", "复制"),
+    "copied": ("copied", "已复制"),
+    "folded": ("{n:,} ranks", "{n:,} 个 rank"),
+    "alive": ("alive", "存活"),
+    "other-layer": ("other", "其他"),
+    "page-title": ("Diagnosis", "诊断"),
+    "skip": ("Skip to the verdict", "跳到结论"),
+}
+
+
+def language_of(environment: Mapping[str, str]) -> Language:
+    """Yield the language of a locale as POSIX reads it: the first of these variables that says anything counts."""
+    named = next((environment[n] for n in ("LC_ALL", "LC_MESSAGES", "LANG") if environment.get(n)), "")
+    return "zh" if named.lower().startswith("zh") else "en"
+
+
+def choose_language(named: str | None, environment: Mapping[str, str]) -> Language:
+    """Yield the language that `--lang` names, or that of the locale. Raises `UsageError`."""
+    if named is None:
+        return language_of(environment)
+    if named not in ("en", "zh"):
+        raise UsageError(f"--lang {named}: choose en or zh")
+    return "zh" if named == "zh" else "en"
+
+
+def words(language: str) -> Say:
+    """Yield a function from a key, and what its text needs, to the text; an unknown language reads English."""
+    column = 1 if language.lower().startswith("zh") else 0
+
+    def say(key: str, **values: object) -> str:
+        text = _TEXTS[key][column]
+        return text.format(**values) if values else text
+
+    return say
+
+
+def knows(key: str) -> bool:
+    """Whether the frame has words for it."""
+    return key in _TEXTS
