@@ -6,12 +6,15 @@ around the literals that stand in it.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..prefixes import Line, read_lines
 from .windows import MAX_TEXT, decode
 
-MARK_BYTES = 16 << 10  # line ends are counted up to every such offset, so that any number is found quickly
+MARK_BYTES = 16 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
+NEAR_BYTES = 2 << 10  # … or counted anew
+FRAME_MARK = b'File "'  # on a traceback's frames: what follows one may be quoted code
 LEAD_BYTES = 2 << 10  # of a passage within a long line: so much before the literal …
 PASSAGE_BYTES = 8 << 10  # … of so much in all
 HEAD_BYTES = 512  # of a long line: who speaks
@@ -115,7 +118,7 @@ class TextBlock:
         self._before: list[tuple[int, bytes]] = []  # the last lines of a previous block that is gone
         self._has_returns: bool | None = None
         self._lines = -1
-        self._marks: list[int] | None = None
+        self._places, self._numbers = [0], [base + 1]  # offsets up to which line ends were counted, and what came out
         self._line = (0, -1)  # the line that was looked at last
 
     def forget_previous(self, count: int) -> None:
@@ -147,14 +150,27 @@ class TextBlock:
         return [x for x in known if x[0] < below][-count:]
 
     def number(self, at: int) -> int:
-        """Yield the number of the line at offset `at`."""
-        mark = at // MARK_BYTES
-        return self._counts()[mark] + self.data.count(b"\n", mark * MARK_BYTES, at)
+        """Yield the number of the line at offset `at`; what was counted before is not counted again."""
+        places, numbers = self._places, self._numbers
+        if at < places[-1]:
+            index = bisect_right(places, at) - 1
+            return numbers[index] + self.data.count(b"\n", places[index], at)
+        place, number = places[-1], numbers[-1]
+        while at - place > MARK_BYTES:
+            number += self.data.count(b"\n", place, place + MARK_BYTES)
+            place += MARK_BYTES
+            places.append(place)
+            numbers.append(number)
+        number += self.data.count(b"\n", place, at)
+        if at - place > NEAR_BYTES:
+            places.append(at)
+            numbers.append(number)
+        return number
 
     def lines(self) -> int:
         """Yield how many line ends the block and those before it hold."""
         if self._lines < 0:
-            self._lines = self._counts()[-1] - 1 if self._marks is not None else self.base + self.data.count(b"\n")
+            self._lines = self.number(len(self.data)) - 1
         return self._lines
 
     def has_returns(self) -> bool:
@@ -162,15 +178,6 @@ class TextBlock:
         if self._has_returns is None:
             self._has_returns = b"\r" in self.data
         return self._has_returns
-
-    def _counts(self) -> list[int]:
-        if self._marks is None:
-            data, number = self.data, self.base + 1
-            self._marks = [number]
-            for start in range(0, len(data), MARK_BYTES):
-                number += data.count(b"\n", start, start + MARK_BYTES)
-                self._marks.append(number)
-        return self._marks
 
     def line_start(self, at: int) -> int:
         """Yield where the line at offset `at` begins in this block."""
@@ -186,11 +193,15 @@ class TextBlock:
 
     def plain_line(self, end: int) -> tuple[int, int] | None:
         """Yield start and stop of the line around the literal that ends at `end`; None for one in pieces or long."""
-        start, stop = self.data.rfind(b"\n", 0, end) + 1, self.data.find(b"\n", end)
-        stop = len(self.data) if stop < 0 else stop
-        if stop - start > MAX_TEXT or (self.has_returns() and self.data.find(b"\r", start, stop) >= 0):
+        data = self.data
+        start, stop = data.rfind(b"\n", 0, end) + 1, data.find(b"\n", end)
+        if stop < 0:
+            stop = len(data)
+        if stop - start > MAX_TEXT or (start == 0 and self.continues):
             return None
-        return start, stop
+        if self._has_returns is None:
+            self._has_returns = b"\r" in data
+        return None if self._has_returns and data.find(b"\r", start, stop) >= 0 else (start, stop)
 
     def passage(self, at: int, held: LongLine | None) -> Passage:
         """Yield the passage around the literal that ends behind offset `at`. `held`: the long line that goes on."""
@@ -227,15 +238,31 @@ class TextBlock:
             yield data[at : min(end, at + MAX_TEXT)]
             at = end + 1
 
+    def first_number(self) -> int:
+        """Yield the number of the first line that this block holds from its start on."""
+        return self.base + 1 + self.continues
+
     def skipped(self) -> int:
         """Yield where the first line begins that this block holds from its start on."""
         return (self.data.find(b"\n") + 1 or len(self.data)) if self.continues else 0
 
-    def lines_before(self, at: int, count: int) -> list[tuple[int, bytes]]:
-        """Yield up to `count` lines (cut to MAX_TEXT) before the line at offset `at`, with their numbers."""
+    def line_before(self, at: int) -> bytes:
+        """Yield the line (cut to MAX_TEXT) before the one that begins at offset `at`."""
+        if at > self.skipped():
+            begin = self.data.rfind(b"\n", 0, at - 1) + 1
+            return self.data[begin : min(at - 1, begin + MAX_TEXT)]
+        return next((raw for _, raw in self._earlier(1, self.number(at))), b"")
+
+    def may_follow_frame(self, at: int) -> bool:
+        """Tell whether the line before the one that begins at offset `at` may be a traceback's frame; cheap."""
+        if at == 0:
+            return True  # the line before lies in another block
+        return self.data.find(FRAME_MARK, self.data.rfind(b"\n", 0, at - 1) + 1, at) >= 0
+
+    def lines_before(self, at: int, count: int, number: int) -> list[tuple[int, bytes]]:
+        """Yield up to `count` lines (cut to MAX_TEXT) before line `number` at offset `at`, with their numbers."""
         found: list[tuple[int, bytes]] = []
         start, floor = self.line_start(at), self.skipped()
-        number = self.number(start)
         while start > floor and len(found) < count:
             begin = max(self.data.rfind(b"\n", 0, start - 1) + 1, floor)
             number -= 1

@@ -1,8 +1,9 @@
 """Signs of life: the first and the last progress message (step, epoch, evaluation) of each speaker.
 
-Step lines are too many to look at each. All are within EXACT_BYTES of a part's start and end; in between, a block is
-read backward from its end until every speaker that is alive was seen, so that one that falls silent is noticed at its
-last message, and one that speaks rarely is seen at least at the ends.
+Step lines are too many to look at each. All are within EXACT_BYTES of a part's start and end; in between, each so many-th
+block is read backward from its end until every speaker that is alive was seen. One that is not there any more is looked
+for in the blocks before, so that one that falls silent is noticed at its last message, and one that speaks rarely is
+seen at least at the ends.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from .passages import TextBlock
 
 EXACT_BYTES = 64 << 10  # of a part's start and of its end
 CHUNKS_BYTES = (4 << 10, 16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
-ALONE_BLOCKS = 8  # where one speaker is alive, only each so many-th block is looked at for others
+STRIDE = 8  # blocks: each so many-th is looked at, the others where a speaker is missed
 MAX_TRIES = 30  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
 MAX_FAILURES = 200  # the same over all blocks; then it is looked for near the start and the end only
 MAX_SPEAKERS = 200_000
@@ -34,9 +35,9 @@ class ProgressReader:
         self._last: dict[str, Hit] = {}
         self._alive: set[str] = set()  # who spoke in the latest block that held progress
         self._seen_bytes = 0
-        self._blocks = 0
+        self._unseen: list[TextBlock] = []  # blocks since the last look, fewer than STRIDE
         self._failures: dict[str, int] = {}  # by speaker, in the blocks between start and end
-        self._recent: deque[TextBlock] = deque()
+        self._recent: deque[TextBlock] = deque()  # EXACT_BYTES of them
         self._recent_bytes = 0
 
     def feed(self, block: TextBlock, *, is_worth: bool) -> None:
@@ -48,27 +49,32 @@ class ProgressReader:
                 end = block.data.rfind(b"\n", 0, EXACT_BYTES - self._seen_bytes) + 1 or size
                 self._search(block, 0, end, self._first, backward=False)
             fresh = set(list(self._first)[known:])
-            if self._seen_bytes + size <= EXACT_BYTES:
-                self._alive |= fresh  # near enough to the end, if this is the end
-            elif fresh or len(self._alive) != 1 or self._blocks % ALONE_BLOCKS == 0:
-                self._backward(block, self._alive | fresh)
-            self._blocks += 1
+            self._alive |= fresh
             self._recent.append(block)
             self._recent_bytes += size
-            while len(self._recent) > ALONE_BLOCKS and self._recent_bytes - len(self._recent[0].data) >= EXACT_BYTES:
+            if self._seen_bytes + size > EXACT_BYTES:  # else it is near enough to the end, if this is the end
+                self._unseen.append(block)
+                if fresh or len(self._unseen) >= STRIDE:
+                    self._look()
+            while len(self._recent) > 1 and self._recent_bytes - len(self._recent[0].data) >= EXACT_BYTES:
                 self._recent_bytes -= len(self._recent.popleft().data)
         self._seen_bytes += size
 
+    def _look(self) -> None:
+        """See who is alive in the latest block, and when those were last who are not."""
+        missing = set(self._alive)
+        alive = None
+        while self._unseen and (missing or alive is None):
+            found = self._backward(self._unseen.pop(), missing)
+            alive = found if alive is None else alive
+            missing -= found
+        self._unseen.clear()
+        self._alive = alive if alive is not None else self._alive
+
     def finish(self) -> dict[str, tuple[Hit, Hit]]:
         """Yield first and last sign of life by speaker, sorted."""
+        self._look()
         found: dict[str, Hit] = {}
-        alive, seen = set(self._alive), set[str]()
-        for block in reversed(
-            self._recent if self._seen_bytes > EXACT_BYTES else ()
-        ):  # the blocks since the lone speaker was last looked for
-            seen |= self._backward(block, alive)
-            if alive <= seen:
-                break
         left = EXACT_BYTES
         for block in reversed(self._recent):
             start = block.data.rfind(b"\n", 0, max(len(block.data) - left, 0)) + 1
@@ -94,8 +100,7 @@ class ProgressReader:
             self._search(block, 0, len(block.data), self._first, backward=False)
         for speaker, hit in found.items():
             self._keep_last(speaker, hit)
-        self._alive = set(found)
-        return self._alive
+        return set(found)
 
     def _keep_last(self, speaker: str, hit: Hit) -> None:
         old = self._last.get(speaker)

@@ -10,7 +10,7 @@ from ..catalogue import Catalogue
 from ..inputs.normalise import DRESS_LITERALS
 from ..matcher import Find, Literal, Matcher, automaton
 from ..rule import Form, Rule
-from ..shapes import blind_pattern
+from .shapes import digit_marks
 
 TRACEBACK, STACK = "~traceback", "~stack"  # not rules: marks that open a window
 MARKS = {  # text that opens a traceback or a dump of stacks
@@ -31,7 +31,15 @@ class RuleForms:
     want: str  # of the lines around a hit, in the words of `windows`
     is_line: bool  # one line is enough to verify it
     census: bool
-    blind: tuple[Form, ...] | None  # its forms for any digits, where such can be told
+    marks: tuple[bytes, ...] | None  # texts with digits that decide whether a line matches; None: cannot be told
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuleGroup:
+    """The rules that literals of one passage may mean, in catalogue order."""
+
+    rules: tuple[RuleForms, ...]
+    marks: tuple[bytes, ...]  # of all of them
 
 
 class ScanRules:
@@ -46,7 +54,7 @@ class ScanRules:
         self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
         self._all_rules = rules
         self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.candidates}))}
-        self._groups: dict[tuple[int, ...], list[RuleForms]] = {}
+        self._groups: dict[tuple[int, ...], RuleGroup] = {}
         self._dress_from = self.main_count + len(self.progress.literals)
         self._scanned: tuple[bytes, list[tuple[int, int]]] = (b"", [])
 
@@ -75,37 +83,28 @@ class ScanRules:
         """The rules with what a scan needs of them, for worker processes."""
         return [_slim(r) for r in self._all_rules]
 
-    def rules_of(self, literals: Sequence[int]) -> list[RuleForms]:
-        """Yield the rules that literals of one passage may mean, in catalogue order."""
-        key = tuple(sorted(literals)) if len(literals) > 1 else (literals[0],)
-        found = self._groups.get(key)
+    def rules_of(self, literals: tuple[int, ...]) -> RuleGroup:
+        """Yield the rules that literals of one passage may mean."""
+        found = self._groups.get(literals)
         if found is None:
             if len(self._groups) >= MAX_GROUPS:
                 self._groups.clear()
-            found = self._groups[key] = self._group(key)
+            found = self._groups[literals] = self._group(literals)
         return found
 
-    def _group(self, literals: Sequence[int]) -> list[RuleForms]:
+    def _group(self, literals: Sequence[int]) -> RuleGroup:
         forms: dict[str, list[int]] = {}
         for number in sorted({n for x in literals for n in self.main.owners[x]}):
             forms.setdefault(self.main.candidates[number].rule.id, []).append(number)
-        return [self._rule_forms(tuple(numbers)) for _, numbers in sorted(forms.items())]
+        rules = tuple(self._rule_forms(tuple(numbers)) for _, numbers in sorted(forms.items()))
+        return RuleGroup(rules, tuple(sorted({m for rule in rules for m in rule.marks or ()})))
 
     def _rule_forms(self, forms: tuple[int, ...]) -> RuleForms:
         rule = self.main.candidates[forms[0]].rule
         is_line = rule.match not in ("block", "traceback", "stack")
-        blind = [blind_pattern(self.main.candidates[n].form.pattern) if is_line else None for n in forms]
-        own = [self.main.candidates[n].form for n in forms]
-        some = tuple(replace(f, pattern=p) for f, p in zip(own, blind, strict=True) if p is not None)
-        return RuleForms(
-            self._numbers[rule.id],
-            rule,
-            forms,
-            _want(rule),
-            is_line,
-            rule.census,
-            some if len(some) == len(forms) else None,
-        )
+        marks = [digit_marks(self.main.candidates[n].form.pattern) for n in forms] if is_line else []
+        all_marks = None if None in marks else tuple(sorted({m for own in marks for m in own or ()}))
+        return RuleForms(self._numbers[rule.id], rule, forms, _want(rule), is_line, rule.census, all_marks)
 
 
 def _want(rule: Rule) -> str:

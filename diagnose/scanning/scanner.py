@@ -7,53 +7,31 @@ what leaves the ring only the latest hits are verified and kept. So first and la
 
 from __future__ import annotations
 
+import re
 from collections import deque
-from dataclasses import dataclass, field
+from itertools import islice
 
 from ..blocks import Block
 from ..lazy_pattern import lazy
-from ..matcher import PatternTimeout, read_fields
 from ..prefixes import fast_speaker
-from ..rule import Form
-from ..scan import MAX_KEYS, TOO_MANY_KEYS, Edge, Hit, SourceScan, cap, tally_of
-from ..shapes import DIGITS, MAX_SHAPE_BYTES
+from ..scan import MAX_KEYS, TOO_MANY_KEYS, Edge, Hit, SourceScan
 from .passages import LongLine, Passage, TextBlock
 from .progress import ProgressReader
 from .scan_rules import RuleForms, ScanRules
-from .windows import BEFORE, HEAD_LINES, MAX_TEXT, TAIL_LINES, cut_opening, decode, is_frame, walk_for
+from .shape_memory import Kind, Places, ShapeMemory, kind_of
+from .slots import Slot, slot_for
+from .surroundings import Surroundings
+from .verifying import Verifier
+from .windows import HEAD_LINES, MAX_TEXT, TAIL_LINES, cut_opening, decode
 
 __all__ = ["ScanRules", "Scanner"]
 
-MAX_SHAPES = 15_000
-MIN_FAILURES = 8  # before a second pattern is compiled
 MAX_OFFSET = 1 << 62  # behind any literal
 RING_BYTES = 16 << 20  # of recent blocks, in which what waits is verified in one go
 PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones replaced are dropped
+HEAD_BYTES = 512  # of a passage: who speaks
+MAX_NAMED = 4  # ranks that a line names
 WHO = lazy(rb"\b(?i:rank|pid|task|gpu)[\s:=_]{0,3}(\d{1,7})")  # tells speakers apart that no prefix names
-SKIPPED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code
-
-
-# Block, start and end of a passage, its candidates, and the passage itself where it is not simply a line.
-_Pending = tuple[TextBlock, int, int, tuple[int, ...], "Passage | None"]
-
-
-@dataclass(slots=True, eq=False)
-class _Slot:
-    """One rule by one speaker: what is verified, and the passages that are not yet."""
-
-    speaker: str
-    rule: RuleForms
-    first: list[Hit] = field(default_factory=list)
-    last: list[Hit] = field(default_factory=list)
-    held: list[Passage | None] = field(default_factory=list)  # of `last`, those whose surroundings are not kept yet
-    pending: list[_Pending] = field(default_factory=list)
-    is_full: bool = False
-
-    def has_in(self, block: TextBlock) -> bool:
-        """Tell whether something of it still waits in this block, the oldest one."""
-        if self.pending and self.pending[0][0] is block:
-            return True
-        return any(p is not None and p.block is block for p in self.held)
 
 
 class Scanner:
@@ -68,20 +46,17 @@ class Scanner:
         self._opening = b"" if later_part else None
         self._windows.is_all_opening = later_part
         self._head_lines = head_lines
-        self._slots: dict[tuple[int, bytes], _Slot] = {}
-        self._progress = ProgressReader(rules.progress)
         self._ring: deque[TextBlock] = deque()
-        self._blocks: dict[TextBlock, dict[_Slot, None]] = {}  # by block of the ring: slots with passages in it
         self._ring_bytes = 0
-        self._waiting: dict[_Slot, None] = {}  # slots with pending passages in the latest block
-        # Lines repeat with other numbers. By literals and shape: nothing (no rule matches), or by speaker the slots in
-        # which such a line waits; and by forms and shape: what did not match.
-        self._known: dict[tuple[tuple[int, ...], bytes], dict[bytes, list[tuple[_Slot, tuple[int, ...]]]]] = {}
-        self._barren: set[tuple[tuple[int, ...], bytes]] = set()
-        self._failures: dict[tuple[int, ...], int] = {}  # how often forms did not match
+        self._slots: dict[tuple[int, bytes], Slot] = {}
+        self._blocks: dict[TextBlock, dict[Slot, None]] = {}  # by block of the ring: slots with passages in it
+        self._waiting: dict[Slot, None] = {}  # those of the latest block
+        self._verifier = Verifier(rules.main)
+        self._shapes = ShapeMemory()
+        self._surroundings = Surroundings(self._windows, self._ring)
+        self._progress = ProgressReader(rules.progress)
         self._long: LongLine | None = None  # the line that the latest block ended in
         self._spans_at_prune = 0
-        self._timeouts: set[str] = set()
 
     def feed(self, block: Block) -> None:
         """Read one block."""
@@ -91,7 +66,7 @@ class Scanner:
         previous = self._ring[-1] if self._ring else None
         text = TextBlock(data, self._scan.lines, previous, continues=block.continues, overlap=block.overlap)
         self._waiting = self._blocks[text] = {}
-        self._go_on(text)
+        self._surroundings.go_on(text)
         has_progress = self._match(text, self._rules.find(data))
         self._progress.feed(text, is_worth=has_progress)
         self._remember(text, block)
@@ -102,17 +77,15 @@ class Scanner:
     def finish(self) -> SourceScan:
         """Yield what was found, as a part that others may precede or follow."""
         for slot in self._slots.values():
-            if slot.pending or any(slot.held):
-                self._settle(slot, None)
-        for slot in self._slots.values():
-            tally = tally_of([*slot.first, *slot.last], slot.rule.want, slot.rule.census)
-            self._scan.tallies[(slot.rule.rule.id, slot.speaker)] = tally
-        self._scan.tallies = dict(sorted(self._scan.tallies.items()))
+            if slot.waiting or any(slot.held):
+                slot.settle(self._verifier.verify, self._surroundings.keep, None)
+        tallies = {(slot.rule.rule.id, slot.speaker): slot.tally() for slot in self._slots.values()}
+        self._scan.tallies = dict(sorted(tallies.items()))
         self._scan.progress = self._progress.finish()
         if self._ring:
             self._windows.last.extend((n, decode(raw)) for n, raw in self._ring[-1].last_lines(TAIL_LINES))
         self._windows.opening = self._opening
-        self._scan.gaps += [f"pattern of {rule} ran out of time" for rule in sorted(self._timeouts)]
+        self._scan.gaps += [f"pattern of {rule} ran out of time" for rule in sorted(self._verifier.timeouts)]
         self._scan.prune()
         return self._scan
 
@@ -122,101 +95,89 @@ class Scanner:
         """Look at the passages with literals; tell whether the block may hold signs of life."""
         main, overlap = self._rules.main_count, block.overlap
         hits = [x for x in found if x[1] < main and x[0] > overlap]
-        is_plain = not block.continues
+        has_life = len(hits) < len(found) and any(x[1] >= main for x in found)
         hits.append((MAX_OFFSET, 0))
         index = 0
-        while (end := hits[index][0]) < MAX_OFFSET:
-            line = block.plain_line(end) if is_plain else None
+        while index < len(hits) - 1:
+            end = hits[index][0]
+            line = block.plain_line(end)
             passage = None if line else block.passage(end - 1, self._long if block.continues else None)
             stop = line[1] if line else passage.end if passage else end
-            literals: tuple[int, ...] = (hits[index][1],)
+            first = index
             index += 1
             while hits[index][0] <= stop:
-                if hits[index][1] not in literals:
-                    literals += (hits[index][1],)
                 index += 1
+            literals = (hits[first][1],) if index == first + 1 else tuple(dict.fromkeys([x[1] for x in hits[first:index]]))
             if line:
                 self._look_at_line(block, *line, literals)
             elif passage:
                 self._look(passage, literals, None)
-        return len(hits) <= len(found) and any(x[1] >= main for x in found)
+        return has_life
 
     def _look_at_line(self, block: TextBlock, start: int, stop: int, literals: tuple[int, ...]) -> None:
-        """Look at a plain line, unless one of its shape was looked at before and the outcome is known."""
-        raw = block.data[start:stop]
-        shape = raw.translate(DIGITS) if stop - start <= MAX_SHAPE_BYTES else None
-        if shape is not None:
-            known = self._known.get((literals, shape))
-            if known is not None:
-                if not known:
-                    return  # nothing matches a line of this shape
-                slots = known.get(fast_speaker(raw[:256]))
-                if slots is not None:
-                    for slot, forms in slots:
-                        slot.pending.append((block, start, stop, forms, None))
-                        self._waiting[slot] = None
-                    return
-        self._look(Passage(block, start, stop, None), literals, shape)
+        """Look at a plain line, unless one of its kind was looked at before and the outcome is known."""
+        line = block.data[start:stop]
+        kind = kind_of(line, self._rules.rules_of(literals))
+        fate = self._shapes.fates.get((literals, kind)) if kind is not None else None
+        if fate is not None:
+            if not fate.places:
+                return  # nothing matches such a line
+            places = fate.places.get(fate.speaker(line))
+            if places is not None:
+                self._let_wait(block, start, stop, places, None)
+                return
+        self._look(Passage(block, start, stop, None), literals, kind)
 
-    def _look(self, passage: Passage, literals: tuple[int, ...], shape: bytes | None) -> None:
+    def _look(self, passage: Passage, literals: tuple[int, ...], kind: Kind | None) -> None:
         """Verify what the literals in one passage may mean, or let it wait where the rule has hit often."""
-        head = passage.block.data[passage.at : min(passage.at + 512, passage.end)]
+        block, start, stop = passage.block, passage.at, passage.end
+        head = block.data[start : min(start + HEAD_BYTES, stop)]
         plain = fast_speaker(head[:256] if passage.long is None else passage.long.head[:256])
-        named: bytes | None = None
-        full: list[tuple[_Slot, tuple[int, ...]]] = []
-        held = None if shape is not None else passage
-        settled = shape is not None  # whether the next line of this shape by this speaker would go the same way
-        for rule in self._rules.rules_of(literals):
+        places: Places = []
+        is_settled = True  # whether the next line of this kind by this speaker would go the same way
+        ranks: list[re.Match[bytes]] | None = None
+        for rule in self._rules.rules_of(literals).rules:
+            known = self._shapes.matches.get((rule.forms, kind)) if kind is not None else None
+            if known is False:
+                continue
             speaker = plain
             if rule.census:
-                if named is None:
-                    named = plain + b"|" + b",".join(WHO.findall(head)[:4])
-                speaker = named
+                ranks = list(islice(WHO.finditer(head), MAX_NAMED)) if ranks is None else ranks
+                speaker = plain + b"|" + b",".join([m[1] for m in ranks])
             slot = self._slots.get((rule.number, speaker))
-            if slot is not None and slot.is_full:
-                slot.pending.append((passage.block, passage.at, passage.end, rule.forms, held))
-                self._waiting[slot] = None
-                full.append((slot, rule.forms))
-                settled = settled and not rule.census
-            elif shape is None or rule.blind is None:
-                settled = False
-                self._try(passage, rule, speaker, slot)
-            elif (rule.forms, shape) not in self._barren:
-                if self._try(passage, rule, speaker, slot) or not self._is_barren(passage, rule.forms, rule.blind):
-                    settled = False
-                else:
-                    self._barren.add((rule.forms, shape))
-        if settled and shape is not None:
-            self._know(literals, shape, plain, full)
+            if slot is None or not slot.is_full:
+                is_settled &= self._try(passage, rule, speaker, kind, slot) is False
+            elif (is_sure := not rule.is_line or known or self._try_full(passage, rule, kind)) is not None:
+                places.append((slot, rule.forms, is_sure))
+        self._let_wait(block, start, stop, places, passage if kind is None else None)
+        if is_settled and kind is not None:
+            line = block.data[start:stop]
+            self._shapes.know(literals, kind, line, places, [m.span(1) for m in ranks or ()])
 
-    def _try(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: _Slot | None) -> bool:
-        hit, may_be_quoted = self._verify(passage, rule, rule.forms)
+    def _try(self, passage: Passage, rule: RuleForms, speaker: bytes, kind: Kind | None, slot: Slot | None) -> bool | None:
+        """Verify at once; tell whether all lines of its kind match (None: it cannot be told)."""
+        hit, is_telling = self._verifier.verify(passage, rule, rule.forms)
         if hit is not None:
             self._add(passage, rule, speaker, slot, hit)
-        return hit is not None or may_be_quoted
+        has_learnt = is_telling and rule.is_line and self._shapes.learn(rule, kind, is_match=hit is not None)
+        return hit is not None if has_learnt else None
 
-    def _is_barren(self, passage: Passage, forms: tuple[int, ...], blind: tuple[Form, ...]) -> bool:
-        """Whether no line that differs in its digits only can match; asked once the forms have failed a few times."""
-        self._failures[forms] = self._failures.get(forms, 0) + 1
-        if self._failures[forms] < MIN_FAILURES:
+    def _try_full(self, passage: Passage, rule: RuleForms, kind: Kind | None) -> bool | None:
+        """Tell whether a passage that may wait is sure to match; None where it does not match."""
+        if kind is None or rule.marks is None:
             return False
-        try:
-            return not any(self._rules.main.verify(f, p.message) for f in blind for p in passage.pieces()[1])
-        except PatternTimeout:
-            return False
+        hit, is_telling = self._verifier.verify(passage, rule, rule.forms)
+        if is_telling and self._shapes.learn(rule, kind, is_match=hit is not None):
+            return True if hit is not None else None
+        return False
 
-    def _know(
-        self, literals: tuple[int, ...], shape: bytes, speaker: bytes, full: list[tuple[_Slot, tuple[int, ...]]]
-    ) -> None:
-        """Remember what becomes of lines of this shape."""
-        if len(self._known) + len(self._barren) > MAX_SHAPES:
-            self._known.clear()
-            self._barren.clear()
-        known = self._known.setdefault((literals, shape), {})
-        if full:
-            known[speaker] = full
+    def _let_wait(self, block: TextBlock, start: int, stop: int, places: Places, held: Passage | None) -> None:
+        is_quoted = bool(places) and (held is not None or block.may_follow_frame(start))
+        for slot, forms, is_sure in places:
+            slot.wait((block, start, stop, forms, is_sure and not is_quoted, held))
+            self._waiting[slot] = None
 
-    def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: _Slot | None, hit: Hit) -> None:
+    def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: Slot | None, hit: Hit) -> None:
         if self._is_edge(passage, rule):
             who = speaker.decode("utf-8", "replace")
             self._scan.edge.append(Edge(hit, who, rule.want, rule.census))
@@ -225,121 +186,16 @@ class Scanner:
                 if len(self._slots) >= MAX_KEYS:
                     self._scan.gaps = sorted({*self._scan.gaps, TOO_MANY_KEYS})
                     return
-                slot = self._slots[(rule.number, speaker)] = _Slot(speaker.decode("utf-8", "replace"), rule)
-            slot.first.append(hit)
-            slot.is_full = len(slot.first) >= cap(rule.census)[0]
-        self._surround(passage, hit, rule.want)
+                slot = self._slots[(rule.number, speaker)] = slot_for(speaker, rule)
+            slot.add_first(hit)
+        self._surroundings.keep(passage, hit, rule.want)
 
     def _is_edge(self, passage: Passage, rule: RuleForms) -> bool:
         """Whether the line before, which may make this one quoted code, belongs to another part."""
         block = passage.block
         return rule.is_line and passage.at == 0 and block.base == 0 and not block.continues
 
-    def _verify(self, passage: Passage, rule: RuleForms, forms: tuple[int, ...]) -> tuple[Hit | None, bool]:
-        """The hit, if there is one; and whether there would be one if the line were not quoted code."""
-        candidates = [self._rules.main.candidates[n] for n in forms]
-        if not rule.is_line:
-            first, pieces = passage.pieces()
-            found = ((i, c) for c in candidates for i, p in enumerate(pieces) if _holds(c.form, p.message))
-            index, candidate = next(found, (0, candidates[0]))
-            return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None), False
-        first, pieces = passage.pieces()
-        for index, piece in enumerate(pieces):
-            if piece.message.startswith(SKIPPED_STARTS):
-                continue
-            for candidate in candidates:
-                try:
-                    match = self._rules.main.verify(candidate.form, piece.message)
-                except PatternTimeout:
-                    self._timeouts.add(rule.rule.id)
-                    continue
-                if match:
-                    if self._is_quoted(passage):
-                        return None, True
-                    fields = read_fields(rule.rule, match.groupdict())
-                    return Hit(rule.rule.id, candidate.index, passage.number(), first + index, fields), False
-        return None, False
-
-    def _is_quoted(self, passage: Passage) -> bool:
-        """Whether the line before is a traceback's frame, so that this one is source code."""
-        block = passage.block
-        if passage.at != block.line_start(passage.at) or (passage.at == 0 and block.continues):
-            return False
-        before = block.lines_before(passage.at, 1)
-        return bool(before) and b'File "' in before[0][1] and is_frame(decode(before[0][1]))
-
-    def _settle(self, slot: _Slot, leaving: TextBlock | None) -> None:
-        """Verify the latest of the passages that wait; the earlier ones can be neither first nor last.
-
-        The surroundings of a hit are kept when its block leaves the ring (None: all do), if it still is among the last.
-        """
-        _, most = cap(slot.rule.census)
-        kept: list[tuple[Hit, Passage]] = []
-        while slot.pending and len(kept) < most:
-            block, start, stop, forms, held = slot.pending.pop()
-            passage = held or Passage(block, start, stop, None)
-            hit, _ = self._verify(passage, slot.rule, forms)
-            if hit is not None:
-                kept.append((hit, passage))
-                self._blocks[passage.block][slot] = None
-        slot.pending.clear()
-        slot.last = [*slot.last, *(hit for hit, _ in kept[::-1])][-most:]
-        slot.held = [*slot.held, *(passage for _, passage in kept[::-1])][-most:]
-        for index, waiting in enumerate(slot.held):
-            if waiting is not None and (leaving is None or waiting.block is leaving):
-                self._surround(waiting, slot.last[index], slot.rule.want)
-                slot.held[index] = None
-
-    # --- surroundings ---------------------------------------------------------------------------------------
-
-    def _surround(self, passage: Passage, hit: Hit, want: str) -> None:
-        """Keep the hit's line, its neighbours, and what it opens as far as it is read."""
-        windows, span = self._windows, (hit.line, want)
-        if passage.long:
-            windows.long[hit.line] = passage.text()
-        if not windows.begin(span):
-            return
-        block = passage.block
-        start = block.line_start(passage.at)
-        end = min(block.line_end(start), start + MAX_TEXT)
-        own = passage.long.start if passage.long else block.data[start:end]
-        walk = walk_for(hit.line, want, own)
-        if walk is not None:
-            for number, raw in block.lines_before(start, BEFORE):
-                windows.keep(span, number, decode(raw))
-        windows.keep(span, hit.line, decode(own))
-        if walk is None:
-            return
-        number = hit.line
-        for later, at in self._rest_of(block, block.line_end(passage.at) + 1):
-            for raw in later.lines_from(at) if at < len(later.data) else ():
-                number += 1
-                if walk.takes(raw):
-                    windows.keep(span, number, decode(raw))
-                if not walk.is_open():
-                    return
-        windows.open.append(walk)
-
-    def _rest_of(self, block: TextBlock, at: int) -> list[tuple[TextBlock, int]]:
-        """The block from `at` on, and the blocks after it that are read already."""
-        blocks = list(self._ring)
-        later = blocks[blocks.index(block) + 1 :] if block in blocks else []
-        return [(block, at), *((b, 0) for b in later)]
-
-    def _go_on(self, block: TextBlock) -> None:
-        """Lead what is open through the block."""
-        windows = self._windows
-        still = []
-        for walk in windows.open:
-            span = (walk.line, walk.want)
-            for number, raw in enumerate(block.lines_from(0), block.base + 1 + block.continues):
-                if walk.takes(raw):
-                    windows.keep(span, number, decode(raw))
-                if not walk.is_open():
-                    break
-            else:
-                still.append(walk)
-        windows.open[:] = still
+    # --- what is remembered ---------------------------------------------------------------------------------
 
     def _remember(self, text: TextBlock, block: Block) -> None:
         """Keep head, tail and opening, put the block into the ring, and settle what leaves it."""
@@ -352,20 +208,23 @@ class Scanner:
         self._ring.append(text)
         self._ring_bytes += len(text.data)
         while self._ring_bytes > RING_BYTES and len(self._ring) > 1:
-            oldest = self._ring[0]
-            for slot in list(self._blocks[oldest]):
-                if slot.has_in(oldest):
-                    self._settle(slot, oldest)
-            self._ring.popleft()
-            del self._blocks[oldest]
-            self._ring[0].forget_previous(TAIL_LINES)
-            self._ring_bytes -= len(oldest.data)
+            self._let_go(self._ring[0])
         self._prune()
+
+    def _let_go(self, oldest: TextBlock) -> None:
+        for slot in list(self._blocks[oldest]):
+            if slot.has_in(oldest):
+                for block in slot.settle(self._verifier.verify, self._surroundings.keep, oldest):
+                    self._blocks[block][slot] = None
+        self._ring.popleft()
+        del self._blocks[oldest]
+        self._ring[0].forget_previous(TAIL_LINES)
+        self._ring_bytes -= len(oldest.data)
 
     def _keep_head(self, text: TextBlock) -> None:
         windows = self._windows
         if len(windows.first) < self._head_lines:
-            for number, raw in enumerate(text.lines_from(0), text.base + 1 + text.continues):
+            for number, raw in enumerate(text.lines_from(0), text.first_number()):
                 windows.first.append((number, decode(raw)))
                 if len(windows.first) >= self._head_lines:
                     break
@@ -380,8 +239,3 @@ class Scanner:
         wanted = {(h.line, s.rule.want) for s in self._slots.values() for h in [*s.first, *s.last]}
         self._windows.prune(wanted | {(e.hit.line, e.want) for e in self._scan.edge})
         self._spans_at_prune = len(self._windows.spans)
-
-
-def _holds(form: Form, message: str) -> bool:
-    text = message.lower() if form.ignore_case else message
-    return any((x.lower() if form.ignore_case else x) in text for x in form.literals)

@@ -27,6 +27,7 @@ MAX_GAP = {"traceback": 2_000, "stack": 2_000}  # lines of others between two of
 OTHER_GAP = 300
 MAX_SPANS = 100_000  # hits whose surroundings are kept, per source; a hostile file may open one on each line
 MAX_TEXT = 8 * 1024  # bytes of one line
+RANK_MARK = b"[rank"
 
 FRAME = lazy(r'\s*(?:[|+]\s*)*File "[^"]{1,400}", line \d+')
 CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
@@ -54,6 +55,40 @@ class Walk:
             return False
         return self.near > 0 or (self.own > 0 and self.most > 0 and self.gap <= MAX_GAP.get(self.want, OTHER_GAP))
 
+    def read(self, data: bytes, at: int, number: int) -> list[tuple[int, bytes]]:
+        """Go over the lines of `data` from offset `at` on, the first of which has this number; yield the wanted ones."""
+        wanted: list[tuple[int, bytes]] = []
+        tag = self.speaker[: self.speaker.find(b"]") + 1] if self.speaker.startswith(RANK_MARK) else b""
+        size = len(data)
+        while at < size and self.is_open():
+            if tag and not self.near and data.startswith(RANK_MARK, at) and not data.startswith(tag, at):
+                at, number = self._pass_by(data, at, number, tag)
+                continue
+            end = data.find(b"\n", at)
+            end = size if end < 0 else end
+            raw = data[at : min(end, at + MAX_TEXT)]
+            if self.takes(raw):
+                wanted.append((number, raw))
+            at, number = end + 1, number + 1
+        return wanted
+
+    def _pass_by(self, data: bytes, at: int, number: int, tag: bytes) -> tuple[int, int]:
+        """Pass by lines of other ranks: in a mixed log most are."""
+        size, bytes_left = len(data), self.bytes_left
+        count, most = 0, min(self.lines_left, MAX_GAP.get(self.want, OTHER_GAP) + 1 - self.gap)
+        while at < size and count < most and bytes_left >= 0:
+            if not data.startswith(RANK_MARK, at) or data.startswith(tag, at):
+                break
+            end = data.find(b"\n", at)
+            end = size if end < 0 else end
+            bytes_left -= min(end - at, MAX_TEXT) + 1
+            at, count = end + 1, count + 1
+        self.bytes_left = bytes_left
+        self.lines_left -= count
+        self.gap += count
+        self.is_mine = False
+        return at, number + count
+
     def takes(self, raw: bytes) -> bool:
         """Look at the next line (cut to MAX_TEXT, without its end); tell whether it is wanted."""
         self.lines_left -= 1
@@ -74,7 +109,7 @@ class Walk:
         return True
 
     def _speaks(self, raw: bytes) -> bool:
-        if raw.startswith(b"[rank") and self.speaker.startswith(b"[rank"):  # the commonest, without a pattern
+        if raw.startswith(RANK_MARK) and self.speaker.startswith(RANK_MARK):  # the commonest, without a pattern
             end = self.speaker.find(b"]") + 1
             self.is_mine = raw[:end] == self.speaker[:end]
             return self.is_mine
@@ -220,15 +255,10 @@ class Windows:
 
 def _go_on(joined: Windows, walks: list[Walk], later: Windows, shift: int) -> list[Walk]:
     """Lead what is open through the first lines of the part that follows; yield what is open at its end."""
-    lines = (later.opening or b"").split(b"\n")[: -1 if (later.opening or b"").endswith(b"\n") else None]
     for walk in walks:
-        for number, raw in enumerate(lines if later.opening else [], shift + 1):
-            if not walk.is_open():
-                break
-            if walk.takes(raw):
-                text = decode(raw)
-                joined.spans[(walk.line, walk.want)].append(number)
-                joined.lines.setdefault(number, text)
+        for number, raw in walk.read(later.opening or b"", 0, shift + 1):
+            joined.spans[(walk.line, walk.want)].append(number)
+            joined.lines.setdefault(number, decode(raw))
     return [w for w in walks if w.is_open() and later.is_all_opening]
 
 

@@ -1,0 +1,64 @@
+"""The lines around hits, taken from the recent blocks of a source."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from ..scan import Hit
+from .passages import Passage, TextBlock
+from .windows import BEFORE, MAX_TEXT, Walk, Windows, decode, walk_for
+
+
+class Surroundings:
+    """Keeps for each hit its line, its neighbours, and what it opens, as far as it is read."""
+
+    def __init__(self, windows: Windows, ring: deque[TextBlock]) -> None:
+        self._windows = windows
+        self._ring = ring
+
+    def keep(self, passage: Passage, hit: Hit, want: str) -> None:
+        """Keep the surroundings of one hit."""
+        windows, span = self._windows, (hit.line, want)
+        if passage.long:
+            windows.long[hit.line] = passage.text()
+        if not windows.begin(span):
+            return
+        block = passage.block
+        start = block.line_start(passage.at)
+        end = block.line_end(start)
+        own = passage.long.start if passage.long else block.data[start : min(end, start + MAX_TEXT)]
+        walk = walk_for(hit.line, want, own)
+        if walk is not None:
+            for number, raw in block.lines_before(start, BEFORE, hit.line):
+                windows.keep(span, number, decode(raw))
+        windows.keep(span, hit.line, decode(own))
+        if walk is not None and self._lead(walk, block, end + 1):
+            windows.open.append(walk)
+
+    def _lead(self, walk: Walk, block: TextBlock, at: int) -> bool:
+        """Lead a walk from offset `at` over what is read; tell whether it is still open."""
+        number = walk.line + 1
+        for later, start in self._rest_of(block, at):
+            first = start or later.skipped()
+            self._keep(walk, walk.read(later.data, first, number if start else later.first_number()))
+            if not walk.is_open():
+                return False
+        return True
+
+    def _keep(self, walk: Walk, lines: list[tuple[int, bytes]]) -> None:
+        for number, raw in lines:
+            self._windows.keep((walk.line, walk.want), number, decode(raw))
+
+    def _rest_of(self, block: TextBlock, at: int) -> list[tuple[TextBlock, int]]:
+        """The block from `at` on, and the blocks after it that are read already."""
+        ring = self._ring
+        if not ring or block is ring[-1] or block not in ring:
+            return [(block, at)]
+        blocks = list(ring)
+        return [(block, at), *((b, 0) for b in blocks[blocks.index(block) + 1 :])]
+
+    def go_on(self, block: TextBlock) -> None:
+        """Lead what is open through a new block."""
+        for walk in self._windows.open:
+            self._keep(walk, walk.read(block.data, block.skipped(), block.first_number()))
+        self._windows.open[:] = [w for w in self._windows.open if w.is_open()]
