@@ -19,13 +19,12 @@ def bug_advice(_cause: str, fields: Mapping[str, Any], _facts: Facts) -> tuple[A
     installed = f" ({fields['installed']} is installed{beside})" if fields.get("installed") else ""
     if fixed:
         text = f"Upgrade {library} to {fixed} or later{installed}, on every host."
-        steps.append(Advice("now", text, upgrade_command(str(library), str(fixed)), replaces=True))
+        command = _text(fields.get("upgrade")) or upgrade_command(str(library), str(fixed))
+        steps.append(Advice("now", text, command, replaces=True))
     if around and fixed:
         steps.append(Advice("fix", f"Until then: {around}", _text(fields.get("command"))))
     elif around:
         steps.append(Advice("now", f"{str(around)[:1].upper()}{str(around)[1:]}", _text(fields.get("command")), True))
-    if fields.get("reference"):
-        steps.append(Advice("collect", f"Compare with the report of the bug: {fields['reference']}"))
     return tuple(steps)
 
 

@@ -18,6 +18,7 @@ SETUP = ("nccl.bootstrap", "nccl.system-error", "network.connect-timeout", "netw
 LOCAL_ONLY = ("lo", "docker", "veth", "virbr", "br-")  # interfaces that reach no other host
 _ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")
 VERSIONS = 'python -c "import torch; print(torch.__version__, torch.cuda.nccl.version())"'
+KERNEL_LOG = "dmesg -T | grep -iE 'oom|killed process|xid|segfault' | tail"
 LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
 
 
@@ -35,10 +36,12 @@ def _peer(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
     if cause not in ECHOES:
         return []
     peer = fields.get("peer_rank")
-    place = f"rank {peer}" if isinstance(peer, int) else _peer_address(fields)
+    address = _peer_address(fields)
+    place = f"rank {peer}" if isinstance(peer, int) else address
     whose = f"of {place}" if place else "of every rank, and look for the one that stops first or was never written"
     text = f"Read the log {whose}: a reset says that a peer is gone, not why. Its host's kernel log names a kill."
-    return [Advice("now", text, "dmesg -T | grep -iE 'oom|killed process|xid|segfault' | tail", replaces=True)]
+    there = KERNEL_LOG if address is None or isinstance(peer, int) else f'ssh {address} "{KERNEL_LOG}"'
+    return [Advice("now", text, there, replaces=True)]
 
 
 def _peer_address(fields: Mapping[str, Any]) -> str | None:
@@ -49,33 +52,37 @@ def _peer_address(fields: Mapping[str, Any]) -> str | None:
 
 
 def _interface(facts: Facts) -> list[Advice]:
-    name = facts.get("socket_ifname")
+    name, chosen = facts.get("socket_ifname"), facts.get("nccl_interface")
     text = "Pin the interface that carries the address of the other hosts (NCCL and gloo choose one by name order)"
+    if chosen and not name:
+        text = (
+            f"See that {chosen}, which NCCL chose here, carries the network of the other hosts, and pin the right one "
+            "on every host (NCCL and gloo choose by name order)"
+        )
     if isinstance(name, str) and name.lstrip("=^").startswith(LOCAL_ONLY) and not name.startswith("^"):
         text = (
-            f"NCCL_SOCKET_IFNAME={name} names an interface that reaches no other host; use the one with the host's "
-            "address"
+            f"NCCL_SOCKET_IFNAME={name} names an interface that reaches no other host; use the one with the host's address"
         )
     elif name:
         text = (
-            f"NCCL_SOCKET_IFNAME={name} is set: check that every host has an interface of that name with a routed "
-            "address"
+            f"NCCL_SOCKET_IFNAME={name} is set: check that every host has an interface of that name with a routed address"
         )
-    return [Advice("fix", f"{text}.", "ip -o -4 addr; export NCCL_SOCKET_IFNAME=eth0 GLOO_SOCKET_IFNAME=eth0")]
+    pin = f"export NCCL_SOCKET_IFNAME={chosen or 'eth0'} GLOO_SOCKET_IFNAME={chosen or 'eth0'}"
+    return [Advice("fix", f"{text}.", f"ip -o -4 addr; {pin}")]
 
 
 def _firewall(fields: Mapping[str, Any]) -> Advice:
     host = _peer_address(fields) or "OTHER_HOST"
     text = "Open all TCP ports between the hosts: beside the master port NCCL and gloo use ports that the kernel picks."
-    return Advice("fix", text, f"nc -zv {host} 29500; python -m http.server 45123 there, curl -m 5 {host}:45123 here")
+    return Advice("fix", text, f"nc -zv {host} 29500   # then any port: `nc -l 45123` there, `nc -zv {host} 45123` here")
 
 
 def _shared_memory(facts: Facts) -> list[Advice]:
     if (facts.number("hosts") or 1) > 1 and facts.number("gpus_per_node") == 1:
         return []
     text = (
-        "See that /dev/shm is large enough (a container's default is 64 MiB, NCCL takes some 10 MiB for each pair "
-        "of GPUs)."
+        "See that /dev/shm of each host is large enough (a container's default is 64 MiB, NCCL takes some 10 MiB for "
+        "each pair of GPUs): a rank that finds it full leaves, and the others see a reset."
     )
     return [Advice("fix", text, "df -h /dev/shm   # docker run --shm-size=16g, or --ipc=host")]
 
@@ -84,8 +91,8 @@ def _p2p(facts: Facts) -> list[Advice]:
     if str(facts.get("nccl_p2p_disable", "0")) not in ("0", "False"):
         return []
     text = (
-        "As a test, switch direct GPU-to-GPU transfers off: if that helps, the topology (ACS, IOMMU) is at fault, "
-        "not the job."
+        "As a test, switch direct GPU-to-GPU transfers within a host off: if that helps, the topology (ACS, IOMMU) is "
+        "at fault, not the job."
     )
     return [Advice("fix", text, "export NCCL_P2P_DISABLE=1   # slower; take it back once the topology is mended")]
 
@@ -100,9 +107,7 @@ def _two_versions(facts: Facts) -> list[Advice]:
 
 def _weight_sync(facts: Facts) -> list[Advice]:
     """Trainer and vLLM workers share a group of their own; its failures look like the network's."""
-    has_vllm = (
-        facts.get("vllm_version") is not None or "vllm" in facts.libraries or facts.get("vllm_engines") is not None
-    )
+    has_vllm = facts.get("vllm_version") is not None or "vllm" in facts.libraries or facts.get("vllm_engines") is not None
     if facts.get("framework") != "openrlhf" or not has_vllm or facts.get("vllm_sync_backend") == "gloo":
         return []
     newer = in_range(facts.get("openrlhf_version"), ">=0.6.0")

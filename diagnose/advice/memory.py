@@ -23,6 +23,17 @@ DERIVES_ACCUMULATION = {
     "verl": "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu={}",
     "megatron": "--micro-batch-size {}",
 }
+ANY_RECOMPUTE = (
+    "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)   # models of Transformers: "
+    "model.gradient_checkpointing_enable()"
+)
+RECOMPUTE = {
+    **dict.fromkeys(("transformers", "trl", "open-r1", "llamafactory"), "--gradient_checkpointing true"),
+    "axolotl": "gradient_checkpointing: true",
+    "openrlhf": "--gradient_checkpointing",
+    "verl": "actor_rollout_ref.model.enable_gradient_checkpointing=True",
+    "megatron": "--recompute-activations",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +102,7 @@ def _crowded(found: Usage, fields: Mapping[str, Any], _facts: Facts) -> tuple[Ad
         f"{gib(found.allocated or 0)} of {gib(found.capacity or 0)}. "
         "Find and end what is left over, or share the GPU by plan."
     )
-    return (
-        Advice("now", text, "nvidia-smi --query-compute-apps=pid,used_memory,gpu_uuid --format=csv", replaces=True),
-    )
+    return (Advice("now", text, "nvidia-smi --query-compute-apps=pid,used_memory,gpu_uuid --format=csv", replaces=True),)
 
 
 def _fragmented(found: Usage, _fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
@@ -126,7 +135,8 @@ def _full(found: Usage, _fields: Mapping[str, Any], facts: Facts) -> tuple[Advic
     )
     steps = [Advice("now", text, _smaller(facts), replaces=True)]
     if facts.get("gradient_checkpointing") is not True:
-        steps.append(Advice("fix", "Recompute activations in the backward pass.", "--gradient_checkpointing true"))
+        how = RECOMPUTE.get(str(facts.get("framework")), ANY_RECOMPUTE)
+        steps.append(Advice("fix", "Recompute activations in the backward pass.", how))
     return tuple(steps)
 
 

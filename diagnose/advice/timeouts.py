@@ -8,6 +8,8 @@ Defaults: PyTorch's NCCL groups 600 s since 2.2 (pull request 110947), 1800 s be
 from __future__ import annotations
 
 import math
+import posixpath
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -48,7 +50,7 @@ def timeout_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple
     if cause in HIDING:
         return (Advice("fix", f"Do not raise the time-out{_in_force(present_s)}: these ranks would wait for ever."),)
     if cause == "storage.slow-save":
-        return (*_for_slow_save(fields, facts, present_s), *_save_less(facts))
+        return (*_for_slow_save(fields, facts, present_s), *_save_less(fields, facts))
     if cause in ("collective.timeout", "collective.straggler"):
         return _for_wait(cause, facts, present_s, fields)
     return ()
@@ -92,29 +94,33 @@ def _for_slow_save(fields: Mapping[str, Any], facts: Facts, present_s: float | N
     seconds = propose_s(present_s, observed)
     what, how = setting_for(seconds, facts)
     seen = f" (a save took {observed:.0f} s)" if observed else ""
+    if not observed and present_s:
+        seen = f" (this one was not done after {_say(present_s)})"
     text = f"Raise {what} above what a save takes{seen}: {_say(seconds)} instead of {_say(present_s)}."
     if what.startswith("TrainingArguments") and present_s == TRAINER_DEFAULT_S:
         text += f" --ddp_timeout={TRAINER_DEFAULT_S} is the default that was already in force and changes nothing."
     return (Advice("now", text, how, replaces=True),)
 
 
-def _save_less(facts: Facts) -> tuple[Advice, ...]:
+def _save_less(fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
     """What shortens a save, by what is known of the job."""
     steps: list[Advice] = []
     if facts.get("zero3_gathers_on_save") is True or facts.get("zero_stage") == 3:
-        steps.append(
-            Advice(
-                "fix",
-                "ZeRO-3 gathers the whole model through rank 0 for model.safetensors. Save the shards and merge "
-                "them after "
-                "the job: no rank then waits for one writer.",
-                '"stage3_gather_16bit_weights_on_model_save": false; then: python zero_to_fp32.py CHECKPOINT OUTPUT',
-            )
+        text = (
+            "ZeRO-3 gathers the whole model through rank 0 for model.safetensors. Save the shards and merge them after "
+            "the job: no rank then waits for one writer."
         )
+        key = '"stage3_gather_16bit_weights_on_model_save": false'
+        key = "zero3_save_16bit_model: false" if facts.get("launcher") == "accelerate" else key
+        command = f"{key}   # then: python zero_to_fp32.py CHECKPOINT OUTPUT"
+        steps.append(Advice("fix", text, command, replaces=True))
     elif str(facts.get("fsdp_state_dict_type") or "").upper().startswith("FULL"):
         steps.append(
             Advice(
-                "fix", "Save FSDP's shards instead of one full state dict.", "fsdp_state_dict_type: SHARDED_STATE_DICT"
+                "fix",
+                "Save FSDP's shards instead of one full state dict.",
+                "fsdp_state_dict_type: SHARDED_STATE_DICT",
+                replaces=True,
             )
         )
     else:
@@ -122,13 +128,17 @@ def _save_less(facts: Facts) -> tuple[Advice, ...]:
             "Let each rank save its own shard, or let rank 0 write after a gather that nobody waits behind: no barrier "
             "until the next step needs one."
         )
-        steps.append(Advice("fix", text))
+        steps.append(Advice("fix", text, replaces=True))
     text = (
-        "Write to a fast local disk and copy from there in the background; save weights only where the optimizer "
-        "is "
-        "not needed to resume."
+        "Write to a fast local disk and copy from there in the background; save weights only where the optimizer is "
+        "not needed to resume. This measures what the present place takes."
     )
-    steps.append(Advice("fix", text, "dd if=/dev/zero of=CHECKPOINT_DIR/x bs=64M count=64 oflag=direct"))
+    path = str(fields.get("path") or "CHECKPOINT_DIR")
+    place = shlex.quote(f"{posixpath.dirname(path) or path}/speed-test")
+    steps.append(Advice("fix", text, f"dd if=/dev/zero of={place} bs=64M count=64 oflag=direct; rm {place}"))
+    text = "Whether the save still moves: where it does not, a longer time-out only hides a rank that stands still."
+    size = f"du -s {shlex.quote(path)}"
+    steps.append(Advice("collect", text, f"{size}; sleep 60; {size}   # and: py-spy dump --pid PID of the saving rank"))
     return tuple(steps)
 
 
@@ -136,8 +146,7 @@ def _for_wait(cause: str, facts: Facts, present_s: float | None, fields: Mapping
     activity = str(fields.get("activity") or "")
     if cause == "collective.timeout" or not activity:
         text = (
-            f"Raise the time-out{_in_force(present_s)} only if the late rank is known to be at work (saving, "
-            "evaluating, "
+            f"Raise the time-out{_in_force(present_s)} only if the late rank is known to be at work (saving, evaluating, "
             "tokenising): for a rank that died or stands still it only makes the job fail later."
         )
         return (Advice("fix", text),)

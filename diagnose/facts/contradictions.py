@@ -14,7 +14,8 @@ SHARED = frozenset(
     ["world_size", "backend", "ddp_timeout_s", "train_batch_size", "micro_batch_size", "gradient_accumulation",
      "zero_stage", "nnodes", "packing", "launcher"]
 )  # fmt: skip
-PER_HOST = ("ifname", "nccl_ib_hca", "nccl_debug", "nccl_topo", "nccl_net", "nccl_ib_gid")  # may differ between hosts
+# What may differ between hosts.
+PER_HOST = ("ifname", "nccl_interface", "nccl_ib_hca", "nccl_debug", "nccl_topo", "nccl_net", "nccl_ib_gid")
 MANY_WORLDS = ("openrlhf", "verl")  # actors, critics and engines are worlds of their own
 LIBRARIES_THAT_TALK = ("nccl_version", "torch_version", "cuda_version", "rccl_version", "driver_version")
 

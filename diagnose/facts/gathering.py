@@ -34,6 +34,7 @@ ALIASES: dict[str, tuple[str, int]] = {
 NO_FACTS = frozenset(
     ["entrypoint", "interface", "job_id", "launcher", "min_nodes", "ray_started", "rdzv_endpoint", "repeated", "run_id"]
 )
+INTERFACE_RULE = "context.collectives/nccl-bootstrap-interface"
 VARIABLE_RULES = ("context.collectives/nccl-variable-set",)
 
 
@@ -92,8 +93,7 @@ def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[St
     value = str(fields.get("value", ""))
     if rule.tells == "collective-timeout" and isinstance(fields.get("timeout_ms"), int):
         yield Stated("nccl_timeout_s", _whole(fields["timeout_ms"] / 1000), "", None, 3)
-    if rule.id in VARIABLE_RULES:
-        yield from variable_facts(str(fields.get("name")), value, "", None, 3)
+    yield from _of_rule(rule, fields, value)
     if rule.tells != "fact":
         for name, captured in fields.items():
             if name.endswith("_version") and isinstance(captured, str) and "." in captured:
@@ -109,6 +109,14 @@ def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[St
         yield from _named(fields)
         if "command" in fields or "launcher" in fields:
             yield from command_facts(str(fields.get("command") or text.lstrip("+$ ")), "", None, 2)
+
+
+def _of_rule(rule: Rule, fields: Mapping[str, Any], value: str) -> Iterator[Stated]:
+    """What NCCL says of itself under names of its own."""
+    if rule.id == INTERFACE_RULE:
+        yield Stated("nccl_interface", str(fields.get("interface")), "", None, 3)
+    if rule.id in VARIABLE_RULES:
+        yield from variable_facts(str(fields.get("name")), value, "", None, 3)
 
 
 def _whole(number: float) -> int | float:

@@ -70,7 +70,10 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
     fixes = fixes_of(catalogue)
     reading = apply_known_bugs(job.events, facts, fixes)
     aside = {(e.source, e.line) for e in (*job.survived, *job.earlier)}
+    named = {_library(e.rule, fixes) for e in reading.confirmed if e.rule.role != "symptom"}
     for event in reading.confirmed:
+        if event.rule.role == "symptom" and _library(event.rule, fixes) in named:
+            continue  # it says that something broke; another line of the same bug says what
         event.role = "cause" if (event.source, event.line) not in aside else event.role
     for event in (*reading.refuted, *(e for e in reading.possible if e.rule.role != "cause")):
         event.role = "context"  # what may be a bug must not explain what is known to have happened
@@ -89,9 +92,7 @@ def standing(rule: Rule, facts: Facts) -> Standing:
         return "confirmed" if holds else "refuted"
     if rule.role == "cause":
         return "possible"
-    return (
-        "possible" if only_versions_unknown(rule.applies_to, facts) and (seen or rule.role == "symptom") else "refuted"
-    )
+    return "possible" if only_versions_unknown(rule.applies_to, facts) and (seen or rule.role == "symptom") else "refuted"
 
 
 def fixes_of(catalogue: Catalogue) -> dict[str, Mapping[str, Any]]:
@@ -103,7 +104,7 @@ def fixes_of(catalogue: Catalogue) -> dict[str, Mapping[str, Any]]:
 def details(rule: Rule, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> dict[str, Any]:
     """Yield what is known of a rule's bug: library, affected, fixed_in, way_round, command, installed."""
     row = {k: v for k, v in fixes.get(rule.id.rpartition("/")[2], {}).items() if k != "rule" and v is not None}
-    library = str(row.get("library") or next(iter(sorted(rule.applies_to)), ""))
+    library = _library(rule, fixes)
     if library:
         row["library"] = library
         row["affected"] = row.get("affected") or rule.applies_to.get(library)
@@ -111,6 +112,12 @@ def details(rule: Rule, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) ->
         row["beside"] = beside(library, rule.applies_to, facts)
     row["reference"] = next(iter(rule.references), None)
     return {k: v for k, v in row.items() if v is not None}
+
+
+def _library(rule: Rule, fixes: Mapping[str, Mapping[str, Any]]) -> str:
+    """Whose bug it is: as the table says, else the first library of `applies_to`."""
+    row = fixes.get(rule.id.rpartition("/")[2], {})
+    return str(row.get("library") or next(iter(sorted(rule.applies_to)), ""))
 
 
 def _notice(event: Event, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> Notice:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..advice import advise
 from ..catalogue import Catalogue
-from ..correlation.finding import Exhibit, Finding
+from ..correlation.finding import Exhibit
 from ..diagnosis import Verdict
 from ..events import Event
 from ..facts.store import Facts
 from ..job import Job
-from ..report import Alternative, Culprit, Diagnosis, Evidence, Link, Notice, RemedyStep, Report, Stats, Symptom
+from ..known_bugs.matching import BUGS
+from ..report import Culprit, Diagnosis, Notice, RemedyStep, Report, Stats
 from ..rule import Cause
 from ..scan import Scan
 from ..suspects import Suspect
@@ -22,10 +22,18 @@ from ..words.sentences import holds, sentence
 from ..words.translation import ENGLISH, Translator
 from .account_words import Words
 from .exhibits import Exhibitor
-from .rows import attempt_rows, collective_rows, gap_rows, input_rows, rank_rows, stack_rows, timeline_rows
+from .losers import alternatives, chain, symptoms
+from .rows import (
+    attempt_rows,
+    collective_rows,
+    gap_rows,
+    input_rows,
+    rank_rows,
+    stack_rows,
+    timeline_rows,
+)
 
 MAX_EVIDENCE = 5
-MAX_ALTERNATIVES = 6
 ORDER = ("now", "fix", "prevent", "collect")
 
 
@@ -39,7 +47,9 @@ class Found:
     notices: tuple[Notice, ...] = ()
 
 
-def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
+def account(
+    found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH
+) -> Report:
     """Yield the report."""
     job, verdict = found.job, found.verdict
     show = Exhibitor(job)
@@ -48,10 +58,10 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         diagnosis=_diagnosis(found, catalogue, show, translator),
         facts=found.facts.rows(),
         notices=tuple(_notice(n, translator) for n in found.notices),
-        chain=_chain(job, verdict, catalogue, translator),
-        alternatives=_alternatives(job, verdict, catalogue, show, translator),
-        symptoms=_symptoms(job, verdict, translator, show, job.failures()),
-        survived=_symptoms(job, verdict, translator, show, job.survived),
+        chain=chain(verdict, catalogue, translator),
+        alternatives=alternatives(verdict, catalogue, show, translator),
+        symptoms=symptoms(job, verdict, translator, show, job.failures()),
+        survived=symptoms(job, verdict, translator, show, job.survived),
         timeline=timeline_rows(job, verdict, translator),
         ranks=rank_rows(job, verdict),
         collectives=collective_rows(job),
@@ -67,13 +77,20 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
 # --- the verdict --------------------------------------------------------------------------------------------------
 
 
-def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: Translator) -> Diagnosis | None:
+def _diagnosis(
+    found: Found, catalogue: Catalogue, show: Exhibitor, translator: Translator
+) -> Diagnosis | None:
     job, verdict = found.job, found.verdict
     if verdict.cause is None:
         return None
     if verdict.cause == "unknown" or not verdict.roots:
         return _unknown(job, show, translator.words)
     cause = translator.cause(catalogue.causes[verdict.cause])
+    cause = replace(
+        cause,
+        title=_title(verdict, cause, translator),
+        references=_references(verdict, cause),
+    )
     proof = _proof(verdict)
     fields = _fields(verdict)
     return Diagnosis(
@@ -93,13 +110,19 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
 
 def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
     """What is most telling where nothing names a cause: the last words of those who said something of their own."""
-    last = [Exhibit.of_line(s.name, s.tail[-1], None, None) for s in job.sources if s.tail][:MAX_EVIDENCE]
+    last = [
+        Exhibit.of_line(s.name, s.tail[-1], None, None) for s in job.sources if s.tail
+    ][:MAX_EVIDENCE]
     switches = "export NCCL_DEBUG=WARN TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"
     steps = (
         RemedyStep("now", words.say("unknown-now")),
         RemedyStep("collect", words.say("unknown-logs"), "dmesg -T"),
         RemedyStep("collect", words.say("unknown-switches"), switches),
-        RemedyStep("collect", words.say("unknown-files"), "torchrun --log-dir logs --redirects 3 --tee 3 …"),
+        RemedyStep(
+            "collect",
+            words.say("unknown-files"),
+            "torchrun --log-dir logs --redirects 3 --tee 3 …",
+        ),
     )
     evidence = tuple(show.evidence(x) for x in last)
     return Diagnosis("unknown", words.say("unknown-title"), words.say("unknown-summary"), 0.3, "possible",
@@ -131,27 +154,72 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
     root = verdict.roots[0]
     if root.first is not None:
         return dict(root.first.fields)
-    return dict(root.finding.fields) if root.finding else {}
+    if root.finding is None:
+        return {}
+    paths = [
+        x.event.fields["path"]
+        for x in root.finding.exhibits
+        if x.event and x.event.fields.get("path")
+    ]
+    return {**({"path": paths[0]} if paths else {}), **root.finding.fields}
 
 
 def _summary(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     said = translator.sentence(_said(verdict.roots[0]))
-    return translator.words.summary(cause.title, verdict.culprits, verdict.culprit_hosts, said)
+    return translator.words.summary(
+        cause.title, verdict.culprits, verdict.culprit_hosts, said
+    )
+
+
+def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
+    """The cause's title; of a known bug, which one: `a known bug of trl 0.15.0: …`."""
+    first = verdict.roots[0].first
+    library = first.fields.get("library") if first and cause.id == BUGS else None
+    if first is None or library is None:
+        return cause.title
+    name = (
+        f"{library} {first.fields['installed']}"
+        if first.fields.get("installed")
+        else str(library)
+    )
+    bug = translator.title(first.rule)
+    bug = bug if bug != cause.title else translator.sentence(first.rule.title)
+    return translator.words.say("bug", name=name, bug=bug)
+
+
+def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:
+    """The cause's pages; of a known bug, its reports."""
+    first = verdict.roots[0].first
+    return (
+        first.rule.references
+        if first and cause.id == BUGS and first.rule.references
+        else cause.references
+    )
 
 
 def _said(suspect: Suspect) -> str:
-    return suspect.finding.why if suspect.finding else says(suspect.first) if suspect.first else ""
+    return (
+        suspect.finding.why
+        if suspect.finding
+        else says(suspect.first)
+        if suspect.first
+        else ""
+    )
 
 
 def says(event: Event) -> str:
     """Yield the sentence of an event's rule, filled; its text where the sentence cannot be."""
     try:
-        return sentence(event.rule.says, {**dict.fromkeys(event.rule.fields), **event.fields})
+        return sentence(
+            event.rule.says, {**dict.fromkeys(event.rule.fields), **event.fields}
+        )
     except ValueError:
         return event.text.split("\n", 1)[0][:200]
 
 
-def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culprit, ...]:
+def _culprits(
+    job: Job, verdict: Verdict, translator: Translator
+) -> tuple[Culprit, ...]:
     found = []
     for rank in verdict.culprits:
         info = job.ranks.get(rank)
@@ -163,7 +231,10 @@ def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culpr
         gpu = device if isinstance(device, int) else info.device if info else None
         found.append(Culprit(rank, host, local, gpu, info.pid if info else None, why))
     if not found:
-        found = [Culprit(None, h, why=translator.sentence(_host_why(verdict, h))) for h in verdict.culprit_hosts[:8]]
+        found = [
+            Culprit(None, h, why=translator.sentence(_host_why(verdict, h)))
+            for h in verdict.culprit_hosts[:8]
+        ]
     return tuple(found)
 
 
@@ -172,12 +243,18 @@ def _host_why(verdict: Verdict, host: str) -> str:
     return _said(suspect)
 
 
-def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator) -> Iterable[RemedyStep]:
+def _remedy(
+    cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator
+) -> Iterable[RemedyStep]:
     """What can be calculated for this job, then the cause's own steps, in the order now, fix, prevent, collect."""
     solved = advise(cause.id, fields, facts)
     replaced = {a.when for a in solved if a.replaces}
     steps = [RemedyStep(a.when, translator.sentence(a.text), a.command) for a in solved]
-    steps += [s for s in _own_steps(cause, {**facts.values(), **translator.fields(fields)}) if s.when not in replaced]
+    steps += [
+        s
+        for s in _own_steps(cause, {**facts.values(), **translator.fields(fields)})
+        if s.when not in replaced
+    ]
     return sorted(steps, key=lambda s: ORDER.index(s.when))
 
 
@@ -192,94 +269,3 @@ def _own_steps(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
             continue
     for item in cause.collect_next_time:
         yield RemedyStep("collect", item)
-
-
-# --- what lost ------------------------------------------------------------------------------------------------------
-
-
-def _chain(job: Job, verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tuple[Link, ...]:
-    """The consequences, from the root outward, folded by cause."""
-    if not verdict.roots or verdict.cause is None:
-        return ()
-    ranks: dict[str, set[int]] = defaultdict(set)
-    onsets: dict[str, float] = {}
-    parents: dict[str, str] = {}
-    for s in verdict.suspects:
-        if s.cause == verdict.cause:
-            continue
-        explainers = [t.cause for t in s.explained_by if t.cause != s.cause]
-        if explainers:
-            parents.setdefault(s.cause, verdict.cause if verdict.cause in explainers else explainers[0])
-            ranks[s.cause].update([s.rank] if s.rank is not None else [])
-            if s.onset is not None:
-                onsets[s.cause] = min(onsets.get(s.cause, s.onset), s.onset)
-    start = verdict.roots[0].onset
-    links = []
-    for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
-        delay = onsets[cause] - start if start is not None and cause in onsets else None
-        title = translator.cause(catalogue.causes[cause]).title
-        links.append(Link(parent, cause, title, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
-    return tuple(links)
-
-
-def _alternatives(
-    job: Job, verdict: Verdict, catalogue: Catalogue, show: Exhibitor, translator: Translator
-) -> tuple[Alternative, ...]:
-    found: dict[str, Alternative] = {}
-    rivals = [*verdict.rivals, *(s for s in verdict.suspects if s.direct == 3 and s not in verdict.roots)]
-    for s in rivals:
-        if s.cause in found or len(found) >= MAX_ALTERNATIVES or s.first is None:
-            continue
-        culprits = (Culprit(s.rank, s.host),) if s.rank is not None or s.host else ()
-        evidence = (show.evidence(Exhibit.of_event(s.first)),)
-        title = translator.cause(catalogue.causes[s.cause]).title
-        why = why_not(verdict, s, translator.words)
-        found[s.cause] = Alternative(s.cause, title, culprits, why, evidence)
-    return tuple(found.values())
-
-
-def why_not(verdict: Verdict, s: Suspect, words: Words) -> str:
-    """Yield why this suspect is not the root, in one sentence."""
-    if s.explained_by:
-        by = s.explained_by[0]
-        place = words.say("by-rank", rank=by.rank) if by.rank is not None else ""
-        return words.say(
-            "consequence", cause=by.cause, place=place or (words.say("by-host", host=by.host) if by.host else "")
-        )
-    root = verdict.roots[0]
-    if s.direct < root.direct:
-        return words.say("less-direct", cause=root.cause)
-    if s.onset is not None and root.onset is not None and s.onset > root.onset:
-        return words.say("later", seconds=s.onset - root.onset)
-    return words.say("fits-less")
-
-
-def _symptoms(
-    job: Job, verdict: Verdict, translator: Translator, show: Exhibitor, events: Sequence[Event]
-) -> tuple[Symptom, ...]:
-    """Everything loud that is not the root, folded by rule."""
-    roots = {id(e) for s in verdict.roots for e in s.events}
-    by_rule: dict[tuple[str, str], list[Event]] = defaultdict(list)
-    for event in events:
-        if id(event) not in roots and event.cause is not None:
-            by_rule[event.cause, event.rule.id].append(event)
-    capped = Counter[str]()
-    for source in job.sources:
-        for (rule, _), count in source.capped.items():
-            capped[rule] += count
-    explained = {s.cause: s.explained_by[0].cause for s in reversed(verdict.suspects) if s.explained_by}
-    found = []
-    for (cause, rule), group in by_rule.items():
-        ranks = tuple(sorted({e.rank for e in group if e.rank is not None}))
-        first = show.evidence(Exhibit.of_event(group[0]))
-        title = translator.title(group[0].rule)
-        found.append(Symptom(cause, title, rule, ranks, len(group), rule in capped, first, explained.get(cause)))
-    return tuple(sorted(found, key=lambda s: (-len(s.ranks), -s.count, s.rule or "")))
-
-
-def finding_of(verdict: Verdict, cause: str) -> Finding | None:
-    """Yield the first finding of a cause."""
-    return next((f for f in verdict.findings if f.cause == cause), None)
-
-
-__all__ = ["Evidence", "account", "finding_of", "says", "why_not"]

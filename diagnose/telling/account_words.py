@@ -19,6 +19,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     ),
     "unknown-switches": ("Switch on what names the cause next time.", "打开这些开关，下次就能指出原因。"),
     "unknown-files": ("One file per rank.", "每个 rank 一个日志文件。"),
+    "bug": ("a known bug of {name}: {bug}", "{name} 的已知 bug：{bug}"),
     "consequence": ("It is a consequence of {cause}{place}.", "它是 {cause}{place}的后果。"),
     "less-direct": (
         "It says that something broke, not why; {cause} names a reason.",
@@ -39,6 +40,22 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "收集每个 rank 的日志；没有日志的 rank 绝不会被判为故障源。",
     ),
 }
+# Why a cause is seen where another one is the root: what a launcher, a library or a peer does then.
+_REASONS: dict[str, tuple[str, str]] = {
+    "collective.timeout": ("they waited for what could no longer come", "它们在等待不会再到来的操作"),
+    "collective.shape-mismatch": ("that is how it shows in a collective", "它在集合通信中就这样表现出来"),
+    "network.connection-reset": ("their peer had gone", "它们的对端已经退出"),
+    "network.connection-refused": ("nobody listens there any more", "那里已经没有进程在监听"),
+    "nccl.remote-error": ("their peer had gone", "它们的对端已经退出"),
+    "nccl.invalid-usage": ("that is how NCCL reports it", "NCCL 就这样上报"),
+    "nccl.system-error": ("that is how NCCL reports it", "NCCL 就这样上报"),
+    "process.abort": ("a process that cannot go on aborts itself", "无法继续的进程会自行中止"),
+    "process.exception": ("it passes the failure on", "它只是把失败传递出来"),
+    "process.exit-code": ("a launcher reports that a process failed, not why", "启动器只报告有进程失败，不说明原因"),
+    "process.sigkill": ("it says that a process was killed, not by whom", "它只说明进程被杀，没有说明是谁"),
+    "process.terminated": ("a launcher ends the others once one has failed", "一个进程失败后，启动器会终止其余进程"),
+    "ray.actor-died": ("Ray reports the process that ended", "Ray 上报已经结束的进程"),
+}
 
 
 def no_log(lang: str | None) -> str:
@@ -56,6 +73,10 @@ class Words:
         """Yield the sentence of this key, filled."""
         text = _TEXTS[key][self._column]
         return text.format(**values) if values else text
+
+    def reason(self, cause: str) -> str:
+        """Yield why this cause follows from others; nothing where it depends."""
+        return _REASONS[cause][self._column] if cause in _REASONS else ""
 
     def ranks(self, ranks: Sequence[int]) -> str:
         """Yield `rank 2` or `ranks 0-3`; Chinese has no plural."""

@@ -126,7 +126,10 @@ class Symptom:
 
 @dataclass(frozen=True, slots=True)
 class TimelineEntry:
-    """One thing that happened; `layer` is the first part of the cause's id, `ref` is `file:line`."""
+    """One thing that happened; `layer` is the first part of the cause's id, `ref` is `file:line`.
+
+    `after_s` counts from the first entry with a time: it is known where no year, and so no `time`, is.
+    """
 
     time: str | None = None
     ranks: tuple[int, ...] = ()
@@ -136,6 +139,7 @@ class TimelineEntry:
     rule: str | None = None
     text: str = ""
     ref: str | None = None
+    after_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

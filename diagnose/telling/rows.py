@@ -18,14 +18,17 @@ from .exhibits import Exhibitor, show_time
 
 MAX_TIMELINE = 60
 MAX_STACKS = 40
+TERMINATED = "process.terminated"  # by a launcher or scheduler, as a rule because another rank had failed
 
 
 def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
     """Yield one row per rank that the logs show."""
-    return tuple(_rank_row(job, verdict, info) for info in job.ranks.values())
+    tree = stack_tree(job)
+    waiting = frozenset(tree.crowd) if tree is not None else frozenset()
+    return tuple(_rank_row(job, verdict, info, info.rank in waiting) for info in job.ranks.values())
 
 
-def _rank_row(job: Job, verdict: Verdict, info: RankInfo) -> RankRow:
+def _rank_row(job: Job, verdict: Verdict, info: RankInfo, is_waiting: bool) -> RankRow:
     failures = info.failures()
     first = failures[0] if failures else None
     times = [e.time for e in (info.first_sign, info.last_sign, *info.events) if e is not None and e.time is not None]
@@ -34,7 +37,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo) -> RankRow:
         host=info.host,
         local_rank=info.local_rank,
         pid=info.pid,
-        state=_state(verdict, info, failures),
+        state=_state(verdict, info, failures, is_waiting),
         last_step=info.last_step,
         first_time=show_time(job, min(times)) if times else None,
         last_time=show_time(job, max(times)) if times else None,
@@ -44,11 +47,13 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo) -> RankRow:
     )
 
 
-def _state(verdict: Verdict, info: RankInfo, failures: list[Event]) -> str:
+def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: bool) -> str:
     if info.rank in verdict.culprits:
         return "culprit"
     if failures:
-        return "failed"
+        return "terminated" if all(e.cause == TERMINATED for e in failures) else "failed"
+    if is_waiting:
+        return "waiting"
     return "finished" if info.finished else "silent" if verdict.cause else "alive"
 
 
@@ -85,13 +90,12 @@ def stack_rows(job: Job) -> tuple[StackGroup, ...]:
 def timeline_rows(job: Job, verdict: Verdict, translator: Translator) -> tuple[TimelineEntry, ...]:
     """Yield what happened in order, the same thing on many ranks folded into one entry."""
     folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
-    shown = [
-        e for e in job.events if e.role in FAILING or e.rule.tells in ("attempt", "finished", "activity", "killed")
-    ]
+    shown = [e for e in job.events if e.role in FAILING or e.rule.tells in ("attempt", "finished", "activity", "killed")]
     for event in shown:
         minute = None if event.time is None else int(event.time // 60)
         folded[event.rule.id, minute, event.attempt].append(event)
     entries = []
+    begin = min((e.time for e in shown if e.time is not None), default=0.0)
     for events in folded.values():
         first = events[0]
         ranks = tuple(sorted({e.rank for e in events if e.rank is not None}))
@@ -106,6 +110,7 @@ def timeline_rows(job: Job, verdict: Verdict, translator: Translator) -> tuple[T
                 rule=first.rule.id,
                 text=translator.title(first.rule),
                 ref=f"{first.source}:{first.line}",
+                after_s=None if first.time is None else round(first.time - begin, 3),
             )
         )
     return tuple(entries[:MAX_TIMELINE])
@@ -144,9 +149,7 @@ def input_rows(job: Job, scan: Scan) -> tuple[InputRow, ...]:
         for name in info.sources:
             ranks[name].add(info.rank)
     return tuple(
-        InputRow(
-            s.name, s.bytes, s.lines if s.skipped is None else None, s.kind, tuple(sorted(ranks[s.name])), s.skipped
-        )
+        InputRow(s.name, s.bytes, s.lines if s.skipped is None else None, s.kind, tuple(sorted(ranks[s.name])), s.skipped)
         for s in scan.sources.values()
     )
 

@@ -102,6 +102,7 @@ class View:
     confidence: str
     culprits: Cut[str]
     culprit_names: str  # one phrase, for a headline: `rank 2`
+    nobody: str  # what stands where no culprit is named
     owner: str
     restart: str
     evidence: Cut[EvidenceView]

@@ -54,6 +54,7 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
         confidence=f"{found.confidence:.2f}" if found else "",
         culprits=_cut(found.culprits if found else (), limits.culprits, build.culprit),
         culprit_names=build.culprit_names(),
+        nobody=build.nobody(found),
         owner=known(say, "owner", found.owner) if found else "",
         restart=known(say, "restart", found.restart) if found else "",
         evidence=build.evidence(found),
@@ -120,6 +121,15 @@ class _Builder:
             return who(self._say, sorted(self.blamed))
         return self._say("comma").join(self._say("host", name=one_line(h)) for h in sorted(self._blamed_hosts)[:4])
 
+    def nobody(self, found: Diagnosis | None) -> str:
+        """Why nobody is named: all ranks fail alike, or that is all that can be said."""
+        if found is None or found.culprits:
+            return ""
+        ranks, world = self._report.ranks, self._report.facts.get("world_size")
+        whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
+        alike = whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks)
+        return self._say("all-alike", n=len(ranks)) if alike else self._say("nobody")
+
     def remedy(self, found: Diagnosis | None) -> Cut[StepView]:
         steps = found.remedy if found else ()
         return _cut(steps, self._limits.remedy, self.step)
@@ -135,26 +145,28 @@ class _Builder:
         for s in self._report.symptoms:
             by_cause.setdefault(s.cause, []).append(s)
         shown = [self.symptoms(group, links.get(cause or "")) for cause, group in by_cause.items()]
-        return shown + [self.symptom(Symptom(x.to, ranks=x.ranks), x) for x in self._report.chain if x.to not in seen]
+        return shown + [
+            self.symptom(Symptom(x.to, x.why, ranks=x.ranks), x) for x in self._report.chain if x.to not in seen
+        ]
 
     def symptoms(self, group: Sequence[Symptom], link: Link | None) -> MessageView:
         """What one cause made many messages say, as one: launchers tell of the same death three times."""
+        group = sorted(group, key=_place_of)
         first = self.symptom(group[0], link)
         titles = list(dict.fromkeys(one_line(s.title or "") for s in group))
-        if len(titles) == 1 or link is None or not link.why:
-            return first if len(group) == 1 else replace(first, why="")
+        if len(group) == 1:
+            return first
         ranks = sorted({rank for s in group for rank in s.ranks})
         count = sum(s.count for s in group)
         notes = [self._say("at-least-times" if any(s.at_least for s in group) else "times", n=count)]
-        if link.delay_s is not None:
+        if link and link.delay_s is not None:
             notes.append(self._say("after", delay=duration(link.delay_s)))
         return replace(
             first,
-            title=sentence(one_line(link.why)).rstrip("."),
+            title=sentence(clip(self._say("semicolon").join(titles), self._limits.prose)),
             who=who(self._say, ranks) or first.who,
             note=self._say("comma").join(notes),
-            why=clip(self._say("semicolon").join(titles), self._limits.prose),
-            line="",  # of several messages no line stands for all
+            line="" if len(titles) > 1 else first.line,  # of several messages no line stands for all
         )
 
     def alternatives(self) -> list[Alternative]:
@@ -175,7 +187,7 @@ class _Builder:
             notes.append(self._say("after", delay=duration(link.delay_s)))
         root = self._report.diagnosis.cause if self._report.diagnosis else None
         parent = link.from_ if link else s.explained_by
-        why = ""
+        why = one_line(link.why) if link and link.why != s.title else ""
         if parent and parent != root:  # what follows from the root itself stands under a heading that says so
             why = self._say("explained-by", cause=self._title_of.get(parent, one_line(parent)))
         first = s.first
@@ -223,7 +235,7 @@ class _Builder:
         blamed = bool(self.blamed.intersection(t.ranks)) or (not t.ranks and t.host in self._blamed_hosts)
         root = self._report.diagnosis.cause if self._report.diagnosis else None
         return TimeView(
-            clock(t.time, with_date=self._with_date),
+            clock(t.time, with_date=self._with_date) or ("" if t.after_s is None else f"+{duration(t.after_s)}"),
             who(self._say, t.ranks, t.host),
             one_line(t.layer),
             text,
@@ -273,6 +285,10 @@ def _cut(rows: Iterable[S], most: int, convert: Callable[[S], T]) -> Cut[T]:
 
 def _same(row: T) -> T:
     return row
+
+
+def _place_of(s: Symptom) -> tuple[str, int]:
+    return (s.first.file, s.first.line or 0) if s.first else ("", 0)
 
 
 def _differing_first(item: tuple[str, Fact]) -> tuple[bool, str]:

@@ -13,6 +13,7 @@ from ..words.printable import clip, one_line
 
 HOSTS_SHOWN = 3
 _COLUMNS = ("group", "who", "operation", "stuck", "enqueued", "completed", "sizes", "verdict")
+_RANK_COLUMNS = ("who", "state", "last_step", "last_seen", "hosts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +106,10 @@ def fold_collectives(rows: Sequence[CollectiveRow], say: Say) -> list[Collective
     return lines
 
 
-def filled(rows: Sequence[CollectiveLine]) -> list[str]:
-    """Yield the columns of collectives in which any row has something, in order."""
-    return [c for c in _COLUMNS if any(getattr(row, c) for row in rows)]
+def filled(rows: Sequence[CollectiveLine] | Sequence[RankLine]) -> list[str]:
+    """Yield the columns in which any row has something, in order."""
+    columns = _RANK_COLUMNS if rows and isinstance(rows[0], RankLine) else _COLUMNS
+    return [c for c in columns if any(getattr(row, c) for row in rows)]
 
 
 def fold_stacks(stacks: Sequence[StackGroup], say: Say, frames: int) -> list[StackLine]:

@@ -15,7 +15,7 @@ from .evidence import EvidenceView
 from .limits import FULL, Limits
 from .parts import Cut, MessageView, NoteView, View
 from .report_view import build_view
-from .tables import filled
+from .tables import CollectiveLine, RankLine, filled
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
@@ -90,7 +90,7 @@ class _Page:
             self._print(_text((view.summary, "")))
         rows: list[tuple[str, str, str]] = []
         if view.cause:
-            for i, culprit in enumerate(view.culprits.shown or (say("nobody"),)):
+            for i, culprit in enumerate(view.culprits.shown or (view.nobody,)):
                 rows.append(("" if i else say("culprit"), culprit, "bold red" if view.culprits else ""))
             if view.culprits.more:
                 rows.append(("", say("more", n=view.culprits.more), "dim"))
@@ -123,9 +123,7 @@ class _Page:
             text = _text((line.text, "" if line.is_hit else "dim"))
             for start, end in line.marks:
                 text.stylize("bold yellow", start, end)
-            gutter = _text(
-                ("❱ " if line.is_hit else "  ", "bold red"), (f"{number} │", "bold" if line.is_hit else "dim")
-            )
+            gutter = _text(("❱ " if line.is_hit else "  ", "bold red"), (f"{number} │", "bold" if line.is_hit else "dim"))
             gutter.justify = "right"
             yield gutter, text
             if i == e.gap_after:
@@ -136,9 +134,7 @@ class _Page:
             return
         self._heading("remedy")
         for step in self._view.remedy.shown:
-            self._grid(
-                [(_text((step.when_word, WHEN_STYLES.get(step.when, "bold"))), _text((step.text, "")))], column=8
-            )
+            self._grid([(_text((step.when_word, WHEN_STYLES.get(step.when, "bold"))), _text((step.text, "")))], column=8)
             # Not wrapped and not indented by more than blanks: what is copied has to run.
             for line in step.command.split("\n") if step.command else ():
                 self._console.print(_text((" " * (INDENT + 10), ""), (line, "green")), soft_wrap=True)
@@ -154,7 +150,7 @@ class _Page:
             head.append(f"{self._say('comma')}{m.note}" if m.note else "")
             head.append(f"{self._say('colon')}{m.why}" if m.why else "")
             self._bullet(head)
-            if m.line and (self._wide or not m.why):
+            if m.line:
                 clipped = _text((f"{m.where}  " if m.where else "", "cyan"), (m.line, "dim"))
                 clipped.truncate(self._console.width - 2 * INDENT, overflow="ellipsis")
                 self._print(clipped, 2 * INDENT)
@@ -178,42 +174,36 @@ class _Page:
         self._more(self._view.timeline)
 
     def _collectives(self) -> None:
-        view, say = self._view, self._say
-        if not view.collectives:
-            return
-        self._heading("collectives")
-        several = len({c.group for c in view.collectives.shown}) > 1
-        columns = [c for c in filled(view.collectives.shown) if c != "sizes" and (several or c != "group")]
-        table = _table(*(say(c) for c in columns), gap=2 if self._wide else 1)
-        for name, column in zip(columns, table.columns, strict=True):
-            column.no_wrap = name not in ("who", "group", "verdict")
-        for row in view.collectives.shown:
-            table.add_row(*(_text((getattr(row, c), "")) for c in columns))
-        self._print(table, INDENT)
-        self._more(view.collectives)
+        rows = self._view.collectives
+        several = len({c.group for c in rows.shown}) > 1
+        columns = [c for c in filled(rows.shown) if c != "sizes" and (several or c != "group")]
+        self._folded("collectives", rows, columns)
 
     def _ranks(self) -> None:
-        if not self._view.ranks:
+        rows = self._view.ranks
+        columns = [c for c in filled(rows.shown) if self._wide or c != "hosts"]
+        self._folded("ranks-table", rows, columns)
+
+    def _folded(self, key: str, rows: Cut[RankLine] | Cut[CollectiveLine], columns: list[str]) -> None:
+        """A table of folded ranks: numbers stay whole, names of ranks may wrap."""
+        if not rows:
             return
-        self._heading("ranks-table")
-        has_step = any(r.last_step for r in self._view.ranks.shown)
-        columns = [c for c in ("who", "state", "last-step", "last-seen", "hosts") if c != "last-step" or has_step]
-        columns = columns if self._wide else [c for c in columns if c != "hosts"]
-        table = _table(*(self._say(c) for c in columns))
-        for r in self._view.ranks.shown:
-            style = "bold red" if r.is_culprit else ""
-            table.add_row(_text((r.who, style)), *(_text((getattr(r, c.replace("-", "_")), "")) for c in columns[1:]))
+        self._heading(key)
+        table = _table(*(self._say(c.replace("_", "-")) for c in columns), gap=2 if self._wide else 1)
+        for name, column in zip(columns, table.columns, strict=True):
+            column.no_wrap = name not in ("who", "group", "verdict", "hosts", "state")
+        for row in rows.shown:
+            style = "bold red" if getattr(row, "is_culprit", False) else ""
+            table.add_row(*(_text((getattr(row, c), style if c == "who" else "")) for c in columns))
         self._print(table, INDENT)
-        self._more(self._view.ranks)
+        self._more(rows)
 
     def _inputs(self) -> None:
         if not self._view.inputs:
             return
         self._heading("inputs")
         for i in self._view.inputs.shown:
-            self._bullet(
-                _text((i.file, ""), ("  " + "  ".join(filter(None, (i.size, i.skipped or i.kind, i.who))), "dim"))
-            )
+            self._bullet(_text((i.file, ""), ("  " + "  ".join(filter(None, (i.size, i.skipped or i.kind, i.who))), "dim")))
         self._more(self._view.inputs)
 
     def _tables(self) -> None:
@@ -265,9 +255,7 @@ class _Page:
     def _bullet(self, text: Text) -> None:
         self._grid([(_text(("•", "dim")), text)], gap=1)
 
-    def _grid(
-        self, rows: list[tuple[Text, Text]], indent: int = INDENT, column: int | None = None, gap: int = 2
-    ) -> None:
+    def _grid(self, rows: list[tuple[Text, Text]], indent: int = INDENT, column: int | None = None, gap: int = 2) -> None:
         table = _table(columns=2, gap=gap)
         table.columns[0].no_wrap = True
         table.columns[0].min_width = column

@@ -40,6 +40,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "culprit": ("Culprit", "故障源"),
     "culprits": ("Culprits", "故障源"),
     "nobody": ("no single rank or host is at fault, or none can be told", "没有单个 rank 或主机出错，或无法判断"),
+    "all-alike": ("none: all {n:,} ranks fail alike", "无：全部 {n:,} 个 rank 的错误相同"),
     "owner": ("Owner", "归属"),
     "restart": ("Restart", "重启"),
     "owner-user code": ("user code", "用户代码"),
@@ -98,7 +99,9 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "state-culprit": ("culprit", "故障源"),
     "state-failed": ("failed", "失败"),
     "state-finished": ("finished", "已结束"),
-    "state-silent": ("silent", "无声"),
+    "state-silent": ("no error", "未报错"),
+    "state-terminated": ("terminated", "被终止"),
+    "state-waiting": ("waiting", "等待中"),
     "state-alive": ("alive", "存活"),
     "state-differs": ("differs", "不一致"),
     # columns

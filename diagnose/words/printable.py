@@ -20,6 +20,7 @@ _HIDDEN = lazy(
     "[\x00-\x09\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ufffe\uffff\ud800-\udfff\U000e0000-\U000e007f]"
 )
+_WORD = lazy(r"[a-z](?:[a-z'’-]{0,40})$")
 
 
 def printable(text: str) -> str:
@@ -54,8 +55,12 @@ def clip(text: str, most: int) -> str:
 
 
 def sentence(text: str) -> str:
-    """Yield the text with a capital first letter, since titles in the catalogue begin small; Chinese has none."""
-    if any("\u4e00" <= c <= "\u9fff" for c in text):
+    """Yield the text with a capital first letter, since titles in the catalogue begin small; Chinese has none.
+
+    What begins with a name (`train_batch_size`, `collective.timeout`) keeps it.
+    """
+    first = text.partition(" ")[0].rstrip(",.:;")
+    if not _WORD.match(first) or any("\u4e00" <= c <= "\u9fff" for c in text):
         return text
     return text[:1].upper() + text[1:]
 

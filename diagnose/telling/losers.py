@@ -1,0 +1,143 @@
+"""What lost against the verdict: its consequences, the other causes that were weighed, and what the job survived."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from ..catalogue import Catalogue
+from ..correlation.finding import Exhibit
+from ..diagnosis import Verdict
+from ..events import Event
+from ..job import Job
+from ..report import Alternative, Culprit, Link, Symptom
+from ..suspects import Suspect
+from ..words.translation import Translator
+from .account_words import Words
+from .exhibits import Exhibitor
+
+MAX_ALTERNATIVES = 6
+
+
+def chain(
+    verdict: Verdict, catalogue: Catalogue, translator: Translator
+) -> tuple[Link, ...]:
+    """The consequences, from the root outward, folded by cause."""
+    if not verdict.roots or verdict.cause is None:
+        return ()
+    ranks: dict[str, set[int]] = defaultdict(set)
+    onsets: dict[str, float] = {}
+    parents: dict[str, str] = {}
+    for s in verdict.suspects:
+        if s.cause == verdict.cause:
+            continue
+        explainers = [t.cause for t in s.explained_by if t.cause != s.cause]
+        if explainers:
+            parents.setdefault(
+                s.cause, verdict.cause if verdict.cause in explainers else explainers[0]
+            )
+            ranks[s.cause].update([s.rank] if s.rank is not None else [])
+            if s.onset is not None:
+                onsets[s.cause] = min(onsets.get(s.cause, s.onset), s.onset)
+    start = verdict.roots[0].onset
+    links = []
+    for cause, parent in sorted(
+        parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])
+    ):
+        delay = onsets[cause] - start if start is not None and cause in onsets else None
+        why = (
+            translator.words.reason(cause)
+            or translator.cause(catalogue.causes[cause]).title
+        )
+        links.append(
+            Link(
+                parent,
+                cause,
+                why,
+                tuple(sorted(ranks[cause])),
+                delay if delay and delay >= 0 else None,
+            )
+        )
+    return tuple(links)
+
+
+def alternatives(
+    verdict: Verdict, catalogue: Catalogue, show: Exhibitor, translator: Translator
+) -> tuple[Alternative, ...]:
+    """What could have been the root and was beaten, with the reason."""
+    found: dict[str, Alternative] = {}
+    rivals = [
+        *verdict.rivals,
+        *(s for s in verdict.suspects if s.direct == 3 and s not in verdict.roots),
+    ]
+    for s in rivals:
+        if s.cause in found or len(found) >= MAX_ALTERNATIVES or s.first is None:
+            continue
+        if s.direct == 1 and s.first.rule.tells in ("exit", "signal-sent"):
+            continue  # that a process ended is no other reason why it did
+        culprits = (Culprit(s.rank, s.host),) if s.rank is not None or s.host else ()
+        evidence = (show.evidence(Exhibit.of_event(s.first)),)
+        title = translator.cause(catalogue.causes[s.cause]).title
+        why = why_not(verdict, s, translator.words)
+        found[s.cause] = Alternative(s.cause, title, culprits, why, evidence)
+    return tuple(found.values())
+
+
+def why_not(verdict: Verdict, s: Suspect, words: Words) -> str:
+    """Yield why this suspect is not the root, in one sentence."""
+    if s.explained_by:
+        by = s.explained_by[0]
+        place = words.say("by-rank", rank=by.rank) if by.rank is not None else ""
+        return words.say(
+            "consequence",
+            cause=by.cause,
+            place=place or (words.say("by-host", host=by.host) if by.host else ""),
+        )
+    root = verdict.roots[0]
+    if s.direct < root.direct:
+        return words.say("less-direct", cause=root.cause)
+    if s.onset is not None and root.onset is not None and s.onset > root.onset:
+        return words.say("later", seconds=s.onset - root.onset)
+    return words.say("fits-less")
+
+
+def symptoms(
+    job: Job,
+    verdict: Verdict,
+    translator: Translator,
+    show: Exhibitor,
+    events: Sequence[Event],
+) -> tuple[Symptom, ...]:
+    """Everything loud that is not the root, folded by rule."""
+    roots = {id(e) for s in verdict.roots for e in s.events}
+    by_rule: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in events:
+        if id(event) not in roots and event.cause is not None:
+            by_rule[event.cause, event.rule.id].append(event)
+    capped = Counter[str]()
+    for source in job.sources:
+        for (rule, _), count in source.capped.items():
+            capped[rule] += count
+    explained = {
+        s.cause: s.explained_by[0].cause
+        for s in reversed(verdict.suspects)
+        if s.explained_by
+    }
+    found = []
+    for (cause, rule), group in by_rule.items():
+        ranks = tuple(sorted({e.rank for e in group if e.rank is not None}))
+        first = show.evidence(Exhibit.of_event(group[0]))
+        title = translator.title(group[0].rule)
+        found.append(
+            Symptom(
+                cause,
+                title,
+                rule,
+                ranks,
+                len(group),
+                rule in capped,
+                first,
+                explained.get(cause),
+            )
+        )
+    return tuple(sorted(found, key=lambda s: (-len(s.ranks), -s.count, s.rule or "")))
