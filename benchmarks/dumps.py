@@ -1,23 +1,17 @@
 """Makes flight-recorder dumps of a job of N ranks with one injected fault, in any version, as pickle or JSON.
 
 The job is simulated from the fault on: a collective completes when all of its group have issued the same thing, and a
-rank runs ahead of the device by a few calls. Run as a script, it measures reading and comparing 1,024 dumps.
+rank runs ahead of the device by a few calls.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import pickle
 import random
-import resource
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-
-from diagnose.flight_recorder import compare
-from diagnose.recorder.reader import read_dumps
 
 FAULTS = ("none", "missing", "swap", "size", "dtype", "missing-send", "extra", "truncated")
 VERSIONS = (None, "1.4", "2.1", "2.4", "2.9", "2.10")
@@ -26,7 +20,7 @@ RUN_AHEAD = 6  # calls that a rank issues before it waits for the device
 START_NS = 1_760_000_000 * 10**9
 TAIL_STEPS = 6  # training steps that are simulated; all before them completed
 
-Op = tuple[str, str, tuple[int, ...], str, int]  # group, operation, sizes, dtype, line of the user's code
+Op = tuple[str, str, tuple[int, ...], str, int]  # group, operation, input sizes, dtype, line of the user's code
 
 
 @dataclass(frozen=True)
@@ -43,6 +37,7 @@ class Job:
     form: str = "pickle"
     naming: str = "nccl_trace_rank_{rank}"
     backend: str = "nccl"
+    is_batched: bool = True  # sends as pipelines issue them: in a group of two, closed by `coalesced`
 
     @property
     def guilty(self) -> int:
@@ -64,11 +59,16 @@ def group_of(rank: int) -> str:
     return str(1 + rank // GROUP_SIZE)
 
 
+def pair_of(rank: int, job: Job) -> str:
+    return str(1 + (job.ranks - 1) // GROUP_SIZE + 1 + rank // 2)
+
+
 def members(job: Job, group: str) -> list[int]:
     if group == "0":
         return list(range(job.ranks))
-    first = (int(group) - 1) * GROUP_SIZE
-    return list(range(first, min(first + GROUP_SIZE, job.ranks)))
+    groups = 1 + (job.ranks - 1) // GROUP_SIZE
+    size, first = (GROUP_SIZE, int(group) - 1) if int(group) <= groups else (2, int(group) - groups - 1)
+    return list(range(first * size, min((first + 1) * size, job.ranks)))
 
 
 def _step(rank: int, job: Job, n: int) -> list[Op]:
@@ -78,7 +78,11 @@ def _step(rank: int, job: Job, n: int) -> list[Op]:
         (own, "_all_gather_base", (1024, 64), "Float", 41),
         (own, "_reduce_scatter_base", (1024, 64), "Float", 52),
     ]
-    if peer < job.ranks:
+    if peer < job.ranks and job.is_batched:
+        pair = pair_of(rank, job)
+        ops.append((pair, "send 0->1" if rank % 2 == 0 else "recv 1<-0", (32, 8), "Half", 60))
+        ops.append((pair, "coalesced", (), "Half", 60))
+    elif peer < job.ranks:
         ops.append(("0", f"send {rank}->{peer}" if rank % 2 == 0 else f"recv {rank}<-{peer}", (32, 8), "Half", 60))
     ops += [
         ("0", "all_reduce", (4096, n % 3 + 1), "Float", 71),
@@ -91,11 +95,12 @@ def _step(rank: int, job: Job, n: int) -> list[Op]:
 def _program(rank: int, job: Job, first: int) -> list[Op]:
     steps = [_step(rank, job, first + n) for n in range(TAIL_STEPS)]
     if rank == job.guilty:
-        _inject(job.fault, steps[TAIL_STEPS // 2])
+        _inject(job, steps[TAIL_STEPS // 2])
     return [op for step in steps for op in step]
 
 
-def _inject(fault: str, step: list[Op]) -> None:
+def _inject(job: Job, step: list[Op]) -> None:
+    fault = job.fault
     at = next(n for n, op in enumerate(step) if op[:2] == ("0", "all_reduce"))
     group, name, sizes, dtype, line = step[at]
     if fault in ("missing", "truncated"):
@@ -107,7 +112,7 @@ def _inject(fault: str, step: list[Op]) -> None:
     elif fault == "dtype":
         step[at] = (group, name, sizes, "BFloat16", line)
     elif fault == "missing-send":
-        del step[at - 1]
+        del step[at - 1 - job.is_batched : at]
     elif fault == "extra":
         step.insert(1, (step[0][0], "all_reduce", (7,), "Float", 48))
 
@@ -144,16 +149,20 @@ def _simulate(job: Job, first: int) -> list[_Rank]:
     return ranks
 
 
+def _is_send(op: Op) -> bool:
+    return op[1][:4] in ("send", "recv")
+
+
 def _stream(rank: int, op: Op) -> str:
     """A collective runs in its group's order, a send in its pair's."""
-    if op[1][:4] not in ("send", "recv"):
+    if op[0] != "0" or not _is_send(op):
         return op[0]
     peer = op[1].replace("<-", "->").split("->")[1]
     return "-".join(sorted((str(rank), peer), key=int))
 
 
 def _comparable(op: Op) -> tuple[object, ...]:
-    return (op[0], "pair" if op[1][:4] in ("send", "recv") else op[1], *op[2:4])
+    return (op[0], "pair" if _is_send(op) else op[1], *op[2:4])
 
 
 def dumps(job: Job) -> Iterator[tuple[str, bytes]]:
@@ -178,18 +187,21 @@ def _value(job: Job, rank: int, calls: list[tuple[Op, bool]], lost: int) -> obje
     frames = _Frames(job)
     for record, (op, is_done) in enumerate(calls):
         count = counts[op[0]]
-        is_p2p = op[1][:4] in ("send", "recv")
-        count[1 if is_p2p else 0] += 1
-        count[2] += 1
+        is_p2p = _is_send(op) or op[1] == "coalesced"
+        if op[1] != "coalesced":  # shares the numbers of what it closes
+            count[1 if is_p2p else 0] += 1
+            count[2] += 1
         if is_done and not is_p2p:
             count[3] = count[0]
+        shows_done = is_done and not (job.is_batched and _is_send(op))  # of a batch only the end completes
         if record >= lost:
-            entries.append(_entry(job, rank, record, op, is_done=is_done, count=count, is_p2p=is_p2p, frames=frames))
+            entries.append(_entry(job, rank, record, op, is_done=shows_done, count=count, is_p2p=is_p2p, frames=frames))
     if job.version is None:
         return entries
     value: dict[str, object] = {"version": job.version, "entries": entries}
-    groups = ("0", group_of(rank))
-    descs = ("default_pg", "mesh_tp")
+    groups, descs = ("0", group_of(rank), pair_of(rank, job)), ("default_pg", "mesh_tp", "mesh_pp")
+    if not job.is_batched:
+        groups, descs = groups[:2], descs[:2]
     value["pg_config"] = {
         g: {"name": g, "desc": d, "ranks": str(members(job, g))} for g, d in zip(groups, descs, strict=True)
     }
@@ -225,14 +237,17 @@ class _Frames:
 
 
 def _entry(job, rank, record, op, *, is_done, count, is_p2p, frames) -> dict[str, object]:
-    group, name, sizes, dtype, line = op
+    group, name, _, dtype, line = op
+    ins, outs = _sizes(op, len(members(job, group)))
+    place = min(int(group), 1 + (group == pair_of(rank, job)))
+    desc = ("default_pg", "mesh_tp", "mesh_pp")[place]
     created = START_NS + record * 1_000_000 + rank * 1000
     entry: dict[str, object] = {
         "record_id": record,
-        "pg_id": 0 if group == "0" else 1 if job.version not in (None, "1.4") else int(group),
+        "pg_id": place if job.version not in (None, "1.4") else int(group),
         "profiling_name": f"{job.backend}:{name}",
-        "input_sizes": [list(sizes)],
-        "output_sizes": [list(sizes)],
+        "input_sizes": ins,
+        "output_sizes": outs,
         "state": "completed" if is_done else "scheduled",
         "retired": is_done,
     }
@@ -249,7 +264,7 @@ def _entry(job, rank, record, op, *, is_done, count, is_p2p, frames) -> dict[str
     if job.version == "1.4":
         entry["seq_id"] = count[2]
     elif job.version is not None:
-        entry |= {"process_group": (group, "default_pg" if group == "0" else "mesh_tp"), "is_p2p": is_p2p}
+        entry |= {"process_group": (group, desc), "is_p2p": is_p2p}
         entry |= {"collective_seq_id": count[0], "p2p_seq_id": count[1], "timeout_ms": 600000}
         entry |= {"input_dtypes": [dtype], "output_dtypes": [dtype]}
     if job.form == "pickle":
@@ -257,48 +272,10 @@ def _entry(job, rank, record, op, *, is_done, count, is_p2p, frames) -> dict[str
     return entry
 
 
-def main() -> None:
-    """Prints what reading and comparing cost, without the making of the dumps."""
-    options = argparse.ArgumentParser(description=main.__doc__)
-    options.add_argument("--ranks", type=int, default=1024)
-    options.add_argument("--entries", type=int, default=2020)
-    options.add_argument("--fault", choices=FAULTS, default="swap")
-    options.add_argument("--form", choices=("pickle", "json"), default="pickle")
-    given = options.parse_args()
-    job = Job(ranks=given.ranks, entries=given.entries, fault=given.fault, form=given.form)
-    making_s, total_bytes = 0.0, 0
-
-    def timed() -> Iterator[tuple[str, bytes]]:
-        nonlocal making_s, total_bytes
-        made = dumps(job)
-        while True:
-            start = time.process_time()
-            item = next(made, None)
-            making_s += time.process_time() - start
-            if item is None:
-                return
-            total_bytes += len(item[1])
-            yield item
-
-    start = time.process_time()
-    read = list(read_dumps(timed()))
-    reading_s = time.process_time() - start - making_s
-    start = time.process_time()
-    reports = compare(read)
-    comparing_s = time.process_time() - start
-    child = resource.getrusage(resource.RUSAGE_CHILDREN)
-    own = resource.getrusage(resource.RUSAGE_SELF)
-    first = reports[0].first
-    entries = sum(len(dump) for dump in read)
-    print(f"{given.ranks} dumps, {entries:,} entries, {total_bytes / 2**20:,.0f} MiB of {given.form}")
-    print(f"fault {job.fault} of rank {job.guilty}: found {first and (first.kind, first.ranks, first.detail)}")
-    print(
-        f"CPU: child {child.ru_utime + child.ru_stime:.1f} s, parent reading {reading_s:.1f} s, comparing {comparing_s:.1f} s"
-    )
-    print(
-        f"peak memory: child {child.ru_maxrss / 1024:.0f} MiB, parent with the generator {own.ru_maxrss / 1024:.0f} MiB"
-    )
-
-
-if __name__ == "__main__":
-    main()
+def _sizes(op: Op, ranks: int) -> tuple[list[list[int]], list[list[int]]]:
+    """What an operation reads and writes; the larger side of a gather or scatter holds the parts of all ranks."""
+    _, name, sizes, _, _ = op
+    if name == "coalesced":
+        return [], []
+    one, all_of_them = [list(sizes)], [[sizes[0] * ranks, *sizes[1:]]]
+    return all_of_them if "reduce_scatter" in name else one, all_of_them if "all_gather" in name else one

@@ -87,10 +87,10 @@ class _OpenThread:
         return StackThread(self.head.name, self.head.thread_id, self.head.state, self.head.is_main, tuple(frames))
 
 
-# `=== rank 3 (pid 6891) ===` or `rank3:` above a dump; never a log line that speaks of a rank.
+# `=== rank 3 (pid 6891) ===`, `RANK=3 LOCAL_RANK=1` or `rank3:` above a dump; never a log line that speaks of a rank.
 _RANK = re.compile(
     r"^(?:[=\-#*>]{2,80}.{0,80}?\brank[ _=:#-]{0,3}(\d{1,7})\b|"
-    r"\W{0,4}rank[ _=:#-]{0,3}(\d{1,7})(?:[\W_]{0,4}pid\b.{0,40}|\W{0,4})$)",
+    r"\W{0,4}rank[ _=:#-]{0,3}(\d{1,7})(?:[\W_]{0,4}(?:pid|local_?rank|host|node)(?![a-z]).{0,60}|\W{0,4})$)",
     re.IGNORECASE,
 )
 _LOCAL_RANK = re.compile(r"--local[-_]rank[= ](\d{1,5})\b")
@@ -129,7 +129,9 @@ class _Reader:
     def _begin_process(self, process: ProcessHead, line: Line) -> None:
         if self._head is not None and process.form == "gdb" and self._head.form == "gdb" and not self._threads:
             before = self._head
-            self._head = replace(process, pid=process.pid or before.pid, cmdline=process.cmdline or before.cmdline)
+            self._head = ProcessHead(
+                "gdb", process.pid or before.pid, process.cmdline or before.cmdline, process.reason or before.reason
+            )
             return
         self.close()
         self._head, self._line = process, line.number

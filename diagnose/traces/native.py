@@ -98,9 +98,7 @@ _FRAME_FORMS: tuple[re.Pattern[str], ...] = (
     # frame #3: c10d::TCPStore::doGet(std::string const&) + 0x22 (0x7f75 in /x/libtorch_cpu.so)
     lazy(r"^frame #\d{1,4}: (?P<f>.{1,2000}?) \+ 0x[0-9a-f]{1,16} \(0x[0-9a-f]{1,16} in (?P<w>.{1,600})\)\s*$"),
     # #3 c10::Error::Error(...) from ??:0   /   #0 0x7f in malloc (/usr/lib/libasan.so+0x3)
-    lazy(
-        r"^\s*#\d{1,4}:? (?:0x[0-9a-f]{1,16} )?(?:in )?(?P<f>.{1,2000}?) (?:from |\()(?P<w>[^\s()]{1,600})\)?\s*$"
-    ),
+    lazy(r"^\s*#\d{1,4}:? (?:0x[0-9a-f]{1,16} )?(?:in )?(?P<f>.{1,2000}?) (?:from |\()(?P<w>[^\s()]{1,600})\)?\s*$"),
     #     #1 0x4f2c in collate(std::vector<int>&) /src/collate.cc:88      (AddressSanitizer)
     lazy(r"^\s*#\d{1,4} 0x[0-9a-f]{1,16} in (?P<f>.{1,1000}?) (?P<w>[^\s()]{1,600}:\d{1,9})\s*$"),
     # [ 3] /lib/libc.so.6(+0x43090)[0x7f03d5d43090]

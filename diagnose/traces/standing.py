@@ -45,9 +45,7 @@ def _row(kind: StandingKind, function: str, file: str, reason: str, *, is_weak: 
 _DISTRIBUTED = r"distributed_c10d|torch/distributed/|deepspeed/comm|c10d|horovod|mpi4py|colossalai|megatron|accelerate/"
 _ROWS: tuple[_Row, ...] = (
     # --- strong rows, the innermost frame that matches one decides
-    _row(
-        "compile", r"^(?:FileBaton\.)?wait$", r"file_baton", "waits for another process's lock on a compiled extension"
-    ),
+    _row("compile", r"^(?:FileBaton\.)?wait$", r"file_baton", "waits for another process's lock on a compiled extension"),
     _row(
         "collective",
         r"^(?:all_?reduce|all_?gather|_?all_?gather_base|reduce_scatter|_reduce_scatter_base|broadcast|barrier|"

@@ -1,0 +1,198 @@
+"""What launchers, shippers and the kernel put in front of a process's line: one row per form, a sample beside each."""
+
+from __future__ import annotations
+
+from .row import DIGITS, HOST, IP, LETTERS, LEVEL, LOG_TEXT, LOWER, NOT_HOST, Row, after, row
+
+LAUNCHERS: tuple[Row, ...] = (
+    row(
+        "srun -l",
+        " " + DIGITS,
+        r" {0,5}(?P<task>\d{1,6}):(?:$| (?![a-z][\w.@-]{0,30}: <))",
+        " 1: frame #4: <unknown function> + 0xdbbf4",
+        outer=True,
+        needs=":",
+    ),
+    row("srun -l, heterogeneous", "P", r"P\d{1,3} {1,6}(?P<task>\d{1,6}): ?", "P0  3: loading", outer=True),
+    row(
+        "pdsh by address",
+        DIGITS,
+        r"(?P<ip>\d{1,3}(?:\.\d{1,3}){3}): ?",
+        "10.0.1.11: [2023-12-15 18:01:40,510] [INFO] [axolotl:200] [PID:3310] [RANK:0] config",
+        outer=True,
+        needs=": ",
+    ),
+    row(
+        "kmsg",
+        DIGITS,
+        r"\d{1,3},\d{1,12},(?P<boot_us>\d{1,18}),[^;\s]{1,20};",
+        "6,1234,3667090810,-;python3 invoked oom-killer",
+        outer=True,
+        needs=";",
+    ),
+    row(
+        "kubectl --prefix",
+        ("[p",),
+        r"\[pod/(?P<pod>[^/\]\s]{1,253})/(?P<container>[^\]\s]{1,253})\] ?",
+        "[pod/llm-worker-0/pytorch] [rank3]: Traceback (most recent call last):",
+        outer=True,
+    ),
+    row(
+        "stern",
+        LOWER,
+        r"(?P<pod>[a-z0-9][a-z0-9-]{0,200}-(?:worker|master|launcher|head|chief|server|node|replica|ps)"
+        r"-\d{1,5}(?:-[a-z0-9-]{1,20})?) (?P<container>[a-z][a-z0-9-]{0,62}) " + LOG_TEXT,
+        "llm-worker-3 pytorch [rank3]: Traceback (most recent call last):",
+        outer=True,
+    ),
+    row(
+        "mpirun --tag-output",
+        ("[1", "[2", "[3", "[4", "[5", "[6", "[7", "[8", "[9", "[0", "[p"),
+        rf"\[(?:\d{{1,10}},|\d{{1,10}},mpirank:|prterun-[^\]\s]{{1,120}}@\d{{1,10}},)?(?P<rank>\d{{1,6}})"
+        rf"(?:,(?P<host>{HOST}))?\](?:<(?P<stream>stdout|stderr|stddiag)>): ?",
+        "[1,3]<stderr>:Traceback (most recent call last):",
+        outer=True,
+        needs="]<std",
+    ),
+    row(
+        "torchrun --tee",
+        after("[", LOWER),
+        r"\[(?!rank)[a-z][a-z_-]{0,40}(?P<local_rank>\d{1,4})\]:(?: (?! ))?",
+        "[default2]:[rank2]: KeyError: 'target'",
+        needs="]:",
+    ),
+    row(
+        "torchelastic, rank and local rank",
+        after("[", LOWER),
+        r"\[[a-z][a-z_-]{0,40}(?P<rank>\d{1,6})\|(?P<local_rank>\d{1,4})\]:",
+        "[trainer0|0]:Traceback (most recent call last):",
+        outer=True,
+        needs="]:",
+    ),
+    row(
+        "nccl, host cut off",
+        after("[", DIGITS),
+        r"\[(?P<device>\d{1,3})\] (?:(?P<origin>[^\s\[\]]{1,120}:\d{1,6}) )?NCCL (?P<level>WARN|INFO) ",
+        "[0] misc/socket.cc:71 NCCL WARN socketProgress: Connection closed by remote peer",
+        needs=" NCCL ",
+    ),
+    row(
+        "host and local rank",
+        after("[", LETTERS),
+        rf"\[(?P<host>{HOST}):(?P<local_rank>\d{{1,2}})\]: ?",
+        "[gpu-node-07:0]: Traceback (most recent call last):",
+        outer=True,
+        needs="]:",
+    ),
+    row(
+        "torchx",
+        LETTERS,
+        r"(?P<actor>[A-Za-z][\w.-]{0,60})/(?P<node_rank>\d{1,5}) (?=\[(?:default|rank|[IWEF][ \d]))",
+        "B-nemo-ft3/0 [default1]:[rank1]: Traceback (most recent call last):",
+        outer=True,
+        needs="/",
+    ),
+    row(
+        "milabench device",
+        LOWER,
+        r"(?P<actor>[a-z][\w-]{0,60})\.D(?P<device>\d{1,2}) \[(?P<stream>stdout|stderr)\] ",
+        "llama.D0 [stderr] Traceback (most recent call last):",
+        outer=True,
+        needs=" [std",
+    ),
+    row(
+        "milabench",
+        LOWER,
+        rf"(?P<actor>[a-z][\w-]{{0,60}})\.(?P<host>{HOST}) \[(?P<stream>stdout|stderr)\] ",
+        "diffusion-nodes.cn-n001 [stderr] [rank14]: RuntimeError",
+        outer=True,
+        needs=" [std",
+    ),
+    row(
+        "nccl",
+        LETTERS + DIGITS,
+        rf"(?P<host>{HOST}):(?P<pid>\d{{1,8}}):(?P<tid>\d{{1,8}}) (?:\[(?P<device>\d{{1,3}})\] )?"
+        r"(?:[\d.]{1,20} )?(?:(?P<origin>[^\s\[\]]{1,120}:\d{1,6}) )?NCCL"
+        r" (?P<level>WARN|INFO|TRACE|CALL|ABORT|VERSION)(?: |$)",
+        "node0:115:273 [3] misc/socket.cc:483 NCCL WARN socketStartConnect: Connect failed",
+        needs=" NCCL ",
+    ),
+    row(
+        "pdsh",
+        LETTERS,
+        rf"{NOT_HOST}(?P<host>localhost|(?=[A-Za-z.-]{{0,40}}\d){HOST}): " + LOG_TEXT,
+        'gpu004:   File "/data/v/src/train_bash.py", line 14, in <module>',
+        outer=True,
+        needs=": ",
+    ),
+    row(
+        "compose",
+        LETTERS,
+        rf"(?!{LEVEL.replace('?P<level>', '?:')}\b)(?P<container>[A-Za-z][\w.-]{{0,60}}) {{1,40}}\| " + LOG_TEXT,
+        "trainer-1  | [rank0]: Traceback (most recent call last):",
+        outer=True,
+        needs=" | ",
+    ),
+    row(
+        "compose, plain text",
+        LOWER,
+        r"(?P<container>[a-z][\w.]{0,40}-\d{1,4} {0,40}|[a-z][\w.-]{0,40}  )\ {0,40}\| (?=[^|]{0,400}$)",
+        "service  | starting",
+        outer=True,
+        needs=" | ",
+    ),
+    row(
+        "ray, vllm",
+        "(",
+        rf"\((?:(?P<actor>[A-Za-z_][^()=]{{0,80}}?)(?: rank=(?P<rank>\d{{1,6}}))? )?pid=(?P<pid>\d{{1,8}})"
+        rf"(?:, ip=(?P<ip>{IP}))?\) ?",
+        "(Trainer pid=28717, ip=10.0.0.2) step 3",
+        outer=True,
+        needs="pid=",
+    ),
+    row(
+        "ray daemon",
+        "(",
+        rf"\((?P<actor>raylet|gcs_server|autoscaler|scheduler)(?: \+[\dhms]{{1,12}})?(?:, ip=(?P<ip>{IP}))?\) ?",
+        "(raylet, ip=10.0.0.2) Workers (tasks / actors) killed due to memory pressure",
+        outer=True,
+    ),
+    row(
+        "skypilot",
+        "(",
+        rf"\((?P<actor>[a-z][\w-]{{0,40}})(?:, rank=(?P<node_rank>\d{{1,5}}))?, pid=(?P<pid>\d{{1,8}})(?:,"
+        rf" ip=(?P<ip>{IP}))?\) ?",
+        "(worker1, rank=1, pid=2102, ip=10.0.0.5) step 3",
+        outer=True,
+    ),
+    row(
+        "RFC 5424",
+        "<",
+        rf"<\d{{1,3}}>1 (?P<at>[\dT:.Z+-]{{19,40}}) (?P<host>{HOST}) (?P<origin>\S{{1,48}}) (?:"
+        rf"(?P<pid>\d{{1,8}})|-) \S{{1,32}} (?:-|\[[^\]]{{0,400}}\]) ?",
+        "<34>1 2026-11-20T17:03:28.003Z node7 python 4711 - - RuntimeError",
+        outer=True,
+    ),
+    row("printk level", "<", r"<\d{1,3}>(?=\[)", "<6>[ 3667.090810] python3 invoked oom-killer", outer=True),
+    row("talos", "k", r"kern: {1,8}\w{3,8}: (?=\[)", "kern: warning: [2025-03-01T10:00:00.123Z]: NVRM: Xid", outer=True),
+    row(
+        "dmesg delta",
+        ("[ ",),
+        r"\[ {1,8}\+\d{1,8}\.\d{6}\] ?",
+        "[  +0.000200] pcieport 0000:00:03.0: AER: error",
+        outer=True,
+    ),
+    row(
+        "viewer line number",
+        after("[", DIGITS),
+        r"\[\d{1,7}\] (?=\[(?:rank\d|[IWEF] |[IWEF]\d{3}))",
+        "[1763] [rank3]:[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] [Rank 3]",
+        outer=True,
+    ),
+    row(
+        "open mpi signal",
+        after("[", LETTERS),
+        rf"\[(?P<host>{HOST}):(?P<pid>\d{{2,8}})\] (?=\*\*\*|Signal|Failing|\[ ?\d|PMIX|OPAL|ORTE)",
+        "[node7:12345] *** Process received signal ***",
+    ),
+)

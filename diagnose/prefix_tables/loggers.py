@@ -1,0 +1,126 @@
+"""Headers of loggers that do not begin with a time: one row per form, a sample line beside each."""
+
+from __future__ import annotations
+
+from .row import LEVEL, LOGGER, LOWER, SOURCE, Row, after, row
+
+LOGGERS: tuple[Row, ...] = (
+    row(
+        "glog python, thread",
+        "IWECFV",
+        r"(?P<at>(?P<level>[IWECFV])\d{4} \d\d:\d\d:\d\d\.\d{6}) {1,6}(?P<tid>\d{10,20}) "
+        r"(?:\[rank(?P<rank>\d{1,6})\]:)?(?P<origin>[^\]\s]{1,200}\.py:\d{1,6})\] ?",
+        "W0622 19:47:13.438000 140373504014144 torch/distributed/elastic/multiprocessing/api.py:851] Sending process",
+    ),
+    row(
+        "glog python",
+        "IWECFV",
+        r"(?P<at>(?P<level>[IWECFV])\d{4} \d\d:\d\d:\d\d\.\d{6}) {1,6}(?P<pid>\d{1,9}) "
+        r"(?:\[rank(?P<rank>\d{1,6})\]:)?(?P<origin>[^\]\s]{1,200}\.py:\d{1,6})\] ?",
+        "W1120 17:43:00.792000 20960 torch/distributed/run.py:874] ",
+    ),
+    row(
+        "glog, absl",
+        "IWEF",
+        r"(?P<at>(?P<level>[IWEF])\d{4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{6}) {1,6}(?P<tid>\d{1,20}) "
+        r"(?P<origin>[^\]\s]{1,200}:\d{1,6})\] ?",
+        "I0619 18:44:12.123456 12345 ProcessGroupNCCL.cpp:835] starting",
+    ),
+    row(
+        "ascend",
+        after("[", "DIWE"),
+        rf"\[{LEVEL}\] {{0,3}}\w{{2,20}}\((?P<pid>\d{{1,8}}),[^)]{{0,60}}\):"
+        rf"(?P<at>\d{{4}}-\d\d-\d\d-\d\d:\d\d:\d\d\.\d{{3}})"
+        r"(?:\.\d{3})? \[(?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
+        "[ERROR] HCCL(12345,python):2026-11-20-17:03:28.123.456 [task_exception.cc:527] [12350]Task run failed",
+    ),
+    row(
+        "level in brackets",
+        after("[", "DIWECFN"),
+        rf"\[{LEVEL}\](?: {{0,5}}\[(?P<origin>[^\]\s]{{1,160}}:\d{{1,6}}(?::\w{{1,80}})?|{LOGGER})\])?:? {{0,4}}"
+        r"(?=\[|\d{4}-|\S)",
+        "[INFO] [launch.py:253:sigkill_handler] Killing subprocess 26811",
+    ),
+    row(
+        "transformers",
+        after("[", "DIWECF"),
+        rf"\[{LEVEL}[|:](?P<origin>[A-Za-z_][\w./]{{0,160}}(?::\d{{1,6}})?)\] ?",
+        "[INFO|trainer.py:2414] 2026-07-07 01:27:59,666 >> ***** Running training *****",
+    ),
+    row(
+        "transformers, time first",
+        after("[", "DIWECF"),
+        rf"\[{LEVEL}\|(?P<at>\d{{4}}-\d\d-\d\d \d\d:\d\d:\d\d)\] (?P<origin>{SOURCE}) >> ",
+        "[INFO|2025-03-02 11:22:33] llamafactory.hparams.parser:143 >> Process rank: 3",
+    ),
+    row(
+        "nemo",
+        ("[N",),
+        r"\[NeMo (?P<level>[DIWEC]) (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?P<origin>[^\]]{1,120})\] ?",
+        "[NeMo W 2026-01-15 17:03:28 nemo_logging:349] wandb is off",
+    ),
+    row(
+        "titan",
+        after("[", LOWER),
+        r"\[[a-z][\w.-]{1,30}\] (?=\d{4}-\d\d-\d\d \d\d:)",
+        "[titan] 2026-03-21 15:24:04,053 - root - INFO - Starting",
+    ),
+    row(
+        "ray c++",
+        after("[", "2"),
+        r"\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3}) (?P<level>[DIWEC]) (?P<pid>\d{1,8}) (?P<tid>\d{1,8})\] "
+        r"(?:\((?P<actor>\w{1,40})\) )?(?:(?P<origin>[\w./]{1,120}:\d{1,6}): ?)?",
+        "[2026-11-20 17:14:55,183 E 1829 1846] (raylet) dlmalloc.cc:204: out of memory",
+    ),
+    row(
+        "horovod c++",
+        after("[", "2"),
+        r"\[(?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{1,9}): (?P<level>[DIWEF])"
+        r" (?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
+        "[2026-11-20 17:03:28.123456: W /tmp/horovod/common/stall_inspector.cc:107] One or more tensors were submitted",
+    ),
+    row(
+        "sglang",
+        after("[", "012"),
+        r"\[(?P<at>(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?) (?P<actor>[A-Z]{2}\d{1,5}(?:"
+        r" [A-Z]{2}\d{1,5}){0,4})\] ?",
+        "[2026-11-20 17:03:28 DP0 TP3] Scheduler hit an exception",
+    ),
+    row(
+        "detectron2",
+        after("[", "01"),
+        r"\[(?P<at>\d\d/\d\d \d\d:\d\d:\d\d) (?P<origin>[\w.]{1,120})\]: ?",
+        "[10/20 11:00:00 d2.utils.events]: eta: 8:00:13  iter: 10019",
+    ),
+    row(
+        "basicConfig",
+        "DIWECF",
+        rf"{LEVEL}:(?P<origin>[A-Za-z_][\w.]{{0,120}}):(?! )",
+        "WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 812914 closing signal SIGTERM",
+        needs=":",
+    ),
+    row(
+        "level before time",
+        "DIWECF",
+        rf"{LEVEL} {{1,5}}(?=\d{{4}}-\d\d|\d\d-\d\d \d\d:|\d\d/\d\d[/ ])",
+        "INFO 03-25 10:28:01 [executor_base.py:111] # cuda blocks: 18110",
+    ),
+    row(
+        "rich",
+        "DIWEC",
+        r"(?P<level>INFO {5}|WARNING {2}|ERROR {4}|DEBUG {4})(?=\S)",
+        "WARNING  Sending process 197 closing signal SIGTERM          api.py:699",
+    ),
+    row(
+        "rich, same second",
+        " ",
+        r" {10,25}(?P<level>INFO {5}|WARNING {2}|ERROR {4}|DEBUG {4})(?=\S)",
+        "                    INFO     colossalai - colossalai - INFO: process rank 0 is bound to device 0",
+    ),
+    row(
+        "indented stamp",
+        " ",
+        r" (?=\[\d{4}-\d\d-\d\d \d\d:)",
+        " [2026-04-18 13:29:30] iteration       15/   12000 | consumed samples: 7680",
+    ),
+)

@@ -1,0 +1,46 @@
+"""Patterns on whole lines: where a line is glued to another, who speaks as raw bytes, the rank in a group."""
+
+from __future__ import annotations
+
+import re
+
+from ..lazy_pattern import lazy
+
+# The rank in a process group stays in the message, where rules look for it: `[PG ID 0 PG GUID 0(default_pg) Rank 2]`.
+IN_GROUP = lazy(r"\[(?:PG [^\[\]]{1,200} )?Rank (\d{1,6})\]")
+
+# Headers so particular that they begin a new line even without a bar: `epoch 3 done[rank1]:[E1206 18:44:12.715298746`.
+GLUED = lazy(
+    r"(?<=[^\s'\"(=,:`])(?:"
+    r"(?:\[[a-z]{1,20}\d{1,4}\]:)?(?:\[rank\d{1,6}\]:(?:\[[IWEF][ \d]| (?=\S))|\[[IWEF]\d{3,4} \d\d:\d\d:\d\d\.\d{9} )|"
+    r"\[[IWEF] [\w./]{1,80}\.(?:cpp|hpp|cc|h):\d{1,6}\]|"
+    r"[IWE]\d{4} \d\d:\d\d:\d\d\.\d{6} {1,6}\d{1,20} [\w./-]{1,160}:\d{1,6}\])"
+)
+# Headers that begin a new line only behind a progress bar: `4/10 [00:10<00:12]2026-11-20 17:03:28,001 - ERROR`.
+GLUED_AFTER_BAR = lazy(
+    r"(?:it/s|s/it|B/s|examples/s|<\d\d:\d\d|<\?)[^\]\n]{0,200}\] {0,3}(?=\[rank\d|\[default\d|\[[IWEF][ \d]|"
+    r"[IWE]\d{4} \d\d:|\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d\d/\d\d/\d{4} \d\d:|\[(?:INFO|WARNING|ERROR)|"
+    r"(?:INFO|WARNING|ERROR|CRITICAL)[: ]|Traceback \(most recent|\{['\"]\w|\([A-Za-z_]\w{0,60} pid=|"
+    r"[\w.]{1,80}(?:Error|Exception): |[\w.-]{1,63}:\d+:\d+ \[\d)"
+)
+
+# The leading bytes that tell speakers apart; times between them are skipped, so that one speaker has one text.
+SPEAKER = lazy(
+    rb"""(?:\x1b\[[0-9;]{0,12}m)*
+    (?:(?:\d{4}-\d\d?-\d\d?[T ][\d:.,]{5,25}(?:Z|[+-]\d\d:?\d\d)?|\d\d/\d\d/\d{2,4}\ [\d:]{8}|
+        \w{3}\ [\ \w]{1,4}\ \d\d:\d\d:\d\d(?:\ \d{4})?)
+        [ \t]{0,2})?
+    ((?:std(?:out|err)\ [FP]\ )?)
+    (\[pod/[^\]\s]{1,300}\]\ |[ ]{0,5}\d{1,6}:(?=[ ])|\[\d[\d,a-z:]{0,30}\]<std\w{3}>:|
+        (?!Process\ \d)[A-Za-z0-9][\w.-]{0,62}(?:/\d{1,5}|:|[ ]\S{1,60}:|[ ]\[std\w{3}\]|[ ]{1,40}\|)(?=[ ])|)
+    [ ]?
+    ((?:\x1b\[[0-9;]{0,12}m)?\([^()]{0,80}(?:pid|ip)=[^()]{1,60}\)|)
+    (?:\x1b\[[0-9;]{0,12}m)?[ ]?
+    (\[(?!rank)[A-Za-z][\w.-]{0,60}(?:[:|]?\d{1,4}\]:|:\d{1,8}(?:,[ ]rank=\d{1,6})?\](?=[ ]))|)
+    (\[rank[ :=]{0,2}\d{1,6}\]:?|rank\d{1,6}[:\[]|)[ ]?
+    (?:\[[IWEF][^\[\]]{1,200}\][ ]|(?:\[[^\[\]]{4,200}\][ ]{0,2}){1,5}?(?=\[(?i:rank)|\w{1,63}:\d)|
+        (?:-[ ][\w.]{1,60}[ ]){1,3}-[ ]|[\d:.,-]{8,35}[ ]\|[ ]\w{4,8}[ ]{1,6}\|[ ]|\|[ ]\w{4,8}[ ]{1,6}\|[ ]|)
+    (\[(?:PG\ [^\[\]]{1,200}\ )?[Rr](?:ank|ANK)[ :]{0,2}\d{1,6}\]|rank\ \d{1,6}(?=\ \|)|
+        [A-Za-z0-9][\w.-]{0,62}:\d{1,8}(?=:\d{1,8}\ )|)""",
+    re.VERBOSE,
+)

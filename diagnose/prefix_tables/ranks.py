@@ -1,0 +1,48 @@
+"""How a process names its own rank at the head of a line, and the headers of c10: the commonest forms."""
+
+from __future__ import annotations
+
+from .row import LETTERS, LEVEL, Row, after, row
+
+RANKS: tuple[Row, ...] = (
+    row(
+        "rank tag",
+        ("[r",),
+        r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\](?::(?: |$)?| |$)",
+        "[rank3]: Traceback (most recent call last):",
+    ),
+    row("RANK tag", ("[R",), r"\[RANK[ :=]?(?P<rank>\d{1,6})\]:? ?", "[RANK:0] config loaded"),
+    row("PID tag", ("[P",), r"\[PID:(?P<pid>\d{1,8})\] ", "[PID:603] [RANK:3] loaded"),
+    row(
+        "bare rank tag",
+        "r",
+        r"rank(?P<rank>\d{1,6}): ?(?=\[| |[A-Z])",
+        "rank0: Traceback (most recent call last):",
+        needs=":",
+    ),
+    row(
+        "olmo",
+        after("[", LETTERS),
+        r"\[(?P<origin>[\w.]{1,80}:\d{1,6}), rank=(?P<rank>\d{1,6})\] ?",
+        "[olmo.util:158, rank=6] loading",
+        needs=", rank=",
+    ),
+    row(
+        "composer",
+        "r",
+        rf"rank(?P<rank>\d{{1,6}})\[(?P<pid>\d{{1,8}})\]\[\w{{1,40}}\]: {LEVEL}: (?P<origin>[\w.]{{1,80}}): ",
+        "rank0[1234][MainThread]: ERROR: composer.cli.launcher: Global rank 0 exited",
+    ),
+    row(
+        "c10 2.4",
+        after("[", "IWEFV"),
+        r"\[(?P<at>(?P<level>[IWEFV])\d{3,4} \d\d:\d\d:\d\d\.\d{9}) (?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
+        "[E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught",
+    ),
+    row(
+        "c10",
+        after("[", "IWEF"),
+        r"\[(?P<level>[IWEF]) (?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
+        "[E ProcessGroupNCCL.cpp:737] [Rank 3] Watchdog caught collective operation timeout",
+    ),
+)

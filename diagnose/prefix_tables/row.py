@@ -1,0 +1,52 @@
+"""One row of the tables of prefixes, and the pieces that several rows are made of.
+
+A pattern's named groups are fields of `Prefix`; `at` is where a stamp stands, `level` a severity in any spelling.
+"""
+
+from __future__ import annotations
+
+import string
+from dataclasses import dataclass
+
+LOWER, DIGITS, LETTERS = string.ascii_lowercase, string.digits, string.ascii_letters
+LEVEL = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERR|NOTICE|TRACE|SUCCESS|SUCC|VINFO)"
+HOST = r"[A-Za-z0-9][\w.-]{0,62}"
+SOURCE = r"[\w./<>+-]{1,160}:\d{1,6}"
+LOGGER = r"[A-Za-z_]\w{0,40}(?:\.\w{1,60}){1,9}"
+IP = r"[\da-fA-F.:]{3,45}"
+# What a line's text must begin with before `word: ` or `word | ` in front of it is taken as a name.
+LOG_TEXT = (
+    r"(?=\[(?:rank|default|[IWEF][ \d]|\d{4}-|INFO|WARN|ERROR)|\d{4}-\d\d-\d\d[T ]|\d\d/\d\d/\d{2,4} \d\d:|"
+    r"[IWEF]\d{3,4} \d\d:|(?:INFO|WARNING|ERROR|DEBUG)[ :]|Traceback \(most|[\w.]{1,80}(?:Error|Exception): |"
+    r" {2,12}File \"| {4}|[\w.-]{1,63}:\d+:\d+ \[\d|NCCL version|terminate called|Fatal Python error|"
+    r"Process \d{1,9}: |Python v\d|(?:Current thread|Thread) (?:0x|\d)|Timeout \(\d|#\d{1,3} {1,2}\S|"
+    r" {0,2}\d{1,3}%\||\*{3}|Killing subprocess|\{['\"]loss['\"])"
+)
+# `python3: can't open file`, `fp16: True`, `cuda0: ...` are words with digits, not hosts.
+NOT_HOST = (
+    r"(?!(?:python|pip|cuda|gpu\d?:|nccl|rank|step|epoch|iter|layer|stage|mlx|ib|eth|fp|bf|int|utf|sm_?\d|v\d)"
+    r"\d*\.?\d*:)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One form of prefix."""
+
+    name: str
+    starts: str | tuple[str, ...]  # characters that may begin it; two-character strings for a bracket and what follows
+    pattern: str  # compiled when a line first begins so: a run meets few of these forms
+    sample: str
+    outer: bool = False  # printed by a launcher around the process: never found after a rank or logger header
+    needs: str = ""  # literal that must occur in the line: a cheap test before the pattern
+    kind: str = ""  # of the stamp before it ("zone", "syslog", "bracket"), for rows that follow one
+
+
+def row(name: str, starts: str | tuple[str, ...], pattern: str, sample: str, **more: bool | str) -> Row:
+    """Yield a row of a table."""
+    return Row(name, starts, pattern, sample, **more)  # type: ignore[arg-type]
+
+
+def after(opening: str, second: str) -> tuple[str, ...]:
+    """Yield the pairs of characters that begin with `opening`."""
+    return tuple(opening + character for character in second)

@@ -1,0 +1,157 @@
+"""What may follow a time at the head of a line, and may only follow one: one row per form, a sample beside each."""
+
+from __future__ import annotations
+
+from .row import DIGITS, HOST, LETTERS, LEVEL, LOGGER, LOWER, SOURCE, Row, after, row
+
+AFTER_STAMP: tuple[Row, ...] = (
+    row(
+        "CRI",
+        (" s",),
+        r" (?P<stream>stdout|stderr) [FP](?::\w{1,20})?(?: |$)",
+        "2026-05-15T12:14:08.815954978Z stderr F W0515 12:14:08.815000 82",
+        kind="zone",
+    ),
+    row(
+        "syslog",
+        after(" ", LETTERS + DIGITS),
+        rf" (?P<host>{HOST}) (?:kernel|(?P<origin>[\w./()@-]{{1,60}}?)(?:\[(?P<pid>\d{{1,8}})\])?): ?",
+        "Mar 21 07:18:53 node0056 kernel: [2752089.385738] pcieport 0000:00:1c.4: AER",
+        kind="syslog",
+        needs=": ",
+    ),
+    row(
+        "journal, ISO",
+        after(" ", LETTERS + DIGITS),
+        rf" (?P<host>{HOST}) (?:kernel|(?P<origin>[\w./()@-]{{1,60}})\[(?P<pid>\d{{1,8}})\]): ?",
+        "2026-11-20T17:03:28.123456+08:00 node7 slurmd[811]: error: oom",
+        kind="zone",
+        needs=": ",
+    ),
+    row("mpirun --timestamp-output", "[", r"(?=\[\d)", "Fri Nov 20 16:59:19 2026[1,0]<stdout>:step 3"),
+    row(
+        "logging, level first",
+        (" -",),
+        rf" - {LEVEL} - (?P<origin>[A-Za-z_][\w.]{{1,120}}) - ",
+        "11/20/2026 17:03:56 - INFO - llmtuner.hparams.parser - Process rank: 0",
+    ),
+    row(
+        "logging, name first",
+        (" -",),
+        rf" - (?P<origin>[A-Za-z_][\w.-]{{0,120}}) - {LEVEL}(?: - |: ?)",
+        "2026-11-20 17:03:56,100 - root - INFO - Step 367000",
+    ),
+    row("logging, level", (" -",), rf" - {LEVEL} {{0,5}}(?:-|:) ", "2026-11-20 17:03:56,100 - ERROR - failed"),
+    row(
+        "piped, rank",
+        (" |",),
+        rf" \| {LEVEL} {{0,6}}\| rank (?P<rank>\d{{1,6}}) \| ",
+        "2026-11-20 16:59:37,706 | INFO | rank 2 | initialized: world_size=3",
+    ),
+    row(
+        "loguru",
+        (" |",),
+        rf" \| {LEVEL} {{0,6}}\| (?P<origin>[\w.<>]{{1,120}}:[\w<>]{{1,80}}:\d{{1,6}}) - ",
+        "2026-11-20 17:03:28.123 | ERROR    | __main__:main:12 - failed",
+    ),
+    row(
+        "piped, name",
+        (" |",),
+        rf" \| {LEVEL} {{0,6}}\| (?P<origin>[a-z_][\w]{{0,40}}(?:\.\w{{1,60}}){{1,9}}|root|__main__) \| ",
+        "2026-08-20 14:08:11 | INFO | nemo_automodel.recipes.llm.train_ft | step 270",
+    ),
+    row("piped", (" |",), rf" \| {LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
+    row(
+        "hydra",
+        "[",
+        rf"\[(?P<origin>[\w.]{{1,120}})\]\[{LEVEL}\](?: - | |$)",
+        "[2026-11-20 17:38:31,819][train][INFO] [rank2] world size 3",
+    ),
+    row("rank in brackets", (" [",), r" \[(?P<rank>\d{1,6})\]: ?", "[2026-11-20T17:03:28] [3]: loss 2.1", kind="bracket"),
+    row(
+        "metaflow",
+        (" [",),
+        r" \[\d{1,12}/[\w.-]{1,60}/\d{1,12} \(pid (?P<pid>\d{1,8})\)\] (?:\[[0-9a-f-]{36}\] )?",
+        "2023-04-26 05:30:12.100 [177/train/578 (pid 27411)] {'loss': 2.1}",
+    ),
+    row(
+        "slurm daemon",
+        (" [",),
+        r" \[\d{1,10}\.\w{1,12}\] ",
+        "[2026-11-20T17:03:28.123] [285996.0] error: Detected 1 oom-kill event(s)",
+    ),
+    row(
+        "vllm",
+        (" [",),
+        rf" \[(?P<origin>{SOURCE})\] ?",
+        "08-12 04:11:20 [core.py:1136] EngineCore encountered a fatal error.",
+    ),
+    row(
+        "vllm, old",
+        after(" ", LETTERS + "_"),
+        r" (?P<origin>[\w./]{1,120}\.py:\d{1,6})\] ?",
+        "08-12 04:11:20 llm_engine.py:161] Initializing an LLM engine",
+        needs="] ",
+    ),
+    row(
+        "determined",
+        after(" ", DIGITS + "abcdef"),
+        r" (?P<container>[0-9a-f]{8}) \[rank=(?P<rank>\d{1,6})\] \|\| ",
+        "[2024-05-01T10:00:00.123Z] fa88a9df [rank=1] || Traceback",
+        needs="||",
+    ),
+    row(
+        "torch 2.1",
+        after(" ", LOWER + "_"),
+        rf" (?P<origin>[a-z_][\w.]{{1,160}}): \[{LEVEL}\] ?",
+        "[2024-01-02 03:04:05,678] torch.distributed.elastic.agent.server.api: [WARNING] Received 1 death signal",
+        needs=": [",
+    ),
+    row(
+        "torch_npu",
+        (" (",),
+        r" \(PID:(?P<pid>\d{1,8}), Device:(?:(?P<device>\d{1,3})|-1), RankID:(?:(?P<rank>\d{1,6})|-1)\) ",
+        "2026-11-20-17:03:28 (PID:603, Device:0, RankID:3) ERR02200 DIST call hccl api failed.",
+    ),
+    row(
+        "ray python",
+        "\t ",
+        rf"[\t ]{LEVEL} (?P<origin>[\w./]{{1,120}}\.py:\d{{1,6}}) -- ",
+        "2026-11-20 17:08:38,422\tINFO worker.py:2038 -- Started a local Ray instance.",
+        needs=" -- ",
+    ),
+    row(
+        "olmo, tabs",
+        "\t",
+        rf"\t(?P<host>{HOST}):(?P<local_rank>\d{{1,3}})\t(?P<origin>[\w.]{{1,80}}:\d{{1,6}})\t{LEVEL}\t",
+        "2026-11-20 17:03:28.123\tgpu-7.example:3\tolmo_core.train:123\tINFO\tstep 3",
+    ),
+    row(
+        "tensorflow",
+        ":",
+        r": (?P<level>[IWEF]) (?P<origin>[^\]\s]{1,200}:\d{1,6})\] ?",
+        "2018-08-27 11:00:20.310201: I tensorflow/core/platform/cpu_feature_guard.cc:141] Your CPU",
+    ),
+    row(
+        "transformers, after time",
+        " ",
+        r" >> ",
+        "2026-07-07 01:27:59,666 >> ***** Running training *****",
+        needs=" >> ",
+    ),
+    row(
+        "level and source",
+        " ",
+        rf" {{1,4}}{LEVEL} {{1,5}}\[(?P<origin>{SOURCE}|{LOGGER})\] ?",
+        "2026-11-20 17:03:28 INFO     [trainer.py:88] started",
+        needs="] ",
+    ),
+    row(
+        "level",
+        " \t",
+        rf"[ \t]{{1,4}}{LEVEL}(?:: ?| - |[ \t]{{1,5}}|$)",
+        "2024-05-30 14:20:00.104 INFO: MACE version: 0.3.5",
+    ),
+    row("stamp alone", " \t", r"[ \t]", "2026-02-16T10:48:25.681Z Exception raised from checkTimeout"),
+    row("stamp and colon", ":", r": ?", "2026-11-20 17:03:28: started"),
+)

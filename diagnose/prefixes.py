@@ -1,0 +1,299 @@
+"""Says who speaks and when: strips the prefixes of launchers, wrappers and loggers from one line's text.
+
+Text comes in, a `Prefix` goes out; the forms are rows of the tables in `prefix_tables`, peeled off in a loop: they nest.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from diagnose.prefix_tables.launchers import LAUNCHERS
+from diagnose.prefix_tables.loggers import LOGGERS
+from diagnose.prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, SPEAKER
+from diagnose.prefix_tables.ranks import RANKS
+from diagnose.prefix_tables.row import Row
+from diagnose.prefix_tables.stamped import AFTER_STAMP
+from diagnose.timestamps import Stamp, read_stamp
+
+__all__ = ["Line", "Prefix", "fast_speaker", "read_lines", "speaker_key", "split_prefix"]
+
+_MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were seen to nest
+_MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
+_MAX_GLUED = 100  # in one piece between carriage returns
+_SEVERITIES = {
+    "CRITICAL": "F",
+    "FATAL": "F",
+    "ABORT": "F",
+    "C": "F",
+    "NOTICE": "I",
+    "SUCCESS": "I",
+    "SUCC": "I",
+    "VINFO": "I",
+    "VERSION": "I",
+    "CALL": "D",
+    "TRACE": "D",
+    "V": "D",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Prefix:
+    """Who speaks and when, as far as the head of one line says; `end` is where the message starts."""
+
+    rank: int | None = None  # in the whole job
+    local_rank: int | None = None
+    group_rank: int | None = None  # in the process group that the message names
+    task: int | None = None  # label of `srun -l`: the rank only with one task per GPU
+    node_rank: int | None = None
+    device: int | None = None  # of the calling thread, in NCCL lines: not a rank
+    host: str | None = None
+    ip: str | None = None
+    pid: int | None = None
+    tid: int | None = None
+    actor: str | None = None
+    pod: str | None = None
+    container: str | None = None
+    stream: str | None = None
+    severity: str | None = None  # I W E F D
+    origin: str | None = None  # 'ProcessGroupNCCL.cpp:616', a logger's name
+    stamp: Stamp | None = None
+    end: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One segment of a physical line, with what its prefix says."""
+
+    number: int
+    raw: str
+    prefix: Prefix
+
+    @property
+    def message(self) -> str:
+        """The text after the prefix."""
+        return self.raw[self.prefix.end :]
+
+
+_NOTHING = Prefix()
+_NUMBERS = {"rank", "local_rank", "group_rank", "task", "node_rank", "device", "pid", "tid"}
+_INNERMOST = {"pid", "tid", "severity", "origin", "device"}  # the process names itself better than what wraps it does
+_RENAMED = {"level": "severity"}
+
+_Groups = tuple[tuple[int, str, bool, Callable[[str], int | str]], ...]
+_Entry = tuple[Row, "re.Pattern[str]", _Groups]
+
+
+def _letter(level: str) -> str:
+    return _SEVERITIES.get(level.strip(), level[:1])
+
+
+def _groups(pattern: re.Pattern[str]) -> _Groups:
+    """For each group of a pattern: its index, its field, whether the innermost wins, how its text becomes a value."""
+    groups: list[tuple[int, str, bool, Callable[[str], int | str]]] = []
+    for name, index in sorted(pattern.groupindex.items()):
+        field = _RENAMED.get(name, name)
+        convert = int if field in _NUMBERS else _letter if field == "severity" else str.strip
+        groups.append((index, field, field in _INNERMOST, convert))
+    return tuple(groups)
+
+
+class _Rows(dict[str, tuple[_Entry, ...]]):
+    """Rows under each character, or pair of characters, that may begin them, a pair's before a character's.
+
+    What begins so is compiled when it is first asked for: compiling all of them costs more than reading a small log.
+    """
+
+    def __init__(self, rows: tuple[Row, ...]) -> None:
+        super().__init__()
+        self._rows: dict[str, list[Row]] = {}
+        for row in rows:
+            for start in row.starts:
+                self._rows.setdefault(start, []).append(row)
+
+    def __missing__(self, start: str) -> tuple[_Entry, ...]:
+        own = self._rows.get(start, [])
+        rows = own + (self._rows.get(start[0], []) if own and len(start) == 2 else [])
+        if not rows:
+            return ()
+        self[start] = tuple(_entry(row) for row in rows)
+        return self[start]
+
+
+def _entry(row: Row) -> _Entry:
+    pattern = re.compile(row.pattern, re.ASCII)
+    return row, pattern, _groups(pattern)
+
+
+_LEADING = _Rows(RANKS + LAUNCHERS + LOGGERS)
+_AFTER_STAMP = _Rows(AFTER_STAMP)
+_DIGITS = frozenset("0123456789")
+_OPEN_STAMP = frozenset("0123456789MTWFS ")  # behind a bracket: digits, weekdays, dmesg's padding
+
+
+def split_prefix(text: str) -> Prefix:
+    """Peels every known prefix off the head of a line; what is not surely a prefix stays in the message."""
+    found: dict[str, object] = {}
+    end, outer = 0, True
+    for _ in range(_MAX_DEPTH):
+        step = _read_stamped(text, end, outer, found) or _read_row(text, end, outer, found)
+        if step is None or step[0] == end:
+            break
+        end, outer = step
+    group = IN_GROUP.match(text, end) if text.startswith("[", end) else None
+    if group:
+        found["group_rank"] = int(group[1])
+    elif text.startswith("slurmstepd-", end):  # slurmd started with a node name: `slurmstepd-n7: error: Detected 1 oom`
+        found.setdefault("host", text[end + 11 : end + 75].partition(":")[0])
+    return Prefix(**found, end=end) if found else (replace(_NOTHING, end=end) if end else _NOTHING)  # type: ignore[arg-type]
+
+
+def _read_row(text: str, start: int, outer: bool, found: dict[str, object]) -> tuple[int, bool] | None:
+    first = text[start : start + 1]
+    for row, pattern, groups in _LEADING[first if first != "[" else text[start : start + 2]] if first else ():
+        if (outer or not row.outer) and row.needs in text:
+            match = pattern.match(text, start)
+            if match:
+                _collect(row, groups, match, found)
+                return match.end(), outer and (row.outer or row.name == "torchrun --tee")
+    return None
+
+
+def _read_stamped(text: str, start: int, outer: bool, found: dict[str, object]) -> tuple[int, bool] | None:
+    """A stamp and what may only follow one, such as ` - root - INFO - `."""
+    stamp = read_stamp(text, start) if _may_be_stamp(text, start) else None
+    if stamp is None:
+        return None
+    end = stamp.end
+    kind = "syslog" if stamp.form == "syslog" else "zone" if stamp.has_zone else "bracket" if text[start] == "[" else ""
+    rows = _AFTER_STAMP[text[end : end + 2]] or _AFTER_STAMP[text[end : end + 1]] if end < len(text) else ()
+    if end < len(text) and not rows:
+        return None  # glued to a word: `10:15:00PM`, `2026-11-20T17:03:28.ckpt`
+    _keep_stamp(stamp, found)
+    for row, pattern, groups in rows:
+        if (not row.kind or row.kind == kind) and row.needs in text:
+            match = pattern.match(text, end)
+            if match:
+                _collect(row, groups, match, found)
+                return match.end(), outer and pattern.groupindex.keys().isdisjoint(("level", "rank"))
+    return end, outer
+
+
+def _may_be_stamp(text: str, start: int) -> bool:
+    first, second = text[start : start + 1], text[start + 1 : start + 2]
+    if first == "[":
+        return second in _OPEN_STAMP
+    return first in _DIGITS or text[start + 3 : start + 4] == " "  # `Nov 12`, `Fri Nov`; glog's letter has its own rows
+
+
+def _keep_stamp(stamp: Stamp, found: dict[str, object]) -> None:
+    """Of nested stamps the fullest is kept: a container's zone and year before glog's month and day."""
+    held = found.get("stamp")
+    if not isinstance(held, Stamp) or _fullness(stamp) > _fullness(held):
+        found["stamp"] = stamp
+
+
+def _fullness(stamp: Stamp) -> tuple[bool, bool, bool, float]:
+    return stamp.has_date, stamp.has_zone, stamp.has_year, -stamp.resolution_s
+
+
+def _collect(row: Row, groups: _Groups, match: re.Match[str], found: dict[str, object]) -> None:
+    for index, field, innermost, convert in groups:
+        value = match[index]
+        if value is None:
+            continue
+        if field == "at":
+            stamp = read_stamp(match.string, match.start(index))
+            if stamp:
+                _keep_stamp(stamp, found)
+        elif field == "boot_us":
+            _keep_stamp(Stamp(int(value) / 1e6, "kmsg", False, False, False, True, 1e-6, match.end(index)), found)
+        elif innermost or field not in found:
+            found[field] = convert(value)
+    if row.name.startswith("nccl"):
+        found["origin"] = match["origin"] or "NCCL"
+
+
+def read_lines(number: int, raw: str) -> list[Line]:
+    """The segments of one physical line: split at carriage returns, and where a log line is glued to a progress bar."""
+    lines: list[Line] = []
+    for piece in raw.split("\r")[:_MAX_SEGMENTS] if "\r" in raw else [raw]:
+        for segment, prefix, glued in _unglue(piece) if piece else ():
+            lines.append(Line(number, segment, _inherit(prefix, lines[0].prefix, glued) if lines else prefix))
+    return lines or [Line(number, "", _NOTHING)]
+
+
+def _unglue(text: str) -> Iterator[tuple[str, Prefix, bool]]:
+    """The parts of `bar[rank3]:[E1120 ...`, each with whether it was glued to the one before."""
+    start = 0
+    for count in range(_MAX_GLUED):
+        segment = text[start:] if start else text
+        prefix = split_prefix(segment)
+        cut = _next_cut(segment, prefix.end) if count < _MAX_GLUED - 1 else len(segment)
+        yield segment[:cut], prefix, start > 0
+        start += cut
+        if start == len(text):
+            return
+
+
+def _next_cut(text: str, prefix_end: int) -> int:
+    """Where the next line is glued on, at least one character behind the prefix."""
+    cut = len(text)
+    if text.find("]", prefix_end) < 0:
+        return cut
+    glued = GLUED.search(text, prefix_end + 1) if "rank" in text or ".c" in text or ".py:" in text else None
+    if glued:
+        cut = glued.start()
+    bar = GLUED_AFTER_BAR.search(text, prefix_end) if "|" in text or "[00:" in text else None
+    return min(cut, bar.end()) if bar else cut
+
+
+_PLACES = ("task", "node_rank", "host", "ip", "actor", "pod", "container", "stream")
+_SPEAKERS = ("rank", "local_rank", "pid", "tid")
+
+
+def _inherit(prefix: Prefix, first: Prefix, glued: bool) -> Prefix:
+    """A launcher prints its prefix once per line; what is glued on may come from another process of that place."""
+    names = _PLACES if glued else _PLACES + _SPEAKERS
+    named_itself = any(getattr(prefix, name) is not None for name in _SPEAKERS)
+    changes = {
+        name: getattr(first, name)
+        for name in names
+        if getattr(prefix, name) is None and not (named_itself and name in _SPEAKERS)
+    }
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if prefix.stamp is None and first.stamp is not None:
+        changes["stamp"] = first.stamp
+    return replace(prefix, **changes) if changes else prefix
+
+
+def speaker_key(prefix: Prefix) -> str:
+    """Who speaks, in one word such as `rank3`, `local2@gpu-07`, `Trainer:28717@10.0.0.1`; '' when nobody is named."""
+    if prefix.rank is not None:
+        return f"rank{prefix.rank}"
+    place = prefix.host or prefix.pod or prefix.ip or prefix.container
+    at_place = f"@{place}" if place else ""
+    if prefix.local_rank is not None:
+        node = f"@node{prefix.node_rank}" if not place and prefix.node_rank is not None else at_place
+        return f"local{prefix.local_rank}{node}"
+    if prefix.actor is not None:
+        process = f":{prefix.pid}" if prefix.pid is not None else ""
+        return f"{prefix.actor}{process}{at_place}"
+    named = (("task", prefix.task), ("group", prefix.group_rank), ("pid", prefix.pid), ("node", prefix.node_rank))
+    for word, number in named:
+        if number is not None:
+            return f"{word}{number}{'' if word == 'task' else at_place}"
+    return place or ""
+
+
+def fast_speaker(line: bytes) -> bytes:
+    """The raw leading text that names the speaker, cheaply; two speakers differ in it, one speaker may have several."""
+    match = SPEAKER.match(line)
+    return b"".join(match.groups(b"")) if match else b""
+
+
+def speaker_spans(line: bytes) -> list[tuple[int, int]]:
+    """Where `fast_speaker` stands in a line; the same for every line that differs from it in its digits only."""
+    match = SPEAKER.match(line)
+    return [match.span(n) for n in range(1, SPEAKER.groups + 1) if match[n]] if match else []
