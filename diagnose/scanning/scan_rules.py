@@ -15,7 +15,17 @@ from .shapes import digit_marks
 TRACEBACK, STACK = "~traceback", "~stack"  # not rules: marks that open a window
 MARKS = {  # text that opens a traceback or a dump of stacks
     TRACEBACK: ("Traceback (most recent call last", "Original Traceback", "terminate called after throwing"),
-    STACK: ("(most recent call first)", "(active)", "(idle)", "(active+gil)", "(LWP ", "Exception raised from "),
+    STACK: (
+        "(most recent call first)",
+        "(active)",
+        "(idle)",
+        "(active+gil)",
+        "(LWP ",
+        "Exception raised from ",
+        "Traceback for thread ",
+        " - process",
+        "#0  0x",
+    ),
 }
 NUL = b"\x00"  # the native library takes no literal with it
 MAX_GROUPS = 20_000  # remembered sets of literals that stood in one passage
@@ -102,7 +112,8 @@ class ScanRules:
     def _rule_forms(self, forms: tuple[int, ...]) -> RuleForms:
         rule = self.main.candidates[forms[0]].rule
         is_line = rule.match not in ("block", "traceback", "stack")
-        marks = [digit_marks(self.main.candidates[n].form.pattern) for n in forms] if is_line else []
+        own_forms = [self.main.candidates[n].form for n in forms] if is_line else []
+        marks = [digit_marks(pattern) for f in own_forms for pattern in (f.prefix, f.pattern) if pattern is not None]
         all_marks = None if None in marks else tuple(sorted({m for own in marks for m in own or ()}))
         return RuleForms(self._numbers[rule.id], rule, forms, _want(rule), is_line, rule.census, all_marks)
 
@@ -130,4 +141,5 @@ def _slim(rule: Rule) -> Rule:
 
 
 def _mark(name: str, literals: tuple[str, ...]) -> Rule:
-    return Rule(name, "context", "stack", "", (Form(literals, ""),), "", id=name)
+    # Of threads each is a speaker: a file may hold the stacks of a thousand ranks.
+    return Rule(name, "context", "stack", "", (Form(literals, ""),), "", id=name, census=name == STACK)

@@ -31,7 +31,10 @@ RING_BYTES = 16 << 20  # of recent blocks, in which what waits is verified in on
 PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones replaced are dropped
 HEAD_BYTES = 512  # of a passage: who speaks
 MAX_NAMED = 4  # ranks that a line names
-WHO = lazy(rb"\b(?i:rank|pid|task|gpu)[\s:=_]{0,3}(\d{1,7})")  # tells speakers apart that no prefix names
+# Tells speakers apart that no prefix names: `rank 3`, `Thread 4711 (idle)`, `Thread 0x00007f11 (most recent call first)`.
+WHO = lazy(
+    rb"\b(?:(?i:rank|pid|task|gpu)[\s:=_]{0,3}(?=\d)|(?:Thread|Current thread|LWP) (?:0x)?(?=[0-9a-fA-F]))([0-9a-fA-F]{1,16})"
+)
 
 
 class Scanner:

@@ -31,6 +31,7 @@ RANK_MARK = b"[rank"
 
 FRAME = lazy(r'\s*(?:[|+]\s*)*File "[^"]{1,400}", line \d+')
 CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
+THREAD = lazy(r"(?:Current thread|Thread|Traceback for thread) (?:0x)?[\da-fA-F]")  # has a walk of its own
 STACK_LINE = lazy(r"\s|frame #|#\d|Thread |Current thread|Process |Python |\[New |\[Current |\[Thread |File \"|C\+\+")
 
 
@@ -130,7 +131,7 @@ class Walk:
                 self.own = TRACEBACK_REST
                 return
             if self.want == "stack" and STACK_LINE.match(message):
-                self.own = STACK_REST
+                self.own = 0 if THREAD.match(message) else STACK_REST
                 return
         self.own -= 1
 
