@@ -74,9 +74,11 @@ class Matcher:
         found = {n for _, literal in self.find(text.encode("utf-8", "replace")) for n in self.owners[literal]}
         return [self.candidates[n] for n in sorted(found)]
 
-    def verify(self, form: Form, message: str) -> regex.Match[str] | None:
+    def verify(self, form: Form, message: str, prefix: str = "") -> regex.Match[str] | None:
         """Yield the match of `form` in the first 8 Ki characters of `message`. Raises `PatternTimeout`."""
         try:
+            if form.prefix is not None and not self.compiled(form.prefix).search(prefix, timeout=TIMEOUT_S):
+                return None
             return self.compiled(form.pattern, form.ignore_case).search(message[:MAX_MESSAGE_CHARS], timeout=TIMEOUT_S)
         except TimeoutError as error:
             raise PatternTimeout from error

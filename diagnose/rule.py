@@ -69,6 +69,7 @@ class Form:
     since: str | None = None
     until: str | None = None
     ignore_case: bool = False
+    prefix: str | None = None  # match: line - what stands before the message has to match this too
 
 
 @dataclass(frozen=True, slots=True)

@@ -106,8 +106,10 @@ def _table_name(rule: Rule) -> str:
 
 
 def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
-    faults = re2_faults(form.pattern)
+    faults = re2_faults(form.pattern) + (re2_faults(form.prefix) if form.prefix else [])
     yield from faults
+    if form.prefix and rule.match != "line":
+        yield "prefix is for match: line"
     if any("compile" in fault for fault in faults):
         return
     groups = set(re.compile(form.pattern).groupindex)
@@ -118,7 +120,8 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
             yield f"literal {literal!r} holds a quote, backslash, <, > or & or non-ASCII"
         if len(literal) < MIN_LITERAL:
             yield f"literal {literal!r} is shorter than {MIN_LITERAL}"
-    if not form.literals or not implies(form.pattern, form.literals, form.ignore_case):
+    proven_by = [form.pattern] if form.prefix is None else [form.pattern, form.prefix]
+    if not form.literals or not any(implies(p, form.literals, form.ignore_case) for p in proven_by):
         yield "literals are not necessary for the pattern"
     if rule.role == "cause" and rule.match in ("line", "block") and not rule.unanchored and not _anchored(form.pattern):
         yield "role cause: start the pattern with ^, or say `unanchored: why`"
@@ -190,4 +193,4 @@ def _strangers(catalogue: Catalogue, rule: Rule, hits: list[Rule], text: str) ->
 def _shape(form: Form, rule: Rule) -> str:
     """A pattern without its captures' names and numbers: two rules alike but for these say the same."""
     nameless = re.sub(r"\?P<\w+>", "?:", form.pattern)
-    return f"{rule.match} {rule.frame} {form.ignore_case} {nameless}"
+    return f"{rule.match} {rule.frame} {form.prefix} {form.ignore_case} {nameless}"

@@ -16,10 +16,11 @@ _MATCHERS: dict[str, Matcher] = {}  # the last catalogue asked about; built once
 def fire(catalogue: Catalogue, text: str) -> list[tuple[Rule, dict[str, Any]]]:
     """Yield each rule that some line of `text` fires, with its fields; generic rules only where no other spoke."""
     matcher = _matcher(catalogue)
-    messages = [_message(line) for line in text.splitlines()]
+    lines = text.splitlines()
+    ends = [split_prefix(line).end for line in lines]
     hits: list[tuple[int, Rule, dict[str, Any]]] = []
-    for number in range(len(messages)):
-        hits += [(number, c.rule, fields) for c, fields in _at(matcher, catalogue, messages, number)]
+    for number in range(len(lines)):
+        hits += [(number, c.rule, fields) for c, fields in _at(matcher, catalogue, lines, ends, number)]
     specific = {n for n, rule, _ in hits if not rule.generic and rule.role != "context"}
     kept: dict[str, tuple[Rule, dict[str, Any]]] = {}
     for number, rule, fields in hits:
@@ -28,14 +29,16 @@ def fire(catalogue: Catalogue, text: str) -> list[tuple[Rule, dict[str, Any]]]:
     return list(kept.values())
 
 
-def _at(m: Matcher, catalogue: Catalogue, messages: list[str], at: int) -> list[tuple[Candidate, dict[str, Any]]]:
+def _at(
+    m: Matcher, catalogue: Catalogue, lines: list[str], ends: list[int], at: int
+) -> list[tuple[Candidate, dict[str, Any]]]:
     found: dict[str, tuple[Candidate, dict[str, Any]]] = {}
-    window = "\n".join(messages[at : at + CONTINUATION_LINES])
-    for candidate in m.candidates_in(window):
+    messages = [line[end:] for line, end in zip(lines[at:], ends[at : at + CONTINUATION_LINES], strict=False)]
+    for candidate in m.candidates_in("\n".join(lines[at : at + CONTINUATION_LINES])):
         rule = candidate.rule
-        lines = 1 if rule.match in ("line", "exit") else rule.lines if rule.match == "block" else CONTINUATION_LINES
-        scope = "\n".join(messages[at : at + lines])
-        match = m.verify(candidate.form, scope)
+        count = 1 if rule.match in ("line", "exit") else rule.lines if rule.match == "block" else CONTINUATION_LINES
+        scope = "\n".join(messages[:count])
+        match = m.verify(candidate.form, scope, lines[at][: ends[at]])
         if match and "\n" not in scope[: match.start()] and rule.id not in found:
             found[rule.id] = (candidate, with_table(catalogue, rule, read_fields(rule, match.groupdict())))
     return list(found.values())
@@ -48,10 +51,6 @@ def with_table(catalogue: Catalogue, rule: Rule, fields: dict[str, Any]) -> dict
     home = rule.id.replace(".", "/", 1).rpartition("/")[0]
     table = catalogue.tables.get(f"{home}/{rule.table.file}")
     return {**table.row(fields.get(rule.table.key)), **fields} if table else fields
-
-
-def _message(line: str) -> str:
-    return line[split_prefix(line).end :]
 
 
 def _matcher(catalogue: Catalogue) -> Matcher:

@@ -33,7 +33,8 @@ class Verifier:
                 continue
             for candidate in candidates:
                 try:
-                    match = self._matcher.verify(candidate.form, piece.message)
+                    prefix = piece.raw[: piece.prefix.end]
+                    match = self._matcher.verify(candidate.form, piece.message, prefix)
                 except PatternTimeout:
                     self.timeouts.add(rule.rule.id)
                     has_time = False

@@ -1,0 +1,56 @@
+"""What proves a rule: which literals its pattern cannot do without, and what stands before the message."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnose.catalogue import load_rules
+from diagnose.engine import diagnose
+from diagnose.rulebook.firing import fire
+from diagnose.rulebook.pattern_facts import implies
+from diagnose.sources import Text
+
+UNKNOWN_WARNING = "gpu-07:41217:41388 [3] misc/socket.cc:120 NCCL WARN words that no release of today has"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "literals"),
+    [
+        ("^[Ss]aved (?:checkpoint|the model) to", ["aved checkpoint", "aved the model"]),
+        ("^[Ss]aved (?:checkpoint|the model) to", ["Saved ", "saved "]),
+        ("x509: (?:certificate signed|cannot validate)", ["x509: certificate", "x509: cannot"]),
+        (r"(?:HTTP|Hub)Error: 429 (?:Client\s+Error|Too)", ["Error: 429 "]),
+        (r"(?:HTTP|Hub)Error: 429 (?:Client\s+Error|Too)", ["Error: 429 Client", "Error: 429 Too"]),
+        (r"gone(?: away)?, code \d+", ["gone, code ", "gone away, code "]),
+        (r"^(?:Node \w+ is dead, it said|Removing \d+ nodes)", [" is dead, it said", "Removing "]),
+        (r"(?:a long\s+way|a short\s+way)+ home", ["a long", "a short"]),
+    ],
+)
+def test_a_literal_that_every_reading_holds_is_necessary(pattern: str, literals: list[str]) -> None:
+    assert implies(pattern, literals)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "literals"),
+    [
+        ("^[Ss]aved (?:checkpoint|the model) to", ["Saved "]),
+        ("(?:saved )?checkpoint", ["saved "]),
+        (r"(?:Client|Too)\s+many", ["Client many"]),
+        ("[^a]bc", ["abc"]),
+        ("(?:away ){0,3}gone", ["away "]),
+    ],
+)
+def test_a_literal_that_some_reading_lacks_is_not(pattern: str, literals: list[str]) -> None:
+    assert not implies(pattern, literals)
+
+
+def test_the_source_file_before_a_message_can_fire_a_rule() -> None:
+    assert ["nccl.system-error/warning-from-misc-socket"] == [r.id for r, _ in fire(load_rules(), UNKNOWN_WARNING)]
+    assert [] == fire(load_rules(), UNKNOWN_WARNING.replace("WARN", "INFO"))
+
+
+def test_the_scanner_reads_what_stands_before_a_message() -> None:
+    found = diagnose(Text(UNKNOWN_WARNING + "\n", name="rank0.log")).diagnosis
+
+    assert found is not None
+    assert "nccl.system-error/warning-from-misc-socket" == found.evidence[0].rule
