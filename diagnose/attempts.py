@@ -37,6 +37,10 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
                 stated = event.fields.get("n")
                 count = stated if isinstance(stated, int) else count + 1
             event.attempt = max(event.attempt, count)
+        begins = {e.line: e.attempt - 1 for e in events if e.rule.tells == "attempt" and e.attempt}
+        for event in events:  # the same line may say why the attempt before it ended
+            if event.line in begins and event.rule.tells != "attempt" and path.kind not in NUMBERED:
+                event.attempt = begins[event.line]
 
 
 def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Clocks) -> None:
@@ -71,11 +75,22 @@ def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Cloc
 def decisive_attempt(job: Job) -> int:
     """The last attempt; but one after which no rank made progress again was never recovered from, and decides."""
     last = max((e.attempt for e in job.events), default=0)
-    signs = [e.attempt for s in job.sources for pair in s.progress.values() for e in pair]
+    numbered = _numbered_sources(job)
+    signs = [e.attempt for s in job.sources for pair in s.progress.values() for e in pair if _is_numbered(numbered, e)]
     ended_well = [e.attempt for e in job.events if e.rule.tells == "finished"]
     reached = max([*signs, *ended_well], default=last)
     failed = {e.attempt for e in job.events if e.role in FAILING}
     return min(last, reached) if min(last, reached) in failed else last
+
+
+def _numbered_sources(job: Job) -> set[str]:
+    """Files that tell of the attempts they hold: by their name, or by a line; of the others only lines with a clock do."""
+    marked = {e.source for e in job.events if e.rule.tells == "attempt"}
+    return marked | {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
+
+
+def _is_numbered(numbered: set[str], event: Event) -> bool:
+    return event.source in numbered or event.prefix.stamp is not None
 
 
 def set_aside(job: Job) -> None:
@@ -89,15 +104,22 @@ def set_aside(job: Job) -> None:
         place = (birth.source, birth.rank)
         first = lives[place][0] if place in lives else birth
         lives[place] = (first if first.pid is not None else birth, birth)
+    starts: dict[tuple[str, int | None], dict[str, list[int]]] = {}
+    for birth in births:
+        starts.setdefault((birth.source, birth.rank), {}).setdefault(birth.rule.id, []).append(birth.line or 0)
+    numbered = _numbered_sources(job)
     is_before = _before(_restarted(job, signs, births))
     sources = {s.name: s for s in job.sources}
     for event in job.events:
         fails = event.role in FAILING
         is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
-        if event.attempt != job.attempt or is_history or is_before(event):
+        is_other = event.attempt != job.attempt and _is_numbered(numbered, event)
+        if is_other or is_history or is_before(event):
             job.earlier.append(event)
         elif fails and (
-            _survived(job, event, sources) or _is_born_after(lives.get((event.source, event.rank)), event)
+            _survived(job, event, sources)
+            or _is_born_after(lives.get((event.source, event.rank)), event)
+            or _is_born_again(starts.get((event.source, event.rank), {}), event)
         ):
             job.survived.append(event)
 
@@ -114,11 +136,19 @@ def _is_born_after(births: tuple[Event, Event] | None, event: Event) -> bool:
     return (birth.line or 0) > (event.end_line or 0) and birth.time > event.time + BUFFERED_S
 
 
+def _is_born_again(starts: dict[str, list[int]], event: Event) -> bool:
+    """Whether the rank says once more, in the same words as before the exception that ended it, who it is."""
+    if event.traceback is None:
+        return False
+    return any(min(at) < (event.line or 0) and max(at) > (event.end_line or 0) for at in starts.values())
+
+
 def _restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> list[Event]:
-    """Exits that a launcher answered by starting anew: it had ended the other processes, and yet the job went on."""
-    ended = {(e.source, e.host) for e in job.events if e.rule.tells == "signal-sent"}
+    """Ends of processes that a launcher answered by starting anew: it had ended the others too, and yet the job went on."""
+    sent = [e for e in job.events if e.rule.tells == "signal-sent" and e.fields.get("pid") is not None]
+    ended = {(e.source, e.host) for e in sent}
     exits = [e for e in job.events if e.rule.tells == "exit" and e.role in FAILING and e.fields.get("pid") is not None]
-    exits = [e for e in exits if (e.source, e.host) in ended]
+    exits = [*(e for e in exits if (e.source, e.host) in ended), *sent]
     last_exit_s: dict[tuple[str, str | None, str], float] = {}
     for e in exits:
         if e.time:
@@ -134,7 +164,7 @@ def _restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> lis
     return [
         e
         for e in exits
-        if _has_later_exit(e, last_exit_s)
+        if _has_later_exit(job, e, last_exit_s)
         or last_but_one.get((e.source, e.host), 0) > (e.end_line or 0)
         or any(_goes_on(e, x) for x in _signs(e, signs, of_host))
     ]
@@ -145,8 +175,8 @@ def _signs(event: Event, signs: Sequence[Event], of_host: dict[str, list[Event]]
     return [*of_host.get(event.host, ()), *of_host.get("", ())] if event.host else signs
 
 
-def _has_later_exit(event: Event, last_exit_s: dict[tuple[str, str | None, str], float]) -> bool:
-    if event.host is None or not event.time:
+def _has_later_exit(job: Job, event: Event, last_exit_s: dict[tuple[str, str | None, str], float]) -> bool:
+    if not event.time or (event.host is None and len(job.hosts) > 1):
         return False
     return last_exit_s[event.source, event.host, event.rule.id] > event.time + HISTORY_S
 

@@ -170,8 +170,8 @@ def _shared_moments(sources: Sequence[SourceEvents]) -> dict[tuple[object, ...],
     for source in sources:
         for event in _events(source):
             key = _moment(event)
-            if key is None or event.time is None or event.host is None:
-                continue
+            if key is None or event.time is None or event.host is None or event.prefix.stamp is None:
+                continue  # a time taken from a line above is none of this moment
             known = shared[key].get(event.host)
             shared[key][event.host] = event.time if known is None else min(known, event.time)
     return {k: v for k, v in sorted(shared.items(), key=lambda kv: repr(kv[0])) if len(v) > 1}

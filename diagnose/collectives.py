@@ -35,6 +35,7 @@ class GroupTable:
 
     group: str
     stuck: dict[int, Stuck]
+    is_all: bool = False  # not one group, but all that the job reports together
 
     def majority(self, field: str) -> Any:
         """Yield the most frequent value of a field over the ranks (the smallest of equals)."""

@@ -6,7 +6,7 @@ clocks can tell). Causes may explain each other both ways; of two events that do
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -14,6 +14,7 @@ from typing import Literal
 from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
 from .correlation.finding import Finding
+from .doubles import is_repetition
 from .events import Event
 from .job import Job
 from .rule import Explains
@@ -85,9 +86,10 @@ def _earliest_first(roots: list[Suspect]) -> list[Suspect]:
     return sorted(roots, key=key)
 
 
-def has_own_time(event: Event) -> bool:
-    """Whether the line prints its time; a time taken from a line above is only the earliest that it can be."""
-    return event.prefix.stamp is not None or event.fields.get("time") is not None
+def _is_drawn_from(t: Suspect, s: Suspect) -> bool:
+    """Whether t is what all the lines of s together come to."""
+    reads = t.finding.reads if t.finding is not None and t.finding.certainty == "certain" else ()
+    return s.finding is None and bool(reads) and all(e.rule.tells in reads for e in s.events)
 
 
 def _is_certificate(s: Suspect) -> bool:
@@ -167,7 +169,9 @@ class _Relation:
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
-        if _is_echo(t) and not _is_echo(s) and s.cause != "process.exit-code":
+        if _is_drawn_from(s, t) or _is_drawn_from(t, s):
+            return _is_drawn_from(t, s)
+        if _is_echo(t) and not _is_echo(s) and (s.cause != "process.exit-code" or s.finding is not None):
             return False
         asked = (t.finding and t.finding.question, s.finding and s.finding.question)
         if set(asked) == {"silent_exit", "lost_peers"}:
@@ -184,11 +188,21 @@ class _Relation:
 
     def _is_death(self, t: Suspect, s: Suspect) -> bool:
         """Whether t says that the rank died which, says s, the others began to wait for at that moment."""
-        if t.first is None or t.first.rule.tells != "exit" or not self._job.is_heard(t.rank):
+        if t.first is None or t.first.rule.tells != "exit" or not t.direct or not self._job.is_heard(t.rank):
             return False
         if t.rank != s.rank or s.finding is None or s.finding.question != "absent" or is_terminated(t.first):
             return False
-        return t.onset is not None and s.onset is not None and abs(t.onset - s.onset) < DEATH_S
+        if t.onset is not None and s.onset is not None and t.first.has_own_time:
+            waiting = next((x.event for x in reversed(s.finding.exhibits) if x.event is not None), t.first)
+            return abs(t.onset - s.onset) < max(DEATH_S, self._job.clocks.uncertainty_s(t.first, waiting))
+        return self._is_first_found_dead(t)
+
+    def _is_first_found_dead(self, t: Suspect) -> bool:
+        """Whether its launcher found no other process dead before, those aside that it ended itself."""
+        ended = {e.rank for e in self._job.telling("signal-sent")}
+        ends = [e for e in self._job.telling("exit") if t.first is not None and e.source == t.first.source]
+        ends = [e for e in ends if e.role in FAILING and not is_terminated(e) and e.rank not in ended]
+        return bool(ends) and min(ends, key=lambda e: e.line or 0).rank == t.rank
 
     def _weight(self, s: Suspect) -> tuple[bool, int, bool]:
         return (not self._catalogue.causes[s.cause].broad, s.direct, s.specific)
@@ -207,9 +221,9 @@ class _Relation:
         if t.onset is None or s.onset is None or a is None or b is None:
             return 0
         slack = self._job.clocks.uncertainty_s(a, b)
-        if t.onset < s.onset - slack and has_own_time(a):
+        if t.onset < s.onset - slack and a.has_own_time:
             return -1
-        return 1 if s.onset < t.onset - slack and has_own_time(b) else 0
+        return 1 if s.onset < t.onset - slack and b.has_own_time else 0
 
 
 # --- who is at fault, and how sure ----------------------------------------------------------------------------------
@@ -270,13 +284,28 @@ def _victims(verdict: Verdict) -> set[int]:
 def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     """An error that names no rank is that of the first process which its launcher then finds dead, on the same host."""
     root = verdict.roots[0].first
-    if root is None or root.rule.tells == "exit":
+    if root is None or root.rule.tells == "exit" or _is_said_by_several(verdict):
         return set()
-    ends = [e for e in job.telling("exit") if e.rank is not None and not is_terminated(e)]
-    ends = [e for e in ends if e.source == root.source or (e.host is not None and e.host == root.host)]
+    ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
-    later.sort(key=lambda e: (e.time or 0.0, e.source, e.line or 0))
+    later.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
     return {r for e in later[:1] if (r := e.rank) is not None}
+
+
+def _may_tell_of(end: Event, root: Event) -> bool:
+    """Whether a process of the host where the error was printed has ended; one console may hold several hosts."""
+    if end.host is not None and root.host is not None:
+        return end.host == root.host
+    return end.source == root.source
+
+
+def _is_said_by_several(verdict: Verdict) -> bool:
+    """The same error on several hosts, or of several processes in one console, is not the fault of the first that ends."""
+    said = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.rule.tells != "exit"]
+    said = [e for e in said if not is_repetition(e)]
+    hosts = {e.host for e in said if e.host is not None}
+    texts = Counter((e.source, e.rule.id, e.text.split("\n", 1)[0]) for e in said if e.traceback is not None)
+    return len(hosts) > 1 or max(texts.values(), default=0) > 1
 
 
 def _is_whole_hosts(job: Job, ranks: set[int]) -> bool:

@@ -56,7 +56,7 @@ class _Messages:
 
     def find(self, event: Event) -> _Message | None:
         """Yield the first message that the event repeats: in another file, and of no other rank."""
-        is_copy = _is_copy(event)
+        is_copy = is_repetition(event)
         for message in self._of_rank(event.rank):
             if is_copy or message.is_copy or event.source not in message.sources:
                 return message
@@ -64,13 +64,13 @@ class _Messages:
 
     def add(self, event: Event) -> None:
         """Take the event as a message of its own."""
-        message = _Message(len(self._all), event, event.rank, _sources(event), _is_copy(event))
+        message = _Message(len(self._all), event, event.rank, _sources(event), is_repetition(event))
         self._all.append(message)
         self._by_rank.setdefault(event.rank, []).append(message)
 
     def replace(self, message: _Message, event: Event) -> None:
         """Let `event`, which has taken up the message's, stand for it."""
-        message.event, message.is_copy = event, _is_copy(event)
+        message.event, message.is_copy = event, is_repetition(event)
         if event.rank != message.rank:
             self._by_rank[message.rank].remove(message)
             message.rank = event.rank
@@ -93,8 +93,8 @@ def _sources(event: Event) -> set[str]:
     return {event.source, *(source for source, _ in event.also_in)}
 
 
-def _is_copy(event: Event) -> bool:
-    """torchelastic's summary box and its error files repeat what a process printed."""
+def is_repetition(event: Event) -> bool:
+    """Whether it only repeats: torchelastic's summary box and its error files show what a process printed."""
     boxed = event.traceback is not None and event.traceback.form == "elastic-box"
     return boxed or event.source.endswith("error.json")
 
@@ -121,4 +121,4 @@ def _specific(event: Event, places: Places) -> tuple[bool, bool, bool]:
     path = places.by_source[event.source]
     own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
     own = own or event.prefix.local_rank is not None  # `--tee`: the console has it as it came, in order with the others
-    return (not _is_copy(event), own, event.prefix.actor is None)
+    return (not is_repetition(event), own, event.prefix.actor is None)

@@ -59,9 +59,10 @@ class Event:
     also_in: list[tuple[str, int | None]] = field(default_factory=list)
     quoted_by: str = ""  # printed inside another message (a Ray driver repeating a worker's error)
 
-    def key(self) -> tuple[str, int, str]:
-        """Where it stands: the stable order of events."""
-        return (self.source, self.line or 0, self.rule.id)
+    @property
+    def has_own_time(self) -> bool:
+        """Whether the line prints its time; a time taken from a line above is only the earliest that it can be."""
+        return self.prefix.stamp is not None or self.fields.get("time") is not None
 
 
 @dataclass(slots=True)

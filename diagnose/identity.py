@@ -36,8 +36,10 @@ class PathIdentity:
 
 
 _SUFFIX = lazy(r"(?:\.(?:gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$")
-# `gpu-node-07`, `dgx-731`, `h100-r5-n08`, `ip-10-77-1-11.ec2.internal`, `nid001234`; not `gpu0`, `llama3-8b`, `run-2`
+# `gpu-node-07`, `dgx-731`, `h100-r5-n08`, `ip-10-77-1-11.ec2.internal`, `nid001234`; not `gpu0`, `llama3-8b`, `run-2`;
+# of `logs-gpu-07` and `train.gpu-07` only the end
 _HOST = (
+    r"(?!logs?[-.]|(?:train|run|job|console|output|out|err|stdout|stderr)\.)"
     r"(?:[a-z][a-z0-9]{0,30}[-.]){0,4}"
     r"(?:(?:gpu)?node|host|gpuhost|server|srv|worker|dgx|hgx|compute|cn|nid|master|trainer|launcher|ip(?=-\d+-\d)|"
     r"(?:gpu|gpu-|roce|ib|n|r)(?=-?\d{2})|[abh][12348]00(?=-)|gb?200(?=-)|gh200(?=-)|mi\d00(?=-))"
@@ -166,6 +168,10 @@ def _from_words(folder: str, stem: str) -> Iterator[tuple[str, int | str]]:
 _LOG_WORD = lazy(r"[._-](?:kern|kernel|dmesg|syslog|journal|messages|console|agent)$")  # `gpu-07.kern.log`
 
 
+def _names_host(word: str) -> bool:
+    return bool(_IS_HOST.fullmatch(word)) or word.endswith(("host", "node"))
+
+
 def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
     """The host a file or the nearest folder is named after; a worker's pod is its host name too."""
     stem = _LOG_WORD.sub("", stem)
@@ -174,10 +180,12 @@ def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
         return pod
     after_word = _HOST_AFTER_WORD.fullmatch(stem)
     word = after_word["host"] if after_word else ""
-    if after_word and word and (_IS_HOST.fullmatch(word) or word.endswith(("host", "node"))):
+    if after_word and _names_host(word):
         if after_word["pid"]:  # NCCL_DEBUG_FILE=nccl.%h.%p: `nccl.gpu-07.4711.log`
             found.setdefault("pid", int(after_word["pid"]))
         return word
+    if after_word and _names_host(rest := stem[after_word.start("host") :]):  # the number is the host's: `kern-gpu-025.log`
+        return rest
     for part in (stem, *reversed(folder.split("/"))):
         match = _IS_HOST.fullmatch(part)
         if match:

@@ -58,6 +58,7 @@ def place(sources: Sequence[SourceEvents], world_size: int | None = None, rank_f
     for source in sources:
         for event in _all(source):
             _place(places, event)
+    _place_kills(places, sources)
     return places
 
 
@@ -84,7 +85,8 @@ def _override(places: Places, rank_from: str, sources: Sequence[SourceEvents]) -
 def _learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
         prefixes = [line.prefix for line in source.lines]
-        if host := places.by_source[source.name].host or _content_host(source, prefixes):
+        named = places.by_source[source.name].host
+        if host := _same_in_content(source, named) or named or _content_host(source, prefixes):
             places.source_host[source.name] = host
 
 
@@ -116,6 +118,15 @@ def _share_folder_ranks(places: Places, sources: Sequence[SourceEvents]) -> None
         known = by_folder.get(source.name.rpartition("/")[0], set())
         if len(known) == 1 and places.by_source[source.name].kind == "torchrun":
             places.source_rank.setdefault(source.name, next(iter(known)))
+
+
+def _same_in_content(source: SourceEvents, named: str | None) -> str | None:
+    """A file may be called by its host with a word in front (`train.gpu-07.out`): the file says where the name begins."""
+    if named is None:
+        return None
+    told = {str(e.fields["host"]) for e in source.events if e.fields.get("host")}
+    longer = [host for host in told if named != host and named.endswith((f".{host}", f"-{host}", f"_{host}"))]
+    return longer[0] if len(longer) == 1 else None
 
 
 def _content_host(source: SourceEvents, prefixes: Sequence[Prefix]) -> str | None:
@@ -162,14 +173,16 @@ def _learn_world(places: Places, sources: Sequence[SourceEvents], given: int | N
         places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
     elif highest >= 0:
         places.world_size, places.world_from = highest + 1, "highest rank seen"
+    hosts = set(places.source_host.values()) | {x.prefix.host for s in sources for x in s.lines if x.prefix.host}
+    named = {h for s in sources for e in s.events if e.rule.tells == "exit" and (h := _text(e.fields.get("host")))}
+    hosts |= named if len(named) > 1 else set()  # one name may be another word for the host that is known
     started = _ended_by_launcher(sources)
     if (
         places.world_from in ("", "highest rank seen")
         and started > highest + 1
-        and len(set(places.source_host.values())) <= 1
+        and len(hosts) <= 1
     ):
         places.world_size, places.world_from = started, "processes that the launcher ended"
-    hosts = set(places.source_host.values()) | {x.prefix.host for s in sources for x in s.lines if x.prefix.host}
     places.has_actors = any(_is_ray_actor(x.prefix) for s in sources for x in s.lines)
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
@@ -239,13 +252,19 @@ def _learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
                 mismatched_tasks += 1
             host = places.source_host.get(source.name)
             _remember(places, rank, host, path.local_rank, path.pid)
-    _learn_last_host(places)
+    _learn_blocks(places)
     tasks = {p.task for p in places.by_source.values() if p.task is not None}
     tasks |= {x.prefix.task for s in sources for x in s.lines if x.prefix.task is not None}
     too_few = bool(tasks) and places.world_size is not None and places.world_from != "highest rank seen" and (
         len(tasks) * 2 <= places.world_size and max(tasks) * 2 < places.world_size
     )  # fmt: skip
-    places.tasks_are_ranks = not mismatched_tasks and not too_few
+    places.tasks_are_ranks = not mismatched_tasks and not too_few and not _has_agent(sources)
+
+
+def _has_agent(sources: Sequence[SourceEvents]) -> bool:
+    """Where an agent (torchrun, DeepSpeed) starts one process for each GPU, Slurm's tasks are the agents, one a node."""
+    told = (e for s in sources for e in s.events if e.rule.tells in ("exit", "signal-sent"))
+    return any(e.fields.get("local_rank") is not None or isinstance(e.fields.get("pid"), int) for e in told)
 
 
 def pci_address(text: object) -> str:
@@ -272,18 +291,27 @@ def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
             places.rank_of_pci.setdefault((place, pci), rank)
 
 
-def _learn_last_host(places: Places) -> None:
-    """Where all hosts but one hold known blocks of ranks, the ranks that are left belong to that one, in order."""
-    hosts = set(places.source_host.values()) | set(places.host_of.values()) | places.hosts_seen
-    placed = set(places.host_of.values())
-    left = sorted(set(range(min(places.world_size or 0, MAX_LEFT))) - set(places.host_of))
-    empty = hosts - placed
-    per_host = (places.world_size or 0) // max(len(hosts), 1)
-    if len(empty) != 1 or len(left) != per_host or not left or left[-1] - left[0] + 1 != len(left):
+def _learn_blocks(places: Places) -> None:
+    """Launchers give each host a block of ranks that follow one another, all of the same size: the rest can be told."""
+    hosts = sorted(set(places.source_host.values()) | set(places.host_of.values()) | places.hosts_seen)
+    world = min(places.world_size or 0, MAX_LEFT)
+    size = world // max(len(hosts), 1)
+    if len(hosts) < 2 or not size or size * len(hosts) != world or not _fit_blocks(places, size):
         return
-    host = next(iter(empty))
-    for local, rank in enumerate(left):
-        _remember(places, rank, host, local, None)
+    block_of = {host: rank // size for rank, host in places.host_of.items()}
+    empty, left = set(hosts) - set(block_of), set(range(len(hosts))) - set(block_of.values())
+    if len(empty) == 1 and len(left) == 1:
+        block_of[empty.pop()] = left.pop()
+    for host, block in block_of.items():
+        for local in range(size):
+            _remember(places, block * size + local, host, local, None)
+
+
+def _fit_blocks(places: Places, size: int) -> bool:
+    """Whether all that is known of ranks, hosts and local ranks agrees with blocks of this size."""
+    blocks = {(rank // size, host) for rank, host in places.host_of.items()}
+    alone = len({block for block, _ in blocks}) == len({host for _, host in blocks}) == len(blocks)
+    return alone and all(rank % size == local for rank, local in places.local_of.items())
 
 
 def _learn_event(places: Places, event: Event) -> None:
@@ -353,6 +381,16 @@ def _place(places: Places, event: Event) -> None:
             event.local_rank = places.local_of.get(event.rank)
 
 
+def _place_kills(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """A log of the whole cluster (Slurm's controller, Kubernetes events) names the host of which it tells."""
+    hosts = set(places.source_host.values()) | set(places.host_of.values()) | places.hosts_seen
+    for event in (e for s in sources for e in s.events if e.rule.tells == "killed" and e.host is None):
+        named = hosts.intersection(WORDS.findall(event.raw))
+        if len(named) == 1:
+            event.host, event.host_from = named.pop(), "the message"
+
+
+WORDS = lazy(r"[\w.-]+")
 SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
 
 
@@ -391,6 +429,8 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the process id", places.rank_of_pid.get((host, pid))
         if prefix.actor is None or prefix.ip is None:
             yield "the process id", places.rank_of_pid.get(("", pid))
+    if not about_other and path.pid is not None:  # the message may tell of a child of the process whose file this is
+        yield "the file's process id", places.rank_of_pid.get((host, path.pid), places.rank_of_pid.get(("", path.pid)))
     if prefix.actor is not None and prefix.pid is not None:
         yield "the actor", places.rank_of_actor.get((prefix.actor, prefix.pid, prefix.ip or ""))
     if about_other and event.rule.tells != "exit":

@@ -79,7 +79,7 @@ def _consequences(job: Job) -> dict[int, int]:
     """How directly ends speak that cannot have begun it, by the event's id.
 
     Of a rank that had waited in vain before, or ordered after a process had failed: a symptom. Of a rank that its
-    launcher was ending already (SIGTERM, then SIGKILL): nothing.
+    launcher was ending (SIGTERM, then SIGKILL): nothing.
     """
     waited = {e.rank for e in job.telling("collective-timeout") if e.rank is not None}
     exits = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e)]
@@ -89,7 +89,21 @@ def _consequences(job: Job) -> dict[int, int]:
     told = [e for e in job.telling("signal-received") if first.get(e.source, e.line or 0) < (e.line or 0)]
     ended = {e.rank for e in job.telling("signal-sent") if e.rank is not None}
     late = {id(e): 1 for e in (*told, *(x for x in exits if x.rank in waited))}
-    return late | {id(e): 0 for e in exits if e.rank in ended}
+    late |= {id(e): 0 for e in (*exits, *job.telling("exit")) if e.rank in ended}
+    return late | {id(e): 0 for e in _last_gasps(job, ended)}
+
+
+def _last_gasps(job: Job, ended: set[int]) -> list[Event]:
+    """What threads of a process that its launcher is ending print of one another."""
+    closing: dict[str, int] = {}
+    for e in job.telling("signal-sent"):
+        closing[e.source] = min(closing.get(e.source, e.line or 0), e.line or 0)
+    echoes = [e for e in job.failures() if e.role == "symptom" and e.cause == EXCEPTION and e.traceback is not None]
+    return [
+        e
+        for e in echoes
+        if e.rank in ended or (e.rank is None and closing.get(e.source, 1 << 62) < (e.line or 0))
+    ]
 
 
 def _add(suspect: Suspect, event: Event, at_most: int | None) -> None:

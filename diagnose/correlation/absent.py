@@ -20,23 +20,33 @@ from .finding import Exhibit, Finding
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 BEGAN_BEFORE_S = 300.0
+GROUPS_SHARE = 0.13  # of them, where membership in the groups is not known
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
 SLOW_STORAGE = ("saving", "loading")
 WORDS = {
     "saving": "was saving", "loading": "was loading", "evaluating": "was evaluating", "tokenising": "was tokenising",
-    "compiling": "was compiling", "downloading": "was downloading", "generating": "was generating", "waiting": "waited",
+    "compiling": "was compiling", "downloading": "was downloading", "generating": "was generating",
+    "waiting": "was waiting for something else",
 }  # fmt: skip
 
 
 def find(job: Job) -> Iterator[Finding]:
-    """Yield one finding for the first process group in which few known ranks are absent."""
-    for table in collective_tables(job):
-        if job.context.world_size == 1 or _is_deduplicated(job):
-            return
+    """Yield one finding for the first process group in which few known ranks are absent, else for all groups together."""
+    tables = collective_tables(job)
+    if not tables or job.context.world_size == 1 or _is_deduplicated(job):
+        return
+    for table in [*filter(_is_whole_world, tables), *_all_together(tables)]:
         absent = _absent(job, table)
         if absent:
             yield _finding(job, table, absent)
             return
+
+
+def _all_together(tables: list[GroupTable]) -> list[GroupTable]:
+    """Tensor, pipeline and data groups wait for one another: a rank that waits in none of them holds up all."""
+    if len(tables) < 2 and all(map(_is_whole_world, tables)):
+        return []
+    return [GroupTable(tables[0].group, {r: stuck for t in reversed(tables) for r, stuck in t.stuck.items()}, is_all=True)]
 
 
 def _is_deduplicated(job: Job) -> bool:
@@ -45,19 +55,31 @@ def _is_deduplicated(job: Job) -> bool:
 
 
 def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
-    reported = {
-        e.rank for e in job.telling("collective-timeout", "collective-status", "heartbeat") if e.rank is not None
-    }
-    if not table.stuck or not _is_whole_world(job, table):
-        return []
+    reported = _reported(job, table)
     world = job.world_size or len(job.ranks)
     alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and _is_alive(job, info)]
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
     alive = alive or _unheard(job, table, reported, world)
     alive = [info for info in alive if _is_dead(job, info)] or alive  # the others of its host were ended for its sake
-    few = 0 < len(alive) <= max(1, MAX_SHARE * world) and len(reported) >= len(alive)
+    share = GROUPS_SHARE if table.is_all else MAX_SHARE
+    few = 0 < len(alive) <= max(1, share * world) and len(reported) >= len(alive)
     return alive if few and (len(reported) > 1 or world == 2) else []
+
+
+def _reported(job: Job, table: GroupTable) -> set[int]:
+    """The ranks that say of themselves that they wait, or have come as far as the others that do."""
+    told = {e.rank for e in job.telling("collective-timeout", "heartbeat") if e.rank is not None}
+    status = [e for e in job.telling("collective-status") if e.rank is not None and e.rank not in told]
+    return told | {e.rank for e in status if e.rank is not None and not _is_behind(e, table)}
+
+
+def _is_behind(status: Event, table: GroupTable) -> bool:
+    """Another rank's signal makes a rank dump its state as well, which may tell that it never came to the collective."""
+    enqueued, seq = status.fields.get("last_enqueued"), table.majority("seq")
+    pg = status.fields.get("pg")
+    same_group = pg is None or table.group in ("", str(pg))
+    return isinstance(enqueued, int) and isinstance(seq, int) and same_group and enqueued < seq
 
 
 def _had_ended(job: Job, info: RankInfo, fired: float | None, table: GroupTable) -> bool:
@@ -76,8 +98,8 @@ def _had_ended(job: Job, info: RankInfo, fired: float | None, table: GroupTable)
 
 def _is_dead(job: Job, info: RankInfo) -> bool:
     """Whether it is known to have failed by itself, and not to have been ended by its launcher."""
-    ends = [e for e in job.telling("exit") if e.rank == info.rank and e.role in FAILING]
-    return bool(ends) and not any(is_terminated(e) for e in ends)
+    ends = [e for e in job.telling("exit", "signal-sent") if e.rank == info.rank and e.role in FAILING]
+    return bool(ends) and not any(is_terminated(e) or e.rule.tells == "signal-sent" for e in ends)
 
 
 def _is_of_host(event: Event, info: RankInfo) -> bool:
@@ -94,7 +116,7 @@ def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> lis
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == 2 else []
 
 
-def _is_whole_world(job: Job, table: GroupTable) -> bool:
+def _is_whole_world(table: GroupTable) -> bool:
     """Whether the group is the default one: the number of a rank within it equals its number in the job."""
     checked = [s for s in table.stuck.values() if isinstance(s.event.fields.get("group_rank"), int)]
     return all(s.event.fields["group_rank"] == s.rank for s in checked)
@@ -126,7 +148,7 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     why += f" and {WORDS[doing.rule.activity]}." if doing and doing.rule.activity else "."
     shown = [Exhibit.of_event(doing)] if doing else _last_words(job, absent[0])
     fields = {**usual.event.fields, "activity": doing.rule.activity if doing else None}
-    onset = doing.onset if doing and doing.onset is not None else usual.event.onset
+    onset = next((e.onset for e in (doing, usual.event) if e and e.onset is not None and e.has_own_time), None)
     return Finding(
         cause, why, (*shown, Exhibit.of_event(usual.event)), ranks, onset=onset, fields=fields, question="absent"
     )

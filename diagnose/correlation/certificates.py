@@ -19,7 +19,8 @@ SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137"}
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding for each kill that names a host, but no rank, where just one rank died by SIGKILL there."""
     kills = [e for e in job.telling("killed") if e.rank is None and e.cause is not None]
-    dead = [e for e in job.telling("exit") if e.rank is not None and is_sigkill(e)]
+    ended = {e.rank for e in job.telling("signal-sent")}  # by their own launcher
+    dead = [e for e in job.telling("exit") if e.rank is not None and is_sigkill(e) and e.rank not in ended]
     for kill in kills:
         ranks = {e.rank for e in dead if _same_place(kill, e)}
         if len(ranks) == 1 and kill.cause is not None:

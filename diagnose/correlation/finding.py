@@ -50,6 +50,7 @@ class Finding:
     explains_all: bool = True  # False: one possible reading beside others
     fields: dict[str, Any] = field(default_factory=dict, hash=False)
     question: str = ""  # the correlator that asked
+    reads: tuple[str, ...] = ()  # what the lines tell that it is drawn from: they say the same, less exactly
 
 
 def exhibits(events: Sequence[Event], most: int = 6) -> tuple[Exhibit, ...]:

@@ -43,7 +43,8 @@ def find(job: Job) -> Iterator[Finding]:
     onset = min((e.onset for e in events if e.onset is not None), default=None)
     certainty: Certainty = "certain" if ranks else "likely"
     yield Finding(
-        cause, why, shown, ranks, certainty=certainty, onset=onset, fields=dict(events[0].fields), question="fingerprints"
+        cause, why, shown, ranks, certainty=certainty, onset=onset, fields=dict(events[0].fields),
+        question="fingerprints", reads=("collective-mismatch",),
     )  # fmt: skip
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..attempts import FAILING, is_terminated
 from ..events import Event
 from ..job import Job
 from .finding import Finding, exhibits
@@ -19,6 +20,8 @@ def find(job: Job) -> Iterator[Finding]:
     if not told or any(
         _came_before(job, e, told[0]) for e in job.failures() if e.role == "cause" and e.rule.tells is None
     ):
+        return
+    if any(_had_died(job, e, told[0]) for e in job.telling("exit") if e.role in FAILING and not is_terminated(e)):
         return
     names = sorted({str(e.fields.get("signal")) for e in told if e.fields.get("signal")})
     why = f"The launcher was told to stop (signal {', '.join(names) or 'unknown'}) before any process had failed."
@@ -32,3 +35,12 @@ def _came_before(job: Job, event: Event, told: Event) -> bool:
     if event.onset is None or told.onset is None:
         return True
     return event.onset < told.onset + job.clocks.uncertainty_s(event, told)
+
+
+def _had_died(job: Job, end: Event, told: Event) -> bool:
+    """A process that ended by itself before is what the launcher, or the scheduler after it, answered."""
+    if end.source == told.source:
+        return (end.line or 0) < (told.line or 0)
+    if end.onset is None or told.onset is None or end.prefix.stamp is None:
+        return False
+    return end.onset < told.onset - job.clocks.uncertainty_s(end, told)

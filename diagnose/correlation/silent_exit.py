@@ -1,33 +1,33 @@
 """Who left with an error code and no word?
 
 The launcher prints exit codes. A rank that failed and printed nothing, where all the others that failed say that they lost
-a peer or waited in vain, is the one that left first: `sys.exit(13)` in the program, a wrapper script, a library's `_exit`.
+a peer or waited in vain, or were ended by their launcher, is the one that left first: `sys.exit(13)` in the program, a
+wrapper script, a library's `_exit`. Words of which nobody knows the rank may be its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..attempts import is_terminated
 from ..events import Event
-from ..job import Job
+from ..job import CERTIFICATES, Job
 from .finding import Exhibit, Finding
 
 CAUSE = "process.exit-code"
-CERTIFICATES = ("exit", "signal-sent")
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
 
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where exactly one rank ended with an error code and says nothing."""
     ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)]
-    wordless = {e.rank for e in ends if job.is_heard(e.rank) and not _words(job, e.rank)}
-    others = {e.rank for e in job.telling(*LOST) if e.rank is not None} - wordless
-    if len(wordless) != 1 or not others:
+    wordless = {e.rank for e in ends if _is_listened_to(job, e) and not _words(job, e)}
+    if len(wordless) != 1 or not _others_followed(job, wordless):
         return
     rank = next(r for r in wordless if r is not None)
     end = min((e for e in ends if e.rank == rank), key=lambda e: (e.time or 0.0, e.source, e.line or 0))
     code = end.fields.get("exit_code")
-    why = f"Rank {rank} ended with code {code} and printed no reason; the others that failed only lost it."
+    why = f"Rank {rank} ended with code {code} and printed no reason; the others only lost it or were ended after it."
     yield Finding(
         CAUSE, why, (Exhibit.of_event(end),), (rank,), onset=end.onset, fields=end.fields, question="silent_exit"
     )
@@ -38,7 +38,38 @@ def _is_error(event: Event) -> bool:
     return isinstance(code, int) and 0 < code < 128
 
 
-def _words(job: Job, rank: int | None) -> list[Event]:
-    """What the rank itself says of its failure."""
-    info = job.ranks.get(rank) if rank is not None else None
-    return [e for e in info.failures() if e.rule.tells not in CERTIFICATES] if info else []
+def _is_listened_to(job: Job, end: Event) -> bool:
+    """Whether what the rank prints would be here: it has lines or a file of its own, or the console is that of its host."""
+    if job.is_heard(end.rank):
+        return True
+    for source in job.sources:
+        path = job.places.by_source[source.name]
+        if path.local_rank is not None and path.local_rank == end.local_rank and _is_there(job, source.name, end):
+            return True
+    console = next(s for s in job.sources if s.name == end.source)
+    if end.source in job.places.source_rank:
+        return False
+    return bool(console.progress) or any(e.rank is not None and e.rule.tells in (*LOST, "identity") for e in console.events)
+
+
+def _is_there(job: Job, source: str, end: Event) -> bool:
+    return job.places.source_host.get(source) == end.host or job.places.is_one_node
+
+
+def _others_followed(job: Job, left: set[int | None]) -> bool:
+    """Whether the others lost it or were ended."""
+    lost = any(e.rank not in left for e in job.telling(*LOST))
+    return lost or any(e.rule.tells == "signal-sent" or is_terminated(e) for e in job.telling("signal-sent", "exit"))
+
+
+def _words(job: Job, end: Event) -> list[Event]:
+    """What the rank itself says of its failure, or somebody on its host whose rank is not known."""
+    closing = [e.line or 0 for e in job.telling("signal-sent") if e.source == end.source]
+    closed = min(closing, default=1 << 62)
+    return [
+        e
+        for e in job.failures()
+        if e.rule.tells not in CERTIFICATES
+        and (e.rank == end.rank or (e.rank is None and e.host in (end.host, None)))
+        and not (e.source == end.source and e.role != "cause" and (e.line or 0) > closed)
+    ]
