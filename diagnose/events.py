@@ -120,7 +120,7 @@ class EventReader:
 
 def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
     """Dumps of live threads, where the scan met the mark of one."""
-    if not any(rule == STACK for rule, _ in scan.tallies):
+    if scan.kind != "json-stacks" and not any(rule == STACK for rule, _ in scan.tallies):
         return []
     from .stacks import find_stacks
 

@@ -6,12 +6,13 @@ whichever way the tool printed them.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from diagnose.prefixes import Line, speaker_key
+from diagnose.traces.json_stacks import read_json_stacks
+from diagnose.traces.stack_dump import StackDump, StackThread, with_main
 from diagnose.traces.stack_forms import (
     ProcessHead,
     StackFrame,
@@ -26,41 +27,13 @@ from diagnose.traces.stack_forms import (
 __all__ = ["StackDump", "StackFrame", "StackThread", "find_stacks"]
 
 _NOISE_LINES = 3  # other writers' lines tolerated inside one dump
-_JSON_CHARS = 64 << 20  # a py-spy dump in JSON is some 100 KiB; beyond this it is something else
 _RANK_LINES = 3  # `=== rank 3 pid 6891 ===` stands right above the dump
 _FRAMES = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class StackThread:
-    """One thread; `state` is the tool's word (`idle`, `active+gil`, `current`), frames are outermost first."""
-
-    name: str
-    thread_id: str
-    state: str
-    is_main: bool
-    frames: tuple[StackFrame, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class StackDump:
-    """One process at one moment; `rank` is a hint from the prefix or a heading, None when only the pid tells."""
-
-    form: str
-    pid: int | None
-    rank: int | None
-    local_rank: int | None
-    cmdline: str
-    threads: tuple[StackThread, ...]
-    line: int
-    end_line: int
-    reason: str
-    speaker: str
-
-
 def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
     """Find every stack dump in the lines of one source, in the order of their first lines."""
-    dumps = _read_pyspy_json(lines)
+    dumps = read_json_stacks(lines)
     if dumps:
         return dumps
     readers: dict[str, _Reader] = {}
@@ -216,7 +189,7 @@ class _Reader:
 
     def close(self) -> None:
         """End the open dump, if it has any frame or says why the process died."""
-        head, threads = self._head, _with_main([t.close() for t in self._threads])
+        head, threads = self._head, with_main([t.close() for t in self._threads])
         pids = [t.head.pid for t in self._threads if t.head.pid is not None]
         self._head, self._threads = None, []
         if head is None or not (threads or (head.form == "faulthandler" and head.reason)):
@@ -237,53 +210,3 @@ class _Reader:
                 self._speaker,
             )
         )
-
-
-def _with_main(threads: list[StackThread]) -> tuple[StackThread, ...]:
-    """Mark the main thread where the tool does not name it: its outermost frame is the module's own code."""
-    if any(t.is_main for t in threads):
-        return tuple(threads)
-    for i in reversed(range(len(threads))):
-        if any(f.function in ("<module>", "main", "__libc_start_main", "_start") for f in threads[i].frames[:3]):
-            threads[i] = replace(threads[i], is_main=True)
-            break
-    return tuple(threads)
-
-
-def _read_pyspy_json(lines: Sequence[Line]) -> list[StackDump]:
-    first = next((line for line in lines if line.raw.strip()), None)
-    if first is None or not first.raw.lstrip().startswith("["):
-        return []
-    if not any('"thread_id"' in line.raw or '"frames"' in line.raw for line in lines[:40]):
-        return []
-    text = "\n".join(line.raw for line in lines)
-    if len(text) > _JSON_CHARS:
-        return []
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
-        return []
-    by_pid: dict[int, list[StackThread]] = {}
-    for thread in body if isinstance(body, list) else []:
-        if isinstance(thread, dict) and isinstance(thread.get("frames"), list) and isinstance(thread.get("pid"), int):
-            by_pid.setdefault(thread["pid"], []).append(_json_thread(thread))
-    end = lines[-1].number
-    return [
-        StackDump("py-spy-json", pid, first.prefix.rank, None, "", _with_main(by_pid[pid]), first.number, end, "", "")
-        for pid in sorted(by_pid)
-    ]
-
-
-def _json_thread(thread: dict[str, object]) -> StackThread:
-    name = str(thread.get("thread_name") or "")
-    state = ("active" if thread.get("active") else "idle") + ("+gil" if thread.get("owns_gil") else "")
-    printed = thread.get("frames")
-    frames = [_json_frame(f) for f in printed if isinstance(f, dict)] if isinstance(printed, list) else []
-    thread_id = str(thread.get("os_thread_id") or thread.get("thread_id") or "")
-    return StackThread(name, thread_id, state, name == "MainThread", tuple(reversed(frames)))
-
-
-def _json_frame(frame: dict[str, object]) -> StackFrame:
-    line = frame.get("line")
-    file = str(frame.get("short_filename") or frame.get("filename") or frame.get("module") or "")
-    return StackFrame(str(frame.get("name") or "??"), file, line if isinstance(line, int) else None)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from .test_stacks import PYSPY, dump_of
+from diagnose.stacks import find_stacks
+
+from .test_stacks import PYSPY, dump_of, lines_of
 
 PREFIXES = [
     "(TrainWorker pid=28717, ip=10.0.0.2) ",
@@ -198,3 +200,10 @@ def test_ray_stack():
     )
 
     assert (6889, "ray::TrainWorker.step") == (dump.pid, dump.cmdline)
+
+
+def test_pyspy_json_of_several_processes_in_one_file():
+    thread = '[\n  {\n    "pid": %d,\n    "thread_id": 1,\n    "thread_name": "MainThread",\n    "frames": []\n  }\n]\n'
+    found = find_stacks(lines_of(thread % 7 + thread % 8))
+
+    assert [(7, 1, 8), (8, 9, 16)] == [(dump.pid, dump.line, dump.end_line) for dump in found]

@@ -11,7 +11,7 @@ from typing import Literal
 
 from ..lazy_pattern import lazy
 
-Kind = Literal["text", "markdown", "recorder", "scan", "json-error", "context", "code", "prose", "binary"]
+Kind = Literal["text", "markdown", "recorder", "scan", "json-error", "json-stacks", "context", "code", "prose", "binary"]
 Compression = Literal["gzip", "bzip2", "xz", "zstd"]
 Container = Literal["tar", "zip"]
 Encoding = Literal["utf-8", "utf-16-le", "utf-16-be"]
@@ -111,10 +111,8 @@ _CONTEXT = frozenset(
 )
 # `kubectl get pod -o yaml|json` is a report of what happened (`reason: OOMKilled`), not a configuration.
 _KUBERNETES = lazy(rb"(?m)^ {0,8}\"?kind\"?: ?\"?(?:Pod|Event|Node|List|PodList|EventList|NodeList)\b")
-_JSON_LOG = lazy(
-    rb"\s{0,16}\{[^\n]{0,4000}\"(?:log|message|msg|MESSAGE|line|text|event)\" ?: ?(?:\"|\[\d)"
-    rb"|\s{0,16}\[\s{0,16}\{\s{0,16}\"(?:pid|thread_id|thread_name)\""  # `py-spy dump --json`
-)
+_JSON_LOG = lazy(rb"\s{0,16}\{[^\n]{0,4000}\"(?:log|message|msg|MESSAGE|line|text|event)\" ?: ?(?:\"|\[\d)")
+_JSON_STACKS = lazy(rb"\[\s{0,16}\{\s{0,16}\"(?:pid|thread_id|thread_name)\"")  # `py-spy dump --json`
 _RECORDER_KEYS = (
     b"pg_config",
     b"pg_status",
@@ -194,7 +192,7 @@ def kind_of(head: bytes, name: str) -> tuple[Kind, str | None]:
 
 
 def _dump_kind(head: bytes, name: str) -> Kind | None:
-    """Recognises the machine-written inputs: recorder dumps, saved scans, torchelastic's error.json."""
+    """Recognises the machine-written inputs: recorder dumps, saved scans, stacks, torchelastic's error.json."""
     if _is_pickle(head):
         named = _RECORDER_NAME.search(name) is not None
         return "recorder" if named or any(key in head for key in _RECORDER_KEYS) else None
@@ -205,6 +203,8 @@ def _dump_kind(head: bytes, name: str) -> Kind | None:
         return "scan"
     if _ERROR_JSON.match(text) and (b"extraInfo" in text or b"py_callstack" in text or name.endswith("error.json")):
         return "json-error"
+    if _JSON_STACKS.match(text) and b'"thread_id"' in text:
+        return "json-stacks"
     config = any(key in text for key in (b'"pg_config"', b'"pg_status"', b'"comm_lib_version"', b'"nccl_version"'))
     entry = any(key in text for key in (b'"collective_seq_id"', b'"record_id"', b'"profiling_name"'))
     return "recorder" if entry or (config and (b'"entries"' in text or b'"ranks"' in text)) else None

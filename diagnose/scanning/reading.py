@@ -21,6 +21,7 @@ __all__ = ["Deadline", "Progress", "read_all"]
 
 MAX_DUMP_BYTES = 512 << 20
 MAX_ERROR_JSON_BYTES = 1 << 20
+MAX_STACKS_BYTES = 16 << 20  # of a process's threads in JSON, a hundred times what a thousand threads take
 MAX_CONTEXT_LINES = 4000  # of a configuration file
 NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
 UNREAD = "not read: the budget of time was used up"
@@ -90,7 +91,9 @@ def _read_now(
     if source.kind == "scan":
         return _read_scan(scan, source)
     if source.kind == "json-error":
-        return [_read_error_json(source)]
+        return [_read_whole(source, MAX_ERROR_JSON_BYTES, lambda text: [text])]
+    if source.kind == "json-stacks":
+        return [_read_whole(source, MAX_STACKS_BYTES, lambda text: text.split("\n"))]
     if source.kind == "context":
         # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
         scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
@@ -165,18 +168,18 @@ def _joined(source: Source, parts: list[SourceScan]) -> SourceScan:
 # --- what is no log ---------------------------------------------------------------------------------------------
 
 
-def _read_error_json(source: Source) -> SourceScan:
-    """Torchelastic's `error.json`: kept whole as line 1, since its traceback is read from the JSON."""
+def _read_whole(source: Source, most: int, lines_of: Callable[[str], list[str]]) -> SourceScan:
+    """Keep a file of JSON whole, since it is read as JSON; torchelastic's `error.json` as line 1."""
     found = SourceScan(source.name, source.kind)
     try:
         stream = source.open()
-        data = _read_limited(stream.read, MAX_ERROR_JSON_BYTES)
+        data = _read_limited(stream.read, most)
         stream.close()
     except OSError as error:
         found.gaps.append(f"reading stopped: {error.strerror or error}")
         return found
     found.bytes, found.lines, found.ends_line = len(data), data.count(b"\n"), data.endswith(b"\n")
-    found.windows.first = [(1, data.decode("utf-8", "replace"))]
+    found.windows.first = list(enumerate(lines_of(data.decode("utf-8", "replace")), 1))
     found.gaps += source.damage
     return found
 

@@ -33,7 +33,8 @@ HEAD_BYTES = 512  # of a passage: who speaks
 MAX_NAMED = 4  # ranks that a line names
 # Tells speakers apart that no prefix names: `rank 3`, `Thread 4711 (idle)`, `Thread 0x00007f11 (most recent call first)`.
 WHO = lazy(
-    rb"\b(?:(?i:rank|pid|task|gpu)[\s:=_]{0,3}(?=\d)|(?:Thread|Current thread|LWP) (?:0x)?(?=[0-9a-fA-F]))([0-9a-fA-F]{1,16})"
+    rb"\b(?:(?i:rank|pid|task|gpu)[\s:=_]{0,3}(?=\d)|(?:Thread|Current thread|LWP) (?:0x)?(?=[0-9a-fA-F]))"
+    rb"([0-9a-fA-F]{1,16})"
 )
 
 
