@@ -112,8 +112,15 @@ def _tar_members(stream: Stream, damage: list[str]) -> Iterator[tuple[Member, li
         damage.append(f"the archive is damaged or cut short after {last} ({error})")
 
 
+class _Spool(tempfile.SpooledTemporaryFile[bytes]):
+    """Says that it can seek, which `zipfile` asks of every file and which Python 3.10's spool does not answer."""
+
+    def seekable(self) -> bool:
+        return True
+
+
 def _zip_members(stream: Stream, damage: list[str]) -> Iterator[tuple[Member, list[str]]]:
-    with tempfile.SpooledTemporaryFile(SPOOL_BYTES) as spool:
+    with _Spool(SPOOL_BYTES) as spool:
         seekable = _seekable(stream, cast(IO[bytes], spool))
         if seekable is None:
             damage.append(f"a zip archive of more than {MAX_SPOOLED_BYTES >> 30} GiB inside another one")
