@@ -69,8 +69,8 @@ def _events(source: SourceEvents) -> Iterable[Event]:
 def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
     years: Counter[int] = Counter()
     for source in sources:
-        for line in source.lines:
-            stamp = line.prefix.stamp
+        stated = (_stated(e) for e in source.events)  # torchrun's summary prints a year where glog prints none
+        for stamp in (*(line.prefix.stamp for line in source.lines), *stated):
             if stamp and stamp.has_year:
                 years[datetime.fromtimestamp(stamp.seconds, timezone.utc).year] += 1
     if years:

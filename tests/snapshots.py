@@ -13,10 +13,10 @@ def is_updating() -> bool:
     return bool(os.environ.get("UPDATE_SNAPSHOTS"))
 
 
-def assert_approved(name: str, text: str) -> None:
+def assert_approved(name: str, text: str, folder: Path = FOLDER) -> None:
     """Compare with the approved text of this name."""
-    path = FOLDER / name
+    path = folder / name
     if is_updating():
-        FOLDER.mkdir(exist_ok=True)
+        folder.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     assert path.read_text(encoding="utf-8") == text, f"look at the difference; UPDATE_SNAPSHOTS=1 approves {path.name}"

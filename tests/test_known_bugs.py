@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from diagnose.catalogue import rule_folders
 from diagnose.facts.gathering import facts_of
 from diagnose.known_bugs.by_version import TABLE as BY_VERSION
 from diagnose.known_bugs.conditions import condition_holds, judge, settling_command
 from diagnose.known_bugs.matching import BUGS, TABLE, details, fixes_of, standing
 from diagnose.known_bugs.versions import is_range
 from diagnose.rule import Rule
+from diagnose.words.phrasebook import read_phrasebook
 
 from .incident_pipe import catalogue, look, write
 
@@ -65,6 +69,15 @@ def test_a_row_has_versions_a_source_and_a_consequence(row: dict[str, object]) -
 def test_no_row_of_the_table_is_without_its_rule() -> None:
     names = {name.rpartition("/")[2] for name in RULES}
     assert set() == set(fixes_of(catalogue())) - names and TABLE in catalogue().tables
+
+
+@pytest.mark.parametrize("row", [*fixes_of(catalogue()).values(), *ROWS], ids=lambda r: r.get("rule") or r["bug"])
+def test_what_to_do_about_a_bug_reads_in_chinese_too(row: Mapping[str, str]) -> None:
+    book = read_phrasebook(rule_folders())
+    said = [book.value(row["way_round"])] if row.get("way_round") else []
+    if row.get("bug"):
+        said += [book.sentence(row["title"]), book.sentence(f"{row['effect'][:1].upper()}{row['effect'][1:]}.")]
+    assert [text for text in said if not re.search(r"[\u4e00-\u9fff]", text)] == []
 
 
 # --- the decision -------------------------------------------------------------------------------------------------

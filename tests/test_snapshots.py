@@ -1,4 +1,7 @@
-"""The reports on five real and simulated jobs, as somebody read and approved them; see `snapshots.py`."""
+"""Reports as somebody read and approved them: five jobs in every form, and the six documented incidents in full.
+
+The report on an incident lies beside its logs, in English and in Chinese; see `snapshots.py` for approving.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import json
 import pytest
 
 from diagnose import diagnose, render
-from diagnose.redaction import redact
+from diagnose.redaction import describe, redact
 from diagnose.report import Report, dumps
 
 from .command_line import FIXTURES
@@ -45,3 +48,15 @@ def test_json(told):
     value = json.loads(dumps(redact(report, privacy=False)[0]))
     value["stats"].pop("seconds")
     assert_approved(f"{name}.json", json.dumps(value, ensure_ascii=False, indent=1) + "\n")
+
+
+INCIDENTS = sorted(p.name for p in FIXTURES.glob("incidents-*") if "-twin-" not in p.name)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+@pytest.mark.parametrize("name", INCIDENTS)
+def test_full_report_on_an_incident(name, lang, monkeypatch):
+    monkeypatch.chdir(FIXTURES / name)
+    report, counts = redact(diagnose("logs", lang=lang), privacy=True)
+    page = render(report, "markdown", full=True, lang=lang, redacted=describe(counts))
+    assert_approved("report.md" if lang == "en" else "report.zh.md", page, FIXTURES / name)

@@ -12,8 +12,10 @@ from typing import Any
 
 from ..facts.store import Facts
 from ..telling.report_parts import Evidence, Notice, RemedyStep
+from .batch import Setting, nearest_with_micro
 from .step import Advice, whole
 
+COUNT_GPUS = "ray status; ray list nodes --detail | grep -E 'node_ip|GPU'; nvidia-smi -L   # on each node"
 ROLES = ("actor", "critic", "ref", "reward")
 
 
@@ -75,7 +77,10 @@ def resource_advice(_cause: str, fields: Mapping[str, Any], facts: Facts) -> tup
     sum_text = _sum(asked) if asked else str(wanted)
     if wanted > present:
         text = f"{sum_text} GPUs are asked for, {present} exist: {wanted - present} too many. {_less(asked, present)}"
-        return (Advice("now", text, "ray status; nvidia-smi -L", replaces=True), *_device_advice(fields, facts))
+        smaller = _smaller(asked, present)
+        steps = [Advice("now", text + _batch_follows(smaller, facts), _flags(smaller, facts), replaces=True)]
+        steps.append(Advice("now", "Or find the missing ones: which node offers fewer than the others?", COUNT_GPUS))
+        return (*steps, *_device_advice(fields, facts))
     text = f"{sum_text} GPUs are asked for, {present} exist: {present - wanted} stay idle."
     return (Advice("fix", text), *_device_advice(fields, facts))
 
@@ -97,18 +102,47 @@ def _sum(asked: tuple[Demand, ...]) -> str:
     return f"{' + '.join(parts)} = {total}"
 
 
+def _smaller(asked: tuple[Demand, ...], present: int) -> Demand | None:
+    """What would fit in the place of one demand: as many nodes, with fewer GPUs each."""
+    if len(asked) == 1 and present >= asked[0].nodes > 0:
+        return Demand(asked[0].role, asked[0].nodes, present // asked[0].nodes)
+    return None
+
+
 def _less(asked: tuple[Demand, ...], present: int) -> str:
     """What would fit: smaller nodes for a launch, colocation for roles."""
-    if len(asked) == 1 and asked[0].nodes > 0 and present >= asked[0].nodes:
-        per_node = present // asked[0].nodes
-        return (
-            f"{asked[0].nodes} nodes x {per_node} GPUs = {asked[0].nodes * per_node} would fit; or add the missing "
-            "ones."
-        )
+    smaller = _smaller(asked, present)
+    if smaller:
+        return f"{smaller.nodes} nodes x {smaller.per_node} GPUs = {smaller.gpus} would fit."
     largest = max((d.gpus for d in asked), default=0)
     if len(asked) > 1 and largest <= present:
         return f"Colocating the roles would need {largest} (--colocate_all_models); or give each role fewer GPUs."
     return "Ask for fewer, or add the missing ones."
+
+
+def _batch_follows(smaller: Demand | None, facts: Facts) -> str:
+    """The global batch that fits the smaller world, where the present one does not."""
+    near = _batch_of(smaller, facts)
+    train, micro = facts.number("train_batch_size"), facts.number("micro_batch_size")
+    if smaller is None or near is None or near.train == train:
+        return ""
+    return f" The batch has to follow: {train} is no multiple of {micro} x {smaller.gpus}; {near} fits."
+
+
+def _batch_of(smaller: Demand | None, facts: Facts) -> Setting | None:
+    train, micro = facts.number("train_batch_size"), facts.number("micro_batch_size")
+    if smaller is None or not train or not micro or smaller.role not in ("actor", "launch"):
+        return None
+    return nearest_with_micro(train, micro, smaller.gpus)[0]
+
+
+def _flags(smaller: Demand | None, facts: Facts) -> str | None:
+    """The smaller demand as flags, for the framework of which we know them."""
+    if smaller is None or facts.get("framework") != "openrlhf" or smaller.role not in ROLES:
+        return None
+    flags = f"--{smaller.role}_num_nodes {smaller.nodes} --{smaller.role}_num_gpus_per_node {smaller.per_node}"
+    near = _batch_of(smaller, facts)
+    return f"{flags} --train_batch_size {near.train}" if near else flags
 
 
 def _device_advice(fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:

@@ -247,7 +247,7 @@ def _remedy(
     cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator
 ) -> Iterable[RemedyStep]:
     """What can be calculated for this job, then the cause's own steps, in the order now, fix, prevent, collect."""
-    solved = advise(cause.id, fields, facts)
+    solved = advise(cause.id, translator.fields(fields), facts)
     replaced = {a.when for a in solved if a.replaces}
     steps = [RemedyStep(a.when, translator.sentence(a.text), a.command) for a in solved]
     steps += [

@@ -42,7 +42,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
 }
 # Why a cause is seen where another one is the root: what a launcher, a library or a peer does then.
 _REASONS: dict[str, tuple[str, str]] = {
-    "collective.timeout": ("they waited for what could no longer come", "它们在等待不会再到来的操作"),
+    "collective.timeout": ("they waited in vain until the limit passed", "它们一直空等到超时"),
     "collective.shape-mismatch": ("that is how it shows in a collective", "它在集合通信中就这样表现出来"),
     "network.connection-reset": ("their peer had gone", "它们的对端已经退出"),
     "network.connection-refused": ("nobody listens there any more", "那里已经没有进程在监听"),
@@ -54,7 +54,7 @@ _REASONS: dict[str, tuple[str, str]] = {
     "process.exit-code": ("a launcher reports that a process failed, not why", "启动器只报告有进程失败，不说明原因"),
     "process.sigkill": ("it says that a process was killed, not by whom", "它只说明进程被杀，没有说明是谁"),
     "process.terminated": ("a launcher ends the others once one has failed", "一个进程失败后，启动器会终止其余进程"),
-    "ray.actor-died": ("Ray reports the process that ended", "Ray 上报已经结束的进程"),
+    "ray.actor-died": ("Ray tells the driver that what it waits for will not come", "Ray 告诉 driver，等待的结果不会来了"),
 }
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 LEAST_WIDTH = 40
 INDENT = 2
 TERMINAL_LIMITS = Limits(timeline=10, ranks=4, collectives=6, stacks=3, frames=5, facts=8, inputs=0)
+TIGHT = 6  # columns of a table that leave no room for wide gaps in 80
 WIDE = 100  # from here on a table has room for where things are printed
 OUTCOME_STYLES = {"failed": "bold white on red", "hung": "bold black on yellow", "unfinished": "bold black on yellow"}
 WELL = "bold black on green"
@@ -189,7 +190,8 @@ class _Page:
         if not rows:
             return
         self._heading(key)
-        table = _table(*(self._say(c.replace("_", "-")) for c in columns), gap=2 if self._wide else 1)
+        gap = 2 if self._wide or len(columns) < TIGHT else 1
+        table = _table(*(self._say(c.replace("_", "-")) for c in columns), gap=gap)
         for name, column in zip(columns, table.columns, strict=True):
             column.no_wrap = name not in ("who", "group", "verdict", "hosts", "state")
         for row in rows.shown:

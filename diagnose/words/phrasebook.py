@@ -55,8 +55,8 @@ class Phrasebook:
         self._sentences, self._values = _compile(sentences), _compile(values)
 
     def sentence(self, text: str) -> str:
-        """Yield a sentence in Chinese, or as it is."""
-        return self._say(text, self._sentences) or text
+        """Yield a sentence in Chinese, or as it is; a value that stands as a sentence of its own is one too."""
+        return self._say(text, self._sentences) or self._say(text[:1].lower() + text[1:], self._values) or text
 
     def value(self, text: str) -> str:
         """Yield what stands in a slot, or in a field of a table, in Chinese; as it is where we do not know it."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .phrasebook import Phrasebook
 
 FILE = "cause.zh.yaml"
-_TABLE_FIELDS = ("action", "meaning")
+_TABLE_FIELDS = ("action", "meaning", "way_round")
 
 
 @dataclass(frozen=True, slots=True)
