@@ -7,17 +7,20 @@ Layout (contract): `rules/<layer>/<cause>/cause.yaml` a cause, `…/<what-it-say
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from .errors import RuleError
-from .rule import Cause, Explains, Form, Remedy, Rule, Table, TableRef
+from .own_cache import read_own, write_own
+from .rule import Cause, Explains, Rule, Table
+from .rulebook.compiled import Compiled, from_bytes, to_bytes
 
-CACHE_VERSION = 5  # raise when the classes in `rule` change
+CACHE_VERSION = 6  # raise when what is read from the same files changes
+JUST_NOW_NS = 2 * 10**9
 CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause
 SHIPPED = next(  # inside the wheel; beside the package in a checkout
     (p for p in (Path(__file__).parent / "rules", Path(__file__).parent.parent / "rules") if p.is_dir()),
@@ -52,13 +55,20 @@ def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue
     for folder in folders:
         if not folder.is_dir():
             raise RuleError(f"{folder}: no such folder of rules")
-    files = [(folder, path, path.read_bytes()) for folder in folders for path in _yaml_files(folder)]
-    key = _key(files)
-    if not fresh and (cached := _read_cache(key)):
+    paths = [(folder, path) for folder in folders for path in _yaml_files(folder)]
+    state = None if fresh else _state(path for _, path in paths)
+    key = _known_key(state) if state else None
+    if key and (cached := _read_cache(key)):
         return cached
-    catalogue = _parse(files, key)
-    if not fresh:
-        _write_cache(catalogue)
+    files = [(folder, path, path.read_bytes()) for folder, path in map(_as_paths, paths)]
+    key = _key(files)
+    catalogue = None if fresh else _read_cache(key)
+    if catalogue is None:
+        catalogue = _parse(files, key)
+        if not fresh:
+            write_own(f"catalogue-{key}.json", to_bytes(Compiled(catalogue.rules, catalogue.causes, catalogue.tables)))
+    if state:
+        write_own(f"files-{state}", key.encode())
     return catalogue
 
 
@@ -68,13 +78,45 @@ def rule_folders(*extra: str | os.PathLike[str]) -> list[Path]:
     return [SHIPPED, *(Path(p) for p in named if p), *map(Path, extra)]
 
 
-def _yaml_files(folder: Path) -> Iterator[Path]:
+def _yaml_files(folder: Path) -> Iterator[str]:
     for root, dirs, names in os.walk(folder):
         dirs.sort()
         for name in sorted(names):
             # Translations are read by `translation`, when asked for.
             if name.endswith(".yaml") and not name.endswith(".zh.yaml") and not name.startswith("."):
-                yield Path(root, name)
+                yield f"{root}{os.sep}{name}"
+
+
+def _as_paths(pair: tuple[Path, str]) -> tuple[Path, Path]:
+    return pair[0], Path(pair[1])
+
+
+# --- compiled cache ---------------------------------------------------------------------------------------------
+
+
+def _state(paths: Iterable[str]) -> str | None:
+    """What the file system says of the files: while it says the same, they need not be read.
+
+    None where one was changed just now: a second change within the clock's step would not show.
+    """
+    digest = hashlib.sha256(str(CACHE_VERSION).encode())
+    latest_ns = 0
+    for path in paths:
+        status = os.stat(path)
+        latest_ns = max(latest_ns, status.st_ctime_ns, status.st_mtime_ns)
+        digest.update(f"{path}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}\0".encode())
+    return digest.hexdigest()[:24] if time.time_ns() - latest_ns > JUST_NOW_NS else None
+
+
+def _known_key(state: str) -> str | None:
+    found = read_own(f"files-{state}")
+    return found.decode("ascii", "replace") if found else None
+
+
+def _read_cache(key: str) -> Catalogue | None:
+    data = read_own(f"catalogue-{key}.json")
+    compiled = from_bytes(data) if data else None
+    return Catalogue(*compiled, key) if compiled else None
 
 
 def _key(files: Sequence[tuple[Path, Path, bytes]]) -> str:
@@ -151,57 +193,3 @@ def check(kind: type[Any], loaded: dict[str, Any], path: Path) -> Any:
         first = error.errors()[0]
         where = ".".join(str(p) for p in first["loc"]) or kind.__name__
         raise RuleError(f"{path}: {where}: {first['msg']}") from error
-
-
-# --- compiled cache ---------------------------------------------------------------------------------------------
-
-
-def cache_folder() -> Path:
-    """The user's cache folder for `diagnose`; it need not exist or be writable."""
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base, "diagnose")
-
-
-def _read_cache(key: str) -> Catalogue | None:
-    try:
-        raw = json.loads((cache_folder() / f"catalogue-{key}.json").read_bytes())
-        return Catalogue(
-            {r["id"]: _thaw_rule(r) for r in raw["rules"]},
-            {c["id"]: _thaw_cause(c) for c in raw["causes"]},
-            {k: Table(**t) for k, t in raw["tables"].items()},
-            key,
-        )
-    except (OSError, ValueError, KeyError, TypeError):
-        return None  # absent, unreadable or damaged: it is rebuilt
-
-
-def _thaw_rule(raw: dict[str, Any]) -> Rule:
-    forms = tuple(Form(**{**f, "literals": tuple(f["literals"])}) for f in raw["forms"])
-    table = TableRef(**raw["table"]) if raw["table"] else None
-    return Rule(**{**raw, "forms": forms, "table": table, "references": tuple(raw["references"])})
-
-
-def _thaw_cause(raw: dict[str, Any]) -> Cause:
-    lists = {k: tuple(raw[k]) for k in ("collect_next_time", "references")}
-    remedy = tuple(Remedy(**r) for r in raw["remedy"])
-    return Cause(**{**raw, **lists, "remedy": remedy, "explains": tuple(Explains(**e) for e in raw["explains"])})
-
-
-def _write_cache(catalogue: Catalogue) -> None:
-    slim = [
-        replace(r, forms=tuple(replace(f, examples=()) for f in r.forms), counter_examples=())
-        for r in catalogue.rules.values()
-    ]
-    content = {
-        "rules": [asdict(r) for r in slim],
-        "causes": [asdict(c) for c in catalogue.causes.values()],
-        "tables": {k: asdict(t) for k, t in catalogue.tables.items()},
-    }
-    folder = cache_folder()
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        scratch = folder / f"catalogue-{catalogue.key}.{os.getpid()}.tmp"
-        scratch.write_text(json.dumps(content))
-        scratch.replace(folder / f"catalogue-{catalogue.key}.json")
-    except OSError:
-        pass  # a read-only home costs a rebuild, never the run

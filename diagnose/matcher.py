@@ -6,12 +6,16 @@ because each one is proven necessary for its pattern (`diagnose rules test`).
 
 from __future__ import annotations
 
+import hashlib
 import logging
+import os
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .own_cache import can_tell_owner, read_own, write_own
 from .rule import Form, Rule
 
 if TYPE_CHECKING:
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_CHARS = 8 * 1024  # a pattern reads this much of a message, whatever the line's length
 TIMEOUT_S = 5.0  # the last guard: rules keep to patterns of linear time; wall time, so a busy machine must not fire it
+WORTH_CACHING = 500  # literals: a smaller automaton is built as quickly as it is read
+DIGEST_BYTES = 32
 log = logging.getLogger("diagnose")
 
 
@@ -142,14 +148,13 @@ def automaton(literals: Sequence[Literal]) -> Find:
 
 class _Hyperscan:
     def __init__(self, hyperscan: Any, literals: Sequence[Literal]) -> None:
-        folded, once = hyperscan.HS_FLAG_CASELESS, hyperscan.HS_FLAG_SINGLEMATCH
-        self._db = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
-        self._db.compile(
-            expressions=[literal.text for literal in literals],
-            ids=list(range(len(literals))),
-            flags=[(folded if x.folded else 0) | (once if x.once else 0) for x in literals],
-            literal=True,
-        )
+        name = _cache_name(hyperscan, literals) if len(literals) >= WORTH_CACHING and can_tell_owner() else None
+        self._db: Any = _loaded(hyperscan, name) if name else None
+        if self._db is None:
+            self._db = _compiled(hyperscan, literals)
+            if name:
+                data = hyperscan.dumpb(self._db)
+                write_own(name, hashlib.sha256(data).digest() + data)
 
     def find(self, data: bytes | memoryview) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
@@ -160,6 +165,49 @@ class _Hyperscan:
 
         self._db.scan(data, match_event_handler=on_match)
         return found
+
+
+def _compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
+    folded, once = hyperscan.HS_FLAG_CASELESS, hyperscan.HS_FLAG_SINGLEMATCH
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[literal.text for literal in literals],
+        ids=list(range(len(literals))),
+        flags=[(folded if x.folded else 0) | (once if x.once else 0) for x in literals],
+        literal=True,
+    )
+    return database
+
+
+def _loaded(hyperscan: Any, name: str) -> Any | None:
+    """The database of an earlier run. The library trusts what it loads, so a file that others could have written, or
+    that is not to the byte what was stored, never reaches it."""
+    stored = read_own(name)
+    if not stored or hashlib.sha256(stored[DIGEST_BYTES:]).digest() != stored[:DIGEST_BYTES]:
+        return None
+    try:
+        database = hyperscan.loadb(stored[DIGEST_BYTES:], hyperscan.HS_MODE_BLOCK)
+        database.scratch = hyperscan.Scratch(database)
+    except hyperscan.error:  # built by another version, or for a processor that this one is not
+        return None
+    return database
+
+
+def _cache_name(hyperscan: Any, literals: Sequence[Literal]) -> str:
+    """What the database depends on: the literals, the library, and the processor that it is built for."""
+    content = repr((hyperscan.__version__, _processor(), [tuple(x) for x in literals]))
+    return f"automaton-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
+
+
+def _processor() -> str:
+    """What this machine's processor can do, as far as the system says; a home folder may be shared by several."""
+    try:
+        with open("/proc/cpuinfo", "rb", buffering=0) as file:
+            start = file.read(8 << 10)
+    except OSError:
+        start = b""
+    flags = next((line for line in start.split(b"\n") if line.startswith((b"flags", b"Features"))), b"")
+    return f"{sys.platform} {os.uname().machine if hasattr(os, 'uname') else ''} {flags.decode('ascii', 'replace')}"
 
 
 class PurePython:
