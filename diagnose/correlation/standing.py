@@ -6,20 +6,23 @@ All in one collective: nobody is at fault, the fault lies below (network, GPU). 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..job import Job
+from ..lazy_pattern import lazy
 from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
 if TYPE_CHECKING:
     from ..stacks import StackDump
-    from ..traces.stack_tree import StackTree
+    from ..traces.stack_forms import StackFrame
+    from ..traces.stack_tree import StackGroup, StackTree
 
 Placed = tuple[int | str, str, "StackDump"]  # rank or label, source, dump
 SLOW = {"save": "storage.slow-save"}
-DEBUGGERS = ("py-spy", "pyspy", "gdb", "pstack", "eu-stack", "pystack", "cuda-gdb")
+PAIR = lazy(r"send|recv", re.IGNORECASE)
 
 
 def placed_stacks(job: Job) -> list[Placed]:
@@ -31,8 +34,16 @@ def placed_stacks(job: Job) -> list[Placed]:
             if rank is None and dump.pid is not None:
                 host = job.places.source_host.get(source.name, "")
                 rank = job.places.rank_of_pid.get((host, dump.pid), job.places.rank_of_pid.get(("", dump.pid)))
-            found.append((rank if rank is not None else f"{source.name}:{dump.line}", source.name, dump))
+            found.append((rank if rank is not None else f"{source.name}:{_process(dump)}", source.name, dump))
     return found
+
+
+def _process(dump: StackDump) -> str:
+    """Name a process without a rank: the same in each of its dumps."""
+    if dump.pid is not None:
+        return f"pid {dump.pid}"
+    main = next((t.thread_id for t in dump.threads if t.is_main and t.thread_id), "")
+    return f"thread {main}" if main else f"line {dump.line}"
 
 
 def stack_tree(job: Job) -> StackTree | None:
@@ -46,29 +57,78 @@ def stack_tree(job: Job) -> StackTree | None:
 
 
 def find(job: Job) -> Iterator[Finding]:
-    """Yield one finding where the stacks of at least two live ranks are at hand."""
-    placed = [p for p in placed_stacks(job) if not p[2].reason]  # a reason: the process died there
+    """Yield one finding where the stacks of at least two live ranks are at hand, and show no progress."""
+    went_on = {s.name: max((last.line or 0 for _, last in s.progress.values()), default=0) for s in job.sources}
+    placed = [p for p in placed_stacks(job) if p[2].is_live and went_on[p[1]] <= p[2].end_line]
     if len({label for label, _, _ in placed}) < 2:
         return
     from ..traces.stack_tree import merge_stacks
 
     tree = merge_stacks((label, dump) for label, _, dump in placed)
-    ranks = tuple(sorted(x for x in tree.suspects if isinstance(x, int)))
-    crowd = [x for x in tree.crowd if isinstance(x, int)]
+    if len(tree.moving) > len(tree.stuck):
+        return  # of those that were seen twice, most moved: slow, but no hang
     if tree.pattern == "together":
-        yield Finding("collective.timeout", _together(tree), _shown(job, placed, tree.crowd[:1]), question="standing")
-    elif tree.pattern in ("waiting", "desync") and tree.suspects and len(tree.suspects) <= len(tree.crowd):
-        group = next(g for g in tree.groups if tree.suspects[0] in g.ranks)
-        cause = (
-            "collective.desync" if tree.pattern == "desync" else SLOW.get(group.standing.kind, "collective.straggler")
-        )
-        frame = group.standing.frame or group.frames[-1]
-        own = next((f for f in reversed(group.frames) if not _is_library(f.file)), frame)
-        where = f"{own.function} ({own.file}:{own.line})"
-        inner = f" ({frame.function})" if frame.function != own.function else ""
-        why = f"Ranks {rank_ranges(crowd)} wait in a collective; rank {rank_ranges(ranks) or '?'} stands in {where}{inner}."
-        shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])
-        yield Finding(cause, why, shown, ranks, question="standing")
+        yield _together(job, tree, placed)
+    elif tree.pattern == "desync" and not tree.suspects:
+        yield from _halves(job, tree, placed)
+    elif tree.pattern in ("waiting", "desync") and len(tree.suspects) <= len(tree.crowd):
+        yield _elsewhere(job, tree, placed)
+
+
+def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
+    """A crowd waits in a collective, the others are not in it."""
+    group = next(g for g in tree.groups if tree.suspects[0] in g.ranks)
+    is_desync = tree.pattern == "desync"
+    cause = "collective.desync" if is_desync else SLOW.get(group.standing.kind, "collective.straggler")
+    waits = "wait in a collective" if len(tree.crowd) > 1 else "waits in a collective"
+    why = f"{_named(tree.crowd, 'Rank')} {waits}; {_named(tree.suspects, 'rank')} stands in {_where(group)}."
+    shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])
+    return Finding(cause, why, shown, _ranks(tree.suspects), question="standing")
+
+
+def _halves(job: Job, tree: StackTree, placed: list[Placed]) -> Iterator[Finding]:
+    """As many wait in one collective as in another: a desync, unless it is a send, which only its pair waits in."""
+    first, second = tree.groups[:2]
+    if len(tree.groups) > 2 or any(g.standing.frame and PAIR.search(g.standing.frame.function) for g in (first, second)):
+        return
+    crowds = f"{_named(first.ranks, 'Rank')} wait in {_where(first)}, {_named(second.ranks, 'rank')} in {_where(second)}"
+    shown = _shown(job, placed, first.ranks[:1]) + _shown(job, placed, second.ranks[:1])
+    yield Finding("collective.desync", f"{crowds}: neither can finish.", shown, question="standing")
+
+
+def _together(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
+    group = tree.groups[0]
+    frame = group.standing.frame or group.frames[-1]
+    where = f"All {len(tree.crowd)} stacks stand in {frame.function}"
+    unseen = sorted(set(job.ranks) - set(_ranks(tree.crowd))) if _ranks(tree.crowd) else []
+    shown = _shown(job, placed, tree.crowd[:1])
+    if unseen:
+        why = f"{where}; of rank{'s' if len(unseen) > 1 else ''} {rank_ranges(unseen)} there is none."
+        return Finding("collective.timeout", why, shown, certainty="possible", question="standing")
+    why = f"{where}: every rank is in the collective, so the fault lies below it."
+    return Finding("collective.timeout", why, shown, question="standing")
+
+
+def _ranks(labels: Sequence[int | str]) -> tuple[int, ...]:
+    return tuple(sorted(x for x in labels if isinstance(x, int)))
+
+
+def _named(labels: Sequence[int | str], word: str) -> str:
+    """Name ranks, `Ranks 0-4,6`; what is of no known rank by number or as `pid 6889`."""
+    ranks = _ranks(labels)
+    if len(ranks) == len(labels):
+        return f"{word}{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
+    if len(labels) > 1:
+        return f"{len(labels)} processes"
+    process = str(labels[0]).rpartition(":")[2]
+    return process if process.startswith("pid ") else "one process"
+
+
+def _where(group: StackGroup) -> str:
+    frame = group.standing.frame or group.frames[-1]
+    own = next((f for f in reversed(group.frames) if not _is_library(f.file)), frame)
+    inner = f" ({frame.function})" if frame.function != own.function else ""
+    return f"{own.function} ({own.file}:{own.line}){inner}"
 
 
 def _is_library(path: str) -> bool:
@@ -77,31 +137,25 @@ def _is_library(path: str) -> bool:
     return is_library(path)
 
 
-def _together(tree: StackTree) -> str:
-    group = tree.groups[0]
-    frame = group.standing.frame or group.frames[-1]
-    where = f"All {len(tree.crowd)} stacks stand in {frame.function}"
-    return f"{where}: every rank is in the collective, so the fault lies below it."
-
-
 def _shown(job: Job, placed: list[Placed], labels: tuple[int | str, ...]) -> tuple[Exhibit, ...]:
     """The innermost frames of these ranks' main threads, at their own lines."""
     from ..traces.stack_tree import main_thread
 
     found = []
     for label in labels:
-        _, source, dump = next(p for p in placed if p[0] == label)
+        _, source, dump = next(p for p in reversed(placed) if p[0] == label)
         main = main_thread(dump)
         frame = main.frames[-1] if main else None
         line, text = dump.line, ""
         if frame is not None:
             text = f"{frame.function} ({frame.file}:{frame.line})"
-            line, text = _line_of(job, source, dump, frame.function) or (line, text)
+            line, text = _line_of(job, source, dump, frame) or (line, text)
         found.append(Exhibit(source, line, text, label if isinstance(label, int) else None))
     return tuple(found)
 
 
-def _line_of(job: Job, source: str, dump: StackDump, function: str) -> tuple[int, str] | None:
+def _line_of(job: Job, source: str, dump: StackDump, frame: StackFrame) -> tuple[int, str] | None:
     lines = next(s.lines for s in job.sources if s.name == source)
-    inside = (x for x in lines if dump.line <= x.number <= dump.end_line)
-    return next(((x.number, x.raw) for x in inside if function in x.message), None)
+    inside = [x for x in lines if dump.line <= x.number <= dump.end_line and frame.function in x.message]
+    exact = (x for x in inside if frame.line is None or str(frame.line) in x.message)
+    return next(((x.number, x.raw) for x in (*exact, *inside)), None)

@@ -1,0 +1,97 @@
+"""Every fault of a generated set of stacks is named with its rank, whatever tool took the stacks and however they lie."""
+
+from __future__ import annotations
+
+import pytest
+
+from benchmarks.stack_sets import FAULTS, FORMS, LAYOUTS, StackJob, stack_files
+
+from .told import alive, cause, culprits, told
+
+CAUSES = {
+    "outlier": "storage.slow-save",
+    "desync": "collective.desync",
+    "halves": "collective.desync",
+    "together": "collective.timeout",
+}
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("fault", FAULTS)
+def test_fault_is_named_with_its_rank(tmp_path, fault, form, layout):
+    job = StackJob(fault=fault, form=form, layout=layout)
+    report = told(tmp_path, dict(stack_files(job)))
+    named = [] if (form, layout) == ("py-spy --json", "one file") else job.culprits  # nothing there names a rank
+
+    assert (CAUSES[fault], named) == (cause(report), culprits(report))
+    assert "certain" != report.diagnosis.certainty
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_one_of_1024_ranks_is_named(tmp_path, layout):
+    job = StackJob(ranks=1024, layout=layout, seed=1)
+
+    assert job.culprits == culprits(told(tmp_path, dict(stack_files(job))))
+
+
+def watched(rank: int, line: str) -> str:
+    """A dump that faulthandler's timer made of a rank that stands in this line."""
+    return f'Timeout (0:05:00)!\nThread 0x00007f11{rank:04x} (most recent call first):\n  File "/app/{line}\n\n'
+
+
+WAITS = 'torch/distributed/distributed_c10d.py", line 2501 in all_reduce\n  File "/app/train.py", line 88 in <module>'
+READS = 'dataset.py", line 44 in __getitem__\n  File "/app/train.py", line 80 in <module>'
+
+
+def test_timer_s_dump_tells_of_a_rank_that_waits_for_its_data(tmp_path):
+    report = told(tmp_path, {f"rank{r}.log": alive(r) + watched(r, READS if r == 2 else WAITS) for r in range(4)})
+
+    assert ("collective.straggler", [2]) == (cause(report), culprits(report))
+
+
+def test_timer_s_dump_of_a_job_that_went_on_is_no_hang(tmp_path):
+    logs = {f"rank{r}.log": alive(r) + watched(r, READS if r == 2 else WAITS) + alive(r, 121, "10:25:00") for r in range(4)}
+
+    assert "unfinished" == cause(told(tmp_path, logs))
+
+
+def test_dumps_of_one_process_without_a_rank_are_one(tmp_path):
+    report = told(tmp_path, {"console.log": watched(7, WAITS) + watched(7, READS)})
+
+    assert "unfinished" == cause(report)
+
+
+def test_most_moved_between_two_dumps_is_no_hang(tmp_path):
+    job = StackJob(ranks=4, seed=1)
+    later = {f"later/{name}": text.replace("train.py:88", "train.py:97") for name, text in stack_files(job)}
+
+    assert "unfinished" == cause(told(tmp_path, {**dict(stack_files(job)), **later}))
+
+
+def test_process_that_no_log_places_is_named_by_its_pid(tmp_path):
+    job = StackJob(ranks=4, form="py-spy --json", layout="one file")
+    summary = told(tmp_path, dict(stack_files(job))).diagnosis.summary
+
+    assert f"3 processes wait in a collective; pid {70_000 + job.guilty} stands in save_checkpoint" in summary
+
+
+def test_all_that_were_seen_wait_but_one_was_not_seen(tmp_path):
+    stacks = dict(stack_files(StackJob(ranks=4, fault="together")))
+    del stacks["stack_rank3.txt"]
+    report = told(tmp_path, {**stacks, **{f"rank{r}.log": alive(r) for r in range(4)}})
+
+    assert ("possible", []) == (report.diagnosis.certainty, culprits(report))
+    assert "of rank 3 there is none" in report.diagnosis.summary
+
+
+def test_ranks_that_wait_in_a_send_and_others_in_a_collective_are_no_desync(tmp_path):
+    stacks = {name: text.replace("broadcast", "send") for name, text in stack_files(StackJob(fault="halves"))}
+
+    assert "unfinished" == cause(told(tmp_path, stacks))
+
+
+def test_all_stacks_of_one_file_are_shown(tmp_path):
+    job = StackJob(ranks=300, fault="together", layout="one file")
+
+    assert [300] == [group.count for group in told(tmp_path, dict(stack_files(job))).stacks]
