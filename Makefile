@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test bench check-python
+.PHONY: demo test test-pythons bench check-python
 demo: $(VENV)/.installed
 	$(BIN)/diagnose fixtures/two-nodes-one-exception/logs --exit-zero -o report.html
 
@@ -13,6 +13,17 @@ test: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 	$(BIN)/diagnose rules test
 	$(BIN)/pytest
+
+# What differs between Python versions is how files are opened and read, and how the command starts.
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14
+test-pythons:
+	@for python in $(PYTHONS); do \
+	  $$python -c 'import venv, ensurepip' 2>/dev/null || continue; \
+	  name=$(VENV)/$${python##*/}; echo "$$python" && $$python -m venv --clear $$name && \
+	  $$name/bin/pip install --quiet --disable-pip-version-check -e '.[test]' && \
+	  $$name/bin/pytest -p no:cacheprovider $(addprefix tests/test_,cli.py fixtures.py sources.py blocks.py \
+	    recorder_reader.py stack_forms.py tracebacks.py timestamps.py) || exit 1; \
+	done
 
 SCRATCH ?= $(or $(TMPDIR),/tmp)/diagnose-bench
 bench: $(VENV)/.installed-test
