@@ -50,6 +50,12 @@ def test_timer_s_dump_tells_of_a_rank_that_waits_for_its_data(tmp_path):
     assert ("collective.straggler", [2]) == (cause(report), culprits(report))
 
 
+def test_file_whose_lines_name_one_rank_is_that_rank_s(tmp_path):
+    logs = {f"pod-{'abcd'[r]}.log": f"[rank{r}] loss 2.1\n" + watched(r, READS if r == 2 else WAITS) for r in range(4)}
+
+    assert [2] == culprits(told(tmp_path, logs))
+
+
 def test_timer_s_dump_of_a_job_that_went_on_is_no_hang(tmp_path):
     logs = {f"rank{r}.log": alive(r) + watched(r, READS if r == 2 else WAITS) + alive(r, 121, "10:25:00") for r in range(4)}
 

@@ -16,6 +16,7 @@ from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
 if TYPE_CHECKING:
+    from ..events import SourceEvents
     from ..stacks import StackDump
     from ..traces.stack_forms import StackFrame
     from ..traces.stack_tree import StackGroup, StackTree
@@ -34,8 +35,16 @@ def placed_stacks(job: Job) -> list[Placed]:
             if rank is None and dump.pid is not None:
                 host = job.places.source_host.get(source.name, "")
                 rank = job.places.rank_of_pid.get((host, dump.pid), job.places.rank_of_pid.get(("", dump.pid)))
+            rank = rank if rank is not None else _only_rank(source)
             found.append((rank if rank is not None else f"{source.name}:{_process(dump)}", source.name, dump))
     return found
+
+
+def _only_rank(source: SourceEvents) -> int | None:
+    """Find the one rank that a file's lines name, where all its dumps are of one process."""
+    ranks = {line.prefix.rank for line in source.lines} - {None}
+    is_one = len(ranks) == 1 == len({_process(dump) for dump in source.stacks})
+    return ranks.pop() if is_one else None
 
 
 def _process(dump: StackDump) -> str:
