@@ -98,7 +98,7 @@ def _run(words: list[str]) -> int:
     return _typer("commands.report_options", words)
 
 
-PLAIN_FLAGS = {"--exit-zero": "exit_zero", "--full": "full", "-q": "quiet", "--no-redact": "no_redact"}
+PLAIN_FLAGS = {"--exit-zero": "exit_zero", "-v": "verbose", "--full": "full", "-q": "quiet", "--no-redact": "no_redact"}
 
 
 def _plain(words: list[str]) -> dict[str, Any] | None:

@@ -45,6 +45,11 @@ def cause(answer: Answer) -> str:
     return json.loads(answer.out)["diagnosis"]["cause"]
 
 
+def culprits(answer: Answer) -> list[int | None]:
+    """The ranks at fault in a JSON answer."""
+    return [c["rank"] for c in json.loads(answer.out)["diagnosis"]["culprits"]]
+
+
 def is_found(path: Path) -> bool:
     """Whether the memory failure that the input holds is found."""
     return cause(tell(path, "--format", "json")) == "memory.cuda-oom"
@@ -107,6 +112,20 @@ def test_a_sparse_gigabyte_is_read_in_bounded_memory(tmp_path):
 
     assert "memory.cuda-oom" == cause(answer)
     assert peak_mib < 300
+
+
+def test_twenty_gigabytes_are_judged_by_their_tails_within_the_budget(tmp_path):
+    for rank in range(16):
+        with (tmp_path / f"rank{rank}.log").open("wb") as file:
+            file.write(b"step 1 loss 2.0\n")
+            file.seek(1280 * MIB)
+            file.write(b"\n" + (LOG if rank == 2 else watchdog(rank).encode()))
+
+    answer, peak_mib, seconds = measured(tmp_path, "--budget", "5", "--format", "json")
+
+    assert ("memory.cuda-oom", [2]) == (cause(answer), culprits(answer))
+    assert peak_mib < 300
+    assert seconds < 8
 
 
 def test_a_log_that_is_all_matches_costs_bounded_memory_and_time(tmp_path):

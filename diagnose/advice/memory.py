@@ -127,17 +127,26 @@ def _large(found: Usage, _fields: Mapping[str, Any], facts: Facts) -> tuple[Advi
 
 
 def _full(found: Usage, _fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
-    held = f"{gib(found.allocated)} of {gib(found.capacity)}" if found.allocated and found.capacity else "nearly all"
     text = (
-        f"Live tensors hold {held}, and {gib(found.wanted or 0)} more did not fit; the cache hides little "
-        f"({gib(found.idle or 0)}), so allocator settings will not help. Halve the micro batch and double the "
-        "accumulation: the result stays the same."
+        f"{_held(found)}. Halve the micro batch and double the accumulation: the result stays the same and the "
+        "activations take half."
     )
     steps = [Advice("now", text, _smaller(facts), replaces=True)]
     if facts.get("gradient_checkpointing") is not True:
         how = RECOMPUTE.get(str(facts.get("framework")), ANY_RECOMPUTE)
         steps.append(Advice("fix", "Recompute activations in the backward pass.", how))
     return tuple(steps)
+
+
+def _held(found: Usage) -> str:
+    """What the message says of the memory, and no more: older ones leave the shares out."""
+    wanted = f"{gib(found.wanted or 0)} more did not fit"
+    if found.allocated is None or found.capacity is None:
+        return f"{wanted}, and the message does not say what held the rest"
+    held = f"Live tensors hold {gib(found.allocated)} of {gib(found.capacity)}, and {wanted}"
+    if found.idle is None:
+        return held
+    return f"{held}; the cache hides little ({gib(found.idle)}), so allocator settings will not help"
 
 
 def _smaller(facts: Facts) -> str | None:

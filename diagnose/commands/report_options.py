@@ -59,7 +59,9 @@ def report(
     ] = None,
     exit_zero: Annotated[bool, typer.Option(help="leave with 0 whatever is found")] = False,
     quiet: Annotated[bool, typer.Option("-q", help="print nothing on standard output")] = False,
-    verbose: Annotated[int, typer.Option("-v", count=True, help="say more on standard error")] = 0,
+    verbose: Annotated[
+        bool, typer.Option("-v", help="say on standard error how each input was taken, and how long it took")
+    ] = False,
     version: Annotated[bool, typer.Option("--version", help="print the version")] = False,
 ) -> int:
     """Name the one root cause of a failed or hung distributed training job from its logs."""

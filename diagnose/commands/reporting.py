@@ -43,7 +43,7 @@ class Options:
     redact: bool | None = None
     exit_zero: bool = False
     quiet: bool = False
-    verbose: int = 0
+    verbose: bool = False
     version: bool = False
     templates: str | None = None  # from the configuration: a folder of templates
 
@@ -60,6 +60,8 @@ def run(given: Options) -> int:
     show = _Shower(found, given, lang)
     for path in given.output or []:
         _write(path, show.text(_form_of(path), 100, False))
+    if given.verbose:
+        _say_what_was_read(show.redacted("terminal")[0])
     if given.why is not None:
         from ..telling.why import why
 
@@ -74,30 +76,46 @@ def _diagnose(given: Options, lang: str) -> Report:
     from ..job import JobContext
 
     line = None
-    if given.engine == "ray" and not given.quiet:
+    if not given.quiet and (given.engine == "ray" or sys.stderr.isatty()):
         from ..scanning.progress_line import ProgressLine
 
-        line = ProgressLine()
-    report = diagnose(
-        *_inputs(given),
-        job=JobContext(exit_code=given.exit_code, world_size=given.world_size),
-        budget_s=given.budget,
-        rules=given.rules or (),
-        tz=given.tz,
-        rank_from=given.rank_from,
-        workers=given.workers,
-        engine=given.engine,
-        address=given.address,
-        on_every_node=given.on_every_node or (),
-        progress=line,
-        since=given.since,
-        until=given.until,
-        rank=given.rank,
-        lang=lang,
-    )
-    if line:
-        line.finish()
-    return report
+        line = ProgressLine(paths=[p for p in given.paths or [] if p != "-"] if given.engine == "local" else ())
+    try:
+        return diagnose(
+            *_inputs(given),
+            job=JobContext(exit_code=given.exit_code, world_size=given.world_size),
+            budget_s=given.budget,
+            rules=given.rules or (),
+            tz=given.tz,
+            rank_from=given.rank_from,
+            workers=given.workers,
+            engine=given.engine,
+            address=given.address,
+            on_every_node=given.on_every_node or (),
+            progress=line,
+            since=given.since,
+            until=given.until,
+            rank=given.rank,
+            lang=lang,
+        )
+    finally:
+        if line:
+            line.finish()
+
+
+def _say_what_was_read(report: Report) -> None:
+    """`-v`: each input with what it was taken for, or why it was not read; then how much there was and how long it took."""
+    from ..words.phrases import byte_size
+    from ..words.printable import one_line
+    from ..words.ranges import rank_ranges
+
+    for row in report.inputs:
+        lines = f", {row.lines:,} lines" if row.lines else ""
+        said = f"not read: {row.skipped}" if row.skipped else f"{row.kind}, {byte_size(row.bytes)}{lines}"
+        ranks = f", ranks {rank_ranges(row.ranks)}" if row.ranks else ""
+        print(f"diagnose: {one_line(f'{row.file}: {said}{ranks}')}", file=sys.stderr)
+    seconds, events = report.stats.seconds or 0.0, report.stats.events
+    print(f"diagnose: {byte_size(report.stats.bytes)}, {events:,} events, {seconds:.2f} s", file=sys.stderr)
 
 
 def _add_configured(given: Options) -> None:

@@ -30,7 +30,9 @@ PASSED = frozenset(
 ENDING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT})
 PREEMPTING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})  # SIGKILL follows these, and no report after it
 _SHARED_S = 0.25  # the sentinel got it within this time of us: it went to the whole group
+_LATE_S = 5.0  # on a busy machine we may be told so much later than the sentinel; each of its notes then counts once
 _SHARED_WAIT_S = 0.05
+_AWAKE_WAIT_S = 2.0  # and the sentinel so much later than we, while it waits for a processor
 _MOST_RESTARTS = 20  # of copiers; something that kills them over and over is obeyed in the end
 
 # reason -> reporter's pid, and the time at which to stop waiting for it; None when none could be started
@@ -55,6 +57,7 @@ class Watch:
     restarts: int = 0
     outward_gone: bool = False  # somebody who read our output has left
     hang_reported: float = 0.0  # `last_move` of the silence that was reported
+    shared: dict[int, float] = field(default_factory=dict)  # signal -> the sentinel's note that was counted
     reporters: dict[int, float] = field(default_factory=dict)  # pid -> time.monotonic() at which it is ended
 
 
@@ -175,14 +178,26 @@ def _pass_on(watch: Watch, number: int) -> None:
 
 def _reached_group(watch: Watch, number: int) -> bool:
     """Whether the signal came to the whole process group, and so to the job, already."""
-    end = time.monotonic() + _SHARED_WAIT_S
+    begin = time.monotonic()
     while True:
-        now = time.monotonic()
-        if watch.board.signal_seen(number) > now - _SHARED_S:
+        waited = time.monotonic() - begin
+        is_settled = waited >= _SHARED_WAIT_S and (waited >= _AWAKE_WAIT_S or not _is_runnable(watch.sentinel))
+        seen = watch.board.signal_seen(number)
+        if seen > begin - _SHARED_S or seen > max(watch.shared.get(number, 0.0), begin - _LATE_S):
+            watch.shared[number] = seen
             return True
-        if now >= end:
+        if is_settled:
             return False
         time.sleep(0.002)
+
+
+def _is_runnable(pid: int) -> bool:
+    """Whether a process has work to do, such as a signal that it has not seen yet; False where that cannot be told."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read(512).rpartition(b") ")[2][:1] == b"R"
+    except OSError:
+        return False
 
 
 def _resize(watch: Watch) -> None:

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
+from collections.abc import Sequence
 from typing import TextIO
 
+PATIENCE_S = 1.0  # what is read sooner needs no bar
 REDRAW_S = 0.2
 REPEAT_S = 10.0  # where lines pile up: a batch job's own log
+MEASURE_S = 0.2  # so long may it take to find out how much there is
+BAR_WIDTH = 24
 
 
 class ProgressLine:
-    """Told (source, bytes read of it so far), says how many files and bytes were read."""
+    """Told (source, bytes read of it so far), says how many files and bytes were read, of `paths` if they are known."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None, paths: Sequence[str] = ()) -> None:
         self._stream = stream or sys.stderr
         self._is_terminal = self._stream.isatty()
+        self._paths = paths
+        self._whole: int | None = None  # bytes; 0 where that is not known
         self._bytes: dict[str, int] = {}
         self._total = 0
-        self._last_s = time.monotonic() - (0.0 if self._is_terminal else REPEAT_S)
+        self._is_drawn = False
+        self._last_s = time.monotonic() + (PATIENCE_S - REDRAW_S if self._is_terminal else -REPEAT_S)
 
     def __call__(self, source: str, count: int) -> None:
         """Take in what was read."""
@@ -32,11 +40,35 @@ class ProgressLine:
             self._say("\r" if self._is_terminal else "", "" if self._is_terminal else "\n")
 
     def finish(self) -> None:
-        """Leave the last state."""
-        if self._bytes:
-            self._say("\r" if self._is_terminal else "", "\n")
+        """Take the line away again; elsewhere than on a terminal leave the last state."""
+        if self._is_terminal and self._is_drawn:
+            self._stream.write("\r\x1b[K")
+            self._stream.flush()
+        elif self._bytes and not self._is_terminal:
+            self._say("", "\n")
 
     def _say(self, before: str, after: str) -> None:
+        self._is_drawn = True
+        if self._whole is None:
+            self._whole = _size_of(self._paths)
         text = f"diagnose: read {self._total / 1e6:,.1f} MB of {len(self._bytes):,} files"
+        if self._is_terminal and 0 < self._total <= self._whole:
+            share = self._total / self._whole
+            bar = "#" * int(share * BAR_WIDTH)
+            text = f"diagnose: reading [{bar:-<{BAR_WIDTH}}] {share:4.0%} of {self._whole / 1e6:,.0f} MB"
         self._stream.write(f"{before}{text}{after}")
         self._stream.flush()
+
+
+def _size_of(paths: Sequence[str]) -> int:
+    """Yield the bytes in these files and folders; 0 where they cannot be counted soon."""
+    end_s = time.monotonic() + MEASURE_S
+    total = 0
+    for path in paths:
+        if os.path.isfile(path):
+            total += os.path.getsize(path)
+        for folder, _, names in os.walk(path):
+            total += sum(os.path.getsize(name) for n in names if os.path.isfile(name := os.path.join(folder, n)))
+            if time.monotonic() > end_s:
+                return 0
+    return total
