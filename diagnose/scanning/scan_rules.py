@@ -65,6 +65,7 @@ class ScanRules:
         self._all_rules = rules
         self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.candidates}))}
         self._groups: dict[tuple[int, ...], RuleGroup] = {}
+        self._marks: dict[int, tuple[bytes, ...] | None] = {}  # by candidate
         self._dress_from = self.main_count + len(self.progress.literals)
         self._scanned: tuple[bytes, list[tuple[int, int]]] = (b"", [])
 
@@ -112,10 +113,16 @@ class ScanRules:
     def _rule_forms(self, forms: tuple[int, ...]) -> RuleForms:
         rule = self.main.candidates[forms[0]].rule
         is_line = rule.match not in ("block", "traceback", "stack")
-        own_forms = [self.main.candidates[n].form for n in forms] if is_line else []
-        marks = [digit_marks(pattern) for f in own_forms for pattern in (f.prefix, f.pattern) if pattern is not None]
+        marks = [self._marks_of(n) for n in forms] if is_line else []
         all_marks = None if None in marks else tuple(sorted({m for own in marks for m in own or ()}))
         return RuleForms(self._numbers[rule.id], rule, forms, _want(rule), is_line, rule.census, all_marks)
+
+    def _marks_of(self, number: int) -> tuple[bytes, ...] | None:
+        if number not in self._marks:
+            form = self.main.candidates[number].form
+            marks = [digit_marks(pattern) for pattern in (form.prefix, form.pattern) if pattern is not None]
+            self._marks[number] = None if None in marks else tuple(sorted({m for own in marks for m in own or ()}))
+        return self._marks[number]
 
 
 def _want(rule: Rule) -> str:
