@@ -31,7 +31,7 @@ from .telling.narrowing import narrow
 from .words.translation import Translator
 
 if TYPE_CHECKING:
-    from .recorder.dump import Dump
+    pass
 
 MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
 UNREAD_KINDS = ("recorder", "scan")
@@ -135,21 +135,12 @@ def reduce(
     """Yield the job that a scan tells of, what is known about it, and the verdict on it."""
     reader = EventReader(catalogue)
     readable = [s for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
-    dumps = _dumps(scan)
-    job = build_job([reader.read(s) for s in readable], dumps, context, zone_offset_s(tz), rank_from)
+    job = build_job([reader.read(s) for s in readable], scan.dumps, context, zone_offset_s(tz), rank_from)
     facts = read_facts(job)
     notices = (*facts.notices, *settle_known_bugs(job, facts, catalogue))
     verdict = decide(job, correlate(job), catalogue)
     idle = idle_notices(facts) if verdict.cause is None else ()
     return Found(job, verdict, facts, (*notices, *idle))
-
-
-def _dumps(scan: Scan) -> list[Dump]:
-    if not scan.dumps:
-        return []
-    from .recorder.dump import Dump
-
-    return [Dump.from_json(d) for d in scan.dumps]
 
 
 def zone_offset_s(tz: str | None) -> float | None:

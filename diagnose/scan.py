@@ -10,10 +10,13 @@ import gzip
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .errors import SourceError
 from .scanning.windows import Windows
+
+if TYPE_CHECKING:
+    from .recorder.dump import Dump
 
 SCAN_VERSION = 1
 FIRST = 6  # occurrences of a rule that are kept per speaker: the first ones …
@@ -106,7 +109,7 @@ class Scan:
     sources: dict[str, SourceScan] = field(default_factory=dict)
     catalogue: str = ""
     gaps: list[str] = field(default_factory=list)
-    dumps: list[dict[str, Any]] = field(default_factory=list)  # flight-recorder dumps, reduced
+    dumps: list[Dump] = field(default_factory=list)  # of flight recorders, reduced
 
 
 def cap(census: bool) -> tuple[int, int]:
@@ -189,8 +192,9 @@ def _moved(tally: Tally | None, shift: int) -> list[Hit]:
 def scan_to_json(scan: Scan) -> str:
     """Yield the scan as versioned JSON; the same scan gives the same text."""
     sources = [source_to_json(scan.sources[name]) for name in sorted(scan.sources)]
+    dumps = [dump.to_json() for dump in scan.dumps]
     content = {"diagnose_scan": SCAN_VERSION, "catalogue": scan.catalogue, "gaps": scan.gaps, "sources": sources}
-    return json.dumps({**content, "dumps": scan.dumps}, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps({**content, "dumps": dumps}, ensure_ascii=False, separators=(",", ":"))
 
 
 def source_to_json(s: SourceScan) -> dict[str, Any]:
@@ -226,9 +230,17 @@ def scan_from_json(data: bytes, name: str) -> Scan:
         if raw["diagnose_scan"] != SCAN_VERSION:
             raise SourceError(f"{name}: written by another version of diagnose; scan again")
         sources = {s["name"]: source_from_json(s) for s in raw["sources"]}
-        return Scan(sources, raw["catalogue"], list(raw["gaps"]), list(raw["dumps"]))
-    except (ValueError, KeyError, TypeError, IndexError, OSError, EOFError) as error:
+        return Scan(sources, raw["catalogue"], list(raw["gaps"]), _dumps(raw["dumps"]))
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, OSError, EOFError) as error:
         raise SourceError(f"{name}: not a whole scan file; write it again with `diagnose scan`") from error
+
+
+def _dumps(rows: list[dict[str, Any]]) -> list[Dump]:
+    if not rows:
+        return []
+    from .recorder.dump import Dump
+
+    return [Dump.from_json(row) for row in rows]
 
 
 def source_from_json(raw: dict[str, Any]) -> SourceScan:

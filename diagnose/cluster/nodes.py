@@ -84,7 +84,7 @@ def _add(scan: Scan, node: str, part: Scan) -> None:
         named = replace(source, name=_under(node, source.name))
         scan.sources[_free(scan, named)] = named
     scan.gaps += [f"node {node}: {gap}" for gap in part.gaps]
-    scan.dumps += [{**dump, "name": _under(node, dump["name"])} for dump in part.dumps]
+    scan.dumps += [replace(dump, name=_under(node, dump.name)) for dump in part.dumps]
 
 
 def _free(scan: Scan, source: SourceScan) -> str:

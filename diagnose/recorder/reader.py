@@ -90,35 +90,38 @@ def rank_from_name(name: str) -> int | None:
 
 def read_dumps(items: Iterable[tuple[str, Content]], limits: Limits | None = None) -> Iterator[Dump | Unreadable]:
     """Yields each dump reduced, in order; one that cannot be read yields its reason and the rest is still read."""
-    child = _Child(limits or Limits())
-    try:
+    with DumpReader(limits) as reader:
         for name, content in items:
-            yield _read(child, name, content)
-    finally:
-        child.close()
+            yield reader.read(name, content)
 
 
-def _read(child: _Child, name: str, content: Content) -> Dump | Unreadable:
-    try:
-        answer = child.ask(content() if callable(content) else content)
-    except OSError as error:
-        return Unreadable(name, f"cannot be read: {error.strerror or type(error).__name__}")
-    if "error" in answer:
-        return Unreadable(name, answer["error"])
-    if answer["rank"] is not None:
-        return reduced_dump(name, answer, "content")
-    answer["rank"] = rank_from_name(name)
-    return reduced_dump(name, answer, None if answer["rank"] is None else "name")
+class DumpReader:
+    """Loads dumps in one process of its own: started when first needed, and again after a dump has ended it."""
 
-
-class _Child:
-    """The process that loads dumps: started when first needed, and again after a dump has ended it."""
-
-    def __init__(self, limits: Limits) -> None:
-        self.limits = limits
+    def __init__(self, limits: Limits | None = None) -> None:
+        self.limits = limits or Limits()
         self.process: subprocess.Popen[bytes] | None = None
 
-    def ask(self, content: bytes | Path) -> dict[str, Any]:
+    def __enter__(self) -> DumpReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def read(self, name: str, content: Content) -> Dump | Unreadable:
+        """Returns the dump reduced, or why it cannot be read."""
+        try:
+            answer = self._ask(content() if callable(content) else content)
+        except OSError as error:
+            return Unreadable(name, f"cannot be read: {error.strerror or type(error).__name__}")
+        if "error" in answer:
+            return Unreadable(name, answer["error"])
+        if answer["rank"] is not None:
+            return reduced_dump(name, answer, "content")
+        answer["rank"] = rank_from_name(name)
+        return reduced_dump(name, answer, None if answer["rank"] is None else "name")
+
+    def _ask(self, content: bytes | Path) -> dict[str, Any]:
         limits = self.limits
         try:
             size = content.stat().st_size if isinstance(content, Path) else len(content)
@@ -153,6 +156,7 @@ class _Child:
         return {"error": _death(process.returncode, request["cpu_s"])}
 
     def close(self) -> None:
+        """Ends the process."""
         if self.process is None:
             return
         process, self.process = self.process, None

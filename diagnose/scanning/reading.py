@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ..blocks import read_blocks
 from ..deadline import Deadline
 from ..errors import SourceError
-from ..recorder.dump import Dump
-from ..recorder.reader import read_dumps
 from ..scan import Scan, SourceScan, merge_all, scan_from_json, seal
 from ..sources import Input, Source, find_sources
+from .dump_reading import DumpReading, read_limited
 from .parts import Part, cut_parts, edge_bytes_for, reading_order
 from .scanner import Scanner, ScanRules
 from .workers import OUT_OF_TIME, Pool, consume, default_workers, scan_part
 
 __all__ = ["Deadline", "Progress", "read_all"]
 
-MAX_DUMP_BYTES = 512 << 20
+MAX_SCAN_BYTES = 512 << 20
 MAX_ERROR_JSON_BYTES = 1 << 20
 MAX_STACKS_BYTES = 16 << 20  # of a process's threads in JSON, a hundred times what a thousand threads take
 MAX_CONTEXT_LINES = 4000  # of a configuration file
@@ -51,13 +51,16 @@ def read_all(
     """
     scan = Scan(catalogue=rules.key)
     places: list[_Found] = []
-    for source in find_sources(inputs):
-        if source.skipped is None and source.path is not None and source.kind in ("text", "markdown"):
-            places.append(_Found([], source))  # may be opened later, by anyone
-        elif deadline.passed():
-            places.append(_Found([_unread(source, source.skipped or UNREAD)]))
-        else:
-            places.append(_Found(_read_now(scan, source, rules, deadline, progress)))
+    with closing(DumpReading(scan)) as dumps:
+        for source in find_sources(inputs):
+            if source.skipped is None and source.path is not None and source.kind in ("text", "markdown"):
+                places.append(_Found([], source))  # may be opened later, by anyone
+            elif deadline.passed():
+                places.append(_Found([_unread(source, source.skipped or UNREAD)]))
+            elif source.skipped is None and source.kind == "recorder":
+                places.append(_Found([dumps.read(source)]))
+            else:
+                places.append(_Found(_read_now(scan, source, rules, deadline, progress)))
     _read_waiting([p for p in places if p.waiting], rules, deadline, progress, workers)
     for place in places:
         for part in place.scans:
@@ -86,8 +89,6 @@ def _read_now(
     reason = source.skipped or NOT_LOGS.get(source.kind)
     if reason is not None:
         return [_unread(source, reason)]
-    if source.kind == "recorder":
-        return [_read_dump(scan, source)]
     if source.kind == "scan":
         return _read_scan(scan, source)
     if source.kind == "json-error":
@@ -173,7 +174,7 @@ def _read_whole(source: Source, most: int, lines_of: Callable[[str], list[str]])
     found = SourceScan(source.name, source.kind)
     try:
         stream = source.open()
-        data = _read_limited(stream.read, most)
+        data = read_limited(stream.read, most)
         stream.close()
     except OSError as error:
         found.gaps.append(f"reading stopped: {error.strerror or error}")
@@ -184,36 +185,11 @@ def _read_whole(source: Source, most: int, lines_of: Callable[[str], list[str]])
     return found
 
 
-def _read_dump(scan: Scan, source: Source) -> SourceScan:
-    def content() -> bytes:
-        stream = source.open()
-        try:
-            return _read_limited(stream.read, MAX_DUMP_BYTES)
-        finally:
-            stream.close()
-
-    row = SourceScan(source.name, "recorder", bytes=source.size or 0)
-    for dump in read_dumps([(source.name, content)]):
-        if isinstance(dump, Dump):
-            scan.dumps.append(dump.to_json())
-        else:
-            row.skipped = dump.reason
-    return row
-
-
-def _read_limited(read: Callable[[int], bytes | None], limit: int) -> bytes:
-    parts, left = [], limit + 1
-    while left > 0 and (part := read(min(left, 1 << 20))):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)
-
-
 def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
     """A scan written elsewhere: its sources join as if they had been read here."""
     try:
         stream = source.open()
-        saved = scan_from_json(_read_limited(stream.read, MAX_DUMP_BYTES), source.name)
+        saved = scan_from_json(read_limited(stream.read, MAX_SCAN_BYTES), source.name)
         stream.close()
     except (OSError, SourceError) as error:
         return [_unread(source, str(error))]
