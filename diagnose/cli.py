@@ -6,6 +6,7 @@ is exactly a command's name.
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import os
@@ -26,6 +27,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     gc.set_threshold(GC_OBJECTS, 20, 100)
+    atexit.register(gc.freeze)  # to look once more for cycles at the very end would cost a tenth of a small run
     try:
         code = _run(words)
         if sys.stdout is not None:
@@ -46,7 +48,6 @@ def main(argv: Sequence[str] | None = None) -> None:
         _drop_output()
         print(f"diagnose: {_own_fault(error)}", file=sys.stderr)
         code = DiagnoseError.exit_code
-    gc.freeze()  # nothing is left to be done: to look once more for cycles would cost a tenth of a small run
     sys.exit(code)
 
 

@@ -16,9 +16,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, cast
 
+from .deadline import Deadline
 from .errors import SourceError
 from .inputs.archives import read_members
-from .inputs.folders import SKIPPED_FOLDERS, Seen, expand_pattern, walk_folder
+from .inputs.folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
+from .inputs.holes import head_behind_zeros, is_zeros
 from .inputs.kinds import (
     PEEK_BYTES,
     Compression,
@@ -38,6 +40,7 @@ from .lazy_pattern import lazy
 
 MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
+NO_TIME = "the budget of time was used up"
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
 _OPEN_PIPE = lazy(r"/dev/(?:fd/\d+|stdin)|/proc/self/fd/\d+")  # `diagnose <(kubectl logs …)`
 
@@ -79,16 +82,19 @@ class Source:
 Input = str | os.PathLike[str] | Text | BinaryIO
 
 
-def find_sources(inputs: Sequence[Input]) -> Iterator[Source]:
-    """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing."""
+def find_sources(inputs: Sequence[Input], deadline: Deadline | None = None) -> Iterator[Source]:
+    """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing.
+
+    Past the deadline no further file of a folder is opened; the folder itself follows, with how many were not.
+    """
     expanded: list[Input] = []
     for given in inputs:
         is_path = isinstance(given, (str, os.PathLike)) and given != "-" and not _is_remote(given)
         expanded.extend(expand_pattern(os.fspath(cast(str, given))) if is_path else [given])
-    return _find(expanded)
+    return _find(expanded, deadline or Deadline())
 
 
-def _find(inputs: Sequence[Input]) -> Iterator[Source]:
+def _find(inputs: Sequence[Input], deadline: Deadline) -> Iterator[Source]:
     seen: Seen = set()
     for given in inputs:
         if isinstance(given, Text):
@@ -99,10 +105,22 @@ def _find(inputs: Sequence[Input]) -> Iterator[Source]:
         elif _is_remote(given):
             yield from _from_url(cast(str, given))
         elif isinstance(given, (str, os.PathLike)):
-            for path in walk_folder(os.fspath(given), seen):
-                yield from _from_path(path, seen)
+            yield from _from_folder(os.fspath(given), seen, deadline)
         else:
             yield from _from_stream(_binary(given), _name_of(given), None)
+
+
+def _from_folder(path: str, seen: Seen, deadline: Deadline) -> Iterator[Source]:
+    """Yields the sources below a folder; or the one source that a file is."""
+    walk = FolderWalk(path, seen, deadline)
+    files = walk.files()
+    for count, file in enumerate(files):
+        if count and deadline.passed():
+            yield Source(path, "binary", skipped=f"{len(files) - count:,} files in it were not opened: {NO_TIME}")
+            break
+        yield from _from_path(file, seen)
+    if walk.is_cut:
+        yield Source(path, "binary", skipped=f"not listed to its end: {NO_TIME}")
 
 
 def _from_path(path: str, seen: Seen) -> Iterator[Source]:
@@ -149,6 +167,8 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None) -> Iterator[Sourc
     except OSError as error:
         yield Source(path, "binary", size, skipped=_why(path, error))
         return
+    if is_zeros(opened.head) and not opened.layers and not is_url(path):
+        opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
     if opened.container is None or opened.skipped is not None:
         source = _classify(opened, path, size, damage)
         is_plain = not opened.layers and source.encoding == "utf-8" and source.kind != "markdown"

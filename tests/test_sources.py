@@ -18,6 +18,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from diagnose.deadline import Deadline
 from diagnose.errors import SourceError
 from diagnose.sources import Source, Text, find_sources
 
@@ -255,13 +256,21 @@ def test_archive_of_endless_members_is_cut(tmp_path, monkeypatch):
         ("core.123", b"\x7fELF\x02\x01\x01", "binary: a program, library or core dump"),
         ("plot.png", b"\x89PNG\r\n\x1a\n", "binary: an image"),
         ("db", b"SQLite format 3\x00", "binary: an SQLite database"),
-        ("m.safetensors", b"\x50\x01\0\0\0\0\0\0{\"__metadata__\":{}}", "binary: tensors in safetensors form"),
+        ("m.safetensors", b'\x50\x01\0\0\0\0\0\0{"__metadata__":{}}', "binary: tensors in safetensors form"),
         ("model.pt", zip_bytes({"model/data.pkl": b"x"}), "binary: a checkpoint or package in zip form"),
         ("weights", zip_bytes({"model/data.pkl": b"x"}), "binary: a checkpoint or package in zip form"),
-        ("state.bin", pickle.dumps({"step": 1}), "binary: a pickle that is no flight recorder dump (pickles are never loaded)"),
+        (
+            "state.bin",
+            pickle.dumps({"step": 1}),
+            "binary: a pickle that is no flight recorder dump (pickles are never loaded)",
+        ),
         ("noise", bytes(range(256)) * 16, "binary: full of control characters"),
         ("ints", b"\x01\x00\x00\x00" * 900, "binary: full of NUL bytes"),
-        ("train.py", b"raise RuntimeError('CUDA out of memory')\n", "source code (.py): messages in it were not printed by a run"),
+        (
+            "train.py",
+            b"raise RuntimeError('CUDA out of memory')\n",
+            "source code (.py): messages in it were not printed by a run",
+        ),
         ("faq.rst", b"CUDA out of memory\n", "documentation (.rst): it only speaks about messages"),
         ("faq.md", b"If you see `CUDA out of memory`\n", "documentation (.md): no log is quoted in it"),
     ],
@@ -393,3 +402,60 @@ def test_damaged_archive_never_raises(form, at, cut, garbage):
     for source in find_sources([io.BytesIO(damaged)]):
         if source.skipped is None:
             read_all(source)
+
+
+@pytest.mark.parametrize("is_sparse", [True, False])
+def test_a_log_behind_a_long_hole_is_a_log(tmp_path: Path, is_sparse: bool) -> None:
+    with (tmp_path / "rank0.log").open("wb") as file:
+        file.seek(3 << 20) if is_sparse else file.write(bytes(3 << 20))
+        file.write(LINE * 20)
+    assert kind_of_path(tmp_path / "rank0.log") == ("text", None)
+
+
+def test_a_program_behind_a_long_hole_is_none(tmp_path: Path) -> None:
+    (tmp_path / "image").write_bytes(bytes(1 << 20) + b"\x7fELF\x02\x01" + bytes(range(256)) * 20)
+    assert kind_of_path(tmp_path / "image") == ("binary", "binary: a program, library or core dump")
+
+
+def test_a_file_of_zeros_is_no_log(tmp_path: Path) -> None:
+    with (tmp_path / "zeros").open("wb") as file:
+        file.truncate(1 << 30)
+    assert kind_of_path(tmp_path / "zeros") == ("binary", "binary: nothing but NUL bytes")
+
+
+def kind_of_path(path: Path) -> tuple[str, str | None]:
+    (source,) = find_sources([path])
+    return source.kind, source.skipped
+
+
+def test_a_link_to_what_holds_the_folder_is_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / "rank0.log").write_bytes(LINE)
+    (tmp_path / "job" / "root").symlink_to("/")
+    (tmp_path / "job" / "up").symlink_to("..")
+    (tmp_path / "secret.log").write_bytes(LINE)
+    assert [source.name for source in find_sources([tmp_path / "job"])] == [f"{tmp_path}/job/rank0.log"]
+
+
+def test_past_the_deadline_no_more_files_of_a_folder_are_opened(tmp_path: Path) -> None:
+    for n in range(5):
+        (tmp_path / f"{n}.log").write_bytes(LINE)
+    found = {s.name: s.skipped for s in find_sources([tmp_path], Late())}
+    assert found == {
+        f"{tmp_path}/0.log": None,
+        str(tmp_path): "4 files in it were not opened: the budget of time was used up",
+    }
+
+
+def test_a_folder_that_takes_too_long_to_list_says_so(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "x.log").write_bytes(LINE)
+    found = {s.name: s.skipped for s in find_sources([tmp_path], Deadline.after(0))}
+    assert found == {str(tmp_path): "not listed to its end: the budget of time was used up"}
+
+
+class Late(Deadline):
+    """Passes once the folder is listed."""
+
+    def passed(self) -> bool:
+        return True

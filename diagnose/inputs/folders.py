@@ -1,15 +1,15 @@
 """The files a path, a pattern or a folder stands for, sorted by name; each folder and linked file once.
 
-In: a path as given. Out: paths that begin as the given one did. What cannot be listed is yielded as it is, so that the
-caller can say why.
+In: a path as given, and until when. Out: paths that begin as the given one did. What cannot be listed is among them, so
+that the caller can say why.
 """
 
 from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Iterator
 
+from ..deadline import Deadline
 from ..errors import SourceError
 
 SKIPPED_FOLDERS = frozenset([".git", "__pycache__", "node_modules"])
@@ -28,46 +28,66 @@ def expand_pattern(path: str) -> list[str]:
     return found
 
 
-def walk_folder(path: str, seen: Seen) -> Iterator[str]:
-    """Yields the files of a folder by name; each folder once, so that links back up end nowhere."""
-    if not os.path.isdir(path):
-        yield path
-        return
-    found: list[str] = []
-    links: list[str] = []
-    _collect(path, found, links, seen)
-    # Links last: `session_latest` must not take the files away from `session_2026-11-20_17-24-35`.
-    real = {_inode(file) for file in found} if links else set()
-    while links:
-        link = links.pop(0)
-        if os.path.isdir(link):
-            _collect(link, found, links, seen)
-        elif _inode(link) not in real:
-            found.append(link)
-    yield from sorted(found)
+class FolderWalk:
+    """The files below a folder. Listing may take the first half of the time that is left; then the walk is cut."""
 
+    def __init__(self, path: str, seen: Seen, deadline: Deadline) -> None:
+        left_s = deadline.left_s()
+        self._deadline = Deadline.after(None if left_s is None else left_s / 2)
+        self._path = path
+        self._seen = seen
+        self._found: list[str] = []
+        self._links: list[str] = []
+        self.is_cut = False
 
-def _collect(folder: str, found: list[str], links: list[str], seen: Seen) -> None:
-    """Adds the files below `folder` to `found` and the links to `links`, with its own stack instead of recursion."""
-    stack = [folder]
-    while stack:
-        here = stack.pop()
-        try:
-            entries = sorted(os.scandir(here), key=lambda entry: entry.name)
-            status = os.stat(here)
-        except OSError:
-            found.append(here)  # `_from_path` says why
-            continue
-        if (status.st_dev, status.st_ino) in seen:
-            continue
-        seen.add((status.st_dev, status.st_ino))
+    def files(self) -> list[str]:
+        """Yield them by name; each folder once, so that links back up end nowhere."""
+        if not os.path.isdir(self._path):
+            return [self._path]
+        self._collect(self._path)
+        # Links last: `session_latest` must not take the files away from `session_2026-11-20_17-24-35`.
+        real = {_inode(file) for file in self._found} if self._links else set()
+        above = os.path.realpath(self._path) + os.sep
+        while self._links and not self.is_cut:
+            link = self._links.pop(0)
+            if os.path.isdir(link):
+                # A link to what holds the folder, such as `/proc/self/root`, would bring everything in.
+                if not above.startswith(os.path.realpath(link).rstrip(os.sep) + os.sep):
+                    self._collect(link)
+            elif _inode(link) not in real:
+                self._found.append(link)
+        return sorted(self._found)
+
+    def _collect(self, folder: str) -> None:
+        """Add the files and the links below `folder`, with a stack of its own instead of recursion."""
+        stack = [folder]
+        while stack:
+            if self._deadline.passed():
+                self.is_cut = True
+                return
+            here = stack.pop()
+            try:
+                entries = sorted(os.scandir(here), key=lambda entry: entry.name)
+                status = os.stat(here)
+            except OSError:
+                self._found.append(here)  # `_from_path` says why
+                continue
+            if (status.st_dev, status.st_ino) in self._seen:
+                continue
+            self._seen.add((status.st_dev, status.st_ino))
+            stack += self._sort_out(entries)
+
+    def _sort_out(self, entries: list[os.DirEntry[str]]) -> list[str]:
+        """Keep files and links; yield the folders."""
+        folders: list[str] = []
         for entry in entries:
             if entry.is_symlink():
-                links.append(entry.path)
+                self._links.append(entry.path)
             elif not entry.is_dir(follow_symlinks=False):
-                found.append(entry.path)
+                self._found.append(entry.path)
             elif entry.name not in SKIPPED_FOLDERS:
-                stack.append(entry.path)
+                folders.append(entry.path)
+        return folders
 
 
 def _inode(path: str) -> tuple[int, int] | None:

@@ -7,6 +7,7 @@ and the user's main module is not imported again, so that a script may call the 
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import os
 import struct
@@ -29,6 +30,7 @@ from .scanner import Scanner, ScanRules
 
 POOL_BYTES = 1 << 30  # below so much a pool costs more than it saves
 MAX_WORKERS = 16  # by default; a disk gives no more
+GC_OBJECTS = 200_000  # new ones before cycles are looked for: a scan makes next to none
 HEADER = struct.Struct("<Q")
 OUT_OF_TIME = "not read to its end: the budget of time was used up"
 
@@ -133,6 +135,7 @@ def _start() -> subprocess.Popen[bytes]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={**os.environ, "PYTHONPATH": path},
+        start_new_session=True,  # Ctrl-C is for the process that asked; its end ends the workers
     )
 
 
@@ -195,6 +198,7 @@ def _receive(stream: BinaryIO | Any) -> dict[str, Any]:
 
 def main() -> None:
     """Scan what standard input asks for, until it ends."""
+    gc.set_threshold(GC_OBJECTS, 20, 100)
     given, taken = sys.stdin.buffer, sys.stdout.buffer
     first = _receive(given)
     rules = ScanRules([_thaw(r) for r in first["rules"]], first["key"])
