@@ -88,9 +88,16 @@ def _consequences(job: Job) -> dict[int, int]:
         first[e.source] = min(first.get(e.source, e.line or 0), e.line or 0)
     told = [e for e in job.telling("signal-received") if first.get(e.source, e.line or 0) < (e.line or 0)]
     ended = {e.rank for e in job.telling("signal-sent") if e.rank is not None}
+    closed = {e.source: e.line or 0 for e in reversed(job.telling("signal-sent")) if _names_nobody(e)}
     late = {id(e): 1 for e in (*told, *(x for x in exits if x.rank in waited))}
     late |= {id(e): 0 for e in (*exits, *job.telling("exit")) if e.rank in ended}
+    late |= {id(e): 0 for e in exits if e.rank is None and closed.get(e.source, 1 << 62) < (e.line or 0)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
+
+
+def _names_nobody(event: Event) -> bool:
+    """Whether a launcher says that it ends all of its processes, itself included (SGLang: `Killed` comes next)."""
+    return event.rank is None and event.fields.get("pid") is None
 
 
 def _last_gasps(job: Job, ended: set[int]) -> list[Event]:

@@ -34,6 +34,19 @@ def test_a_traceback_ends_after_some_lines_that_are_not_indented() -> None:
     assert len(taken(walk_for(1, "traceback", b"Traceback"), lines)) == 15
 
 
+def test_an_exception_of_an_unusual_name_ends_its_traceback_and_is_no_other_speaker() -> None:
+    frames = [b'  File "a.py", line %d, in f' % n for n in range(9)]
+    exception = b"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 163840"
+    walk = walk_for(1, "traceback", b"Traceback (most recent call last):")
+    assert taken(walk, [*frames, exception])[-1] == exception
+
+
+def test_a_launcher_below_a_cut_traceback_is_another_speaker() -> None:
+    frames = [b'  File "a.py", line %d, in f' % n for n in range(9)]
+    walk = walk_for(1, "traceback", b"Traceback (most recent call last):")
+    assert taken(walk, [*frames, b"srun: error: node7: task 3: Exited with exit code 1"]) == frames
+
+
 def test_an_opening_holds_whole_lines_cut_to_the_longest_text() -> None:
     assert cut_opening(b"a\n" + b"x" * (MAX_TEXT + 9) + b"\nb") == (b"a\n" + b"x" * MAX_TEXT + b"\nb", True)
 

@@ -32,6 +32,8 @@ RANK_MARK = b"[rank"
 FRAME = lazy(r'\s*(?:[|+]\s*)*File "[^"]{1,400}", line \d+')
 CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
 THREAD = lazy(r"(?:Current thread|Thread|Traceback for thread) (?:0x)?[\da-fA-F]")  # has a walk of its own
+# `triton.runtime.errors.OutOfResources: out of …`: below a frame that is the exception, although `word: ` names a speaker.
+EXCEPTION = lazy(rb"(?:[A-Za-z_]\w{0,60}\.){0,8}_?[A-Z]\w{0,80}:$")
 STACK_LINE = lazy(r"\s|frame #|#\d|Thread |Current thread|Process |Python |\[New |\[Current |\[Thread |File \"|C\+\+")
 
 
@@ -117,9 +119,15 @@ class Walk:
         who = fast_speaker(raw[:256])
         if who:
             # A launcher's prefix alone, or with the rank's own behind it, is the same process.
-            self.is_mine = bool(self.speaker) and (who.startswith(self.speaker) or self.speaker.startswith(who))
+            of_mine = bool(self.speaker) and (who.startswith(self.speaker) or self.speaker.startswith(who))
+            self.is_mine = of_mine or self._ends_frames(who)
             return self.is_mine
         return self.is_mine or not self.speaker  # a line without a speaker goes on with what was said last
+
+    def _ends_frames(self, who: bytes) -> bool:
+        """Tell whether `who` is rather the name of the exception that the frames just read of no speaker lead to."""
+        is_below_frame = self.want == "traceback" and self.is_mine and not self.gap and self.own == TRACEBACK_REST
+        return is_below_frame and not self.speaker and EXCEPTION.match(who) is not None
 
     def _count(self, raw: bytes) -> None:
         if self.want in ("traceback", "stack"):
