@@ -169,3 +169,85 @@ def test_any_slow_save_gets_a_time_out_that_is_longer(
     assert found.verdict.culprits == [0]
     proposed = [int(a.command.split()[-1]) for a in found.advice if a.command and a.command.startswith("--ddp_timeout")]
     assert all(p >= 2 * seconds for p in proposed) and (proposed or found.verdict.cause != "storage.slow-save")
+
+
+# Row 2: NCCL's set-up loses the other host. The words of `misc/socket.cc` over the versions.
+LOST = (
+    "Call to recv from {ip}<{port}> failed : Connection reset by peer",
+    "socketProgressOpt: Call to recv from {ip}<{port}> failed : Connection reset by peer",
+    "ncclSocketProgressOpt: Call to recv from {ip}<{port}> failed : Connection reset by peer",
+)
+IPS = st.builds("10.{}.{}.{}".format, st.integers(0, 99), st.integers(0, 255), st.integers(1, 254))
+
+
+def _reset_in_setup(ranks: int, nodes: int, ip: str, version: str, wording: str) -> str:
+    said = wording.format(ip=ip, port=40000 + ranks)
+    lines = [f"[2025-01-14 18:20:00,413] [INFO] [launch.py:164:main] dist_world_size={ranks * nodes}"]
+    for r in range(ranks):
+        lines += [
+            f"gpu-a:{52100 + r}:{52100 + r} [{r}] NCCL INFO Bootstrap : Using bond1:10.199.0.11<0>",
+            f"gpu-a:{52100 + r}:{52500 + r} [{r}] misc/socket.cc:58 NCCL WARN {said}",
+        ]
+    for r in range(ranks):
+        lines += [
+            f"[rank{r}]: Traceback (most recent call last):",
+            f'[rank{r}]:   File "/job/OpenRLHF/openrlhf/cli/train_sft.py", line 231, in <module>',
+            f"[rank{r}]:     train(args)",
+            f"[rank{r}]: torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/"
+            f"ProcessGroupNCCL.cpp:2006, remote process exited or there was a network error, NCCL version {version}",
+            f"[rank{r}]: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.",
+            f"[rank{r}]: Last error:",
+            f"[rank{r}]: {said}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
+@FEW
+@given(
+    st.integers(1, 8), st.integers(2, 16), IPS, st.sampled_from(["2.18.1", "2.20.5", "2.26.2"]), st.sampled_from(LOST)
+)
+def test_any_reset_in_setup_blames_no_witness_and_leads_to_the_peer(
+    tmp_path: Path, ranks: int, nodes: int, ip: str, version: str, wording: str
+) -> None:
+    found = look(*write(tmp_path, gpu__a_log=_reset_in_setup(ranks, nodes, ip, version, wording)))
+    assert found.verdict.cause in ("nccl.remote-error", "network.connection-reset", "nccl.system-error")
+    assert (found.verdict.culprits, found.verdict.certainty == "certain") == ([], False)
+    parts = [f"Read the log of {ip}", "bond1, which NCCL chose", f"nc -zv {ip}", "/dev/shm", "NCCL_P2P_DISABLE", "torch_extensions"]
+    assert [p for p in parts if p not in found.words] == []
+
+
+# Row 3: the weight update from the trainer to vLLM.
+def _weight_sync(openrlhf: str, vllm: str, error: str, engines: int) -> tuple[str, str]:
+    worker = "(RayWorkerWrapper pid=4183, ip=10.3.32.122) ERROR 06-03 23:13:39 worker_base.py:148] "
+    log = (
+        "Running entrypoint for job raysubmit_Xk21: python3 -m openrlhf.cli.train_ppo_ray --actor_num_nodes 2 "
+        f"--actor_num_gpus_per_node 8 --vllm_num_engines {engines} --vllm_tensor_parallel_size 2\n"
+        f"{worker}Error executing method start_worker_execution_loop. This might cause deadlock in distributed execution.\n"
+        f"{worker}Traceback (most recent call last):\n"
+        f'{worker}  File "/opt/conda/lib/python3.10/site-packages/openrlhf/trainer/ray/vllm_worker_wrap.py", line 43, in update_weight\n'
+        f"{worker}    torch.distributed.broadcast(weight, 0, group=self._model_update_group)\n"
+        f"{worker}torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:219, {error}, "
+        "NCCL version 2.20.5\n"
+    )
+    return log, f"openrlhf=={openrlhf}\nvllm=={vllm}\n"
+
+
+OWN = ["invalid argument (run with NCCL_DEBUG=WARN for details)", "unhandled cuda error (run with NCCL_DEBUG=INFO for details)"]
+
+
+@FEW
+@given(
+    st.sampled_from(["0.3.0", "0.4.1", "0.5.9"]), st.sampled_from(["0.4.3", "0.5.3", "0.6.2"]),
+    st.sampled_from(OWN), st.integers(1, 16),
+)  # fmt: skip
+def test_the_weight_sync_bug_needs_both_its_versions_and_its_error(
+    tmp_path: Path, openrlhf: str, vllm: str, error: str, engines: int
+) -> None:
+    def cause(openrlhf: str, vllm: str, error: str) -> str | None:
+        log, freeze = _weight_sync(openrlhf, vllm, error, engines)
+        return look(*write(tmp_path, driver_log=log, pip__freeze_txt=freeze)).verdict.cause
+
+    assert cause(openrlhf, vllm, error) == BUG
+    assert cause("0.6.0", vllm, error) != BUG
+    assert cause(openrlhf, "0.4.2", error) != BUG
+    assert cause(openrlhf, vllm, "unhandled system error (run with NCCL_DEBUG=INFO for details)") != BUG

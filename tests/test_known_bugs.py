@@ -147,7 +147,7 @@ def test_a_symptom_without_a_version_comes_with_the_command_that_settles_it(tmp_
         "start_worker_execution_loop. This might cause deadlock in distributed execution.\n"
     )
     (notice,) = look(*write(tmp_path, driver_log=text)).notices
-    assert notice.remedy[0].command == "pip show vllm | grep -E '^(Name|Version)'"
+    assert notice.remedy[0].command == "pip show openrlhf vllm | grep -E '^(Name|Version)'"
 
 
 def test_a_version_that_is_silently_wrong_is_a_notice_of_a_healthy_job(tmp_path: Path) -> None:

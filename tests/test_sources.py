@@ -265,6 +265,7 @@ def test_archive_of_endless_members_is_cut(tmp_path, monkeypatch):
             "binary: a pickle that is no flight recorder dump (pickles are never loaded)",
         ),
         ("noise", bytes(range(256)) * 16, "binary: full of control characters"),
+        ("four-bytes", b"\x80\x01\xff\x03", "binary: full of control characters"),
         ("ints", b"\x01\x00\x00\x00" * 900, "binary: full of NUL bytes"),
         (
             "train.py",

@@ -16,6 +16,7 @@ Compression = Literal["gzip", "bzip2", "xz", "zstd"]
 Container = Literal["tar", "zip"]
 Encoding = Literal["utf-8", "utf-16-le", "utf-16-be"]
 
+SHORT_BYTES = 64
 PEEK_BYTES = 4096  # enough for every magic below and for the first keys of a dump
 
 _COMPRESSIONS: tuple[tuple[bytes, Compression], ...] = (
@@ -237,6 +238,8 @@ def _control_reason(head: bytes) -> str | None:
     if len(solid) < 0.7 * len(head) and b"\x00" * 64 not in head:
         return "binary: full of NUL bytes"
     controls = len(solid) - len(solid.translate(None, _CONTROL))
+    if controls and len(head) < SHORT_BYTES:  # a few control characters tell nothing yet; bytes that are no text do
+        controls += solid.decode("utf-8", "replace").count("\ufffd")
     return "binary: full of control characters" if controls > 0.05 * len(solid) + 2 else None
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..attempts import FAILING
 from ..catalogue import Catalogue
 from ..events import Event
 from ..facts.store import Facts
@@ -31,6 +32,7 @@ from .conditions import (
 
 BUGS = "software.known-bug"
 TABLE = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
+CONNECTIONS = ("nccl.", "network.")
 Standing = Literal["confirmed", "possible", "refuted"]
 
 
@@ -71,10 +73,13 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
     reading = apply_known_bugs(job.events, facts, fixes)
     aside = {(e.source, e.line) for e in (*job.survived, *job.earlier)}
     named = {_library(e.rule, fixes) for e in reading.confirmed if e.rule.role != "symptom"}
+    told = {e.source for e in job.events if e.role in FAILING and str(e.cause).startswith(CONNECTIONS)}
     for event in reading.confirmed:
-        if event.rule.role == "symptom" and _library(event.rule, fixes) in named:
-            continue  # it says that something broke; another line of the same bug says what
-        event.role = "cause" if (event.source, event.line) not in aside else event.role
+        is_vague = event.rule.role == "symptom"  # it says that something broke; another line of the same bug says what
+        if is_vague and event.source in told and _library(event.rule, fixes) not in named:
+            event.role = "context"  # and here another line names another reason
+        elif not is_vague or _library(event.rule, fixes) not in named:
+            event.role = "cause" if (event.source, event.line) not in aside else event.role
     for event in (*reading.refuted, *(e for e in reading.possible if e.rule.role != "cause")):
         event.role = "context"  # what may be a bug must not explain what is known to have happened
     for event in job.events:
