@@ -14,6 +14,7 @@ from .placement import Places, place
 from .tracebacks import Traceback
 
 if TYPE_CHECKING:
+    from .flight_recorder import GroupReport
     from .recorder.dump import Dump
 
 CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
@@ -85,6 +86,15 @@ class Job:
     earlier: list[Event] = field(default_factory=list)  # events of attempts that were restarted
     facts: dict[str, list[tuple[Any, Event]]] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
+    _recorded: list[GroupReport] | None = None
+
+    def recorded(self) -> list[GroupReport]:
+        """Yield what the flight recorders show per process group; compared when first asked for."""
+        if self._recorded is None:
+            from .flight_recorder import compare
+
+            self._recorded = compare(self.dumps, self.world_size) if self.dumps else []
+        return self._recorded
 
     @property
     def world_size(self) -> int | None:

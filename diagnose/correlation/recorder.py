@@ -6,7 +6,7 @@ another size, or nothing. A rank without a dump is unknown, never missing.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ..job import Job
@@ -27,23 +27,49 @@ CAUSES = {
 }
 
 
-def find(job: Job) -> Iterator[Finding]:
-    """Yield one finding for the divergence that nothing else explains."""
-    if not job.dumps:
-        return
-    from ..flight_recorder import compare
+WENT_ON_S = 120.0  # a sign of life so long after the call: the dump was taken of a job that runs
 
-    for report in compare(job.dumps, job.world_size):
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield one finding for the divergence that nothing else explains, else for a collective that none finished."""
+    for report in job.recorded():
         first = report.first
         if report.verdict == "divergent" and first is not None and not first.is_survived and not first.is_consequence:
             yield _finding(report, first)
             return
+    waits = next((report for report in job.recorded() if report.verdict in ("unknown", "stuck")), None)
+    if waits is not None and not job.telling("finished"):
+        yield from _unfinished(job, waits)
+
+
+def _unfinished(job: Job, report: GroupReport) -> Iterator[Finding]:
+    """Ranks wait for those without a dump, or all in the same call: a dump taken on demand looks like that too."""
+    waiting = [(p.rank, p.waiting) for p in report.progress if p.waiting is not None]
+    latest_s = max((entry.created_ns for _, entry in waiting), default=0) / 1e9
+    signs = (info.last_sign.time for info in job.ranks.values() if info.last_sign and info.last_sign.time is not None)
+    if len(waiting) < 2 or max(signs, default=0.0) > latest_s + WENT_ON_S:
+        return
+    name, seq, call = report.desc or report.group, min(entry.seq for _, entry in waiting), waiting[0][1].call.op
+    where = f"In group {name} at number {seq} "
+    if report.without_dump:
+        who, absent = _shown([rank for rank, _ in waiting]), _shown(report.without_dump)
+        why = f"{where}{who} {'wait' if len(waiting) > 1 else 'waits'} in {call}; of {absent} there is no dump."
+    else:
+        why = f"{where}all {len(waiting)} ranks issued {call} and none finished it: the fault lies below."
+    recorders = {dump.rank: dump for dump in job.dumps}
+    shown = tuple(Exhibit(recorders[r].name, entry.line, entry.text, r) for r, entry in waiting[:2] if r in recorders)
+    fields = {"seq": seq, "kind": report.verdict, "pg": report.group}
+    yield Finding("collective.timeout", why, shown, certainty="possible", fields=fields, question="recorder")
+
+
+def _shown(ranks: Sequence[int]) -> str:
+    return f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
 
 
 def _finding(report: GroupReport, d: Divergence) -> Finding:
     shown = tuple(_exhibit(side) for side in (*d.found, *((d.expected,) if d.expected else ())))
     ranks = () if d.is_ambiguous else d.ranks
-    who = f"rank{'s' if len(d.ranks) > 1 else ''} {rank_ranges(d.ranks)}"
+    who = _shown(d.ranks)
     expected = f"the others {_entry(d.expected)}" if d.expected else "the others went on"
     did = f"issued {_entry(d.found[0])}" if d.found and d.kind != "missing" else "issued nothing"
     why = f"In group {report.desc or report.group} at number {d.seq} {who} {did}, {expected}."

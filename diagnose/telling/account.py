@@ -23,6 +23,7 @@ from ..words.translation import ENGLISH, Translator
 from .account_words import Words
 from .exhibits import Exhibitor
 from .losers import alternatives, chain, symptoms
+from .recorder_rows import recorder_rows
 from .rows import (
     attempt_rows,
     collective_rows,
@@ -64,7 +65,7 @@ def account(
         survived=symptoms(job, verdict, translator, show, job.survived),
         timeline=timeline_rows(job, verdict, translator),
         ranks=rank_rows(job, verdict),
-        collectives=collective_rows(job),
+        collectives=recorder_rows(job) or collective_rows(job),
         stacks=stack_rows(job),
         attempts=attempt_rows(job, show),
         gaps=gap_rows(job, scan, translator),

@@ -104,6 +104,8 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "state-waiting": ("waiting", "等待中"),
     "state-alive": ("alive", "存活"),
     "state-differs": ("differs", "不一致"),
+    "state-behind": ("behind", "落后"),
+    "state-no-dump": ("no dump", "无转储"),
     # columns
     "time": ("time", "时间"),
     "who": ("who", "对象"),
