@@ -18,6 +18,7 @@ from .rulebook.firing import with_table
 from .scan import Hit, SourceScan
 from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
+from .traces.quoted import quoted_tracebacks
 
 if TYPE_CHECKING:
     from .stacks import StackDump
@@ -99,7 +100,8 @@ class EventReader:
         reading = _Reading(self._catalogue, self._matcher, scan.name, lines, tracebacks, stacks)
         events = [e for hit in scan.hits() for e in reading.events(hit)]
         events += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, events)]
-        events = _settle([e for e in events if e.traceback is None or e.traceback.form not in UNHEARD_FORMS])
+        quoted = quoted_tracebacks(tracebacks, lines)
+        events = _settle([e for e in events if e.traceback is None or _is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
             event.order = order
         tail_numbers = {n for n, _ in scan.windows.last}
@@ -109,13 +111,17 @@ class EventReader:
             scan.kind,
             events,
             lines,
-            tracebacks,
+            [tb for tb in tracebacks if tb.line not in quoted],
             stacks,
             {s: (reading.progress(a), reading.progress(b)) for s, (a, b) in scan.progress.items() if reading.knows(a)},
             {key: t.count for key, t in scan.tallies.items() if t.at_least},
             [x for x in lines if x.number in tail_numbers],
             [x for x in lines if x.number in head_numbers],
         )
+
+
+def _is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
+    return tb.form not in UNHEARD_FORMS and tb.line not in quoted
 
 
 def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:

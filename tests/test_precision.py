@@ -49,3 +49,33 @@ def test_logs_with_like_names_are_read(name: str) -> None:
 )
 def test_code_and_docstrings_that_hold_a_message_name_no_cause(line: str) -> None:
     assert diagnose(Text(line + "\n", name="x.log")).diagnosis is None
+
+
+DOCTEST = """    >>> fut.set_exception(ValueError("foo"))
+    >>> fut.wait()
+    Traceback (most recent call last):
+      File "<stdin>", line 1, in <module>
+    ValueError: foo
+"""
+ELIDED = """rank 0 says
+    Traceback (most recent call last):
+        ...
+    torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB.
+"""
+CONTINUED = """>>> with detect_anomaly():
+...     out.backward()
+Traceback (most recent call last):
+  File "<stdin>", line 4, in <module>
+RuntimeError: CUDA error: an illegal memory access was encountered
+"""
+
+
+@pytest.mark.parametrize("text", [DOCTEST, ELIDED, CONTINUED], ids=["doctest", "elided", "continued"])
+def test_a_traceback_under_a_prompt_or_without_its_frames_is_quoted(text: str) -> None:
+    assert diagnose(Text(text, name="x.log")).diagnosis is None
+
+
+def test_a_traceback_of_a_program_on_stdin_is_heard() -> None:
+    text = 'step 12\nTraceback (most recent call last):\n  File "<stdin>", line 1, in <module>\nValueError: foo\n'
+
+    assert diagnose(Text(text, name="x.log")).diagnosis is not None
