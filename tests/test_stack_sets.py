@@ -91,8 +91,16 @@ def test_all_that_were_seen_wait_but_one_was_not_seen(tmp_path):
     assert "of rank 3 there is none" in report.diagnosis.summary
 
 
-def test_ranks_that_wait_in_a_send_and_others_in_a_collective_are_no_desync(tmp_path):
-    stacks = {name: text.replace("broadcast", "send") for name, text in stack_files(StackJob(fault="halves"))}
+def test_two_ranks_in_a_collective_of_their_own_are_only_possibly_the_culprits(tmp_path):
+    stacks = dict(stack_files(StackJob(ranks=8, fault="desync", seed=1)))
+    stacks["stack_rank0.txt"] = stacks[f"stack_rank{StackJob(ranks=8, fault='desync', seed=1).guilty}.txt"]
+
+    assert "possible" == told(tmp_path, stacks).diagnosis.certainty
+
+
+@pytest.mark.parametrize("fault", ["halves", "desync"])
+def test_ranks_in_a_send_are_not_in_another_collective_s_place(tmp_path, fault):
+    stacks = {name: text.replace("broadcast", "send") for name, text in stack_files(StackJob(fault=fault))}
 
     assert "unfinished" == cause(told(tmp_path, stacks))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from ..job import Job
 from ..lazy_pattern import lazy
 from ..words.ranges import rank_ranges
-from .finding import Exhibit, Finding
+from .finding import Certainty, Exhibit, Finding
 
 if TYPE_CHECKING:
     from ..events import SourceEvents
@@ -78,6 +78,8 @@ def find(job: Job) -> Iterator[Finding]:
         return  # of those that were seen twice, most moved: slow, but no hang
     if tree.pattern == "together":
         yield _together(job, tree, placed)
+    elif tree.pattern == "desync" and any(_is_pair(group) for group in tree.groups):
+        return  # stages of a pipeline wait in sends while others wait in collectives
     elif tree.pattern == "desync" and not tree.suspects:
         yield from _halves(job, tree, placed)
     elif tree.pattern in ("waiting", "desync") and len(tree.suspects) <= len(tree.crowd):
@@ -92,13 +94,15 @@ def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     waits = "wait in a collective" if len(tree.crowd) > 1 else "waits in a collective"
     why = f"{_named(tree.crowd, 'Rank')} {waits}; {_named(tree.suspects, 'rank')} stands in {_where(group)}."
     shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])
-    return Finding(cause, why, shown, _ranks(tree.suspects), question="standing")
+    # Two ranks or more may rightly be in a collective of a group of their own.
+    certainty: Certainty = "possible" if is_desync and len(tree.suspects) > 1 else "likely"
+    return Finding(cause, why, shown, _ranks(tree.suspects), certainty=certainty, question="standing")
 
 
 def _halves(job: Job, tree: StackTree, placed: list[Placed]) -> Iterator[Finding]:
-    """As many wait in one collective as in another: a desync, unless it is a send, which only its pair waits in."""
+    """As many wait in one collective as in another."""
     first, second = tree.groups[:2]
-    if len(tree.groups) > 2 or any(g.standing.frame and PAIR.search(g.standing.frame.function) for g in (first, second)):
+    if len(tree.groups) > 2:
         return
     crowds = f"{_named(first.ranks, 'Rank')} wait in {_where(first)}, {_named(second.ranks, 'rank')} in {_where(second)}"
     shown = _shown(job, placed, first.ranks[:1]) + _shown(job, placed, second.ranks[:1])
@@ -116,6 +120,10 @@ def _together(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
         return Finding("collective.timeout", why, shown, certainty="possible", question="standing")
     why = f"{where}: every rank is in the collective, so the fault lies below it."
     return Finding("collective.timeout", why, shown, question="standing")
+
+
+def _is_pair(group: StackGroup) -> bool:
+    return group.standing.frame is not None and PAIR.search(group.standing.frame.function) is not None
 
 
 def _ranks(labels: Sequence[int | str]) -> tuple[int, ...]:
