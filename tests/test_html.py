@@ -15,6 +15,7 @@ from diagnose.report import (
     Diagnosis,
     Evidence,
     RankRow,
+    RemedyStep,
     Report,
     Span,
     StackGroup,
@@ -23,6 +24,7 @@ from diagnose.report import (
     from_dict,
     to_json,
 )
+from diagnose.views.html_picture import picture_data
 from diagnose.views.rendering import render
 
 from .browser import Browser, find_chromium
@@ -69,6 +71,12 @@ def test_the_page_says_verdict_culprit_and_proof():
     page = render(cuda_oom(), "html")
     for word in ("CUDA out of memory", "rank 2, host gpu-node-07, GPU 2", "logs/rank2.log:4031", "<mark>1.06 GiB</mark>"):
         assert word in page
+
+
+def test_code_in_a_sentence_is_code():
+    steps = (RemedyStep("fix", "Guard nothing with `if rank == 0`; a lone ` stays."),)
+    page = render(Report(outcome="failed", diagnosis=Diagnosis(cause="a.b", title="t", remedy=steps)), "html")
+    assert "Guard nothing with <code>if rank == 0</code>; a lone ` stays." in page
 
 
 def test_a_chinese_page_says_so():
@@ -234,6 +242,13 @@ def test_where_no_moment_is_the_root_the_proof_joins_the_picture(opened):
     report = straggler()
     page = opened(replace(report, timeline=report.timeline[1:]))
     assert page.evaluate("document.querySelector('#picture .call').textContent").startswith("2024-06-02 03:14:07,201 INFO trainer.checkpoint")
+
+
+def test_a_proof_without_a_rank_stands_on_the_row_of_the_only_culprit():
+    report = straggler()
+    proof = replace(report.diagnosis.evidence[0], rank=None, host=None)
+    events = picture_data(replace(report, timeline=(), diagnosis=replace(report.diagnosis, evidence=(proof,))))["events"]
+    assert [str(report.diagnosis.culprits[0].rank)] == [e["ranks"] for e in events if e["root"]]
 
 
 def test_print_is_light_whatever_the_screen(opened):

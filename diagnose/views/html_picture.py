@@ -54,14 +54,16 @@ def _timeline(report: Report) -> list[dict[str, Any]]:
     found = report.diagnosis
     proof = found.evidence[0] if found and found.evidence else None
     proof_ref = place(proof.file, proof.line) if proof else ""
+    blamed = [c.rank for c in found.culprits if c.rank is not None] if found else []
+    alone = blamed if len(blamed) == 1 else []  # whose a proof is that names no rank
     for e in report.timeline:
-        time = seconds(e.time)
-        if time is not None and (e.ranks or e.host):
+        time, ranks = seconds(e.time), e.ranks or (alone if e.ref == proof_ref else ())
+        if time is not None and (ranks or e.host):
             is_root = bool(found) and (e.cause == (found and found.cause) or e.ref == proof_ref)
-            events.append(_event(time, e.ranks, e.host, e.layer, e.text, e.ref, is_root))
+            events.append(_event(time, ranks, e.host, e.layer, e.text, e.ref, is_root))
     time = seconds(proof.time) if proof else None
     if found and proof and time is not None and not any(e["root"] for e in events):
-        ranks = [] if proof.rank is None else [proof.rank]
+        ranks = alone if proof.rank is None else [proof.rank]
         events.append(_event(time, ranks, proof.host, found.cause.partition(".")[0], proof.text, proof_ref, True))
     return events
 
