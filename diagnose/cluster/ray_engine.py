@@ -20,11 +20,11 @@ from typing import Any
 from ..deadline import Deadline
 from ..errors import MissingExtra, UsageError
 from ..scan import Scan, SourceScan, source_from_json
-from ..scanning.parts import Part, cut_parts
-from ..scanning.reading import UNREAD, Progress, _add, _Found, _joined, _read_now, _unread
+from ..scanning.parts import Part
+from ..scanning.reading import Progress, read_all
 from ..scanning.scanner import ScanRules
-from ..scanning.workers import scan_part
-from ..sources import Input, find_sources
+from ..scanning.workers import scan_part, unread
+from ..sources import Input
 from .nodes import scan_nodes
 from .tasks import Given, scan_parts
 
@@ -55,43 +55,10 @@ def read_on_ray(
     with _connected(address) as ray:
         given: Given = (rules.key, rules.rules)
         pool = _Pool(ray, rules, ray.put(given))
-        scan = _read(inputs, rules, deadline, progress, pool)
+        scan = read_all(inputs, rules, deadline, progress, pool=pool)
         if on_every_node:
             scan_nodes(ray, scan, pool.given, on_every_node, deadline, progress)
         return scan
-
-
-def _read(
-    inputs: Sequence[Input], rules: ScanRules, deadline: Deadline, progress: Progress | None, pool: _Pool
-) -> Scan:
-    scan = Scan(catalogue=rules.key)
-    places: list[_Found] = []
-    for source in find_sources(inputs):
-        if source.skipped is None and source.path is not None and source.kind in ("text", "markdown"):
-            places.append(_Found([], source))
-        elif deadline.passed():
-            places.append(_Found([_unread(source, source.skipped or UNREAD)]))
-        else:
-            places.append(_Found(_read_now(scan, source, rules, deadline, progress)))
-    waiting = [place for place in places if place.waiting is not None]
-    parts = [(place, part) for place in waiting if place.waiting for part in cut_parts(place.waiting)]
-    found: dict[int, list[tuple[int, SourceScan]]] = {}
-    for index, part_scan in pool.scan([part for _, part in parts], deadline):
-        place, part = parts[index]
-        found.setdefault(id(place), []).append((index, part_scan))
-        if progress:
-            progress(part.source.name, (part.start or 0) + part.size)
-    for place in waiting:
-        if place.waiting:
-            place.scans.append(_joined(place.waiting, [x for _, x in sorted(found[id(place)], key=_index)]))
-    for place in places:
-        for row in place.scans:
-            _add(scan, row)
-    return scan
-
-
-def _index(row: tuple[int, SourceScan]) -> int:
-    return row[0]
 
 
 class _Pool:
@@ -133,7 +100,7 @@ class _Pool:
                 late = [n for batch in (*running.values(), *waiting) for n in batch]
                 for task in running:
                     self._ray.cancel(task, force=True)
-                yield from ((n, _unread(parts[n].source, UNREAD)) for n in late)
+                yield from ((n, unread(parts[n].source)) for n in late)
                 return
 
     def _limit(self) -> int:
@@ -141,7 +108,7 @@ class _Pool:
 
     def _here(self, part: Part, deadline: Deadline) -> SourceScan:
         """Read what no node has: a file on this machine's own disk."""
-        return _unread(part.source, UNREAD) if deadline.passed() else scan_part(part, self._rules, deadline)
+        return unread(part.source) if deadline.passed() else scan_part(part, self._rules, deadline)
 
 
 def _wait_s(deadline: Deadline) -> float:

@@ -83,7 +83,7 @@ class Normaliser:
     def feed(self, data: bytes) -> bytes:
         """Gives the lines that are complete; over all calls as many line ends come out as went in."""
         if b"\x00" in data:
-            data = data.replace(b"\x00", b"")
+            data = data.translate(None, b"\x00")  # `replace` takes five times as long where a block is full of them
         if _BOM in data:
             data = data.replace(_BOM, b"")
         if b'{"log":"' in data:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Protocol
 
 from ..blocks import read_blocks
 from ..deadline import Deadline
@@ -15,19 +16,25 @@ from ..sources import Input, Source, find_sources
 from .dump_reading import DumpReading, read_limited
 from .parts import Part, cut_parts, edge_bytes_for, reading_order
 from .scanner import Scanner, ScanRules
-from .workers import OUT_OF_TIME, Pool, consume, default_workers, scan_part
+from .workers import OUT_OF_TIME, UNREAD, Pool, consume, default_workers, scan_part, unread
 
-__all__ = ["Deadline", "Progress", "read_all"]
+__all__ = ["Deadline", "PartPool", "Progress", "read_all"]
 
 MAX_SCAN_BYTES = 512 << 20
 MAX_ERROR_JSON_BYTES = 1 << 20
 MAX_STACKS_BYTES = 16 << 20  # of a process's threads in JSON, a hundred times what a thousand threads take
 MAX_CONTEXT_LINES = 4000  # of a configuration file
 NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
-UNREAD = "not read: the budget of time was used up"
 PART_UNREAD = "the middle was not read (budget of time); line numbers after it count without it"
 
 Progress = Callable[[str, int], None]  # (name of the source, bytes read of it so far)
+
+
+class PartPool(Protocol):
+    """Who reads parts of files side by side: processes here, or a cluster."""
+
+    def scan(self, parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
+        """Yield (index of the part, its scan) as they are done, every part once."""
 
 
 @dataclass(slots=True)
@@ -44,24 +51,27 @@ def read_all(
     deadline: Deadline,
     progress: Progress | None = None,
     workers: int | None = None,
+    pool: PartPool | None = None,
 ) -> Scan:
     """Yield the scan of everything in `inputs`. Raises `SourceError` where a path does not exist.
 
-    `workers`: how many processes read; None: by size and cores. The result does not depend on it.
+    `workers`: how many processes read files; None: by size and cores. `pool` reads them instead. The result does not
+    depend on either.
     """
     scan = Scan(catalogue=rules.key)
     places: list[_Found] = []
     with closing(DumpReading(scan)) as dumps:
-        for source in find_sources(inputs):
+        for source in find_sources(inputs, deadline):
             if source.skipped is None and source.path is not None and source.kind in ("text", "markdown"):
                 places.append(_Found([], source))  # may be opened later, by anyone
             elif deadline.passed():
-                places.append(_Found([_unread(source, source.skipped or UNREAD)]))
+                places.append(_Found([unread(source, source.skipped or UNREAD)]))
             elif source.skipped is None and source.kind == "recorder":
                 places.append(_Found([dumps.read(source)]))
             else:
                 places.append(_Found(_read_now(scan, source, rules, deadline, progress)))
-    _read_waiting([p for p in places if p.waiting], rules, deadline, progress, workers)
+    scan_parts = _reader(rules, progress, workers, pool)
+    _read_waiting([p for p in places if p.waiting], scan_parts, deadline)
     for place in places:
         for part in place.scans:
             _add(scan, part)
@@ -78,17 +88,13 @@ def _add(scan: Scan, part: SourceScan) -> None:
     scan.gaps += [f"{part.name}: {gap}" for gap in part.gaps]
 
 
-def _unread(source: Source, reason: str) -> SourceScan:
-    return SourceScan(source.name, source.kind, bytes=0, skipped=reason)
-
-
 def _read_now(
     scan: Scan, source: Source, rules: ScanRules, deadline: Deadline, progress: Progress | None
 ) -> list[SourceScan]:
     """Read a source in its turn: a member of an archive or standard input cannot be opened later."""
     reason = source.skipped or NOT_LOGS.get(source.kind)
     if reason is not None:
-        return [_unread(source, reason)]
+        return [unread(source, reason)]
     if source.kind == "scan":
         return _read_scan(scan, source)
     if source.kind == "json-error":
@@ -109,9 +115,10 @@ def _teller(source: Source, progress: Progress | None, start: int = 0) -> Callab
 # --- files, in parts --------------------------------------------------------------------------------------------
 
 
-def _read_waiting(
-    places: Sequence[_Found], rules: ScanRules, deadline: Deadline, progress: Progress | None, workers: int | None
-) -> None:
+ScanParts = Callable[[Sequence[Part], Deadline], Iterator[tuple[int, SourceScan]]]
+
+
+def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Deadline) -> None:
     left_s = deadline.left_s()
     edge = None if left_s is None else edge_bytes_for(len(places), left_s)
     parts = [part for place in places if place.waiting for part in cut_parts(place.waiting, edge)]
@@ -122,7 +129,7 @@ def _read_waiting(
         open_parts[part.source.name] = open_parts.get(part.source.name, 0) + 1
     by_name = {place.waiting.name: place for place in places if place.waiting}
     done: dict[str, list[tuple[int, SourceScan]]] = {}
-    for index, found in _scan_parts(parts, rules, deadline, progress, workers):
+    for index, found in scan_parts(parts, deadline):
         part = parts[index]
         name = part.source.name
         done.setdefault(name, []).append((part.start or 0, found))
@@ -135,19 +142,28 @@ def _start(row: tuple[int, SourceScan]) -> int:
     return row[0]
 
 
-def _scan_parts(
-    parts: Sequence[Part], rules: ScanRules, deadline: Deadline, progress: Progress | None, workers: int | None
-) -> Iterator[tuple[int, SourceScan]]:
-    count = workers if workers is not None else default_workers(sum(p.size for p in parts))
-    if count > 1 and len(parts) > 1:
-        for index, found in Pool(rules, count).scan(parts, deadline):
+def _reader(rules: ScanRules, progress: Progress | None, workers: int | None, pool: PartPool | None) -> ScanParts:
+    """Who reads the parts: a pool, where one was given or is worth its start, else this process."""
+
+    def scan_parts(parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
+        count = workers if workers is not None else default_workers(sum(p.size for p in parts))
+        if pool is None and (count < 2 or len(parts) < 2):
+            yield from _scan_here(parts, rules, deadline, progress)
+            return
+        for index, found in (pool or Pool(rules, count)).scan(parts, deadline):
             if progress:
                 progress(parts[index].source.name, (parts[index].start or 0) + parts[index].size)
             yield index, found
-        return
+
+    return scan_parts
+
+
+def _scan_here(
+    parts: Sequence[Part], rules: ScanRules, deadline: Deadline, progress: Progress | None
+) -> Iterator[tuple[int, SourceScan]]:
     for index, part in enumerate(parts):
         if deadline.passed():
-            yield index, _unread(part.source, UNREAD)
+            yield index, unread(part.source)
         else:
             yield index, scan_part(part, rules, deadline, _teller(part.source, progress, part.start or 0))
 
@@ -192,7 +208,7 @@ def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
         saved = scan_from_json(read_limited(stream.read, MAX_SCAN_BYTES), source.name)
         stream.close()
     except (OSError, SourceError) as error:
-        return [_unread(source, str(error))]
+        return [unread(source, str(error))]
     scan.gaps += [g for g in saved.gaps if g not in scan.gaps]
     scan.dumps += saved.dumps
     return list(saved.sources.values())

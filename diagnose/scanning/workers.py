@@ -32,6 +32,7 @@ POOL_BYTES = 1 << 30  # below so much a pool costs more than it saves
 MAX_WORKERS = 16  # by default; a disk gives no more
 GC_OBJECTS = 200_000  # new ones before cycles are looked for: a scan makes next to none
 HEADER = struct.Struct("<Q")
+UNREAD = "not read: the budget of time was used up"
 OUT_OF_TIME = "not read to its end: the budget of time was used up"
 
 
@@ -39,6 +40,11 @@ def default_workers(size_bytes: int) -> int:
     """Yield how many processes are worth their start for so many bytes."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(cores, MAX_WORKERS, max(1, size_bytes // (POOL_BYTES // 2)))
+
+
+def unread(source: Source, reason: str = UNREAD) -> SourceScan:
+    """Yield the empty scan of a source that was not read, and why."""
+    return SourceScan(source.name, source.kind, bytes=0, skipped=reason)
 
 
 def scan_part(
@@ -160,7 +166,9 @@ def _serve(
         except IndexError:
             return
         found: SourceScan | None = None
-        if is_alive:
+        if deadline.passed():
+            found = unread(part.source)
+        elif is_alive:
             try:
                 _send(process.stdin, {**_part_to_json(part), "left_s": deadline.left_s()})
                 found = source_from_json(_receive(process.stdout))
