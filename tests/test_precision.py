@@ -79,3 +79,11 @@ def test_a_traceback_of_a_program_on_stdin_is_heard() -> None:
     text = 'step 12\nTraceback (most recent call last):\n  File "<stdin>", line 1, in <module>\nValueError: foo\n'
 
     assert diagnose(Text(text, name="x.log")).diagnosis is not None
+
+
+def test_a_directive_of_a_documentation_page_shows_what_could_be_printed() -> None:
+    page = "# Conflicts\n\nYou may see this:\n\n```{pip-cli}\nERROR: Cannot install a==1 and b<2 because these package "
+    page += "versions have conflicting dependencies.\n```\n"
+
+    assert diagnose(Text(page, name="conflicts.md")).diagnosis is None
+    assert diagnose(Text(page.replace("{pip-cli}", "text"), name="issue.md")).diagnosis is not None

@@ -22,6 +22,7 @@ class FenceMask:
 
     def __init__(self) -> None:
         self._fence = b""  # what closes the open fence; empty outside
+        self._is_page = False  # the open fence is a directive of a documentation page, which shows what could be printed
 
     def feed(self, data: bytes) -> bytes:
         """Gives `data` with as many lines; those outside fences and the fences themselves are empty."""
@@ -31,14 +32,14 @@ class FenceMask:
     def _keep(self, line: bytes) -> bytes:
         found = _FENCE.match(line.rstrip(b"\r")) if b"```" in line or b"~~~" in line else None
         if found is None:
-            return line if self._fence else b""
+            return line if self._fence and not self._is_page else b""
         fence, info = found[1], found[2].strip()
         if not self._fence:
-            self._fence = fence
+            self._fence, self._is_page = fence, info.startswith(b"{")  # ```{code-block}, ```{pip-cli}: MyST, R Markdown
         elif fence.startswith(self._fence) and not info:
             self._fence = b""
         else:
-            return line  # "```python" inside a fence is text
+            return b"" if self._is_page else line  # "```python" inside a fence is text
         return b""
 
 

@@ -1,0 +1,110 @@
+"""Says how much of the known message formats the rules recognise: `python -m benchmarks.coverage`.
+
+In: the tables under `messages/`, one line a wording, grouped into the rows and sections they came in. Out: for each
+section its rows, how many of them a rule recognises in every wording, and those left out with the reason. Status 1
+when a row is neither.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from diagnose.catalogue import Catalogue, load_rules
+from diagnose.rule import Rule
+from diagnose.rulebook.firing import fire
+
+TABLES = Path(__file__).parent / "messages"
+NAMES = ("torch", "nccl", "stack")
+LEFT_OUT, ANOTHER_WORDING = "X", "+"
+QUIET = ("context", "harmless")  # a row that asks for one of these roles is content with any rule
+WARNING = "gpu-07:41217:41388 [3] {file}:120 NCCL WARN words that no release of today has"
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """One text, and the cause (or layer, or role) that a rule should see in it; '' is any that is not harmless."""
+
+    wanted: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What means one thing: a row of a table. `left_out` says why no rule is wanted."""
+
+    section: str
+    kind: str
+    wordings: tuple[Wording, ...]
+    left_out: str = ""
+
+
+def read_rows(name: str) -> list[Row]:
+    """Yield the rows of one table, in order."""
+    rows: list[Row] = []
+    section = ""
+    for line in (TABLES / f"{name}.txt").read_text(encoding="utf-8").splitlines():
+        if line.startswith("# "):
+            section = line[2:]
+        elif line:
+            kind, wanted, text = line.split("|", 2)
+            wording = Wording(wanted, text.replace("\\n", "\n").replace("\\t", "\t"))
+            if kind == ANOTHER_WORDING:
+                rows[-1] = Row(section, rows[-1].kind, (*rows[-1].wordings, wording), rows[-1].left_out)
+            else:
+                rows.append(Row(section, kind, (wording,), wanted if kind == LEFT_OUT else ""))
+    return rows
+
+
+def unheard(catalogue: Catalogue, row: Row) -> list[str]:
+    """Yield those texts of a row in which no rule hears what it should."""
+    if row.left_out:
+        return []
+    return [w.text for w in row.wordings if not any(_sees(w, r, fields) for r, fields in fire(catalogue, w.text))]
+
+
+def _sees(wording: Wording, rule: Rule, fields: dict[str, Any]) -> bool:
+    cause, role = fields.get("cause") or rule.cause or "", fields.get("role") or rule.role
+    if wording.wanted in QUIET:
+        return True
+    return role not in QUIET and f"{cause}.".startswith(f"{wording.wanted}." if wording.wanted else "")
+
+
+def nccl_files() -> list[str]:
+    """Yield the source files of NCCL that print a WARN."""
+    lines = (TABLES / "nccl_files.txt").read_text(encoding="utf-8").splitlines()
+    return [line for line in lines if not line.startswith("#")]
+
+
+def files_unheard(catalogue: Catalogue) -> list[str]:
+    """Yield those whose warnings no rule hears where the words are new."""
+    return [f for f in nccl_files() if not fire(catalogue, WARNING.format(file=f))]
+
+
+def _report(catalogue: Catalogue) -> Iterator[str]:
+    for name in NAMES:
+        rows = read_rows(name)
+        for section in dict.fromkeys(row.section for row in rows):
+            own = [row for row in rows if row.section == section]
+            heard = [row for row in own if not row.left_out and not unheard(catalogue, row)]
+            wordings = sum(len(row.wordings) for row in own)
+            yield f"{name:6} {section:42} {len(heard):3} of {len(own):3} rows, {wordings:3} wordings"
+            yield from (f"         left out: {r.wordings[0].text[:70]!r}: {r.left_out}" for r in own if r.left_out)
+            yield from (f"         NO RULE: {text[:100]!r}" for row in own for text in unheard(catalogue, row))
+    missing = files_unheard(catalogue)
+    yield f"nccl   {'source files, with words never seen':42} {len(nccl_files()) - len(missing):3} of {len(nccl_files()):3} files"
+    yield from (f"         NO RULE: {file}" for file in missing)
+
+
+def main() -> int:
+    """Print the coverage; 1 where something has neither a rule nor a reason."""
+    lines = list(_report(load_rules()))
+    print("\n".join(lines))
+    return int(any("NO RULE" in line for line in lines))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
