@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from diagnose.catalogue import Catalogue, load_rules
 from diagnose.rule import Rule
@@ -45,18 +47,20 @@ class Row:
 def read_rows(name: str) -> list[Row]:
     """Yield the rows of one table, in order."""
     rows: list[Row] = []
-    section = ""
-    for line in (TABLES / f"{name}.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("# "):
-            section = line[2:]
-        elif line:
+    for section, lines in _load(name).items():
+        for line in lines.splitlines():
             kind, wanted, text = line.split("|", 2)
             wording = Wording(wanted, text.replace("\\n", "\n").replace("\\t", "\t"))
             if kind == ANOTHER_WORDING:
-                rows[-1] = Row(section, rows[-1].kind, (*rows[-1].wordings, wording), rows[-1].left_out)
+                rows[-1] = replace(rows[-1], wordings=(*rows[-1].wordings, wording))
             else:
                 rows.append(Row(section, kind, (wording,), wanted if kind == LEFT_OUT else ""))
     return rows
+
+
+def _load(name: str) -> Any:
+    path = TABLES / f"{name}.yaml"
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def unheard(catalogue: Catalogue, row: Row) -> list[str]:
@@ -75,8 +79,7 @@ def _sees(wording: Wording, rule: Rule, fields: dict[str, Any]) -> bool:
 
 def nccl_files() -> list[str]:
     """Yield the source files of NCCL that print a WARN."""
-    lines = (TABLES / "nccl_files.txt").read_text(encoding="utf-8").splitlines()
-    return [line for line in lines if not line.startswith("#")]
+    return [str(name) for name in _load("nccl_files")]
 
 
 def files_unheard(catalogue: Catalogue) -> list[str]:
