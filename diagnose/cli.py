@@ -86,6 +86,11 @@ def _run(words: list[str]) -> int:
 
         return hook(words[1:])
     _open_streams()
+    if first == "--show-completion":
+        from .commands.completion import completion_script
+
+        print(completion_script(words[1] if len(words) > 1 else ""), end="")
+        return 0
     if first in COMMANDS:
         if os.path.exists(first):
             print(f"diagnose: `{first}` is read as the command; ./{first} is the path", file=sys.stderr)

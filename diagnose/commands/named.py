@@ -15,7 +15,7 @@ from . import facts as cli_facts
 from . import rules as cli_rules
 from . import running as cli_run
 
-app = typer.Typer(no_args_is_help=True, add_completion=True, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
 app.add_typer(cli_rules.app, name="rules")
 app.command("facts")(cli_facts.facts)
 cli_run.add_commands(app)

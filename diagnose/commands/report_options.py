@@ -9,7 +9,10 @@ import typer
 
 from .reporting import FORMATS, Options, run
 
-EPILOG = "Commands: scan, facts, case, rules, explain, schema, run, hook. `diagnose COMMAND --help` tells more."
+EPILOG = (
+    "Commands: scan, facts, case, rules, explain, schema, run, hook. `diagnose COMMAND --help` tells more. "
+    "`diagnose --show-completion bash` (or zsh, fish) prints what lets the shell complete them."
+)
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 

@@ -36,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, _stop)
-        given = _parser().parse_args(list(argv))
+        given = make_parser().parse_args(list(argv))
         facts = read_environment()
         code, number_of_signal = _exit_of(given.exit_code, facts)
         if code == 0 and number_of_signal is None and not given.always:
@@ -88,7 +88,7 @@ def _stop(_number: int, _frame: object) -> NoReturn:
     raise SystemExit(0)
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="diagnose hook",
         description="Reports on a job from where its failure is noticed, and never makes it worse.",

@@ -49,7 +49,7 @@ class RunOptions:
 
 def parse_options(argv: Sequence[str]) -> RunOptions:
     """Reads the words after `diagnose run`; leaves with 2 on wrong usage."""
-    parser = _parser()
+    parser = make_parser()
     given = parser.parse_args(list(argv))
     command = given.command[1:] if given.command[:1] == ["--"] else given.command
     if not command:
@@ -105,7 +105,7 @@ def _mebibytes(text: str) -> float:
     return value
 
 
-def _parser() -> argparse.ArgumentParser:
+def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="diagnose run",
         usage="diagnose run [options] -- COMMAND [ARGUMENT...]",
