@@ -212,7 +212,8 @@ class _Reading:
 
     def _line_of(self, number: int, word: str) -> Line:
         pieces = [self._lines[i] for i in self._at[number]]
-        return next((p for p in pieces if word[:40] in p.raw), pieces[-1])
+        begins = (p for p in pieces if p.message.lstrip().startswith(word[:40]))  # before `raise ValueError(...)`
+        return next((p for p in (*begins, *pieces) if word[:40] in p.raw), pieces[-1])
 
     def _verify(self, candidate: Candidate, text: str) -> dict[str, Any] | None:
         try:

@@ -40,6 +40,20 @@ def test_terminal_sequences_are_removed(dressed, written):
     assert normalise(dressed) == written
 
 
+@pytest.mark.parametrize("rank", [3, "3"])
+def test_json_logger_s_rank_becomes_the_one_people_know(rank):
+    line = json.dumps({"time": "2026-11-20T17:00:00Z", "level": "error", "rank": rank, "msg": "boom"}).encode()
+
+    assert b"2026-11-20T17:00:00Z ERROR [rank3]: boom\n" == normalise(line + b"\n")
+
+
+@pytest.mark.parametrize("rank", [True, -1, "first", 3.5, None, 10**9])
+def test_what_is_no_rank_is_left_out(rank):
+    line = json.dumps({"time": "2026-11-20T17:00:00Z", "level": "error", "rank": rank, "msg": "boom"}).encode()
+
+    assert b"2026-11-20T17:00:00Z ERROR boom\n" == normalise(line + b"\n")
+
+
 @pytest.mark.parametrize(
     "line",
     [

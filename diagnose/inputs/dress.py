@@ -8,6 +8,7 @@ In: a line that begins with `{`. Out: its text, or None when it is not a log lin
     journald     {"MESSAGE":"text","_HOSTNAME":"h","_PID":"7",…}                 2026-…+00:00 h python[7]: text
     Ray events   {"message":"text","host_name":"h","pid":"7","label":"L",…}      2026-…+00:00 h GCS[7]: text [L]
     loggers      {"ts":"2026-…Z","level":"error","msg":"text","exc_info":"…"}    2026-…Z ERROR text
+    of a rank    {"ts":"2026-…Z","level":"error","msg":"text","rank":3}          2026-…Z ERROR [rank3]: text
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ _HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text)"')
 _TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date")
 _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
 _HOST_KEYS = ("host_name", "source_hostname", "hostname", "hostName")
+_RANK_KEYS = ("rank", "global_rank", "RANK")
+_MAX_RANK = 1_000_000
 _DETAIL_KEYS = ("exc_info", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
 
 
@@ -77,7 +80,7 @@ def _written(record: dict[str, Any], key: str) -> Written | None:
     if key != "log" and host and speaker is None:
         prefix += f"{host} {_ident(record)}: "  # without the level, which is no part of this form
     elif key != "log":
-        prefix += _level(record)
+        prefix += _level(record) + _rank(record)
     # Docker ends `log` with a line feed unless the line was cut at 16 KiB; fluent-bit drops it.
     is_partial = key == "log" and has_stream and "kubernetes" not in record and not text.endswith("\n")
     label = record.get("label")  # Ray's events say what happened there only: RAY_NODE_REMOVED
@@ -137,6 +140,11 @@ def _rfc3339(when: str) -> str:
 def _level(record: dict[str, Any]) -> str:
     level = _first_text(record, _LEVEL_KEYS)
     return f"{level.upper()} " if level.isalpha() else ""
+
+
+def _rank(record: dict[str, Any]) -> str:
+    rank = _first_text(record, _RANK_KEYS)
+    return f"[rank{int(rank)}]: " if rank.isascii() and rank.isdigit() and int(rank) < _MAX_RANK else ""
 
 
 def _detail(record: dict[str, Any]) -> list[str]:
