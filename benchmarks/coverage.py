@@ -10,17 +10,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
-import yaml
-
+from benchmarks.messages import nccl, stack, torch
+from benchmarks.messages.nccl_files import FILES
 from diagnose.catalogue import Catalogue, load_rules
 from diagnose.rule import Rule
 from diagnose.rulebook.firing import fire
 
-TABLES = Path(__file__).parent / "messages"
-NAMES = ("torch", "nccl", "stack")
+TABLES = {"torch": torch.TABLE, "nccl": nccl.TABLE, "stack": stack.TABLE}
 LEFT_OUT, ANOTHER_WORDING = "X", "+"
 QUIET = ("context", "harmless")  # a row that asks for one of these roles is content with any rule
 WARNING = "gpu-07:41217:41388 [3] {file}:120 NCCL WARN words that no release of today has"
@@ -47,20 +45,18 @@ class Row:
 def read_rows(name: str) -> list[Row]:
     """Yield the rows of one table, in order."""
     rows: list[Row] = []
-    for section, lines in _load(name).items():
-        for line in lines.splitlines():
-            kind, wanted, text = line.split("|", 2)
-            wording = Wording(wanted, text.replace("\\n", "\n").replace("\\t", "\t"))
-            if kind == ANOTHER_WORDING:
-                rows[-1] = replace(rows[-1], wordings=(*rows[-1].wordings, wording))
-            else:
-                rows.append(Row(section, kind, (wording,), wanted if kind == LEFT_OUT else ""))
+    section = ""
+    for line in TABLES[name].strip().splitlines():
+        if line.startswith("# "):
+            section = line[2:]
+            continue
+        kind, wanted, text = line.split("|", 2)
+        wording = Wording(wanted, text.replace("\\n", "\n").replace("\\t", "\t"))
+        if kind == ANOTHER_WORDING:
+            rows[-1] = replace(rows[-1], wordings=(*rows[-1].wordings, wording))
+        else:
+            rows.append(Row(section, kind, (wording,), wanted if kind == LEFT_OUT else ""))
     return rows
-
-
-def _load(name: str) -> Any:
-    path = TABLES / f"{name}.yaml"
-    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def unheard(catalogue: Catalogue, row: Row) -> list[str]:
@@ -77,18 +73,13 @@ def _sees(wording: Wording, rule: Rule, fields: dict[str, Any]) -> bool:
     return role not in QUIET and f"{cause}.".startswith(f"{wording.wanted}." if wording.wanted else "")
 
 
-def nccl_files() -> list[str]:
-    """Yield the source files of NCCL that print a WARN."""
-    return [str(name) for name in _load("nccl_files")]
-
-
 def files_unheard(catalogue: Catalogue) -> list[str]:
     """Yield those whose warnings no rule hears where the words are new."""
-    return [f for f in nccl_files() if not fire(catalogue, WARNING.format(file=f))]
+    return [f for f in FILES.split() if not fire(catalogue, WARNING.format(file=f))]
 
 
 def _report(catalogue: Catalogue) -> Iterator[str]:
-    for name in NAMES:
+    for name in TABLES:
         rows = read_rows(name)
         for section in dict.fromkeys(row.section for row in rows):
             own = [row for row in rows if row.section == section]
@@ -97,8 +88,8 @@ def _report(catalogue: Catalogue) -> Iterator[str]:
             yield f"{name:6} {section:42} {len(heard):3} of {len(own):3} rows, {wordings:3} wordings"
             yield from (f"         left out: {r.wordings[0].text[:70]!r}: {r.left_out}" for r in own if r.left_out)
             yield from (f"         NO RULE: {text[:100]!r}" for row in own for text in unheard(catalogue, row))
-    missing = files_unheard(catalogue)
-    yield f"nccl   {'source files, with words never seen':42} {len(nccl_files()) - len(missing):3} of {len(nccl_files()):3} files"
+    missing, files = files_unheard(catalogue), FILES.split()
+    yield f"nccl   {'source files, with words never seen':42} {len(files) - len(missing):3} of {len(files):3} files"
     yield from (f"         NO RULE: {file}" for file in missing)
 
 

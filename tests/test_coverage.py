@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.coverage import NAMES, Row, files_unheard, read_rows, unheard
+from benchmarks.coverage import TABLES, Row, files_unheard, read_rows, unheard
 from diagnose.catalogue import load_rules
 
-ROWS = [row for name in NAMES for row in read_rows(name)]
+ROWS = [row for name in TABLES for row in read_rows(name)]
 SECTIONS = sorted({row.section for row in ROWS})
 MOST_LEFT_OUT = 0.02
 
