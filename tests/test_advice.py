@@ -216,6 +216,17 @@ def test_the_numbers_of_a_message_tell_what_took_the_memory(kind: str, fields: d
     assert kind == _oom(**fields)
 
 
+def test_what_a_message_does_not_say_is_not_counted() -> None:
+    (step, *_) = advise("memory.cuda-oom", {"wanted": "2.00 GiB", "capacity": "79.15 GiB", "free": "1.00 GiB"}, facts_of())
+    assert "does not say what held the rest" in step.text and "0 MiB" not in step.text
+
+
+@pytest.mark.parametrize(("framework", "flag"), [("openrlhf", "--gradient_checkpointing"), ("trl", "--gradient_checkpointing true")])
+def test_each_framework_recomputes_activations_its_own_way(framework: str, flag: str) -> None:
+    fields = {"wanted": "2 GiB", "capacity": "79 GiB", "free": "1 GiB", "allocated": "74 GiB", "reserved_mib": 100}
+    assert flag in [a.command for a in advise("memory.cuda-oom", fields, facts_of(framework=framework))]
+
+
 def test_half_the_micro_batch_keeps_the_result() -> None:
     fields = {
         "wanted": "2.32 GiB",
@@ -261,6 +272,15 @@ def test_no_size_is_an_error(text: str) -> None:
 def test_one_gpu_too_many_names_the_sum_and_what_would_fit() -> None:
     advice = advise("ray.unschedulable", {}, facts_of(gpus_per_node=8, nnodes=4, ray_gpus=31))
     assert "4 x 8 = 32 GPUs are asked for, 31 exist: 1 too many. 4 nodes x 7 GPUs = 28" in advice[0].text
+
+
+def test_fewer_gpus_come_with_flags_and_a_batch_that_fits() -> None:
+    known = facts_of(
+        framework="openrlhf", actor_nodes=4, actor_gpus_per_node=8, ray_gpus=31, train_batch_size=256, micro_batch_size=2
+    )
+    first = advise("ray.unschedulable", {}, known)[0]
+    assert "256 is no multiple of 2 x 28; 280 = 2 x 5 x 28 fits" in first.text
+    assert first.command == "--actor_num_nodes 4 --actor_num_gpus_per_node 7 --train_batch_size 280"
 
 
 def test_roles_add_up_unless_they_share() -> None:

@@ -39,7 +39,7 @@ from diagnose.views.rendering import FORMATS, format_of, render
 from diagnose.views.templating import OURS, _environment
 from diagnose.words.language import _TEXTS, words
 from diagnose.words.phrases import byte_size, clock, duration, who
-from diagnose.words.printable import printable, printable_spans
+from diagnose.words.printable import printable, printable_spans, sentence
 
 from .report_samples import OOM_LINE, all_samples, cuda_oom, straggler
 
@@ -416,6 +416,11 @@ def test_what_was_redacted_stands_at_the_foot():
 def test_a_sentence_of_the_catalogue_keeps_its_code():
     report = Report(outcome="failed", diagnosis=Diagnosis(title="t", summary="guard nothing with `if rank == 0` here"))
     assert "guard nothing with `if rank == 0` here" in render(report, "markdown")
+
+
+@pytest.mark.parametrize(("text", "shown"), [("a GPU ran out", "A GPU ran out"), ("train_batch_size is 2", "train_batch_size is 2"), ("collective.timeout", "collective.timeout")])
+def test_a_sentence_that_begins_with_a_name_keeps_it(text, shown):
+    assert shown == sentence(text)
 
 
 def test_culprit_and_summary_do_not_say_the_same_twice():

@@ -20,6 +20,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diagnose.run import watch
+from diagnose.run.board import Board
 from diagnose.run.keep import Kept
 from diagnose.run.launcher import launcher_of, log_patterns
 from diagnose.run.options import seconds
@@ -206,6 +208,18 @@ def test_signal_to_the_whole_group_is_not_doubled():
         assert job.stdout.readline() == b"ready\n"
         os.killpg(job.pid, signal.SIGTERM)
         assert job.wait(20) == 101
+
+
+def test_each_note_of_the_sentinel_answers_for_one_signal(monkeypatch):
+    """On a busy machine we may be told of a signal long after the sentinel; a later one to us alone is forwarded."""
+    monkeypatch.setattr(watch, "_SHARED_S", 0.0)
+    board = Board()
+    watched = watch.Watch(board, [], [], frozenset(), os.getpid(), -1, None, lambda _: None, lambda _: None)
+    board.note_signal(signal.SIGTERM)
+    time.sleep(0.01)
+    assert watch._reached_group(watched, signal.SIGTERM)
+    monkeypatch.setattr(watch, "_AWAKE_WAIT_S", 0.0)
+    assert not watch._reached_group(watched, signal.SIGTERM)
 
 
 def test_job_that_ignores_sigterm_goes_on():

@@ -1,0 +1,82 @@
+"""What a report says of a verdict: which bug, who was only ended, who waited, when, and why the rest follows."""
+
+from __future__ import annotations
+
+from diagnose.engine import diagnose
+from diagnose.report import Report
+from diagnose.views.rendering import render
+
+from .command_line import FIXTURES
+from .told import alive, told, watchdog
+
+
+def on(fixture: str, lang: str = "en") -> Report:
+    return diagnose(FIXTURES / fixture / "logs", lang=lang)
+
+
+def states(report: Report) -> dict[int, str]:
+    return {row.rank: row.state for row in report.ranks}
+
+
+def test_a_known_bug_is_named_with_the_version_that_has_it():
+    assert (
+        on("incidents-5-trl-hang").diagnosis.title == "a known bug of trl 0.15.0: SFT gathers logits of different lengths"
+    )
+
+
+def test_a_known_bug_is_named_in_chinese_too():
+    assert on("incidents-5-trl-hang", "zh").diagnosis.title == "trl 0.15.0 的已知 bug：SFT gather 了长度不同的 logits"
+
+
+def test_a_known_bug_refers_to_its_own_reports():
+    assert all("huggingface/trl/" in r for r in on("incidents-5-trl-hang").diagnosis.references)
+
+
+def test_the_line_that_names_the_bug_goes_before_the_one_that_says_something_broke():
+    assert "invalid argument" in on("incidents-3-vllm-weight-sync").diagnosis.evidence[0].text
+
+
+def test_a_rank_that_only_a_launcher_ended_did_not_fail():
+    report = on("cuda-oom-one-rank")
+    assert ("culprit", "terminated") == (states(report)[2], states(report)[0])
+
+
+def test_a_rank_that_stands_in_the_collective_waits():
+    assert states(on("hang-one-rank-elsewhere")) == {0: "waiting", 1: "waiting", 2: "culprit", 3: "waiting"}
+
+
+def test_moments_without_a_year_are_counted_from_the_first(tmp_path):
+    ended = "W1120 10:32:30.104231 60110 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 60121 closing signal SIGTERM\n"
+    report = told(tmp_path, {"job.log": watchdog(0, at="10:30:00") + ended})
+    assert [(None, 0.0), (None, 150.0)] == [(t.time, t.after_s) for t in report.timeline]
+    assert "+2.5 min" in render(report, "terminal")
+
+
+def test_a_year_that_only_the_summary_of_torchrun_prints_counts():
+    assert "2025-02-17T14:48:10" in on("incidents-5-trl-hang").timeline[0].time
+
+
+def test_that_a_process_ended_is_no_other_reason():
+    assert [a.cause for a in on("incidents-2-reset-in-setup").alternatives] == []
+
+
+def test_a_consequence_says_why_it_follows():
+    why = {link.to: link.why for link in on("two-nodes-one-exception").chain}
+    assert "their peer had gone" == why["network.connection-reset"]
+
+
+def test_all_alike_needs_the_whole_world():
+    """Eight of sixteen ranks lost their peers: the reason may be among the eight that left no log."""
+    assert "fail alike" not in render(on("incidents-2-reset-in-setup"), "terminal")
+    assert "none: all 7 ranks fail alike" in render(on("incidents-1-batch-size"), "terminal")
+
+
+def test_a_save_that_is_too_slow_is_measured_where_it_writes():
+    commands = " ".join(step.command or "" for step in on("incidents-4-slow-save").diagnosis.remedy)
+    assert "of=/nfs/ckpt/sft/speed-test" in commands and "du -s /nfs/ckpt/sft/checkpoint-100" in commands
+
+
+def test_a_rank_without_a_complaint_is_not_called_silent_to_readers(tmp_path):
+    log = alive(0) + alive(1) + "[rank1]: Traceback (most recent call last):\n[rank1]: ValueError: bad\n"
+    page = render(told(tmp_path, {"job.log": log}), "terminal")
+    assert "no error" in page and "silent" not in page
