@@ -49,6 +49,12 @@ def test_the_last_step_of_a_lone_speaker_is_exact_far_from_the_end() -> None:
     assert list(steps(scan_of(data, 1 << 18)).values()) == [(0, 199_999)]
 
 
+def test_the_last_step_of_each_of_several_speakers_is_exact_far_from_the_end() -> None:
+    rows = [b"[rank%d]: step %d loss 2\n" % (r, n) for n in range(60_000) for r in range(3) if n < 20_000 * (r + 1)]
+    found = steps(scan_of(b"".join(rows) + b"idle\n" * 600_000, 1 << 16))
+    assert found == {f"[rank{r}]:|{r}": (0, 20_000 * (r + 1) - 1) for r in range(3)}
+
+
 def test_an_error_with_later_progress_stands_before_the_last_sign_of_life() -> None:
     scan = scan_of(b"step 1\nConnection reset by peer\nstep 2\n")
     ((_, last),) = scan.progress.values()

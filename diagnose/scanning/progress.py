@@ -40,25 +40,24 @@ class ProgressReader:
         self._recent: deque[TextBlock] = deque()  # EXACT_BYTES of them
         self._recent_bytes = 0
 
-    def feed(self, block: TextBlock, *, is_worth: bool) -> None:
-        """Look at the block's end, and at all of it near the start. `is_worth`: a literal stands in it."""
+    def feed(self, block: TextBlock) -> None:
+        """Look at the block's end now and then, and at all of it near the start."""
         size = len(block.data)
-        if is_worth:
-            known = len(self._first)
-            if self._seen_bytes < EXACT_BYTES:
-                end = block.data.rfind(b"\n", 0, EXACT_BYTES - self._seen_bytes) + 1 or size
-                self._search(block, 0, end, self._first, backward=False)
-            fresh = set(list(self._first)[known:])
-            self._alive |= fresh
-            self._recent.append(block)
-            self._recent_bytes += size
-            if self._seen_bytes + size > EXACT_BYTES:  # else it is near enough to the end, if this is the end
-                self._unseen.append(block)
-                if fresh or len(self._unseen) >= STRIDE:
-                    self._look()
-            while len(self._recent) > 1 and self._recent_bytes - len(self._recent[0].data) >= EXACT_BYTES:
-                self._recent_bytes -= len(self._recent.popleft().data)
+        known = len(self._first)
+        if self._seen_bytes < EXACT_BYTES:
+            end = block.data.rfind(b"\n", 0, EXACT_BYTES - self._seen_bytes) + 1 or size
+            self._search(block, 0, end, self._first, backward=False)
+        fresh = set(list(self._first)[known:])
+        self._alive |= fresh
+        self._recent.append(block)
+        self._recent_bytes += size
         self._seen_bytes += size
+        if self._seen_bytes > EXACT_BYTES:  # else it is near enough to the end, if this is the end
+            self._unseen.append(block)
+            if fresh or len(self._unseen) >= STRIDE:
+                self._look()
+        while len(self._recent) > 1 and self._recent_bytes - len(self._recent[0].data) >= EXACT_BYTES:
+            self._recent_bytes -= len(self._recent.popleft().data)
 
     def _look(self) -> None:
         """See who is alive in the latest block, and when those were last who are not."""

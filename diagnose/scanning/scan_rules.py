@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..catalogue import Catalogue
 from ..inputs.normalise import DRESS_LITERALS
-from ..matcher import Find, Literal, Matcher, automaton
+from ..matcher import Literal, Matcher, automaton
 from ..rule import Form, Rule
 from .shapes import digit_marks
+from .sieve import Sieve
 
 TRACEBACK, STACK = "~traceback", "~stack"  # not rules: marks that open a window
 MARKS = {  # text that opens a traceback or a dump of stacks
@@ -53,7 +54,7 @@ class RuleGroup:
 
 
 class ScanRules:
-    """A catalogue's rules, to be looked for in one pass, with marks of tracebacks and stacks, and signs of life."""
+    """A catalogue's rules, to be looked for in one pass, with marks of tracebacks and stacks; signs of life beside it."""
 
     def __init__(self, catalogue: Catalogue | Sequence[Rule], key: str = "") -> None:
         rules = list(catalogue.rules.values() if isinstance(catalogue, Catalogue) else catalogue)
@@ -66,16 +67,15 @@ class ScanRules:
         self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.candidates}))}
         self._groups: dict[tuple[int, ...], RuleGroup] = {}
         self._marks: dict[int, tuple[bytes, ...] | None] = {}  # by candidate
-        self._dress_from = self.main_count + len(self.progress.literals)
         self._scanned: tuple[bytes, list[tuple[int, int]]] = (b"", [])
 
     @cached_property
-    def _find(self) -> Find:
-        life = [Literal(x.text, x.folded, True) for x in self.progress.literals]
-        return automaton([*self.main.literals, *life, *(Literal(x, False, True) for x in DRESS_LITERALS if x != NUL)])
+    def _find(self) -> Callable[[bytes], list[tuple[int, int]]]:
+        dress = [Literal(x, False, True) for x in DRESS_LITERALS if x != NUL]
+        return Sieve(automaton([*self.main.literals, *dress]), self.main.literals, dress).find
 
     def find(self, data: bytes) -> list[tuple[int, int]]:
-        """Yield (end, literal) of the rules' literals; a number from `main_count` on is a sign of life, told once."""
+        """Yield (end, literal) of the rules' literals."""
         if self._scanned[0] is not data:
             self.is_dressed(data)
         found = self._scanned[1]
@@ -85,7 +85,7 @@ class ScanRules:
     def is_dressed(self, data: bytes) -> bool:
         """Tell whether a collector's dress may be on the block; what else was found is kept for `find`."""
         found = self._find(data)
-        plain = [x for x in found if x[1] < self._dress_from]
+        plain = [x for x in found if x[1] < self.main_count]
         self._scanned = (data, plain)
         return len(plain) < len(found) or NUL in data or data.startswith((b'{"', b'{ "'))
 

@@ -71,8 +71,8 @@ class Scanner:
         text = TextBlock(data, self._scan.lines, previous, continues=block.continues, overlap=block.overlap)
         self._waiting = self._blocks[text] = {}
         self._surroundings.go_on(text)
-        has_progress = self._match(text, self._rules.find(data))
-        self._progress.feed(text, is_worth=has_progress)
+        self._match(text, self._rules.find(data))
+        self._progress.feed(text)
         self._remember(text, block)
         self._scan.bytes += len(data) - block.overlap
         self._scan.lines = text.lines()
@@ -95,11 +95,9 @@ class Scanner:
 
     # --- hits -----------------------------------------------------------------------------------------------
 
-    def _match(self, block: TextBlock, found: list[tuple[int, int]]) -> bool:
-        """Look at the passages with literals; tell whether the block may hold signs of life."""
-        main, overlap = self._rules.main_count, block.overlap
-        hits = [x for x in found if x[1] < main and x[0] > overlap]
-        has_life = len(hits) < len(found) and any(x[1] >= main for x in found)
+    def _match(self, block: TextBlock, found: list[tuple[int, int]]) -> None:
+        """Look at the passages with literals."""
+        hits = [x for x in found if x[0] > block.overlap] if block.overlap else found
         hits.append((MAX_OFFSET, 0))
         index = 0
         while index < len(hits) - 1:
@@ -116,7 +114,6 @@ class Scanner:
                 self._look_at_line(block, *line, literals)
             elif passage:
                 self._look(passage, literals, None)
-        return has_life
 
     def _look_at_line(self, block: TextBlock, start: int, stop: int, literals: tuple[int, ...]) -> None:
         """Look at a plain line, unless one of its kind was looked at before and the outcome is known."""

@@ -1,0 +1,80 @@
+"""The sieve: fragments find exactly what the literals themselves find, whatever was learnt and however common they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnose.matcher import Literal, automaton
+from diagnose.scanning import sieve
+from diagnose.scanning.sieve import Sieve, choose_fragments
+
+WORDS = [
+    "out of memory",
+    "CUDA out of memory",
+    "reset by peer",
+    "Connection reset by peer",
+    "abort",
+    "Killed process 7",
+    "ok",
+]
+LITERALS = [*(Literal(w.encode(), folded=False) for w in WORDS), Literal(b"no such file or folder", folded=True)]
+OTHERS = [Literal(b"\x1b", folded=False, once=True)]
+WANTED = automaton([*LITERALS, *OTHERS])
+
+text = st.lists(
+    st.sampled_from([*WORDS, "No Such File or Folder", "emory", " by peer", "\n", " ", "\x1b[0m", "reset by "]), max_size=60
+).map(lambda parts: "".join(parts).encode())
+
+
+@pytest.fixture
+def soon(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sieve, "LEARN_BYTES", 10)
+
+
+def both(data: Sequence[bytes]) -> tuple[list[list[tuple[int, int]]], list[list[tuple[int, int]]]]:
+    found = Sieve(WANTED, LITERALS, OTHERS)
+    last = len(LITERALS)  # what is told once may be told of any place
+    return (
+        [sorted((end if n < last else 0, n) for end, n in found.find(block)) for block in data],
+        [sorted((end if n < last else 0, n) for end, n in WANTED(block)) for block in data],
+    )
+
+
+@pytest.mark.usefixtures("soon")
+@settings(max_examples=200, deadline=None)
+@given(st.lists(text, min_size=1, max_size=6))
+def test_what_is_found_does_not_depend_on_what_was_learnt(data: list[bytes]) -> None:
+    found, wanted = both([b"Connection reset by a peer\n", *data])
+    assert found == wanted
+
+
+@pytest.mark.usefixtures("soon")
+def test_a_flood_of_fragments_gives_the_sieve_up_and_loses_nothing() -> None:
+    flood = b"Connection reset by peer\n" * (sieve.MAX_LINES + 1)
+    found, wanted = both([b"learn from this\n", *[flood] * (sieve.MAX_COARSE + 2), b"Killed process 7\n"])
+    assert found == wanted
+
+
+@pytest.mark.usefixtures("soon")
+def test_literals_come_in_order_of_their_ends() -> None:
+    found = Sieve(WANTED, LITERALS, OTHERS)
+    found.find(b"learn from this\n")
+    ends = [end for end, n in found.find(b"ok abort ok\nreset by peer ok\n") if n < len(LITERALS)]
+    assert ends == sorted(ends)
+
+
+def test_no_fragment_stands_in_what_was_read() -> None:
+    chosen = choose_fragments(LITERALS, [b"we ran Connection reset tests"])
+    assert not [x for x in chosen if len(x.text) == sieve.FRAGMENT_BYTES and x.text in b"we ran Connection reset tests"]
+
+
+def test_one_fragment_may_stand_for_several_literals() -> None:
+    assert len(choose_fragments(LITERALS[:4], [])) == 2
+
+
+def test_a_literal_all_of_whose_fragments_are_common_stands_for_itself() -> None:
+    assert choose_fragments(LITERALS[2:3], [b"reset by peer"]) == LITERALS[2:3]
