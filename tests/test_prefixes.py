@@ -90,6 +90,11 @@ CASES = {
         "severity": "I", "origin": "__main__", "rank": 1, "message": "x"},
     "[rank: 2] x": {"rank": 2, "message": "x"},
     "gpu004: Traceback (most recent call last):": {"host": "gpu004", "message": "Traceback (most recent call last):"},
+    "llm.pretrain/1 E0215 08:29:11.020000 485 torch/distributed/elastic/api.py:869] failed": {
+        "actor": "llm.pretrain", "node_rank": 1, "pid": 485, "severity": "E",
+        "origin": "torch/distributed/elastic/api.py:869", "message": "failed"},
+    "llm.pretrain/0   rank      : 3 (local_rank: 3)": {
+        "actor": "llm.pretrain", "node_rank": 0, "message": "  rank      : 3 (local_rank: 3)"},
     "[trainer2|0]:Last error:": {"rank": 2, "local_rank": 0, "message": "Last error:"},
 }
 
@@ -106,7 +111,7 @@ def test_prefix_says(text):
     "[/__w/pytorch/gloo/transport/tcp/pair.cc:553] Connection closed", "ncclSystemError: System call", "[Errno 12] x",
     "RuntimeError: [rank3]: x", "2: eth0: <BROADCAST,MULTICAST,UP>", "[state-dump] x", "mpirun noticed that process rank 1",
     "Name | Value", "0 | embed | Embedding | 11 K", "WARNING: x", "wandb: WARNING x", "Rank 11: Device: 3, node: h",
-    "[1/3] c++ -MMD", "ValueError: bad", "rank 3 failed", "[Rank 3] Watchdog"])
+    "[1/3] c++ -MMD", "train/0 images, 12 backgrounds", "ValueError: bad", "rank 3 failed", "[Rank 3] Watchdog"])
 def test_ordinary_text_is_left_whole(text):
     assert split_prefix(text).end == 0
 

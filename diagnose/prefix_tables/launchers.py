@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from .row import DIGITS, HOST, IP, LETTERS, LEVEL, LOG_TEXT, LOWER, NOT_HOST, Row, after, row
 
+# A line of torchelastic's summary of what failed: `  rank      : 3 (local_rank: 3)` between rulers.
+ELASTIC_BOX = (
+    r"(?=[=-]{20,}$|Failures:$|Root Cause \(first|\[\d{1,5}\]:$|\S{1,200} FAILED$|torch\.|  <NO_OTHER_FAILURES>|"
+    r"  (?:time|host|rank|exitcode|error_file|traceback) {1,6}: )"
+)
+
 LAUNCHERS: tuple[Row, ...] = (
     row(
         "srun -l",
@@ -87,7 +93,7 @@ LAUNCHERS: tuple[Row, ...] = (
     row(
         "torchx",
         LETTERS,
-        r"(?P<actor>[A-Za-z][\w.-]{0,60})/(?P<node_rank>\d{1,5}) (?=\[(?:default|rank|[IWEF][ \d]))",
+        rf"(?P<actor>[A-Za-z][\w.-]{{0,60}})/(?P<node_rank>\d{{1,5}}) (?:{LOG_TEXT}|{ELASTIC_BOX})",
         "B-nemo-ft3/0 [default1]:[rank1]: Traceback (most recent call last):",
         outer=True,
         needs="/",
