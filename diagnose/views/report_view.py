@@ -31,7 +31,7 @@ from ..words.printable import clip, one_line, sentence
 from .evidence import EvidenceView, join_neighbours, view_evidence
 from .limits import Limits
 from .parts import Cut, FactView, InputView, MessageView, NoteView, StepView, TimeView, View
-from .tables import fold_collectives, fold_ranks, fold_stacks, fold_timeline
+from .tables import fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
 from .texts import beside_title, command, known, nothing_wrong, prose, steps
 
 T = TypeVar("T")
@@ -73,7 +73,7 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
             limits.gaps,
             lambda j: NoteView(one_line(j.name), one_line(j.text), ""),
         ),
-        facts=_cut(sorted(report.facts.items(), key=_differing_first), limits.facts, build.fact),
+        facts=_cut(ordered_facts(report.facts), limits.facts, build.fact),
         notices=_cut(
             (n for n in report.notices if n.text),
             limits.gaps,
@@ -235,13 +235,21 @@ class _Builder:
         blamed = bool(self.blamed.intersection(t.ranks)) or (not t.ranks and t.host in self._blamed_hosts)
         root = self._report.diagnosis.cause if self._report.diagnosis else None
         return TimeView(
-            clock(t.time, with_date=self._with_date) or ("" if t.after_s is None else f"+{duration(t.after_s)}"),
+            self.when(t),
             who(self._say, t.ranks, t.host),
             one_line(t.layer),
             text,
             one_line(t.ref or "").removeprefix(self._folder),
             blamed and (len(t.ranks) <= len(self.blamed) or t.cause == root),
         )
+
+    def when(self, t: TimelineEntry) -> str:
+        """When it happened; where no year is known, how long after the first moment; else that it is not known."""
+        if t.time:
+            return clock(t.time, with_date=self._with_date)
+        if t.after_s is not None:
+            return f"+{duration(t.after_s)}"
+        return self._say("undated") if any(e.time or e.after_s is not None for e in self._report.timeline) else ""
 
     def fact(self, item: tuple[str, Fact]) -> FactView:
         name, fact = item
@@ -289,7 +297,3 @@ def _same(row: T) -> T:
 
 def _place_of(s: Symptom) -> tuple[str, int]:
     return (s.first.file, s.first.line or 0) if s.first else ("", 0)
-
-
-def _differing_first(item: tuple[str, Fact]) -> tuple[bool, str]:
-    return (not item[1].others, item[0])

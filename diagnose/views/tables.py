@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ..report import CollectiveRow, RankRow, StackGroup, TimelineEntry
+from ..report import CollectiveRow, Fact, RankRow, StackGroup, TimelineEntry
 from ..words.language import Say, knows
 from ..words.phrases import clock, one_day, who
 from ..words.printable import clip, one_line
 
 HOSTS_SHOWN = 3
+FACTS_FIRST = ("world_size", "nnodes", "hosts", "gpus_per_node", "gpu_model", "framework", "launcher", "torch_version",
+               "nccl_version", "cuda_version")  # fmt: skip
 _COLUMNS = ("group", "who", "operation", "stuck", "enqueued", "completed", "sizes", "verdict")
 _RANK_COLUMNS = ("who", "state", "last_step", "last_seen", "hosts")
 
@@ -104,6 +106,17 @@ def fold_collectives(rows: Sequence[CollectiveRow], say: Say) -> list[Collective
         group, op, sizes, stuck, enqueued, completed, verdict = key
         lines.append(CollectiveLine(group, who(say, ranks), op, sizes, stuck, enqueued, completed, verdict))
     return lines
+
+
+def ordered_facts(facts: Mapping[str, Fact]) -> list[tuple[str, Fact]]:
+    """Yield the facts on which ranks differ, then what a maintainer asks first, then versions, then the rest."""
+
+    def key(item: tuple[str, Fact]) -> tuple[bool, int, bool, str]:
+        name, fact = item
+        place = FACTS_FIRST.index(name) if name in FACTS_FIRST else len(FACTS_FIRST)
+        return (not fact.others, place, not name.endswith("_version"), name)
+
+    return sorted(facts.items(), key=key)
 
 
 def filled(rows: Sequence[CollectiveLine] | Sequence[RankLine]) -> list[str]:
