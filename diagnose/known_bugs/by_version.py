@@ -52,7 +52,8 @@ def apply_version_rows(
         elif holds and (shown or row.get("symptom") == INSTALLED):
             notices.append(_notice(row, shown, facts))
         elif holds is None and seen and telling and only_versions_unknown(_conditions(row), facts):
-            notices.append(_possible(row, shown, facts))
+            places = [Evidence(e.source, e.line, None, e.rank, e.host, text=e.raw) for e in shown[:2]]
+            notices.append(possible_bug(str(row["title"]), _conditions(row), row, places, facts))
     return proven, tuple(notices)
 
 
@@ -89,7 +90,8 @@ def _symptoms(job: Job, row: Mapping[str, Any]) -> list[Event]:
 def _as_bug(event: Event, row: Mapping[str, Any], facts: Facts) -> Event:
     """The event told again as one of the bug, so that the symptom keeps its own telling."""
     rule = Rule(
-        title=str(row["title"]), role="cause", match="line", why=str(row["effect"]), forms=(), says=f"{_effect(row)}.",
+        title=str(row["title"]), role="cause", match="line", why=str(row["effect"]), forms=(),
+        says=f"{_sentence(str(row['effect']))}.",
         references=tuple(row.get("references", ())), id=f"{CAUSE}/{row['bug']}", cause=CAUSE,
     )  # fmt: skip
     fields = {k: row[k] for k in ("library", "fixed_in", "way_round", "command") if row.get(k)}
@@ -100,23 +102,22 @@ def _as_bug(event: Event, row: Mapping[str, Any], facts: Facts) -> Event:
     return replace(event, rule=rule, cause=CAUSE, role="cause", fields=fields, also_in=list(event.also_in))
 
 
-def _effect(row: Mapping[str, Any]) -> str:
-    text = str(row["effect"])
-    return text[:1].upper() + text[1:]
-
-
-def _possible(row: Mapping[str, Any], shown: Sequence[Event], facts: Facts) -> Notice:
-    unknown = unknown_libraries(_conditions(row), facts)
-    fixed = f", mended in {row['fixed_in']}" if row.get("fixed_in") else ""
+def possible_bug(
+    title: str, applies_to: Mapping[str, str], row: Mapping[str, Any], evidence: Sequence[Evidence], facts: Facts
+) -> Notice:
+    """Yield the notice for a bug whose symptom is there and whose version nobody told, with what settles it."""
+    unknown = unknown_libraries(applies_to, facts)
+    fixed = f", mended in {row['library']} {row['fixed_in']}" if row.get("fixed_in") else ""
     text = (
-        f"Possibly a known bug: {row['title']} ({versions_in_words(_conditions(row))}{fixed}). "
+        f"Possibly a known bug: {title} ({versions_in_words(applies_to)}{fixed}). "
         f"No version of {' and '.join(unknown)} is in the logs."
     )
-    evidence = tuple(Evidence(e.source, e.line, None, e.rank, e.host, text=e.raw) for e in shown[:2])
-    steps = [RemedyStep("now", "This settles it.", settling_command(unknown))]
-    if row.get("way_round"):
-        steps.append(RemedyStep("fix", _sentence(str(row["way_round"])), row.get("command")))
-    return Notice("possible known bug", text, evidence, tuple(steps))
+    steps = (RemedyStep("now", "This settles it.", settling_command(unknown)), *_way_round(row))
+    return Notice("possible known bug", text, tuple(evidence), steps)
+
+
+def _way_round(row: Mapping[str, Any]) -> tuple[RemedyStep, ...]:
+    return (RemedyStep("fix", _sentence(str(row["way_round"])), row.get("command")),) if row.get("way_round") else ()
 
 
 def _notice(row: Mapping[str, Any], shown: Sequence[Event], facts: Facts) -> Notice:
@@ -127,11 +128,10 @@ def _notice(row: Mapping[str, Any], shown: Sequence[Event], facts: Facts) -> Not
         f"{library} {installed} has a known bug ({versions_in_words(_conditions(row))}"
         f"{f', mended in {fixed}' if fixed else ''}): {row['effect']}."
     )
-    steps = []
+    steps = list(_way_round(row))
     if fixed:
-        steps.append(RemedyStep("fix", f"Upgrade {library} to {fixed} or later.", upgrade_command(library, str(fixed))))
-    if row.get("way_round"):
-        steps.append(RemedyStep("fix", _sentence(str(row["way_round"])), row.get("command")))
+        upgrade = RemedyStep("fix", f"Upgrade {library} to {fixed} or later.", upgrade_command(library, str(fixed)))
+        steps.insert(0, upgrade)
     evidence = [Evidence(e.source, e.line, None, e.rank, e.host, text=e.raw) for e in shown[:1]]
     known = facts.all(version_fact(library))
     if known and known[0].stated:

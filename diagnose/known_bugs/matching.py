@@ -8,7 +8,7 @@ words of their own (a hang of one version) are rows of a table: `known_bugs_by_v
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -18,16 +18,13 @@ from ..events import Event
 from ..facts.store import Facts
 from ..job import Job
 from ..rule import Rule
-from ..telling.report_parts import Evidence, Notice, RemedyStep
-from .by_version import apply_version_rows
+from ..telling.report_parts import Evidence, Notice
+from .by_version import apply_version_rows, possible_bug
 from .conditions import (
     beside,
     judge,
     only_versions_unknown,
-    settling_command,
-    unknown_libraries,
     version_fact,
-    versions_in_words,
 )
 
 BUGS = "software.known-bug"
@@ -126,19 +123,6 @@ def _library(rule: Rule, fixes: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _notice(event: Event, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> Notice:
-    rule, known = event.rule, details(event.rule, fixes, facts)
-    unknown = unknown_libraries(rule.applies_to, facts)
-    fixed = f", mended in {known['library']} {known['fixed_in']}" if known.get("fixed_in") else ""
-    text = (
-        f"Possibly a known bug: {rule.title} ({versions_in_words(rule.applies_to)}{fixed}). "
-        f"No version of {_and(unknown)} is in the logs."
-    )
-    steps = [RemedyStep("now", "This settles it.", settling_command(unknown))]
-    if known.get("way_round"):
-        steps.append(RemedyStep("fix", str(known["way_round"]), known.get("command")))
+    rule = event.rule
     evidence = Evidence(event.source, event.line, event.end_line, event.rank, event.host, text=event.raw, rule=rule.id)
-    return Notice("possible known bug", text, (evidence,), tuple(steps))
-
-
-def _and(names: Sequence[str]) -> str:
-    return " and ".join(names)
+    return possible_bug(rule.title, rule.applies_to, details(rule, fixes, facts), (evidence,), facts)
