@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .clocks import Clocks
+from .clocks import SAME_CLOCK_S, Clocks
 from .events import Event, SourceEvents
 from .placement import Places
 
@@ -45,31 +45,36 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
 
 def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Clocks) -> None:
     """A log that spans several attempts (agent, console) takes the number of the attempt that had begun by then."""
-    begins: dict[int, float] = {}
+    begins: dict[str | None, dict[int, float]] = {}  # of each host by its own clock, and of all
     for source in sources:
-        number = places.by_source[source.name].attempt
-        if number is None or places.by_source[source.name].kind not in NUMBERED:
+        path = places.by_source[source.name]
+        if path.attempt is None or path.kind not in NUMBERED:
             continue
         times = [e.time for e in source.events if e.time is not None]
-        times += [
-            t for line in source.head if line.prefix.stamp and (t := clocks.seconds(line.prefix.stamp)) is not None
-        ]
-        if times:
-            begins[number] = min(begins.get(number, times[0]), *times)
+        stamps = [line.prefix.stamp for line in source.head if line.prefix.stamp]
+        times += [t for stamp in stamps if (t := clocks.seconds(stamp)) is not None]
+        for host in {places.source_host.get(source.name), None} if times else ():
+            _begin(begins, host, path.attempt, min(times))
     marks = [e for s in sources for e in s.events if e.rule.tells == "attempt" and e.time is not None]
     marked = {e.source for e in marks}
     for event in marks:
-        begins.setdefault(0, float("-inf"))
-        begins[event.attempt] = min(begins.get(event.attempt, event.time or 0.0), event.time or 0.0)
-    if not begins or max(begins) == 0:
+        _begin(begins, None, 0, float("-inf"))
+        _begin(begins, None, event.attempt, event.time or 0.0)
+    if not begins or max(begins[None]) == 0:
         return
     for source in sources:
         if places.by_source[source.name].kind in NUMBERED or source.name in marked:
             continue
         for event in (*source.events, *(e for pair in source.progress.values() for e in pair)):
             if event.time is not None:
-                started = [n for n, at in begins.items() if at <= event.time + 1.0]
+                known = begins.get(event.host, begins[None])
+                started = [n for n, at in known.items() if at <= event.time + 1.0]
                 event.attempt = max(event.attempt, *started) if started else event.attempt
+
+
+def _begin(begins: dict[str | None, dict[int, float]], host: str | None, attempt: int, time: float) -> None:
+    known = begins.setdefault(host, {})
+    known[attempt] = min(known.get(attempt, time), time)
 
 
 def decisive_attempt(job: Job) -> int:
@@ -78,9 +83,17 @@ def decisive_attempt(job: Job) -> int:
     numbered = _numbered_sources(job)
     signs = [e.attempt for s in job.sources for pair in s.progress.values() for e in pair if _is_numbered(numbered, e)]
     ended_well = [e.attempt for e in job.events if e.rule.tells == "finished"]
-    reached = max([*signs, *ended_well], default=last)
-    failed = {e.attempt for e in job.events if e.role in FAILING}
+    failed = {e.attempt for e in job.events if e.role in FAILING and not _is_clean_up(e)}
+    reached = max([*signs, *ended_well], default=max(failed, default=last))
     return min(last, reached) if min(last, reached) in failed else last
+
+
+def _is_clean_up(event: Event) -> bool:
+    """What launchers say while they end an attempt; it may come below the line that announces the next."""
+    if event.rule.tells == "exit":
+        is_named = event.fields.get("exit_code") is not None or event.fields.get("signal") is not None
+        return is_terminated(event) or not is_named
+    return event.rule.tells == "signal-sent" or (event.role == "symptom" and event.cause == "process.exit-code")
 
 
 def _numbered_sources(job: Job) -> set[str]:
@@ -90,7 +103,7 @@ def _numbered_sources(job: Job) -> set[str]:
 
 
 def _is_numbered(numbered: set[str], event: Event) -> bool:
-    return event.source in numbered or event.prefix.stamp is not None
+    return event.source in numbered or (event.prefix.stamp is not None and event.time is not None)
 
 
 def set_aside(job: Job) -> None:
@@ -108,7 +121,7 @@ def set_aside(job: Job) -> None:
     for birth in births:
         starts.setdefault((birth.source, birth.rank), {}).setdefault(birth.rule.id, []).append(birth.line or 0)
     numbered = _numbered_sources(job)
-    is_before = _before(_restarted(job, signs, births))
+    is_before = _before(job, _restarted(job, signs, births))
     sources = {s.name: s for s in job.sources}
     for event in job.events:
         fails = event.role in FAILING
@@ -149,6 +162,7 @@ def _restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> lis
     ended = {(e.source, e.host) for e in sent}
     exits = [e for e in job.events if e.rule.tells == "exit" and e.role in FAILING and e.fields.get("pid") is not None]
     exits = [*(e for e in exits if (e.source, e.host) in ended), *sent]
+    unending = _without_summary(job)
     last_exit_s: dict[tuple[str, str | None, str], float] = {}
     for e in exits:
         if e.time:
@@ -164,10 +178,23 @@ def _restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> lis
     return [
         e
         for e in exits
-        if _has_later_exit(job, e, last_exit_s)
+        if e.source in unending
+        or _has_later_exit(job, e, last_exit_s)
         or last_but_one.get((e.source, e.host), 0) > (e.end_line or 0)
         or any(_goes_on(e, x) for x in _signs(e, signs, of_host))
     ]
+
+
+def _without_summary(job: Job) -> set[str]:
+    """Logs of agents that, where folders tell of a later attempt, never print the summary with which torchrun gives up."""
+    paths = job.places.by_source
+    if not any(path.attempt for path in paths.values() if path.kind in NUMBERED):
+        return set()
+    ends = [e for e in job.events if e.rule.tells in ("exit", "signal-sent") and e.fields.get("pid") is not None]
+    ends = [e for e in ends if paths[e.source].kind not in NUMBERED]
+    gave_up = {e.source for e in ends if e.fields.get("time") is not None}
+    gave_up |= {e.source for e in job.events if e.rule.tells == "signal-received"}
+    return {e.source for e in ends} - gave_up
 
 
 def _signs(event: Event, signs: Sequence[Event], of_host: dict[str, list[Event]]) -> Sequence[Event]:
@@ -190,22 +217,32 @@ def _goes_on(event: Event, sign: Event) -> bool:
     return sign.source == event.source and (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES
 
 
-def _before(restarted: Sequence[Event]) -> Callable[[Event], bool]:
+def _before(job: Job, restarted: Sequence[Event]) -> Callable[[Event], bool]:
     """The question whether an event belongs to what was restarted."""
     lines: dict[tuple[str, str | None], int] = {}
+    last: dict[str | None, Event] = {}  # of each host, and of all
     for end in restarted:
         place = (end.source, end.host)
         lines[place] = max(lines.get(place, 0), end.line or 0)
-    last_s = max((end.time for end in restarted if end.time is not None), default=None)
+        for host in (end.host, None) if end.time is not None else ():
+            if host not in last or (end.time or 0.0) > (last[host].time or 0.0):
+                last[host] = end
 
     def is_before(event: Event) -> bool:
         line = lines.get((event.source, event.host))
-        if line is not None and (event.line or 0) <= line:
-            return True
-        stamped = event.prefix.stamp is not None and event.time is not None
-        return stamped and last_s is not None and (event.time or 0.0) <= last_s + ENDING_S
+        if line is not None:
+            return (event.line or 0) <= line or _is_soon_after(event, last[event.host], SAME_CLOCK_S)
+        end = last.get(event.host, last.get(None))
+        return end is not None and _is_soon_after(event, end, job.clocks.uncertainty_s(event, end))
 
     return is_before
+
+
+def _is_soon_after(event: Event, end: Event, slack_s: float) -> bool:
+    """Whether it was printed before what ended the attempt, or so soon after that a process ended with it says it."""
+    if event.prefix.stamp is None or event.time is None or end.time is None:
+        return False
+    return event.time <= end.time + ENDING_S - (slack_s if slack_s > SAME_CLOCK_S else 0.0)
 
 
 def _is_history(job: Job, event: Event, latest_s: float | None) -> bool:

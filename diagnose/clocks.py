@@ -41,8 +41,8 @@ class Clocks:
 
     def uncertainty_s(self, a: Event, b: Event) -> float:
         """Yield how far apart two events have to be before their order is known."""
-        if a.source == b.source or (a.host is not None and a.host == b.host):
-            return SAME_CLOCK_S
+        if a.host == b.host if a.host is not None and b.host is not None else a.source == b.source:
+            return SAME_CLOCK_S  # in one console each host prints its own clock
         spread_s = self.spread_s.get
         return max(SAME_CLOCK_S, spread_s(a.host or "", UNALIGNED_S), spread_s(b.host or "", UNALIGNED_S))
 

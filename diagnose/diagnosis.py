@@ -13,6 +13,7 @@ from typing import Literal
 
 from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
+from .clocks import UNALIGNED_S
 from .correlation.finding import Finding
 from .doubles import is_repetition
 from .events import Event
@@ -24,6 +25,7 @@ Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
 STATED = 3  # a line states the cause
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
+ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
@@ -169,6 +171,8 @@ class _Relation:
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
+        if s.direct and not t.direct:
+            return False
         if _is_drawn_from(s, t) or _is_drawn_from(t, s):
             return _is_drawn_from(t, s)
         if _is_echo(t) and not _is_echo(s) and (s.cause != "process.exit-code" or s.finding is not None):
@@ -194,7 +198,9 @@ class _Relation:
             return False
         if t.onset is not None and s.onset is not None and t.first.has_own_time:
             waiting = next((x.event for x in reversed(s.finding.exhibits) if x.event is not None), t.first)
-            return abs(t.onset - s.onset) < max(DEATH_S, self._job.clocks.uncertainty_s(t.first, waiting))
+            apart_s, slack_s = abs(t.onset - s.onset), self._job.clocks.uncertainty_s(t.first, waiting)
+            if slack_s < UNALIGNED_S or apart_s < ANOTHER_ZONE_S:
+                return apart_s < max(DEATH_S, slack_s)
         return self._is_first_found_dead(t)
 
     def _is_first_found_dead(self, t: Suspect) -> bool:
@@ -319,9 +325,9 @@ def _is_whole_hosts(job: Job, ranks: set[int]) -> bool:
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     root = max(verdict.roots, key=lambda s: (s.direct, s.finding is not None and s.finding.certainty == "certain"))
     blame = catalogue.causes[root.cause].blame
-    placed = bool(verdict.culprits) or blame != "rank" or _is_everywhere(
-        job, {s.rank for s in verdict.roots if s.rank is not None}
-    )  # fmt: skip
+    ranks = {s.rank for s in verdict.roots if s.rank is not None}
+    placed = bool(verdict.culprits) or blame != "rank" or _is_everywhere(job, ranks)
+    placed = placed or (bool(ranks) and _is_whole_hosts(job, ranks))
     rivals = [s for s in verdict.rivals if s.direct >= root.direct and s.cause != root.cause]
     if root.finding is not None:
         verdict.certainty = root.finding.certainty

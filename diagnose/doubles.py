@@ -110,10 +110,11 @@ def _absorb(better: Event, other: Event) -> None:
 
 
 def _identity(event: Event) -> tuple[Any, ...] | None:
-    """What makes two events one message: same rule, same text."""
+    """What makes two events one message: same rule and text, or the same exception."""
     if event.rule.role == "context" or (len(event.text) < MIN_TEXT and event.traceback is None):
         return None
-    return (event.rule.id, event.text.split("\n", 1)[0][:300], event.attempt)
+    rule = event.rule.id if event.traceback is None else ""  # frames differ between copies, and with them the rule
+    return (rule, event.text.split("\n", 1)[0][:300], event.attempt)
 
 
 def _specific(event: Event, places: Places) -> tuple[bool, bool, bool]:

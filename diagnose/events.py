@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
+from .lazy_pattern import lazy
 from .matcher import Candidate, Matcher, PatternTimeout, read_fields
 from .prefixes import Line, Prefix, read_lines, speaker_key
 from .rule import Role, Rule
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 MAX_BLOCK_LINES = 80
 BARE_LINES = 14  # of a message without a traceback above it
 LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
+UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
+OWN_NAME = lazy(r"(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Z]\w{1,80}$")
 TRACEBACK_ROLES = ("cause", "symptom")
 UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
 
@@ -58,7 +61,6 @@ class Event:
     onset: float | None = None  # when what it reports began
     onset_known: bool = True
     also_in: list[tuple[str, int | None]] = field(default_factory=list)
-    quoted_by: str = ""  # printed inside another message (a Ray driver repeating a worker's error)
 
     @property
     def has_own_time(self) -> bool:
@@ -97,7 +99,7 @@ class EventReader:
         lines = [line for number, text in scan.kept().items() for line in read_lines(number, text)]
         tracebacks = find_tracebacks(lines)
         stacks = _stacks(scan, lines)
-        reading = _Reading(self._catalogue, self._matcher, scan.name, lines, tracebacks, stacks)
+        reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
         events = [e for hit in scan.hits() for e in reading.events(hit)]
         events += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, events)]
         quoted = quoted_tracebacks(tracebacks, lines)
@@ -140,12 +142,12 @@ class _Reading:
         self,
         catalogue: Catalogue,
         matcher: Matcher,
-        source: str,
+        scan: SourceScan,
         lines: Sequence[Line],
         tracebacks: Sequence[Traceback],
         stacks: Sequence[StackDump],
     ) -> None:
-        self._catalogue, self._matcher, self._source = catalogue, matcher, source
+        self._catalogue, self._matcher, self._source = catalogue, matcher, scan.name
         self._lines = lines
         self._at: dict[int, list[int]] = {}
         for index, line in enumerate(lines):
@@ -153,6 +155,9 @@ class _Reading:
         self._traceback_at = _exception_lines(tracebacks)
         self._inside = _inside_lines(tracebacks)
         self._stacks = stacks
+        capped = {rule for (rule, _), tally in scan.tallies.items() if tally.at_least}
+        rules = (catalogue.rules[name] for name in sorted(capped) if name in catalogue.rules)
+        self._capped = [r for r in rules if r.match == "traceback" and not r.generic and not r.frame]
 
     def knows(self, hit: Hit) -> bool:
         """Whether the catalogue still has the hit's rule and form (a saved scan may be older)."""
@@ -202,6 +207,8 @@ class _Reading:
         if spoken or not inner.exception or inner.exception_line not in self._at:
             return
         text = _exception_text(inner.exception, inner.message)
+        if any(self._verify(Candidate(r, f, n), text) is not None for r in self._capped for n, f in enumerate(r.forms)):
+            return  # a narrower rule has said the same so often that this one was not kept
         for rule in rules:
             for number, form in enumerate(rule.forms):
                 match = self._verify(Candidate(rule, form, number), text)
@@ -209,6 +216,11 @@ class _Reading:
                     line = self._line_of(inner.exception_line, inner.exception)
                     yield self._event(rule, match, line, inner.exception_line, tb, text)
                     return
+        rule_of_all = self._catalogue.rules.get(UNCAUGHT)
+        if rule_of_all is not None and inner.frames and OWN_NAME.match(inner.exception):
+            fields = {"type": inner.exception, "text": inner.message.split("\n", 1)[0]}
+            line = self._line_of(inner.exception_line, inner.exception)
+            yield self._event(rule_of_all, fields, line, inner.exception_line, tb, text)
 
     def _line_of(self, number: int, word: str) -> Line:
         pieces = [self._lines[i] for i in self._at[number]]

@@ -16,6 +16,8 @@ from .identity import PathIdentity, identities_from_paths
 from .lazy_pattern import lazy
 from .prefixes import Prefix
 
+HERE = ("localhost", "127.0.0.1")  # every host calls itself so
+NUMBER = lazy(r"\d+")
 MAX_LEFT = 1 << 16
 MAX_RANK = 1 << 20  # larger numbers are no ranks
 
@@ -88,6 +90,18 @@ def _learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
         named = places.by_source[source.name].host
         if host := _same_in_content(source, named) or named or _content_host(source, prefixes):
             places.source_host[source.name] = host
+    _learn_sister_folders(places, sources)
+
+
+def _learn_sister_folders(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """Folders called like one that bears a known host's name are hosts too: `g0035/`, and therefore `g0062/`."""
+    folders = {source.name: source.name.replace("!", "/").split("/")[:-1] for source in sources}
+    hosts = {h for name, h in places.source_host.items() if h in folders[name]}
+    shapes = {NUMBER.sub("#", host) for host in hosts if NUMBER.search(host)}
+    for name, parts in folders.items():
+        alike = [part for part in parts if NUMBER.sub("#", part) in shapes]
+        if name not in places.source_host and alike:
+            places.source_host[name] = alike[-1]
 
 
 def _learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
@@ -130,9 +144,12 @@ def _same_in_content(source: SourceEvents, named: str | None) -> str | None:
 
 
 def _content_host(source: SourceEvents, prefixes: Sequence[Prefix]) -> str | None:
+    """The one host that a file names; where launchers of several hosts speak, it is nobody's own."""
     hosts = Counter(p.host for p in prefixes if p.host)
-    hosts.update(str(e.fields["host"]) for e in source.events if e.rule.tells == "identity" and e.fields.get("host"))
-    return next(iter(hosts)) if len(hosts) == 1 else None
+    told = [e for e in source.events if e.fields.get("host")]
+    hosts.update(str(e.fields["host"]) for e in told if e.rule.tells == "identity")
+    ended = {str(e.fields["host"]) for e in told if e.rule.tells == "exit"}
+    return next(iter(hosts)) if len(hosts) == 1 and len(ended) <= 1 else None
 
 
 def _own_rank(event: Event, world_size: int | None) -> int | None:
@@ -233,7 +250,7 @@ def _fits_one_node(places: Places, local_count: int) -> bool:
 
 
 def _learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
-    mismatched_tasks = 0
+    mismatched_tasks = matched_tasks = 0
     for source in sources:
         for event in source.events:
             _learn_event(places, event)
@@ -241,24 +258,37 @@ def _learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
             p = line.prefix
             if p.host:
                 places.hosts_seen.add(p.host)
-            if p.task is not None and p.rank is not None and p.task != p.rank:
-                mismatched_tasks += 1
+            if p.task is not None and p.rank is not None:
+                mismatched_tasks += p.task != p.rank
+                matched_tasks += p.task == p.rank > 0
             if p.rank is not None:
                 _remember(places, p.rank, p.host or p.pod, p.local_rank, p.pid)
         rank = places.source_rank.get(source.name)
         path = places.by_source[source.name]
         if rank is not None:
-            if path.task is not None and path.task != rank:
-                mismatched_tasks += 1
+            if path.task is not None:
+                mismatched_tasks += path.task != rank
+                matched_tasks += path.task == rank > 0
             host = places.source_host.get(source.name)
             _remember(places, rank, host, path.local_rank, path.pid)
-    _learn_blocks(places)
     tasks = {p.task for p in places.by_source.values() if p.task is not None}
     tasks |= {x.prefix.task for s in sources for x in s.lines if x.prefix.task is not None}
     too_few = bool(tasks) and places.world_size is not None and places.world_from != "highest rank seen" and (
         len(tasks) * 2 <= places.world_size and max(tasks) * 2 < places.world_size
     )  # fmt: skip
-    places.tasks_are_ranks = not mismatched_tasks and not too_few and not _has_agent(sources)
+    places.tasks_are_ranks = not mismatched_tasks and (not too_few or matched_tasks > 0) and not _has_agent(sources)
+    if places.tasks_are_ranks:
+        _learn_tasks(places, sources)
+    _learn_blocks(places)
+
+
+def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """`srun: error: node7: tasks 8-15: Terminated` tells which ranks node7 holds."""
+    for event in (e for s in sources for e in s.events if e.rule.tells == "exit"):
+        host, tasks = _text(event.fields.get("host")), event.fields.get("ranks")
+        for task in tasks if host and isinstance(tasks, list) else ():
+            if _rank(task) is not None:
+                _remember(places, task, host, None, None)
 
 
 def _has_agent(sources: Sequence[SourceEvents]) -> bool:
@@ -340,7 +370,7 @@ def _learn_event(places: Places, event: Event) -> None:
 
 
 def _remember(places: Places, rank: int, host: str | None, local: int | None, pid: int | None) -> None:
-    if host and host not in ("localhost", "127.0.0.1"):
+    if host and host not in HERE:
         places.host_of.setdefault(rank, host)
     if pid is not None:
         places.rank_of_pid.setdefault((host or "", pid), rank)

@@ -13,6 +13,7 @@ from .job import Job
 from .lazy_pattern import lazy
 
 EXCEPTION = "process.exception"
+CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
@@ -105,7 +106,7 @@ def _last_gasps(job: Job, ended: set[int]) -> list[Event]:
     closing: dict[str, int] = {}
     for e in job.telling("signal-sent"):
         closing[e.source] = min(closing.get(e.source, e.line or 0), e.line or 0)
-    echoes = [e for e in job.failures() if e.role == "symptom" and e.cause == EXCEPTION and e.traceback is not None]
+    echoes = [e for e in job.failures() if e.role == "symptom" and e.cause == EXCEPTION]
     return [
         e
         for e in echoes
@@ -125,12 +126,13 @@ def _add(suspect: Suspect, event: Event, at_most: int | None) -> None:
 def _telling(event: Event) -> tuple[object, ...]:
     """The event that an expert would point at comes first: it names the cause, it is specific, it is the earliest."""
     certificate = event.rule.tells in ("exit", "signal-sent", "signal-received")  # says that it ended, not by whom
-    return (event.role != "cause", event.rule.generic, certificate, *when(event))
+    moment_s = CERTIFIED_S if certificate else SAME_MOMENT_S
+    return (event.role != "cause", event.rule.generic, certificate, *when(event, moment_s))
 
 
-def when(event: Event) -> tuple[bool, float, str, int]:
-    """Yield the order of events for showing: by time, within a file by line."""
-    return (event.time is None, round((event.time or 0.0) / SAME_MOMENT_S), event.source, event.line or 0)
+def when(event: Event, moment_s: float = SAME_MOMENT_S) -> tuple[bool, float, str, int]:
+    """Yield the order of events for showing: by time, within a file and moment by line."""
+    return (event.time is None, round((event.time or 0.0) / moment_s), event.source, event.line or 0)
 
 
 def _signature(event: Event) -> str:

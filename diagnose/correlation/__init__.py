@@ -11,6 +11,7 @@ from ..job import Job
 from . import (
     absent,
     certificates,
+    confirmed,
     early_exit,
     fingerprints,
     lost_peers,
@@ -38,6 +39,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     master.find,  # does nobody reach the address on which rank 0 listens?
     early_exit.find,  # who was done while the others still worked?
     certificates.find,  # who was killed, and by whom?
+    confirmed.find,  # what does the kernel say of a process that died?
     outside.find,  # was the job ended from outside?
     odd_one.find,  # who lost something else than the others did?
     lost_peers.find,  # whom did the others lose?

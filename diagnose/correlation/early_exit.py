@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..attempts import is_terminated
+from ..events import Event
 from ..job import Job, RankInfo
 from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
@@ -17,7 +19,7 @@ MAX_SHARE = 0.5
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding where a minority finished before the others failed."""
-    failing = {e.rank for e in job.failures() if e.rank is not None}
+    failing = {e.rank for e in job.failures() if e.rank is not None and not _is_clean_up(e)}
     done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in _own_failures(job)]
     if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
         return
@@ -32,6 +34,11 @@ def find(job: Job) -> Iterator[Finding]:
     )
     onset = min((i.finished.time for i in done if i.finished and i.finished.time is not None), default=None)
     yield Finding("data.uneven-inputs", why, shown, ranks, onset=onset, question="early_exit")
+
+
+def _is_clean_up(event: Event) -> bool:
+    """A launcher that ends processes does not tell that they waited."""
+    return event.rule.tells == "signal-sent" or (event.rule.tells == "exit" and is_terminated(event))
 
 
 def _failed_later(job: Job, rank: int, done: list[RankInfo]) -> bool:

@@ -14,6 +14,7 @@ from ..events import Event
 from ..job import CERTIFICATES, Job
 from .finding import Exhibit, Finding
 
+SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
 
@@ -35,7 +36,7 @@ def find(job: Job) -> Iterator[Finding]:
 
 def _is_error(event: Event) -> bool:
     code = event.fields.get("exit_code")
-    return isinstance(code, int) and 0 < code < 128
+    return isinstance(code, int) and (0 < code < SIGNALLED.start or code >= SIGNALLED.stop)
 
 
 def _is_listened_to(job: Job, end: Event) -> bool:
@@ -64,12 +65,17 @@ def _others_followed(job: Job, left: set[int | None]) -> bool:
 
 def _words(job: Job, end: Event) -> list[Event]:
     """What the rank itself says of its failure, or somebody on its host whose rank is not known."""
-    closing = [e.line or 0 for e in job.telling("signal-sent") if e.source == end.source]
+    closing = [e.line or 0 for e in job.telling("signal-sent") if e.source == end.source and e.host == end.host]
     closed = min(closing, default=1 << 62)
     return [
         e
         for e in job.failures()
-        if e.rule.tells not in CERTIFICATES
-        and (e.rank == end.rank or (e.rank is None and e.host in (end.host, None)))
-        and not (e.source == end.source and e.role != "cause" and (e.line or 0) > closed)
+        if e.rule.tells not in CERTIFICATES and (e.rank == end.rank or _may_be_of(e, end, closed))
     ]
+
+
+def _may_be_of(event: Event, end: Event, closed: int) -> bool:
+    """Words without a rank, on the host of that end; what is heard after its launcher closes the others is theirs."""
+    if event.rank is not None or event.host not in (end.host, None):
+        return False
+    return event.role == "cause" or event.source != end.source or (event.line or 0) < closed
