@@ -84,8 +84,6 @@ def _set_times(clocks: Clocks, source: SourceEvents) -> None:
     for event in _events(source):
         stamp = event.prefix.stamp or _stated(event)
         time = _seconds(clocks, stamp) if stamp else None
-        if time is None and event.traceback is not None and event.traceback.time is not None:
-            time = event.traceback.time.timestamp()
         if time is None:
             time = _neighbour(clocks, stamps, numbers, event.line or 0)
         event.time = time

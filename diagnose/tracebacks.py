@@ -6,21 +6,19 @@ chained to or carried inside. Whether it matters (a launcher's own, a thread's, 
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta, timezone
 
 from diagnose.prefixes import Line, Prefix
 from diagnose.traces.assembly import Assembly
 from diagnose.traces.library_paths import is_library
-from diagnose.traces.segment import MESSAGE_CHARS, Relation, Segment
-from diagnose.traces.traceback_lines import Frame, read_exception
+from diagnose.traces.segment import Relation, Segment
+from diagnose.traces.traceback_lines import Frame
 from diagnose.traces.traceback_streams import assemble
 
 from .lazy_pattern import lazy
 
-__all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost", "read_error_json", "user_frame"]
+__all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost", "user_frame"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +51,6 @@ class Traceback:
     lines_read: int
     complete: bool
     label: str = ""
-    time: datetime | None = None
 
 
 def find_tracebacks(lines: Sequence[Line]) -> list[Traceback]:
@@ -152,57 +149,3 @@ def user_frame(traceback: Traceback) -> Frame | None:
     frames = innermost(traceback).frames or traceback.frames
     own = (frame for frame in reversed(frames) if frame.file and not is_library(frame.file))
     return next(own, frames[-1] if frames else None)
-
-
-def read_error_json(text: str) -> Traceback | None:
-    """Read torchelastic's `error.json`; None when the text is something else."""
-    try:
-        body = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    inner = body.get("message") if isinstance(body, dict) else None
-    if isinstance(inner, str):
-        inner = {"message": inner, "extraInfo": body.get("extraInfo", body)}
-    if not isinstance(inner, dict) or not isinstance(inner.get("message"), str):
-        return None
-    extra = inner.get("extraInfo")
-    extra = extra if isinstance(extra, dict) else {}
-    return _from_error_json(inner["message"], extra)
-
-
-def _from_error_json(message: str, extra: dict[str, object]) -> Traceback:
-    callstack = extra.get("py_callstack")
-    lines = _as_lines(callstack.splitlines() if isinstance(callstack, str) else [])
-    printed = find_tracebacks(lines)
-    named = read_exception(message.partition("\n")[0])
-    name = named.name if named else ""
-    text = (named.message if named else "") + message[len(message.partition("\n")[0]) :] if named else message
-    last = printed[-1] if printed else None
-    return Traceback(
-        line=1,
-        end_line=1,  # the file is one line of JSON, so that is where the evidence stands
-        exception_line=1,
-        exception=last.exception if last and last.exception else name,
-        message=last.message if last and last.exception else text[:MESSAGE_CHARS],
-        frames=last.frames if last else (),
-        speaker="",
-        prefix=Prefix(),
-        links=last.links if last else (),
-        form="error-json",
-        lines_read=1,
-        complete=bool(name or (last and last.complete)),
-        time=_read_epoch(extra.get("timestamp")),
-    )
-
-
-def _as_lines(texts: Iterable[str]) -> list[Line]:
-    return [Line(number, text, Prefix()) for number, text in enumerate(texts, 1)]
-
-
-def _read_epoch(value: object) -> datetime | None:
-    """Read the seconds since 1970, which torchelastic writes as a string."""
-    try:
-        seconds = float(str(value))
-        return datetime(1970, 1, 1, tzinfo=timezone.utc) + timedelta(seconds=seconds)
-    except (ValueError, OverflowError):
-        return None

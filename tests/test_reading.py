@@ -107,11 +107,14 @@ def test_an_anchored_pattern_does_not_match_within_a_huge_line(tmp_path: Path) -
     assert hits(read(path)) == []
 
 
-def test_an_error_json_is_kept_whole(tmp_path: Path) -> None:
+def test_an_error_json_is_read_as_the_traceback_it_holds(tmp_path: Path) -> None:
     path = tmp_path / "error.json"
-    body = json.dumps({"message": {"message": OOM, "extraInfo": {"py_callstack": "Traceback", "timestamp": "17"}}})
-    path.write_text(body)
-    assert read(path).sources[str(path)].kept() == {1: body}
+    extra = {"py_callstack": f"Traceback (most recent call last):\n{OOM}\n", "timestamp": "1763650000"}
+    path.write_text(json.dumps({"message": {"message": OOM, "extraInfo": extra}}))
+    scan = read(path)
+
+    assert ("a.b/oom", 1) in hits(scan)
+    assert "2025-11-20T14:46:40" in scan.sources[str(path)].kept()[1]
 
 
 def test_a_context_file_in_an_archive_keeps_all_its_lines(tmp_path: Path) -> None:

@@ -63,3 +63,38 @@ def test_json_logger_s_traceback_has_its_rank_and_shows_the_exception(tmp_path, 
 
     assert [3] == culprits(report)
     assert report.diagnosis.evidence[0].text.endswith("ValueError: boom")
+
+
+def error_json(exception: str, second: int) -> str:
+    """What torchelastic's `record` leaves of a process that raised."""
+    callstack = PLAIN.replace("ValueError: boom", exception)
+    extra = {"py_callstack": callstack, "timestamp": str(1_795_196_558 + second)}
+    return json.dumps({"message": {"message": exception, "extraInfo": extra}})
+
+
+LOST = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:68"
+
+
+def test_error_files_alone_tell_who_raised(tmp_path):
+    files = {f"attempt_0/{r}/error.json": error_json("ValueError: boom" if r == 2 else LOST, 3 - r) for r in range(3)}
+    report = told(tmp_path, files)
+
+    assert "process.exception" == cause(report)
+    assert "attempt_0/2/error.json" in report.diagnosis.evidence[0].file
+    assert report.diagnosis.evidence[0].text.endswith("ValueError: boom")
+
+
+def test_error_file_that_repeats_a_log_is_named_beside_it(tmp_path):
+    files = {"attempt_0/2/error.json": error_json("ValueError: boom, and a longer text", 3)}
+    files["attempt_0/2/stderr.log"] = "[rank2]: " + PLAIN.replace("boom", "boom, and a longer text").replace(
+        "\n", "\n[rank2]: "
+    )
+    first = told(tmp_path, files).diagnosis.evidence[0]
+
+    assert first.file.endswith("stderr.log")
+    assert [True] == [place.file.endswith("error.json") for place in first.also_in]
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"message": 3}', "[" * 100_000, '{"message": {"message": null}}'])
+def test_broken_error_file_is_nothing(tmp_path, text):
+    assert cause(told(tmp_path, {"error.json": text, "rank0.log": "step 1\n"})) in ("healthy", "unfinished")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from datetime import datetime, timezone
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.prefixes import read_lines
-from diagnose.tracebacks import Traceback, find_tracebacks, innermost, read_error_json, user_frame
+from diagnose.tracebacks import Traceback, find_tracebacks, innermost, user_frame
 
 
 def tracebacks_of(text: str) -> list[Traceback]:
@@ -479,28 +477,6 @@ def test_faulthandler_frames_are_no_traceback():
     assert tracebacks_of('Current thread 0x00007f (most recent call first):\n  File "/a.py", line 519 in string_at\n') == []
 
 
-def test_error_json_has_exception_frames_and_time():
-    text = (
-        '{"message": {"message": "KeyError: \'x\'", "extraInfo": {"py_callstack": "Traceback (most recent call last):\\n'
-        '  File \\"/data/train.py\\", line 7, in main\\n    f()\\nKeyError: \'x\'\\n", "timestamp": "1763650000"}}}'
-    )
-    found = read_error_json(text)
-    assert found is not None
-    assert (found.exception, found.message, found.frames[0].line) == ("KeyError", "'x'", 7)
-    assert found.time == datetime(2025, 11, 20, 14, 46, 40, tzinfo=timezone.utc)
-
-
-def test_error_json_with_a_plain_message():
-    found = read_error_json('{"message": "Signal 11 (SIGSEGV) received by PID 123", "timestamp": 1763650000}')
-    assert found is not None
-    assert (found.exception, found.message) == ("", "Signal 11 (SIGSEGV) received by PID 123")
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"message": 3}', "[" * 100_000, '{"message": {"message": null}}'])
-def test_other_json_is_no_error_json(text):
-    assert read_error_json(text) is None
-
-
 PIECES = [
     "Traceback (most recent call last):",
     '  File "a.py", line 1, in f',
@@ -537,9 +513,3 @@ def test_any_mix_of_lines_is_read(pieces):
         assert 1 <= found.line <= found.end_line <= len(pieces)
         innermost(found)
         user_frame(found)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.text())
-def test_any_text_as_error_json(text):
-    read_error_json(text)

@@ -78,8 +78,8 @@ def find(job: Job) -> Iterator[Finding]:
         return  # of those that were seen twice, most moved: slow, but no hang
     if tree.pattern == "together":
         yield _together(job, tree, placed)
-    elif tree.pattern == "desync" and any(_is_pair(group) for group in tree.groups):
-        return  # stages of a pipeline wait in sends while others wait in collectives
+    elif tree.pattern == "desync" and len(tree.suspects) != 1 and any(_is_pair(group) for group in tree.groups):
+        return  # stages of a pipeline wait in sends while others wait in collectives; one alone holds its group up
     elif tree.pattern == "desync" and not tree.suspects:
         yield from _halves(job, tree, placed)
     elif tree.pattern in ("waiting", "desync") and len(tree.suspects) <= len(tree.crowd):

@@ -8,6 +8,7 @@ In: a line that begins with `{`. Out: its text, or None when it is not a log lin
     journald     {"MESSAGE":"text","_HOSTNAME":"h","_PID":"7",…}                 2026-…+00:00 h python[7]: text
     Ray events   {"message":"text","host_name":"h","pid":"7","label":"L",…}      2026-…+00:00 h GCS[7]: text [L]
     loggers      {"ts":"2026-…Z","level":"error","msg":"text","exc_info":"…"}    2026-…Z ERROR text
+    torchelastic {"message":{"message":"…","extraInfo":{"py_callstack":"text","timestamp":"17…"}}}  2026-…+00:00 text
     of a rank    {"ts":"2026-…Z","level":"error","msg":"text","rank":3}          2026-…Z ERROR [rank3]: text
 """
 
@@ -57,6 +58,8 @@ def undress_json(line: bytes) -> Written | None:
         return None
     if "MESSAGE" in record:
         return _journald(record)
+    if (elastic := _elastic(record)) is not None:
+        return elastic
     key = next((key for key in _TEXT_KEYS if isinstance(record.get(key), str)), None)
     if key is None:
         return None
@@ -116,6 +119,17 @@ def _journald(record: dict[str, Any]) -> Written | None:
     host = _first_text(record, ("_HOSTNAME", "HOSTNAME")) or "localhost"
     stamp = _rfc3339(_first_text(record, ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP")))
     return Written(_one_line(f"{stamp}{' ' if stamp else ''}{host} {_ident(record)}: ", message), False, b"")
+
+
+def _elastic(record: dict[str, Any]) -> Written | None:
+    """Torchelastic's `error.json`: the traceback of the process that failed, else its message (before 1.9 not nested)."""
+    inner = record["message"] if isinstance(record.get("message"), dict) else record
+    extra, message = inner.get("extraInfo"), inner.get("message")
+    if not isinstance(extra, dict) or not isinstance(message, str):
+        return None
+    callstack = extra.get("py_callstack")
+    when = _rfc3339(_first_text(extra, ("timestamp",)))
+    return Written(_one_line(f"{when} " if when else "", callstack if isinstance(callstack, str) else message), False, b"")
 
 
 def _ident(record: dict[str, Any]) -> str:

@@ -21,7 +21,6 @@ from .workers import OUT_OF_TIME, UNREAD, Pool, consume, default_workers, scan_p
 __all__ = ["Deadline", "PartPool", "Progress", "read_all"]
 
 MAX_SCAN_BYTES = 512 << 20
-MAX_ERROR_JSON_BYTES = 1 << 20
 MAX_STACKS_BYTES = 16 << 20  # of a process's threads in JSON, a hundred times what a thousand threads take
 MAX_CONTEXT_LINES = 4000  # of a configuration file
 NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
@@ -97,10 +96,8 @@ def _read_now(
         return [unread(source, reason)]
     if source.kind == "scan":
         return _read_scan(scan, source)
-    if source.kind == "json-error":
-        return [_read_whole(source, MAX_ERROR_JSON_BYTES, lambda text: [text])]
     if source.kind == "json-stacks":
-        return [_read_whole(source, MAX_STACKS_BYTES, lambda text: text.split("\n"))]
+        return [_read_stacks(source)]
     if source.kind == "context":
         # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
         scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
@@ -185,18 +182,18 @@ def _joined(source: Source, parts: list[SourceScan]) -> SourceScan:
 # --- what is no log ---------------------------------------------------------------------------------------------
 
 
-def _read_whole(source: Source, most: int, lines_of: Callable[[str], list[str]]) -> SourceScan:
-    """Keep a file of JSON whole, since it is read as JSON; torchelastic's `error.json` as line 1."""
+def _read_stacks(source: Source) -> SourceScan:
+    """Keep a process's threads in JSON whole, since they are read as JSON."""
     found = SourceScan(source.name, source.kind)
     try:
         stream = source.open()
-        data = read_limited(stream.read, most)
+        data = read_limited(stream.read, MAX_STACKS_BYTES)
         stream.close()
     except OSError as error:
         found.gaps.append(f"reading stopped: {error.strerror or error}")
         return found
     found.bytes, found.lines, found.ends_line = len(data), data.count(b"\n"), data.endswith(b"\n")
-    found.windows.first = list(enumerate(lines_of(data.decode("utf-8", "replace")), 1))
+    found.windows.first = list(enumerate(data.decode("utf-8", "replace").split("\n"), 1))
     found.gaps += source.damage
     return found
 
