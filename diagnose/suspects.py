@@ -13,6 +13,7 @@ from .job import Job
 from .lazy_pattern import lazy
 
 EXCEPTION = "process.exception"
+EXIT_CODE = "process.exit-code"
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
@@ -92,6 +93,8 @@ def _consequences(job: Job) -> dict[int, int]:
     closed = {e.source: e.line or 0 for e in reversed(job.telling("signal-sent")) if _names_nobody(e)}
     late = {id(e): 1 for e in (*told, *(x for x in exits if x.rank in waited))}
     late |= {id(e): 0 for e in (*exits, *job.telling("exit")) if e.rank in ended}
+    wrappers = (e for e in job.failures() if e.cause == EXIT_CODE and e.rank is None and e.rule.tells != "exit")
+    late |= {id(e): 0 for e in wrappers if any(x.source == e.source for x in exits)}  # `ChildFailedError` above its box
     late |= {id(e): 0 for e in exits if e.rank is None and closed.get(e.source, 1 << 62) < (e.line or 0)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
 

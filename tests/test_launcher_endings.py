@@ -24,3 +24,33 @@ def test_a_server_that_kills_itself_for_its_child_is_not_killed_by_somebody() ->
 def test_a_kill_before_the_server_ends_its_processes_stays_the_cause() -> None:
     lines = SGLANG_HANGS.splitlines(keepends=True)
     assert cause(lines[3] + lines[2]) == "process.sigkill"
+
+
+AGENT_LOST_TWO = b"""E1110 22:36:11.120000 140 torch/elastic/api.py:869] failed (exitcode: -6) local_rank: 0 (pid: 201)
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+train.py FAILED
+------------------------------------------------------------
+Failures:
+[1]:
+  time      : 2026-11-10_22:36:10
+  host      : node-a
+  rank      : 1 (local_rank: 1)
+  exitcode  : -6 (pid: 202)
+  error_file: <N/A>
+  traceback : Signal 6 (SIGABRT) received by PID 202
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-10_22:36:10
+  host      : node-a
+  rank      : 0 (local_rank: 0)
+  exitcode  : -6 (pid: 201)
+  error_file: <N/A>
+  traceback : Signal 6 (SIGABRT) received by PID 201
+============================================================
+"""
+
+
+def test_an_agent_s_exception_does_not_explain_the_ends_that_its_own_summary_lists() -> None:
+    assert cause(AGENT_LOST_TWO) == "process.abort"
