@@ -75,6 +75,14 @@ def test_a_traceback_under_a_prompt_or_without_its_frames_is_quoted(text: str) -
     assert diagnose(Text(text, name="x.log")).diagnosis is None
 
 
+@pytest.mark.parametrize("said", [">>> done with dataset index builder. Compilation time: 0.045 seconds", ">>> building ..."])
+def test_a_program_that_writes_like_a_prompt_is_heard(said: str) -> None:
+    """Megatron does, above whatever fails next."""
+    text = f'{said}\nTraceback (most recent call last):\n  File "train.py", line 1, in <module>\nValueError: foo\n'
+
+    assert diagnose(Text(text, name="x.log")).diagnosis is not None
+
+
 def test_a_traceback_of_a_program_on_stdin_is_heard() -> None:
     text = 'step 12\nTraceback (most recent call last):\n  File "<stdin>", line 1, in <module>\nValueError: foo\n'
 
