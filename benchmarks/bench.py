@@ -25,7 +25,8 @@ from benchmarks.corpus import lines, samples, write
 from diagnose.catalogue import Catalogue, load_rules
 
 OURS = (
-    "import sys; from diagnose.catalogue import load_rules; from diagnose.scanning.reading import Deadline, read_all; "
+    "import gc, sys; gc.set_threshold(200_000, 20, 100); "  # as the command does
+    "from diagnose.catalogue import load_rules; from diagnose.scanning.reading import Deadline, read_all; "
     "from diagnose.scanning.scanner import ScanRules; "
     "s = read_all(sys.argv[2:], ScanRules(load_rules()), Deadline(), workers=int(sys.argv[1])); "
     "print(sum(len(x.hits()) for x in s.sources.values()))"
@@ -76,7 +77,8 @@ def write_patterns(folder: Path, catalogue: Catalogue) -> tuple[Path, Path, int]
     patterns = []
     for rule in catalogue.rules.values():
         for form in rule.forms:
-            plain = re.sub(r"\(\?P<\w+>", "(?:", form.pattern)
+            whole = f"{form.prefix.removesuffix('$')}{form.pattern.removeprefix('^')}" if form.prefix else form.pattern
+            plain = re.sub(r"\(\?P<\w+>", "(?:", whole)
             patterns.append(f"(?i:{plain})" if form.ignore_case else plain)
     good = _readable(rg, patterns)
     literals = sorted({x for r in catalogue.rules.values() for f in r.forms for x in f.literals})

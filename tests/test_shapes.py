@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.catalogue import load_rules
+from diagnose.prefix_tables.marks import SPEAKER
 from diagnose.scanning.shapes import DIGITS, digit_marks, places_of
 
 
@@ -34,6 +35,10 @@ def test_marks_are_the_texts_with_digits_that_a_pattern_asks_for(pattern: str, m
 def test_most_patterns_of_the_catalogue_have_marks() -> None:
     patterns = [f.pattern for r in load_rules().rules.values() for f in r.forms if r.match == "line"]
     assert sum(digit_marks(p) is None for p in patterns) < 0.02 * len(patterns)
+
+
+def test_where_a_speaker_stands_depends_on_no_digit() -> None:
+    assert digit_marks(SPEAKER.pattern.decode()) == ()
 
 
 PIECES = [

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from ..matcher import Find, Literal, automaton
 
 LEARN_BYTES = 64 << 20  # so much is read before fragments are chosen: choosing costs as much as reading that saves
-SAMPLE_BYTES = 4 << 10  # of each block, to know what healthy lines hold
+SAMPLE_BYTES = 1 << 10  # of each block, to know what healthy lines hold
 FRAGMENT_BYTES = 8  # shorter ones are slower to look for, longer ones stand in fewer literals
 MAX_LINES = 64  # with fragments in one block, before looking at each costs more than it saves
 MAX_COARSE = 16  # such blocks more than others, before the sieve is given up
