@@ -242,6 +242,14 @@ def test_half_the_micro_batch_keeps_the_result() -> None:
     )
 
 
+def test_the_larger_stranger_is_named_beside_the_rank_itself() -> None:
+    fields = {
+        "wanted": "4.27 GiB", "capacity": "79.15 GiB", "free": "1.08 GiB", "allocated": "33.20 GiB", "reserved_mib": 160.41,
+        "other_pid": 41203, "other_used": "34.15 GiB", "next_pid": 38801, "next_used": "43.90 GiB",
+    }  # fmt: skip
+    assert "hold about 43.9 GiB of this GPU, such as process 38801:" in advise("memory.cuda-oom", fields, facts_of())[0].text
+
+
 def test_the_rank_itself_is_not_named_as_another_process() -> None:
     fields = {
         "wanted": "4 GiB",
@@ -329,6 +337,11 @@ def test_the_checks_of_a_reset_begin_with_the_peer_and_end_with_the_cache() -> N
     advice = advise("network.connection-reset", {"peer_ip": "10.0.0.7"}, facts_of())
     assert "10.0.0.7" in advice[0].text
     assert "torch_extensions" in advice[-1].text
+
+
+def test_a_reset_after_whole_steps_is_no_question_of_set_up() -> None:
+    advice = advise("nccl.remote-error", {"has_stepped": True}, facts_of())
+    assert [a.when for a in advice] == ["now"]
 
 
 def test_an_interface_that_reaches_no_other_host_is_named() -> None:

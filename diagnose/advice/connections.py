@@ -26,7 +26,10 @@ def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tu
     """Yield the checks in order, each with its command; nothing for causes that name their own reason."""
     if cause not in (*ECHOES, *SETUP):
         return ()
-    steps = [*_peer(cause, fields), *_weight_sync(facts), *_two_versions(facts), *_interface(facts)]
+    steps = [*_peer(cause, fields), *_weight_sync(facts), *_two_versions(facts)]
+    if cause in ECHOES and fields.get("has_stepped"):
+        return tuple(steps)  # the network carried whole steps: how it is set up is not what broke
+    steps += _interface(facts)
     if cause != "network.interface":
         steps += [_firewall(fields), *_shared_memory(facts), *_p2p(facts), _versions_and_cache()]
     return tuple(steps)
@@ -68,7 +71,7 @@ def _interface(facts: Facts) -> list[Advice]:
             f"NCCL_SOCKET_IFNAME={name} is set: check that every host has an interface of that name with a routed address"
         )
     pin = f"export NCCL_SOCKET_IFNAME={chosen or 'eth0'} GLOO_SOCKET_IFNAME={chosen or 'eth0'}"
-    return [Advice("fix", f"{text}.", f"ip -o -4 addr; {pin}")]
+    return [Advice("fix", f"{text}.", f"ip -o -4 addr; {pin}", replaces=True)]
 
 
 def _firewall(fields: Mapping[str, Any]) -> Advice:

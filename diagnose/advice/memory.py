@@ -94,15 +94,24 @@ def memory_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple[
 
 
 def _crowded(found: Usage, fields: Mapping[str, Any], _facts: Facts) -> tuple[Advice, ...]:
-    pid, used = fields.get("other_pid"), size_mib(fields.get("other_used"))
-    is_itself = used is not None and abs(used - (found.allocated or 0.0) - (found.idle or 0.0)) < CONTEXT_MIB
-    who = f", such as process {pid}" if pid and not is_itself else ""  # in a container the rank itself is listed so
+    others = [
+        (fields[f"{n}_pid"], used)
+        for n in ("other", "next")
+        if fields.get(f"{n}_pid") and (used := size_mib(fields.get(f"{n}_used"))) and not _is_itself(used, found)
+    ]
+    who = f", such as process {others[0][0]}" if others else ""
+    held = max(found.others or 0.0, sum(used for _, used in others))
     text = (
-        f"Other processes hold about {gib(found.others or 0)} of this GPU{who}: this rank's own tensors are "
+        f"Other processes hold about {gib(held)} of this GPU{who}: this rank's own tensors are "
         f"{gib(found.allocated or 0)} of {gib(found.capacity or 0)}. "
         "Find and end what is left over, or share the GPU by plan."
     )
     return (Advice("now", text, "nvidia-smi --query-compute-apps=pid,used_memory,gpu_uuid --format=csv", replaces=True),)
+
+
+def _is_itself(used: float, found: Usage) -> bool:
+    """In a container the rank itself stands in the list of other processes, under an alien id."""
+    return abs(used - (found.allocated or 0.0) - (found.idle or 0.0)) < CONTEXT_MIB
 
 
 def _fragmented(found: Usage, _fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:

@@ -93,7 +93,7 @@ def _diagnosis(
         references=_references(verdict, cause),
     )
     proof = _proof(verdict)
-    fields = _fields(verdict)
+    fields = {**_fields(verdict), "has_stepped": any(info.last_step for info in job.ranks.values())}
     return Diagnosis(
         cause=cause.id,
         title=cause.title,
@@ -166,7 +166,7 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
 
 
 def _summary(verdict: Verdict, cause: Cause, translator: Translator) -> str:
-    said = translator.sentence(_said(verdict.roots[0]))
+    said = translator.sentence(_said(verdict.roots[0], translator))
     return translator.words.summary(
         cause.title, verdict.culprits, verdict.culprit_hosts, said
     )
@@ -198,22 +198,17 @@ def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:
     )
 
 
-def _said(suspect: Suspect) -> str:
-    return (
-        suspect.finding.why
-        if suspect.finding
-        else says(suspect.first)
-        if suspect.first
-        else ""
-    )
+def _said(suspect: Suspect, translator: Translator) -> str:
+    if suspect.finding:
+        return suspect.finding.why
+    return says(suspect.first, translator) if suspect.first else ""
 
 
-def says(event: Event) -> str:
+def says(event: Event, translator: Translator) -> str:
     """Yield the sentence of an event's rule, filled; its text where the sentence cannot be."""
+    fields = {**dict.fromkeys(event.rule.fields), **translator.fields(event.fields)}
     try:
-        return sentence(
-            event.rule.says, {**dict.fromkeys(event.rule.fields), **event.fields}
-        )
+        return sentence(translator.says(event.rule), fields)
     except ValueError:
         return event.text.split("\n", 1)[0][:200]
 
@@ -225,7 +220,7 @@ def _culprits(
     for rank in verdict.culprits:
         info = job.ranks.get(rank)
         suspect = next((s for s in verdict.roots if s.rank == rank), verdict.roots[0])
-        why = translator.sentence(_said(suspect))
+        why = translator.sentence(_said(suspect, translator))
         host = info.host if info and info.host else suspect.host
         local = info.local_rank if info else None
         device = suspect.first.fields.get("device") if suspect.first else None
@@ -233,15 +228,15 @@ def _culprits(
         found.append(Culprit(rank, host, local, gpu, info.pid if info else None, why))
     if not found:
         found = [
-            Culprit(None, h, why=translator.sentence(_host_why(verdict, h)))
+            Culprit(None, h, why=translator.sentence(_host_why(verdict, h, translator)))
             for h in verdict.culprit_hosts[:8]
         ]
     return tuple(found)
 
 
-def _host_why(verdict: Verdict, host: str) -> str:
+def _host_why(verdict: Verdict, host: str, translator: Translator) -> str:
     suspect = next((s for s in verdict.roots if s.host == host), verdict.roots[0])
-    return _said(suspect)
+    return _said(suspect, translator)
 
 
 def _remedy(
