@@ -75,6 +75,16 @@ def test_most_moved_between_two_dumps_is_no_hang(tmp_path):
     assert "unfinished" == cause(told(tmp_path, {**dict(stack_files(job)), **later}))
 
 
+@pytest.mark.parametrize(("line", "words"), [(104, ", as before."), (110, ", elsewhere than before.")])
+def test_rank_that_was_seen_twice_is_slow_or_stuck(tmp_path, line, words):
+    job = StackJob(ranks=8)
+    later = {f"z/{name}": text.replace("train.py:104", f"train.py:{line}") for name, text in stack_files(job)}
+    report = told(tmp_path, {**dict(stack_files(job)), **later})
+
+    assert job.culprits == culprits(report)
+    assert words in report.diagnosis.summary
+
+
 def test_process_that_no_log_places_is_named_by_its_pid(tmp_path):
     job = StackJob(ranks=4, form="py-spy --json", layout="one file")
     summary = told(tmp_path, dict(stack_files(job))).diagnosis.summary

@@ -92,11 +92,19 @@ def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     is_desync = tree.pattern == "desync"
     cause = "collective.desync" if is_desync else SLOW.get(group.standing.kind, "collective.straggler")
     waits = "wait in a collective" if len(tree.crowd) > 1 else "waits in a collective"
-    why = f"{_named(tree.crowd, 'Rank')} {waits}; {_named(tree.suspects, 'rank')} stands in {_where(group)}."
+    where = f"{_where(group)}{_since(tree)}"
+    why = f"{_named(tree.crowd, 'Rank')} {waits}; {_named(tree.suspects, 'rank')} stands in {where}."
     shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])
     # Two ranks or more may rightly be in a collective of a group of their own.
     certainty: Certainty = "possible" if is_desync and len(tree.suspects) > 1 else "likely"
     return Finding(cause, why, shown, _ranks(tree.suspects), certainty=certainty, question="standing")
+
+
+def _since(tree: StackTree) -> str:
+    """Say of ranks that were seen more than once whether they are slow or stuck."""
+    if set(tree.suspects) <= set(tree.moving):
+        return ", elsewhere than before"
+    return ", as before" if set(tree.suspects) <= set(tree.stuck) else ""
 
 
 def _halves(job: Job, tree: StackTree, placed: list[Placed]) -> Iterator[Finding]:
