@@ -15,7 +15,17 @@ from diagnose.report import Report
 from diagnose.rule import Cause, Remedy
 from diagnose.rulebook.page import cause_page
 from diagnose.words.language import language_of
-from diagnose.words.translation import ENGLISH, Step, Translation, Translator, placeholders, translation_faults
+from diagnose.words.sentences import sentence
+from diagnose.words.translation import (
+    ENGLISH,
+    SHOWN,
+    Step,
+    Translation,
+    Translator,
+    placeholders,
+    titled,
+    translation_faults,
+)
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -119,6 +129,7 @@ def test_good_translation_has_no_fault(overlay: Path) -> None:
         (GOOD.replace("[部件本身。]", "[]"), "collect_next_time has 0 items; cause.yaml has 1"),
         (GOOD.replace("部件坏了", "' '", 1), "title is empty"),
         (GOOD + "messages: {no-such-rule: 没有}\n", "messages: no-such-rule is no rule of this cause"),
+        (GOOD + "says: {no-such-rule: 没有}\n", "says: no-such-rule is no rule of this cause"),
     ],
 )  # fmt: skip
 def test_fault_is_named(overlay: Path, wrong: str, fault: str) -> None:
@@ -241,3 +252,37 @@ def test_unknown_language_is_a_usage_error() -> None:
     command = [sys.executable, "-m", "diagnose", "--lang", "fr", str(FIXTURES / "cuda-oom-one-rank" / "logs")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (2, "diagnose: --lang fr: choose en or zh\n")
+
+
+# --- sentences of rules ------------------------------------------------------------------------------------------
+
+
+def told(rule: str, **fields: object) -> str:
+    found = load_rules().rules[rule]
+    return sentence(Translator("zh", [SHIPPED]).says(found), {**dict.fromkeys(found.fields), **fields})
+
+
+def test_a_sentence_of_a_rule_is_told_in_chinese() -> None:
+    assert "端口 29500 已被占用。" == told("network.port-in-use/server-could-not-bind", port=29500)
+
+
+def test_a_rule_without_a_sentence_tells_its_title_and_what_was_read() -> None:
+    rule = "data.bad-sample/media-cannot-be-decoded"
+    title = Translation("", "", (), messages={"media-cannot-be-decoded": "无法解码"})
+
+    assert "无法解码：moov atom not found。" == sentence(
+        titled(title.messages["media-cannot-be-decoded"], load_rules().rules[rule]), {"text": "moov atom not found"}
+    )
+
+
+def test_every_sentence_of_a_shipped_cause_is_filled_without_a_fault(catalogue: Catalogue) -> None:
+    translator = Translator("zh", [SHIPPED])
+    examples = [(r, e.fields) for r in load_rules(fresh=True).rules.values() for f in r.forms for e in f.examples[:1]]
+    english = []
+    for rule, fields in examples:
+        if rule.cause and rule.role in SHOWN:
+            said = sentence(translator.says(rule), {**dict.fromkeys(rule.fields), **fields})
+            english += [rule.id] if said == sentence(rule.says, {**dict.fromkeys(rule.fields), **fields}) else []
+    assert [] == [
+        name for name in english if name not in ("process.exception/uncaught-exception", "storage.io-error/os-error")
+    ]

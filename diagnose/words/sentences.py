@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import ChainableUndefined, TemplateError, Undefined
+from jinja2 import ChainableUndefined, TemplateError, Undefined, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from .ranges import rank_ranges
@@ -27,6 +27,11 @@ def holds(condition: str, values: dict[str, Any]) -> bool:
         return bool(_environment().compile_expression(condition)(**values))
     except (TemplateError, TypeError, ValueError, ArithmeticError):
         return False
+
+
+def names_in(template: str) -> set[str]:
+    """Yield the names of the values that a template asks for."""
+    return set(meta.find_undeclared_variables(_environment().parse(template)))
 
 
 @lru_cache(maxsize=1)

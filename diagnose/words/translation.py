@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 FILE = "cause.zh.yaml"
 _TABLE_FIELDS = ("action", "meaning", "way_round")
+SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report tells of
+_TOLD = ("text", "reason", "error", "detail", "last_error", "status", "path", "host")  # of a line, the first that it has
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """What `cause.zh.yaml` says; `messages` holds the titles of the cause's rules by their names."""
+    """What `cause.zh.yaml` says; `messages` holds the titles of the cause's rules by their names, `says` sentences."""
 
     __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     title: str
@@ -42,6 +44,7 @@ class Translation:
     remedy: tuple[Step, ...]
     collect_next_time: tuple[str, ...] = ()
     messages: dict[str, str] = field(default_factory=dict)
+    says: dict[str, str] = field(default_factory=dict)
 
     def of(self, cause: Cause) -> Cause:
         """Yield the cause in these words; as it is where the steps are not the same (a page is never half of each)."""
@@ -75,6 +78,14 @@ class Translator:
             return known.messages.get(rule.id.rpartition("/")[2], known.title)
         return _of_no_cause(rule) if self.is_chinese else rule.title
 
+    def says(self, rule: Rule) -> str:
+        """Yield the template of what a rule's line says; where that is not translated, its title with what was read."""
+        known = self._of(rule.cause) if rule.cause else None
+        name = rule.id.rpartition("/")[2]
+        if known is None or (name not in known.says and name not in known.messages):
+            return rule.says
+        return known.says.get(name) or titled(known.messages[name], rule)
+
     def sentence(self, text: str) -> str:
         """Yield what the engine says of its own, by the phrasebook."""
         return self._phrasebook().sentence(text) if self._folders else text
@@ -97,6 +108,12 @@ class Translator:
         if self._folders and cause not in self._read:
             self._read[cause] = _find(cause, self._folders)
         return self._read.get(cause)
+
+
+def titled(title: str, rule: Rule) -> str:
+    """Yield a template of a title and what the rule reads besides."""
+    read = next((f for f in _TOLD if f in rule.fields), None)
+    return f"{title}{{% if {read} %}}：{{{{ {read} }}}}{{% endif %}}。" if read else f"{title}。"
 
 
 ENGLISH = Translator()
@@ -169,9 +186,30 @@ def translation_faults(cause: Cause, rules: Mapping[str, Rule], folders: Sequenc
         yield str(error)
         return
     yield from (f"{FILE}: {fault}" for fault in _differences(cause, mine))
-    for name in mine.messages:
-        if f"{cause.id}/{name}" not in rules:
-            yield f"{FILE}: messages: {name} is no rule of this cause"
+    for where, names in (("messages", mine.messages), ("says", mine.says)):
+        for name in names:
+            if f"{cause.id}/{name}" not in rules:
+                yield f"{FILE}: {where}: {name} is no rule of this cause"
+    yield from (f"{FILE}: {fault}" for fault in _faulty_sentences(cause, mine, rules))
+    if home == folders[0]:
+        yield from (f"{FILE}: messages: {name} has no title" for name in _untitled(cause, mine, rules))
+
+
+def _untitled(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> list[str]:
+    """The rules of a cause that a report shows, and that have no title."""
+    shown = (r.id.rpartition("/")[2] for r in rules.values() if r.cause == cause.id and r.role in SHOWN)
+    return [name for name in shown if name not in mine.messages]
+
+
+def _faulty_sentences(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> Iterator[str]:
+    """Sentences that name what their rule does not read."""
+    from .sentences import names_in
+
+    for name, said in mine.says.items():
+        rule = rules.get(f"{cause.id}/{name}")
+        unknown = sorted(names_in(said) - names_in(rule.says) - set(rule.fields)) if rule else []
+        if unknown:
+            yield f"says: {name} names {', '.join(unknown)}, which the rule does not"
 
 
 def _home(cause: Cause) -> str:
