@@ -118,3 +118,130 @@ def test_clock_of_one_host_an_hour_ahead_changes_nothing(tmp_path: Path) -> None
     report = told(tmp_path, logs)
 
     assert ("memory.cuda-oom", [2]) == (cause(report), culprits(report))
+
+
+FOUND_DEAD = (
+    "E1120 10:20:04.000000 4000 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: {code}) local_rank: {rank} "
+    "(pid: {pid}) of binary: /usr/bin/python\n"
+)
+CLOSED = "W1120 10:20:03.000000 4000 torch/distributed/elastic/multiprocessing/api.py:897] Sending process {pid} closing signal SIGTERM\n"
+NAMED = "2026-11-20 10:00:00,000 | INFO | rank {r} | init done: world_size=4 local_rank={r} host=n1 pid={pid} torch=2.5.1\n"
+THREAD = (
+    "Exception in thread Thread-3 (_pin_memory_loop):\nTraceback (most recent call last):\n"
+    '  File "/usr/lib/python3.11/threading.py", line 1016, in _bootstrap_inner\n    self.run()\n'
+    "BrokenPipeError: [Errno 32] Broken pipe\n"
+)
+
+
+def test_rank_that_left_with_a_code_and_no_word_is_the_one_that_left_first(tmp_path: Path) -> None:
+    """Its launcher ended the others for its sake; what their threads print then tells nothing. 255 is `exit(-1)`."""
+    named = "".join(NAMED.format(r=r, pid=100 + r) for r in range(4))
+    closed = "".join(CLOSED.format(pid=100 + r) for r in (0, 1, 3))
+
+    report = told(tmp_path, {"console.log": named + closed + THREAD + FOUND_DEAD.format(code=255, rank=2, pid=102)})
+
+    assert ("process.exit-code", [2]) == (cause(report), culprits(report))
+
+
+def test_step_that_slurm_cancels_after_a_task_failed_was_not_ended_from_outside(tmp_path: Path) -> None:
+    slurm = (
+        "srun: error: n1: task 2: Exited with exit code 7\n"
+        "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n"
+        "slurmstepd: error: *** STEP 77.0 ON n1 CANCELLED AT 2026-11-20T10:20:00 ***\n"
+        "srun: error: n1: tasks 0-1,3: Terminated\n"
+    )
+
+    report = told(tmp_path, {"slurm-77.out": slurm, **{f"train-77-{r}.out": alive(r) for r in range(4)}})
+
+    assert ("process.exit-code", [2]) == (cause(report), culprits(report))
+
+
+def test_rank_whose_dump_shows_it_behind_is_the_straggler(tmp_path: Path) -> None:
+    """It tells its state because another rank's signal made it, and not because it waited."""
+    dump = (
+        "[rank3]:[E1120 10:30:01.000214417 ProcessGroupNCCL.cpp:1743] [PG ID 0 PG GUID 0(default_pg) Rank 3] Received a dump signal "
+        "due to a collective timeout from  rank 1 and we will try our best to dump the debug info. Last enqueued NCCL work: 811, "
+        "last completed NCCL work: 811.\n"
+    )
+    logs = {f"rank_{r}.log": alive(r) + (dump if r == 3 else watchdog(r)) for r in range(4)}
+
+    report = told(tmp_path, logs)
+
+    assert ("collective.straggler", [3]) == (cause(report), culprits(report))
+
+
+def test_rank_that_waits_in_no_group_holds_up_all_groups(tmp_path: Path) -> None:
+    """The others wait in the groups of their own, in which they have other numbers than in the job."""
+
+    def waits(rank: int) -> str:
+        text = watchdog(rank, seq=40 + rank % 2).replace(f"[Rank {rank}]", f"[Rank {rank // 2}]")
+        group = f"[PG ID 1 PG GUID {5 + rank % 2}(DATA_PARALLEL_GROUP) Rank {rank // 2}]"
+        status = f"{group}  failure detected by watchdog at work sequence id: {40 + rank % 2} PG status: last enqueued work: "
+        prefix = text.partition("[Rank")[0]
+        return f"{text}{prefix}{status}{40 + rank % 2}, last completed work: {39 + rank % 2}\n"
+
+    logs = {f"rank_{r}.log": alive(r) + ("" if r == 5 else waits(r)) for r in range(8)}
+
+    report = told(tmp_path, logs)
+
+    assert ("collective.straggler", [5]) == (cause(report), culprits(report))
+
+
+def test_lines_that_tell_of_a_mismatch_come_to_the_one_rank_that_differs(tmp_path: Path) -> None:
+    """Each line names a pair; together they name the minority, and say whether operation or shape differ."""
+    line = (
+        "[rank{r}]: RuntimeError: Detected mismatch between collectives on ranks. Rank {r} is running collective: "
+        "CollectiveFingerPrint(SequenceNumber=9, OpType=ALLREDUCE, TensorShape=[{a}], TensorDtypes=Float, "
+        "TensorDeviceTypes=TensorOptions(dtype=float (default), device=cuda, layout=Strided (default), requires_grad=false (default), "
+        "pinned_memory=false (default), memory_format=(nullopt))), but Rank {o} is running collective: "
+        "CollectiveFingerPrint(SequenceNumber=9, OpType=ALLREDUCE, TensorShape=[{b}], TensorDtypes=Float, "
+        "TensorDeviceTypes=TensorOptions(dtype=float (default), device=cuda, layout=Strided (default), requires_grad=false (default), "
+        "pinned_memory=false (default), memory_format=(nullopt))).\n"
+    )
+    logs = {f"rank_{r}.log": alive(r) + line.format(r=r, a=2402, o=2, b=2405) for r in (0, 1, 3)}
+    logs["rank_2.log"] = alive(2) + line.format(r=2, a=2405, o=0, b=2402)
+
+    report = told(tmp_path, logs)
+
+    assert ("collective.shape-mismatch", [2]) == (cause(report), culprits(report))
+
+
+def test_kernel_says_why_a_process_died_whose_death_others_only_saw(tmp_path: Path) -> None:
+    """The kernel names a process; a line of the rank itself says that the process was its."""
+    kernel = (
+        "Nov 20 10:20:00 n1 kernel: [25602631.399629] pt_main_thread[102]: segfault at 7ce ip 00007f5038ff4ab5 sp 00007f914302a7ce "
+        "error 6 in libtorch_cuda.so[7f040306c91e+1b000]\n"
+    )
+    named = "".join(NAMED.format(r=r, pid=100 + r) for r in range(4))
+
+    report = told(tmp_path, {"console.log": named + FOUND_DEAD.format(code=1, rank=2, pid=102), "kern-n1.log": kernel})
+
+    assert ("process.segfault", [2]) == (cause(report), culprits(report))
+
+
+def test_rank_that_its_own_launcher_killed_is_not_whom_the_kubelet_evicted(tmp_path: Path) -> None:
+    """The events name the pod; a SIGKILL elsewhere is a launcher's last word."""
+    escalated = (
+        CLOSED.format(pid=103)
+        + "W1120 10:20:33.000000 4000 torch/distributed/elastic/multiprocessing/api.py:916] Unable to shutdown process 103 via "
+        "Signals.SIGTERM, forcefully exiting via Signals.SIGKILL\n"
+    )
+    logs = {
+        "pods/ml_job-worker-1_7423bf58-be94-4782-9e3e-45d053626127/pytorch/0.log": NAMED.format(r=3, pid=103).replace("n1", "job-worker-1")
+        + escalated
+        + FOUND_DEAD.format(code=-9, rank=3, pid=103),
+        "pods/ml_job-worker-0_7423bf58-be94-4782-9e3e-45d053626128/pytorch/0.log": alive(0),
+        "events.txt": "2m   Warning   Evicted   pod/job-worker-0   The node was low on resource: memory. Container trainer was using "
+        "412Gi, request is 400Gi, has larger consumption of memory. \n",
+    }
+
+    report = told(tmp_path, logs)
+
+    assert ("memory.host-oom", []) == (cause(report), culprits(report))
+
+
+def test_rank_that_finished_is_not_blamed_for_processes_that_were_only_ended(tmp_path: Path) -> None:
+    text = NAMED.format(r=0, pid=100) + NAMED.format(r=1, pid=101) + CLOSED.format(pid=101)
+    text += "2026-11-20 10:32:00,000 | INFO | rank 0 | training finished after 30 steps, best val loss 1.9\n"
+
+    assert "data.uneven-inputs" != cause(told(tmp_path, {"console.log": text}))

@@ -37,6 +37,7 @@ def said(identity: PathIdentity) -> dict[str, object]:
     ("out/1/rank.3/stderr", {"rank": 3, "stream": "stderr"}),
     ("flight_recorder/trace_rank_3", {"rank": 3}), ("nccl_trace_rank_3", {"rank": 3}), ("trace_rank_0.json", {"rank": 0}),
     ("pyspy_rank3.txt", {"rank": 3}), ("pyspy/rank2_pid31562.txt", {"rank": 2, "pid": 31562}), ("pyspy_6892.txt", {"pid": 6892}),
+    ("kern-gpu-025.log", {"host": "gpu-025"}), ("logs-nid000052.txt", {"host": "nid000052"}), ("train.gpu-07.out", {"host": "gpu-07"}),
     ("kern-node0056.log", {"host": "node0056"}), ("dmesg-gpu-07.txt", {"host": "gpu-07"}), ("dmesg_gpuhost.log", {"host": "gpuhost"}),
     ("h100-r6-n03.log", {"host": "h100-r6-n03"}), ("ip-10-77-1-11.log", {"host": "ip-10-77-1-11"}), ("worker-0.log", {"host": "worker-0"}),
     ("logs.tar.gz!gpu-071/agent.log", {"host": "gpu-071"}), ("nccl.gpu-07.4711.log", {"host": "gpu-07", "pid": 4711}),

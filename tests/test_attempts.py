@@ -1,0 +1,76 @@
+"""Which attempt an error belongs to, and which of them the job outlived."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.told import cause, culprits, told
+
+STEP = "2026-11-20 {at},000 | INFO | rank 0 | epoch 0 step {step}/20000 loss 1.2345 lr 3.00e-04 1.00 it/s\n"
+BIRTH = "Initializing distributed: GLOBAL_RANK: {rank}, MEMBER: {member}/2\n"
+IO_ERROR = (
+    "[rank1]: Traceback (most recent call last):\n"
+    '[rank1]:   File "/job/train.py", line 40, in <module>\n'
+    "[rank1]:     main()\n"
+    "[rank1]: OSError: [Errno 5] Input/output error: '/data/part-2568.jsonl'\n"
+)
+API = "W1120 {at}.000000 4000 torch/distributed/elastic/multiprocessing/api.py:897] Sending process {pid} closing signal SIGTERM\n"
+FAILED = (
+    "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: {code}) local_rank: 1 (pid: {pid}) of binary: "
+    "/usr/bin/python\n"
+)
+CANCELLED = "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-20T{at}{why} ***\n"
+
+
+def test_error_before_a_launcher_ended_its_workers_and_the_job_went_on_is_history(tmp_path: Path) -> None:
+    """The launcher says nothing of a restart: that training goes on minutes after it ended all workers tells."""
+    later = "".join(STEP.format(at=f"10:{m:02}:00", step=m * 10) for m in (12, 20, 28, 36))
+    text = STEP.format(at="10:01:00", step=90) + IO_ERROR + API.format(at="10:01:30", pid=4101) + later
+    text += CANCELLED.format(at="10:40:00", why="")
+
+    report = told(tmp_path, {"console.log": text}, world_size=2)
+
+    assert "process.terminated" == cause(report)
+
+
+def test_task_file_without_marks_takes_no_error_of_before_a_requeue_for_the_last(tmp_path: Path) -> None:
+    """Only Slurm's own log tells of the requeue; the rank's file shows that the rank began anew after the error."""
+    slurm = "srun: error: n1: task 1: Exited with exit code 1\n" + CANCELLED.format(at="10:02:00", why=" DUE TO JOB REQUEUE")
+    slurm += "srun: error: n1: task 0: Out Of Memory\nsrun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n"
+    files = {
+        "slurm-77.out": slurm,
+        "train-77-0.out": BIRTH.format(rank=0, member=1) * 2,
+        "train-77-1.out": BIRTH.format(rank=1, member=2) + IO_ERROR + BIRTH.format(rank=1, member=2),
+    }
+
+    report = told(tmp_path, files, world_size=2)
+
+    assert ("memory.host-oom", [0]) == (cause(report), culprits(report))
+
+
+def test_clean_up_below_a_requeue_is_no_attempt_of_its_own(tmp_path: Path) -> None:
+    """Slurm says that it queues the job again first, and that it ends the tasks afterwards."""
+    slurm = CANCELLED.format(at="10:02:00", why=" DUE TO JOB REQUEUE")
+    slurm += "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\nsrun: error: n1: tasks 0-1: Terminated\n"
+
+    report = told(tmp_path, {"slurm-77.out": slurm, "train-77-0.out": STEP.format(at="10:01:00", step=9)}, world_size=2)
+
+    assert "process.preempted" == cause(report)
+
+
+def test_end_that_an_agent_never_summed_up_was_answered_by_the_attempt_that_finished(tmp_path: Path) -> None:
+    """torchrun prints its summary when it gives up, and at no restart."""
+    agent = "".join(
+        f"WARNING:torch.distributed.elastic.multiprocessing.api:Sending process {pid} closing signal SIGTERM\n" for pid in (41, 43)
+    )
+    agent += FAILED.format(code=-11, pid=42)
+    files = {
+        "n1/agent.log": agent,
+        "n1/elastic/run_abcd1234/attempt_0/0/stderr.log": STEP.format(at="10:01:00", step=10),
+        "n1/elastic/run_abcd1234/attempt_1/0/stderr.log": STEP.format(at="10:31:00", step=30)
+        + "2026-11-20 10:32:00,000 | INFO | rank 0 | training finished after 30 steps, best val loss 1.9\n",
+    }
+
+    report = told(tmp_path, files)
+
+    assert "recovered" == cause(report)

@@ -1,0 +1,97 @@
+"""Who is who, learnt from all that the logs say together."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.told import alive, cause, culprits, told
+
+API = "E1120 10:20:0{second}.000000 400{second} torch/distributed/elastic/multiprocessing/api.py:869] "
+PDSH = "{host}: "
+SHARE = "RuntimeError: stack expects each tensor to be equal size, but got [1806] at entry 0 and [1811] at entry 6\n"
+RAISED = (
+    "Traceback (most recent call last):\n"
+    '  File "/job/train.py", line 40, in <module>\n    main()\n'
+    '  File "/usr/lib/python3/torch/utils/data/_utils/collate.py", line 217, in collate_tensor_fn\n'
+    "    return torch.stack(batch, 0, out=out)\n" + SHARE
+)
+
+
+def started(rank: int, world: int, host: str, local: int, pid: int) -> str:
+    """A rank says who it is."""
+    return (
+        f"2026-11-20 10:00:00,000 | INFO | rank {rank} | init done: world_size={world} local_rank={local} host={host} "
+        f"pid={pid} torch=2.5.1\n"
+    )
+
+
+def found_dead(second: int, local: int, pid: int, code: int = 1) -> str:
+    """An agent finds a worker dead."""
+    return API.format(second=second) + f"failed (exitcode: {code}) local_rank: {local} (pid: {pid}) of binary: /usr/bin/python\n"
+
+
+def test_task_of_slurm_is_a_node_where_an_agent_starts_the_ranks(tmp_path: Path) -> None:
+    """`task 1: Exited` speaks of the agent of the second node, not of rank 1."""
+    files = {
+        "n1.log": "".join(started(r, 4, "n1", r, 100 + r) for r in (0, 1)),
+        "n2.log": "".join(started(r, 4, "n2", r - 2, 200 + r) for r in (2, 3)) + RAISED + found_dead(2, 1, 203),
+        "slurm-77.out": "srun: error: n2: task 1: Exited with exit code 1\n",
+    }
+
+    assert [3] == culprits(told(tmp_path, files))
+
+
+def test_ranks_of_a_host_that_names_none_follow_from_those_of_the_others(tmp_path: Path) -> None:
+    """Hosts hold blocks of ranks: what two hosts leave is the third's, local rank by local rank."""
+    lines = [started(r, 6, host, r % 2, 100 + r) for r, host in ((0, "node-a1"), (2, "node-b1"))]
+    hosts = ["node-a1", "node-b1", "node-c1"]
+    text = "".join(f"{host}: {line}" for host, line in zip(hosts, lines, strict=False))
+    text += "node-c1: " + found_dead(3, 1, 305, code=-11)
+
+    report = told(tmp_path, {"console.log": text})
+
+    assert ("process.segfault", [5]) == (cause(report), culprits(report))
+
+
+def test_process_found_dead_on_another_host_is_not_the_one_that_raised(tmp_path: Path) -> None:
+    """In one console for two hosts, each agent tells of its own processes."""
+    text = "".join(f"node-a1: {line}\n" for line in RAISED.splitlines())
+    text += "node-b1: " + started(3, 4, "node-b1", 1, 203) + "node-b1: " + found_dead(4, 1, 203)
+
+    assert [] == culprits(told(tmp_path, {"console.log": text}))
+
+
+def test_error_that_several_processes_print_is_the_fault_of_none(tmp_path: Path) -> None:
+    """A broken checkpoint is read by all; whom the agent finds dead first tells nothing."""
+    broken = RAISED.replace(SHARE, "_pickle.UnpicklingError: invalid load key, 'v'.\n")
+    text = started(0, 2, "n1", 0, 100) + started(1, 2, "n1", 1, 101) + broken * 2 + found_dead(2, 1, 101)
+
+    report = told(tmp_path, {"console.log": text})
+
+    assert ("storage.checkpoint-corrupt", []) == (cause(report), culprits(report))
+
+
+def test_lines_of_srun_tell_which_ranks_a_host_holds(tmp_path: Path) -> None:
+    """All ranks of one host fail alike, none of the other's: the host is at fault."""
+    error = "RuntimeError: [../third_party/gloo/gloo/transport/tcp/device.cc:84] Unable to find address for: bond1\n"
+    ranks = "".join(alive(r) for r in range(4)) + "".join(f"[rank{r}]: {error}" for r in (2, 3))
+    slurm = "srun: error: n2: tasks 2-3: Exited with exit code 1\nsrun: error: n1: tasks 0-1: Terminated\n"
+
+    report = told(tmp_path, {"console.log": ranks, "slurm-77.out": slurm}, world_size=4)
+
+    assert report.diagnosis is not None
+    assert [(None, "n2")] == [(c.rank, c.host) for c in report.diagnosis.culprits]
+
+
+def test_folder_called_like_that_of_a_known_host_is_a_host_too(tmp_path: Path) -> None:
+    """`g0035/` is a host by what its log says, so `g0062/` beside it is one."""
+    name = "elastic/run_abcd1234/attempt_0/0/stderr.log"
+    files = {
+        f"g0035/{name}": "g0035:101:301 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n[rank0]: " + SHARE,
+        "g0062/agent.log": "W1120 10:20:00.000000 400 torch/distributed/elastic/agent/server/api.py:704] Received 15 death signal, "
+        "shutting down workers\n",
+    }
+
+    report = told(tmp_path, files)
+
+    assert {"g0035", "g0062"} <= {e.host for e in report.timeline}
