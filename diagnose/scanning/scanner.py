@@ -18,7 +18,7 @@ from ..scan import MAX_KEYS, TOO_MANY_KEYS, Edge, Hit, SourceScan
 from .passages import LongLine, Passage, TextBlock
 from .progress import ProgressReader
 from .scan_rules import RuleForms, ScanRules
-from .shape_memory import Kind, Places, ShapeMemory, kind_of
+from .shape_memory import Kind, Meaning, Places, ShapeMemory
 from .slots import Slot, slot_for
 from .surroundings import Surroundings
 from .verifying import Verifier
@@ -56,7 +56,7 @@ class Scanner:
         self._blocks: dict[TextBlock, dict[Slot, None]] = {}  # by block of the ring: slots with passages in it
         self._waiting: dict[Slot, None] = {}  # those of the latest block
         self._verifier = Verifier(rules.main)
-        self._shapes = ShapeMemory()
+        self._shapes = ShapeMemory(rules)
         self._surroundings = Surroundings(self._windows, self._ring)
         self._progress = ProgressReader(rules.progress)
         self._long: LongLine | None = None  # the line that the latest block ended in
@@ -99,27 +99,30 @@ class Scanner:
         """Look at the passages with literals."""
         hits = [x for x in found if x[0] > block.overlap] if block.overlap else found
         hits.append((MAX_OFFSET, 0))
-        index = 0
-        while index < len(hits) - 1:
-            end = hits[index][0]
-            line = block.plain_line(end)
+        plain_line = block.plain_line
+        index, count = 0, len(hits) - 1
+        while index < count:
+            end, literal = hits[index]
+            line = plain_line(end)
             passage = None if line else block.passage(end - 1, self._long if block.continues else None)
             stop = line[1] if line else passage.end if passage else end
-            first = index
+            literals: tuple[int, ...] = (literal,)
             index += 1
-            while hits[index][0] <= stop:
+            while (hit := hits[index])[0] <= stop:
+                if hit[1] not in literals:
+                    literals += (hit[1],)
                 index += 1
-            literals = (hits[first][1],) if index == first + 1 else tuple(dict.fromkeys([x[1] for x in hits[first:index]]))
+            meaning = self._shapes.meaning(literals)
             if line:
-                self._look_at_line(block, *line, literals)
+                self._look_at_line(block, line[0], stop, meaning)
             elif passage:
-                self._look(passage, literals, None)
+                self._look(passage, meaning, None)
 
-    def _look_at_line(self, block: TextBlock, start: int, stop: int, literals: tuple[int, ...]) -> None:
+    def _look_at_line(self, block: TextBlock, start: int, stop: int, meaning: Meaning) -> None:
         """Look at a plain line, unless one of its kind was looked at before and the outcome is known."""
         line = block.data[start:stop]
-        kind = kind_of(line, self._rules.rules_of(literals))
-        fate = self._shapes.fates.get((literals, kind)) if kind is not None else None
+        kind = meaning.kind(line)
+        fate = meaning.fates.get(kind) if kind is not None else None
         if fate is not None:
             if not fate.places:
                 return  # nothing matches such a line
@@ -127,9 +130,9 @@ class Scanner:
             if places is not None:
                 self._let_wait(block, start, stop, places, None)
                 return
-        self._look(Passage(block, start, stop, None), literals, kind)
+        self._look(Passage(block, start, stop, None), meaning, kind)
 
-    def _look(self, passage: Passage, literals: tuple[int, ...], kind: Kind | None) -> None:
+    def _look(self, passage: Passage, meaning: Meaning, kind: Kind | None) -> None:
         """Verify what the literals in one passage may mean, or let it wait where the rule has hit often."""
         block, start, stop = passage.block, passage.at, passage.end
         head = block.data[start : min(start + HEAD_BYTES, stop)]
@@ -137,7 +140,7 @@ class Scanner:
         places: Places = []
         is_settled = True  # whether the next line of this kind by this speaker would go the same way
         ranks: list[re.Match[bytes]] | None = None
-        for rule in self._rules.rules_of(literals).rules:
+        for rule in meaning.rules:
             known = self._shapes.matches.get((rule.forms, kind)) if kind is not None else None
             if known is False:
                 continue
@@ -152,8 +155,7 @@ class Scanner:
                 places.append((slot, rule.forms, is_sure))
         self._let_wait(block, start, stop, places, passage if kind is None else None)
         if is_settled and kind is not None:
-            line = block.data[start:stop]
-            self._shapes.know(literals, kind, line, places, [m.span(1) for m in ranks or ()])
+            self._shapes.know(meaning, kind, block.data[start:stop], places, [m.span(1) for m in ranks or ()])
 
     def _try(self, passage: Passage, rule: RuleForms, speaker: bytes, kind: Kind | None, slot: Slot | None) -> bool | None:
         """Verify at once; tell whether all lines of its kind match (None: it cannot be told)."""
@@ -174,9 +176,10 @@ class Scanner:
 
     def _let_wait(self, block: TextBlock, start: int, stop: int, places: Places, held: Passage | None) -> None:
         is_quoted = bool(places) and (held is not None or block.may_follow_frame(start))
+        waiting = self._waiting
         for slot, forms, is_sure in places:
             slot.wait((block, start, stop, forms, is_sure and not is_quoted, held))
-            self._waiting[slot] = None
+            waiting[slot] = None
 
     def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: Slot | None, hit: Hit) -> None:
         if self._is_edge(passage, rule):

@@ -8,13 +8,13 @@ kind: whether they match.
 from __future__ import annotations
 
 from ..prefixes import speaker_spans
-from .scan_rules import RuleForms, RuleGroup
+from .scan_rules import RuleForms, RuleGroup, ScanRules
 from .shapes import DIGITS, MAX_SHAPE_BYTES, places_of
 from .slots import Slot
 
 MAX_REMEMBERED = 15_000
 
-Kind = tuple[bytes, tuple[int, ...]]  # shape, and where the digits stand that patterns ask for
+Kind = bytes | tuple[bytes, tuple[int, ...]]  # shape, and where the digits stand that patterns ask for, if any do
 Places = list[tuple[Slot, tuple[int, ...], bool]]  # where a line waits: slot, forms, whether it is sure to match
 
 
@@ -29,43 +29,68 @@ class Fate:
 
     def speaker(self, line: bytes) -> bytes:
         """Yield a name for the line's speaker, by which lines of this kind differ if their speakers do."""
-        if len(self._spans) == 1:
-            start, end = self._spans[0]
+        spans = self._spans
+        if len(spans) == 1:
+            start, end = spans[0]
             return line[start:end]
-        return b"".join([line[start:end] for start, end in self._spans])
+        return b"".join([line[start:end] for start, end in spans]) if spans else b""
+
+
+class Meaning:
+    """What some literals in one line may mean, and what became of such lines."""
+
+    __slots__ = ("fates", "marks", "rules")
+
+    def __init__(self, group: RuleGroup) -> None:
+        self.rules = group.rules
+        self.marks = group.marks
+        self.fates: dict[Kind, Fate] = {}
+
+    def kind(self, line: bytes) -> Kind | None:
+        """Yield the kind of a line; None for one that is too long."""
+        if len(line) > MAX_SHAPE_BYTES:
+            return None
+        shape = line.translate(DIGITS)
+        return (shape, places_of(self.marks, line)) if self.marks else shape
 
 
 class ShapeMemory:
     """Bounded: once it holds too much it forgets all."""
 
-    def __init__(self) -> None:
-        self.fates: dict[tuple[tuple[int, ...], Kind], Fate] = {}
-        self.matches: dict[tuple[tuple[int, ...], Kind], bool] = {}
+    def __init__(self, rules: ScanRules) -> None:
+        self._rules = rules
+        self._meanings: dict[tuple[int, ...], Meaning] = {}
+        self._count = 0
+        self.matches: dict[tuple[tuple[int, ...], Kind], bool] = {}  # by forms
+
+    def meaning(self, literals: tuple[int, ...]) -> Meaning:
+        """Yield what literals of one line may mean."""
+        found = self._meanings.get(literals)
+        if found is None:
+            self._make_room()
+            found = self._meanings[literals] = Meaning(self._rules.rules_of(literals))
+        return found
 
     def learn(self, rule: RuleForms, kind: Kind | None, *, is_match: bool) -> bool:
         """Remember whether lines of a kind match; tell whether that could be done."""
         if kind is None or rule.marks is None:
             return False
-        if len(self.fates) + len(self.matches) > MAX_REMEMBERED:
-            self.fates.clear()
-            self.matches.clear()
+        self._make_room()
         self.matches[(rule.forms, kind)] = is_match
         return True
 
-    def know(
-        self, literals: tuple[int, ...], kind: Kind, line: bytes, places: Places, ranks: list[tuple[int, int]]
-    ) -> None:
+    def know(self, meaning: Meaning, kind: Kind, line: bytes, places: Places, ranks: list[tuple[int, int]]) -> None:
         """Remember what becomes of lines of this kind; `ranks`: where the line names those that tell speakers apart."""
-        fate = self.fates.get((literals, kind))
+        self._make_room()
+        fate = meaning.fates.get(kind)
         if fate is None:
-            spans = [*speaker_spans(line[:256]), *ranks] if places else []
-            fate = self.fates[(literals, kind)] = Fate(spans)
+            fate = meaning.fates[kind] = Fate([*speaker_spans(line[:256]), *ranks] if places else [])
         if places:
             fate.places[fate.speaker(line)] = places
 
-
-def kind_of(line: bytes, group: RuleGroup) -> Kind | None:
-    """Yield the kind of a line for what its literals may mean; None for one that is too long."""
-    if len(line) > MAX_SHAPE_BYTES:
-        return None
-    return line.translate(DIGITS), places_of(group.marks, line) if group.marks else ()
+    def _make_room(self) -> None:
+        self._count += 1
+        if self._count > MAX_REMEMBERED:
+            self._meanings.clear()
+            self.matches.clear()
+            self._count = 0
