@@ -64,7 +64,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     )
     if best.finding is None:
         roots = _earliest_first(roots)
-    verdict = Verdict("failed", best.cause, roots, suspects=suspects, findings=list(findings))
+    verdict = Verdict("hung" if _is_hung(job) else "failed", best.cause, roots, suspects=suspects, findings=list(findings))
     verdict.rivals = [s for s in candidates if s not in roots]
     _blame(job, catalogue, verdict)
     if verdict.culprits and best.direct == STATED and not any(s.finding for s in verdict.roots):
@@ -121,6 +121,11 @@ def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
 
 def _is_failed_exit(event: Event) -> bool:
     return event.role in FAILING or event.fields.get("exit_code") not in (None, 0)
+
+
+def _is_hung(job: Job) -> bool:
+    """Ranks are seen to wait, by stacks, recorders or silence, and nothing tells of a process that ended."""
+    return not job.failures() and not job.context.failed()
 
 
 def _nothing_wrong(job: Job, findings: Sequence[Finding]) -> Verdict:

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.stack_sets import FAULTS, FORMS, LAYOUTS, StackJob, stack_files
 
-from .told import alive, cause, culprits, told
+from .told import alive, cause, culprits, told, watchdog
 
 CAUSES = {
     "outlier": "storage.slow-save",
@@ -33,6 +33,22 @@ def test_one_of_1024_ranks_is_named(tmp_path, layout):
     job = StackJob(ranks=1024, layout=layout, seed=1)
 
     assert job.culprits == culprits(told(tmp_path, dict(stack_files(job))))
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_hang_without_any_error_is_hung(tmp_path, fault):
+    assert "hung" == told(tmp_path, dict(stack_files(StackJob(fault=fault)))).outcome
+
+
+def test_a_hang_that_ended_in_an_error_has_failed(tmp_path):
+    job = StackJob(ranks=4)
+    logs = {f"rank{rank}.log": watchdog(rank) for rank in range(4) if rank != job.guilty}
+
+    assert "failed" == told(tmp_path, {**dict(stack_files(job)), **logs}).outcome
+
+
+def test_a_hang_that_the_caller_knows_to_have_failed_has_failed(tmp_path):
+    assert "failed" == told(tmp_path, dict(stack_files(StackJob())), exit_code=1).outcome
 
 
 def watched(rank: int, line: str) -> str:
