@@ -206,9 +206,8 @@ def _said(suspect: Suspect, translator: Translator) -> str:
 
 def says(event: Event, translator: Translator) -> str:
     """Yield the sentence of an event's rule, filled; its text where the sentence cannot be."""
-    fields = {**dict.fromkeys(event.rule.fields), **translator.fields(event.fields)}
     try:
-        return sentence(translator.says(event.rule), fields)
+        return translator.said(event.rule, event.fields)
     except ValueError:
         return event.text.split("\n", 1)[0][:200]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
-from jinja2 import ChainableUndefined, TemplateError, Undefined, meta
+from jinja2 import ChainableUndefined, TemplateError, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from .ranges import rank_ranges
@@ -31,6 +31,8 @@ def holds(condition: str, values: dict[str, Any]) -> bool:
 
 def names_in(template: str) -> set[str]:
     """Yield the names of the values that a template asks for."""
+    from jinja2 import meta
+
     return set(meta.find_undeclared_variables(_environment().parse(template)))
 
 

@@ -15,12 +15,14 @@ from ..catalogue import load_yaml
 from ..errors import RuleError
 from ..rule import STRICT, Cause, Rule, When
 from ..telling.account_words import Words
+from .sentences import names_in, sentence
 
 if TYPE_CHECKING:
     from .phrasebook import Phrasebook
 
 FILE = "cause.zh.yaml"
 _TABLE_FIELDS = ("action", "meaning", "way_round")
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
 SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report tells of
 _TOLD = ("text", "reason", "error", "detail", "last_error", "status", "path", "host")  # of a line, the first that it has
 
@@ -78,13 +80,20 @@ class Translator:
             return known.messages.get(rule.id.rpartition("/")[2], known.title)
         return _of_no_cause(rule) if self.is_chinese else rule.title
 
-    def says(self, rule: Rule) -> str:
-        """Yield the template of what a rule's line says; where that is not translated, its title with what was read."""
+    def said(self, rule: Rule, fields: Mapping[str, Any]) -> str:
+        """Yield what a rule's line says: its own sentence, the phrasebook's, or its title with what was read.
+
+        Raises `ValueError` when a sentence cannot be filled.
+        """
+        values = {**dict.fromkeys(rule.fields), **self.fields(dict(fields))}
         known = self._of(rule.cause) if rule.cause else None
         name = rule.id.rpartition("/")[2]
-        if known is None or (name not in known.says and name not in known.messages):
-            return rule.says
-        return known.says.get(name) or titled(known.messages[name], rule)
+        if known is not None and name in known.says:
+            return sentence(known.says[name], values)
+        told = self.sentence(sentence(rule.says, values))
+        if known is None or name not in known.messages or _CHINESE.search(told):
+            return told
+        return sentence(titled(known.messages[name], rule), values)
 
     def sentence(self, text: str) -> str:
         """Yield what the engine says of its own, by the phrasebook."""
@@ -203,8 +212,6 @@ def _untitled(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> lis
 
 def _faulty_sentences(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> Iterator[str]:
     """Sentences that name what their rule does not read."""
-    from .sentences import names_in
-
     for name, said in mine.says.items():
         rule = rules.get(f"{cause.id}/{name}")
         unknown = sorted(names_in(said) - names_in(rule.says) - set(rule.fields)) if rule else []
