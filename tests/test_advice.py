@@ -190,6 +190,14 @@ def test_raising_a_time_out_for_a_dead_rank_only_hides_it() -> None:
     assert "only makes the job fail later" in advice.text
 
 
+def test_a_stack_that_is_there_is_read_and_not_asked_for() -> None:
+    known = {"late_ranks": (2,), "late_pid": 31562, "late_host": "n7"}
+    with_stack = advise("collective.straggler", {**known, "has_stacks": True}, facts_of())[0]
+    without = advise("collective.straggler", known, facts_of())[0]
+    assert ("frame in which rank 2 stood" in with_stack.text, with_stack.command) == (True, None)
+    assert without.command == "ssh n7 py-spy dump --pid 31562"
+
+
 def test_zero_three_gets_a_sharded_save() -> None:
     advice = advise("storage.slow-save", {}, facts_of(zero_stage=3))
     assert any("zero_to_fp32.py" in (a.command or "") for a in advice)

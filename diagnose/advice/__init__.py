@@ -12,6 +12,7 @@ from ..facts.store import Facts
 from .batch import batch_advice
 from .bugs import bug_advice
 from .connections import connection_advice
+from .late_rank import late_rank_advice
 from .memory import memory_advice
 from .resources import idle_notices, resource_advice
 from .step import Advice, merge_remedy
@@ -27,6 +28,7 @@ ADVISERS: tuple[tuple[str, Adviser], ...] = (  # by the start of the cause's id
     ("memory.cuda-oom", memory_advice),
     ("memory.ray-oom", memory_advice),
     ("storage.slow-save", timeout_advice),
+    ("collective.straggler", late_rank_advice),
     ("collective.", timeout_advice),
     ("nccl.", connection_advice),
     ("network.", connection_advice),

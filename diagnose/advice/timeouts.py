@@ -144,7 +144,7 @@ def _save_less(fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
 
 def _for_wait(cause: str, facts: Facts, present_s: float | None, fields: Mapping[str, Any]) -> tuple[Advice, ...]:
     activity = str(fields.get("activity") or "")
-    if cause == "collective.timeout" or not activity:
+    if cause == "collective.timeout" or activity in ("", "waiting"):  # to wait is no work that may take long
         text = (
             f"Raise the time-out{_in_force(present_s)} only if the late rank is known to be at work (saving, evaluating, "
             "tokenising): for a rank that died or stands still it only makes the job fail later."

@@ -93,7 +93,7 @@ def _diagnosis(
         references=_references(verdict, cause),
     )
     proof = _proof(verdict)
-    fields = {**_fields(verdict), "has_stepped": any(info.last_step for info in job.ranks.values())}
+    fields = {**_fields(verdict), **_seen(job, verdict)}
     return Diagnosis(
         cause=cause.id,
         title=cause.title,
@@ -149,6 +149,18 @@ def _proof(verdict: Verdict) -> list[Exhibit]:
     for exhibit in shown:
         unique.setdefault((exhibit.source, exhibit.line), exhibit)
     return list(unique.values())[:MAX_EVIDENCE]
+
+
+def _seen(job: Job, verdict: Verdict) -> dict[str, Any]:
+    """What advice asks of the job beside the line that names the cause."""
+    late = job.ranks.get(verdict.culprits[0]) if verdict.culprits else None
+    return {
+        "has_stepped": any(info.last_step for info in job.ranks.values()),
+        "has_stacks": any(source.stacks for source in job.sources),
+        "late_ranks": tuple(verdict.culprits),
+        "late_pid": late.pid if late else None,
+        "late_host": late.host if late else None,
+    }
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:

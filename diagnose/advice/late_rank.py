@@ -1,0 +1,28 @@
+"""The rank that the others waited for: where to look first, by what is at hand of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ..facts.store import Facts
+from ..words.ranges import rank_ranges
+from .step import Advice
+
+
+def late_rank_advice(_cause: str, fields: Mapping[str, Any], _facts: Facts) -> tuple[Advice, ...]:
+    """Yield what to read of the late rank: its stack where there is one, else its last lines and how to get a stack."""
+    late = fields.get("late_ranks") or ()
+    if not late:
+        return ()
+    who = f"rank{'s' if len(late) > 1 else ''} {rank_ranges(late)}"
+    if fields.get("has_stacks"):
+        text = (
+            f"Read the frame in which {who} stood (the first evidence): what is waited for there, a file, a lock, "
+            "another connection, held up all others."
+        )
+        return (Advice("now", text, replaces=True),)
+    text = f"See what {who} did last (the first evidence), and take the stack when a job hangs so again."
+    pid, host = fields.get("late_pid"), fields.get("late_host")
+    dump = f"py-spy dump --pid {pid or 'PID'}"
+    return (Advice("now", text, f"ssh {host} {dump}" if host and pid else dump, replaces=True),)
