@@ -190,7 +190,7 @@ class _Relation:
         order = self._order(t, s)
         if order > 0 and not self._is_certificate(t, s):
             return False
-        if not self._links.get((s.cause, t.cause)):
+        if not self._links.get((s.cause, t.cause)) or (order < 0 and self._waited_before(t, s)):
             return True
         ours, theirs = self._weight(t), self._weight(s)
         return ours > theirs if ours != theirs else order < 0
@@ -215,6 +215,11 @@ class _Relation:
         ends = [e for e in ends if e.role in FAILING and not is_terminated(e) and e.rank not in ended]
         return bool(ends) and min(ends, key=lambda e: e.line or 0).rank == t.rank
 
+    def _waited_before(self, t: Suspect, s: Suspect) -> bool:
+        """Whether t is a wait that had run out, after all its time, before s was said: nothing then made it wait."""
+        waited = t.first is not None and t.first.rule.tells == "collective-timeout" and t.first.fields.get("ran_ms")
+        return bool(waited) and not self._is_certificate(s, t)
+
     def _weight(self, s: Suspect) -> tuple[bool, int, bool]:
         return (not self._catalogue.causes[s.cause].broad, s.direct, s.specific)
 
@@ -227,7 +232,7 @@ class _Relation:
     def _order(self, t: Suspect, s: Suspect) -> int:
         """-1: t began first, 1: s did, 0: not known."""
         a, b = t.first, s.first
-        if a is not None and b is not None and a.source == b.source and (t.onset is None or s.onset is None):
+        if a is not None and b is not None and a.source == b.source and not _tell_time(t, s):
             return 0 if a.line == b.line else -1 if (a.line or 0) < (b.line or 0) else 1
         if t.onset is None or s.onset is None or a is None or b is None:
             return 0
@@ -235,6 +240,12 @@ class _Relation:
         if t.onset < s.onset - slack and a.has_own_time:
             return -1
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
+
+
+def _tell_time(t: Suspect, s: Suspect) -> bool:
+    """Whether the times of two lines of one file order them; two that were taken from lines nearby do not."""
+    borrowed = t.first is not None and s.first is not None and not t.first.has_own_time and not s.first.has_own_time
+    return t.onset is not None and s.onset is not None and not borrowed
 
 
 # --- who is at fault, and how sure ----------------------------------------------------------------------------------

@@ -54,3 +54,16 @@ Root Cause (first observed failure):
 
 def test_an_agent_s_exception_does_not_explain_the_ends_that_its_own_summary_lists() -> None:
     assert cause(AGENT_LOST_TWO) == "process.abort"
+
+
+RAY_LOSES_WAITING_WORKER = b"""2026-11-10 10:14:40,771	INFO worker.py:1673 -- Started a local Ray instance.
+(RayWorker pid=4750) [E ProcessGroupNCCL.cpp:475] [Rank 0] Watchdog caught collective operation timeout: \
+WorkNCCL(SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800171 milliseconds before timing out.
+(RayWorker pid=4751) [E ProcessGroupNCCL.cpp:475] [Rank 1] Watchdog caught collective operation timeout: \
+WorkNCCL(SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800108 milliseconds before timing out.
+(raylet) A worker died or was killed while executing a task by an unexpected system error. Worker exit type: SYSTEM_ERROR
+"""
+
+
+def test_a_worker_lost_after_the_waits_had_run_out_did_not_make_them_wait() -> None:
+    assert cause(RAY_LOSES_WAITING_WORKER) == "collective.timeout"
