@@ -4,12 +4,13 @@
     Traceback (most recent call last):
     ...                                             and whoever quoted it left the frames out
     ValueError: foo
+
+A session's outermost frame is no file (`<stdin>`, `<python-input-0>`), which tells a prompt from what programs print
+before they die (`>>> done with dataset index builder.`, Megatron).
 """
 
 from __future__ import annotations
 
-import ast
-import warnings
 from collections.abc import Sequence
 
 from ..prefixes import Line
@@ -25,23 +26,9 @@ def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) ->
     return frozenset(tb.line for tb in tracebacks if _is_quoted(tb, texts))
 
 
-def _is_prompt(text: str) -> bool:
-    """Tell a statement in a session from `>>> done with dataset index builder.`, which Megatron prints."""
-    if not text.startswith(PROMPTS) or text in PROMPTS:
-        return text in PROMPTS
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of odd escapes in what was typed
-            compile(text[3:].strip(), "<session>", "exec", ast.PyCF_ONLY_AST)
-    except SyntaxError as error:
-        return error.msg.startswith(("expected an indented block", "unexpected EOF", "unterminated", "'"))
-    except (ValueError, RecursionError, MemoryError):
-        return False
-    return True
-
-
 def _is_quoted(tb: Traceback, texts: dict[int, str]) -> bool:
-    below = texts.get(tb.end_line + 1, "")
-    if _is_prompt(texts.get(tb.line - 1, "")) or (below.startswith(">>> ") and _is_prompt(below)):
+    if any(texts.get(n, "") in ELIDED for n in (tb.line + 1, tb.exception_line - 1)):
         return True
-    return any(texts.get(n, "").rstrip() in ELIDED for n in (tb.line + 1, tb.exception_line - 1))
+    in_session = tb.form != "bare" and all(frame.file.startswith("<") for frame in tb.frames[:1])
+    is_prompted = texts.get(tb.line - 1, "").startswith(PROMPTS) or texts.get(tb.end_line + 1, "").startswith(">>> ")
+    return in_session and is_prompted
