@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import BinaryIO, cast
 
 from .deadline import Deadline
-from .errors import SourceError
+from .errors import SourceError, UsageError
 from .inputs.archives import read_members
 from .inputs.folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
 from .inputs.holes import head_behind_zeros, is_zeros
@@ -291,9 +291,10 @@ def _binary(file: BinaryIO) -> Stream:
     if isinstance(file, io.TextIOBase):
         buffer = getattr(file, "buffer", None)
         return cast(Stream, buffer) if buffer is not None else io.BytesIO(file.read().encode("utf-8", "replace"))
+    if not hasattr(file, "read"):
+        raise UsageError(f"a {type(file).__name__} is not an input: give paths, files or Text, as diagnose(*inputs)")
     return file
 
 
 def _name_of(file: object) -> str:
-    name = getattr(file, "name", None)
-    return name if isinstance(name, str) else "<stream>"
+    return name if isinstance(name := getattr(file, "name", None), str) else "<stream>"

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.deadline import Deadline
-from diagnose.errors import SourceError
+from diagnose.errors import SourceError, UsageError
 from diagnose.sources import Source, Text, find_sources
 
 LINE = b"[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
@@ -460,3 +460,8 @@ class Late(Deadline):
 
     def passed(self) -> bool:
         return True
+
+
+def test_list_of_paths_as_one_input_is_told_how_to_be_given():
+    with pytest.raises(UsageError, match=r"a list is not an input: .*diagnose\(\*inputs\)"):
+        list(find_sources([["a.log", "b.log"]]))
