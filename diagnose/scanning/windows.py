@@ -61,12 +61,13 @@ class Walk:
     def read(self, data: bytes, at: int, number: int) -> list[tuple[int, bytes]]:
         """Go over the lines of `data` from offset `at` on, the first of which has this number; yield the wanted ones."""
         wanted: list[tuple[int, bytes]] = []
-        tag = self.speaker[: self.speaker.find(b"]") + 1] if self.speaker.startswith(RANK_MARK) else b""
         size = len(data)
         while at < size and self.is_open():
-            if tag and not self.near and data.startswith(RANK_MARK, at) and not data.startswith(tag, at):
-                at, number = self._pass_by(data, at, number, tag)
-                continue
+            if not self.near and not self.is_mine:
+                at, count = self._pass_by(data, at)
+                number += count
+                if at >= size or not self.is_open():
+                    break
             end = data.find(b"\n", at)
             end = size if end < 0 else end
             raw = data[at : min(end, at + MAX_TEXT)]
@@ -75,22 +76,28 @@ class Walk:
             at, number = end + 1, number + 1
         return wanted
 
-    def _pass_by(self, data: bytes, at: int, number: int, tag: bytes) -> tuple[int, int]:
-        """Pass by lines of other ranks: in a mixed log most are."""
-        size, bytes_left = len(data), self.bytes_left
+    def _pass_by(self, data: bytes, at: int) -> tuple[int, int]:
+        """Pass by what others go on to say, which in a mixed log is most; yield where it ends, and its lines."""
+        size, speaker, bytes_left = len(data), self.speaker, self.bytes_left
+        tag = speaker[: speaker.find(b"]") + 1] if speaker.startswith(RANK_MARK) else b""
         count, most = 0, min(self.lines_left, MAX_GAP.get(self.want, OTHER_GAP) + 1 - self.gap)
         while at < size and count < most and bytes_left >= 0:
-            if not data.startswith(RANK_MARK, at) or data.startswith(tag, at):
-                break
             end = data.find(b"\n", at)
             end = size if end < 0 else end
+            if tag and data.startswith(RANK_MARK, at):
+                if data.startswith(tag, at):
+                    break
+            elif who := fast_speaker(data[at : min(end, at + 256)]):
+                if speaker and (who.startswith(speaker) or speaker.startswith(who)):
+                    break
+            elif not speaker:
+                break
             bytes_left -= min(end - at, MAX_TEXT) + 1
             at, count = end + 1, count + 1
         self.bytes_left = bytes_left
         self.lines_left -= count
         self.gap += count
-        self.is_mine = False
-        return at, number + count
+        return at, count
 
     def takes(self, raw: bytes) -> bool:
         """Look at the next line (cut to MAX_TEXT, without its end); tell whether it is wanted."""
