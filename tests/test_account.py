@@ -80,3 +80,13 @@ def test_a_rank_without_a_complaint_is_not_called_silent_to_readers(tmp_path):
     log = alive(0) + alive(1) + "[rank1]: Traceback (most recent call last):\n[rank1]: ValueError: bad\n"
     page = render(told(tmp_path, {"job.log": log}), "terminal")
     assert "no error" in page and "silent" not in page
+
+
+def test_where_every_rank_differs_none_is_the_usual_one():
+    rows = on("incidents-5-trl-hang").collectives
+    assert {"differs"} == {row.verdict for row in rows}
+
+
+def test_sizes_are_shown_where_they_differ():
+    page = render(on("incidents-5-trl-hang"), "terminal", width=80)
+    assert "127,742,976 → 510,971,904" in page

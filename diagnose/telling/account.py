@@ -48,9 +48,7 @@ class Found:
     notices: tuple[Notice, ...] = ()
 
 
-def account(
-    found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH
-) -> Report:
+def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
     """Yield the report."""
     job, verdict = found.job, found.verdict
     show = Exhibitor(job)
@@ -78,9 +76,7 @@ def account(
 # --- the verdict --------------------------------------------------------------------------------------------------
 
 
-def _diagnosis(
-    found: Found, catalogue: Catalogue, show: Exhibitor, translator: Translator
-) -> Diagnosis | None:
+def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: Translator) -> Diagnosis | None:
     job, verdict = found.job, found.verdict
     if verdict.cause is None:
         return None
@@ -111,9 +107,7 @@ def _diagnosis(
 
 def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
     """What is most telling where nothing names a cause: the last words of those who said something of their own."""
-    last = [
-        Exhibit.of_line(s.name, s.tail[-1], None, None) for s in job.sources if s.tail
-    ][:MAX_EVIDENCE]
+    last = [Exhibit.of_line(s.name, s.tail[-1], None, None) for s in job.sources if s.tail][:MAX_EVIDENCE]
     switches = "export NCCL_DEBUG=WARN TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"
     steps = (
         RemedyStep("now", words.say("unknown-now")),
@@ -169,19 +163,13 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
         return dict(root.first.fields)
     if root.finding is None:
         return {}
-    paths = [
-        x.event.fields["path"]
-        for x in root.finding.exhibits
-        if x.event and x.event.fields.get("path")
-    ]
+    paths = [x.event.fields["path"] for x in root.finding.exhibits if x.event and x.event.fields.get("path")]
     return {**({"path": paths[0]} if paths else {}), **root.finding.fields}
 
 
 def _summary(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     said = translator.sentence(_said(verdict.roots[0], translator))
-    return translator.words.summary(
-        cause.title, verdict.culprits, verdict.culprit_hosts, said
-    )
+    return translator.words.summary(cause.title, verdict.culprits, verdict.culprit_hosts, said)
 
 
 def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
@@ -190,11 +178,7 @@ def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     library = first.fields.get("library") if first and cause.id == BUGS else None
     if first is None or library is None:
         return cause.title
-    name = (
-        f"{library} {first.fields['installed']}"
-        if first.fields.get("installed")
-        else str(library)
-    )
+    name = f"{library} {first.fields['installed']}" if first.fields.get("installed") else str(library)
     bug = translator.title(first.rule)
     bug = bug if bug != cause.title else translator.sentence(first.rule.title)
     return translator.words.say("bug", name=name, bug=bug)
@@ -203,11 +187,7 @@ def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
 def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:
     """The cause's pages; of a known bug, its reports."""
     first = verdict.roots[0].first
-    return (
-        first.rule.references
-        if first and cause.id == BUGS and first.rule.references
-        else cause.references
-    )
+    return first.rule.references if first and cause.id == BUGS and first.rule.references else cause.references
 
 
 def _said(suspect: Suspect, translator: Translator) -> str:
@@ -224,9 +204,7 @@ def says(event: Event, translator: Translator) -> str:
         return event.text.split("\n", 1)[0][:200]
 
 
-def _culprits(
-    job: Job, verdict: Verdict, translator: Translator
-) -> tuple[Culprit, ...]:
+def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culprit, ...]:
     found = []
     for rank in verdict.culprits:
         info = job.ranks.get(rank)
@@ -239,8 +217,7 @@ def _culprits(
         found.append(Culprit(rank, host, local, gpu, info.pid if info else None, why))
     if not found:
         found = [
-            Culprit(None, h, why=translator.sentence(_host_why(verdict, h, translator)))
-            for h in verdict.culprit_hosts[:8]
+            Culprit(None, h, why=translator.sentence(_host_why(verdict, h, translator))) for h in verdict.culprit_hosts[:8]
         ]
     return tuple(found)
 
@@ -250,18 +227,12 @@ def _host_why(verdict: Verdict, host: str, translator: Translator) -> str:
     return _said(suspect, translator)
 
 
-def _remedy(
-    cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator
-) -> Iterable[RemedyStep]:
+def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator) -> Iterable[RemedyStep]:
     """What can be calculated for this job, then the cause's own steps, in the order now, fix, prevent, collect."""
     solved = advise(cause.id, translator.fields(fields), facts)
     replaced = {a.when for a in solved if a.replaces}
     steps = [RemedyStep(a.when, translator.sentence(a.text), a.command) for a in solved]
-    steps += [
-        s
-        for s in _own_steps(cause, {**facts.values(), **translator.fields(fields)})
-        if s.when not in replaced
-    ]
+    steps += [s for s in _own_steps(cause, {**facts.values(), **translator.fields(fields)}) if s.when not in replaced]
     return sorted(steps, key=lambda s: ORDER.index(s.when))
 
 

@@ -19,9 +19,7 @@ from .exhibits import Exhibitor
 MAX_ALTERNATIVES = 6
 
 
-def chain(
-    verdict: Verdict, catalogue: Catalogue, translator: Translator
-) -> tuple[Link, ...]:
+def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tuple[Link, ...]:
     """The consequences, from the root outward, folded by cause."""
     if not verdict.roots or verdict.cause is None:
         return ()
@@ -33,22 +31,15 @@ def chain(
             continue
         explainers = [t.cause for t in s.explained_by if t.cause != s.cause]
         if explainers:
-            parents.setdefault(
-                s.cause, verdict.cause if verdict.cause in explainers else explainers[0]
-            )
+            parents.setdefault(s.cause, verdict.cause if verdict.cause in explainers else explainers[0])
             ranks[s.cause].update([s.rank] if s.rank is not None else [])
             if s.onset is not None:
                 onsets[s.cause] = min(onsets.get(s.cause, s.onset), s.onset)
     start = verdict.roots[0].onset
     links = []
-    for cause, parent in sorted(
-        parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])
-    ):
+    for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
         delay = onsets[cause] - start if start is not None and cause in onsets else None
-        why = (
-            translator.words.reason(cause)
-            or translator.cause(catalogue.causes[cause]).title
-        )
+        why = translator.words.reason(cause) or translator.cause(catalogue.causes[cause]).title
         links.append(
             Link(
                 parent,
@@ -118,11 +109,7 @@ def symptoms(
     for source in job.sources:
         for (rule, _), count in source.capped.items():
             capped[rule] += count
-    explained = {
-        s.cause: s.explained_by[0].cause
-        for s in reversed(verdict.suspects)
-        if s.explained_by
-    }
+    explained = {s.cause: s.explained_by[0].cause for s in reversed(verdict.suspects) if s.explained_by}
     found = []
     for (cause, rule), group in by_rule.items():
         ranks = tuple(sorted({e.rank for e in group if e.rank is not None}))

@@ -66,9 +66,10 @@ def collective_rows(job: Job) -> tuple[CollectiveRow, ...]:
     rows = []
     for table in collective_tables(job):
         usual = (table.majority("seq"), table.majority("op"), table.majority("numel_in"))
+        alike = sum((s.seq, s.op, s.numel_in) == usual for s in table.stuck.values())
         for rank, s in table.stuck.items():
             sizes = tuple(n for n in (s.numel_in, s.numel_out) if n is not None)
-            same = (s.seq, s.op, s.numel_in) == usual
+            same = (s.seq, s.op, s.numel_in) == usual and (alike > 1 or len(table.stuck) < 3)  # of many, none is usual
             verdict = "" if same else "differs"
             rows.append(CollectiveRow(table.group, rank, s.seq, s.enqueued, s.completed, s.op, sizes, verdict))
     return tuple(rows)

@@ -146,7 +146,7 @@ class _Builder:
             by_cause.setdefault(s.cause, []).append(s)
         shown = [self.symptoms(group, links.get(cause or "")) for cause, group in by_cause.items()]
         return shown + [
-            self.symptom(Symptom(x.to, x.why, ranks=x.ranks), x) for x in self._report.chain if x.to not in seen
+            self.symptom(Symptom(x.to, ranks=x.ranks), x) for x in self._report.chain if x.to not in seen
         ]
 
     def symptoms(self, group: Sequence[Symptom], link: Link | None) -> MessageView:

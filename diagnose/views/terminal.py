@@ -177,7 +177,9 @@ class _Page:
     def _collectives(self) -> None:
         rows = self._view.collectives
         several = len({c.group for c in rows.shown}) > 1
-        columns = [c for c in filled(rows.shown) if c != "sizes" and (several or c != "group")]
+        differ = len({c.sizes for c in rows.shown}) > 1  # then the sizes are what is worth the room
+        crowded = ("enqueued", "completed") if differ and not self._wide else () if differ else ("sizes",)
+        columns = [c for c in filled(rows.shown) if c not in crowded and (several or c != "group")]
         self._folded("collectives", rows, columns)
 
     def _ranks(self) -> None:
