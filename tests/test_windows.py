@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from diagnose.scanning.windows import MAX_TEXT, REACH_BYTES, Walk, cut_opening, walk_for
+from diagnose.scanning.walks import MAX_TEXT, REACH_BYTES, Walk, walk_for
+from diagnose.scanning.windows import cut_opening
 
 
 def taken(walk: Walk | None, lines: list[bytes]) -> list[bytes]:

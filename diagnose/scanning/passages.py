@@ -10,7 +10,8 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..prefixes import Line, read_lines
-from .windows import MAX_TEXT, decode
+from .walks import MAX_TEXT
+from .windows import decode
 
 MARK_BYTES = 16 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
 NEAR_BYTES = 2 << 10  # … or counted anew

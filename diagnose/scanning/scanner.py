@@ -22,7 +22,8 @@ from .shape_memory import Kind, Meaning, Places, ShapeMemory
 from .slots import Slot, slot_for
 from .surroundings import Surroundings
 from .verifying import Verifier
-from .windows import HEAD_LINES, MAX_TEXT, TAIL_LINES, cut_opening, decode
+from .walks import MAX_TEXT
+from .windows import HEAD_LINES, TAIL_LINES, cut_opening, decode
 
 __all__ = ["ScanRules", "Scanner"]
 

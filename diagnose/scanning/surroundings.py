@@ -6,7 +6,8 @@ from collections import deque
 
 from ..scan import Hit
 from .passages import Passage, TextBlock
-from .windows import BEFORE, MAX_TEXT, Walk, Windows, decode, walk_for
+from .walks import MAX_TEXT, Walk, walk_for
+from .windows import BEFORE, Windows, decode
 
 
 class Surroundings:

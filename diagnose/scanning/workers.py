@@ -47,9 +47,7 @@ def unread(source: Source, reason: str = UNREAD) -> SourceScan:
     return SourceScan(source.name, source.kind, bytes=0, skipped=reason)
 
 
-def scan_part(
-    part: Part, rules: ScanRules, deadline: Deadline, tell: Callable[[int], None] | None = None
-) -> SourceScan:
+def scan_part(part: Part, rules: ScanRules, deadline: Deadline, tell: Callable[[int], None] | None = None) -> SourceScan:
     """Yield the scan of one part of a source. `tell` is called with the bytes read so far."""
     source = part.source
     source.damage.clear()

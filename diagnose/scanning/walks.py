@@ -1,0 +1,156 @@
+"""What one hit wants of the lines that follow it: its neighbours, the traceback or stack it opens, the block it begins."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ..lazy_pattern import lazy
+from ..prefixes import fast_speaker, split_prefix
+
+AFTER = 3  # neighbours of a hit
+TRACEBACK_REST = 14  # lines of the same speaker kept below an exception line: its message goes on, or a chain does
+STACK_REST = 8  # lines below a dump of threads that do not look like one, before it counts as ended
+MAX_OWN_LINES = 1_500  # of one traceback or dump
+REACH_LINES = 5_000  # what is open is given up after so many lines, its own or of others …
+REACH_BYTES = 512 << 10  # … or so many bytes; a part remembers its opening up to here, for what the part before opened
+MAX_GAP = {"traceback": 2_000, "stack": 2_000}  # lines of others between two of a speaker (ranks that are woven)
+OTHER_GAP = 300
+MAX_TEXT = 8 * 1024  # bytes of one line
+RANK_MARK = b"[rank"
+
+CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
+THREAD = lazy(r"(?:Current thread|Thread|Traceback for thread) (?:0x)?[\da-fA-F]")  # has a walk of its own
+# `triton.runtime.errors.OutOfResources: out of …`: below a frame that is the exception, although `word: ` names a speaker.
+EXCEPTION = lazy(rb"(?:[A-Za-z_]\w{0,60}\.){0,8}_?[A-Z]\w{0,80}:$")
+STACK_LINE = lazy(r"\s|frame #|#\d|Thread |Current thread|Process |Python |\[New |\[Current |\[Thread |File \"|C\+\+")
+
+
+@dataclass(slots=True)
+class Walk:
+    """What one hit still wants of the lines that follow it."""
+
+    line: int  # of the hit
+    want: str  # "near", "block", "rest", "traceback", "stack"
+    speaker: bytes  # of the hit's line, as `fast_speaker` reads it
+    near: int  # neighbours still to come, whoever speaks
+    own: int  # lines of the same speaker still to come
+    is_mine: bool = True  # whether the hit's speaker spoke last
+    most: int = MAX_OWN_LINES
+    lines_left: int = REACH_LINES
+    bytes_left: int = REACH_BYTES
+    gap: int = 0  # so many lines of others since its last own one
+
+    def is_open(self) -> bool:
+        """Tell whether the next line may be wanted."""
+        if self.lines_left <= 0 or self.bytes_left < 0:
+            return False
+        return self.near > 0 or (self.own > 0 and self.most > 0 and self.gap <= MAX_GAP.get(self.want, OTHER_GAP))
+
+    def read(self, data: bytes, at: int, number: int) -> list[tuple[int, bytes]]:
+        """Go over the lines of `data` from offset `at` on, the first of which has this number; yield the wanted ones."""
+        wanted: list[tuple[int, bytes]] = []
+        size = len(data)
+        while at < size and self.is_open():
+            if not self.near and not self.is_mine:
+                at, count = self._pass_by(data, at)
+                number += count
+                if at >= size or not self.is_open():
+                    break
+            end = data.find(b"\n", at)
+            end = size if end < 0 else end
+            raw = data[at : min(end, at + MAX_TEXT)]
+            if self.takes(raw):
+                wanted.append((number, raw))
+            at, number = end + 1, number + 1
+        return wanted
+
+    def _pass_by(self, data: bytes, at: int) -> tuple[int, int]:
+        """Pass by what others go on to say, which in a mixed log is most; yield where it ends, and its lines."""
+        size, speaker, bytes_left = len(data), self.speaker, self.bytes_left
+        tag = speaker[: speaker.find(b"]") + 1] if speaker.startswith(RANK_MARK) else b""
+        count, most = 0, min(self.lines_left, MAX_GAP.get(self.want, OTHER_GAP) + 1 - self.gap)
+        while at < size and count < most and bytes_left >= 0:
+            end = data.find(b"\n", at)
+            end = size if end < 0 else end
+            if tag and data.startswith(RANK_MARK, at):
+                if data.startswith(tag, at):
+                    break
+            elif who := fast_speaker(data[at : min(end, at + 256)]):
+                if speaker and (who.startswith(speaker) or speaker.startswith(who)):
+                    break
+            elif not speaker:
+                break
+            bytes_left -= min(end - at, MAX_TEXT) + 1
+            at, count = end + 1, count + 1
+        self.bytes_left = bytes_left
+        self.lines_left -= count
+        self.gap += count
+        return at, count
+
+    def takes(self, raw: bytes) -> bool:
+        """Look at the next line (cut to MAX_TEXT, without its end); tell whether it is wanted."""
+        self.lines_left -= 1
+        self.bytes_left -= len(raw) + 1
+        if self.bytes_left < 0:
+            return False
+        is_near = self.near > 0
+        if is_near:
+            self.near -= 1
+        if self.own <= 0:
+            return is_near
+        if not self._speaks(raw):
+            self.gap += 1
+            return is_near
+        self.most -= 1
+        self.gap = 0
+        self._count(raw)
+        return True
+
+    def _speaks(self, raw: bytes) -> bool:
+        if raw.startswith(RANK_MARK) and self.speaker.startswith(RANK_MARK):  # the commonest, without a pattern
+            end = self.speaker.find(b"]") + 1
+            self.is_mine = raw[:end] == self.speaker[:end]
+            return self.is_mine
+        who = fast_speaker(raw[:256])
+        if who:
+            # A launcher's prefix alone, or with the rank's own behind it, is the same process.
+            of_mine = bool(self.speaker) and (who.startswith(self.speaker) or self.speaker.startswith(who))
+            self.is_mine = of_mine or self._ends_frames(who)
+            return self.is_mine
+        return self.is_mine or not self.speaker  # a line without a speaker goes on with what was said last
+
+    def _ends_frames(self, who: bytes) -> bool:
+        """Tell whether `who` is rather the name of the exception that the frames just read of no speaker lead to."""
+        is_below_frame = self.want == "traceback" and self.is_mine and not self.gap and self.own == TRACEBACK_REST
+        return is_below_frame and not self.speaker and EXCEPTION.match(who) is not None
+
+    def _count(self, raw: bytes) -> None:
+        if self.want in ("traceback", "stack"):
+            text = raw[:1024].decode("utf-8", "replace").rstrip("\r")
+            message = text[split_prefix(text).end :]
+            if not message.strip():
+                return
+            if self.want == "traceback" and (message[0].isspace() or CHAIN.match(message)):
+                self.own = TRACEBACK_REST
+                return
+            if self.want == "stack" and STACK_LINE.match(message):
+                self.own = 0 if THREAD.match(message) else STACK_REST
+                return
+        self.own -= 1
+
+    def row(self) -> list[Any]:
+        """Yield plain values."""
+        return [
+            self.line, self.want, self.speaker.decode("latin-1"), self.near, self.own, self.is_mine, self.most,
+            self.lines_left, self.bytes_left, self.gap,
+        ]  # fmt: skip
+
+
+def walk_for(line: int, want: str, raw: bytes) -> Walk | None:
+    """Yield the walk of a hit on `line`, whose text is `raw`; None where only the line itself is wanted."""
+    kind, _, count = want.partition(":")
+    if kind == "line":
+        return None
+    own = {"near": 0, "block": int(count or 1) - 1, "rest": TRACEBACK_REST, "traceback": TRACEBACK_REST}
+    return Walk(line, want, fast_speaker(raw[:256]), AFTER, own.get(kind, STACK_REST))
