@@ -29,7 +29,7 @@ import yaml
 from diagnose.catalogue import load_rules
 from diagnose.correlation import correlate
 from diagnose.diagnosis import decide
-from diagnose.events import EventReader
+from diagnose.event_reader import EventReader
 from diagnose.facts.gathering import read_facts
 from diagnose.job import build_job
 from diagnose.known_bugs.matching import settle_known_bugs

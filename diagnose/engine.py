@@ -16,7 +16,7 @@ from .catalogue import Catalogue, load_rules, rule_folders
 from .correlation import correlate
 from .diagnosis import decide
 from .errors import SourceError, UsageError
-from .events import EventReader
+from .event_reader import EventReader
 from .facts.gathering import read_facts
 from .job import JobContext, build_job
 from .known_bugs.matching import settle_known_bugs

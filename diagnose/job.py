@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from .attempts import FAILING, decisive_attempt, number_attempts, number_by_time, set_aside
+from .attempts import FAILING, decisive_attempt, number_attempts, number_by_time
 from .clocks import Clocks, set_clocks
 from .doubles import merge_doubles
 from .events import Event, SourceEvents
 from .placement import Places, place
+from .survival import set_aside
 from .tracebacks import Traceback
 
 if TYPE_CHECKING:

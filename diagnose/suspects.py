@@ -13,6 +13,7 @@ from .job import Job
 from .lazy_pattern import lazy
 
 EXCEPTION = "process.exception"
+STATED = 3  # how direct the evidence is where a line states the cause
 EXIT_CODE = "process.exit-code"
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
@@ -39,6 +40,11 @@ class Suspect:
     def first(self) -> Event | None:
         """The event that an expert would point at."""
         return self.events[0] if self.events else None
+
+    @property
+    def is_echo(self) -> bool:
+        """Whether it is an exception that only tells of another one (a pipe broke, a worker raised), and not why."""
+        return self.cause == EXCEPTION and self.direct == 1
 
     def place(self) -> str:
         """Where it is, in words for ordering."""
@@ -110,11 +116,7 @@ def _last_gasps(job: Job, ended: set[int]) -> list[Event]:
     for e in job.telling("signal-sent"):
         closing[e.source] = min(closing.get(e.source, e.line or 0), e.line or 0)
     echoes = [e for e in job.failures() if e.role == "symptom" and e.cause == EXCEPTION]
-    return [
-        e
-        for e in echoes
-        if e.rank in ended or (e.rank is None and closing.get(e.source, 1 << 62) < (e.line or 0))
-    ]
+    return [e for e in echoes if e.rank in ended or (e.rank is None and closing.get(e.source, 1 << 62) < (e.line or 0))]
 
 
 def _add(suspect: Suspect, event: Event, at_most: int | None) -> None:

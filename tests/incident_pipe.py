@@ -11,7 +11,7 @@ from diagnose.advice import Advice, advise, idle_notices
 from diagnose.catalogue import Catalogue, load_rules
 from diagnose.correlation import correlate
 from diagnose.diagnosis import Verdict, decide
-from diagnose.events import EventReader
+from diagnose.event_reader import EventReader
 from diagnose.facts.gathering import Facts, read_facts
 from diagnose.job import Job, build_job
 from diagnose.known_bugs.matching import settle_known_bugs

@@ -32,7 +32,7 @@ def facts_in(paths: Sequence[str], rules: Sequence[str] = ()) -> Facts:
     """Yield the facts of everything in `paths`. Raises `DiagnoseError`."""
     from ..advice import idle_notices
     from ..catalogue import load_rules
-    from ..events import EventReader
+    from ..event_reader import EventReader
     from ..facts.gathering import read_facts
     from ..job import build_job
     from ..known_bugs.matching import settle_known_bugs

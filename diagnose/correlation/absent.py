@@ -168,12 +168,7 @@ def _last_activity(job: Job, info: RankInfo, table: GroupTable) -> Event | None:
 def _was_going_on(doing: Event, info: RankInfo, stuck: Event) -> bool:
     """Steps keep ranks together: what began long before the others waited, or before a later step, was over."""
     sign = info.last_sign
-    if (
-        sign is not None
-        and sign.source == doing.source
-        and (sign.line or 0) > (doing.line or 0)
-        and "%|" not in sign.raw
-    ):
+    if sign is not None and sign.source == doing.source and (sign.line or 0) > (doing.line or 0) and "%|" not in sign.raw:
         return False
     if doing.time is None or stuck.onset is None or (doing.source != stuck.source and doing.host != stuck.host):
         return True

@@ -17,9 +17,7 @@ from .finding import Finding, exhibits
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding where a launcher received a signal and nothing had failed before it."""
     told = [e for e in job.telling("signal-received") if e.rank is None]
-    if not told or any(
-        _came_before(job, e, told[0]) for e in job.failures() if e.role == "cause" and e.rule.tells is None
-    ):
+    if not told or any(_came_before(job, e, told[0]) for e in job.failures() if e.role == "cause" and e.rule.tells is None):
         return
     if any(_had_died(job, e, told[0]) for e in job.telling("exit") if e.role in FAILING and not is_terminated(e)):
         return

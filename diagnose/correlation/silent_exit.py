@@ -29,9 +29,7 @@ def find(job: Job) -> Iterator[Finding]:
     end = min((e for e in ends if e.rank == rank), key=lambda e: (e.time or 0.0, e.source, e.line or 0))
     code = end.fields.get("exit_code")
     why = f"Rank {rank} ended with code {code} and printed no reason; the others only lost it or were ended after it."
-    yield Finding(
-        CAUSE, why, (Exhibit.of_event(end),), (rank,), onset=end.onset, fields=end.fields, question="silent_exit"
-    )
+    yield Finding(CAUSE, why, (Exhibit.of_event(end),), (rank,), onset=end.onset, fields=end.fields, question="silent_exit")
 
 
 def _is_error(event: Event) -> bool:
@@ -68,9 +66,7 @@ def _words(job: Job, end: Event) -> list[Event]:
     closing = [e.line or 0 for e in job.telling("signal-sent") if e.source == end.source and e.host == end.host]
     closed = min(closing, default=1 << 62)
     return [
-        e
-        for e in job.failures()
-        if e.rule.tells not in CERTIFICATES and (e.rank == end.rank or _may_be_of(e, end, closed))
+        e for e in job.failures() if e.rule.tells not in CERTIFICATES and (e.rank == end.rank or _may_be_of(e, end, closed))
     ]
 
 

@@ -1,0 +1,99 @@
+"""Who is at fault: the ranks of the winning suspects, a host, or nobody."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from .attempts import FAILING, is_terminated
+from .catalogue import Catalogue
+from .doubles import is_repetition
+from .events import Event
+from .job import Job
+from .suspects import STATED
+
+if TYPE_CHECKING:
+    from .diagnosis import Verdict
+
+EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
+MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
+
+
+def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
+    """Fill in the culprits and their hosts; none where the cause is nobody's, or everybody's."""
+    cause = catalogue.causes[verdict.roots[0].cause]
+    finding = next((s.finding for s in verdict.roots if s.finding), None)
+    if finding is not None:
+        verdict.culprits = sorted(finding.ranks)
+        hosts = {i.host for r in finding.ranks if (i := job.ranks.get(r)) and i.host}
+        verdict.culprit_hosts = sorted(finding.hosts or hosts)
+        return
+    if cause.blame == "none":
+        return
+    ranks = {s.rank for s in verdict.roots if s.rank is not None}
+    verdict.culprit_hosts = sorted({s.host for s in verdict.roots if s.host is not None})
+    if is_everywhere(job, ranks):
+        verdict.culprit_hosts = []
+        return
+    if not ranks and cause.blame == "rank":
+        ranks = _victims(verdict) or _first_ended(job, verdict)
+    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks):
+        return
+    verdict.culprits = sorted(ranks)
+
+
+def is_everywhere(job: Job, ranks: set[int]) -> bool:
+    """Whether so many ranks say the same that it is no rank's own fault."""
+    seen = sum(i.has_lines for i in job.ranks.values()) or len(job.ranks)
+    world = job.world_size or seen
+    share = len(ranks) / max(1, min(seen, world))
+    return (len(ranks) > 1 and share >= EVERYWHERE) or (len(ranks) >= MANY and share > MANY_SHARE)
+
+
+def _victims(verdict: Verdict) -> set[int]:
+    """A cause known by its host alone (a kernel line) fell on the one rank there that says what it felt."""
+    hosts = {s.host for s in verdict.roots}
+    felt = {
+        s.rank
+        for s in verdict.suspects
+        if s.direct == STATED
+        and s.rank is not None
+        and (s.host in hosts or hosts == {None})
+        and any(t in verdict.roots for t in s.explained_by)
+    }
+    return felt if len(felt) == 1 else set()
+
+
+def _first_ended(job: Job, verdict: Verdict) -> set[int]:
+    """An error that names no rank is that of the first process which its launcher then finds dead, on the same host."""
+    root = verdict.roots[0].first
+    if root is None or root.rule.tells == "exit" or _is_said_by_several(verdict):
+        return set()
+    ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
+    later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
+    later.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
+    return {r for e in later[:1] if (r := e.rank) is not None}
+
+
+def _may_tell_of(end: Event, root: Event) -> bool:
+    """Whether a process of the host where the error was printed has ended; one console may hold several hosts."""
+    if end.host is not None and root.host is not None:
+        return end.host == root.host
+    return end.source == root.source
+
+
+def _is_said_by_several(verdict: Verdict) -> bool:
+    """The same error on several hosts, or of several processes in one console, is not the fault of the first that ends."""
+    said = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.rule.tells != "exit"]
+    said = [e for e in said if not is_repetition(e)]
+    hosts = {e.host for e in said if e.host is not None}
+    texts = Counter((e.source, e.rule.id, e.text.split("\n", 1)[0]) for e in said if e.traceback is not None)
+    return len(hosts) > 1 or max(texts.values(), default=0) > 1
+
+
+def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
+    """All ranks of a host alike, out of several hosts: then the host is at fault, and no rank."""
+    hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
+    if None in hosts or len(ranks) < 2 or len(job.hosts) <= len(hosts):
+        return False
+    return all(i.host not in hosts or r in ranks for r, i in job.ranks.items())

@@ -1,0 +1,295 @@
+"""One source's scan in, its `Event`s out: hits read with what stands around them (tracebacks, blocks, stacks).
+
+Here a rule that needs more than one line is verified, a catch-all gives way to a narrower rule, and what a harmless
+rule matches is taken as evidence of nothing else. Who and when in the whole job is decided later, by `placement`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .catalogue import Catalogue
+from .events import Event, SourceEvents, settle
+from .lazy_pattern import lazy
+from .matcher import Candidate, Matcher, PatternTimeout, read_fields
+from .prefixes import Line, read_lines, speaker_key
+from .rule import Rule
+from .rulebook.firing import with_table
+from .scan import Hit, SourceScan
+from .scanning.scan_rules import STACK
+from .tracebacks import Traceback, find_tracebacks, innermost
+from .traces.quoted import quoted_tracebacks
+
+if TYPE_CHECKING:
+    from .stacks import StackDump
+
+MAX_BLOCK_LINES = 80
+BARE_LINES = 14  # of a message without a traceback above it
+LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
+UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
+OWN_NAME = lazy(r"(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Z]\w{1,80}$")
+TRACEBACK_ROLES = ("cause", "symptom")
+UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
+
+
+class EventReader:
+    """Reads scans with one catalogue."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        rules = catalogue.rules.values()
+        self._matcher = Matcher(r for r in rules if r.tells != "progress")
+        catch_alls = [r for r in rules if r.generic and r.match == "traceback"]
+        self._catch_alls = sorted(catch_alls, key=lambda r: (r.cause == LAST_RESORT, r.id))
+
+    def read(self, scan: SourceScan) -> SourceEvents:
+        """Yield the events of one source, in line order."""
+        lines = [line for number, text in scan.kept().items() for line in read_lines(number, text)]
+        tracebacks = find_tracebacks(lines)
+        stacks = _stacks(scan, lines)
+        reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
+        events = [e for hit in scan.hits() for e in reading.events(hit)]
+        events += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, events)]
+        quoted = quoted_tracebacks(tracebacks, lines)
+        events = settle([e for e in events if e.traceback is None or _is_heard(e.traceback, quoted)])
+        for order, event in enumerate(events):
+            event.order = order
+        tail_numbers = {n for n, _ in scan.windows.last}
+        head_numbers = {n for n, _ in scan.windows.first}
+        return SourceEvents(
+            scan.name,
+            scan.kind,
+            events,
+            lines,
+            [tb for tb in tracebacks if tb.line not in quoted],
+            stacks,
+            {s: (reading.progress(a), reading.progress(b)) for s, (a, b) in scan.progress.items() if reading.knows(a)},
+            {key: t.count for key, t in scan.tallies.items() if t.at_least},
+            [x for x in lines if x.number in tail_numbers],
+            [x for x in lines if x.number in head_numbers],
+        )
+
+
+def _is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
+    return tb.form not in UNHEARD_FORMS and tb.line not in quoted
+
+
+def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
+    """Dumps of live threads, where the scan met the mark of one."""
+    if scan.kind != "json-stacks" and not any(rule == STACK for rule, _ in scan.tallies):
+        return []
+    from .stacks import find_stacks
+
+    return find_stacks(lines)
+
+
+class _Reading:
+    """The state of reading one source."""
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        matcher: Matcher,
+        scan: SourceScan,
+        lines: Sequence[Line],
+        tracebacks: Sequence[Traceback],
+        stacks: Sequence[StackDump],
+    ) -> None:
+        self._catalogue, self._matcher, self._source = catalogue, matcher, scan.name
+        self._lines = lines
+        self._at: dict[int, list[int]] = {}
+        for index, line in enumerate(lines):
+            self._at.setdefault(line.number, []).append(index)
+        self._traceback_at = _exception_lines(tracebacks)
+        self._inside = _inside_lines(tracebacks)
+        self._stacks = stacks
+        capped = {rule for (rule, _), tally in scan.tallies.items() if tally.at_least}
+        rules = (catalogue.rules[name] for name in sorted(capped) if name in catalogue.rules)
+        self._capped = [r for r in rules if r.match == "traceback" and not r.generic and not r.frame]
+
+    def knows(self, hit: Hit) -> bool:
+        """Whether the catalogue still has the hit's rule and form (a saved scan may be older)."""
+        rule = self._catalogue.rules.get(hit.rule)
+        return rule is not None and hit.form < len(rule.forms)
+
+    def events(self, hit: Hit) -> Iterator[Event]:
+        """Yield the event of a hit, if what it anchors holds."""
+        if hit.rule.startswith("~") or not self.knows(hit) or hit.line not in self._at:
+            return
+        rule = self._catalogue.rules[hit.rule]
+        index = self._at[hit.line][min(hit.segment, len(self._at[hit.line]) - 1)]
+        line = self._lines[index]
+        if hit.fields is not None:
+            yield self._event(rule, hit.fields, line, hit.line, self._traceback_of(hit.line, line))
+            return
+        # the scan saw a literal; of several forms that share it, which one holds shows only here
+        for number in sorted(range(len(rule.forms)), key=lambda n: n != hit.form):
+            found = list(self._wide(Candidate(rule, rule.forms[number], number), line, index))
+            if found:
+                yield from found
+                return
+
+    def _wide(self, candidate: Candidate, line: Line, index: int) -> Iterator[Event]:
+        """Yield the event of a form that needs more than its line."""
+        if candidate.rule.match == "block":
+            yield from self._block(candidate, index)
+        elif candidate.rule.match == "traceback":
+            yield from self._exception(candidate, index)
+        else:
+            yield from self._stack(candidate, line)
+
+    def progress(self, hit: Hit) -> Event:
+        """Yield a sign of life as an event."""
+        fields = {k: v for k, v in (hit.fields or {}).items() if k != "~text"}
+        text = str((hit.fields or {}).get("~text", ""))
+        pieces = read_lines(hit.line, text)
+        return self._event(self._catalogue.rules[hit.rule], fields, pieces[-1], hit.line, None)
+
+    def catch_all(self, tb: Traceback, rules: Sequence[Rule], found: Sequence[Event]) -> Iterator[Event]:
+        """Yield what the generic rules say of a traceback about which no narrower rule spoke."""
+        inner = innermost(tb)
+        spoken = any(
+            e.role in TRACEBACK_ROLES and not e.rule.generic and e.traceback is tb and e.line == inner.exception_line
+            for e in found
+        )
+        if spoken or not inner.exception or inner.exception_line not in self._at:
+            return
+        text = _exception_text(inner.exception, inner.message)
+        if any(self._verify(Candidate(r, f, n), text) is not None for r in self._capped for n, f in enumerate(r.forms)):
+            return  # a narrower rule has said the same so often that this one was not kept
+        for rule in rules:
+            for number, form in enumerate(rule.forms):
+                match = self._verify(Candidate(rule, form, number), text)
+                if match is not None:
+                    line = self._line_of(inner.exception_line, inner.exception)
+                    yield self._event(rule, match, line, inner.exception_line, tb, text)
+                    return
+        rule_of_all = self._catalogue.rules.get(UNCAUGHT)
+        if rule_of_all is not None and inner.frames and OWN_NAME.match(inner.exception):
+            fields = {"type": inner.exception, "text": inner.message.split("\n", 1)[0]}
+            line = self._line_of(inner.exception_line, inner.exception)
+            yield self._event(rule_of_all, fields, line, inner.exception_line, tb, text)
+
+    def _line_of(self, number: int, word: str) -> Line:
+        pieces = [self._lines[i] for i in self._at[number]]
+        begins = (p for p in pieces if p.message.lstrip().startswith(word[:40]))  # before `raise ValueError(...)`
+        return next((p for p in (*begins, *pieces) if word[:40] in p.raw), pieces[-1])
+
+    def _verify(self, candidate: Candidate, text: str) -> dict[str, Any] | None:
+        try:
+            match = self._matcher.verify(candidate.form, text)
+        except PatternTimeout:
+            return None
+        return None if match is None else read_fields(candidate.rule, match.groupdict())
+
+    def _block(self, candidate: Candidate, index: int) -> Iterator[Event]:
+        scope = self._following(index, candidate.rule.lines)
+        fields = self._verify(candidate, "\n".join(x.message for x in scope))
+        if fields is not None:
+            first = self._lines[index]
+            event = self._event(candidate.rule, fields, first, scope[-1].number, self._traceback_of(first.number, first))
+            yield event
+
+    def _following(self, index: int, count: int) -> list[Line]:
+        """The line and those below it of the same speaker; a line without a speaker belongs to whom it follows."""
+        speaker = speaker_key(self._lines[index].prefix)
+        scope: list[Line] = []
+        for line in self._lines[index : index + MAX_BLOCK_LINES * 4]:
+            if speaker_key(line.prefix) in (speaker, ""):
+                scope.append(line)
+            if len(scope) >= min(count, MAX_BLOCK_LINES):
+                break
+        return scope
+
+    def _exception(self, candidate: Candidate, index: int) -> Iterator[Event]:
+        line = self._lines[index]
+        tb = self._traceback_of(line.number, line)
+        if tb is None:
+            if candidate.rule.frame or line.number in self._inside or _looks_quoted(line):
+                return
+            scope = self._following(index, BARE_LINES)
+            text = "\n".join(x.message.strip() if i == 0 else x.message for i, x in enumerate(scope))
+            fields = self._verify(candidate, text)
+            if fields is not None:
+                yield self._event(candidate.rule, fields, line, line.number, None)
+            return
+        for exception, message, number in _exceptions(tb):
+            if not number <= line.number <= max(tb.end_line, number):
+                continue
+            text = _exception_text(exception, message)
+            fields = self._verify(candidate, text)
+            if fields is not None and self._has_frame(candidate.rule, tb) and number in self._at:
+                yield self._event(candidate.rule, fields, self._line_of(number, exception), number, tb, text)
+                return
+
+    def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
+        if rule.frame is None:
+            return True
+        pattern = self._matcher.compiled(rule.frame)
+        frames = [*tb.frames, *(f for link in tb.links for f in link.frames)]
+        return any(pattern.search(f"{f.file} in {f.function}", timeout=1.0) for f in frames)
+
+    def _stack(self, candidate: Candidate, line: Line) -> Iterator[Event]:
+        dump = next((d for d in self._stacks if d.line <= line.number <= d.end_line), None)
+        if dump is None:
+            return
+        for thread in dump.threads:
+            text = "\n".join(f"{f.function} ({f.file}:{f.line})" for f in thread.frames)
+            fields = self._verify(candidate, text)
+            if fields is not None:
+                yield self._event(candidate.rule, fields, line, dump.end_line, None)
+                return
+
+    def _traceback_of(self, number: int, line: Line) -> Traceback | None:
+        """The traceback whose exception stands on this line, of the same speaker where several are woven together."""
+        found = self._traceback_at.get(number, ())
+        return next((tb for tb in found if tb.speaker == speaker_key(line.prefix)), found[0] if found else None)
+
+    def _event(
+        self, rule: Rule, fields: dict[str, Any], line: Line, end: int, tb: Traceback | None, text: str | None = None
+    ) -> Event:
+        fields = with_table(self._catalogue, rule, fields)
+        cause = fields.pop("cause", None) or rule.cause
+        role = fields.pop("role", None) or rule.role
+        message = text if text is not None else line.message
+        return Event(
+            rule, cause, role, self._source, line.number, max(end, line.number), message[:8192], line.raw[:8192],
+            fields, line.prefix, speaker_key(line.prefix), tb,
+        )  # fmt: skip
+
+
+def _exceptions(tb: Traceback) -> Iterator[tuple[str, str, int]]:
+    yield tb.exception, tb.message, tb.exception_line
+    for link in tb.links:
+        yield link.exception, link.message, link.exception_line
+
+
+def _exception_text(exception: str, message: str) -> str:
+    return f"{exception}: {message}" if message else exception
+
+
+def _exception_lines(tracebacks: Sequence[Traceback]) -> dict[int, list[Traceback]]:
+    """The lines on which the exceptions of each traceback stand, further lines of a message included."""
+    found: dict[int, list[Traceback]] = {}
+    for tb in tracebacks:
+        for _, message, number in _exceptions(tb):
+            for at in range(number, number + min(message.count("\n"), BARE_LINES) + 1):
+                if tb not in found.setdefault(at, []):
+                    found[at].append(tb)
+    return found
+
+
+def _inside_lines(tracebacks: Sequence[Traceback]) -> set[int]:
+    """Lines of frames: source code, in which nothing is an exception that was raised."""
+    exception_lines = _exception_lines(tracebacks)
+    inside: set[int] = set()
+    for tb in tracebacks:
+        if tb.end_line - tb.line < 2000:
+            inside.update(n for n in range(tb.line, tb.exception_line) if n not in exception_lines)
+    return inside
+
+
+def _looks_quoted(line: Line) -> bool:
+    """Whether an exception's name stands in quoted code rather than being printed as an error."""
+    return line.message[:4].isspace() and bool(line.message.strip()[:6] in ("raise ", "except"))

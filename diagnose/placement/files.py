@@ -1,0 +1,82 @@
+"""Whose file is it? What its name and its lines say of host and rank."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from ..events import SourceEvents
+from ..identity import PathIdentity
+from ..lazy_pattern import lazy
+from ..prefixes import Prefix
+from .places import Places, every_event, own_rank
+
+NUMBER = lazy(r"\d+")
+
+
+def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
+    for source in sources:
+        prefixes = [line.prefix for line in source.lines]
+        named = places.by_source[source.name].host
+        if host := _same_in_content(source, named) or named or _content_host(source, prefixes):
+            places.source_host[source.name] = host
+    _learn_sister_folders(places, sources)
+
+
+def _learn_sister_folders(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """Folders called like one that bears a known host's name are hosts too: `g0035/`, and therefore `g0062/`."""
+    folders = {source.name: source.name.replace("!", "/").split("/")[:-1] for source in sources}
+    hosts = {h for name, h in places.source_host.items() if h in folders[name]}
+    shapes = {NUMBER.sub("#", host) for host in hosts if NUMBER.search(host)}
+    for name, parts in folders.items():
+        alike = [part for part in parts if NUMBER.sub("#", part) in shapes]
+        if name not in places.source_host and alike:
+            places.source_host[name] = alike[-1]
+
+
+def _same_in_content(source: SourceEvents, named: str | None) -> str | None:
+    """A file may be called by its host with a word in front (`train.gpu-07.out`): the file says where the name begins."""
+    if named is None:
+        return None
+    told = {str(e.fields["host"]) for e in source.events if e.fields.get("host")}
+    longer = [host for host in told if named != host and named.endswith((f".{host}", f"-{host}", f"_{host}"))]
+    return longer[0] if len(longer) == 1 else None
+
+
+def _content_host(source: SourceEvents, prefixes: Sequence[Prefix]) -> str | None:
+    """The one host that a file names; where launchers of several hosts speak, it is nobody's own."""
+    hosts = Counter(p.host for p in prefixes if p.host)
+    told = [e for e in source.events if e.fields.get("host")]
+    hosts.update(str(e.fields["host"]) for e in told if e.rule.tells == "identity")
+    ended = {str(e.fields["host"]) for e in told if e.rule.tells == "exit"}
+    return next(iter(hosts)) if len(hosts) == 1 and len(ended) <= 1 else None
+
+
+def learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
+    for source in sources:
+        path = places.by_source[source.name]
+        prefixes = [line.prefix for line in source.lines]
+        ranks = Counter(r for e in every_event(source) if (r := own_rank(e, places.world_size)) is not None)
+        ranks.update(p.rank for p in prefixes if p.rank is not None)
+        if path.rank is not None:
+            places.source_rank.setdefault(source.name, path.rank)
+        elif _is_one_process(path) and len(ranks) == 1:
+            places.source_rank.setdefault(source.name, next(iter(ranks)))
+    _share_folder_ranks(places, sources)
+
+
+def _is_one_process(path: PathIdentity) -> bool:
+    """Whether the name says that one process wrote the file."""
+    return path.local_rank is not None or path.pid is not None or path.worker_id is not None or path.task is not None
+
+
+def _share_folder_ranks(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """torchrun writes stdout, stderr and error.json of one process into one folder: what one tells holds for all."""
+    by_folder: dict[str, set[int]] = defaultdict(set)
+    for source in sources:
+        if source.name in places.source_rank and places.by_source[source.name].kind == "torchrun":
+            by_folder[source.name.rpartition("/")[0]].add(places.source_rank[source.name])
+    for source in sources:
+        known = by_folder.get(source.name.rpartition("/")[0], set())
+        if len(known) == 1 and places.by_source[source.name].kind == "torchrun":
+            places.source_rank.setdefault(source.name, next(iter(known)))

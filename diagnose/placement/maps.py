@@ -1,0 +1,120 @@
+"""Which rank is which process, local rank, task, GPU, and on which host: learnt from one line, used for all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..events import Event, SourceEvents
+from .places import Places, as_rank, as_text, own_rank, pci_address, remember
+
+MAX_LEFT = 1 << 16
+
+
+def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
+    mismatched_tasks = matched_tasks = 0
+    for source in sources:
+        for event in source.events:
+            _learn_event(places, event)
+        for line in source.lines:
+            p = line.prefix
+            if p.host:
+                places.hosts_seen.add(p.host)
+            if p.task is not None and p.rank is not None:
+                mismatched_tasks += p.task != p.rank
+                matched_tasks += p.task == p.rank > 0
+            if p.rank is not None:
+                remember(places, p.rank, p.host or p.pod, p.local_rank, p.pid)
+        rank = places.source_rank.get(source.name)
+        path = places.by_source[source.name]
+        if rank is not None:
+            if path.task is not None:
+                mismatched_tasks += path.task != rank
+                matched_tasks += path.task == rank > 0
+            host = places.source_host.get(source.name)
+            remember(places, rank, host, path.local_rank, path.pid)
+    tasks = {p.task for p in places.by_source.values() if p.task is not None}
+    tasks |= {x.prefix.task for s in sources for x in s.lines if x.prefix.task is not None}
+    too_few = bool(tasks) and places.world_size is not None and places.world_from != "highest rank seen" and (
+        len(tasks) * 2 <= places.world_size and max(tasks) * 2 < places.world_size
+    )  # fmt: skip
+    places.tasks_are_ranks = not mismatched_tasks and (not too_few or matched_tasks > 0) and not _has_agent(sources)
+    if places.tasks_are_ranks:
+        _learn_tasks(places, sources)
+    _learn_blocks(places)
+
+
+def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """`srun: error: node7: tasks 8-15: Terminated` tells which ranks node7 holds."""
+    for event in (e for s in sources for e in s.events if e.rule.tells == "exit"):
+        host, tasks = as_text(event.fields.get("host")), event.fields.get("ranks")
+        for task in tasks if host and isinstance(tasks, list) else ():
+            if as_rank(task) is not None:
+                remember(places, task, host, None, None)
+
+
+def _has_agent(sources: Sequence[SourceEvents]) -> bool:
+    """Where an agent (torchrun, DeepSpeed) starts one process for each GPU, Slurm's tasks are the agents, one a node."""
+    told = (e for s in sources for e in s.events if e.rule.tells in ("exit", "signal-sent"))
+    return any(e.fields.get("local_rank") is not None or isinstance(e.fields.get("pid"), int) for e in told)
+
+
+def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
+    fields = event.fields
+    address = fields.get("pci") or fields.get("bus")
+    if not address:
+        return
+    host, pci = event.prefix.host or places.source_host.get(event.source, ""), pci_address(address)
+    device = fields.get("device")
+    for place in (host, ""):
+        if isinstance(device, int):
+            places.device_of_pci.setdefault((place, pci), device)
+        if rank is not None:
+            places.rank_of_pci.setdefault((place, pci), rank)
+
+
+def _learn_blocks(places: Places) -> None:
+    """Launchers give each host a block of ranks that follow one another, all of the same size: the rest can be told."""
+    hosts = sorted(set(places.source_host.values()) | set(places.host_of.values()) | places.hosts_seen)
+    world = min(places.world_size or 0, MAX_LEFT)
+    size = world // max(len(hosts), 1)
+    if len(hosts) < 2 or not size or size * len(hosts) != world or not _fit_blocks(places, size):
+        return
+    block_of = {host: rank // size for rank, host in places.host_of.items()}
+    empty, left = set(hosts) - set(block_of), set(range(len(hosts))) - set(block_of.values())
+    if len(empty) == 1 and len(left) == 1:
+        block_of[empty.pop()] = left.pop()
+    for host, block in block_of.items():
+        for local in range(size):
+            remember(places, block * size + local, host, local, None)
+
+
+def _fit_blocks(places: Places, size: int) -> bool:
+    """Whether all that is known of ranks, hosts and local ranks agrees with blocks of this size."""
+    blocks = {(rank // size, host) for rank, host in places.host_of.items()}
+    alone = len({block for block, _ in blocks}) == len({host for _, host in blocks}) == len(blocks)
+    return alone and all(rank % size == local for rank, local in places.local_of.items())
+
+
+def _learn_event(places: Places, event: Event) -> None:
+    fields, prefix = event.fields, event.prefix
+    if event.rule.tells not in ("identity", "exit"):
+        return
+    if event.rule.tells == "identity":
+        _learn_pci(places, event, own_rank(event, places.world_size))
+    rank = own_rank(event, places.world_size) if event.rule.tells == "identity" else as_rank(fields.get("rank"))
+    if rank is None and event.rule.tells == "identity":
+        rank = prefix.rank if prefix.rank is not None else places.source_rank.get(event.source)
+    if rank is None:
+        return
+    host = as_text(fields.get("host")) or prefix.host or places.source_host.get(event.source)
+    pid = fields.get("pid") if isinstance(fields.get("pid"), int) else prefix.pid
+    local = as_rank(fields.get("local_rank"))
+    remember(places, rank, host, local, pid if isinstance(pid, int) else None)
+    device = fields.get("device")
+    if event.rule.tells == "identity" and isinstance(device, int):
+        places.device_of.setdefault(rank, device)
+    if prefix.actor is not None and prefix.pid is not None:
+        places.rank_of_actor.setdefault((prefix.actor, prefix.pid, prefix.ip or ""), rank)
+    ip = as_text(fields.get("ip"))
+    if ip and host:
+        places.host_of_ip.setdefault(ip, host)

@@ -1,0 +1,94 @@
+"""What is learnt of ranks, hosts and processes, and how the values of fields are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..events import Event, SourceEvents
+from ..identity import PathIdentity
+
+HERE = ("localhost", "127.0.0.1")  # every host calls itself so
+MAX_RANK = 1 << 20  # larger numbers are no ranks
+
+
+@dataclass(slots=True)
+class Places:
+    """Who is who, learnt from all sources."""
+
+    by_source: dict[str, PathIdentity] = field(default_factory=dict)
+    source_rank: dict[str, int] = field(default_factory=dict)
+    source_host: dict[str, str] = field(default_factory=dict)
+    rank_of_pid: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", pid)
+    rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
+    rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)
+    host_of: dict[int, str] = field(default_factory=dict)
+    local_of: dict[int, int] = field(default_factory=dict)
+    pid_of: dict[int, int] = field(default_factory=dict)
+    device_of: dict[int, int] = field(default_factory=dict)
+    hosts_seen: set[str] = field(default_factory=set)  # that some line's prefix names
+    host_of_ip: dict[str, str] = field(default_factory=dict)
+    device_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)  # (host or "", PCI address) -> GPU index
+    rank_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)
+    tasks_are_ranks: bool = True
+    world_size: int | None = None
+    world_from: str = ""
+    local_world: int | None = None
+    is_one_node: bool = False
+    has_actors: bool = False  # Ray gives each actor GPUs of its own, which count from 0 in every one
+
+
+def every_event(source: SourceEvents) -> Iterable[Event]:
+    yield from source.events
+    for first, last in source.progress.values():
+        yield first
+        if last is not first:
+            yield last
+
+
+def own_rank(event: Event, world_size: int | None) -> int | None:
+    """The global rank that an event's text states for its own speaker; in a smaller group it is another number."""
+    stated = event.fields.get("world_size")
+    if isinstance(stated, int) and world_size is not None and stated != world_size:
+        return None
+    if event.rule.tells == "identity" and stated is not None and stated == world_size:
+        return next((r for name in ("rank", "group_rank") if (r := as_rank(event.fields.get(name))) is not None), None)
+    if event.rule.tells in ("identity", "progress", "activity", "activity-end", "finished"):
+        return as_rank(event.fields.get("rank"))
+    return None
+
+
+def as_rank(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_RANK else None
+
+
+def as_text(value: object) -> str | None:
+    return str(value) if value else None
+
+
+def remember(places: Places, rank: int, host: str | None, local: int | None, pid: int | None) -> None:
+    if host and host not in HERE:
+        places.host_of.setdefault(rank, host)
+    if pid is not None:
+        places.rank_of_pid.setdefault((host or "", pid), rank)
+        places.rank_of_pid.setdefault(("", pid), rank)
+        places.pid_of.setdefault(rank, pid)
+    if local is not None:
+        places.local_of.setdefault(rank, local)
+        places.rank_of_local.setdefault((host or "", local), rank)
+
+
+def pci_address(text: object) -> str:
+    """Yield domain and bus of a PCI address in one form: `0000:9c:00`, `00000000:9C:00.0`, NCCL's `9c000`."""
+    parts = str(text).lower().split(":")
+    if len(parts) == 1:  # NCCL prints the bus id as one hexadecimal number: bus, device, function
+        number = int(parts[0], 16) if re.fullmatch(r"[0-9a-f]{4,12}", parts[0]) else 0
+        return f"{number >> 20:x}:{number >> 12 & 0xFF:02x}"
+    domain, bus = (parts[0], parts[1]) if len(parts) > 2 else ("0", parts[0])
+    return f"{domain.lstrip('0') or '0'}:{bus:>02}"
+
+
+def is_default_group(fields: dict[str, object]) -> bool:
+    pg = str(fields.get("pg", "0"))
+    return pg in ("0", "default_pg", "0(default_pg)", "None")

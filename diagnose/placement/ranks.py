@@ -1,0 +1,129 @@
+"""Gives an event its rank, host and process: the ways from what it says to a rank, the surest first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..events import Event, SourceEvents
+from ..identity import PathIdentity
+from ..lazy_pattern import lazy
+from .places import Places, as_rank, as_text, is_default_group, own_rank, pci_address
+
+WORDS = lazy(r"[\w.-]+")
+SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
+REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
+
+
+def place_event(places: Places, event: Event) -> None:
+    fields, prefix = event.fields, event.prefix
+    path = places.by_source.get(event.source, PathIdentity())
+    event.host = as_text(fields.get("host")) or prefix.host or prefix.pod or places.source_host.get(event.source)
+    event.host_from = (
+        "the line" if fields.get("host") or prefix.host else "the file's name or content" if event.host else ""
+    )
+    pid = fields.get("pid")
+    own = prefix.pid if prefix.pid is not None else _remote_pid(event)
+    event.pid = pid if isinstance(pid, int) else own if own is not None else path.pid
+    local = as_rank(fields.get("local_rank"))
+    known = (local, prefix.local_rank, path.local_rank, _spawned(event))
+    event.local_rank = next((x for x in known if x is not None), None)
+    for how, rank in _ranks_of(places, event, path):
+        if rank is not None:
+            event.rank, event.rank_from = rank, how
+            break
+    if event.rank is not None:
+        event.host = event.host if event.host_from == "the line" else places.host_of.get(event.rank, event.host)
+        if event.local_rank is None:
+            event.local_rank = places.local_of.get(event.rank)
+
+
+def place_kills(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """A log of the whole cluster (Slurm's controller, Kubernetes events) names the host of which it tells."""
+    hosts = set(places.source_host.values()) | set(places.host_of.values()) | places.hosts_seen
+    for event in (e for s in sources for e in s.events if e.rule.tells == "killed" and e.host is None):
+        named = hosts.intersection(WORDS.findall(event.raw))
+        if len(named) == 1:
+            event.host, event.host_from = named.pop(), "the message"
+
+
+def _remote_pid(event: Event) -> int | None:
+    """Ray's driver prints a worker's exception with the worker's process id: `ray::Trainer.step() (pid=28716, ip=…)`."""
+    if event.traceback is None:
+        return None
+    links = [event.traceback.message, *(link.message for link in event.traceback.links)]
+    return next((int(m[1]) for text in links if (m := REMOTE.search(text[:2000]))), None)
+
+
+def _spawned(event: Event) -> int | None:
+    """`torch.multiprocessing.spawn` numbers its processes by local rank."""
+    match = SPAWNED.search(event.traceback.message) if event.traceback else None
+    return int(match[1]) if match else None
+
+
+def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tuple[str, int | None]]:
+    """The ways to a rank, the surest first."""
+    fields, prefix = event.fields, event.prefix
+    host = event.host or ""
+    own = own_rank(event, places.world_size) if event.rule.tells == "identity" else as_rank(fields.get("rank"))
+    yield "the message", own
+    about_other = event.rule.tells in ("exit", "killed", "signal-sent") and fields.get("pid") is not None
+    pid = event.pid
+    if about_other and pid is not None:
+        yield "the process id", places.rank_of_pid.get((host, pid), places.rank_of_pid.get(("", pid)))
+    local_of_other = event.rule.tells == "exit" and fields.get("local_rank") is not None
+    if not about_other and not local_of_other:
+        yield "the line's prefix", prefix.rank
+        yield "the file", places.source_rank.get(event.source)
+    if pid is not None:
+        yield "the process id", places.rank_of_pid.get((host, pid))
+        if prefix.actor is None or prefix.ip is None:
+            yield "the process id", places.rank_of_pid.get(("", pid))
+    if not about_other and path.pid is not None:  # the message may tell of a child of the process whose file this is
+        yield "the file's process id", places.rank_of_pid.get((host, path.pid), places.rank_of_pid.get(("", path.pid)))
+    if prefix.actor is not None and prefix.pid is not None:
+        yield "the actor", places.rank_of_actor.get((prefix.actor, prefix.pid, prefix.ip or ""))
+    if about_other and event.rule.tells != "exit":
+        return
+    yield from _ranks_of_local(places, event, host)
+    yield from _ranks_of_gpu(places, event, host)
+    tasks = fields.get("ranks")  # of `srun: error: node7: task 3: Killed`
+    stated = as_rank(tasks[0] if isinstance(tasks, list) and len(tasks) == 1 else fields.get("task"))
+    task = stated if stated is not None else prefix.task if prefix.task is not None else path.task
+    if places.tasks_are_ranks:
+        yield "the task number", task
+    group = as_rank(fields.get("group_rank"))
+    yield "the rank in the process group", group if group is not None and is_default_group(fields) else None
+
+
+def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:
+    """A local rank leads to a rank where its host is known, or where one node is all there is."""
+    if event.rule.tells == "exit" and places.is_one_node and places.local_world == 1:
+        yield "the only process", 0
+    if event.local_rank is not None:
+        yield "the local rank on its host", places.rank_of_local.get((host, event.local_rank)) if host else None
+        yield "the other local ranks of its host", _counted_from(places, host, event.local_rank) if host else None
+        if places.is_one_node:
+            yield "the local rank on the only node", event.local_rank
+        elif not host:
+            yield "the local rank", places.rank_of_local.get(("", event.local_rank))
+
+
+def _counted_from(places: Places, host: str, local_rank: int) -> int | None:
+    """On one host ranks count on from the first one: another rank there, known with its local rank, tells the first."""
+    firsts = {rank - local for (h, local), rank in places.rank_of_local.items() if h == host}
+    first = next(iter(firsts)) if len(firsts) == 1 else -1
+    return first + local_rank if first >= 0 else None
+
+
+def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:
+    """A GPU's address or index leads to a rank where the logs tie them, or where one node is all there is."""
+    fields = event.fields
+    if fields.get("pci"):
+        pci = pci_address(fields["pci"])
+        yield "the GPU's PCI address", places.rank_of_pci.get((host, pci), places.rank_of_pci.get(("", pci)))
+        device = places.device_of_pci.get((host, pci), places.device_of_pci.get(("", pci)))
+    else:
+        device = as_rank(fields.get("device"))
+    if device is not None and event.role in ("cause", "confirmation") and not places.has_actors:
+        yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
+        yield "the GPU index on the only node", device if places.is_one_node else None

@@ -1,0 +1,88 @@
+"""How many ranks and nodes are there? Stated, computed from a collective, or counted."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from ..events import SourceEvents
+from ..lazy_pattern import lazy
+from ..prefixes import Prefix
+from .places import MAX_RANK, Places, as_text, every_event, is_default_group, own_rank
+
+
+def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | None) -> None:
+    stated = Counter[int]()
+    highest = -1
+    local: dict[str, set[int]] = defaultdict(set)
+    for source in sources:
+        path = places.by_source[source.name]
+        if path.local_rank is not None:
+            local[places.source_host.get(source.name, "")].add(path.local_rank)
+        for event in every_event(source):
+            size = event.fields.get("world_size")
+            if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
+                stated[size] += 1
+            highest = max([highest, *(r for r in (event.prefix.rank, own_rank(event, None)) if r is not None)])
+        highest = max([highest, *(x.prefix.rank for x in source.lines if x.prefix.rank is not None)])
+    if given:
+        places.world_size, places.world_from = given, "given"
+    elif stated and max(stated) > highest:
+        places.world_size, places.world_from = max(stated), "stated in the logs"  # smaller ones are groups
+    elif ratios := _gathered(sources):
+        places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
+    elif highest >= 0:
+        places.world_size, places.world_from = highest + 1, "highest rank seen"
+    hosts = set(places.source_host.values()) | {x.prefix.host for s in sources for x in s.lines if x.prefix.host}
+    named = {h for s in sources for e in s.events if e.rule.tells == "exit" and (h := as_text(e.fields.get("host")))}
+    hosts |= named if len(named) > 1 else set()  # one name may be another word for the host that is known
+    started = _ended_by_launcher(sources)
+    if places.world_from in ("", "highest rank seen") and started > highest + 1 and len(hosts) <= 1:
+        places.world_size, places.world_from = started, "processes that the launcher ended"
+    places.has_actors = any(_is_ray_actor(x.prefix) for s in sources for x in s.lines)
+    node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
+    counts = max((len(v) for v in local.values()), default=0) or started
+    places.local_world = counts or None
+    places.is_one_node = len(hosts) <= 1 and not node_ranks and _fits_one_node(places, counts)
+
+
+VLLM = lazy(r"APIServer|EngineCore|VllmWorker|Worker_(?:TP|PP|DP|EP)")  # vLLM labels its processes as Ray does actors
+
+
+def _is_ray_actor(prefix: Prefix) -> bool:
+    return prefix.actor is not None and not VLLM.match(prefix.actor)
+
+
+def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
+    """A launcher that cleans up names every process it started: those that it ends, and those that failed."""
+    most = 0
+    for source in sources:
+        ended = {e.fields.get("pid") for e in source.events if e.rule.tells == "signal-sent"}
+        failed = {e.fields.get("pid") for e in source.events if e.rule.tells == "exit"}
+        if ended - {None}:
+            most = max(most, len((ended | failed) - {None}))
+    return most
+
+
+GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_out", "numel_in"),
+           "_REDUCE_SCATTER_BASE": ("numel_in", "numel_out"), "REDUCE_SCATTER": ("numel_in", "numel_out")}  # fmt: skip
+
+
+def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
+    """A gather returns as many times its input as the default group has ranks."""
+    ratios: Counter[int] = Counter()
+    for event in (e for s in sources for e in s.events if e.rule.tells == "collective-timeout"):
+        large, small = (event.fields.get(name) for name in GATHERS.get(str(event.fields.get("op")), ("", "")))
+        group = event.fields.get("group_rank")
+        if not isinstance(large, int) or not isinstance(small, int) or not 0 < small < large or large % small:
+            continue
+        if event.prefix.rank in (None, group) and is_default_group(event.fields):
+            ratios[large // small] += 1
+    return ratios
+
+
+def _fits_one_node(places: Places, local_count: int) -> bool:
+    """Local rank equals global rank only where one node is all there is."""
+    if places.world_size is None or places.world_from != "stated in the logs":
+        return places.world_size is None or not local_count or places.world_size <= max(local_count, 8)
+    return places.world_size <= max(local_count, 1) if local_count else places.world_size <= 8

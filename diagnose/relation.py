@@ -1,0 +1,133 @@
+"""Who explains whom: gives every suspect the stronger ones that began before it, can reach it, and have a cause that fits.
+
+An edge from A to B needs: A's cause explains B's cause, A can reach B, and A did not begin after B (within what the
+clocks can tell). Causes may explain each other both ways; of two events that do, the more direct one stands.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from .attempts import FAILING, is_terminated
+from .catalogue import Catalogue
+from .clocks import UNALIGNED_S
+from .job import Job
+from .rule import Explains
+from .suspects import Suspect
+
+ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
+DEATH_S = 60.0  # within which a launcher sees that a process has died
+CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
+
+
+class Relation:
+    """Looks up explainers by cause and place, so that the cost is near-linear in ranks."""
+
+    def __init__(self, job: Job, catalogue: Catalogue, suspects: Sequence[Suspect]) -> None:
+        self._job, self._catalogue, self._suspects = job, catalogue, suspects
+        self._by_cause: dict[str, list[Suspect]] = defaultdict(list)
+        self._at_rank: dict[tuple[str, int | None], list[Suspect]] = defaultdict(list)
+        self._at_host: dict[tuple[str, str | None], list[Suspect]] = defaultdict(list)
+        for s in suspects:
+            self._by_cause[s.cause].append(s)
+            self._at_rank[s.cause, s.rank].append(s)
+            self._at_host[s.cause, s.host].append(s)
+        for group in self._by_cause.values():
+            group.sort(key=lambda s: s.onset if s.onset is not None else float("inf"))
+        self._links = {(a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))}
+
+    def explain(self) -> None:
+        """Fill in `explained_by` of every suspect: the strongest few that beat it."""
+        for s in self._suspects:
+            for cause in self._by_cause:
+                for link in self._links.get((cause, s.cause), ()):
+                    winner = next((t for t in self._reaching(link, cause, s) if t is not s and self._beats(t, s)), None)
+                    if winner is not None and winner not in s.explained_by:
+                        s.explained_by.append(winner)
+
+    def _reaching(self, link: Explains, cause: str, s: Suspect) -> Iterable[Suspect]:
+        if link.where == "same-rank" and s.rank is not None:
+            return [*self._at_rank[cause, s.rank], *self._at_rank[cause, None]]
+        if link.where == "same-host" and s.host is not None:
+            return [*self._at_host[cause, s.host], *self._at_host[cause, None]]
+        return self._by_cause[cause][:64]
+
+    def _beats(self, t: Suspect, s: Suspect) -> bool:
+        """Whether t explains s, and not s t rather."""
+        if s.direct and not t.direct:
+            return False
+        if _is_drawn_from(s, t) or _is_drawn_from(t, s):
+            return _is_drawn_from(t, s)
+        if t.is_echo and not s.is_echo and (s.cause != "process.exit-code" or s.finding is not None):
+            return False
+        asked = (t.finding and t.finding.question, s.finding and s.finding.question)
+        if set(asked) == {"silent_exit", "lost_peers"}:
+            return asked[0] == "silent_exit"  # the peer that they lost is the one that left
+        if self._is_death(t, s) or self._is_death(s, t):
+            return self._is_death(t, s)
+        order = self._order(t, s)
+        if order > 0 and not self._is_certificate(t, s):
+            return False
+        if not self._links.get((s.cause, t.cause)) or (order < 0 and self._waited_before(t, s)):
+            return True
+        ours, theirs = self._weight(t), self._weight(s)
+        return ours > theirs if ours != theirs else order < 0
+
+    def _waited_before(self, t: Suspect, s: Suspect) -> bool:
+        """Whether t is a wait that had run out, after all its time, before s was said: nothing then made it wait."""
+        waited = t.first is not None and t.first.rule.tells == "collective-timeout" and t.first.fields.get("ran_ms")
+        return bool(waited) and not self._is_certificate(s, t)
+
+    def _is_death(self, t: Suspect, s: Suspect) -> bool:
+        """Whether t says that the rank died which, says s, the others began to wait for at that moment."""
+        if t.first is None or t.first.rule.tells != "exit" or not t.direct or not self._job.is_heard(t.rank):
+            return False
+        if t.rank != s.rank or s.finding is None or s.finding.question != "absent" or is_terminated(t.first):
+            return False
+        if t.onset is not None and s.onset is not None and t.first.has_own_time:
+            waiting = next((x.event for x in reversed(s.finding.exhibits) if x.event is not None), t.first)
+            apart_s, slack_s = abs(t.onset - s.onset), self._job.clocks.uncertainty_s(t.first, waiting)
+            if slack_s < UNALIGNED_S or apart_s < ANOTHER_ZONE_S:
+                return apart_s < max(DEATH_S, slack_s)
+        return self._is_first_found_dead(t)
+
+    def _is_first_found_dead(self, t: Suspect) -> bool:
+        """Whether its launcher found no other process dead before, those aside that it ended itself."""
+        ended = {e.rank for e in self._job.telling("signal-sent")}
+        ends = [e for e in self._job.telling("exit") if t.first is not None and e.source == t.first.source]
+        ends = [e for e in ends if e.role in FAILING and not is_terminated(e) and e.rank not in ended]
+        return bool(ends) and min(ends, key=lambda e: e.line or 0).rank == t.rank
+
+    def _weight(self, s: Suspect) -> tuple[bool, int, bool]:
+        return (not self._catalogue.causes[s.cause].broad, s.direct, s.specific)
+
+    def _is_certificate(self, t: Suspect, s: Suspect) -> bool:
+        """The kernel, the scheduler or a monitor may say last what began first."""
+        if not self._catalogue.causes[t.cause].told_late:
+            return False
+        return t.onset is None or s.onset is None or t.onset - s.onset < CERTIFICATE_S
+
+    def _order(self, t: Suspect, s: Suspect) -> int:
+        """-1: t began first, 1: s did, 0: not known."""
+        a, b = t.first, s.first
+        if a is not None and b is not None and a.source == b.source and not _tell_time(t, s):
+            return 0 if a.line == b.line else -1 if (a.line or 0) < (b.line or 0) else 1
+        if t.onset is None or s.onset is None or a is None or b is None:
+            return 0
+        slack = self._job.clocks.uncertainty_s(a, b)
+        if t.onset < s.onset - slack and a.has_own_time:
+            return -1
+        return 1 if s.onset < t.onset - slack and b.has_own_time else 0
+
+
+def _is_drawn_from(t: Suspect, s: Suspect) -> bool:
+    """Whether t is what all the lines of s together come to."""
+    reads = t.finding.reads if t.finding is not None and t.finding.certainty == "certain" else ()
+    return s.finding is None and bool(reads) and all(e.rule.tells in reads for e in s.events)
+
+
+def _tell_time(t: Suspect, s: Suspect) -> bool:
+    """Whether the times of two lines of one file order them; two that were taken from lines nearby do not."""
+    borrowed = t.first is not None and s.first is not None and not t.first.has_own_time and not s.first.has_own_time
+    return t.onset is not None and s.onset is not None and not borrowed

@@ -1,0 +1,110 @@
+"""What a launcher answered by starting anew, where no line says that it did.
+
+It ends the processes that are left, and starts all again. That it ended them is printed; that the job went on shows in
+what comes later: steps, births, further ends, or, of torchrun, that no summary was ever printed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from .attempts import FAILING, NUMBERED
+from .clocks import SAME_CLOCK_S
+from .events import Event
+
+if TYPE_CHECKING:
+    from .job import Job
+
+HISTORY_S = 120.0  # longer than ranks go on after one of them has died
+LATE_LINES = 60  # more than what is printed late
+ENDING_S = 30.0  # within which what was ended with the others still prints
+
+
+def restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> list[Event]:
+    """Ends of processes that a launcher answered by starting anew: it had ended the others too, and yet the job went on."""
+    sent = [e for e in job.events if e.rule.tells == "signal-sent" and e.fields.get("pid") is not None]
+    ended = {(e.source, e.host) for e in sent}
+    exits = [e for e in job.events if e.rule.tells == "exit" and e.role in FAILING and e.fields.get("pid") is not None]
+    exits = [*(e for e in exits if (e.source, e.host) in ended), *sent]
+    unending = _without_summary(job)
+    last_exit_s: dict[tuple[str, str | None, str], float] = {}
+    for e in exits:
+        if e.time:
+            key = (e.source, e.host, e.rule.id)
+            last_exit_s[key] = max(last_exit_s.get(key, e.time), e.time)
+    of_host: dict[str, list[Event]] = {}
+    for sign in signs:
+        of_host.setdefault(sign.host or "", []).append(sign)
+    born: dict[tuple[str, str | None], list[int]] = {}
+    for birth in births:
+        born.setdefault((birth.source, birth.host), []).append(birth.line or 0)
+    last_but_one = {place: sorted(lines)[-2] for place, lines in born.items() if len(lines) > 1}
+    return [
+        e
+        for e in exits
+        if e.source in unending
+        or _has_later_exit(job, e, last_exit_s)
+        or last_but_one.get((e.source, e.host), 0) > (e.end_line or 0)
+        or any(_goes_on(e, x) for x in _signs(e, signs, of_host))
+    ]
+
+
+def _without_summary(job: Job) -> set[str]:
+    """Logs of agents that, where folders tell of a later attempt, never print the summary with which torchrun gives up."""
+    paths = job.places.by_source
+    if not any(path.attempt for path in paths.values() if path.kind in NUMBERED):
+        return set()
+    ends = [e for e in job.events if e.rule.tells in ("exit", "signal-sent") and e.fields.get("pid") is not None]
+    ends = [e for e in ends if paths[e.source].kind not in NUMBERED]
+    gave_up = {e.source for e in ends if e.fields.get("time") is not None}
+    gave_up |= {e.source for e in job.events if e.rule.tells == "signal-received"}
+    return {e.source for e in ends} - gave_up
+
+
+def _signs(event: Event, signs: Sequence[Event], of_host: dict[str, list[Event]]) -> Sequence[Event]:
+    """Those that may be of the event's host."""
+    return [*of_host.get(event.host, ()), *of_host.get("", ())] if event.host else signs
+
+
+def _has_later_exit(job: Job, event: Event, last_exit_s: dict[tuple[str, str | None, str], float]) -> bool:
+    if not event.time or (event.host is None and len(job.hosts) > 1):
+        return False
+    return last_exit_s[event.source, event.host, event.rule.id] > event.time + HISTORY_S
+
+
+def _goes_on(event: Event, sign: Event) -> bool:
+    """Whether a step of training is printed so much later that it is not of the processes which were ended."""
+    if sign.attempt < event.attempt or (sign.host and event.host and sign.host != event.host):
+        return False
+    if event.time is not None and sign.time is not None and sign.prefix.stamp is not None:
+        return sign.time > event.time + HISTORY_S
+    return sign.source == event.source and (sign.line or 0) > (event.end_line or 0) + LATE_LINES
+
+
+def before(job: Job, restarted: Sequence[Event]) -> Callable[[Event], bool]:
+    """The question whether an event belongs to what was restarted."""
+    lines: dict[tuple[str, str | None], int] = {}
+    last: dict[str | None, Event] = {}  # of each host, and of all
+    for end in restarted:
+        place = (end.source, end.host)
+        lines[place] = max(lines.get(place, 0), end.line or 0)
+        for host in (end.host, None) if end.time is not None else ():
+            if host not in last or (end.time or 0.0) > (last[host].time or 0.0):
+                last[host] = end
+
+    def is_before(event: Event) -> bool:
+        line = lines.get((event.source, event.host))
+        if line is not None:
+            return (event.line or 0) <= line or _is_soon_after(event, last[event.host], SAME_CLOCK_S)
+        end = last.get(event.host, last.get(None))
+        return end is not None and _is_soon_after(event, end, job.clocks.uncertainty_s(event, end))
+
+    return is_before
+
+
+def _is_soon_after(event: Event, end: Event, slack_s: float) -> bool:
+    """Whether it was printed before what ended the attempt, or so soon after that a process ended with it says it."""
+    if event.prefix.stamp is None or event.time is None or end.time is None:
+        return False
+    return event.time <= end.time + ENDING_S - (slack_s if slack_s > SAME_CLOCK_S else 0.0)

@@ -1,0 +1,118 @@
+"""Which errors the job outlived: what ended an earlier attempt is history, and what a rank went on after was survived.
+
+Neither is why the job is dead now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .attempts import FAILING, is_numbered, numbered_sources
+from .events import Event, SourceEvents
+from .restarts import HISTORY_S, before, restarted
+
+if TYPE_CHECKING:
+    from .job import Job
+
+REDRAW_LINES, REDRAW_UPDATES = 60, 4
+BUFFERED_S = 3.0
+
+
+def set_aside(job: Job) -> None:
+    """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
+    signs = [e for s in job.sources for _, e in s.progress.values()]
+    latest_s = max((e.time for e in signs if e.time is not None and e.prefix.stamp is not None), default=None)
+    finished = [e for e in job.events if e.rule.tells == "finished"]
+    births = [e for e in job.events if e.rule.tells == "identity" and e.rank is not None]
+    lives: dict[tuple[str, int | None], tuple[Event, Event]] = {}  # the first and the last birth
+    for birth in births:
+        place = (birth.source, birth.rank)
+        first = lives[place][0] if place in lives else birth
+        lives[place] = (first if first.pid is not None else birth, birth)
+    starts: dict[tuple[str, int | None], dict[str, list[int]]] = {}
+    for birth in births:
+        starts.setdefault((birth.source, birth.rank), {}).setdefault(birth.rule.id, []).append(birth.line or 0)
+    numbered = numbered_sources(job)
+    is_before = before(job, restarted(job, signs, births))
+    sources = {s.name: s for s in job.sources}
+    for event in job.events:
+        fails = event.role in FAILING
+        is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
+        is_other = event.attempt != job.attempt and is_numbered(numbered, event)
+        if is_other or is_history or is_before(event):
+            job.earlier.append(event)
+        elif fails and (
+            _survived(job, event, sources)
+            or _is_born_after(lives.get((event.source, event.rank)), event)
+            or _is_born_again(starts.get((event.source, event.rank), {}), event)
+        ):
+            job.survived.append(event)
+
+
+def _is_born_after(births: tuple[Event, Event] | None, event: Event) -> bool:
+    """Whether the rank says who it is, as a process does once when it starts, after this error."""
+    if births is None:
+        return False
+    first, birth = births
+    if first.pid != birth.pid and (first.line or 0) < (event.line or 0) and (birth.line or 0) > (event.end_line or 0):
+        return first.pid is not None and birth.pid is not None
+    if birth.time is None or birth.prefix.stamp is None or event.time is None:
+        return False
+    return (birth.line or 0) > (event.end_line or 0) and birth.time > event.time + BUFFERED_S
+
+
+def _is_born_again(starts: dict[str, list[int]], event: Event) -> bool:
+    """Whether the rank says once more, in the same words as before the exception that ended it, who it is."""
+    if event.traceback is None:
+        return False
+    return any(min(at) < (event.line or 0) and max(at) > (event.end_line or 0) for at in starts.values())
+
+
+def _is_history(job: Job, event: Event, latest_s: float | None) -> bool:
+    """What ended the whole job, or a host, is history once ranks make progress again, at `latest_s` at last."""
+    stated = event.prefix.stamp is not None or event.fields.get("time") is not None
+    if event.rank is not None or event.time is None or not stated or latest_s is None:
+        return False
+    return latest_s > event.time + max(HISTORY_S, job.clocks.spread_s.get(event.host or "", HISTORY_S))
+
+
+def _finished_after(job: Job, event: Event, finished: Sequence[Event]) -> bool:
+    """Whether the run says later that it is done."""
+    for end in finished:
+        if end.attempt < event.attempt:
+            continue
+        if end.source == event.source:
+            if (end.line or 0) > (event.end_line or 0):
+                return True
+        elif end.prefix.stamp is None or event.prefix.stamp is None or not end.time or not event.time:
+            continue
+        elif end.time > event.time + max(HISTORY_S, job.clocks.uncertainty_s(end, event)):
+            return True
+    return False
+
+
+def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
+    """Whether the same rank made progress after this error, in the same file or by the clock."""
+    if event.rank is None:
+        return False
+    info = job.ranks.get(event.rank)
+    sign = info.last_sign if info else None
+    if sign is None or sign.attempt < event.attempt:
+        return False
+    if sign.source == event.source:
+        return (sign.line or 0) > (event.end_line or 0) and not _is_late_print(sources[sign.source], sign, event)
+    if event.prefix.stamp is None or sign.prefix.stamp is None:  # a time taken from a line nearby orders no two files
+        return False
+    same_host = sign.host == event.host
+    return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
+
+
+def _is_late_print(source: SourceEvents, sign: Event, event: Event) -> bool:
+    """Output that was buffered comes after the error, and a bar is drawn once more when its process leaves."""
+    if (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES:
+        return False
+    if "%|" not in sign.raw:
+        known = sign.prefix.stamp is not None and sign.time is not None and event.time is not None
+        return not known or (sign.time or 0.0) <= (event.time or 0.0) + BUFFERED_S
+    return sum(x.number == sign.line and "%|" in x.raw for x in source.lines) < REDRAW_UPDATES
