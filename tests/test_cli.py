@@ -12,7 +12,7 @@ import pytest
 
 from diagnose import cli
 
-from .command_line import HEALTHY, OOM, tell
+from .command_line import FIXTURES, HEALTHY, OOM, tell
 
 TOOL = [sys.executable, "-m", "diagnose"]
 
@@ -297,11 +297,17 @@ def test_healthy_logs_and_sources_leave_with_zero():
     assert [0, 0] == [tell(HEALTHY).code, tell(Path(cli.__file__).parent).code]
 
 
-def test_case_packs_what_can_be_diagnosed_again(tmp_path):
-    packed = tmp_path / "case.tar.gz"
-    tell("case", OOM, "-o", packed)
+@pytest.mark.parametrize(
+    "fixture", ["cuda-oom-one-rank", "recorder-size-mismatch", "hang-one-rank-elsewhere", "two-nodes-one-exception"]
+)
+def test_case_packs_what_gets_the_same_verdict_again(tmp_path, fixture):
+    """Lines, flight recorders' dumps, stacks, and several nodes."""
 
-    report = json.loads(tell(packed, "--format", "json").out)
+    def verdict(path):
+        found = json.loads(tell(path, "--format", "json").out)["diagnosis"]
+        return found["cause"], [c["rank"] for c in found["culprits"]]
 
-    assert "memory.cuda-oom" == report["diagnosis"]["cause"]
-    assert [2] == [c["rank"] for c in report["diagnosis"]["culprits"]]
+    logs = FIXTURES / fixture / "logs"
+    tell("case", logs, "-o", tmp_path / "case.tar.gz")
+
+    assert verdict(logs) == verdict(tmp_path / "case.tar.gz")

@@ -13,7 +13,7 @@ import tarfile
 
 from ..redaction import redact_text
 from ..report import Report
-from ..scan import Scan
+from ..scan import Scan, SourceScan, scan_to_json
 
 TRUTH = """\
 id: my-case
@@ -31,6 +31,8 @@ origin: {origin}
 def pack_case(scan: Scan, report: Report) -> bytes:
     """Yield the archive."""
     files = {f"case/logs/{name}": text for name, text in _logs(scan).items()}
+    if scan.dumps:
+        files["case/logs/recorder.scan.json"] = _dumps(scan)
     found = report.diagnosis
     said = f"{found.cause} ({found.certainty}) on ranks {[c.rank for c in found.culprits]}" if found else report.outcome
     files["case/truth.yaml"] = TRUTH.format(origin="a real job, redacted and trimmed by `diagnose case`", said=said)
@@ -54,6 +56,12 @@ def _logs(scan: Scan) -> dict[str, str]:
             inside = posixpath.relpath(name, root) if root not in ("", ".") else name.lstrip("/")
             logs[inside.replace("../", "") or "log.txt"] = redact_text(_trimmed(kept), privacy=True)
     return logs
+
+
+def _dumps(scan: Scan) -> str:
+    """The flight recorders' dumps as a saved scan, which is an input too: as pickles they could not be redacted."""
+    sources = {s.name: SourceScan(s.name, s.kind) for s in scan.sources.values() if s.kind == "recorder"}
+    return redact_text(scan_to_json(Scan(sources, scan.catalogue, dumps=scan.dumps)), privacy=True)
 
 
 def _trimmed(kept: dict[int, str]) -> str:
