@@ -95,3 +95,11 @@ def test_a_directive_of_a_documentation_page_shows_what_could_be_printed() -> No
 
     assert diagnose(Text(page, name="conflicts.md")).diagnosis is None
     assert diagnose(Text(page.replace("{pip-cli}", "text"), name="issue.md")).diagnosis is not None
+
+
+def test_a_page_with_front_matter_is_documentation() -> None:
+    paste = "# It fails\n\nThis is what I get:\n\n```\nRuntimeError: CUDA error: out of memory\n```\n"
+    page = f'---\ntitle: "Installation"\ntags: start\n---\n\n{paste}'
+
+    assert kind_of(page.encode(), "advanced-install.md")[0] == "prose"
+    assert kind_of(paste.encode(), "issue.md")[0] == "markdown"

@@ -110,6 +110,7 @@ _CONTEXT = frozenset(
         ".properties",
     ]
 )
+_FRONT_MATTER = lazy(rb"---\r?\n(?:[\w-]{1,40}:[^\n]{0,300}\n){1,40}---\s")  # Jekyll, Hugo, Docusaurus; no issue begins so
 # `kubectl get pod -o yaml|json` is a report of what happened (`reason: OOMKilled`), not a configuration.
 _KUBERNETES = lazy(rb"(?m)^ {0,8}\"?kind\"?: ?\"?(?:Pod|Event|Node|List|PodList|EventList|NodeList)\b")
 _JSON_LOG = lazy(rb"\s{0,16}\{[^\n]{0,4000}\"(?:log|message|msg|MESSAGE|line|text|event)\" ?: ?(?:\"|\[\d)")
@@ -169,7 +170,6 @@ def encoding_of(head: bytes) -> Encoding:
         return "utf-16-be"
     return "utf-8"
 
-
 def kind_of(head: bytes, name: str) -> tuple[Kind, str | None]:
     """Gives the kind of a decoded stream and, when it is not to be read, the reason."""
     special = _dump_kind(head, name)
@@ -186,10 +186,16 @@ def kind_of(head: bytes, name: str) -> tuple[Kind, str | None]:
     if suffix in (".yaml", ".yml") and _RULE.match(head):
         return "code", "a rule of a catalogue: messages in it were not printed by a run"
     if suffix in _MARKDOWN:
-        return "markdown", None
+        return _markdown_kind(head)
     if suffix in _CONTEXT and not (_KUBERNETES.search(head) or _JSON_LOG.match(head)):
         return "context", None
     return "text", None
+
+
+def _markdown_kind(head: bytes) -> tuple[Kind, str | None]:
+    if _FRONT_MATTER.match(head):
+        return "prose", "a page of a documentation: it only speaks about messages"
+    return "markdown", None
 
 
 def _dump_kind(head: bytes, name: str) -> Kind | None:
