@@ -170,6 +170,7 @@ def encoding_of(head: bytes) -> Encoding:
         return "utf-16-be"
     return "utf-8"
 
+
 def kind_of(head: bytes, name: str) -> tuple[Kind, str | None]:
     """Gives the kind of a decoded stream and, when it is not to be read, the reason."""
     special = _dump_kind(head, name)
