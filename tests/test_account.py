@@ -90,3 +90,7 @@ def test_where_every_rank_differs_none_is_the_usual_one():
 def test_sizes_are_shown_where_they_differ():
     page = render(on("incidents-5-trl-hang"), "terminal", width=80)
     assert "127,742,976 → 510,971,904" in page
+
+
+def test_a_bug_of_a_library_is_no_ranks_fault():
+    assert "none: what is installed is at fault" in render(on("incidents-5-trl-hang"), "terminal")

@@ -25,7 +25,7 @@ from ..report import (
     Symptom,
     TimelineEntry,
 )
-from ..words.language import Say
+from ..words.language import Say, knows
 from ..words.phrases import byte_size, clock, common_folder, duration, one_day, place, value_text, who
 from ..words.printable import clip, one_line, sentence
 from .evidence import EvidenceView, join_neighbours, view_evidence
@@ -128,7 +128,8 @@ class _Builder:
         ranks, world = self._report.ranks, self._report.facts.get("world_size")
         whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
         alike = whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks)
-        return self._say("all-alike", n=len(ranks)) if alike else self._say("nobody")
+        key = f"nobody-{found.cause.partition('.')[0]}"
+        return self._say("all-alike", n=len(ranks)) if alike else self._say(key if knows(key) else "nobody")
 
     def remedy(self, found: Diagnosis | None) -> Cut[StepView]:
         steps = found.remedy if found else ()

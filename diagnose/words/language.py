@@ -40,6 +40,8 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "culprit": ("Culprit", "故障源"),
     "culprits": ("Culprits", "故障源"),
     "nobody": ("no single rank or host is at fault, or none can be told", "没有单个 rank 或主机出错，或无法判断"),
+    "nobody-config": ("none: the configuration is at fault, no rank or host", "无：问题在配置，不在任何 rank 或主机"),
+    "nobody-software": ("none: what is installed is at fault, no rank or host", "无：问题在所装软件，不在任何 rank 或主机"),
     "all-alike": ("none: all {n:,} ranks fail alike", "无：全部 {n:,} 个 rank 的错误相同"),
     "owner": ("Owner", "归属"),
     "restart": ("Restart", "重启"),
