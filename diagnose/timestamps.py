@@ -137,7 +137,7 @@ def _boot(form: str, match: re.Match[str], end: int) -> Stamp | None:
 _CLOCK = r"(?P<h>[01]\d|2[0-3]):(?P<mi>[0-5]\d):(?P<s>[0-5]\d|60)(?!\d)"
 _FRACTION = r"(?:[.,](?P<f>\d{1,9})(?!\d))?"
 _ISO = (
-    r"(\d{4})[-/](\d\d?)[-/](\d\d?)[T _:-]([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d|60)(?!\d)(?:[.,](\d{1,9})(?!\d))?"
+    r"(\d{4})[-/](\d\d?)[-/](\d\d?)(?:[T _:-]|,\ )([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d|60)(?!\d)(?:[.,](\d{1,9})(?!\d))?"
     r"(Z\b|[+-]\d\d:?\d\d\b|\ UTC\b|\ [+-]\d{4}\b)?"
 )
 _MONTH = r"(?P<mo>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"

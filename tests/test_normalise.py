@@ -91,6 +91,15 @@ def test_other_text_is_left_alone(line):
             "[pod/p/c] CUDA error",
         ),
         (
+            {"textPayload": "CUDA error\n", "resource": {"type": "k8s_container", "labels": {"pod_name": "p"}},
+             "timestamp": "2026-03-18T05:25:01.1Z", "severity": "ERROR"},
+            "2026-03-18T05:25:01.1Z [pod/p/main] ERROR CUDA error",
+        ),
+        (
+            {"jsonPayload": {"message": "CUDA error", "pid": 7}, "timestamp": "2026-03-18T05:25:01Z"},
+            "2026-03-18T05:25:01Z CUDA error",
+        ),
+        (
             {"MESSAGE": "Out of memory: Killed process 7", "_HOSTNAME": "n7", "SYSLOG_IDENTIFIER": "kernel",
              "__REALTIME_TIMESTAMP": "1763600000123456"},
             "2025-11-20T00:53:20.123456+00:00 n7 kernel: Out of memory: Killed process 7",

@@ -9,6 +9,7 @@ In: a line that begins with `{`. Out: its text, or None when it is not a log lin
     Ray events   {"message":"text","host_name":"h","pid":"7","label":"L",…}      2026-…+00:00 h GCS[7]: text [L]
     loggers      {"ts":"2026-…Z","level":"error","msg":"text","exc_info":"…"}    2026-…Z ERROR text
     torchelastic {"message":{"message":"…","extraInfo":{"py_callstack":"text","timestamp":"17…"}}}  2026-…+00:00 text
+    Google Cloud {"textPayload":"text","resource":{"labels":{"pod_name":"p"}}}     [pod/p/main] text
     of a rank    {"ts":"2026-…Z","level":"error","msg":"text","rank":3}          2026-…Z ERROR [rank3]: text
 """
 
@@ -23,7 +24,7 @@ from typing import Any, NamedTuple
 MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON
 
 _TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text")
-_HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text)"')
+_HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload)"')
 _TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date")
 _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
 _HOST_KEYS = ("host_name", "source_hostname", "hostname", "hostName")
@@ -56,6 +57,7 @@ def undress_json(line: bytes) -> Written | None:
         return None
     if not isinstance(record, dict):
         return None
+    record = _of_google(record)
     if "MESSAGE" in record:
         return _journald(record)
     if (elastic := _elastic(record)) is not None:
@@ -64,6 +66,17 @@ def undress_json(line: bytes) -> Written | None:
     if key is None:
         return None
     return _written(record, key)
+
+
+def _of_google(record: dict[str, Any]) -> dict[str, Any]:
+    """An entry of Google Cloud's log as the record of a container's line; any other record as it is."""
+    payload, resource = record.get("jsonPayload"), record.get("resource")
+    text = payload.get("message") if isinstance(payload, dict) else record.get("textPayload")
+    if not isinstance(text, str):
+        return record
+    labels = resource.get("labels") if isinstance(resource, dict) else None
+    kept: dict[str, Any] = {key: record[key] for key in ("timestamp", "severity") if key in record}
+    return {"message": text.rstrip("\n"), "labels": labels, **kept}
 
 
 def _written(record: dict[str, Any], key: str) -> Written | None:
