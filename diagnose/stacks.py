@@ -77,6 +77,7 @@ class _Reader:
         self._speaker = speaker
         self._head: ProcessHead | None = None
         self._threads: list[_OpenThread] = []
+        self._seen: set[str] = set()  # their ids: the first one to come again begins the next dump
         self._line = self._end_line = 0
         self._noise = 0
         self._rank: int | None = None
@@ -116,14 +117,14 @@ class _Reader:
             self._head, self._line = ProcessHead(thread.form), line.number
             self._place(line)
         self._threads.append(_OpenThread(thread))
+        self._seen.add(thread.thread_id)
         self._end_line, self._noise = line.number, 0
 
     def _fits(self, thread: ThreadHead) -> bool:
         """Say whether a thread belongs to the open dump; faulthandler's current thread is its last."""
         if self._head is None or thread.form.partition("-")[0] != self._head.form.partition("-")[0]:
             return thread.form == "py-spy" and self._head is not None and self._head.form == "py-spy"
-        seen = {t.head.thread_id for t in self._threads}
-        return not self._threads or (bool(thread.thread_id) and thread.thread_id not in seen)
+        return not self._threads or (bool(thread.thread_id) and thread.thread_id not in self._seen)
 
     def _place(self, line: Line) -> None:
         rank, number = self._heading
@@ -191,7 +192,7 @@ class _Reader:
         """End the open dump, if it has any frame or says why the process died."""
         head, threads = self._head, with_main([t.close() for t in self._threads])
         pids = [t.head.pid for t in self._threads if t.head.pid is not None]
-        self._head, self._threads = None, []
+        self._head, self._threads, self._seen = None, [], set()
         if head is None or not (threads or (head.form == "faulthandler" and head.reason)):
             return
         pid = head.pid if head.pid is not None else next(iter(pids), None)

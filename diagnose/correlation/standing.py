@@ -30,12 +30,13 @@ def placed_stacks(job: Job) -> list[Placed]:
     """Yield every dump of a live process with the rank it belongs to, or a label where no rank is known."""
     found: list[Placed] = []
     for source in job.sources:
+        only = _only_rank(source) if source.stacks else None
         for dump in source.stacks:
             rank = dump.rank if dump.rank is not None else job.places.source_rank.get(source.name)
             if rank is None and dump.pid is not None:
                 host = job.places.source_host.get(source.name, "")
                 rank = job.places.rank_of_pid.get((host, dump.pid), job.places.rank_of_pid.get(("", dump.pid)))
-            rank = rank if rank is not None else _only_rank(source)
+            rank = rank if rank is not None else only
             found.append((rank if rank is not None else f"{source.name}:{_process(dump)}", source.name, dump))
     return found
 
