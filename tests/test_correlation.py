@@ -39,6 +39,17 @@ def test_other_operation_at_the_same_number_is_a_desync_of_the_minority(tmp_path
     assert ("collective.desync", [3]) == (cause(report), culprits(report))
 
 
+def test_every_size_is_told_with_its_own_ranks(tmp_path: Path) -> None:
+    sizes = [10, 20, 30, 30]
+
+    report = told(tmp_path, {f"rank_{r}.log": alive(r) + watchdog(r, numel=n) for r, n in enumerate(sizes)})
+
+    assert report.diagnosis is not None
+    assert "rank 0 issued ALLREDUCE of 10 elements, rank 1 ALLREDUCE of 20 elements, ranks 2-3 ALLREDUCE of 30 elements" in (
+        report.diagnosis.summary
+    )
+
+
 def test_other_size_at_the_same_number_is_a_shape_mismatch(tmp_path: Path) -> None:
     logs = {f"rank_{r}.log": alive(r) + watchdog(r, numel=8192 if r == 6 else 4096) for r in range(8)}
 

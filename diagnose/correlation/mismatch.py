@@ -16,6 +16,7 @@ from ..job import Job
 from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
+MAX_TOLD = 4  # groups of ranks that a sentence names
 # Operations in which every rank passes the same number of elements; in the others sizes differ by right.
 EQUAL_SIZES = {"ALLREDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE", "BROADCAST", "ALLGATHER", "REDUCE_SCATTER"}
 
@@ -56,8 +57,11 @@ def _minority(table: GroupTable, here: list[Stuck], field: str, cause: str) -> F
     others = [s for _, members in groups[1:] for s in members]
     even = len(groups[1][1]) == len(crowd)
     first, usual = others[0], crowd[0]
-    why = f"At number {first.seq} {_ranks(others)} issued {_call(first)}, {_ranks(crowd)} {_call(usual)}."
-    shown = (Exhibit.of_event(first.event), Exhibit.of_event(usual.event))
+    told = [members for _, members in (*groups[1:MAX_TOLD], groups[0])]
+    said = [f"{_ranks(members)} {_call(members[0])}" for members in told[1:]]
+    more = f", and {len(groups) - len(told)} more" if len(groups) > len(told) else ""
+    why = f"At number {first.seq} {_ranks(told[0])} issued {_call(told[0][0])}, {', '.join(said)}{more}."
+    shown = tuple(Exhibit.of_event(members[0].event) for members in told)
     ranks = () if even else tuple(sorted(s.rank for s in others))
     fields = {"seq": first.seq, "op": first.op, "other_op": usual.op, "common": common}
     return Finding(
