@@ -13,7 +13,7 @@ from diagnose.prefix_tables.launchers import LAUNCHERS
 from diagnose.prefix_tables.loggers import LOGGERS
 from diagnose.prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, SPEAKER
 from diagnose.prefix_tables.ranks import RANKS
-from diagnose.prefix_tables.row import Row
+from diagnose.prefix_tables.row import SEVERITIES, Row
 from diagnose.prefix_tables.stamped import AFTER_STAMP
 from diagnose.timestamps import Stamp, read_stamp
 
@@ -25,20 +25,6 @@ _MAX_SHAPES = 4_000  # of line starts whose speaker's place is remembered
 _ANY_DIGIT = bytes(ord("0") if chr(n) in "123456789" else n for n in range(256))
 _SPANS: dict[bytes, list[tuple[int, int]]] = {}
 _MAX_GLUED = 100  # in one piece between carriage returns
-_SEVERITIES = {
-    "CRITICAL": "F",
-    "FATAL": "F",
-    "ABORT": "F",
-    "C": "F",
-    "NOTICE": "I",
-    "SUCCESS": "I",
-    "SUCC": "I",
-    "VINFO": "I",
-    "VERSION": "I",
-    "CALL": "D",
-    "TRACE": "D",
-    "V": "D",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +75,7 @@ _Entry = tuple[Row, "re.Pattern[str]", _Groups]
 
 
 def _letter(level: str) -> str:
-    return _SEVERITIES.get(level.strip(), level[:1])
+    return SEVERITIES.get(level.strip(), level[:1])
 
 
 def _groups(pattern: re.Pattern[str]) -> _Groups:
@@ -304,4 +290,4 @@ def fast_speaker(line: bytes) -> bytes:
 def speaker_spans(line: bytes) -> list[tuple[int, int]]:
     """Where `fast_speaker` stands in a line; the same for every line that differs from it in its digits only."""
     match = SPEAKER.match(line)
-    return [match.span(n) for n in range(1, SPEAKER.groups + 1) if match[n]] if match else []
+    return [span for span in match.regs[1:] if span[0] < span[1]] if match else []

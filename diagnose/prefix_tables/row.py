@@ -27,6 +27,21 @@ NOT_HOST = (
     r"(?!(?:python|pip|cuda|gpu\d?:|nccl|rank|step|epoch|iter|layer|stage|mlx|ib|eth|fp|bf|int|utf|sm_?\d|v\d)"
     r"\d*\.?\d*:)"
 )
+# Severities that are not the first letter of their word.
+SEVERITIES = {
+    "CRITICAL": "F",
+    "FATAL": "F",
+    "ABORT": "F",
+    "C": "F",
+    "NOTICE": "I",
+    "SUCCESS": "I",
+    "SUCC": "I",
+    "VINFO": "I",
+    "VERSION": "I",
+    "CALL": "D",
+    "TRACE": "D",
+    "V": "D",
+}
 
 
 @dataclass(frozen=True, slots=True)
