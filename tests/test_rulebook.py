@@ -54,3 +54,32 @@ def test_the_scanner_reads_what_stands_before_a_message() -> None:
 
     assert found is not None
     assert "nccl.system-error/warning-from-misc-socket" == found.evidence[0].rule
+
+
+def test_a_job_whose_last_word_is_its_requeue_was_taken_off_its_nodes() -> None:
+    log = "2026-11-20T09:59:00 step 101 loss 2.3\nslurmstepd: error: *** JOB 123 ON gpu-07 CANCELLED AT "
+    log += "2026-11-20T10:00:00 DUE TO JOB REQUEUE ***\n"
+    found = diagnose(Text(log, name="slurm-123.out")).diagnosis
+
+    assert found is not None
+    assert "process.preempted" == found.cause
+
+
+@pytest.mark.parametrize(
+    ("line", "cause"),
+    [
+        ("RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable", "gpu.in-use"),
+        ("slurmd: error: Munge decode failed: Rewound credential", "network.clock-skew"),
+        ("gpu-07:4242:4300 [3] bootstrap.cc:282 NCCL WARN Bootstrap Root : rank 3 of 8 ranks has already checked in",
+         "rendezvous.duplicate-rank"),
+        ("ssl.SSLCertVerificationError: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate is not "
+         "yet valid (_ssl.c:1006)", "network.clock-skew"),
+        ("ssl.SSLCertVerificationError: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: unable to get local "
+         "issuer certificate (_ssl.c:1006)", "network.certificate"),
+    ],
+)  # fmt: skip
+def test_a_failure_that_had_no_cause_of_its_own_has_one(line: str, cause: str) -> None:
+    found = diagnose(Text(line + "\n", name="rank0.log")).diagnosis
+
+    assert found is not None
+    assert cause == found.cause
