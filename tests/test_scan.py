@@ -216,7 +216,7 @@ def test_the_fallback_without_the_native_library_gives_the_same_scan(lines: list
     slow = ScanRules(Catalogue({r.id: r for r in RULES}, {}, {}, "test"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(__import__("sys").modules, "hyperscan", None)
-        _ = slow._find, slow.main._automaton, slow.progress._automaton
+        _ = slow.find(b"x"), slow.main.find(b"x"), slow.progress.find(b"x")  # built when first asked
     scanner = Scanner(slow, "x.log")
     for block in normalise_blocks(cut_blocks(io.BytesIO(b"".join(lines))), slow.is_dressed):
         scanner.feed(block)

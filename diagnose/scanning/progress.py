@@ -10,11 +10,9 @@ from __future__ import annotations
 
 from collections import deque
 
-from ..lazy_pattern import lazy
-from ..matcher import Matcher, PatternTimeout, read_fields
-from ..prefixes import fast_speaker, read_lines
 from ..scan import Hit
 from .passages import TextBlock
+from .progress_lines import LOOK_BYTES, ProgressLines
 
 EXACT_BYTES = 64 << 10  # of a part's start and of its end
 CHUNKS_BYTES = (4 << 10, 16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
@@ -22,15 +20,13 @@ STRIDE = 8  # blocks: each so many-th is looked at, the others where a speaker i
 MAX_TRIES = 30  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
 MAX_FAILURES = 200  # the same over all blocks; then it is looked for near the start and the end only
 MAX_SPEAKERS = 200_000
-LOOK_BYTES = 2048  # of a line
-RANK = lazy(rb"\b(?i:rank)[\s:=_]{0,2}(\d{1,6})")
 
 
 class ProgressReader:
     """Fed blocks in order; yields for each speaker the first and last sign of life."""
 
-    def __init__(self, matcher: Matcher) -> None:
-        self._matcher = matcher
+    def __init__(self, lines: ProgressLines) -> None:
+        self._lines = lines
         self._first: dict[str, Hit] = {}
         self._last: dict[str, Hit] = {}
         self._alive: set[str] = set()  # who spoke in the latest block that held progress
@@ -118,7 +114,7 @@ class ProgressReader:
     ) -> None:
         tries: dict[str, int] = {s: MAX_TRIES + 1 for s, n in (failures or {}).items() if n > MAX_FAILURES}
         data = block.data
-        ends = self._matcher.find(memoryview(data)[start:end])
+        ends = self._lines.find(memoryview(data)[start:end])
         done = -1  # the line that was looked at last
         known = (0, -1)  # the line of a speaker that needs no other
         for stop, literal in reversed(ends) if backward else ends:
@@ -127,12 +123,12 @@ class ProgressReader:
                 continue
             begin = max(data.rfind(b"\n", start, at), data.rfind(b"\r", max(start, at - LOOK_BYTES), at), start - 1) + 1
             head = data[begin : begin + LOOK_BYTES]
-            speaker = progress_speaker(head)
+            speaker = self._lines.speaker(head)
             if speaker in found or len(found) >= MAX_SPEAKERS or tries.get(speaker, 0) > MAX_TRIES:
                 end_of_line = head.find(b"\n")
                 known = (begin, begin + (end_of_line if end_of_line >= 0 else 0))
                 continue
-            hit = self._verify(block, begin, literal)
+            hit = self._lines.verify(block, begin, literal)
             if hit:
                 found[speaker] = hit
             elif begin != done:
@@ -140,28 +136,3 @@ class ProgressReader:
                 if failures is not None and speaker not in self._alive and len(failures) < MAX_SPEAKERS:
                     failures[speaker] = failures.get(speaker, 0) + 1
             done = begin
-
-    def _verify(self, block: TextBlock, start: int, literal: int) -> Hit | None:
-        head = block.data[start : start + LOOK_BYTES]
-        ends = [e for e in (head.find(b"\n"), head.find(b"\r")) if e >= 0]
-        text = head[: min([*ends, len(head)])].decode("utf-8", "replace")
-        number = block.number(start)
-        for owner in self._matcher.owners[literal]:
-            candidate = self._matcher.candidates[owner]
-            for segment, line in enumerate(read_lines(number, text)):
-                try:
-                    match = self._matcher.verify(candidate.form, line.message)
-                except PatternTimeout:
-                    continue
-                if match:
-                    fields = read_fields(candidate.rule, match.groupdict())
-                    fields["~text"] = line.raw[:400]
-                    return Hit(candidate.rule.id, candidate.index, number, segment, fields)
-        return None
-
-
-def progress_speaker(head: bytes) -> str:
-    """Who speaks, from the start of a line: its prefix and the rank that it names."""
-    end = head.find(b"\n", 0, 200)
-    rank = RANK.search(head[: 200 if end < 0 else end])
-    return (fast_speaker(head[:256]) + (b"|" + rank.group(1) if rank else b"")).decode("utf-8", "replace")

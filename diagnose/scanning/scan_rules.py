@@ -10,6 +10,7 @@ from ..catalogue import Catalogue
 from ..inputs.normalise import DRESS_LITERALS
 from ..matcher import Literal, Matcher, automaton
 from ..rule import Form, Rule
+from .progress_lines import ProgressLines
 from .shapes import digit_marks
 from .sieve import Sieve
 
@@ -60,7 +61,7 @@ class ScanRules:
         rules = list(catalogue.rules.values() if isinstance(catalogue, Catalogue) else catalogue)
         marks = [_mark(name, literals) for name, literals in MARKS.items()]
         self.main = Matcher([*(r for r in rules if r.tells != "progress" and not _is_catch_all(r)), *marks])
-        self.progress = Matcher([r for r in rules if r.tells == "progress"])
+        self.progress = ProgressLines(Matcher([r for r in rules if r.tells == "progress"]))
         self.main_count = len(self.main.literals)
         self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
         self._all_rules = rules

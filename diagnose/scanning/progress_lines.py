@@ -1,0 +1,82 @@
+"""Lines that may be signs of life: where they stand, who speaks, and whether a rule agrees. Shared by all sources."""
+
+from __future__ import annotations
+
+from ..lazy_pattern import lazy
+from ..matcher import Matcher, PatternTimeout, read_fields
+from ..prefixes import read_lines, speaker_spans
+from ..scan import Hit
+from .passages import TextBlock
+from .shapes import DIGITS, MAX_SHAPE_BYTES, digit_marks
+
+LOOK_BYTES = 2048  # of a line
+SPEAKER_BYTES = 200  # of a line: who speaks
+MAX_SHAPES = 4_000  # of lines about which something is remembered
+RANK = lazy(rb"\b(?i:rank)[\s:=_]{0,2}(\d{1,6})")
+
+
+class ProgressLines:
+    """The rules of progress, and what became of lines by their shapes."""
+
+    def __init__(self, matcher: Matcher) -> None:
+        self._matcher = matcher
+        self._spans: dict[bytes, tuple[list[tuple[int, int]], tuple[int, int] | None]] = {}  # where speakers stand
+        self._barren: set[tuple[int, bytes]] = set()  # literals and shapes of lines that match nothing
+        self._any_digit: dict[int, bool] = {}  # by literal
+
+    def find(self, data: bytes | memoryview) -> list[tuple[int, int]]:
+        """Yield (end, literal) of what stands on lines of progress, in order."""
+        return self._matcher.find(data)
+
+    def speaker(self, head: bytes) -> str:
+        """Yield who speaks, from the start of a line: its prefix and the rank that it names."""
+        end = head.find(b"\n", 0, SPEAKER_BYTES)
+        line = head[: end if end >= 0 else SPEAKER_BYTES]
+        shape = line.translate(DIGITS)
+        found = self._spans.get(shape)
+        if found is None:
+            if len(self._spans) >= MAX_SHAPES:
+                self._spans.clear()
+            rank = RANK.search(line)
+            found = self._spans[shape] = (speaker_spans(line), rank.span(1) if rank else None)
+        prefix, named = found
+        speaker = b"".join([line[a:b] for a, b in prefix]) if prefix else b""
+        return (speaker + b"|" + line[named[0] : named[1]] if named else speaker).decode("utf-8", "replace")
+
+    def verify(self, block: TextBlock, start: int, literal: int) -> Hit | None:
+        """Yield the hit of the rules of a literal on the line at offset `start`."""
+        head = block.data[start : start + LOOK_BYTES]
+        ends = [e for e in (head.find(b"\n"), head.find(b"\r")) if e >= 0]
+        line = head[: min([*ends, len(head)])]
+        key = (literal, line.translate(DIGITS))
+        if key in self._barren:
+            return None
+        hit = self._ask(line.decode("utf-8", "replace"), block.number(start), literal)
+        if hit is None and len(line) <= MAX_SHAPE_BYTES and self._is_any_digit(literal):
+            if len(self._barren) >= MAX_SHAPES:
+                self._barren.clear()
+            self._barren.add(key)
+        return hit
+
+    def _ask(self, text: str, number: int, literal: int) -> Hit | None:
+        lines = read_lines(number, text)
+        for owner in self._matcher.owners[literal]:
+            candidate = self._matcher.candidates[owner]
+            for segment, line in enumerate(lines):
+                try:
+                    match = self._matcher.verify(candidate.form, line.message, line.raw[: line.prefix.end])
+                except PatternTimeout:
+                    continue
+                if match:
+                    fields = read_fields(candidate.rule, match.groupdict())
+                    fields["~text"] = line.raw[:400]
+                    return Hit(candidate.rule.id, candidate.index, number, segment, fields)
+        return None
+
+    def _is_any_digit(self, literal: int) -> bool:
+        """Tell whether no pattern of a literal asks for a particular digit."""
+        if literal not in self._any_digit:
+            forms = [self._matcher.candidates[n].form for n in self._matcher.owners[literal]]
+            patterns = [p for f in forms for p in (f.prefix, f.pattern) if p is not None]
+            self._any_digit[literal] = all(digit_marks(p) == () for p in patterns)
+        return self._any_digit[literal]
