@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .job import Job
 
 REDRAW_LINES, REDRAW_UPDATES = 60, 4
+BEFORE_FIRST_STEP = {"network.port-in-use"}  # what ends a job at its start, or not at all: another port or family did it
 BUFFERED_S = 3.0
 
 
@@ -95,7 +96,8 @@ def _finished_after(job: Job, event: Event, finished: Sequence[Event]) -> bool:
 def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     """Whether the same rank made progress after this error, in the same file or by the clock."""
     if event.rank is None:
-        return False
+        signs = (sign.line or 0 for _, sign in sources[event.source].progress.values())
+        return event.cause in BEFORE_FIRST_STEP and any(line > (event.end_line or 0) for line in signs)
     info = job.ranks.get(event.rank)
     sign = info.last_sign if info else None
     if sign is None or sign.attempt < event.attempt:

@@ -67,3 +67,14 @@ WorkNCCL(SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1800000)
 
 def test_a_worker_lost_after_the_waits_had_run_out_did_not_make_them_wait() -> None:
     assert cause(RAY_LOSES_WAITING_WORKER) == "collective.timeout"
+
+
+BIND_FAILED = (
+    b"[W socket.cpp:436] [c10d] The server socket has failed to bind to [::]:29500 (errno: 98 - Address already in use).\n"
+)
+STEPS = b"{'loss': 1.2, 'grad_norm': 1.2, 'learning_rate': 1e-05, 'epoch': 0.1}\n" * 2
+
+
+def test_a_port_that_was_taken_at_first_did_not_end_a_job_that_trained() -> None:
+    assert cause(BIND_FAILED) == "network.port-in-use"
+    assert cause(BIND_FAILED + STEPS + b"[rank0]: KeyError: 'labels'\n") == "process.exception"
