@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Protocol
 
 from ..blocks import read_blocks
 from ..deadline import Deadline
 from ..errors import SourceError
-from ..scan import Scan, SourceScan, merge_all, scan_from_json, seal
+from ..scan import Scan, SourceScan, scan_from_json, seal
 from ..sources import Input, Source, find_sources
 from .dump_reading import DumpReading, read_limited
+from .joining import Joining
 from .parts import Part, cut_parts, edge_bytes_for, reading_order
 from .scanner import Scanner, ScanRules
-from .workers import OUT_OF_TIME, UNREAD, Pool, consume, default_workers, scan_part, unread
+from .workers import UNREAD, Pool, consume, default_workers, scan_part, unread
 
 __all__ = ["Deadline", "PartPool", "Progress", "read_all"]
 
@@ -24,7 +24,6 @@ MAX_SCAN_BYTES = 512 << 20
 MAX_STACKS_BYTES = 16 << 20  # of a process's threads in JSON, a hundred times what a thousand threads take
 MAX_CONTEXT_LINES = 4000  # of a configuration file
 NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
-PART_UNREAD = "the middle was not read (budget of time); line numbers after it count without it"
 
 Progress = Callable[[str, int], None]  # (name of the source, bytes read of it so far)
 
@@ -121,22 +120,16 @@ def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Dea
     parts = [part for place in places if place.waiting for part in cut_parts(place.waiting, edge)]
     if edge is not None:
         parts = reading_order(parts, edge)
-    open_parts: dict[str, int] = {}
+    starts: dict[str, list[int]] = {}
     for part in parts:
-        open_parts[part.source.name] = open_parts.get(part.source.name, 0) + 1
+        starts.setdefault(part.source.name, []).append(part.start or 0)
+    ranked = {name: {start: rank for rank, start in enumerate(sorted(own))} for name, own in starts.items()}
+    open_files = {name: Joining(len(own)) for name, own in ranked.items()}
     by_name = {place.waiting.name: place for place in places if place.waiting}
-    done: dict[str, list[tuple[int, SourceScan]]] = {}
     for index, found in scan_parts(parts, deadline):
-        part = parts[index]
-        name = part.source.name
-        done.setdefault(name, []).append((part.start or 0, found))
-        open_parts[name] -= 1
-        if open_parts[name] == 0:
-            by_name[name].scans.append(_joined(part.source, [x for _, x in sorted(done.pop(name), key=_start)]))
-
-
-def _start(row: tuple[int, SourceScan]) -> int:
-    return row[0]
+        name, start = parts[index].source.name, parts[index].start or 0
+        if open_files[name].add(ranked[name][start], found):
+            by_name[name].scans.append(open_files.pop(name).result())
 
 
 def _reader(rules: ScanRules, progress: Progress | None, workers: int | None, pool: PartPool | None) -> ScanParts:
@@ -163,20 +156,6 @@ def _scan_here(
             yield index, unread(part.source)
         else:
             yield index, scan_part(part, rules, deadline, _teller(part.source, progress, part.start or 0))
-
-
-def _joined(source: Source, parts: list[SourceScan]) -> SourceScan:
-    """The parts of one source as one; those that were not read leave a gap."""
-    read = [p for p in parts if p.skipped is None]
-    if not read:
-        return parts[0]
-    for part, following in pairwise(parts):
-        if following.skipped is not None or OUT_OF_TIME in part.gaps:
-            part.windows.open.clear()  # what it opened went on where nobody looked
-    whole = seal(merge_all(read))
-    if len(read) < len(parts) or any(OUT_OF_TIME in p.gaps for p in read[:-1]):
-        whole.gaps.append(PART_UNREAD)
-    return whole
 
 
 # --- what is no log ---------------------------------------------------------------------------------------------
