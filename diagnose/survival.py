@@ -94,10 +94,15 @@ def _finished_after(job: Job, event: Event, finished: Sequence[Event]) -> bool:
 
 
 def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
-    """Whether the same rank made progress after this error, in the same file or by the clock."""
+    """Whether the same rank made progress after this error, in the same file or by the clock.
+
+    Of a line without a rank nobody can tell; a port taken at first and a warning in words that nobody knows are survived
+    where any rank goes on.
+    """
     if event.rank is None:
         signs = (sign.line or 0 for _, sign in sources[event.source].progress.values())
-        return event.cause in BEFORE_FIRST_STEP and any(line > (event.end_line or 0) for line in signs)
+        is_weak = event.cause in BEFORE_FIRST_STEP or (event.rule.generic and event.rule.match == "line")
+        return is_weak and any(line > (event.end_line or 0) for line in signs)
     info = job.ranks.get(event.rank)
     sign = info.last_sign if info else None
     if sign is None or sign.attempt < event.attempt:

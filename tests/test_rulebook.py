@@ -83,3 +83,10 @@ def test_a_failure_that_had_no_cause_of_its_own_has_one(line: str, cause: str) -
 
     assert found is not None
     assert cause == found.cause
+
+
+def test_a_warning_in_unknown_words_is_survived_where_the_job_goes_on() -> None:
+    steps = [f"[rank0] step {n} loss 2.{n}" for n in (1, 2, 3)]
+    report = diagnose(Text("\n".join([steps[0], UNKNOWN_WARNING, *steps[1:]]) + "\n", name="console.log"))
+
+    assert report.diagnosis is None
