@@ -145,6 +145,7 @@ class _Reader:
 
     def _read_heading(self, text: str, line: Line) -> None:
         if found := _RANK.match(text):
+            self.close()  # what stands below is another process's, whose tool may print no head of its own
             self._heading = (int(found[1] or found[2]), line.number)
 
     def _read_part(self, text: str) -> bool:

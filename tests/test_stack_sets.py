@@ -141,3 +141,16 @@ def test_all_stacks_of_one_file_are_shown(tmp_path):
     job = StackJob(ranks=300, fault="together", layout="one file")
 
     assert [300] == [group.count for group in told(tmp_path, dict(stack_files(job))).stacks]
+
+
+@pytest.mark.parametrize("tool", ["eu-stack", "pystack"])
+def test_other_debuggers_stacks_of_many_ranks_in_one_file(tmp_path, tool):
+    def dump(rank: int) -> str:
+        function = "torch::save_checkpoint" if rank == 33 else "ncclAllReduce"
+        if tool == "pystack":
+            return f'Traceback for thread {900 + rank} (python) [] (most recent call last):\n    (C) File "a.c", line 3, in {function} (/lib/x.so)\n'
+        return f"PID {900 + rank} - process\nTID {900 + rank}:\n#0  0x00007f6b3d00 {function} - /lib/x.so\n#1  0x00007f6b3d10 main - /bin/python\n"
+
+    report = told(tmp_path, {"stacks.txt": "".join(f"=== rank {rank} ===\n{dump(rank)}" for rank in range(64))})
+
+    assert ("storage.slow-save", [33]) == (cause(report), culprits(report))

@@ -25,7 +25,7 @@ MARKS = {  # text that opens a traceback or a dump of stacks
         "(LWP ",
         "Exception raised from ",
         "Traceback for thread ",
-        " - process",
+        "TID ",
         "#0  0x",
     ),
 }

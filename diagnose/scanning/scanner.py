@@ -34,7 +34,7 @@ HEAD_BYTES = 512  # of a passage: who speaks
 MAX_NAMED = 4  # ranks that a line names
 # Tells speakers apart that no prefix names: `rank 3`, `Thread 4711 (idle)`, `Thread 0x00007f11 (most recent call first)`.
 WHO = lazy(
-    rb"\b(?:(?i:rank|pid|task|gpu)[\s:=_]{0,3}(?=\d)|(?:Thread|Current thread|LWP) (?:0x)?(?=[0-9a-fA-F]))"
+    rb"\b(?:(?i:rank|pid|task|gpu)[\s:=_]{0,3}(?=\d)|(?:Thread|Current thread|for thread|LWP|TID) (?:0x)?(?=[0-9a-fA-F]))"
     rb"([0-9a-fA-F]{1,16})"
 )
 

@@ -20,10 +20,13 @@ MAX_TEXT = 8 * 1024  # bytes of one line
 RANK_MARK = b"[rank"
 
 CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
-THREAD = lazy(r"(?:Current thread|Thread|Traceback for thread) (?:0x)?[\da-fA-F]")  # has a walk of its own
+THREAD = lazy(r"(?:Current thread|Thread|Traceback for thread|TID) (?:0x)?[\da-fA-F]")  # has a walk of its own
 # `triton.runtime.errors.OutOfResources: out of …`: below a frame that is the exception, although `word: ` names a speaker.
 EXCEPTION = lazy(rb"(?:[A-Za-z_]\w{0,60}\.){0,8}_?[A-Z]\w{0,80}:$")
-STACK_LINE = lazy(r"\s|frame #|#\d|Thread |Current thread|Process |Python |\[New |\[Current |\[Thread |File \"|C\+\+")
+STACK_LINE = lazy(
+    r"\s|frame #|#\d|Thread |TID |PID |Traceback for|Current thread|Process |Python |\[New |\[Current |\[Thread |"
+    r"File \"|C\+\+"
+)
 
 
 @dataclass(slots=True)
