@@ -347,6 +347,23 @@ def test_the_checks_of_a_reset_begin_with_the_peer_and_end_with_the_cache() -> N
     assert "torch_extensions" in advice[-1].text
 
 
+def test_an_address_that_nobody_reaches_is_asked_for_its_listener() -> None:
+    fields = {"peer_host": "10.0.0.7", "peer_port": 29500}
+    advice = advise("network.connect-timeout", fields, facts_of())
+    assert advice[0].command == "getent hosts 10.0.0.7; nc -vz 10.0.0.7 29500   # on 10.0.0.7: ss -ltnp 'sport = :29500'"
+    assert not any("/dev/shm" in a.text for a in advice)
+
+
+def test_a_store_on_this_host_is_no_question_of_interfaces() -> None:
+    advice = advise("network.connect-timeout", {"peer_host": "127.0.0.1", "peer_port": 29500}, facts_of())
+    assert [a.command for a in advice] == ["ss -ltnp 'sport = :29500'"]
+
+
+def test_a_host_that_is_no_name_stands_in_no_command() -> None:
+    advice = advise("network.connection-reset", {"peer_host": "x;reboot"}, facts_of())
+    assert not any("reboot" in (a.command or "") for a in advice)
+
+
 def test_a_reset_after_whole_steps_is_no_question_of_set_up() -> None:
     advice = advise("nccl.remote-error", {"has_stepped": True}, facts_of())
     assert [a.when for a in advice] == ["now"]

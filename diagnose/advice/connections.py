@@ -14,8 +14,12 @@ from ..known_bugs.versions import in_range
 from .step import Advice
 
 ECHOES = ("nccl.remote-error", "network.connection-reset", "network.connection-refused")
+LISTENERS = ("network.connect-timeout", "network.connection-refused")  # somebody should answer at a stated address
+GROUPS = ("nccl.bootstrap", "nccl.system-error", "nccl.remote-error", "network.connection-reset")
 SETUP = ("nccl.bootstrap", "nccl.system-error", "network.connect-timeout", "network.interface", "network.partition")
 LOCAL_ONLY = ("lo", "docker", "veth", "virbr", "br-")  # interfaces that reach no other host
+_LOOPBACK = ("127.", "localhost", "::1", "[::1]")
+_NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a command that people paste into a shell
 _ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")
 VERSIONS = 'python -c "import torch; print(torch.__version__, torch.cuda.nccl.version())"'
 KERNEL_LOG = "dmesg -T | grep -iE 'oom|killed process|xid|segfault' | tail"
@@ -26,13 +30,27 @@ def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tu
     """Yield the checks in order, each with its command; nothing for causes that name their own reason."""
     if cause not in (*ECHOES, *SETUP):
         return ()
-    steps = [*_peer(cause, fields), *_weight_sync(facts), *_two_versions(facts)]
+    steps = [*_listener(cause, fields), *_peer(cause, fields), *_weight_sync(facts), *_two_versions(facts)]
     if cause in ECHOES and fields.get("has_stepped"):
         return tuple(steps)  # the network carried whole steps: how it is set up is not what broke
-    steps += _interface(facts)
-    if cause != "network.interface":
-        steps += [_firewall(fields), *_shared_memory(facts), *_p2p(facts), _versions_and_cache()]
+    if not (_peer_address(fields) or "").startswith(_LOOPBACK):
+        steps += [*_interface(facts), *([_firewall(fields)] if cause != "network.interface" else [])]
+    if cause in GROUPS:  # a store or server that nobody reaches is asked before any of these matters
+        steps += [*_shared_memory(facts), *_p2p(facts), _versions_and_cache()]
     return tuple(steps)
+
+
+def _listener(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
+    """Whether anybody listens at the address that the line states: asked from here, and there."""
+    host, port = _peer_address(fields), fields.get("peer_port")
+    if cause not in LISTENERS or host is None or not isinstance(port, int):
+        return []
+    there = f"ss -ltnp 'sport = :{port}'"
+    if host.startswith(_LOOPBACK):
+        text = f"See whether anything listens on port {port} of this host: what should is not up yet, or it has died."
+        return [Advice("now", text, there, replaces=True)]
+    text = f"See whether {host}:{port} resolves, is routed and answers from here, and there whether anything listens."
+    return [Advice("now", text, f"getent hosts {host}; nc -vz {host} {port}   # on {host}: {there}", replaces=True)]
 
 
 def _peer(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
@@ -42,16 +60,18 @@ def _peer(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
     address = _peer_address(fields)
     place = f"rank {peer}" if isinstance(peer, int) else address
     whose = f"of {place}" if place else "of every rank, and look for the one that stops first or was never written"
-    text = f"Read the log {whose}: a reset says that a peer is gone, not why. Its host's kernel log names a kill."
+    is_refused = cause == "network.connection-refused"
+    seen = "a refusal says that nobody listens" if is_refused else "a reset says that a peer is gone"
+    text = f"Read the log {whose}: {seen}, not why. Its host's kernel log names a kill."
     there = KERNEL_LOG if address is None or isinstance(peer, int) else f'ssh {address} "{KERNEL_LOG}"'
     return [Advice("now", text, there, replaces=True)]
 
 
 def _peer_address(fields: Mapping[str, Any]) -> str | None:
     """The peer as captured, or out of NCCL's own words: `Call to recv from 10.42.0.12<41870> failed`."""
-    stated = fields.get("peer_host") or fields.get("peer_ip")
+    stated = str(fields.get("peer_host") or fields.get("peer_ip") or "")
     match = _ADDRESS.search(str(fields.get("last_error") or ""))
-    return str(stated) if stated else match[1] if match else None
+    return stated if _NAME.fullmatch(stated) else match[1] if match else None
 
 
 def _interface(facts: Facts) -> list[Advice]:
