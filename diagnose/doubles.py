@@ -58,6 +58,8 @@ class _Messages:
         """Yield the first message that the event repeats: in another file, and of no other rank."""
         is_copy = is_repetition(event)
         for message in self._of_rank(event.rank):
+            if event.host is not None and message.event.host not in (None, event.host):
+                continue  # launchers of several hosts say the same
             if is_copy or message.is_copy or event.source not in message.sources:
                 return message
         return None

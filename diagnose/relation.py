@@ -128,6 +128,6 @@ def _is_drawn_from(t: Suspect, s: Suspect) -> bool:
 
 
 def _tell_time(t: Suspect, s: Suspect) -> bool:
-    """Whether the times of two lines of one file order them; two that were taken from lines nearby do not."""
-    borrowed = t.first is not None and s.first is not None and not t.first.has_own_time and not s.first.has_own_time
-    return t.onset is not None and s.onset is not None and not borrowed
+    """Whether the times of two lines of one file order them; one that was taken from a line nearby does not."""
+    own = t.first is not None and s.first is not None and t.first.has_own_time and s.first.has_own_time
+    return t.onset is not None and s.onset is not None and own

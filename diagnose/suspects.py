@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
 from .correlation.finding import Finding
+from .doubles import is_repetition
 from .events import Event
 from .job import Job
 from .lazy_pattern import lazy
@@ -132,7 +133,7 @@ def _telling(event: Event) -> tuple[object, ...]:
     """The event that an expert would point at comes first: it names the cause, it is specific, it is the earliest."""
     certificate = event.rule.tells in ("exit", "signal-sent", "signal-received")  # says that it ended, not by whom
     moment_s = CERTIFIED_S if certificate else SAME_MOMENT_S
-    return (event.role != "cause", event.rule.generic, certificate, *when(event, moment_s))
+    return (event.role != "cause", event.rule.generic, certificate, is_repetition(event), *when(event, moment_s))
 
 
 def when(event: Event, moment_s: float = SAME_MOMENT_S) -> tuple[bool, float, str, int]:

@@ -256,3 +256,16 @@ def test_rank_that_finished_is_not_blamed_for_processes_that_were_only_ended(tmp
     text += "2026-11-20 10:32:00,000 | INFO | rank 0 | training finished after 30 steps, best val loss 1.9\n"
 
     assert "data.uneven-inputs" != cause(told(tmp_path, {"console.log": text}))
+
+
+def test_scheduler_that_cancels_is_shown_before_the_agents_that_it_reached(tmp_path: Path) -> None:
+    """Agents of two hosts say the same, and each is heard at its own line."""
+    told_to_stop = "W1120 10:20:0{s}.000000 400 torch/distributed/elastic/agent/server/api.py:704] Received 15 death signal, shutting down workers\n"
+    files = {f"gpu-0{n}/agent.log": told_to_stop.format(s=n) for n in (1, 2)}
+    files["slurm-77.out"] = "slurmstepd: error: *** JOB 77 ON gpu-01 CANCELLED AT 2026-11-20T10:20:05 ***\n"
+
+    report = told(tmp_path, files)
+
+    assert report.diagnosis is not None
+    assert ("process.terminated", "slurm-77.out") == (cause(report), Path(report.diagnosis.evidence[0].file).name)
+    assert {"gpu-01", "gpu-02"} <= {e.host for e in report.timeline}

@@ -24,6 +24,7 @@ def find(job: Job) -> Iterator[Finding]:
     names = sorted({str(e.fields.get("signal")) for e in told if e.fields.get("signal")})
     why = f"The launcher was told to stop (signal {', '.join(names) or 'unknown'}) before any process had failed."
     onset = min((e.onset for e in told if e.onset is not None), default=None)
+    told.sort(key=lambda e: e.fields.get("step") is None)  # the scheduler's own word comes before those it reached
     yield Finding("process.terminated", why, exhibits(told), onset=onset, question="outside")
 
 
