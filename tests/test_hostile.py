@@ -297,3 +297,14 @@ def test_answers_and_facts_are_printable_too(evil, words):
     assert "\x1b" not in tell(evil, *words).out
     assert "\x1b" not in tell("facts", evil).out
     assert SECRET not in tell(evil, *words).out
+
+
+def test_command_to_paste_takes_a_path_of_the_log_as_one_word(tmp_path):
+    log = tmp_path / "rank_0.log"
+    log.write_text(
+        'Traceback (most recent call last):\n  File "train.py", line 3, in load\n    Image.open(p)\n'
+        "PIL.UnidentifiedImageError: cannot identify image file '/data/a.png; reboot'\n"
+    )
+    commands = [s["command"] for s in json.loads(tell(log, "--format", "json").out)["diagnosis"]["remedy"]]
+
+    assert "ls -l '/data/a.png; reboot'; file '/data/a.png; reboot'; sha256sum '/data/a.png; reboot'" in commands

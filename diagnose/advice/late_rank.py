@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from shlex import quote
 from typing import Any
 
 from ..facts.store import Facts
@@ -25,4 +26,4 @@ def late_rank_advice(_cause: str, fields: Mapping[str, Any], _facts: Facts) -> t
     text = f"See what {who} did last (the first evidence), and take the stack when a job hangs so again."
     pid, host = fields.get("late_pid"), fields.get("late_host")
     dump = f"py-spy dump --pid {pid or 'PID'}"
-    return (Advice("now", text, f"ssh {host} {dump}" if host and pid else dump, replaces=True),)
+    return (Advice("now", text, f"ssh {quote(str(host))} {dump}" if host and pid else dump, replaces=True),)

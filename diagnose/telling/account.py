@@ -18,7 +18,7 @@ from ..report import Culprit, Diagnosis, Notice, RemedyStep, Report, Stats
 from ..rule import Cause
 from ..scan import Scan
 from ..suspects import Suspect
-from ..words.sentences import holds, sentence
+from ..words.sentences import holds, sentence, shell_command
 from ..words.translation import ENGLISH, Translator
 from .account_words import Words
 from .exhibits import Exhibitor
@@ -241,7 +241,7 @@ def _own_steps(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
         if step.condition is not None and not holds(step.condition, values):
             continue
         try:
-            command = sentence(step.command, values) if step.command else None
+            command = shell_command(step.command, values) if step.command else None
             yield RemedyStep(step.when, sentence(step.text, values), command)
         except ValueError:
             continue

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from shlex import quote
 from typing import Any
 
 from jinja2 import ChainableUndefined, TemplateError, Undefined
@@ -19,6 +20,11 @@ def sentence(template: str, values: dict[str, Any]) -> str:
         return " ".join(_environment().from_string(template).render(values).split())
     except (TemplateError, TypeError, ZeroDivisionError, ArithmeticError) as error:
         raise ValueError(f"{template[:60]!r}: {error}") from error
+
+
+def shell_command(template: str, values: dict[str, Any]) -> str:
+    """Yield a command with `values` filled in as the shell's own words: what a log says never runs when it is pasted."""
+    return sentence(template, {k: quote(v) if isinstance(v, str) else v for k, v in values.items()})
 
 
 def holds(condition: str, values: dict[str, Any]) -> bool:
