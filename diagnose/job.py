@@ -10,6 +10,7 @@ from .attempts import FAILING, decisive_attempt, number_attempts, number_by_time
 from .clocks import Clocks, set_clocks
 from .doubles import merge_doubles
 from .events import Event, SourceEvents
+from .jobs_apart import JobApart, set_jobs_apart
 from .placement import Places, place
 from .survival import set_aside
 from .tracebacks import Traceback
@@ -87,6 +88,7 @@ class Job:
     earlier: list[Event] = field(default_factory=list)  # events of attempts that were restarted
     facts: dict[str, list[tuple[Any, Event]]] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
+    others: list[JobApart] = field(default_factory=list)  # jobs among the inputs that are not diagnosed
     _recorded: list[GroupReport] | None = None
 
     def recorded(self) -> list[GroupReport]:
@@ -135,12 +137,13 @@ def build_job(
 ) -> Job:
     """Yield the job that these sources tell of."""
     context = context or JobContext()
+    sources, others = set_jobs_apart(sources)
     places = place(sources, context.world_size, rank_from)
     number_attempts(sources, places)
     clocks = set_clocks(sources, zone_s)
     number_by_time(sources, places, clocks)
     events = merge_doubles(sorted((e for s in sources for e in s.events), key=_moment), places)
-    job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps))
+    job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps), others=others)
     _fill_ranks(job)
     job.hosts = sorted({*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)})
     job.attempt = decisive_attempt(job)

@@ -14,7 +14,7 @@ from ..events import Event
 from ..facts.store import Facts
 from ..job import Job
 from ..known_bugs.matching import BUGS
-from ..report import Culprit, Diagnosis, Notice, RemedyStep, Report, Stats
+from ..report import Culprit, Diagnosis, Notice, OtherJob, RemedyStep, Report, Stats
 from ..rule import Cause
 from ..scan import Scan
 from ..suspects import Suspect
@@ -66,6 +66,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         collectives=recorder_rows(job) or collective_rows(job),
         stacks=stack_rows(job),
         attempts=attempt_rows(job, show),
+        other_jobs=tuple(OtherJob(j.name, j.files, translator.words.other_job(failed=j.failed)) for j in job.others),
         gaps=gap_rows(job, scan, translator),
         inputs=input_rows(job, scan),
         stats=Stats(sum(s.bytes for s in scan.sources.values()), len(job.events)),

@@ -19,6 +19,14 @@ _TEXTS: dict[str, tuple[str, str]] = {
     ),
     "unknown-switches": ("Switch on what names the cause next time.", "打开这些开关，下次就能指出原因。"),
     "unknown-files": ("One file per rank.", "每个 rank 一个日志文件。"),
+    "other-job-failed": (
+        "Its files are among the inputs and it failed too; the verdict is about the later job.",
+        "输入中有它的文件，它也失败了；结论针对更晚的作业。",
+    ),
+    "other-job": (
+        "Its files are among the inputs and show no failure; the verdict is not about it.",
+        "输入中有它的文件，没有失败的迹象；结论不针对它。",
+    ),
     "bug": ("a known bug of {name}: {bug}", "{name} 的已知 bug：{bug}"),
     "consequence": ("It is a consequence of {cause}{place}.", "它是 {cause}{place}的后果。"),
     "less-direct": (
@@ -73,6 +81,10 @@ class Words:
         """Yield the sentence of this key, filled."""
         text = _TEXTS[key][self._column]
         return text.format(**values) if values else text
+
+    def other_job(self, *, failed: bool) -> str:
+        """Yield what is said of a job that is not diagnosed."""
+        return self.say("other-job-failed" if failed else "other-job")
 
     def reason(self, cause: str) -> str:
         """Yield why this cause follows from others; nothing where it depends."""
