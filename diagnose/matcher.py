@@ -134,8 +134,11 @@ def read_ranks(text: str) -> list[int]:
 # --- the native library -----------------------------------------------------------------------------------------
 
 
-def automaton(literals: Sequence[Literal]) -> Find:
-    """Yield a function from bytes to (end, literal) pairs: hyperscan where installed, else pure Python (slow)."""
+def automaton(literals: Sequence[Literal], *, is_lasting: bool = False) -> Find:
+    """Yield a function from bytes to (end, literal) pairs: hyperscan where installed, else pure Python (slow).
+
+    `is_lasting`: the next run will ask for the same; it is kept in the user's cache.
+    """
     if not literals:
         return lambda data: []
     try:
@@ -143,12 +146,13 @@ def automaton(literals: Sequence[Literal]) -> Find:
     except ImportError:
         log.warning("hyperscan is not installed: scanning with pure Python, about 50 times slower")
         return PurePython(literals).find
-    return _Hyperscan(hyperscan, literals).find
+    return _Hyperscan(hyperscan, literals, is_lasting=is_lasting).find
 
 
 class _Hyperscan:
-    def __init__(self, hyperscan: Any, literals: Sequence[Literal]) -> None:
-        name = _cache_name(hyperscan, literals) if len(literals) >= WORTH_CACHING and can_tell_owner() else None
+    def __init__(self, hyperscan: Any, literals: Sequence[Literal], *, is_lasting: bool) -> None:
+        is_worth = is_lasting and len(literals) >= WORTH_CACHING and can_tell_owner()
+        name = _cache_name(hyperscan, literals) if is_worth else None
         self._db: Any = _loaded(hyperscan, name) if name else None
         if self._db is None:
             self._db = _compiled(hyperscan, literals)

@@ -149,30 +149,35 @@ def test_an_unwritable_cache_costs_nothing_but_time(tmp_path: Path, monkeypatch:
 def test_a_stored_automaton_finds_the_same(cache: Path) -> None:
     pytest.importorskip("hyperscan")
     text = b"word number 7 and word number 77"
-    first = automaton(LITERALS)(text)
+    first = automaton(LITERALS, is_lasting=True)(text)
     assert list(cache.glob("automaton-*"))
-    assert automaton(LITERALS)(text) == first
+    assert automaton(LITERALS, is_lasting=True)(text) == first
     assert len(first) == 3
+
+
+def test_an_automaton_for_one_log_is_not_kept(cache: Path) -> None:
+    assert automaton(LITERALS)(b"word number 7") == [(13, 7)]
+    assert not list(cache.glob("automaton-*"))
 
 
 @pytest.mark.parametrize("at", [0, 40, -1])
 def test_a_damaged_automaton_never_reaches_the_library(cache: Path, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     hyperscan = pytest.importorskip("hyperscan")
-    first = automaton(LITERALS)(b"word number 7")
+    first = automaton(LITERALS, is_lasting=True)(b"word number 7")
     stored = next(cache.glob("automaton-*"))
     data = bytearray(stored.read_bytes())
     data[at] ^= 1
     stored.write_bytes(data)
     monkeypatch.setattr(hyperscan, "loadb", lambda *_: pytest.fail("was loaded"))
-    assert automaton(LITERALS)(b"word number 7") == first
+    assert automaton(LITERALS, is_lasting=True)(b"word number 7") == first
 
 
 def test_an_automaton_that_the_library_refuses_is_built_anew(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     hyperscan = pytest.importorskip("hyperscan")
-    first = automaton(LITERALS)(b"word number 7")
+    first = automaton(LITERALS, is_lasting=True)(b"word number 7")
 
     def refuse(*_: object) -> None:
         raise hyperscan.DatabasePlatformError
 
     monkeypatch.setattr(hyperscan, "loadb", refuse)
-    assert automaton(LITERALS)(b"word number 7") == first
+    assert automaton(LITERALS, is_lasting=True)(b"word number 7") == first

@@ -15,6 +15,7 @@ from ..rule import Cause, Explains, Form, Remedy, Rule, Table, TableRef
 
 KINDS = (Rule, Form, TableRef, Cause, Explains, Remedy, Table)
 _LAYOUT = [[f.name for f in fields(kind)] for kind in KINDS]
+_NAMES = dict(zip(KINDS, _LAYOUT, strict=True))
 _FORMS, _COUNTER, _REFERENCES = (_LAYOUT[0].index(name) for name in ("forms", "counter_examples", "references"))
 _TABLE = _LAYOUT[0].index("table")
 _LITERALS, _EXAMPLES = (_LAYOUT[1].index(name) for name in ("literals", "examples"))
@@ -53,12 +54,22 @@ def from_bytes(data: bytes) -> Compiled | None:
         return None
 
 
+def rules_to_json(rules: Iterable[Rule]) -> list[list[Any]]:
+    """Yield rules as plain values."""
+    return _rows(rules)
+
+
+def rules_from_json(rows: Iterable[list[Any]]) -> list[Rule]:
+    """Read what `rules_to_json` made; examples are left out."""
+    return [_rule(row) for row in rows]
+
+
 def _rows(values: Iterable[Any]) -> list[list[Any]]:
     return [_row(value) for value in values]
 
 
 def _row(value: Any) -> list[Any]:
-    return [_plain(getattr(value, f.name)) for f in fields(value)]
+    return [_plain(getattr(value, name)) for name in _NAMES[type(value)]]
 
 
 def _plain(value: Any) -> Any:

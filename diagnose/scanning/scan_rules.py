@@ -73,7 +73,8 @@ class ScanRules:
     @cached_property
     def _find(self) -> Callable[[bytes], list[tuple[int, int]]]:
         dress = [Literal(x, False, True) for x in DRESS_LITERALS if x != NUL]
-        return Sieve(automaton([*self.main.literals, *dress]), self.main.literals, dress).find
+        find_all = automaton([*self.main.literals, *dress], is_lasting=True)
+        return Sieve(find_all, self.main.literals, dress).find
 
     def find(self, data: bytes) -> list[tuple[int, int]]:
         """Yield (end, literal) of the rules' literals."""

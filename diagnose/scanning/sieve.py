@@ -33,12 +33,14 @@ class Sieve:
         self._sample: list[bytes] = []
         self._left = LEARN_BYTES
         self._coarse = 0
+        self._dense = 0  # blocks full of literals more than others: there no fragment would be rare
 
     def find(self, data: bytes) -> _Found:
         """Yield (end, number) pairs; those of literals in order of their ends."""
         if self._narrow is None:
-            self._learn(data)
-            return self._find_all(data)
+            found = self._find_all(data)
+            self._learn(data, len(found))
+            return found
         found = self._narrow(data)
         lines = self._lines(data, found)
         if lines is None:
@@ -49,17 +51,20 @@ class Sieve:
         self._coarse = max(0, self._coarse - 1)
         return [*self._in_lines(data, lines), *self._rest(found)]
 
-    def _learn(self, data: bytes) -> None:
+    def _learn(self, data: bytes, hits: int) -> None:
         if self._left <= 0:
             return
         self._left -= len(data)
+        self._dense += 1 if hits > MAX_LINES else -1
         middle = len(data) // 2
         self._sample.append(data[middle : middle + SAMPLE_BYTES])
-        if self._left <= 0:
+        if self._left > 0:
+            return
+        if self._dense < 0:
             fragments = choose_fragments(self._literals, self._sample)
-            self._sample.clear()
             self._fragments = len(fragments)
             self._narrow = automaton([*fragments, *self._others])
+        self._sample.clear()
 
     def _lines(self, data: bytes, found: _Found) -> list[tuple[int, int]] | None:
         """The lines that hold fragments; None where these are many."""

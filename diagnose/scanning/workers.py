@@ -16,13 +16,12 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..blocks import Block, read_blocks, read_range
 from ..deadline import Deadline
-from ..rule import Form, Rule
+from ..rulebook.compiled import rules_from_json, rules_to_json
 from ..scan import SourceScan, source_from_json, source_to_json
 from ..sources import Source
 from .parts import Part
@@ -102,7 +101,7 @@ class Pool:
         done: deque[tuple[int, SourceScan | None]] = deque()
         ready = threading.Semaphore(0)
         processes = [_start() for _ in range(min(self._count, len(parts)))]
-        message = {"key": self._rules.key, "rules": [asdict(r) for r in self._rules.rules]}
+        message = {"key": self._rules.key, "rules": rules_to_json(self._rules.rules)}
         servers = [
             threading.Thread(target=_serve, args=(process, message, todo, done, ready, deadline), daemon=True)
             for process in processes
@@ -207,18 +206,13 @@ def main() -> None:
     gc.set_threshold(GC_OBJECTS, 20, 100)
     given, taken = sys.stdin.buffer, sys.stdout.buffer
     first = _receive(given)
-    rules = ScanRules([_thaw(r) for r in first["rules"]], first["key"])
+    rules = ScanRules(rules_from_json(first["rules"]), first["key"])
     while True:
         try:
             asked = _receive(given)
         except EOFError:
             return
         _send(taken, source_to_json(scan_part(_part_from_json(asked), rules, Deadline.after(asked["left_s"]))))
-
-
-def _thaw(raw: dict[str, Any]) -> Rule:
-    forms = tuple(Form(**{**f, "literals": tuple(f["literals"])}) for f in raw["forms"])
-    return Rule(**{**raw, "forms": forms, "table": None, "references": ()})
 
 
 if __name__ == "__main__":
