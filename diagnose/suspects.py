@@ -15,7 +15,7 @@ from .lazy_pattern import lazy
 
 EXCEPTION = "process.exception"
 STATED = 3  # how direct the evidence is where a line states the cause
-EXIT_CODE = "process.exit-code"
+EXIT_CODE, SIGKILL = "process.exit-code", "process.sigkill"
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
@@ -102,12 +102,13 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in (*exits, *job.telling("exit")) if e.rank in ended}
     wrappers = (e for e in job.failures() if e.cause == EXIT_CODE and e.rank is None and e.rule.tells != "exit")
     late |= {id(e): 0 for e in wrappers if any(x.source == e.source for x in exits)}  # `ChildFailedError` above its box
-    late |= {id(e): 0 for e in exits if e.rank is None and closed.get(e.source, 1 << 62) < (e.line or 0)}
+    killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
+    late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
 
 
 def _names_nobody(event: Event) -> bool:
-    """Whether a launcher says that it ends all of its processes, itself included (SGLang: `Killed` comes next)."""
+    """Whether a launcher says that it ends all of its processes (srun a step; SGLang itself too: `Killed` comes next)."""
     return event.rank is None and event.fields.get("pid") is None
 
 

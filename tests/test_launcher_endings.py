@@ -78,3 +78,17 @@ STEPS = b"{'loss': 1.2, 'grad_norm': 1.2, 'learning_rate': 1e-05, 'epoch': 0.1}\
 def test_a_port_that_was_taken_at_first_did_not_end_a_job_that_trained() -> None:
     assert cause(BIND_FAILED) == "network.port-in-use"
     assert cause(BIND_FAILED + STEPS + b"[rank0]: KeyError: 'labels'\n") == "process.exception"
+
+
+SRUN_ENDS_THE_STEP = b"""srun: error: node-07: task 5: Exited with exit code 1
+srun: launch/slurm: _step_signal: Terminating StepId=43575862.0
+slurmstepd: error: *** STEP 43575862.0 ON node-07 CANCELLED AT 2026-07-14T08:00:36 ***
+srun: error: node-07: task 1: Killed
+srun: error: node-08: task 8: Killed
+"""
+
+
+def test_tasks_that_srun_killed_with_their_step_are_not_the_cause() -> None:
+    report = diagnose(Text(SRUN_ENDS_THE_STEP.decode(), name="slurm-43575862.out"))
+    assert report.diagnosis is not None
+    assert ("process.exit-code", [5]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
