@@ -101,3 +101,12 @@ def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:
         same_group = f.get("pg") is None or stuck.group in ("", str(f["pg"]))
         if same_number and same_group:
             stuck.enqueued, stuck.completed = f.get("last_enqueued"), f.get("last_completed")
+
+
+def describe(table: GroupTable) -> str:
+    """Yield which collective most are stuck in, in words."""
+    op, seq = table.majority("op"), table.majority("seq")
+    number = f" number {seq}" if seq is not None else ""
+    is_scalar = op == "ALLREDUCE" and table.majority("numel_in") == 1
+    what = " (of one element: a barrier, a loss or a gradient norm)" if is_scalar else ""
+    return f"{op or 'a collective'}{number}{what}"

@@ -72,12 +72,17 @@ def _earliest_first(roots: list[Suspect]) -> list[Suspect]:
 
     def key(s: Suspect) -> tuple[object, ...]:
         if s.first is None:
-            return (True, True, 0.0, "", 0)
+            return (True, True, True, 0.0, "", 0)
         time = s.first.time if s.first.time is not None else begin
         late = time > begin + SAME_MOMENT_S
-        return (s.finding is not None, late, time if late else 0.0, s.first.source, s.first.line or 0)
+        return (s.finding is not None, _is_relayed(s.first), late, time if late else 0.0, s.first.source, s.first.line or 0)
 
     return sorted(roots, key=key)
+
+
+def _is_relayed(event: Event) -> bool:
+    """A launcher tells of the signal that reached it; the scheduler, which names the job or step, sent it."""
+    return event.rule.tells == "signal-received" and event.fields.get("step") is None
 
 
 def _is_certificate(s: Suspect) -> bool:

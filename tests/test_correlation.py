@@ -259,7 +259,6 @@ def test_rank_that_finished_is_not_blamed_for_processes_that_were_only_ended(tmp
 
 
 def test_scheduler_that_cancels_is_shown_before_the_agents_that_it_reached(tmp_path: Path) -> None:
-    """Agents of two hosts say the same, and each is heard at its own line."""
     told_to_stop = "W1120 10:20:0{s}.000000 400 torch/distributed/elastic/agent/server/api.py:704] Received 15 death signal, shutting down workers\n"
     files = {f"gpu-0{n}/agent.log": told_to_stop.format(s=n) for n in (1, 2)}
     files["slurm-77.out"] = "slurmstepd: error: *** JOB 77 ON gpu-01 CANCELLED AT 2026-11-20T10:20:05 ***\n"
@@ -268,4 +267,45 @@ def test_scheduler_that_cancels_is_shown_before_the_agents_that_it_reached(tmp_p
 
     assert report.diagnosis is not None
     assert ("process.terminated", "slurm-77.out") == (cause(report), Path(report.diagnosis.evidence[0].file).name)
-    assert {"gpu-01", "gpu-02"} <= {e.host for e in report.timeline}
+
+
+def test_first_collective_that_none_completes_tells_of_connections(tmp_path: Path) -> None:
+    report = told(tmp_path, {f"rank_{r}.log": watchdog(r, seq=1, numel=1) for r in range(4)}, world_size=4)
+
+    assert ("collective.timeout", []) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "never connected" in report.diagnosis.summary
+    assert "a barrier, a loss or a gradient norm" in report.diagnosis.summary
+
+
+def test_late_collective_in_which_all_wait_blames_what_lies_below(tmp_path: Path) -> None:
+    report = told(tmp_path, {f"rank_{r}.log": alive(r) + watchdog(r, seq=88120) for r in range(4)}, world_size=4)
+
+    assert report.diagnosis is not None
+    assert "those before it worked" in report.diagnosis.summary
+
+
+def test_lines_without_a_clock_align_no_clocks(tmp_path: Path) -> None:
+    """Old watchdogs print no time; what stands above them in each file is of another moment on every host."""
+    stamped = "2026-11-20 {at},000 | INFO | rank {r} | init done: world_size=4 local_rank=0 host=gpu-0{r} pid=10{r} torch=2.1.0\n"
+    old = (
+        "[E ProcessGroupNCCL.cpp:475] [Rank {r}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, "
+        "NumelIn=4096, NumelOut=4096, Timeout(ms)=1800000) ran for 1800012 milliseconds before timing out.\n"
+    )
+    logs = {f"gpu-0{r}.log": stamped.format(r=r, at=f"10:{17 * r:02}:00") + old.format(r=r) for r in (0, 1, 2)}
+
+    report = told(tmp_path, logs, world_size=4)
+
+    assert "aligned" not in report.time_basis
+
+
+def test_exception_said_more_often_than_is_kept_is_still_the_narrower_one(tmp_path: Path) -> None:
+    """Beyond the cap the last resort would speak of each traceback that is left."""
+    text = (
+        "Traceback (most recent call last):\\n"
+        '  File "/job/train.py", line 4, in setup\\n    dist.init_process_group("nccl")\\n'
+        "torch.distributed.DistNetworkError: The client socket has timed out after {limit} while trying to connect to (n5, 29500).\\n"
+    ).replace("\\n", "\n")
+    console = "".join(text.format(limit="60s" if n < 60 else "60000ms") for n in range(120))
+
+    assert "network.connect-timeout" == cause(told(tmp_path, {"console.log": console}))

@@ -26,6 +26,7 @@ from . import (
     silence,
     silent_exit,
     standing,
+    together,
 )
 from .finding import Exhibit, Finding
 
@@ -45,6 +46,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     lost_peers.find,  # whom did the others lose?
     silent_exit.find,  # who left with an error code and no word?
     silence.find,  # whose log just stops?
+    together.find,  # do all ranks wait in one and the same collective?
     standing.find,  # where does each rank's stack stand?
     recorder.find,  # what do the flight recorders say?
 )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..attempts import FAILING, is_terminated
-from ..collectives import GroupTable, collective_tables
+from ..collectives import GroupTable, collective_tables, describe
 from ..events import Event
 from ..job import Job, RankInfo
 from ..prefixes import Line
@@ -141,10 +141,8 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     usual = min(table.stuck.values(), key=lambda s: (s.event.time or 0.0, s.event.source, s.event.line or 0))
     doing = next((a for i in absent if (a := _last_activity(job, i, table))), None)
     cause = "storage.slow-save" if doing and doing.rule.activity in SLOW_STORAGE else "collective.straggler"
-    what = f"{table.majority('op') or 'a collective'}"
-    number = f" number {table.majority('seq')}" if table.majority("seq") is not None else ""
     who = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
-    why = f"Ranks {rank_ranges(crowd)} waited in {what}{number}; {who} never reported it"
+    why = f"Ranks {rank_ranges(crowd)} waited in {describe(table)}; {who} never reported it"
     why += f" and {WORDS[doing.rule.activity]}." if doing and doing.rule.activity else "."
     shown = [Exhibit.of_event(doing)] if doing else _last_words(job, absent[0])
     fields = {**usual.event.fields, "activity": doing.rule.activity if doing else None}
