@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from diagnose.identity import identities_from_paths
 from diagnose.recorder.dump import Dump, Entry
 from diagnose.recorder.pairs import Unpaired, unpaired, waits
 from diagnose.recorder.steps import MAX_DIVERGENCES, Mismatch, Tail, mismatches, tail_of
@@ -80,7 +81,6 @@ class GroupReport:
     progress: tuple[RankProgress, ...]
     divergences: tuple[Divergence, ...]
     verdict: Verdict
-    stragglers: tuple[int, ...]  # with a dump, and behind or absent where the others wait
     suspects: tuple[int, ...]  # without a dump, while all others wait for someone
 
     @property
@@ -100,7 +100,9 @@ def compare(dumps: Iterable[Dump], world_size: int | None = None) -> list[GroupR
 
 
 def _placed(dumps: list[Dump]) -> list[Dump]:
-    """A dump that names no rank is the one rank of its groups that no other dump claims, if there is just one."""
+    """A dump that names no rank is its folder's (`rank_3/dump.pkl`), else the one of its groups that no other claims."""
+    identities = identities_from_paths([dump.name for dump in dumps])
+    dumps = [replace(dump, rank=identities[dump.name].rank) if dump.rank is None else dump for dump in dumps]
     unplaced = [dump for dump in dumps if dump.rank is None]
     claimed = {dump.rank for dump in dumps}
     if len(unplaced) == 1:
@@ -168,7 +170,6 @@ def _report(
         progress=tuple(_progress(rank, track) for rank, track in sorted(of_group.items())),
         divergences=tuple(divergences[:MAX_DIVERGENCES]),
         verdict=verdict,
-        stragglers=tail.ranks if tail.kind in ("missing", "state") else (),
         suspects=without_dump if verdict == "unknown" else (),
     )
 

@@ -1,7 +1,7 @@
 """Says whose file it is from the names of files and folders alone: a path goes in, a `PathIdentity` comes out.
 
-A name is weaker than what stands in the file. What only a set of names can tell (a trailing task number) needs
-`identities_from_paths`. A global rank is never computed from a node's number: nodes are not filled in order.
+A name is weaker than what stands in the file. What only a set of names can tell (a trailing task number, the rank of a
+folder) needs `identities_from_paths`. A global rank is never computed from a node's number: nodes are not filled in order.
 """
 
 from __future__ import annotations
@@ -94,13 +94,15 @@ _FORMS = tuple(
         ("kernel", r"(?:^|/)(?:dmesg|kern|kernel|journal|syslog|messages)(?:[-_.][^/]{0,100})?$"),
     )
 )
-# `rank_3.log`, `log_rank7.txt`, `20261120174121_rank1.log`, `rank2_pid31562.txt`, `global_rank0_local_rank1.err`
+# `rank_3.log`, `log_rank7.txt`, `20261120174121_rank1.log`, `rank2_pid31562.txt`, `global_rank0_local_rank1.err`;
+# not `lora_rank_64`, `low-rank-8`: the size of an adapter
+_OTHER_RANK = "".join(rf"(?<!{word})(?<!{word}[_.-])" for word in ("local", "node", "machine", "lora", "low"))
 _WORDS = tuple(
     (name, lazy(rf"(?:^|[/_.-])(?:{words})[_.=-]?(\d{{1,{digits}}})(?=$|[_./-])", re.ASCII))
     for name, words, digits in (
-        ("local_rank", "local_?rank|localrank", 3),
-        ("node_rank", "node_?rank|machine_?rank", 5),
-        ("rank", "(?<!local_)(?<!local)(?<!node_)(?<!node)(?<!machine_)(?<!machine)(?:global_?)?rank", 6),
+        ("local_rank", "local[_.-]?rank", 3),
+        ("node_rank", "(?:node|machine)[_.-]?rank", 5),
+        ("rank", rf"{_OTHER_RANK}(?:global[_.-]?)?rank", 6),
         ("task", "task|proc|procid", 6),
         ("pid", "pid", 8),
     )
@@ -114,19 +116,20 @@ _PLAIN_TASK = lazy(
     r"(?P<stem>std(?:out|err)|out|err|output|process)[-_.]?(?P<task>\d{1,6})(?:\.(?:out|err|log|txt))?$", re.ASCII
 )
 _NODE = lazy(r"(?:\w{1,30}_)?node[-_]?(?P<node>0|[1-9]\d{0,2})$", re.ASCII)
+_NUMBER = lazy(r"\d+", re.ASCII)
 _NUMBERS = frozenset(("rank", "local_rank", "node_rank", "pid", "attempt", "task"))
 _WORKER_POD = lazy(r".*-(?:worker|master|launcher|chief|ps|head|replica|node|server)-.*\d.*|.*-\d{1,4}$")
 
 
 def identity_from_path(name: str) -> PathIdentity:
     """What one path says by itself; archive members (`a.tar.gz!member`) count as folders."""
-    path = name.replace("\\", "/").replace("!", "/")
+    path = _with_slashes(name)
     folder, _, base = path.rpartition("/")
     stem = _SUFFIX.sub("", base) or base
     found: dict[str, int | str] = dict(_from_forms(path))
     if "kind" in found and found["kind"] not in ("rank", "recorder", "slurm", "kernel"):
         stem = ""  # spoken for; the folders may still name a host
-    for field, value in _from_words(folder, stem):
+    for field, value in _from_words(stem):
         found.setdefault(field, value)
     host = _host(folder, stem, found)
     if host:
@@ -150,10 +153,9 @@ def _from_forms(path: str) -> Iterator[tuple[str, int | str]]:
         return
 
 
-def _from_words(folder: str, stem: str) -> Iterator[tuple[str, int | str]]:
+def _from_words(stem: str) -> Iterator[tuple[str, int | str]]:
     for field, pattern in _WORDS:
-        match = pattern.search(stem) or (pattern.search(folder) if field in ("rank", "node_rank") else None)
-        if match:
+        if match := pattern.search(stem):
             yield field, int(match[1])
             if field == "rank":
                 yield "kind", "rank"
@@ -195,14 +197,15 @@ def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
 
 
 def identities_from_paths(names: Sequence[str]) -> dict[str, PathIdentity]:
-    """What each path says beside its siblings: a trailing number is a task only where several siblings differ in it."""
+    """What each path says beside the others: a number of a task or of a folder counts only where some differ in it."""
     identities = {name: identity_from_path(name) for name in names}
+    _add_folder_ranks(identities)
     tasks: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     nodes: dict[str, dict[str, int]] = defaultdict(dict)
     for name, identity in sorted(identities.items()):
-        folder, _, base = name.replace("\\", "/").replace("!", "/").rpartition("/")
+        folder, _, base = _with_slashes(name).rpartition("/")
         match = _TASK.match(base) or _PLAIN_TASK.match(base)
-        array = match is not None and match["stem"] == "slurm" and f"{match[0][5:6]}" == "-" and "_" in base
+        array = match is not None and match["stem"] == "slurm" and base.startswith("slurm-") and "_" in base
         if match and not array and identity.rank is None and identity.kind in (None, "slurm"):
             job = match.groupdict().get("job") or ""
             tasks[folder, match["stem"] if job else "", job][name] = int(match["task"])
@@ -215,6 +218,37 @@ def identities_from_paths(names: Sequence[str]) -> dict[str, PathIdentity]:
             for name, number in group.items():
                 identities[name] = replace(identities[name], node_rank=number)
     return identities
+
+
+def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
+    """`rank_3/stderr.log`: a folder tells files apart where another one bears its name with another number.
+
+    What all inputs lie in (`known_rank_0/`, a case that somebody called so) is said of the job, not of a process.
+    """
+    for field, pattern in _WORDS:
+        if field not in ("rank", "node_rank"):
+            continue
+        told = {name: found for name in identities if (found := _folder_number(name, pattern))}
+        numbers: dict[str, set[int]] = defaultdict(set)
+        for shape, number in told.values():
+            numbers[shape].add(number)
+        for name, (shape, number) in told.items():
+            held = identities[name]
+            if getattr(held, field) is None and len(numbers[shape]) > 1:
+                of_rank = {"rank": number, "kind": held.kind or "rank"}
+                identities[name] = replace(held, **(of_rank if field == "rank" else {field: number}))
+
+
+def _folder_number(name: str, pattern: re.Pattern[str]) -> tuple[str, int] | None:
+    """The nearest folder that bears such a number: its name without digits, and the number."""
+    for part in reversed(_with_slashes(name).split("/")[:-1]):
+        if match := pattern.search(part):
+            return _NUMBER.sub("#", part), int(match[1])
+    return None
+
+
+def _with_slashes(name: str) -> str:
+    return name.replace("\\", "/").replace("!", "/")
 
 
 def _add_tasks(identities: dict[str, PathIdentity], tasks: dict[tuple[str, str, str], dict[str, int]]) -> None:

@@ -23,7 +23,7 @@ def said(identity: PathIdentity) -> dict[str, object]:
     ("elastic/none_wvqhlenr/attempt_0/3/error.json", {"attempt": 0, "local_rank": 3}),
     ("attempt_0/0/stdout.log", {"attempt": 0, "local_rank": 0, "stream": "stdout"}),
     ("rank_3.log", {"rank": 3}), ("rank3.log.gz", {"rank": 3}), ("log_rank7.txt", {"rank": 7}),
-    ("20261120174121_rank1.log", {"rank": 1}), ("local_rank1.log", {"local_rank": 1}), ("node_rank_1.log", {"node_rank": 1}),
+    ("20261120174121_rank1.log", {"rank": 1}), ("local-rank-3.log", {"local_rank": 3}), ("node-rank-2.log", {"node_rank": 2}), ("local_rank1.log", {"local_rank": 1}), ("node_rank_1.log", {"node_rank": 1}),
     ("agent_node1.log", {"host": "node1"}), ("gpu-node-07/agent.log", {"host": "gpu-node-07"}),
     ("slurm-123_4.out", {"job": "123_4"}), ("slurm-285996.out", {"job": "285996"}), ("sft-6151947.log", {"job": "6151947"}),
     ("train-6151947-gpu-node-07.out", {"job": "6151947", "host": "gpu-node-07"}),
@@ -48,7 +48,8 @@ def test_a_path_says(path, fields):
 
 @pytest.mark.parametrize("path", [
     "console.log", "job.log", "train_20261120.log", "checkpoint-1000/train.log", "run-2/out.log", "llama3-8b.log", "gpu0/x.log",
-    "ds_config.json", "dmesg.txt", "agent.log", "nohup.out", "ranking.txt", "a/b.log", "", "/", "moe16-285996-88", "raylet.out"])
+    "ds_config.json", "dmesg.txt", "agent.log", "nohup.out", "ranking.txt", "a/b.log", "", "/", "moe16-285996-88", "raylet.out",
+    "lora_rank_64.log", "lora-rank64/train.log", "low_rank_8.txt", "known_rank_0/stacks.json", "rank_3/out.log"])
 def test_other_names_say_nothing(path):
     assert said(identity_from_path(path)).keys() <= {"job"}
 
@@ -76,6 +77,25 @@ def test_nodes_that_count_from_zero_have_a_node_rank_and_never_a_rank():
     found = identities_from_paths(["node0.log", "node1.log"])
     assert [(found[name].node_rank, found[name].rank) for name in ("node0.log", "node1.log")] == [(0, None), (1, None)]
     assert identities_from_paths(["node11.log"])["node11.log"].node_rank is None
+
+
+@pytest.mark.parametrize("names", [
+    ["logs/rank_0/out.log", "logs/rank_1/out.log"], ["a/rank_0/out.log", "b/rank_1/out.log"],
+    ["logs.tar.gz!rank_0/x/out.log", "logs.tar.gz!rank_1/x/out.log"]])
+def test_a_folder_names_a_rank_where_another_one_bears_another_number(names):
+    assert [identity.rank for identity in identities_from_paths(names).values()] == [0, 1]
+
+
+@pytest.mark.parametrize("names", [
+    ["known_rank_0/stacks.json"], ["known_rank_0/stacks.json", "known_rank_0/dmesg.txt"],
+    ["known_rank_0/stacks.json", "elsewhere/dmesg.txt"], ["known_rank_0/a.log", "other_rank_1/b.log"]])
+def test_a_folder_that_everything_lies_in_names_no_rank(names):
+    assert {identity.rank for identity in identities_from_paths(names).values()} == {None}
+
+
+def test_the_name_of_a_file_says_more_than_that_of_its_folder():
+    found = identities_from_paths(["case_rank_0/rank_3.log", "case_rank_1/rank_5.log"])
+    assert [identity.rank for identity in found.values()] == [3, 5]
 
 
 @given(st.lists(st.text(alphabet="abcnodeworkrpslum0123456789-_./!\\", max_size=40), max_size=5))

@@ -36,15 +36,9 @@ sys.modules["diagnose"] = package
 from diagnose.recorder.child import main
 main()
 """
-# `nccl_trace_rank_12`, `trace_rank_0.json`, `comm_traces/rank_3`, `fr-dump-r7.pkl`, `dump12`
+# `nccl_trace_rank_12`, `trace_rank_0.json`, `comm_traces/rank_3`, `fr-dump-r7.pkl`, `dump12`; not `dump_20261120`
 _NAME_RANK = lazy(r"(?:rank|\br)[-_.=]{0,2}(\d{1,7})(?!\d)", re.IGNORECASE)
-_NAME_NUMBER = lazy(r"(\d{1,7})(?:\.[a-z0-9]{1,8}){0,3}$", re.IGNORECASE)
-_NAME_OF_DUMP = lazy(
-    r"(?:nccl|comm_lib|^|[-_.])_?trace_rank_?\d|comm_traces/rank_\d|flight_?recorder|\bfr_trace", re.I
-)
-_HEAD_OF_DUMP = lazy(
-    rb"pg_config|nccl_comm_state|comm_lib_version|profiling_name|(?:collective_)?seq_id|pg_status"
-)
+_NAME_NUMBER = lazy(r"(?<!\d)(\d{1,7})(?:\.[a-z0-9]{1,8}){0,3}$", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,24 +61,12 @@ class Limits:
 Content = bytes | Path | Callable[[], bytes]
 
 
-def is_dump(head: bytes, name: str = "") -> bool:
-    """Tells from the first few KiB, or from a name that only the recorder gives, that a file is a dump."""
-    start = head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
-    if start in (b"{", b"["):
-        return len(set(_HEAD_OF_DUMP.findall(head[:8192]))) > 1
-    if _NAME_OF_DUMP.search(name):
-        return head[:1] in (b"", b"\x00", b"\x80")
-    return head[:1] == b"\x80" and bool(_HEAD_OF_DUMP.search(head[:8192]))
-
-
 def rank_from_name(name: str) -> int | None:
-    """Reads the rank from a file name such as `nccl_trace_rank_12` or `rank_3/dump.pkl`."""
-    parts = re.split(r"[/!\\]", name)
-    for part in reversed(parts):
-        found = _NAME_RANK.findall(part)
-        if found:
-            return int(found[-1])
-    number = _NAME_NUMBER.search(parts[-1])
+    """Reads the rank from a file's own name such as `nccl_trace_rank_12`; what a folder says takes all names to tell."""
+    base = re.split(r"[/!\\]", name)[-1]
+    if found := _NAME_RANK.findall(base):
+        return int(found[-1])
+    number = _NAME_NUMBER.search(base)
     return int(number[1]) if number else None
 
 
