@@ -38,6 +38,11 @@ class Block:
     cut: bool = False  # ends inside a line that the next block continues
     overlap: int = 0  # so many first bytes repeat the end of the previous block
     normalised: bool = False  # `data` differs from what the stream holds
+    size: int = -1  # bytes of the stream that it stands for, those that repeat left out; -1: those of `data`
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            self.size = len(self.data) - self.overlap
 
 
 def read_blocks(
@@ -128,19 +133,23 @@ def cut_blocks(
 def normalise_blocks(blocks: Iterator[Block], is_dressed: IsDressed = needs_normalising) -> Iterator[Block]:
     """Normalises the blocks that need it; lines with an open partial line before them move to a later block."""
     normaliser = Normaliser()
-    offset = 0
+    offset = size = 0
     for block in blocks:
         offset = block.offset + len(block.data)
+        size += block.size
         if not normaliser.is_open and not is_dressed(block.data):
-            yield block
+            yield replace(block, size=size) if size > block.size else block
+            size = 0
             continue
         data = normaliser.feed(block.data)
         if data or block.cut or block.continues:
             overlap = len(normalise(block.data[: block.overlap])) if block.overlap else 0
-            yield Block(data, block.offset, block.continues, block.cut, min(overlap, len(data)), data != block.data)
+            overlap = min(overlap, len(data))
+            yield Block(data, block.offset, block.continues, block.cut, overlap, data != block.data, size)
+            size = 0
     rest = normaliser.finish()
-    if rest:
-        yield Block(rest, offset, normalised=True)
+    if rest or size:
+        yield Block(rest, offset, normalised=True, size=size)
 
 
 def _masked(blocks: Iterator[Block]) -> Iterator[Block]:

@@ -238,3 +238,4 @@ def test_line_ends_are_never_added_or_lost(parts):
     data = b"".join(parts)
     found = list(blocks.normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=5)))
     assert sum(block.data.count(b"\n") for block in found) == data.count(b"\n")
+    assert sum(block.size for block in found) == len(data)

@@ -115,6 +115,7 @@ def test_an_error_json_is_read_as_the_traceback_it_holds(tmp_path: Path) -> None
 
     assert ("a.b/oom", 1) in hits(scan)
     assert "2025-11-20T14:46:40" in scan.sources[str(path)].kept()[1]
+    assert path.stat().st_size == scan.sources[str(path)].bytes
 
 
 def test_a_context_file_in_an_archive_keeps_all_its_lines(tmp_path: Path) -> None:

@@ -66,6 +66,7 @@ class Scanner:
     def feed(self, block: Block) -> None:
         """Read one block."""
         data = block.data
+        self._scan.bytes += block.size
         if not data:
             return
         previous = self._ring[-1] if self._ring else None
@@ -75,7 +76,6 @@ class Scanner:
         self._match(text, self._rules.find(data))
         self._progress.feed(text)
         self._remember(text, block)
-        self._scan.bytes += len(data) - block.overlap
         self._scan.lines = text.lines()
         self._scan.ends_line = data.endswith(b"\n")
 
