@@ -85,8 +85,7 @@ Input = str | os.PathLike[str] | Text | BinaryIO
 def find_sources(inputs: Sequence[Input], deadline: Deadline | None = None) -> Iterator[Source]:
     """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing.
 
-    Past the deadline no further file of a folder is opened; the folder itself follows, with how many were not.
-    """
+    Past the deadline no more of a folder is opened; the folder follows as a source, with how many files were not."""
     expanded: list[Input] = []
     for given in inputs:
         is_path = isinstance(given, (str, os.PathLike)) and given != "-" and not _is_remote(given)
@@ -118,16 +117,16 @@ def _from_folder(path: str, seen: Seen, deadline: Deadline) -> Iterator[Source]:
         if count and deadline.passed():
             yield Source(path, "binary", skipped=f"{len(files) - count:,} files in it were not opened: {NO_TIME}")
             break
-        yield from _from_path(file, seen)
+        yield from _from_path(file, seen, is_given=file == path)
     if walk.is_cut:
         yield Source(path, "binary", skipped=f"not listed to its end: {NO_TIME}")
 
 
-def _from_path(path: str, seen: Seen) -> Iterator[Source]:
+def _from_path(path: str, seen: Seen, *, is_given: bool) -> Iterator[Source]:
     """Yields the source a path names, or the members when it is an archive; nothing when it was given before."""
     try:
         status = os.stat(path)
-        reason = _special(path, status.st_mode)
+        reason = _special(path, status.st_mode, is_given=is_given)
         if reason is not None:
             yield Source(path, "binary", skipped=reason)
             return
@@ -268,8 +267,8 @@ def _open(path: str) -> io.RawIOBase:
     return open(path, "rb", buffering=0)
 
 
-def _special(path: str, mode: int) -> str | None:
-    if stat.S_ISREG(mode) or _OPEN_PIPE.fullmatch(path):
+def _special(path: str, mode: int, *, is_given: bool) -> str | None:
+    if stat.S_ISREG(mode) or (is_given and _OPEN_PIPE.fullmatch(path)):
         return None
     if stat.S_ISDIR(mode):
         return "a folder that cannot be listed (permission denied)"

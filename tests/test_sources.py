@@ -438,6 +438,17 @@ def test_a_link_to_what_holds_the_folder_is_not_followed(tmp_path: Path) -> None
     assert [source.name for source in find_sources([tmp_path / "job"])] == [f"{tmp_path}/job/rank0.log"]
 
 
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="Linux only")
+def test_a_pipe_that_is_met_in_a_folder_is_not_waited_for() -> None:
+    end, other = os.pipe()
+    try:
+        (found,) = [source for source in find_sources(["/proc/self/fd"]) if source.name == f"/proc/self/fd/{end}"]
+    finally:
+        os.close(end)
+        os.close(other)
+    assert found.skipped == "a named pipe: reading it could wait for ever"
+
+
 def test_past_the_deadline_no_more_files_of_a_folder_are_opened(tmp_path: Path) -> None:
     for n in range(5):
         (tmp_path / f"{n}.log").write_bytes(LINE)
