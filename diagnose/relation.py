@@ -18,6 +18,7 @@ from .suspects import Suspect
 
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
+ASKED = 64  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
 
@@ -34,7 +35,7 @@ class Relation:
             self._at_rank[s.cause, s.rank].append(s)
             self._at_host[s.cause, s.host].append(s)
         for group in self._by_cause.values():
-            group.sort(key=lambda s: s.onset if s.onset is not None else float("inf"))
+            group.sort(key=lambda s: (-s.direct, s.onset if s.onset is not None else float("inf")))
         self._links = {(a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))}
 
     def explain(self) -> None:
@@ -51,7 +52,7 @@ class Relation:
             return [*self._at_rank[cause, s.rank], *self._at_rank[cause, None]]
         if link.where == "same-host" and s.host is not None:
             return [*self._at_host[cause, s.host], *self._at_host[cause, None]]
-        return self._by_cause[cause][:64]
+        return self._by_cause[cause][:ASKED]
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""

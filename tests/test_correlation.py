@@ -309,3 +309,15 @@ def test_exception_said_more_often_than_is_kept_is_still_the_narrower_one(tmp_pa
     console = "".join(text.format(limit="60s" if n < 60 else "60000ms") for n in range(120))
 
     assert "network.connect-timeout" == cause(told(tmp_path, {"console.log": console}))
+
+
+def test_rank_that_left_without_a_word_is_found_among_a_hundred_that_lost_it(tmp_path: Path) -> None:
+    """Of a cause's many suspects the most direct are asked first, whatever the time at which their ends are noticed."""
+    lost = "[rank{r}]: RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.9]:4102\n"
+    named = "".join(NAMED.format(r=r, pid=100 + r).replace("world_size=4", "world_size=100") for r in range(100))
+    ends = "".join(lost.format(r=r) + FOUND_DEAD.format(code=1, rank=r, pid=100 + r) for r in range(99))
+    left = FOUND_DEAD.format(code=7, rank=99, pid=199).replace("10:20:04", "10:21:40")
+
+    report = told(tmp_path, {"console.log": named + ends + left})
+
+    assert ("process.exit-code", [99]) == (cause(report), culprits(report))
