@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,11 +17,13 @@ import yaml
 from benchmarks.jobs.generate import generate
 from diagnose import render
 from diagnose.cluster.nodes import node_names
-from diagnose.cluster.ray_engine import _batches
+from diagnose.cluster.ray_engine import _batches, _Pool
 from diagnose.cluster.tasks import scan_parts, scan_paths
+from diagnose.deadline import Deadline
 from diagnose.engine import diagnose
 from diagnose.errors import MissingExtra
 from diagnose.scanning.parts import Part, cut_parts
+from diagnose.scanning.scanner import ScanRules
 from diagnose.sources import Source, find_sources
 
 from .s3_server import serve_s3
@@ -189,6 +192,33 @@ def test_file_that_a_node_does_not_have_is_left_to_the_driver(tmp_path: Path) ->
     (tmp_path / "short.log").write_text("of another machine\n")
     short = Part(Source("short.log", size=10_000, path=str(tmp_path / "short.log")))
     assert scan_parts(("", ()), [gone, short], None) == [None, None]
+
+
+class _Hanging:
+    """A cluster whose tasks never end."""
+
+    def __init__(self) -> None:
+        self.cancelled: list[object] = []
+
+    def remote(self, **_: Any) -> Any:
+        return lambda task: SimpleNamespace(remote=lambda *given: object())
+
+    def nodes(self) -> list[dict[str, Any]]:
+        return [{"Alive": True}]
+
+    def wait(self, tasks: list[object], **_: Any) -> tuple[list[object], list[object]]:
+        return [], tasks
+
+    def cancel(self, task: object, **_: Any) -> None:
+        self.cancelled.append(task)
+
+
+def test_tasks_that_hang_are_given_up_at_the_deadline() -> None:
+    hanging = _Hanging()
+    parts = [Part(Source(f"rank{n}.log", size=10, path=f"rank{n}.log")) for n in range(100)]
+    found = list(_Pool(hanging, ScanRules([], ""), None).scan(parts, Deadline.after(0.0)))
+    assert [(n, "not read: the budget of time was used up") for n in range(100)] == [(n, s.skipped) for n, s in found]
+    assert hanging.cancelled
 
 
 def test_path_that_a_node_does_not_have_is_a_gap() -> None:

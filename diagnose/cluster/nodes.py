@@ -17,8 +17,8 @@ from ..scanning.reading import Progress
 from .tasks import scan_paths
 
 RETRIES = 2  # a worker process may be killed for memory on a node that hangs
-WAIT_S = 5.0
-GRACE_S = 2.0
+WAIT_S = 5.0  # for a task, before the deadline is looked at
+GRACE_S = 2.0  # past the deadline, for tasks that end by it themselves
 
 
 def scan_nodes(
@@ -33,7 +33,7 @@ def scan_nodes(
     tasks = {_task(ray, node).remote(given, list(paths), left_s): name for node, name in names if node in alive}
     found: dict[str, Scan | str] = {}
     while len(found) < len(tasks):
-        done, waiting = ray.wait([t for t in tasks if tasks[t] not in found], num_returns=1, timeout=_wait_s(deadline))
+        done, waiting = ray.wait([t for t in tasks if tasks[t] not in found], num_returns=1, timeout=wait_s(deadline))
         for task in done:
             result = found[tasks[task]] = _result(ray, task, tasks[task])
             if progress and isinstance(result, Scan):
@@ -74,7 +74,8 @@ def _result(ray: Any, task: Any, name: str) -> Scan | str:
         return f"{type(error).__name__}: {' '.join(str(error).split())[-300:]}"
 
 
-def _wait_s(deadline: Deadline) -> float:
+def wait_s(deadline: Deadline) -> float:
+    """Yield how long to wait for a task before the deadline is looked at again."""
     left_s = deadline.left_s()
     return WAIT_S if left_s is None else min(WAIT_S, left_s + GRACE_S)
 

@@ -25,7 +25,7 @@ from ..scanning.reading import Progress, read_all
 from ..scanning.scanner import ScanRules
 from ..scanning.workers import scan_part, unread
 from ..sources import Input
-from .nodes import scan_nodes
+from .nodes import scan_nodes, wait_s
 from .tasks import Given, scan_parts
 
 EXTRA = "diagnose-training[ray]"
@@ -35,8 +35,6 @@ BATCH_PARTS = 256
 BATCHES_PER_TASK = 4  # so many for each task that runs at a time, or the slowest would hold up all
 TASKS_PER_NODE = 4  # beside a job that may still hang there
 TRIES = 4  # of a task, before it is done here
-WAIT_S = 5.0  # for a task, before the deadline is looked at
-GRACE_S = 2.0  # past the deadline, for tasks that end by it themselves
 log = logging.getLogger("diagnose")
 
 
@@ -81,7 +79,7 @@ class _Pool:
                 batch = waiting.popleft()
                 task = self._task.remote(self.given, [parts[n] for n in batch], deadline.left_s())
                 running[task] = batch
-            done, _ = self._ray.wait(list(running), num_returns=1, timeout=_wait_s(deadline))
+            done, _ = self._ray.wait(list(running), num_returns=1, timeout=wait_s(deadline))
             for task in done:
                 batch = running.pop(task)
                 try:
@@ -96,7 +94,7 @@ class _Pool:
                     found = [None] * len(batch)
                 for index, text in zip(batch, found, strict=True):
                     yield index, source_from_json(json.loads(text)) if text else self._here(parts[index], deadline)
-            if not done and (deadline.left_s() or 1.0) <= 0.0:
+            if not done and deadline.passed():
                 late = [n for batch in (*running.values(), *waiting) for n in batch]
                 for task in running:
                     self._ray.cancel(task, force=True)
@@ -109,11 +107,6 @@ class _Pool:
     def _here(self, part: Part, deadline: Deadline) -> SourceScan:
         """Read what no node has: a file on this machine's own disk."""
         return unread(part.source) if deadline.passed() else scan_part(part, self._rules, deadline)
-
-
-def _wait_s(deadline: Deadline) -> float:
-    left_s = deadline.left_s()
-    return WAIT_S if left_s is None else min(WAIT_S, left_s + GRACE_S)
 
 
 def _batches(parts: Sequence[Part], count: int) -> Iterator[tuple[int, ...]]:
