@@ -12,7 +12,8 @@ from diagnose.catalogue import Catalogue, load_rules
 from diagnose.correlation import correlate
 from diagnose.diagnosis import Verdict, decide
 from diagnose.event_reader import EventReader
-from diagnose.facts.gathering import Facts, read_facts
+from diagnose.facts.gathering import read_facts
+from diagnose.facts.store import Facts
 from diagnose.job import Job, build_job
 from diagnose.known_bugs.matching import settle_known_bugs
 from diagnose.scanning.reading import Deadline, read_all

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnose.advice import Advice, advise, idle_notices, merge_remedy
-from diagnose.advice.batch import Setting, exact, fitting_ranks, nearest_with_micro
+from diagnose.advice.batch import exact, fitting_ranks, nearest_with_micro
+from diagnose.advice.batch_flags import Setting
 from diagnose.advice.memory import usage
 from diagnose.advice.resources import demands, visible_devices
 from diagnose.advice.step import size_mib
 from diagnose.advice.timeouts import present_timeout_s, propose_s, setting_for
-from diagnose.facts.gathering import facts_of
+from diagnose.facts.store import facts_of
 from diagnose.telling.report_parts import RemedyStep
 
 BATCH = "config.batch-size-mismatch"

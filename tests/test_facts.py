@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from diagnose.commands.facts import facts_in, to_json, to_text
 from diagnose.facts.commands import command_facts, flags, framework_of, launcher_of, looks_like_command, split_words
 from diagnose.facts.files import file_facts, package_facts
-from diagnose.facts.gathering import Facts, facts_of
 from diagnose.facts.names import setting_fact, typed, variable_fact
+from diagnose.facts.store import Facts, facts_of
 
 from .incident_pipe import FIXTURES, look, write
 
@@ -192,6 +192,11 @@ def test_more_processes_asked_than_started_is_a_notice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["auto", "null", "$WORLD_SIZE", "", "None"])
 def test_a_placeholder_states_nothing(text: str) -> None:
     assert typed(text) is None
+
+
+@pytest.mark.parametrize("text", ["inf", "-Infinity", "nan"])
+def test_what_json_has_no_number_for_stays_text(text: str) -> None:
+    assert typed(text) == text
 
 
 def test_a_flag_of_another_meaning_is_no_setting() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from diagnose.catalogue import rule_folders
-from diagnose.facts.gathering import facts_of
+from diagnose.facts.store import facts_of
 from diagnose.known_bugs.by_version import TABLE as BY_VERSION
 from diagnose.known_bugs.conditions import condition_holds, judge, settling_command
 from diagnose.known_bugs.matching import BUGS, TABLE, details, fixes_of, standing

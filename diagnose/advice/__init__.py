@@ -26,7 +26,6 @@ ADVISERS: tuple[tuple[str, Adviser], ...] = (  # by the start of the cause's id
     ("config.world-size-mismatch", resource_advice),
     ("ray.unschedulable", resource_advice),
     ("memory.cuda-oom", memory_advice),
-    ("memory.ray-oom", memory_advice),
     ("storage.slow-save", timeout_advice),
     ("collective.straggler", late_rank_advice),
     ("collective.", timeout_advice),

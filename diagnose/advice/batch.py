@@ -7,32 +7,14 @@ written down: it is the number of processes that really came up, so `64 != 4 * 8
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..facts.store import Facts
-from .batch_flags import flags_for
+from .batch_flags import Setting, flags_for
 from .step import Advice, whole
 
 MAX_SETTINGS = 4
 MAX_BATCH = 1 << 24  # no effort on numbers that no job has
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """Four numbers that fit: `train == micro * accumulation * ranks`, always."""
-
-    micro: int
-    accumulation: int
-    ranks: int
-
-    @property
-    def train(self) -> int:
-        """The global batch."""
-        return self.micro * self.accumulation * self.ranks
-
-    def __str__(self) -> str:
-        return f"{self.train} = {self.micro} x {self.accumulation} x {self.ranks}"
 
 
 def nearest_with_micro(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
@@ -48,16 +30,14 @@ def exact(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
     if train % ranks:
         return ()
     share = train // ranks
-    return tuple(Setting(m, share // m, ranks) for m in range(min(micro, share), 0, -1) if share % m == 0)[
-        :MAX_SETTINGS
-    ]
+    fitting = [Setting(m, share // m, ranks) for m in range(min(micro, share), 0, -1) if share % m == 0]
+    return tuple(fitting[:MAX_SETTINGS])
 
 
-def fitting_ranks(train: int, micro: int, ranks: int, most: int | None = None) -> tuple[Setting, ...]:
+def fitting_ranks(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
     """Yield the settings with another number of ranks that keep `train` and `micro`, nearest in ranks first."""
     units = train // micro if train % micro == 0 else 0
-    limit = most or 2 * ranks + 8
-    sizes = [n for n in range(1, min(units, limit) + 1) if units and units % n == 0 and n != ranks]
+    sizes = [n for n in range(1, min(units, 2 * ranks + 8) + 1) if units and units % n == 0 and n != ranks]
     sizes.sort(key=lambda n: (abs(n - ranks), -n))
     return tuple(Setting(micro, units // n, n) for n in sizes[:MAX_SETTINGS])
 
@@ -140,7 +120,7 @@ def _settings(why: str, train: int, micro: int, ranks: int, facts: Facts) -> lis
     advice: list[Advice] = []
     if near and near[0].train != train:
         shown = " and ".join(str(s) for s in sorted(near, key=lambda s: s.train))
-        text = f"{why}. The nearest that keep the micro batch (memory): {shown}{_half(train, near, facts)}."
+        text = f"{why}. The nearest that keep the micro batch (memory): {shown}{_half(train, near[0])}."
         advice.append(Advice("now", text, flags_for(near[0], facts), replaces=True))
     elif near:
         text = f"{why}. {near[0]} fits: change the accumulation only."
@@ -156,9 +136,8 @@ def _settings(why: str, train: int, micro: int, ranks: int, facts: Facts) -> lis
     return advice
 
 
-def _half(train: int, near: tuple[Setting, ...], facts: Facts) -> str:
+def _half(train: int, best: Setting) -> str:
     """What a much smaller choice costs, since it is what people reach for: 126 = 2 x 9 x 7 for 256."""
-    best = near[0]
     if best.accumulation < 2 or best.accumulation % 2:
         return ""
     half = Setting(best.micro, best.accumulation // 2, best.ranks)

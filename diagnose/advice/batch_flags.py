@@ -1,4 +1,4 @@
-"""How each framework is told a batch size, and which of the factors it derives itself.
+"""A batch setting, how each framework is told it, and which of the factors it derives itself.
 
 Sources: DeepSpeed `runtime/config.py` (any two of three state the third); OpenRLHF `utils/deepspeed/deepspeed.py`
 (accumulation = train // micro // world, never a flag); Transformers and TRL (the global batch is derived); Megatron
@@ -7,28 +7,32 @@ Sources: DeepSpeed `runtime/config.py` (any two of three state the third); OpenR
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass
 
 from ..facts.store import Facts
 
 
-class Sizes(Protocol):
-    """What is needed of a setting."""
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """Four numbers that fit: `train == micro * accumulation * ranks`, always."""
+
+    micro: int
+    accumulation: int
+    ranks: int
 
     @property
-    def micro(self) -> int: ...
-    @property
-    def accumulation(self) -> int: ...
-    @property
-    def ranks(self) -> int: ...
-    @property
-    def train(self) -> int: ...
+    def train(self) -> int:
+        """The global batch."""
+        return self.micro * self.accumulation * self.ranks
+
+    def __str__(self) -> str:
+        return f"{self.train} = {self.micro} x {self.accumulation} x {self.ranks}"
 
 
 DERIVES_TRAIN = ("transformers", "trl", "open-r1", "llamafactory", "axolotl", "accelerate")
 
 
-def flags_for(setting: Sizes, facts: Facts) -> str:
+def flags_for(setting: Setting, facts: Facts) -> str:
     """Yield the setting as flags or keys of the framework at hand; DeepSpeed's keys where none is known."""
     framework = str(facts.get("framework") or "")
     if framework == "openrlhf":
@@ -50,7 +54,7 @@ def flags_for(setting: Sizes, facts: Facts) -> str:
     return deepspeed_keys(setting)
 
 
-def deepspeed_keys(setting: Sizes) -> str:
+def deepspeed_keys(setting: Setting) -> str:
     """Yield the setting as lines of a DeepSpeed configuration."""
     return (
         f'"train_batch_size": {setting.train}, "train_micro_batch_size_per_gpu": {setting.micro}, '

@@ -133,21 +133,19 @@ def _weight_sync(facts: Facts) -> list[Advice]:
     has_vllm = facts.get("vllm_version") is not None or "vllm" in facts.libraries or facts.get("vllm_engines") is not None
     if facts.get("framework") != "openrlhf" or not has_vllm or facts.get("vllm_sync_backend") == "gloo":
         return []
-    newer = in_range(facts.get("openrlhf_version"), ">=0.6.0")
-    if newer:
+    if in_range(facts.get("openrlhf_version"), ">=0.6.0"):
         return []
     affected = in_range(facts.get("vllm_version"), f">{LAST_VLLM_WITH_NCCL_GROUPS}")
     if affected is False:
         return []
-    which = f"vLLM {facts.get('vllm_version')}" if affected else "vLLM newer than 0.4.2"
+    which = f"vLLM {facts.get('vllm_version')}" if affected else f"vLLM newer than {LAST_VLLM_WITH_NCCL_GROUPS}"
     text = (
-        f"If it is the group between trainer and vLLM that fails: {which} breaks a second NCCL group in its "
-        "workers with "
-        "OpenRLHF before 0.6. Synchronise the weights over gloo; that goes through host memory and TCP without "
-        "GPUDirect "
-        "RDMA and takes several times longer for each update, training itself is as fast as before."
+        f"If it is the group between trainer and vLLM that fails: {which} breaks a second NCCL group in its workers "
+        "with OpenRLHF before 0.6. Synchronise the weights over gloo; that goes through host memory and TCP without "
+        "GPUDirect RDMA and takes several times longer for each update, training itself is as fast as before."
     )
-    return [Advice("now", text, "--vllm_sync_backend gloo   # or: export NCCL_P2P_DISABLE=1; or vLLM 0.4.2")]
+    others = f"or: export NCCL_P2P_DISABLE=1; or vLLM {LAST_VLLM_WITH_NCCL_GROUPS}"
+    return [Advice("now", text, f"--vllm_sync_backend gloo   # {others}")]
 
 
 def _versions_and_cache() -> Advice:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..facts.store import Facts
+from .batch_flags import Setting, flags_for
 from .step import Advice, gib, size_mib
 
 CONTEXT_MIB = 2048.0  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB
@@ -68,23 +69,19 @@ def usage(fields: Mapping[str, Any]) -> Usage:
     held = size_mib(fields.get("held"))
     if idle is None and held is not None and allocated is not None:
         idle = max(held - allocated, 0.0)
-    return Usage(wanted, capacity, free, allocated, idle, _others(fields, capacity, free, allocated, idle))
+    return Usage(wanted, capacity, free, allocated, idle, _others(capacity, free, allocated, idle))
 
 
-def _others(
-    fields: Mapping[str, Any], capacity: float | None, free: float | None, allocated: float | None, idle: float | None
-) -> float | None:
-    """What other processes hold. In a container a process is listed under an alien id and may be this one itself."""
+def _others(capacity: float | None, free: float | None, allocated: float | None, idle: float | None) -> float | None:
+    """What other processes hold, as a sum: the message's list of them may hold this one too, see `_is_itself`."""
     if capacity is None or free is None or allocated is None:
         return None
     rest = capacity - free - allocated - (idle or 0.0) - CONTEXT_MIB
     return max(rest, 0.0)
 
 
-def memory_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
+def memory_advice(_cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
     """Yield the lever that fits what dominated."""
-    if cause == "memory.ray-oom":
-        return ()
     found = usage(fields)
     if found.wanted is None:
         return ()
@@ -160,9 +157,6 @@ def _held(found: Usage) -> str:
 
 def _smaller(facts: Facts) -> str | None:
     """Half the micro batch at the same global batch, as flags."""
-    from .batch import Setting
-    from .batch_flags import flags_for
-
     micro, steps, ranks = (facts.number(n) for n in ("micro_batch_size", "gradient_accumulation", "world_size"))
     train = facts.number("train_batch_size")
     if not micro or micro % 2:

@@ -12,7 +12,8 @@ from typing import Any
 
 from ..facts.store import Facts
 from ..telling.report_parts import Evidence, Notice, RemedyStep
-from .batch import Setting, nearest_with_micro
+from .batch import nearest_with_micro
+from .batch_flags import Setting
 from .step import Advice, whole
 
 COUNT_GPUS = "ray status; ray list nodes --detail | grep -E 'node_ip|GPU'; nvidia-smi -L   # on each node"
@@ -92,6 +93,10 @@ def _present(fields: Mapping[str, Any], facts: Facts) -> int | None:
     total = facts.number("ray_gpus")
     if total:
         return total
+    return _visible_of_all(facts)
+
+
+def _visible_of_all(facts: Facts) -> int | None:
     visible = visible_devices(facts)
     return visible * (facts.number("nnodes") or 1) if visible else None
 
@@ -152,8 +157,7 @@ def _device_advice(fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...
     if visible is None or not local or local <= visible:
         return ()
     text = (
-        f"CUDA_VISIBLE_DEVICES={facts.get('cuda_visible_devices')} leaves {visible} "
-        f"device{'s' if visible != 1 else ''} "
+        f"CUDA_VISIBLE_DEVICES={facts.get('cuda_visible_devices')} leaves {visible} device{'s' if visible != 1 else ''} "
         f"to {local} processes per node: the one with local rank {visible} addresses a device that it cannot see."
     )
     return (Advice("now", text, f"export CUDA_VISIBLE_DEVICES={','.join(map(str, range(local)))}", replaces=True),)
@@ -163,8 +167,7 @@ def idle_notices(facts: Facts) -> tuple[Notice, ...]:
     """Yield a notice where the job asks for fewer GPUs than there are: nothing failed, some are paid for and idle."""
     asked, present = demands(facts), facts.number("ray_gpus")
     if present is None:
-        visible = visible_devices(facts)
-        present = visible * (facts.number("nnodes") or 1) if visible else None
+        present = _visible_of_all(facts)
     wanted = sum(d.gpus for d in asked)
     if not asked or present is None or not 0 < wanted < present:
         return ()

@@ -13,6 +13,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from ..facts.names import LONGEST
 from ..facts.store import Facts
 from .step import Advice
 
@@ -84,8 +85,7 @@ def setting_for(seconds: int, facts: Facts) -> tuple[str, str]:
 
 def observed_s(fields: Mapping[str, Any], facts: Facts, activity: str = "saving") -> float | None:
     """Yield the longest such work (a save, an evaluation) that the logs show whole, in seconds."""
-    name = {"saving": "longest_save_s", "evaluating": "longest_eval_s", "tokenising": "longest_tokenising_s"}
-    found = [fields.get("seconds"), fields.get("lasted_s"), facts.get(name.get(activity, ""))]
+    found = [fields.get("seconds"), fields.get("lasted_s"), facts.get(LONGEST.get(activity, ""))]
     return max((float(x) for x in found if isinstance(x, (int, float)) and not isinstance(x, bool)), default=None)
 
 

@@ -92,9 +92,6 @@ def command_facts(text: str, source: str, line: int | None, surety: int = 2) -> 
         if match:
             yield from variable_facts(match["name"], match["value"], source, line, surety)
     for key, value in flags(words):
-        if key == "num_processes" and "--ds_config" not in text:
-            yield from stated_setting(key, value, source, line, surety)
-            continue
         yield from stated_setting(key, value, source, line, surety)
 
 

@@ -17,7 +17,6 @@ SHARED = frozenset(
 # What may differ between hosts.
 PER_HOST = ("ifname", "nccl_interface", "nccl_ib_hca", "nccl_debug", "nccl_topo", "nccl_net", "nccl_ib_gid")
 MANY_WORLDS = ("openrlhf", "verl")  # actors, critics and engines are worlds of their own
-LIBRARIES_THAT_TALK = ("nccl_version", "torch_version", "cuda_version", "rccl_version", "driver_version")
 
 
 def contradictions(facts: Facts) -> tuple[Notice, ...]:

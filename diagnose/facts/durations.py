@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 from ..events import Event
 from ..job import Job
-from .names import Stated
+from .names import LONGEST, Stated
 
-NAMES = {"saving": "longest_save_s", "evaluating": "longest_eval_s", "tokenising": "longest_tokenising_s"}
 MAX_S = 7 * 86400.0  # longer spans are two runs in one file
 
 
@@ -21,7 +20,7 @@ def duration_facts(job: Job) -> Iterator[Stated]:
     begun: dict[tuple[str, str, int | None, int], Event] = {}
     for event in job.events:
         activity = str(event.rule.activity)
-        if activity not in NAMES or event.rule.tells not in ("activity", "activity-end"):
+        if activity not in LONGEST or event.rule.tells not in ("activity", "activity-end"):
             continue
         key = (activity, event.source, event.rank, event.attempt)
         if event.rule.tells == "activity":
@@ -31,7 +30,7 @@ def duration_facts(job: Job) -> Iterator[Stated]:
         if seconds is not None and seconds > longest.get(activity, (0.0, event))[0]:
             longest[activity] = (seconds, event)
     for name, (seconds, last) in sorted(longest.items()):
-        yield Stated(NAMES[name], round(seconds, 1), last.source, last.line, 3)
+        yield Stated(LONGEST[name], round(seconds, 1), last.source, last.line, 3)
 
 
 def _seconds(end: Event, start: Event | None) -> float | None:

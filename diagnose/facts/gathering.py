@@ -17,9 +17,7 @@ from .durations import duration_facts
 from .files import file_facts
 from .names import PACKAGES, PLACES, Stated, stated_setting
 from .paths import library_facts
-from .store import Facts, Known, facts_of, gather_facts
-
-__all__ = ["Facts", "Known", "facts_of", "read_facts"]
+from .store import Facts, gather_facts
 
 # Names that rules use for what a line says, and the fact (and factor) that it is.
 ALIASES: dict[str, tuple[str, int]] = {

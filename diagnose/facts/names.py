@@ -5,6 +5,7 @@ Tables only. `Stated` is what every reader of facts yields: a name, a value, and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -131,6 +132,8 @@ VARIABLES: dict[str, str] = {
     "HF_HUB_OFFLINE": "hf_hub_offline",
 }
 _OWN_PREFIX = lazy(r"(?:NCCL|TORCH_NCCL|GLOO|RCCL|UCX)_[A-Z0-9_]{1,60}")
+# What slow work an activity is -> the fact that holds how long the longest of it took.
+LONGEST = {"saving": "longest_save_s", "evaluating": "longest_eval_s", "tokenising": "longest_tokenising_s"}
 # What no fact describes one property of the whole job with: who speaks, in identity lines.
 PLACES = frozenset(
     [
@@ -187,9 +190,10 @@ def typed(text: str) -> Value | None:
         return plain.lower() == "true"
     for convert in _NUMBERS:
         try:
-            return convert(plain)
+            number = convert(plain)
         except ValueError:
             continue
+        return number if math.isfinite(number) else plain  # `inf`: JSON has no such number
     return plain
 
 
@@ -202,8 +206,6 @@ def stated_setting(key: str, text: str, source: str, line: int | None, surety: i
     value = typed(text)
     if name is None or value is None:
         return
-    if name.endswith("_version"):
-        value = str(value)
-    elif name == "distributed_timeout_min" and isinstance(value, (int, float)) and not isinstance(value, bool):
+    if name == "distributed_timeout_min" and isinstance(value, (int, float)) and not isinstance(value, bool):
         name, value = "nccl_timeout_s", value * 60
     yield Stated(name, value, source, line, surety)

@@ -29,7 +29,7 @@ from .conditions import (
 )
 
 TABLE = "software/known-bug/versions.table.yaml"
-CAUSE = "software.known-bug"
+BUGS = "software.known-bug"
 INSTALLED = "installed"  # symptom of bugs that fail nothing
 SIZES_DIFFER = "sizes-differ"
 MAX_EVENTS = 64  # of one bug
@@ -92,14 +92,14 @@ def _as_bug(event: Event, row: Mapping[str, Any], facts: Facts) -> Event:
     rule = Rule(
         title=str(row["title"]), role="cause", match="line", why=str(row["effect"]), forms=(),
         says=f"{_sentence(str(row['effect']))}.",
-        references=tuple(row.get("references", ())), id=f"{CAUSE}/{row['bug']}", cause=CAUSE,
+        references=tuple(row.get("references", ())), id=f"{BUGS}/{row['bug']}", cause=BUGS,
     )  # fmt: skip
     fields = {k: row[k] for k in ("library", "fixed_in", "way_round", "command") if row.get(k)}
     fields["affected"] = _conditions(row).get(str(row["library"]), "")
     fields["installed"] = facts.get(version_fact(str(row["library"])))
     fields["beside"] = beside(str(row["library"]), _conditions(row), facts)
     fields["reference"] = next(iter(rule.references), None)
-    return replace(event, rule=rule, cause=CAUSE, role="cause", fields=fields, also_in=list(event.also_in))
+    return replace(event, rule=rule, cause=BUGS, role="cause", fields=fields, also_in=list(event.also_in))
 
 
 def possible_bug(

@@ -3,7 +3,7 @@
 A rule with `applies_to` says in which versions its bug lives. Where the facts hold such a version, the event may name
 the root; where none is known, the rule's own role stands (`cause` where the line is unmistakable, else a possible
 reading, with the one command that settles it); where the version is another one, the event says nothing. Bugs without
-words of their own (a hang of one version) are rows of a table: `known_bugs_by_version`.
+words of their own (a hang of one version) are rows of a table: `by_version`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,9 @@ from ..facts.store import Facts
 from ..job import Job
 from ..rule import Rule
 from ..telling.report_parts import Evidence, Notice
-from .by_version import apply_version_rows, possible_bug
-from .conditions import (
-    beside,
-    judge,
-    only_versions_unknown,
-    version_fact,
-)
+from .by_version import BUGS, apply_version_rows, possible_bug
+from .conditions import beside, judge, only_versions_unknown, version_fact
 
-BUGS = "software.known-bug"
 TABLE = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
 CONNECTIONS = ("nccl.", "network.")
 Standing = Literal["confirmed", "possible", "refuted"]

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from ..advice import advise
+from ..advice import advise, merge_remedy
 from ..catalogue import Catalogue
 from ..correlation.finding import Exhibit
 from ..diagnosis import Verdict
 from ..events import Event
 from ..facts.store import Facts
 from ..job import Job
-from ..known_bugs.matching import BUGS
+from ..known_bugs.by_version import BUGS
 from ..report import Culprit, Diagnosis, Notice, OtherJob, RemedyStep, Report, Stats
 from ..rule import Cause
 from ..scan import Scan
@@ -35,7 +35,6 @@ from .rows import (
 )
 
 MAX_EVIDENCE = 5
-ORDER = ("now", "fix", "prevent", "collect")
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,11 +83,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
     if verdict.cause == "unknown" or not verdict.roots:
         return _unknown(job, show, translator.words)
     cause = translator.cause(catalogue.causes[verdict.cause])
-    cause = replace(
-        cause,
-        title=_title(verdict, cause, translator),
-        references=_references(verdict, cause),
-    )
+    cause = replace(cause, title=_title(verdict, cause, translator), references=_references(verdict, cause))
     proof = _proof(verdict)
     fields = {**_fields(verdict), **_seen(job, verdict)}
     return Diagnosis(
@@ -99,7 +94,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
         certainty=verdict.certainty,
         culprits=_culprits(job, verdict, translator),
         evidence=tuple(show.evidence(x) for x in proof),
-        remedy=tuple(_remedy(cause, fields, found.facts, translator)),
+        remedy=_remedy(cause, fields, found.facts, translator),
         owner=cause.owner,
         restart=cause.restart,
         references=cause.references,
@@ -114,11 +109,7 @@ def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
         RemedyStep("now", words.say("unknown-now")),
         RemedyStep("collect", words.say("unknown-logs"), "dmesg -T"),
         RemedyStep("collect", words.say("unknown-switches"), switches),
-        RemedyStep(
-            "collect",
-            words.say("unknown-files"),
-            "torchrun --log-dir logs --redirects 3 --tee 3 …",
-        ),
+        RemedyStep("collect", words.say("unknown-files"), "torchrun --log-dir logs --redirects 3 --tee 3 …"),
     )
     evidence = tuple(show.evidence(x) for x in last)
     return Diagnosis("unknown", words.say("unknown-title"), words.say("unknown-summary"), 0.3, "possible",
@@ -228,13 +219,13 @@ def _host_why(verdict: Verdict, host: str, translator: Translator) -> str:
     return _said(suspect, translator)
 
 
-def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator) -> Iterable[RemedyStep]:
-    """What can be calculated for this job, then the cause's own steps, in the order now, fix, prevent, collect."""
-    solved = advise(cause.id, translator.fields(fields), facts)
-    replaced = {a.when for a in solved if a.replaces}
-    steps = [RemedyStep(a.when, translator.sentence(a.text), a.command) for a in solved]
-    steps += [s for s in _own_steps(cause, {**facts.values(), **translator.fields(fields)}) if s.when not in replaced]
-    return sorted(steps, key=lambda s: ORDER.index(s.when))
+def _remedy(
+    cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator
+) -> tuple[RemedyStep, ...]:
+    """What can be calculated for this job, then the cause's own steps."""
+    fields = translator.fields(fields)
+    solved = [replace(a, text=translator.sentence(a.text)) for a in advise(cause.id, fields, facts)]
+    return merge_remedy(solved, _own_steps(cause, {**facts.values(), **fields}))
 
 
 def _own_steps(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
