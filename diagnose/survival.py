@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 REDRAW_LINES, REDRAW_UPDATES = 60, 4
 BEFORE_FIRST_STEP = {"network.port-in-use"}  # what ends a job at its start, or not at all: another port or family did it
+NOT_FINITE = "numerics.nan"
 BUFFERED_S = 3.0
 
 
@@ -97,12 +98,14 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     """Whether the same rank made progress after this error, in the same file or by the clock.
 
     Of a line without a rank nobody can tell; a port taken at first and a warning in words that nobody knows are survived
-    where any rank goes on.
+    where any rank goes on, and a NaN where a later step is finite.
     """
     if event.rank is None:
-        signs = (sign.line or 0 for _, sign in sources[event.source].progress.values())
+        later = [e for _, e in sources[event.source].progress.values() if (e.line or 0) > (event.end_line or 0)]
+        if event.cause == NOT_FINITE and event.role == "symptom":
+            return any(": nan" not in sign.raw.lower() for sign in later)
         is_weak = event.cause in BEFORE_FIRST_STEP or (event.rule.generic and event.rule.match == "line")
-        return is_weak and any(line > (event.end_line or 0) for line in signs)
+        return is_weak and bool(later)
     info = job.ranks.get(event.rank)
     sign = info.last_sign if info else None
     if sign is None or sign.attempt < event.attempt:
