@@ -11,14 +11,13 @@ from dataclasses import dataclass
 
 from diagnose.prefixes import Line, Prefix
 from diagnose.traces.assembly import Assembly
-from diagnose.traces.library_paths import is_library
 from diagnose.traces.segment import Relation, Segment
 from diagnose.traces.traceback_lines import Frame
 from diagnose.traces.traceback_streams import assemble
 
 from .lazy_pattern import lazy
 
-__all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost", "user_frame"]
+__all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +47,6 @@ class Traceback:
     prefix: Prefix
     links: tuple[Link, ...]
     form: str
-    lines_read: int
-    complete: bool
     label: str = ""
 
 
@@ -75,8 +72,6 @@ def _as_traceback(assembly: Assembly, prefix: Prefix, speaker: str) -> Traceback
         prefix=prefix,
         links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
         form="plain" if assembly.form == "bare" and segment.frames else assembly.form,  # a chain may begin bare
-        lines_read=assembly.lines_read,
-        complete=bool(segment.exception),
         label=assembly.note,
     )
 
@@ -142,10 +137,3 @@ def _inside(chain: Sequence[Link], place: int) -> int | None:
                 return i
             inside = i
     return inside
-
-
-def user_frame(traceback: Traceback) -> Frame | None:
-    """Yield the innermost frame of the user's own code; the innermost of all where there is none."""
-    frames = innermost(traceback).frames or traceback.frames
-    own = (frame for frame in reversed(frames) if frame.file and not is_library(frame.file))
-    return next(own, frames[-1] if frames else None)

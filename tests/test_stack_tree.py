@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from diagnose.stacks import StackDump, StackThread
 from diagnose.traces.stack_forms import StackFrame
-from diagnose.traces.stack_tree import label_ranges, merge_stacks, tree_lines
+from diagnose.traces.stack_tree import merge_stacks
 from diagnose.traces.standing import classify, is_idle
 
 C10D = "torch/distributed/distributed_c10d.py"
@@ -67,27 +67,6 @@ def test_two_dumps_tell_who_moved():
 def test_polling_inside_a_library_is_stuck():
     polls = [(MAIN, StackFrame("_try_get_data", "site-packages/torch/utils/data/dataloader.py", line)) for line in (7, 9)]
     assert merge_stacks([(0, dump(frames)) for frames in polls]).stuck == (0,)
-
-
-def test_idle_threads_are_folded():
-    monitor = StackThread("Thread-1", "2", "idle", False, (StackFrame("run", "tqdm/_monitor.py", 60), StackFrame("wait", "threading.py", 331)))
-    tree = merge_stacks([(0, dump(REDUCE, monitor))])
-    assert (tree.idle_threads, len(tree.groups)) == (1, 1)
-
-
-def test_tree_lines_show_rank_ranges():
-    tree = merge_stacks([(rank, dump(SAVE if rank == 6 else REDUCE)) for rank in range(8)])
-    assert tree_lines(tree) == [
-        "[0-7] main (train.py:130)",
-        "  [0-5,7] sync (train.py:58)",
-        f"  [0-5,7] all_reduce ({C10D}:3252)",
-        "  [6] save_checkpoint (train.py:71)",
-        "  [6] _save (torch/serialization.py:900)",
-    ]
-
-
-def test_labels_without_a_rank_stand_behind():
-    assert label_ranges([3, "pid 9", 1, 2]) == "1-3,pid 9"
 
 
 @pytest.mark.parametrize(

@@ -1,17 +1,15 @@
-"""Stack dumps and native traces as py-spy, faulthandler, gdb, glibc and c10 print them."""
+"""Stack dumps as py-spy, faulthandler, gdb, eu-stack and pystack print them."""
 
 from __future__ import annotations
 
 import json
 import textwrap
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.prefixes import Line, read_lines
 from diagnose.stacks import StackDump, find_stacks
-from diagnose.traces.native import NativeTrace, find_native_traces
 
 
 def lines_of(text: str) -> list[Line]:
@@ -21,12 +19,6 @@ def lines_of(text: str) -> list[Line]:
 
 def dump_of(text: str) -> StackDump:
     found = find_stacks(lines_of(text))
-    assert len(found) == 1, found
-    return found[0]
-
-
-def trace_of(text: str) -> NativeTrace:
-    found = find_native_traces(lines_of(text))
     assert len(found) == 1, found
     return found[0]
 
@@ -204,86 +196,6 @@ Aborted (core dumped)
 """
 
 
-def test_terminate_with_what_and_frames():
-    trace = trace_of(TERMINATE)
-    assert (trace.kind, trace.exception, trace.signal) == ("terminate", "c10::DistBackendError", "SIGABRT")
-    assert (trace.line, trace.end_line, len(trace.frames)) == (2, 6, 2)
-    assert trace.what.startswith("[Rank 3] Watchdog caught")
-
-
-def test_two_ranks_terminate_at_once():
-    text = """
-    terminate called after throwing an instance of 'std::runtime_error'
-    terminate called after throwing an instance of 'std::runtime_error'
-      what():  [Rank 0] timeout
-      what():  [Rank 1] timeout
-    """
-    assert [t.what for t in find_native_traces(lines_of(text))] == ["[Rank 0] timeout", "[Rank 1] timeout"]
-
-
-def test_c10_stack_of_a_warning():
-    text = """
-    Exception raised from recvBytes at /pytorch/torch/csrc/distributed/c10d/Utils.hpp:679 (most recent call first):
-    frame #0: c10::Error::Error(c10::SourceLocation) + 0x98 (0x7ef204b03ba6 in /x/libc10.so)
-    """
-    assert (trace_of(text).kind, trace_of(text).frames[0].where) == ("c10", "/x/libc10.so")
-
-
-@pytest.mark.parametrize(
-    ("text", "kind"),
-    [
-        ("free(): invalid pointer", "heap"),
-        ("double free or corruption (!prev)", "heap"),
-        ("malloc(): corrupted top size", "heap"),
-        ("malloc_consolidate(): invalid chunk size", "heap"),
-        ("corrupted size vs. prev_size", "heap"),
-        ("*** stack smashing detected ***: terminated", "smash"),
-        ("terminate called without an active exception", "terminate"),
-        ("python: pthread_mutex_lock.c:94: lock: Assertion `mutex->owner == 0' failed.", "assert"),
-    ],
-)
-def test_abort_lines(text: str, kind: str):
-    assert (trace_of(text).kind, trace_of(text).signal) == (kind, "SIGABRT")
-
-
-def test_ray_signal_line():
-    text = """
-    *** SIGSEGV received at time=1741933218 on cpu 40 ***
-    PC: @     0x7f1184a9fc  (unknown)  raise
-        @     0x7f1184a42520       3456  (unknown)
-    """
-    assert (trace_of(text).signal, len(trace_of(text).frames)) == ("SIGSEGV", 2)
-
-
-def test_open_mpi_handler():
-    text = """
-    [gpu-07:04711] *** Process received signal ***
-    [gpu-07:04711] Signal: Segmentation fault (11)
-    [gpu-07:04711] Signal code: Address not mapped (1)
-    [gpu-07:04711] [ 0] /lib/x86_64-linux-gnu/libc.so.6(+0x43090)[0x7f03d5d43090]
-    [gpu-07:04711] *** End of error message ***
-    """
-    trace = trace_of(text)
-    assert (trace.kind, trace.what, trace.signal, trace.end_line) == ("openmpi", "Segmentation fault", "SIGSEGV", 5)
-
-
-def test_address_sanitizer():
-    text = """
-    ==4711==ERROR: AddressSanitizer: heap-use-after-free on address 0x602000000010
-        #0 0x4f2c in collate(std::vector<int>&) /src/collate.cc:88
-        #1 0x7f03 in __libc_start_main (/lib/libc.so.6+0x29d90)
-    SUMMARY: AddressSanitizer: heap-use-after-free /src/collate.cc:88 in collate
-    ==4711==ABORTING
-    """
-    trace = trace_of(text)
-    assert (trace.kind, trace.end_line, [f.where for f in trace.frames]) == ("sanitizer", 5, ["/src/collate.cc:88", "/lib/libc.so.6+0x29d90"])
-
-
-def test_fatal_python_error_names_its_signal():
-    trace = trace_of(FAULT)
-    assert (trace.kind, trace.what, trace.signal) == ("python", "Segmentation fault", "SIGSEGV")
-
-
 PIECES = [*PYSPY.split("\n"), *FAULT.split("\n"), *GDB.split("\n"), *TERMINATE.split("\n")]
 
 
@@ -291,7 +203,7 @@ PIECES = [*PYSPY.split("\n"), *FAULT.split("\n"), *GDB.split("\n"), *TERMINATE.s
 @given(st.lists(st.sampled_from(PIECES) | st.text(max_size=40), max_size=40))
 def test_any_mix_of_lines_is_read(texts):
     lines = [line for number, text in enumerate(texts, 1) for line in read_lines(number, text)]
-    for found in (*find_stacks(lines), *find_native_traces(lines)):
+    for found in find_stacks(lines):
         assert 1 <= found.line <= found.end_line <= len(texts)
 
 

@@ -44,7 +44,6 @@ class Assembly:
         self.form: str = header.form if header else "headless"
         self.note = header.note if header else ""
         self.lead = header.lead if header else ""
-        self.lines_read = 1
         self.touched = number
         self.node = 0  # place among the frames shared with tracebacks interleaved with this one
         self.segments = [Segment(frames=[frame] if frame else [])]
@@ -102,7 +101,6 @@ class Assembly:
 
     def _take(self, number: int) -> bool:
         self.end_line = max(self.end_line, number)
-        self.lines_read += 1
         self._noise = 0
         return True
 

@@ -1,21 +1,18 @@
 """All ranks' stacks as one: who stands where, who the crowd waits for, who does something else.
 
-In come stack dumps with the rank each belongs to, out comes a tree with rank ranges and groups, largest first.
+In come stack dumps with the rank each belongs to, out come groups of ranks that stand alike, largest first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from diagnose.stacks import StackDump, StackThread
 from diagnose.traces.library_paths import is_library
 from diagnose.traces.stack_forms import StackFrame
 from diagnose.traces.standing import Standing, classify, is_idle
-from diagnose.words.ranges import rank_ranges
-
-__all__ = ["Label", "StackGroup", "StackNode", "StackTree", "label_ranges", "merge_stacks", "rank_ranges", "tree_lines"]
 
 Label = int | str  # a global rank, or what is known instead (`pid 6889 on gpu-07`)
 Pattern = Literal["none", "waiting", "desync", "together", "apart"]
@@ -34,16 +31,6 @@ class StackGroup:
 
 
 @dataclass(frozen=True, slots=True)
-class StackNode:
-    """One frame of the merged tree and everyone who is in it; children are sorted, most ranks first."""
-
-    frame: StackFrame
-    ranks: str
-    count: int
-    children: tuple[StackNode, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class StackTree:
     """The merged view.
 
@@ -51,34 +38,30 @@ class StackTree:
     are the minority, none when equal), `together` (all in one collective), `apart` (nobody in one), `none`.
     """
 
-    roots: tuple[StackNode, ...]
     groups: tuple[StackGroup, ...]
     pattern: Pattern
     crowd: tuple[Label, ...]
     suspects: tuple[Label, ...]
     moving: tuple[Label, ...]
     stuck: tuple[Label, ...]
-    idle_threads: int
 
 
 def merge_stacks(dumps: Iterable[tuple[Label, StackDump]]) -> StackTree:
     """Merge the dumps of all ranks; of several dumps of one rank the last counts, and tells whether it moved."""
     seen: dict[Label, list[tuple[StackFrame, ...]]] = {}
     last: dict[Label, tuple[StackFrame, ...]] = {}
-    idle_threads = 0
     for label, dump in dumps:
         main = main_thread(dump)
         if main is None:
             continue
         last[label] = _without_middle(main.frames)
         seen.setdefault(label, []).append(_place(last[label]))
-        idle_threads += sum(t is not main and is_idle(t.name, t.frames) for t in dump.threads)
     groups = _group(last)
     pattern, crowd, suspects = _read_pattern(groups)
     twice = {label: places for label, places in seen.items() if len(places) > 1}
     moving = _sorted(label for label, places in twice.items() if len(set(places)) > 1)
     stuck = _sorted(label for label, places in twice.items() if len(set(places)) == 1)
-    return StackTree(_grow(groups), groups, pattern, crowd, suspects, moving, stuck, idle_threads)
+    return StackTree(groups, pattern, crowd, suspects, moving, stuck)
 
 
 def main_thread(dump: StackDump) -> StackThread | None:
@@ -88,27 +71,6 @@ def main_thread(dump: StackDump) -> StackThread | None:
     chosen = chosen or [t for t in threads if t.state == "current"]
     chosen = chosen or [t for t in threads if not is_idle(t.name, t.frames)]
     return next(iter(chosen or threads), None)
-
-
-def label_ranges(labels: Iterable[Label]) -> str:
-    """Yield labels as people write them: ranks folded to `0-5,7`, other labels behind."""
-    labels = list(labels)
-    ranks = rank_ranges(label for label in labels if isinstance(label, int))
-    others = sorted({label for label in labels if isinstance(label, str)})
-    return ",".join([ranks, *others] if ranks else others)
-
-
-def tree_lines(tree: StackTree) -> list[str]:
-    """Yield the tree as text, one frame per line, a chain of frames without a fork at one depth."""
-    lines: list[str] = []
-    pending = [(node, 0) for node in reversed(tree.roots)]
-    while pending:
-        node, depth = pending.pop()
-        where = f" ({node.frame.file}:{node.frame.line})" if node.frame.line is not None else f" ({node.frame.file})"
-        lines.append(f"{'  ' * depth}[{node.ranks}] {node.frame.function}{where if node.frame.file else ''}")
-        deeper = depth + 1 if len(node.children) > 1 else depth
-        pending.extend((child, deeper) for child in reversed(node.children))
-    return lines
 
 
 def _sorted(labels: Iterable[Label]) -> tuple[Label, ...]:
@@ -164,27 +126,3 @@ def _call(group: StackGroup) -> tuple[str, str, int | None]:
     own = next((f for f in reversed(group.frames) if f.file and not is_library(f.file)), None)
     operation = group.standing.frame.function if group.standing.frame else ""
     return operation, own.file if own else "", own.line if own else None
-
-
-@dataclass(slots=True)
-class _Growing:
-    ranks: list[Label] = field(default_factory=list)
-    children: dict[StackFrame, _Growing] = field(default_factory=dict)
-
-
-def _grow(groups: Sequence[StackGroup]) -> tuple[StackNode, ...]:
-    root = _Growing()
-    for group in groups:
-        node = root
-        for frame in group.frames:
-            node = node.children.setdefault(frame, _Growing())
-            node.ranks.extend(group.ranks)
-    return _freeze(root)
-
-
-def _freeze(node: _Growing) -> tuple[StackNode, ...]:
-    nodes = [
-        StackNode(frame, label_ranges(child.ranks), len(child.ranks), _freeze(child))
-        for frame, child in node.children.items()
-    ]
-    return tuple(sorted(nodes, key=lambda n: (-n.count, n.ranks, n.frame.function)))

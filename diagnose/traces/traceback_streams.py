@@ -142,7 +142,7 @@ class _Speaker:
         elif _may_be_bare(text):
             assembly = Assembly(line.number, None, None, 0)
             if assembly.accept(line.number, text) and not assembly.in_frames:
-                assembly.form, assembly.lines_read = "bare", 1
+                assembly.form = "bare"
                 self._open(assembly, line)
 
     def _open(self, assembly: Assembly, line: Line) -> None:
