@@ -43,8 +43,6 @@ class Entry:
     p2p_seq: int
     record: int
     created_ns: int
-    completed_ns: int
-    duration_us: int
     state: State
     line: int
 
@@ -97,8 +95,6 @@ class Dump:
             p2p_seq=column["p2p_seq"][row],
             record=column["record"][row],
             created_ns=column["created_ns"][row],
-            completed_ns=column["completed_ns"][row],
-            duration_us=column["duration_us"][row],
             state=STATES[column["state"][row]],
             line=column["line"][row] if column["line"] else 1,
         )

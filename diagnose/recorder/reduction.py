@@ -13,7 +13,7 @@ from typing import Any
 MAX_DEPTH = 64  # a dump nests six levels
 MAX_RANKS_TEXT_CHARS = 16 * 2**20
 STATES: dict[Any, int] = {"scheduled": 0, "started": 1, "completed": 2}
-COLUMNS = ("call", "seq", "p2p_seq", "record", "created_ns", "completed_ns", "duration_us", "state")
+COLUMNS = ("call", "seq", "p2p_seq", "record", "created_ns", "state")
 P2P = re.compile(r"^(send|recv) {1,4}(\d{1,9}) ?(->|<-) ?(\d{1,9})")  # `nccl:send 0->1`, `nccl:recv 1<-0`
 # Frames between the user's line and the collective: `.../torch/distributed/c10d_logger.py`, `<frozen runpy>`.
 LIBRARY = re.compile(r"/(?:site|dist)-packages/|/torch/distributed/|/lib/python3|^<frozen ")
@@ -175,14 +175,12 @@ class _Reduction:
 def _numbers(entry: dict[Any, Any]) -> tuple[Any, ...]:
     """Return the values of `COLUMNS` after the call, not yet checked."""
     get = entry.get
-    seq, duration, created = get("collective_seq_id"), get("duration_ms"), get("time_created_ns")
+    seq, created = get("collective_seq_id"), get("time_created_ns")
     return (
         get("seq_id", -1) if seq is None else seq,  # `seq_id`: 2.2 and 2.3
         get("p2p_seq_id", -1),
         get("record_id", -1),
         _int(get("time_created_us")) * 1000 if created is None else created,  # us: 2.2
-        get("time_discovered_completed_ns") or 0,
-        int(duration * 1000) if isinstance(duration, float) else -1,
         STATES.get(get("state"), 3),
     )
 
