@@ -117,7 +117,6 @@ class Explains:
     __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     cause: str
     where: Where = "any"
-    within_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
