@@ -109,6 +109,11 @@ class Rule:
     applies_to: dict[str, str] = field(default_factory=dict)  # library -> version range, for known bugs
     disable: bool = False  # in a user's overlay: takes the shipped rule of this id out
 
+    @property
+    def table_name(self) -> str:
+        """Where its table lies, as the catalogue names it: `gpu/xid/xid.table.yaml`; empty without one."""
+        return f"{self.id.replace('.', '/', 1).rpartition('/')[0]}/{self.table.file}" if self.table else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Explains:

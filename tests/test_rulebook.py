@@ -7,7 +7,7 @@ import pytest
 from diagnose.catalogue import load_rules
 from diagnose.engine import diagnose
 from diagnose.rulebook.firing import fire
-from diagnose.rulebook.pattern_facts import implies
+from diagnose.rulebook.pattern_facts import implies, is_anchored
 from diagnose.sources import Text
 
 UNKNOWN_WARNING = "gpu-07:41217:41388 [3] misc/socket.cc:120 NCCL WARN words that no release of today has"
@@ -42,6 +42,16 @@ def test_a_literal_that_every_reading_holds_is_necessary(pattern: str, literals:
 )
 def test_a_literal_that_some_reading_lacks_is_not(pattern: str, literals: list[str]) -> None:
     assert not implies(pattern, literals)
+
+
+@pytest.mark.parametrize("pattern", [r"^Killed", r"(?:^Killed|^Out of memory)", r"(?P<what>^Killed)"])
+def test_a_pattern_that_begins_a_message_is_anchored(pattern: str) -> None:
+    assert is_anchored(pattern)
+
+
+@pytest.mark.parametrize("pattern", [r"Killed", r"(?:[^:]+): Killed", r"(?:a)^Killed", r"^Killed|^Aborted|Out of memory"])
+def test_a_pattern_that_may_stand_anywhere_is_not(pattern: str) -> None:
+    assert not is_anchored(pattern)
 
 
 def test_the_source_file_before_a_message_can_fire_a_rule() -> None:

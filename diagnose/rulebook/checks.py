@@ -13,13 +13,13 @@ from ..catalogue import Catalogue
 from ..prefixes import split_prefix
 from ..rule import Cause, Form, Rule
 from ..words.translation import translation_faults
-from .pattern_facts import implies, re2_faults
+from .pattern_facts import implies, is_anchored, re2_faults
 
 FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
 MIN_LITERAL = 4  # shorter ones hit everywhere
 ADVERSARIAL_CHARS = 8192
 ADVERSARIAL_LIMIT_S = 0.05
-LAYER_ORDER = ("now", "fix", "prevent", "collect")
+REMEDY_ORDER = ("now", "fix", "prevent", "collect")
 Fire = Callable[[Catalogue, str], "list[tuple[Rule, dict[str, Any]]]"]  # all rules that a text fires, with fields
 
 
@@ -52,7 +52,7 @@ def _cause_faults(catalogue: Catalogue, cause: Cause) -> Iterator[str]:
         elif not _known(catalogue, link.cause):
             yield f"explains {link.cause}, which is no cause"
     whens = [r.when for r in cause.remedy]
-    if sorted(whens, key=LAYER_ORDER.index) != whens:
+    if sorted(whens, key=REMEDY_ORDER.index) != whens:
         yield "remedy is not in the order now, fix, prevent, collect"
     if "now" not in whens:
         yield "remedy has no `now`"
@@ -88,8 +88,8 @@ def _rule_faults(catalogue: Catalogue, rule: Rule, fire: Fire) -> Iterator[str]:
         yield "needs at least one form"
     if rule.onset not in (None, "unknown") and rule.onset not in rule.fields:
         yield f"onset names no field: {rule.onset}"
-    if rule.table and _table_name(rule) not in catalogue.tables:
-        yield f"no table {_table_name(rule)}"
+    if rule.table and rule.table_name not in catalogue.tables:
+        yield f"no table {rule.table_name}"
     yield from _references(rule.references)
     for number, form in enumerate(rule.forms):
         label = f"form {number + 1}: " if len(rule.forms) > 1 else ""
@@ -98,11 +98,6 @@ def _rule_faults(catalogue: Catalogue, rule: Rule, fire: Fire) -> Iterator[str]:
     for counter in rule.counter_examples:
         if any(hit.id == rule.id for hit, _ in fire(catalogue, counter.text)):
             yield f"fires on its counter-example: {counter.text[:80]!r}"
-
-
-def _table_name(rule: Rule) -> str:
-    home = rule.id.replace(".", "/", 1).rpartition("/")[0]
-    return f"{home}/{rule.table.file}" if rule.table else ""
 
 
 def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
@@ -123,13 +118,9 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
     proven_by = [form.pattern] if form.prefix is None else [form.pattern, form.prefix]
     if not form.literals or not any(implies(p, form.literals, form.ignore_case) for p in proven_by):
         yield "literals are not necessary for the pattern"
-    if rule.role == "cause" and rule.match in ("line", "block") and not rule.unanchored and not _anchored(form.pattern):
+    if rule.role == "cause" and rule.match in ("line", "block") and not rule.unanchored and not is_anchored(form.pattern):
         yield "role cause: start the pattern with ^, or say `unanchored: why`"
     yield from _slow(form)
-
-
-def _anchored(pattern: str) -> bool:
-    return bool(re.match(r"(\(\?[:P][^)]*)?\^", pattern)) or pattern.startswith("^")
 
 
 def _slow(form: Form) -> Iterator[str]:

@@ -48,8 +48,7 @@ def with_table(catalogue: Catalogue, rule: Rule, fields: dict[str, Any]) -> dict
     """Yield `fields` joined with the columns of the table row that they name; captured values win."""
     if rule.table is None:
         return fields
-    home = rule.id.replace(".", "/", 1).rpartition("/")[0]
-    table = catalogue.tables.get(f"{home}/{rule.table.file}")
+    table = catalogue.tables.get(rule.table_name)
     return {**table.row(fields.get(rule.table.key)), **fields} if table else fields
 
 

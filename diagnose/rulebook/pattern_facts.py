@@ -1,5 +1,6 @@
-"""What a pattern promises, read from its parse tree: which literals every match must contain, and whether it keeps to
-the RE2 subset (no look-around, no back-reference) so that time is bounded and other tools can run the same patterns."""
+"""What a pattern promises, read from its parse tree: which literals every match must contain, whether it begins the
+message, and whether it keeps to the RE2 subset (no look-around, no back-reference), so that time is bounded and other
+tools can run the same patterns."""
 
 from __future__ import annotations
 
@@ -17,6 +18,8 @@ else:  # pragma: no cover - the same modules under their old names
 
 MAX_REPEAT = 1000  # RE2 refuses larger bounds
 MAX_READINGS = 64  # of one part, before it is no longer followed
+
+
 def implies(pattern: str, literals: Sequence[str], ignore_case: bool = False) -> bool:
     """Whether each match of `pattern` must contain one of `literals`."""
     fold = str.lower if ignore_case else str
@@ -103,6 +106,22 @@ def _heads_of(tree: Any) -> list[str]:
             break
         heads = [a + b for a in heads for b in more]
     return [] if heads == [""] else heads
+
+
+def is_anchored(pattern: str) -> bool:
+    """Whether each match of `pattern` must begin where the message does."""
+    return _begins_at_start(sre_parse.parse(pattern))
+
+
+def _begins_at_start(tree: Any) -> bool:
+    if not len(tree):  # a branch that may be empty
+        return False
+    op, arg = tree[0]
+    if op is sre.SUBPATTERN:
+        return _begins_at_start(arg[-1])
+    if op is sre.BRANCH:
+        return all(_begins_at_start(branch) for branch in arg[1])
+    return op is sre.AT and arg in (sre.AT_BEGINNING, sre.AT_BEGINNING_STRING)
 
 
 def re2_faults(pattern: str) -> list[str]:
