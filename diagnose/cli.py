@@ -1,7 +1,7 @@
 """The command line: which command is meant, and the one place where an error becomes a line and an exit code.
 
-Only this module and `commands` print. `diagnose PATH...` is the default; a first word is a command only if it
-is exactly a command's name.
+`diagnose PATH...` is the default; a first word is a command only if it is exactly a command's name. `run` and `hook`
+leave from here before anything else is imported.
 """
 
 from __future__ import annotations

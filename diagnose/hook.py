@@ -32,7 +32,6 @@ __all__ = ["diagnose_on_failure", "install", "report_failure", "uninstall"]
 _WHO = "diagnose"
 _MOST_TEXT = 256 << 10  # characters of one traceback; a recursion or a tensor in a message can be endless
 _MARK = "__diagnose_reported__"
-ExceptHook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from diagnose.hooks.environment import attempt_folder, count_nodes, nodes_of_command, read_environment
+from diagnose.hooks.environment import attempt_folder, count_nodes, read_environment
+from diagnose.hooks.reporter import report
 from diagnose.hooks.request import HookRequest, KeptCopy, decode_request, encode_request, module_command
 from diagnose.hooks.shared import SharedFolder, plain_name
 from diagnose.hooks.summary import summary_lines
@@ -471,14 +472,6 @@ def test_nodes_of_a_nodelist_are_counted(nodelist, expected):
     assert count_nodes(nodelist) == expected
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [("--nnodes 4 t.py", 4), ("--nnodes=2:8 t.py", 8), ("--nnodes 1 t.py", None), ("t.py --nnodes 4", None)],
-)
-def test_nodes_of_a_torchrun_command(words, expected):
-    assert nodes_of_command(["torchrun", *words.split()]) == expected
-
-
 def test_elastic_attempt_folder_holds_all_ranks():
     path = "/tmp/torchelastic_9y2kqp1m/none_4kqlbyqv/attempt_0/3/error.json"
     assert attempt_folder({"TORCHELASTIC_ERROR_FILE": path}) == "/tmp/torchelastic_9y2kqp1m/none_4kqlbyqv/attempt_0"
@@ -512,3 +505,10 @@ def test_epilog_knows_how_the_job_ended():
 def test_summary_cannot_send_terminal_sequences():
     report = {"diagnosis": {"cause": "x", "summary": "\x1b]0;owned\x07a\x9b31m", "evidence": [{"text": "\x1b[2J\rb"}]}}
     assert not set("\x1b\x07\x9b\r") & set("".join(summary_lines(report)))
+
+
+def test_a_stub_of_a_job_that_left_nothing_holds_no_secret(tmp_path):
+    page = tmp_path / "report.md"
+    reason = "ValueError: bad token hf_abcdefghijABCDEFGHIJ0123456789abcd"
+    report(HookRequest(reason, time.monotonic() + 5, folder=str(tmp_path), outputs=(str(page),)))
+    assert ("bad token" in page.read_text(), "hf_" in page.read_text()) == (True, False)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from diagnose.config import FORMATS
 from diagnose.errors import UsageError
 from diagnose.report import (
     Alternative,
@@ -35,7 +36,7 @@ from diagnose.report import (
     TimelineEntry,
 )
 from diagnose.views.parts import View
-from diagnose.views.rendering import FORMATS, format_of, render
+from diagnose.views.rendering import render
 from diagnose.views.templating import OURS, _environment
 from diagnose.words.language import _TEXTS, words
 from diagnose.words.phrases import byte_size, clock, duration, who
@@ -123,12 +124,6 @@ def test_the_same_report_gives_the_same_bytes(form):
 def test_a_form_nobody_knows_is_named():
     with pytest.raises(UsageError, match="pdf"):
         render(Report(), "pdf")
-
-
-def test_a_suffix_chooses_the_form():
-    assert [format_of(f"out/report.{s}") for s in ("md", "HTML", "xml")] == ["markdown", "html", "junit"]
-    with pytest.raises(UsageError, match="suffix"):
-        format_of("report.docx")
 
 
 @pytest.mark.parametrize("form", ["terminal", "markdown", "html", "slack"])

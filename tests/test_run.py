@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from diagnose.run import watch
 from diagnose.run.board import Board
 from diagnose.run.keep import Kept
-from diagnose.run.launcher import launcher_of, log_patterns
+from diagnose.run.launcher import launcher_of, log_patterns, nodes_of_command
 from diagnose.run.options import seconds
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -394,6 +394,14 @@ def test_preemption_is_reported_before_the_job_has_ended(tmp_path):
 
 def read(path):
     return path.read_text() if path.exists() else ""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("--nnodes 4 t.py", 4), ("--nnodes=2:8 t.py", 8), ("--nnodes 1 t.py", None), ("t.py --nnodes 4", None)],
+)
+def test_nodes_of_a_torchrun_command(words, expected):
+    assert nodes_of_command(["torchrun", *words.split()]) == expected
 
 
 def test_logs_of_the_launcher_are_read_and_those_of_earlier_runs_are_not(tmp_path, monkeypatch):

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..catalogue import load_rules
+from ..config import FORMATS, LANGUAGES
 from ..errors import UsageError
-from .reporting import FORMATS
 
 SHELLS = ("bash", "zsh", "fish")
-VALUES = {"--format": FORMATS, "--lang": ("en", "zh"), "--engine": ("local", "ray")}
+VALUES = {"--format": FORMATS, "--lang": LANGUAGES, "--engine": ("local", "ray")}
 _BASH = """\
 _diagnose() {{
     local cur=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} words

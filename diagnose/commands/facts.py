@@ -10,13 +10,11 @@ import typer
 
 from ..facts.store import Facts, Known
 
-app = typer.Typer(pretty_exceptions_enable=False)
 NAME_WIDTH = 26
 VALUE_WIDTH = 40
 MAX_VALUES = 8  # different values of one fact that are shown
 
 
-@app.command("facts")
 def facts(
     paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, configuration files, folders, archives")],
     rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,

@@ -1,4 +1,4 @@
-"""The named commands: scan, facts, case, rules, explain, schema, hook."""
+"""The named commands: scan, facts, case, rules, explain, schema; and run and hook for their help."""
 
 from __future__ import annotations
 

@@ -7,7 +7,8 @@ from typing import Annotated, Optional
 
 import typer
 
-from .reporting import FORMATS, Options, run
+from ..config import FORMATS
+from .reporting import Options, run
 
 EPILOG = (
     "Commands: scan, facts, case, rules, explain, schema, run, hook. `diagnose COMMAND --help` tells more. "

@@ -7,13 +7,11 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..config import FORMATS
 from ..errors import UsageError
 from ..report import Report
+from ..views.rendering import PASTED, SUFFIXES, render
 from ..words.language import choose_language
-
-FORMATS = ("terminal", "markdown", "html", "json", "slack", "github", "junit")
-SUFFIXES = {".md": "markdown", ".html": "html", ".htm": "html", ".json": "json", ".txt": "terminal", ".xml": "junit"}
-PRIVATE = ("markdown", "html", "slack")  # forms that are pasted in public: privacy items go, secrets always do
 
 
 @dataclass(slots=True)
@@ -53,8 +51,7 @@ def run(given: Options) -> int:
     if given.version:
         return _version()
     _add_configured(given)
-    form = given.format or "terminal"
-    _check(form, given)
+    _check(given)
     lang = choose_language(given.lang, os.environ)
     found = _diagnose(given, lang)
     show = _Shower(found, given, lang)
@@ -67,7 +64,7 @@ def run(given: Options) -> int:
 
         print(why(show.redacted("terminal")[0], given.why))
     elif not given.quiet:
-        sys.stdout.write(show.text(form, _width(), sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
+        sys.stdout.write(show.text(str(given.format), _width(), sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
     return 0 if given.exit_zero or found.diagnosis is None else 1
 
 
@@ -142,9 +139,9 @@ def _version() -> int:
     return 0
 
 
-def _check(format: str, given: Options) -> None:
-    if format not in FORMATS:
-        raise UsageError(f"--format {format}: choose one of {', '.join(FORMATS)}")
+def _check(given: Options) -> None:
+    if given.format not in FORMATS:
+        raise UsageError(f"--format {given.format}: choose one of {', '.join(FORMATS)}")
     if given.engine not in ("local", "ray"):
         raise UsageError(f"--engine {given.engine}: choose local or ray")
     if given.engine != "ray" and (given.address or given.on_every_node):
@@ -192,8 +189,6 @@ class _Shower:
         self._report, self._given, self._lang = report, given, lang
 
     def text(self, form: str, width: int, color: bool) -> str:
-        from ..views.rendering import render
-
         shown, redacted = self.redacted(form)
         text = render(
             shown,
@@ -213,7 +208,7 @@ class _Shower:
             return self._report, ""
         from ..redaction import describe, redact
 
-        shown, counts = redact(self._report, privacy=form in PRIVATE)
+        shown, counts = redact(self._report, privacy=form in PASTED)
         return shown, describe(counts)
 
     def _template(self, form: str) -> str | None:

@@ -1,4 +1,4 @@
-"""`diagnose rules …` and `diagnose explain`: look at the catalogue, test it, add to it."""
+"""`diagnose rules …`: look at the catalogue, test it, add to it."""
 
 from __future__ import annotations
 

@@ -30,14 +30,10 @@ def ask(request: HookRequest) -> None:
     try:
         reporter.communicate(encode_request(request), timeout=max(0.1, request.seconds_left() + GRACE_S))
     except subprocess.TimeoutExpired:
-        with contextlib.suppress(OSError):
-            os.killpg(reporter.pid, signal.SIGKILL)
-        _abandon(reporter)
+        _end(reporter)
         say(request.who, f"no report within {request.budget_s:g} s; what is there lies in {request.folder or 'TMPDIR'}")
     except BaseException:
-        with contextlib.suppress(OSError):
-            os.killpg(reporter.pid, signal.SIGKILL)
-        _abandon(reporter)
+        _end(reporter)
         raise
 
 
@@ -47,8 +43,10 @@ def say(who: str, text: str) -> None:
         os.write(2, f"{who}: {text}\n".encode("utf-8", "replace"))
 
 
-def _abandon(reporter: subprocess.Popen[bytes]) -> None:
-    """Reaps if it can be had at once; a process that hangs in the kernel is not waited for, nor complained about."""
+def _end(reporter: subprocess.Popen[bytes]) -> None:
+    """Ends it with all that it started; one that hangs in the kernel is not waited for, nor complained about."""
+    with contextlib.suppress(OSError):
+        os.killpg(reporter.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
         reporter.wait(0.2)
     reporter.returncode = reporter.returncode if reporter.returncode is not None else -signal.SIGKILL

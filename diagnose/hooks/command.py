@@ -89,6 +89,7 @@ def _stop(_number: int, _frame: object) -> NoReturn:
 
 
 def make_parser() -> argparse.ArgumentParser:
+    """The options of `diagnose hook`; completion reads them too."""
     parser = argparse.ArgumentParser(
         prog="diagnose hook",
         description="Reports on a job from where its failure is noticed, and never makes it worse.",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 
@@ -39,7 +39,7 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
         nodes=_own_view(environ),
         all_nodes=_own_view(environ) or _number(environ, "SLURM_JOB_NUM_NODES", "SLURM_NNODES") or _listed(environ),
         world_size=_world_size(environ),
-        rank=_number(environ, "RANK", "SLURM_PROCID" if "SLURM_STEP_NUM_NODES" in environ else "RANK"),
+        rank=_rank(environ),
         exit_code=exit_code,
         signal=signal_number,
         logs=_slurm_logs(environ),
@@ -48,22 +48,15 @@ def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
     )
 
 
+def _rank(environ: Mapping[str, str]) -> int | None:
+    """RANK; in an srun step also the task's number, which outside of one is 0 for everybody."""
+    in_step = "SLURM_STEP_NUM_NODES" in environ
+    return _number(environ, "RANK", *(["SLURM_PROCID"] if in_step else []))
+
+
 def _tasks(environ: Mapping[str, str]) -> int | None:
     tasks, nodes = _number(environ, "SLURM_STEP_NUM_TASKS"), _number(environ, "SLURM_STEP_NUM_NODES")
     return tasks if tasks and nodes and tasks > nodes and "LOCAL_RANK" not in environ else None
-
-
-def nodes_of_command(argv: Sequence[str]) -> int | None:
-    """How many nodes a torchrun command line spreads over: 4 for `--nnodes=2:4`; None when one or unknown."""
-    for place, word in enumerate(argv):
-        if word.endswith(".py"):
-            break
-        name, equals, value = word.partition("=")
-        if name in ("--nnodes", "--num_machines"):
-            text = value if equals else (argv[place + 1] if place + 1 < len(argv) else "")
-            last = text.rpartition(":")[2]
-            return int(last) if last.isdigit() and int(last) > 1 else None
-    return None
 
 
 def attempt_folder(environ: Mapping[str, str] = os.environ) -> str | None:
@@ -121,7 +114,7 @@ def _listed(environ: Mapping[str, str]) -> int | None:
 
 
 def _world_size(environ: Mapping[str, str]) -> int | None:
-    """WORLD_SIZE of a rank; the same name means replicas where no RANK of torchrun stands beside LOCAL_RANK."""
+    """WORLD_SIZE of a rank; without LOCAL_RANK the same name counts pods (PyTorchJob)."""
     return _number(environ, "WORLD_SIZE") if "LOCAL_RANK" in environ else None
 
 

@@ -88,7 +88,7 @@ def _recent(patterns: Sequence[str], start: float | None) -> list[str]:
 
 
 def _changed(path: str) -> float:
-    """When the newest thing at most two levels below changed: a folder's own time stays when a file in it grows."""
+    """When the newest thing at most three levels below changed: a folder's own time stays when a file in it grows."""
     newest = 0.0
     waiting = [(path, 0)]
     while waiting:

@@ -34,14 +34,15 @@ def report(request: HookRequest) -> None:
     if request.interim:
         os.nice(10)
     folder = Path(request.folder or tempfile.mkdtemp(prefix="diagnose-hook-"))
+    request = replace(request, folder=str(folder), reason=_public(request.reason))
     inputs, gaps = gather_inputs(request, folder)
     for gap in gaps:
         _say(request, gap)
     if not inputs:
         write_stub(request, [Path(path) for path in request.outputs], (), "The job left nothing to read.")
-        _say(request, f"{_public(request.reason)}; there is nothing to read")
+        _say(request, f"{request.reason}; there is nothing to read")
         return
-    request = replace(request, inputs=tuple(inputs), folder=str(folder), reason=_public(request.reason))
+    request = replace(request, inputs=tuple(inputs))
     if request.shared:
         _report_for_all(request, folder)
     else:
@@ -72,7 +73,8 @@ def _report_for_all(request: HookRequest, folder: Path) -> None:
     trouble = _work(replace(request, outputs=(str(scan),), deadline=deadline), 0.0)
     if trouble:
         _say(request, f"{scan} was not written ({trouble}); reporting on this node alone")
-        _report(replace(request, nodes=request.nodes or 2), folder, [Path(path) for path in request.outputs])
+        several = request.nodes or 2  # who asks for a shared folder has more than this one
+        _report(replace(request, nodes=several), folder, [Path(path) for path in request.outputs])
         return
     if not place.claim(request.node):
         _say(request, f"left {scan}; {one_line(place.owner())} reports for all: {place.report}")
@@ -111,11 +113,8 @@ def _say_summary(request: HookRequest, path: Path) -> None:
 
 
 def _post(request: HookRequest, slack: Path, trouble: str | None) -> None:
-    text = (
-        slack.read_text(encoding="utf-8")
-        if not trouble and slack.exists()
-        else f"{one_line(request.reason)}: {trouble}"
-    )
+    is_there = not trouble and slack.exists()
+    text = slack.read_text(encoding="utf-8") if is_there else f"{request.reason}: {trouble}"
     problem = post(str(request.webhook), text, max(0.5, min(WEBHOOK_S, request.seconds_left())))
     _say(request, problem or "report posted to the web hook")
 

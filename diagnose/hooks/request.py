@@ -64,7 +64,7 @@ class HookRequest:
     start: float | None = None  # unix seconds
     end: float | None = None
     once: str | None = None  # only the first asker with this key on this machine is served
-    interim: bool = False  # the job still runs: say less
+    interim: bool = False  # the job still runs, and comes first
     who: str = "diagnose"  # how lines on stderr begin
 
     def seconds_left(self) -> float:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
 from ..words.printable import clip, one_line
@@ -32,9 +34,9 @@ def summary_lines(report: Mapping[str, Any]) -> list[str]:
 
 def stub_text(request: HookRequest, inputs: Sequence[str], why: str) -> str:
     """A page that says what is known without any reading, and how to get the rest."""
-    lines = [f"# No diagnosis yet: {one_line(request.reason)}", "", f"{why}", ""]
+    lines = [f"# No diagnosis yet: {one_line(request.reason)}", "", why, ""]
     if inputs:
-        words = " ".join(_quoted(path) for path in inputs)
+        words = " ".join(map(quote, inputs))
         lines += ["To read the logs now:", "", "```sh", f"diagnose {words}", "```", ""]
     return "\n".join(lines)
 
@@ -57,23 +59,11 @@ def write_stub(request: HookRequest, targets: Sequence[Path], inputs: Sequence[s
         target.parent.mkdir(parents=True, exist_ok=True)
         text = stub_json(request, why) if target.suffix == ".json" else stub_text(request, inputs, why)
         if target.suffix in (".html", ".htm"):
-            text = f"<!doctype html><meta charset=utf-8><title>No diagnosis yet</title><pre>{_escaped(text)}</pre>\n"
+            text = f"<!doctype html><meta charset=utf-8><title>No diagnosis yet</title><pre>{escape(text)}</pre>\n"
         if target.suffix == ".xml":
-            text = f'<testsuite name="diagnose" tests="1"><testcase name="{_escaped(request.reason)}"/></testsuite>\n'
+            text = f'<testsuite name="diagnose" tests="1"><testcase name="{escape(request.reason)}"/></testsuite>\n'
         target.write_text(text, encoding="utf-8")
 
 
 def _short(text: object) -> str:
     return clip(one_line(str(text or "")), _LINE)
-
-
-def _quoted(path: str) -> str:
-    from shlex import quote
-
-    return quote(path)
-
-
-def _escaped(text: str) -> str:
-    from html import escape
-
-    return escape(text)

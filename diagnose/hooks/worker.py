@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from ..report import Report
     from ..scan import Scan
 
-_PRIVATE = ("markdown", "html", "slack")  # forms that are pasted in public
 _RENDER_S = 1.5  # what is left for deciding and writing when reading has used its share
 _LIKELY = 0.8  # the most that may be believed of a report from one node of many
 
@@ -41,12 +40,12 @@ def rendered(report: Report, request: HookRequest, output: Path) -> str:
     """Returns the report in the form that the output's name asks for, without secrets."""
     from ..config import template_for
     from ..redaction import describe, redact
-    from ..views.rendering import SUFFIXES, render
+    from ..views.rendering import PASTED, SUFFIXES, render
 
     form = "slack" if output.suffix == ".slack" else SUFFIXES.get(output.suffix.lower(), "markdown")
     lang, note = request.lang or "en", ""
     if request.redact:
-        report, replaced = redact(report, privacy=form in _PRIVATE)
+        report, replaced = redact(report, privacy=form in PASTED)
         note = describe(replaced)
     template = template_for(request.templates, output.suffix) if form != "json" else None
     return render(report, form, width=100, color=False, lang=lang, template=template, redacted=note)

@@ -10,11 +10,10 @@ import mmap
 import struct
 import time
 
-SIGNALS = 65  # Linux numbers them 1 to 64
 STREAMS = 2
 _TOTALS, _MOVED = 0, 8 * STREAMS
 _FOLDER = _MOVED + 8 * STREAMS
-_SIGNALS = _FOLDER + 8
+_SIGNALS = _FOLDER + 8  # 8 bytes for each, of which Linux numbers 64
 
 
 class Board:

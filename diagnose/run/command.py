@@ -11,12 +11,12 @@ import sys
 import time
 from collections.abc import Sequence
 
-from ..hooks.environment import nodes_of_command, read_environment
+from ..hooks.environment import read_environment
 from ..hooks.request import HookRequest, KeptCopy, encode_request, module_command, quiet_environment
 from .board import Board
 from .child import NOT_EXECUTABLE, NOT_FOUND, end_like, spawn_aside, start_job
 from .copier import start_copier
-from .launcher import launcher_of, log_patterns
+from .launcher import launcher_of, log_patterns, nodes_of_command
 from .options import RunOptions, parse_options
 from .sentinel import start_sentinel
 from .streams import JobStream, open_streams
@@ -24,8 +24,8 @@ from .watch import (
     Watch,
     catch_signals,
     drain,
-    end_helpers,
     end_reporters,
+    end_sentinel,
     passable_signals,
     wait_for_job,
     wait_for_reporter,
@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         drain(watch)
         _finish(run, watch, status)
-        end_helpers(watch)
+        end_sentinel(watch)
     except Exception as error:  # the job's status is what counts now
         _say(f"no report: {type(error).__name__}: {error}")
     return end_like(status)
@@ -114,7 +114,7 @@ class _Run:
         try:
             watch.job = self.job = start_job(self.options.command, self.streams, caught)
         except OSError:
-            end_helpers(watch)
+            end_sentinel(watch)
             raise
         for stream in self.streams:
             os.close(stream.write_end)

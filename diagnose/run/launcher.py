@@ -1,4 +1,4 @@
-"""Where a launcher writes its logs, read from its command line: the folders that hold more than its console shows."""
+"""What a launcher's command line tells: where it writes more logs than its console shows, and over how many nodes."""
 
 from __future__ import annotations
 
@@ -45,6 +45,14 @@ def log_patterns(argv: Sequence[str], cwd: str) -> list[str]:
     if launcher in ("mpirun", "mpiexec", "prterun"):
         patterns = {pattern.rstrip("*") + "*" for pattern in patterns}  # a folder, or what files' names begin with
     return sorted(patterns - {os.devnull})
+
+
+def nodes_of_command(argv: Sequence[str]) -> int | None:
+    """How many nodes a torchrun command line spreads over: 4 for `--nnodes=2:4`; None when one or unknown."""
+    for value in _values(argv, ("--nnodes", "--num_machines")):
+        last = value.rpartition(":")[2]
+        return int(last) if last.isdigit() and int(last) > 1 else None
+    return None
 
 
 def _values(argv: Sequence[str], flags: Sequence[str]) -> list[str]:

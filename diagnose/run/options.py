@@ -106,6 +106,7 @@ def _mebibytes(text: str) -> float:
 
 
 def make_parser() -> argparse.ArgumentParser:
+    """The options of `diagnose run`; completion reads them too."""
     parser = argparse.ArgumentParser(
         prog="diagnose run",
         usage="diagnose run [options] -- COMMAND [ARGUMENT...]",

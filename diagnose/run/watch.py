@@ -120,14 +120,11 @@ def end_reporters(watch: Watch) -> None:
     _end_reporters(watch, float("inf"))
 
 
-def end_helpers(watch: Watch) -> None:
+def end_sentinel(watch: Watch) -> None:
     """Ends the sentinel; copiers end with the job's last writer, which may outlive us."""
-    for pid in (watch.sentinel,):
-        try:
-            os.kill(pid, signal.SIGKILL)
-            os.waitpid(pid, 0)
-        except (ProcessLookupError, ChildProcessError):
-            continue
+    with contextlib.suppress(ProcessLookupError, ChildProcessError):
+        os.kill(watch.sentinel, signal.SIGKILL)
+        os.waitpid(watch.sentinel, 0)
 
 
 def _pause_s(watch: Watch) -> float | None:
@@ -226,13 +223,12 @@ def _replace_copier(watch: Watch, copier: Copier, status: int) -> None:
     """A copier that was killed (by the out-of-memory killer, say) is started again before the job can notice."""
     stream = copier.stream
     os.close(copier.ask)
+    os.close(copier.answer)
     watch.copiers.remove(copier)
     if os.WIFSIGNALED(status) and watch.restarts < _MOST_RESTARTS:
         watch.restarts += 1
-        os.close(copier.answer)
         watch.copiers.append(start_copier(stream, watch.board, watch.signals))
         return
-    os.close(copier.answer)
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) == OUTWARD_GONE:
         os.close(stream.read_end)  # the job meets the reader's absence as it would alone
         stream.read_end = -1

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
 
+from ..config import FORMATS
 from ..errors import UsageError
 from ..report import Report, dumps, to_json
 
-Format = Literal["terminal", "markdown", "html", "json", "slack", "github", "junit"]
-FORMATS: tuple[Format, ...] = ("terminal", "markdown", "html", "json", "slack", "github", "junit")
-SUFFIXES: dict[str, Format] = {
+PASTED = ("markdown", "html", "slack")  # forms that end up in public: private items go, secrets always do
+SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
     ".html": "html",
@@ -55,14 +54,6 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
 
         return (render_github if format == "github" else render_junit)(report, lang=lang, redacted=redacted)
     raise UsageError(f"no form is called {format!r}; there are {', '.join(FORMATS)}")
-
-
-def format_of(path: str | Path) -> Format:
-    """Yield the form that a file's suffix asks for."""
-    suffix = Path(path).suffix.lower()
-    if suffix not in SUFFIXES:
-        raise UsageError(f"{path}: the suffix names no form; use one of {', '.join(SUFFIXES)}")
-    return SUFFIXES[suffix]
 
 
 def _from_template(report: Report, template: str | Path, *, full: bool, lang: str, redacted: str) -> str:
