@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.told import alive, cause, culprits, told
+from tests.told import alive, cause, culprits, told, watchdog
 
 API = "E1120 10:20:0{second}.000000 400{second} torch/distributed/elastic/multiprocessing/api.py:869] "
 PDSH = "{host}: "
@@ -95,3 +95,12 @@ def test_folder_called_like_that_of_a_known_host_is_a_host_too(tmp_path: Path) -
     report = told(tmp_path, files)
 
     assert {"g0035", "g0062"} <= {e.host for e in report.timeline}
+
+
+def test_group_smaller_than_the_ranks_seen_is_not_the_world(tmp_path: Path) -> None:
+    """A reduce-scatter among two of four ranks tells the size of their group."""
+    line = watchdog(0, op="_REDUCE_SCATTER_BASE").replace("NumelIn=4096", "NumelIn=8192")
+    logs = {f"rank_{r}.log": alive(r) + (line if r == 0 else "") for r in range(4)}
+
+    assert [0, 1, 2, 3] == [r.rank for r in told(tmp_path, logs).ranks]
+    assert "rank 3" not in " ".join(g.text for g in told(tmp_path, logs).gaps)

@@ -23,9 +23,10 @@ EQUAL_SIZES = {"ALLREDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE", "BROADCAS
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield at most one finding per process group."""
-    for table in collective_tables(job):
-        if len(table.stuck) < 2:
-            continue
+    tables = collective_tables(job)
+    for table in tables:
+        if len(table.stuck) < 2 or (not table.group and len(tables) > 1):
+            continue  # ranks whose lines name no group, beside others', may be of several
         finding = _operation(table) or _size(table) or _behind(table)
         if finding is not None:
             yield finding

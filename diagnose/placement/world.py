@@ -29,7 +29,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
         places.world_size, places.world_from = given, "given"
     elif stated and max(stated) > highest:
         places.world_size, places.world_from = max(stated), "stated in the logs"  # smaller ones are groups
-    elif ratios := _gathered(sources):
+    elif ratios := Counter({n: count for n, count in _gathered(sources).items() if n > highest}):
         places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
     elif highest >= 0:
         places.world_size, places.world_from = highest + 1, "highest rank seen"
