@@ -121,8 +121,9 @@ def _values(table: Mapping[str, Any], keys: Mapping[str, Reader], path: Path, wh
         if name not in keys:
             from difflib import get_close_matches
 
-            near = get_close_matches(name, keys, 1)
-            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(keys))}"
+            known = {name.removesuffix("_s").replace("_", "-") for name in keys}  # as the documents write them
+            near = get_close_matches(name.replace("_", "-"), known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
             raise UsageError(f"{path}: unknown key {where}{key}; {hint}")
         try:
             found[name] = keys[name](value, path.parent)
@@ -156,6 +157,13 @@ def _path(value: Any, folder: Path) -> str:
     return str(folder / os.path.expanduser(_text(value, folder)))
 
 
+def _folder(value: Any, folder: Path) -> str:
+    path = _path(value, folder)
+    if not os.path.isdir(path):
+        raise ValueError(f"is {path}, and no such folder is there")
+    return path
+
+
 def _paths(value: Any, folder: Path) -> tuple[str, ...]:
     listed = value if isinstance(value, list) else [value]
     return tuple(_path(item, folder) for item in listed)
@@ -183,7 +191,7 @@ _KEYS: dict[str, Reader] = {
     "tz": _text,
     "rank_from": _text,
     "lang": _one_of(LANGUAGES),
-    "templates": _path,
+    "templates": _folder,
     "hook": _table,
 }
 _HOOK_KEYS: dict[str, Reader] = {

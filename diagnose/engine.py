@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import os
 import re
 import time
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     pass
 
 MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
+SHOWN_INPUTS = 3  # of those in which no file was found: the message is one line
 UNREAD_KINDS = ("recorder", "scan")
 
 
@@ -70,7 +72,7 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
         scan = read_on_ray(inputs, scan_rules, deadline, progress, address, on_every_node)
     else:
         scan = read_all(inputs, scan_rules, deadline, progress, workers)
-    require_something(scan)
+    require_something(scan, inputs)
     with _without_collector():
         found = reduce(scan, catalogue, job, tz, rank_from)
         report = account(found, catalogue, scan, Translator(lang, rule_folders(*rules)))
@@ -86,8 +88,7 @@ def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None
     world = job.world_size if job else None
     if world is not None and not 1 <= world <= MAX_WORLD:
         raise UsageError(f"--world-size {world}: a job has 1 to {MAX_WORLD:,} ranks")
-    if budget_s is not None and not budget_s > 0:  # nan too
-        raise UsageError(f"--budget {budget_s:g}: give a number of seconds above 0")
+    check_budget(budget_s)
     if workers is not None and workers < 1:
         raise UsageError(f"--workers {workers}: give a number of processes above 0")
     if rank_from:
@@ -97,6 +98,12 @@ def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None
             raise UsageError(f"--rank-from {rank_from}: not a regular expression: {error}") from error
         if not groups:
             raise UsageError(f"--rank-from {rank_from}: needs a group that holds the rank, such as 'rank(\\d+)'")
+
+
+def check_budget(budget_s: float | None) -> None:
+    """Raise `UsageError` where this is no time that reading could take."""
+    if budget_s is not None and not 0 < budget_s < math.inf:  # nan neither
+        raise UsageError(f"--budget {budget_s:g}: give a number of seconds above 0")
 
 
 @contextmanager
@@ -111,8 +118,8 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def require_something(scan: Scan) -> None:
-    """Raise `SourceError` where not one input could be read."""
+def require_something(scan: Scan, given: Sequence[Input] = ()) -> None:
+    """Raise `SourceError` where not one input of what was `given` could be read."""
     if scan.sources and all(s.skipped is not None for s in scan.sources.values()):
         first = next(iter(scan.sources.values()))
         more = f" (and {len(scan.sources) - 1} more)" if len(scan.sources) > 1 else ""
@@ -122,7 +129,8 @@ def require_something(scan: Scan) -> None:
             return  # a folder of sources is no log: nothing is wrong with it
         raise SourceError(f"{first.name}: {reason}{more}; nothing to diagnose")
     if not scan.sources:
-        raise SourceError("no file found in what was given; nothing to diagnose")
+        folders = ", ".join(str(path) for path in given[:SHOWN_INPUTS] if isinstance(path, str | os.PathLike))
+        raise SourceError(f"{folders or 'what was given'}: no file in it; nothing to diagnose")
 
 
 def reduce(

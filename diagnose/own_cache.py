@@ -14,10 +14,13 @@ KEPT = 6  # files of a kind: some catalogues and versions side by side
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 
-def cache_folder() -> Path:
-    """The user's cache folder for `diagnose`; it need not exist or be writable."""
+def cache_folder() -> Path | None:
+    """The user's cache folder for `diagnose`; it need not exist or be writable. None where the user has no home.
+
+    A container may run as a user that nobody registered, without HOME: `~` would be a folder beside the logs.
+    """
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(base, "diagnose")
+    return Path(base, "diagnose") if os.path.isabs(base) else None
 
 
 def can_tell_owner() -> bool:
@@ -28,6 +31,8 @@ def can_tell_owner() -> bool:
 def read_own(name: str) -> bytes | None:
     """Yield the content of a file in the cache; None where there is none that only this user could have written."""
     folder = cache_folder()
+    if folder is None:
+        return None
     try:
         if not _is_own(os.stat(folder)):
             return None
@@ -42,6 +47,8 @@ def read_own(name: str) -> bytes | None:
 def write_own(name: str, data: bytes) -> None:
     """Keep `data` for the next run, where that can be done; of the files with the same first word only some stay."""
     folder = cache_folder()
+    if folder is None:
+        return
     with contextlib.suppress(OSError):  # a read-only home costs a rebuild, never the run
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         if can_tell_owner() and os.stat(folder).st_uid == os.geteuid():

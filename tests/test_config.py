@@ -7,6 +7,8 @@ import pytest
 from diagnose.config import Config, HookConfig, load_config, template_for
 from diagnose.errors import UsageError
 
+from .command_line import OOM, tell
+
 
 @pytest.fixture(autouse=True)
 def _alone(monkeypatch):
@@ -32,6 +34,7 @@ def test_every_key_is_read(tmp_path):
         'webhook = "$SLACK"\nshared = "/shared"\n',
     )
     hook = HookConfig((str(tmp_path / "report.md"),), 20.0, 900.0, "$SLACK", "/shared")
+    (tmp_path / "ops/templates").mkdir(parents=True)
     expected = Config(
         str(tmp_path / "diagnose.toml"), (str(tmp_path / "ops/rules"),), "markdown", False, "Asia/Shanghai", r"r(\d+)",
         "zh", str(tmp_path / "ops/templates"), hook,
@@ -76,7 +79,9 @@ def test_broken_pyproject_is_another_tools_business(tmp_path):
     ("text", "message"),
     [
         ('redct = true', "unknown key redct; did you mean redact?"),
-        ('[hook]\nbudgett = 3', "unknown key hook.budgett; did you mean budget_s?"),
+        ('[hook]\nbudgett = 3', "unknown key hook.budgett; did you mean budget?"),
+        ('rank-form = "x"', "unknown key rank-form; did you mean rank-from?"),
+        ('templates = "nowhere"', "nowhere, and no such folder is there"),
         ('redact = "yes"', "redact must be true or false"),
         ('format = "pdf"', "format must be one of terminal, markdown"),
         ('[hook]\nbudget = -1', "hook.budget must be a number of seconds above 0"),
@@ -97,3 +102,12 @@ def test_template_of_the_folder_replaces_ours(tmp_path):
     (tmp_path / "report.md.j2").write_text("mine")
     found = [template_for(str(tmp_path), suffix) for suffix in (".md", ".html")]
     assert found == [str(tmp_path / "report.md.j2"), None]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"), [('tz = "Mars"', "tz Mars: no such time zone"), ('rank-from = "("', "rank-from (: not a regular")]
+)
+def test_a_value_that_only_the_engine_can_check_is_blamed_on_the_file(tmp_path, monkeypatch, line, said):
+    monkeypatch.chdir(write(tmp_path, line))
+
+    assert f"diagnose: {tmp_path / 'diagnose.toml'}: {said}" in tell(OOM).err

@@ -333,6 +333,14 @@ def test_since_and_until_narrow_the_timeline():
     assert all("2026-09-16T15:40" <= time <= "2026-09-16T15:46:01" for time in times)
 
 
+def test_since_keeps_what_follows_within_its_second():
+    """`17:00:00Z` would sort behind `17:00:00.5Z`."""
+    every = [entry["time"] for entry in report(OOM)["timeline"] if entry["time"] and "." in entry["time"]]
+    since = every[0].partition(".")[0]
+
+    assert every[0] in [entry["time"] for entry in report(OOM, "--since", since)["timeline"]]
+
+
 def test_secrets_go_unless_asked_for(tmp_path):
     (tmp_path / "job.log").write_text(
         "[rank0]: ValueError: cannot log in with hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789\n" * 2

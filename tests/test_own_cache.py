@@ -181,3 +181,12 @@ def test_an_automaton_that_the_library_refuses_is_built_anew(cache: Path, monkey
 
     monkeypatch.setattr(hyperscan, "loadb", refuse)
     assert automaton(LITERALS, is_lasting=True)(b"word number 7") == first
+
+
+def test_a_user_without_a_home_leaves_no_folder_beside_the_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A container may run as a user that nobody registered, without HOME: `~` stays `~`."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", "~")
+    write_own("thing-1", b"x")
+    assert (None, []) == (read_own("thing-1"), list(tmp_path.iterdir()))

@@ -25,6 +25,8 @@ from diagnose.words.translation import (
     translation_faults,
 )
 
+from .command_line import tell
+
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 CAUSE_YAML = """\
@@ -147,6 +149,12 @@ def test_shipped_cause_without_a_translation_is_a_fault(overlay: Path) -> None:
 def test_user_need_not_translate_causes_of_their_own(overlay: Path) -> None:
     cause = load_rules(overlay).causes["config.widget"]
     assert list(translation_faults(cause, {}, rule_folders(overlay))) == []
+
+
+def test_user_need_not_translate_a_rule_laid_over_a_shipped_cause(tmp_path: Path) -> None:
+    answer = tell("rules", "new", "memory.cuda-oom/my-rule", "--folder", tmp_path / "mine")
+    assert 0 == answer.code
+    assert "0 faults" in tell("rules", "test", tmp_path / "mine", "--only", "memory.cuda-oom").out
 
 
 def test_placeholders_are_compared_without_blanks_and_order() -> None:

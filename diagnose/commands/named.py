@@ -14,8 +14,15 @@ from ..errors import RuleError, UsageError
 from . import facts as cli_facts
 from . import rules as cli_rules
 from . import running as cli_run
+from .cause_names import no_such_cause
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+CASE_SUFFIXES = (".tar.gz", ".tgz")
 app.add_typer(cli_rules.app, name="rules")
 app.command("facts")(cli_facts.facts)
 cli_run.add_commands(app)
@@ -35,13 +42,14 @@ def scan(
 ) -> int:
     """Read logs into a small portable file that `diagnose` takes as input elsewhere."""
     from ..catalogue import load_rules
-    from ..engine import require_something
+    from ..engine import check_budget, require_something
     from ..scan import scan_to_json
     from ..scanning.reading import Deadline, read_all
     from ..scanning.scanner import ScanRules
 
+    check_budget(budget)
     found = read_all(paths, ScanRules(load_rules(*(rules or []))), Deadline.after(budget))
-    require_something(found)
+    require_something(found, paths)
     data = scan_to_json(found).encode("utf-8", "replace")
     try:
         output.write_bytes(gzip.compress(data, mtime=0) if output.suffix == ".gz" else data)
@@ -64,9 +72,11 @@ def case(
     from ..telling.account import account
     from ..telling.case_file import pack_case
 
+    if not output.name.endswith(CASE_SUFFIXES):
+        raise UsageError(f"-o {output}: a case is a {CASE_SUFFIXES[0]}")
     catalogue = load_rules()
     found = read_all(paths, ScanRules(catalogue), Deadline.after(None))
-    require_something(found)
+    require_something(found, paths)
     report = account(reduce(found, catalogue), catalogue, found)
     try:
         output.write_bytes(pack_case(found, report))
@@ -101,12 +111,9 @@ def explain(
     language = choose_language(lang, os.environ)
     catalogue = load_rules()
     if cause not in catalogue.causes:
-        from difflib import get_close_matches
-
         if cause == "unknown":
             raise RuleError("unknown is the answer where no line names a cause; the report says what to collect")
-        near = get_close_matches(cause, catalogue.causes, 1, 0.6)
-        raise RuleError(f"no cause {cause}" + (f"; did you mean {near[0]}?" if near else "; see `diagnose rules list`"))
+        raise RuleError(no_such_cause(cause, catalogue.causes))
     translator = Translator(language, rule_folders())
     typer.echo(cause_page(catalogue, catalogue.causes[cause], translator))
     return 0

@@ -17,7 +17,7 @@ EPILOG = (
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 
 
-@app.command(epilog=EPILOG)
+@app.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 def report(
     paths: Annotated[
         list[str] | None, typer.Argument(metavar="PATH...", help="logs, folders, archives; - is standard input")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..config import FORMATS
@@ -44,6 +44,7 @@ class Options:
     verbose: bool = False
     version: bool = False
     templates: str | None = None  # from the configuration: a folder of templates
+    configured: dict[str, str] = field(default_factory=dict)  # options checked later that a file gave, and that file
 
 
 def run(given: Options) -> int:
@@ -53,7 +54,13 @@ def run(given: Options) -> int:
     _add_configured(given)
     _check(given)
     lang = choose_language(given.lang, os.environ)
-    found = _diagnose(given, lang)
+    try:
+        found = _diagnose(given, lang)
+    except UsageError as error:  # said of the option, though a file gave it
+        option, _, rest = str(error).partition(" ")
+        if option not in given.configured:
+            raise
+        raise UsageError(f"{given.configured[option]}: {option[2:]} {rest}") from error
     show = _Shower(found, given, lang)
     for path in given.output or []:
         _write(path, show.text(_form_of(path), 100, False))
@@ -62,10 +69,20 @@ def run(given: Options) -> int:
     if given.why is not None:
         from ..telling.why import why
 
-        print(why(show.redacted("terminal")[0], given.why))
+        print(why(show.redacted("terminal")[0], _known(given.why, given.rules or [])))
     elif not given.quiet:
         sys.stdout.write(show.text(str(given.format), _width(), sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
     return 0 if given.exit_zero or found.diagnosis is None else 1
+
+
+def _known(question: str, rules: list[str]) -> str:
+    """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
+    from ..catalogue import load_rules
+    from .cause_names import no_such_cause
+
+    if "." in question and question not in (causes := load_rules(*rules).causes):
+        raise UsageError(f"--why {question}: {no_such_cause(question, causes)}")
+    return question
 
 
 def _diagnose(given: Options, lang: str) -> Report:
@@ -123,6 +140,9 @@ def _add_configured(given: Options) -> None:
     given.rules = [*config.rules, *(given.rules or [])]
     given.format = given.format or config.format or "terminal"
     given.redact = given.redact if given.redact is not None else config.redact is not False
+    for option, mine, theirs in (("--tz", given.tz, config.tz), ("--rank-from", given.rank_from, config.rank_from)):
+        if theirs and not mine:
+            given.configured[option] = str(config.path)
     given.tz = given.tz or config.tz
     given.rank_from = given.rank_from or config.rank_from
     given.lang = given.lang or config.lang

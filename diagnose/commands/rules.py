@@ -35,7 +35,10 @@ def show_rule(rule_id: Annotated[str, typer.Argument(help="a rule's id")]) -> No
 
     path = SHIPPED / (rule_id.replace(".", "/", 1) + ".yaml")
     if not path.is_file():
-        near = _near(rule_id, load_rules())
+        catalogue = load_rules()
+        if rule_id in catalogue.causes:
+            raise RuleError(f"{rule_id} is a cause; see `diagnose explain {rule_id}` and `diagnose rules list {rule_id}`")
+        near = _near(rule_id, catalogue)
         raise RuleError(f"no rule {rule_id}" + (f"; did you mean {near}?" if near else "; see `diagnose rules list`"))
     typer.echo(path.read_text().rstrip())
 
@@ -65,7 +68,8 @@ def test_rules(
         typer.echo(fault)
     examples = sum(len(f.examples) for r in catalogue.rules.values() for f in r.forms)
     typer.echo(
-        f"{len(catalogue.rules)} rules, {len(catalogue.causes)} causes, {examples} examples: {len(faults)} faults"
+        f"{len(catalogue.rules)} rules, {len(catalogue.causes)} causes, {examples} examples: "
+        f"{len(faults)} {'fault' if len(faults) == 1 else 'faults'}"
     )
     if faults:
         raise typer.Exit(1)

@@ -21,7 +21,9 @@ def expand_pattern(path: str) -> list[str]:
     """Resolves a pattern that the shell left alone; an existing path of that very name wins."""
     if os.path.lexists(path):
         return [path]
-    found = sorted(glob.glob(os.path.expanduser(path), recursive=True)) if path else []
+    if not path:
+        raise SourceError("an empty path was given; perhaps by a variable that is not set")
+    found = sorted(glob.glob(os.path.expanduser(path), recursive=True))
     if not found:
         what = "no file matches" if glob.has_magic(path) else "no such file or folder:"
         raise SourceError(f"{what} {path}")

@@ -15,6 +15,8 @@ from ..timestamps import format_rfc3339, read_stamp, resolve
 def narrow(report: Report, since: str | None, until: str | None, rank: int | None) -> Report:
     """Yield the report with its tables narrowed. Raises `UsageError` where a time cannot be read."""
     first, last = _moment("--since", since), _moment("--until", until)
+    if first is not None and last is not None and first > last:
+        raise UsageError(f"--since {since} lies after --until {until}: nothing could be shown")
     timeline = tuple(e for e in report.timeline if _is_within(e, first, last) and _concerns(e.ranks, rank))
     symptoms = tuple(s for s in report.symptoms if _concerns(s.ranks, rank) and _began_within(s, first, last))
     if rank is None:
@@ -36,18 +38,27 @@ def _moment(option: str, text: str | None) -> str | None:
     seconds = resolve(stamp, None, 0.0) if stamp else None
     if seconds is None:
         raise UsageError(f"{option} {text}: not a time; write it as 2026-11-20T17:30:00")
-    return format_rfc3339(seconds)
+    return _sortable(format_rfc3339(seconds))
+
+
+def _sortable(time: str) -> str:
+    """Without its `Z`, which would sort behind the fraction of the same second."""
+    return time.removesuffix("Z")
 
 
 def _is_within(entry: TimelineEntry, first: str | None, last: str | None) -> bool:
     if entry.time is None:
         return first is None and last is None
-    return (first is None or entry.time >= first) and (last is None or entry.time <= last)
+    return _lies_between(entry.time, first, last)
+
+
+def _lies_between(time: str, first: str | None, last: str | None) -> bool:
+    return (first is None or _sortable(time) >= first) and (last is None or _sortable(time) <= last)
 
 
 def _began_within(symptom: Symptom, first: str | None, last: str | None) -> bool:
     time = symptom.first.time if symptom.first else None
-    return time is None or ((first is None or time >= first) and (last is None or time <= last))
+    return time is None or _lies_between(time, first, last)
 
 
 def _concerns(ranks: tuple[int, ...], rank: int | None) -> bool:

@@ -201,13 +201,13 @@ def translation_faults(cause: Cause, rules: Mapping[str, Rule], folders: Sequenc
                 yield f"{FILE}: {where}: {name} is no rule of this cause"
     yield from (f"{FILE}: {fault}" for fault in _faulty_sentences(cause, mine, rules))
     if home == folders[0]:
-        yield from (f"{FILE}: messages: {name} has no title" for name in _untitled(cause, mine, rules))
+        yield from (f"{FILE}: messages: {name} has no title" for name in _untitled(cause, mine, rules, home))
 
 
-def _untitled(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> list[str]:
-    """The rules of a cause that a report shows, and that have no title."""
+def _untitled(cause: Cause, mine: Translation, rules: Mapping[str, Rule], home: Path) -> list[str]:
+    """The rules of a cause that a report shows, and that have no title; a rule that a user laid over needs none."""
     shown = (r.id.rpartition("/")[2] for r in rules.values() if r.cause == cause.id and r.role in SHOWN)
-    return [name for name in shown if name not in mine.messages]
+    return [name for name in shown if name not in mine.messages and (home / _home(cause) / f"{name}.yaml").is_file()]
 
 
 def _faulty_sentences(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> Iterator[str]:
