@@ -30,7 +30,6 @@ class Link:
     exception_line: int
     frames: tuple[Frame, ...]
     depth: int = 0
-    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +46,6 @@ class Traceback:
     prefix: Prefix
     links: tuple[Link, ...]
     form: str
-    label: str = ""
 
 
 def find_tracebacks(lines: Sequence[Line]) -> list[Traceback]:
@@ -72,21 +70,12 @@ def _as_traceback(assembly: Assembly, prefix: Prefix, speaker: str) -> Traceback
         prefix=prefix,
         links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
         form="plain" if assembly.form == "bare" and segment.frames else assembly.form,  # a chain may begin bare
-        label=assembly.note,
     )
 
 
 def _as_link(segment: Segment) -> Link:
-    message = segment.message.strip("\n")
-    return Link(
-        segment.relation,
-        segment.exception,
-        message,
-        segment.exception_line,
-        tuple(segment.frames),
-        segment.depth,
-        segment.label,
-    )
+    message, frames = segment.message.strip("\n"), tuple(segment.frames)
+    return Link(segment.relation, segment.exception, message, segment.exception_line, frames, segment.depth)
 
 
 # Exceptions that only carry another one, which they name as their explicit cause.
@@ -99,14 +88,7 @@ _WORKERS_GONE = lazy(r"DataLoader worker \(pid\(s\) ")
 
 def innermost(traceback: Traceback) -> Link:
     """Yield the exception behind wrappers: what a Ray task, a DataLoader worker or a spawned process really raised."""
-    own = Link(
-        "last",
-        traceback.exception,
-        traceback.message,
-        traceback.exception_line,
-        traceback.frames,
-        label=traceback.label,
-    )
+    own = Link("last", traceback.exception, traceback.message, traceback.exception_line, traceback.frames)
     chain = sorted((*traceback.links, own), key=lambda link: link.exception_line)
     place = chain.index(own)
     for _ in chain:  # each step goes to another link, so this ends

@@ -42,7 +42,6 @@ class Assembly:
     def __init__(self, number: int, header: Header | None, frame: Frame | None, indent: int) -> None:
         self.line = self.end_line = number
         self.form: str = header.form if header else "headless"
-        self.note = header.note if header else ""
         self.lead = header.lead if header else ""
         self.touched = number
         self.node = 0  # place among the frames shared with tracebacks interleaved with this one
@@ -202,7 +201,6 @@ class Assembly:
         else:
             return False
         self._begin_segment("inner" if depth else "last", depth)
-        self.segment.label = header.note
         self._box = RichBox() if header.form == "rich" else None
         self._base = header.indent
         if header.form == "group":
@@ -249,8 +247,7 @@ class Assembly:
 
     def _continue_message(self, number: int, text: str) -> bool:
         segment = self.segment
-        introduction = read_introduction(text)
-        if introduction and introduction[0] == "spawn":
+        if read_introduction(text) == "spawn":
             self._expects_inner = True
         elif not self._may_continue(text):
             return False

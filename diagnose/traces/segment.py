@@ -45,7 +45,6 @@ class Segment:
     relation: Relation = "last"
     depth: int = 0
     frames: list[Frame] = field(default_factory=list)
-    label: str = ""
     exception: str = ""
     is_sure: bool = False
     message: str = ""

@@ -34,17 +34,16 @@ class Header:
 
     form: HeaderForm
     indent: int
-    note: str = ""
     lead: str = ""  # a label no table knows, which the other lines carry too: `[trainer0|0]:Traceback (most …`
 
 
 _BOX = lazy(r"^(\s*)(?:[\u256d\u250c+][\u2500\-]{1,400}) ?Traceback \(most recent call last\) ?[\u2500\-]{1,400}")
 # `KeyError                                  Traceback (most recent call last)` below 75 dashes.
-_IPYTHON = lazy(r"^([A-Za-z_][\w.]{0,120})\s{2,200}Traceback \(most recent call last\)\s*$")
+_IPYTHON = lazy(r"^[A-Za-z_][\w.]{0,120}\s{2,200}Traceback \(most recent call last\)\s*$")
 # `  traceback : Traceback (most recent call last):` in torchelastic's failure summary.
 _ELASTIC = lazy(r"^(\s*)traceback\s{0,8}: Traceback \(most recent call last\):\s*$")
 # `Traceback (most recent call last): (RANK 0)` in torch.distributed.checkpoint's CheckpointException.
-_RANKED = lazy(r"Traceback \(most recent call last\): \((RANK \d{1,7})\)\s*$")
+_RANKED = lazy(r"Traceback \(most recent call last\): \(RANK \d{1,7}\)\s*$")
 
 
 # What ends like a label, and is no progress bar.
@@ -58,12 +57,12 @@ def read_header(text: str) -> Header | None:
 
 def _read_known_header(text: str) -> Header | None:
     indent = indent_of(text)
-    if found := _IPYTHON.match(text):
-        return Header("ipython", 0, found[1])
+    if _IPYTHON.match(text):
+        return Header("ipython", 0)
     if _BOX.match(text) or _ELASTIC.match(text):
         return Header("elastic-box" if "traceback" in text else "rich", indent)
-    if found := _RANKED.search(text):
-        return Header("original", indent, found[1])
+    if _RANKED.search(text):
+        return Header("original", indent)
     if not text.rstrip().endswith(_HEADER_WORDS + ":"):
         return None
     begin = text[indent:]
@@ -171,23 +170,20 @@ def read_chain(text: str) -> Literal["cause", "context"] | None:
     return "context" if stripped == _CONTEXT else None
 
 
-# What stands on the line before a header, and says in whose name the traceback is printed.
+# What stands on the line before a header, and says what prints the traceback.
 _INTRODUCTIONS = (
-    ("thread", lazy(r"^\s*Exception in thread (.{1,200}?):\s*$")),
-    ("process", lazy(r"^\s*Process (\S{1,100}(?: .{0,60})?):\s*$")),
-    ("spawn", lazy(r"^\s*-- (Process \d{1,7}) terminated with the following error:\s*$")),
-    ("ignored", lazy(r"^\s*Exception ignored (?:in|while calling deallocator|on)[ :]+(.{0,400}?):?\s*$")),
-    ("logging", lazy(r"^\s*--- (Logging error) ---\s*$")),
-    ("asyncio", lazy(r"^\s*(?:future: |task: )?(<Task .{1,400}>|Task exception was never retrieved)\s*$")),
+    ("thread", lazy(r"^\s*Exception in thread .{1,200}?:\s*$")),
+    ("process", lazy(r"^\s*Process \S{1,100}(?: .{0,60})?:\s*$")),
+    ("spawn", lazy(r"^\s*-- Process \d{1,7} terminated with the following error:\s*$")),
+    ("ignored", lazy(r"^\s*Exception ignored (?:in|while calling deallocator|on)[ :]+.{0,400}?:?\s*$")),
+    ("logging", lazy(r"^\s*--- Logging error ---\s*$")),
+    ("asyncio", lazy(r"^\s*(?:future: |task: )?(?:<Task .{1,400}>|Task exception was never retrieved)\s*$")),
 )
 
 
-def read_introduction(text: str) -> tuple[str, str] | None:
-    """Read `Exception in thread …:`, `Process …:` and their like as (form, name)."""
-    for form, pattern in _INTRODUCTIONS:
-        if found := pattern.match(text):
-            return form, found[1]
-    return None
+def read_introduction(text: str) -> str:
+    """Read `Exception in thread …:`, `Process …:` and their like as the traceback's form; empty for other lines."""
+    return next((form for form, pattern in _INTRODUCTIONS if pattern.match(text)), "")
 
 
 # Lines of a plain console that are never the continuation of an exception's message.

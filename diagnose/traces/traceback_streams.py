@@ -74,7 +74,7 @@ class _Speaker:
         self.open: list[Assembly] = []
         self._closed = closed
         self._origins: dict[int, tuple[Prefix, str]] = {}
-        self._introduction: tuple[int, str, str] = (-_INTRODUCTION_LINES - 1, "", "")
+        self._introduction: tuple[int, str] = (-_INTRODUCTION_LINES - 1, "")
         self._frames_seen: dict[tuple[int, Frame], int] = {}
 
     def feed(self, line: Line, text: str, shape: str | None) -> None:
@@ -131,9 +131,8 @@ class _Speaker:
                 assembly.node = self._frames_seen.setdefault(place, len(self._frames_seen) + 1)
 
     def _begin(self, line: Line, text: str) -> None:
-        introduction = read_introduction(text) if text.rstrip()[-1] in ":>-d" else None
-        if introduction:
-            self._introduction = (line.number, *introduction)
+        if text.rstrip()[-1] in ":>-d" and (form := read_introduction(text)):
+            self._introduction = (line.number, form)
         header = read_header(text)
         frame = read_frame(text) if header is None else None
         if header is not None or frame is not None:
@@ -147,12 +146,11 @@ class _Speaker:
 
     def _open(self, assembly: Assembly, line: Line) -> None:
         shape = _shape(line)
-        number, form, name = self._introduction
+        number, form = self._introduction
         if form and line.number - number <= _INTRODUCTION_LINES:
             assembly.form = form if assembly.form == "plain" else assembly.form
-            assembly.note = assembly.note or name
             assembly.line = number
-            self._introduction = (-_INTRODUCTION_LINES - 1, "", "")
+            self._introduction = (-_INTRODUCTION_LINES - 1, "")
         assembly.is_whole_line_ours = _EXCEPTHOOK.search(line.raw[: line.prefix.end]) is not None
         if not self.open:
             self._frames_seen.clear()
