@@ -104,3 +104,16 @@ def test_group_smaller_than_the_ranks_seen_is_not_the_world(tmp_path: Path) -> N
 
     assert [0, 1, 2, 3] == [r.rank for r in told(tmp_path, logs).ranks]
     assert "rank 3" not in " ".join(g.text for g in told(tmp_path, logs).gaps)
+
+
+def test_exception_without_a_message_is_read_behind_a_host(tmp_path: Path) -> None:
+    """`pdsh` puts the host before every line, and an exception's name may be all there is."""
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/usr/lib/python3/torch/distributed/elastic/rendezvous/dynamic_rendezvous.py", line 676, in _process\n'
+        "    raise RendezvousTimeoutError\n"
+        "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\n"
+    )
+    console = "".join(f"h100-r1-n{n}: {line}\n" for n in (23, 37) for line in text.splitlines())
+
+    assert "rendezvous.timeout" == cause(told(tmp_path, {"console.log": console}))

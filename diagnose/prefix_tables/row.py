@@ -17,7 +17,7 @@ IP = r"[\da-fA-F.:]{3,45}"
 # What a line's text must begin with before `word: ` or `word | ` in front of it is taken as a name.
 LOG_TEXT = (
     r"(?=\[(?:rank|default|[IWEF][ \d]|\d{4}-|INFO|WARN|ERROR)|\d{4}-\d\d-\d\d[T ]|\d\d/\d\d/\d{2,4} \d\d:|"
-    r"[IWEF]\d{3,4} \d\d:|(?:INFO|WARNING|ERROR|DEBUG)[ :]|Traceback \(most|[\w.]{1,80}(?:Error|Exception): |"
+    r"[IWEF]\d{3,4} \d\d:|(?:INFO|WARNING|ERROR|DEBUG)[ :]|Traceback \(most|[\w.]{1,80}(?:Error|Exception)(?:: |$)|"
     r" {2,12}File \"| {4}|[\w.-]{1,63}:\d+:\d+ \[\d|NCCL version|terminate called|Fatal Python error|"
     r"Process \d{1,9}: |Python v\d|(?:Current thread|Thread) (?:0x|\d)|Timeout \(\d|#\d{1,3} {1,2}\S|"
     r" {0,2}\d{1,3}%\||\*{3}|Killing subprocess|\{['\"]loss['\"])"
