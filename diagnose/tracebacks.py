@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnose.prefixes import Line, Prefix
+from diagnose.prefixes import Line
 from diagnose.traces.assembly import Assembly
 from diagnose.traces.segment import Relation, Segment
 from diagnose.traces.traceback_lines import Frame
@@ -43,7 +43,6 @@ class Traceback:
     message: str
     frames: tuple[Frame, ...]
     speaker: str
-    prefix: Prefix
     links: tuple[Link, ...]
     form: str
 
@@ -54,7 +53,7 @@ def find_tracebacks(lines: Sequence[Line]) -> list[Traceback]:
     return sorted(filter(None, found), key=lambda tb: (tb.line, tb.end_line, tb.speaker))
 
 
-def _as_traceback(assembly: Assembly, prefix: Prefix, speaker: str) -> Traceback | None:
+def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
     last = max((i for i, s in enumerate(assembly.segments) if s.relation == "last"), default=0)
     segment = assembly.segments[last]
     if assembly.form == "headless" and not segment.exception:
@@ -67,7 +66,6 @@ def _as_traceback(assembly: Assembly, prefix: Prefix, speaker: str) -> Traceback
         message=segment.message.strip("\n"),
         frames=tuple(segment.frames),
         speaker=speaker,
-        prefix=prefix,
         links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
         form="plain" if assembly.form == "bare" and segment.frames else assembly.form,  # a chain may begin bare
     )

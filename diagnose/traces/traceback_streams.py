@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from diagnose.prefixes import Line, Prefix, speaker_key
+from diagnose.prefixes import Line, speaker_key
 from diagnose.traces.assembly import Assembly
 from diagnose.traces.traceback_lines import (
     Frame,
@@ -21,14 +21,14 @@ from diagnose.traces.traceback_lines import (
 
 from ..lazy_pattern import lazy
 
-Closed = tuple[Assembly, Prefix, str]
+Closed = tuple[Assembly, str]
 
 _OPEN_AT_ONCE = 128  # tracebacks without a speaker that may be interleaved line by line; the oldest is closed first
 _INTRODUCTION_LINES = 3  # `Exception in thread …:` stands right above; another writer may come between
 
 
 def assemble(lines: Iterable[Line]) -> list[Closed]:
-    """Put the tracebacks of one source together, each with the prefix and the key of its speaker."""
+    """Put the tracebacks of one source together, each with the key of its speaker."""
     speakers: dict[str, _Speaker] = {}
     closed: list[Closed] = []
     latest: _Speaker | None = None  # who read a traceback's line last
@@ -73,7 +73,7 @@ class _Speaker:
         self.key = key
         self.open: list[Assembly] = []
         self._closed = closed
-        self._origins: dict[int, tuple[Prefix, str]] = {}
+        self._shapes: dict[int, str] = {}  # of the line each began with
         self._introduction: tuple[int, str] = (-_INTRODUCTION_LINES - 1, "")
         self._frames_seen: dict[tuple[int, Frame], int] = {}
 
@@ -97,7 +97,7 @@ class _Speaker:
                     self._close(assembly)
                 continue
             own = text[len(assembly.lead) :]
-            if shape is not None and text.strip() and shape != self._origins[id(assembly)][1]:
+            if shape is not None and text.strip() and shape != self._shapes[id(assembly)]:
                 if not assembly.tolerate():  # a log line of the same rank; the traceback may go on behind it
                     self._close(assembly)
                 continue
@@ -145,7 +145,6 @@ class _Speaker:
                 self._open(assembly, line)
 
     def _open(self, assembly: Assembly, line: Line) -> None:
-        shape = _shape(line)
         number, form = self._introduction
         if form and line.number - number <= _INTRODUCTION_LINES:
             assembly.form = form if assembly.form == "plain" else assembly.form
@@ -156,13 +155,13 @@ class _Speaker:
             self._frames_seen.clear()
         elif len(self.open) >= _OPEN_AT_ONCE:
             self._close(self.open[0])
-        self._origins[id(assembly)] = (line.prefix, shape)
+        self._shapes[id(assembly)] = _shape(line)
         self.open.append(assembly)
 
     def _close(self, assembly: Assembly) -> None:
         self.open.remove(assembly)
-        prefix, _ = self._origins.pop(id(assembly))
-        self._closed.append((assembly, prefix, self.key))
+        del self._shapes[id(assembly)]
+        self._closed.append((assembly, self.key))
 
 
 # `[rank3]: ` with nothing behind it is what torch's excepthook (2.3 and later) puts before each line it prints.
