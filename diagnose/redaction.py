@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from .lazy_pattern import lazy
@@ -55,18 +55,12 @@ def describe(counts: Iterable[tuple[str, int]]) -> str:
     return ", ".join(f"{n} {kind}" for kind, n in counts)
 
 
-@dataclass(frozen=True, slots=True)
-class _Item:
-    kind: str
-    placeholder: str
-
-
 class _Redactor:
     """Remembers which item has which placeholder."""
 
     def __init__(self, privacy: bool) -> None:
         self._privacy = privacy
-        self._items: dict[tuple[str, str], _Item] = {}
+        self._placeholders: dict[tuple[str, str], str] = {}  # by kind and value
         self._numbers: Counter[str] = Counter()
         self._known: re.Pattern[str] | None = None
         self._by_value: dict[str, str] = {}
@@ -79,12 +73,12 @@ class _Redactor:
     def learn(self) -> None:
         """Have the values seen so far be found anywhere."""
         self._done = {}
-        secrets = {v: item.placeholder for (kind, v), item in self._items.items() if kind not in _PRIVATE and v}
+        secrets = {v: p for (kind, v), p in self._placeholders.items() if kind not in _PRIVATE and v}
         # A password that is a plain word or number would take that out of every sentence.
         telling = [v for v in secrets if len(v) >= _LEAST_KNOWN and not ((v.isalpha() and v.islower()) or v.isdigit())]
         self._by_value = secrets
         self._known = _any_of(telling, r"(?<![A-Za-z0-9])(?:%s)(?![A-Za-z0-9])")
-        users = [v for (kind, v) in self._items if kind == "user" and len(v) > 2]
+        users = [v for (kind, v) in self._placeholders if kind == "user" and len(v) > 2]
         self._users = _any_of(users, r"(?<=/)(?:%s)(?=/|$)")
 
     def walk(self, value: Any, name: str = "") -> Any:
@@ -176,11 +170,10 @@ class _Redactor:
             return self._by_value[value]
         if kind == "private-key":
             value = ""  # one placeholder for all lines of all keys: which is which helps nobody
-        item = self._items.get((kind, value))
-        if item is None:
+        if (kind, value) not in self._placeholders:
             self._numbers[kind] += 1
-            item = self._items[kind, value] = _Item(kind, f"<{kind}-{self._numbers[kind]}>")
-        return item.placeholder
+            self._placeholders[kind, value] = f"<{kind}-{self._numbers[kind]}>"
+        return self._placeholders[kind, value]
 
 
 def _key_blocks(text: str) -> list[Found]:

@@ -37,7 +37,7 @@ from diagnose.report import (
 )
 from diagnose.views.parts import View
 from diagnose.views.rendering import render
-from diagnose.views.templating import OURS, _environment
+from diagnose.views.templating import TEMPLATES, _environment
 from diagnose.words.language import _TEXTS, words
 from diagnose.words.phrases import byte_size, clock, duration, who
 from diagnose.words.printable import printable, printable_spans, sentence
@@ -445,5 +445,5 @@ def test_the_documented_view_is_the_view():
 def test_every_documented_filter_exists():
     page = (Path(__file__).parent.parent / "docs" / "templates.md").read_text().partition("### Filters")[2]
     named = {name for row in re.findall(r"^\| (`.*?) \|", page, re.M) for name in re.findall(r"`(\w+)", row)}
-    assert named <= set(_environment(OURS).filters)
+    assert named <= set(_environment(TEMPLATES).filters)
     assert {"md", "fence", "block"} <= named

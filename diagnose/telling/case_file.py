@@ -23,7 +23,7 @@ accept: []                 # other ids that are right too
 culprit_ranks: null        # global ranks at fault; null when no rank is, or none can be told
 first_evidence: null       # file:line that an expert would point at, relative to logs/
 must_mention: []           # words that the report has to show
-origin: {origin}
+origin: a real job, redacted and trimmed by `diagnose case`
 # diagnose said: {said}
 """
 
@@ -35,7 +35,7 @@ def pack_case(scan: Scan, report: Report) -> bytes:
         files["case/logs/recorder.scan.json"] = _dumps(scan)
     found = report.diagnosis
     said = f"{found.cause} ({found.certainty}) on ranks {[c.rank for c in found.culprits]}" if found else report.outcome
-    files["case/truth.yaml"] = TRUTH.format(origin="a real job, redacted and trimmed by `diagnose case`", said=said)
+    files["case/truth.yaml"] = TRUTH.format(said=said)
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w") as archive:
         for name, text in sorted(files.items()):

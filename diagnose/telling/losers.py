@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 
 from ..catalogue import Catalogue
@@ -40,15 +40,7 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tup
     for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
         delay = onsets[cause] - start if start is not None and cause in onsets else None
         why = translator.words.reason(cause) or translator.cause(catalogue.causes[cause]).title
-        links.append(
-            Link(
-                parent,
-                cause,
-                why,
-                tuple(sorted(ranks[cause])),
-                delay if delay and delay >= 0 else None,
-            )
-        )
+        links.append(Link(parent, cause, why, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
     return tuple(links)
 
 
@@ -57,10 +49,7 @@ def alternatives(
 ) -> tuple[Alternative, ...]:
     """What could have been the root and was beaten, with the reason."""
     found: dict[str, Alternative] = {}
-    rivals = [
-        *verdict.rivals,
-        *(s for s in verdict.suspects if s.direct == 3 and s not in verdict.roots),
-    ]
+    rivals = [*verdict.rivals, *(s for s in verdict.suspects if s.direct == 3 and s not in verdict.roots)]
     for s in rivals:
         if s.cause in found or len(found) >= MAX_ALTERNATIVES or s.first is None:
             continue
@@ -79,11 +68,8 @@ def why_not(verdict: Verdict, s: Suspect, words: Words) -> str:
     if s.explained_by:
         by = s.explained_by[0]
         place = words.say("by-rank", rank=by.rank) if by.rank is not None else ""
-        return words.say(
-            "consequence",
-            cause=by.cause,
-            place=place or (words.say("by-host", host=by.host) if by.host else ""),
-        )
+        place = place or (words.say("by-host", host=by.host) if by.host else "")
+        return words.say("consequence", cause=by.cause, place=place)
     root = verdict.roots[0]
     if s.direct < root.direct:
         return words.say("less-direct", cause=root.cause)
@@ -93,11 +79,7 @@ def why_not(verdict: Verdict, s: Suspect, words: Words) -> str:
 
 
 def symptoms(
-    job: Job,
-    verdict: Verdict,
-    translator: Translator,
-    show: Exhibitor,
-    events: Sequence[Event],
+    job: Job, verdict: Verdict, translator: Translator, show: Exhibitor, events: Sequence[Event]
 ) -> tuple[Symptom, ...]:
     """Everything loud that is not the root, folded by rule."""
     roots = {id(e) for s in verdict.roots for e in s.events}
@@ -105,26 +87,12 @@ def symptoms(
     for event in events:
         if id(event) not in roots and event.cause is not None:
             by_rule[event.cause, event.rule.id].append(event)
-    capped = Counter[str]()
-    for source in job.sources:
-        for (rule, _), count in source.capped.items():
-            capped[rule] += count
+    capped = {rule for source in job.sources for rule, _ in source.capped}
     explained = {s.cause: s.explained_by[0].cause for s in reversed(verdict.suspects) if s.explained_by}
     found = []
     for (cause, rule), group in by_rule.items():
         ranks = tuple(sorted({e.rank for e in group if e.rank is not None}))
         first = show.evidence(Exhibit.of_event(group[0]))
         title = translator.title(group[0].rule)
-        found.append(
-            Symptom(
-                cause,
-                title,
-                rule,
-                ranks,
-                len(group),
-                rule in capped,
-                first,
-                explained.get(cause),
-            )
-        )
+        found.append(Symptom(cause, title, rule, ranks, len(group), rule in capped, first, explained.get(cause)))
     return tuple(sorted(found, key=lambda s: (-len(s.ranks), -s.count, s.rule or "")))

@@ -33,11 +33,7 @@ def _rows(report: GroupReport) -> Iterator[CollectiveRow]:
 
 def _row(group: str, progress: RankProgress, verdict: str) -> CollectiveRow:
     waiting = progress.waiting
-    sizes = (
-        [sum(prod(dims) for dims in side) for side in (waiting.call.input_sizes, waiting.call.output_sizes)]
-        if waiting
-        else []
-    )
+    sides = (waiting.call.input_sizes, waiting.call.output_sizes) if waiting else ()
     return CollectiveRow(
         group=group,
         rank=progress.rank,
@@ -45,6 +41,6 @@ def _row(group: str, progress: RankProgress, verdict: str) -> CollectiveRow:
         enqueued=None if progress.enqueued < 0 else progress.enqueued,
         completed=None if progress.completed < 0 else progress.completed,
         op=waiting.call.op if waiting else None,
-        sizes=tuple(sizes),
+        sizes=tuple(sum(prod(dims) for dims in side) for side in sides),
         verdict=verdict,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..report import Evidence, Report
-from ..words.language import words
+from ..words.language import Say, words
 from ..words.phrases import value_text
 from ..words.printable import clip, one_line, printable
 from .limits import NORMAL
@@ -44,14 +44,13 @@ def render_junit(report: Report, *, lang: str = "en", redacted: str = "") -> str
     rows.append(f'<testcase classname="diagnose" name={_quoted(name)}>')
     if is_bad:
         rows.append(f"<failure type={_quoted(name)} message={_quoted(f'{_headline(view)}. {view.summary}')}>")
-        rows.append(_xml("\n\n".join(_proof(view, lang))) + "</failure>")
+        rows.append(_xml("\n\n".join(_proof(view, say))) + "</failure>")
     else:
         rows.append(f"<system-out>{_xml(view.summary)}</system-out>")
     return "\n".join([*rows, "</testcase></testsuite></testsuites>"]) + "\n"
 
 
-def _proof(view: View, lang: str) -> list[str]:
-    say = words(lang)
+def _proof(view: View, say: Say) -> list[str]:
     parts = ["\n".join(view.culprits.shown)]
     parts += [f"{e.where} {e.who}\n{block(e, say)}" for e in view.evidence.shown]
     parts.append("\n".join(f"{s.when_word}: {s.text} {s.command}".rstrip() for s in view.remedy.shown))

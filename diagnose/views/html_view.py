@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from pathlib import Path
 from typing import Any
 
 from ..report import Report
@@ -19,23 +18,17 @@ from .html_picture import picture_data
 from .html_stacks import stack_tree
 from .limits import FULL, Limits
 from .report_view import build_view
-from .templating import lay_out
+from .templating import TEMPLATES, lay_out
 
-TEMPLATES = Path(__file__).parents[1] / "templates"
-HTML_LIMITS = Limits(12, 6, 60, 2000, 2000, 40, 20, 10, 60, 20, 20, 400, 100, 200, 1, 1, 20, 200, 30, 200, 40)
+HTML_LIMITS = Limits(
+    evidence=12, context=6, evidence_lines=60, line=2000, prose=2000, culprits=40, remedy=20, references=10,
+    consequences=60, alternatives=20, survived=20, timeline=400, ranks=100, collectives=200, stacks=1, frames=1,
+    attempts=20, facts=200, gaps=30, inputs=200, command_lines=40,
+)  # fmt: skip
 # The page's script needs these words; the rest of the frame is in the template.
 SCRIPT_WORDS = (
-    "folded",
-    "copied",
-    "copy",
-    "alive",
-    "picture-none",
-    "other-layer",
-    "rank",
-    "ranks",
-    "last-step",
-    "host",
-)
+    "folded", "copied", "copy", "alive", "picture-none", "other-layer", "rank", "ranks", "last-step", "host",
+)  # fmt: skip
 
 
 def render_html(report: Report, *, full: bool = False, lang: str = "en", redacted: str = "") -> str:

@@ -1,8 +1,8 @@
-"""How much of a report is shown, section by section: one row per level, from everything to the least."""
+"""How much of a report is shown, section by section, by form and level."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 ALL = 1_000_000
 
@@ -34,25 +34,32 @@ class Limits:
     command_lines: int = 12
 
 
-FULL = Limits(*[ALL] * 21)
+FULL = Limits(**{f.name: ALL for f in fields(Limits)})
 NORMAL = Limits()
 # A Markdown page has to stay under 100 lines: each level gives up what is missed least.
 LEVELS = (
-    Limits(),
+    NORMAL,
     Limits(
-        evidence_lines=9,
-        timeline=9,
-        ranks=6,
-        collectives=6,
-        stacks=3,
-        frames=6,
-        facts=9,
-        inputs=4,
-        survived=2,
+        evidence_lines=9, timeline=9, ranks=6, collectives=6, stacks=3, frames=6, facts=9, inputs=4, survived=2,
         command_lines=8,
     ),
-    Limits(3, 2, 7, 600, 600, 4, 6, 2, 5, 3, 2, 7, 4, 4, 2, 5, 3, 6, 3, 3, 5),
-    Limits(3, 1, 5, 600, 500, 3, 5, 1, 4, 2, 1, 5, 3, 3, 2, 3, 2, 4, 2, 2, 3),
-    Limits(2, 1, 3, 600, 400, 2, 3, 1, 3, 2, 1, 3, 2, 2, 1, 3, 1, 3, 1, 1, 1),
-    Limits(2, 0, 3, 600, 300, 2, 3, 1, 3, 2, 0, 3, 0, 2, 0, 0, 0, 0, 1, 0, 1),
-)
+    Limits(
+        evidence=3, evidence_lines=7, culprits=4, remedy=6, references=2, consequences=5, alternatives=3, survived=2,
+        timeline=7, ranks=4, collectives=4, stacks=2, frames=5, attempts=3, facts=6, gaps=3, inputs=3, command_lines=5,
+    ),
+    Limits(
+        evidence=3, context=1, evidence_lines=5, prose=500, culprits=3, remedy=5, references=1, consequences=4,
+        alternatives=2, survived=1, timeline=5, ranks=3, collectives=3, stacks=2, frames=3, attempts=2, facts=4, gaps=2,
+        inputs=2, command_lines=3,
+    ),
+    Limits(
+        evidence=2, context=1, evidence_lines=3, prose=400, culprits=2, remedy=3, references=1, consequences=3,
+        alternatives=2, survived=1, timeline=3, ranks=2, collectives=2, stacks=1, frames=3, attempts=1, facts=3, gaps=1,
+        inputs=1, command_lines=1,
+    ),
+    Limits(
+        evidence=2, context=0, evidence_lines=3, prose=300, culprits=2, remedy=3, references=1, consequences=3,
+        alternatives=2, survived=0, timeline=3, ranks=0, collectives=2, stacks=0, frames=0, attempts=0, facts=0, gaps=1,
+        inputs=0, command_lines=1,
+    ),
+)  # fmt: skip

@@ -66,11 +66,6 @@ def link(url: str) -> str:
     return f"<{url}>" if re.fullmatch(r"https?://[^\s<>`\\]{1,2000}", url) else code(url)
 
 
-def cell(value: str) -> str:
-    """Yield prose for a table cell, which a `|` would end."""
-    return text(value)
-
-
 def code_cell(value: str) -> str:
     """Yield a code span for a table cell; GitHub reads `\\|` there as a plain bar."""
     return code(value).replace("|", "\\|")

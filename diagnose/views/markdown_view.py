@@ -12,7 +12,11 @@ from .templating import lay_out
 
 MOST_LINES = 99
 # A Slack message is cut at 40,000 characters, and nobody reads a tenth of it.
-SLACK_LIMITS = Limits(2, 1, 5, 600, 400, 4, 5, 1, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 3, 0, 6)
+SLACK_LIMITS = Limits(
+    evidence=2, context=1, evidence_lines=5, prose=400, culprits=4, remedy=5, references=1, consequences=4, alternatives=2,
+    survived=1, timeline=0, ranks=0, collectives=0, stacks=0, frames=0, attempts=0, facts=0, gaps=3, inputs=0,
+    command_lines=6,
+)  # fmt: skip
 # No line of a log is empty or begins with `<` behind its gutter, so this touches only the frame.
 _BLANK_LINES = re.compile(r"\n{3,}")
 _AROUND_FOLDS = re.compile(r"\n+(?=</details>)|(?<=</details>)\n+(?=<details>)")

@@ -20,6 +20,8 @@ from ..report import (
     Gap,
     InputRow,
     Link,
+    Notice,
+    OtherJob,
     RemedyStep,
     Report,
     Symptom,
@@ -68,17 +70,9 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
         collectives=_cut(fold_collectives(report.collectives, say), limits.collectives, _same),
         stacks=_cut(fold_stacks(report.stacks, say, limits.frames), limits.stacks, _same),
         attempts=_cut(report.attempts, limits.attempts, build.attempt),
-        other_jobs=_cut(
-            (j for j in report.other_jobs if j.name),
-            limits.gaps,
-            lambda j: NoteView(one_line(j.name), one_line(j.text), ""),
-        ),
+        other_jobs=_cut((j for j in report.other_jobs if j.name), limits.gaps, _other_job),
         facts=_cut(ordered_facts(report.facts), limits.facts, build.fact),
-        notices=_cut(
-            (n for n in report.notices if n.text),
-            limits.gaps,
-            lambda n: NoteView(prose(n.text, limits), steps(n.remedy), ""),
-        ),
+        notices=_cut((n for n in report.notices if n.text), limits.gaps, build.notice),
         gaps=_cut((g for g in report.gaps if g.text), limits.gaps, build.gap),
         inputs=_cut(sorted(report.inputs, key=lambda i: not i.skipped), limits.inputs, build.input),
         read=build.read(),
@@ -98,9 +92,7 @@ class _Builder:
         self._summary = one_line(report.diagnosis.summary) if report.diagnosis else ""
         self._folder = common_folder([i.file for i in report.inputs])
         self._with_date = not one_day([t.time for t in report.timeline])
-        self._title_of: dict[str, str] = {
-            s.cause: one_line(s.title) for s in reversed(report.symptoms) if s.cause and s.title
-        }
+        self._title_of = {s.cause: one_line(s.title) for s in reversed(report.symptoms) if s.cause and s.title}
         if report.diagnosis and report.diagnosis.title:
             self._title_of[report.diagnosis.cause] = one_line(report.diagnosis.title)
 
@@ -132,8 +124,7 @@ class _Builder:
         return self._say("all-alike", n=len(ranks)) if alike else self._say(key if knows(key) else "nobody")
 
     def remedy(self, found: Diagnosis | None) -> Cut[StepView]:
-        steps = found.remedy if found else ()
-        return _cut(steps, self._limits.remedy, self.step)
+        return _cut(found.remedy if found else (), self._limits.remedy, self.step)
 
     def step(self, s: RemedyStep) -> StepView:
         return StepView(s.when, self._say(s.when), prose(s.text, self._limits), command(s.command, self._limits))
@@ -146,9 +137,7 @@ class _Builder:
         for s in self._report.symptoms:
             by_cause.setdefault(s.cause, []).append(s)
         shown = [self.symptoms(group, links.get(cause or "")) for cause, group in by_cause.items()]
-        return shown + [
-            self.symptom(Symptom(x.to, ranks=x.ranks), x) for x in self._report.chain if x.to not in seen
-        ]
+        return shown + [self.symptom(Symptom(x.to, ranks=x.ranks), x) for x in self._report.chain if x.to not in seen]
 
     def symptoms(self, group: Sequence[Symptom], link: Link | None) -> MessageView:
         """What one cause made many messages say, as one: launchers tell of the same death three times."""
@@ -270,15 +259,13 @@ class _Builder:
         how = self._say("next-time", how=prose(g.how, self._limits)) if g.how else ""
         return NoteView(prose(g.text, self._limits), how, command(g.command, self._limits))
 
+    def notice(self, n: Notice) -> NoteView:
+        return NoteView(prose(n.text, self._limits), steps(n.remedy), "")
+
     def input(self, i: InputRow) -> InputView:
         skipped = self._say("not-read", why=one_line(i.skipped)) if i.skipped else ""
-        return InputView(
-            one_line(i.file).removeprefix(self._folder),
-            byte_size(i.bytes),
-            one_line(i.kind),
-            who(self._say, i.ranks),
-            skipped,
-        )
+        file = one_line(i.file).removeprefix(self._folder)
+        return InputView(file, byte_size(i.bytes), one_line(i.kind), who(self._say, i.ranks), skipped)
 
     def read(self) -> str:
         inputs, stats = self._report.inputs, self._report.stats
@@ -294,6 +281,10 @@ def _cut(rows: Iterable[S], most: int, convert: Callable[[S], T]) -> Cut[T]:
 
 def _same(row: T) -> T:
     return row
+
+
+def _other_job(j: OtherJob) -> NoteView:
+    return NoteView(one_line(j.name), one_line(j.text), "")
 
 
 def _place_of(s: Symptom) -> tuple[str, int]:

@@ -18,13 +18,13 @@ from .tables import filled
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-OURS = Path(__file__).parents[1] / "templates"
+TEMPLATES = Path(__file__).parents[1] / "templates"
 HTML_SUFFIXES = (".html", ".htm", ".html.j2", ".htm.j2", ".xml", ".xml.j2")
 
 
 def lay_out(view: View, say: Say, name: str, **more: object) -> str:
     """Yield the view in one of our own templates."""
-    return _environment(OURS).get_template(name).render(view=view, say=say, **more)
+    return _environment(TEMPLATES).get_template(name).render(view=view, say=say, **more)
 
 
 def lay_out_with(template: str | Path, view: View, say: Say, data: Mapping[str, Any]) -> str:
@@ -61,7 +61,7 @@ def _environment(folder: Path) -> Environment:
     from jinja2.sandbox import SandboxedEnvironment
 
     environment = SandboxedEnvironment(
-        loader=FileSystemLoader([str(folder), str(OURS)]),
+        loader=FileSystemLoader([str(folder), str(TEMPLATES)]),
         autoescape=lambda name: bool(name) and str(name).endswith(HTML_SUFFIXES),
         undefined=StrictUndefined,
         trim_blocks=True,
@@ -72,7 +72,7 @@ def _environment(folder: Path) -> Environment:
         md=markdown_text.text,
         md_link=markdown_text.link,
         code=markdown_text.code,
-        cell=markdown_text.cell,
+        cell=markdown_text.text,  # a `|` would end a cell: `text` escapes it everywhere
         code_cell=markdown_text.code_cell,
         fence=markdown_text.fence,
         slack=markdown_text.slack,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..report import Diagnosis, Report
+from ..report import Diagnosis, RemedyStep, Report
 from ..words.language import Say, knows
 from ..words.printable import clip, one_line, printable, sentence
 from .limits import Limits
@@ -38,9 +38,9 @@ def nothing_wrong(report: Report, say: Say) -> str:
     return say(key) if knows(key) else ""
 
 
-def steps(steps: Sequence[object]) -> str:
+def steps(remedy: Sequence[RemedyStep]) -> str:
     """Yield the steps as one text."""
-    return " ".join(one_line(getattr(s, "text", "")) for s in steps)
+    return " ".join(one_line(step.text) for step in remedy)
 
 
 def known(say: Say, family: str, word: str) -> str:

@@ -31,7 +31,6 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "ranks": ("ranks {ranges}", "rank {ranges}"),
     "many-ranks": ("{n:,} ranks [{ranges}]", "{n:,} 个 rank [{ranges}]"),
     "host": ("host {name}", "主机 {name}"),
-    "no-rank": ("no rank given", "未标明 rank"),
     "local-rank": ("local rank {n}", "local rank {n}"),
     "gpu": ("GPU {n}", "GPU {n}"),
     "pid": ("pid {n}", "pid {n}"),
@@ -63,7 +62,6 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "collect": ("collect", "收集"),
     "symptoms": ("Why the louder errors are only symptoms", "其他报错为何只是后果"),
     "alternatives": ("Also considered", "其他可能"),
-    "why-not": ("why not", "排除理由"),
     "survived": ("Errors that the job survived", "作业挺过的错误"),
     "timeline": ("Timeline", "时间线"),
     "ranks-table": ("Ranks", "各 rank"),
@@ -165,7 +163,6 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "folded": ("{n:,} ranks", "{n:,} 个 rank"),
     "alive": ("alive", "存活"),
     "other-layer": ("other", "其他"),
-    "page-title": ("Diagnosis", "诊断"),
     "skip": ("Skip to the verdict", "跳到结论"),
 }
 

@@ -12,13 +12,13 @@ FEW = 4  # so many runs or ranks are named without a count
 RANGES_WIDTH = 44  # alternating ranks would fill pages
 
 
-def who(say: Say, ranks: Sequence[int], host: str | None = None, *, width: int = RANGES_WIDTH) -> str:
+def who(say: Say, ranks: Sequence[int], host: str | None = None) -> str:
     """Yield who is meant: `rank 2`, `ranks 0-1,3`, `47 ranks [0-30,32-47]`, `host node-a`, or nothing."""
     if not ranks:
         return say("host", name=one_line(host)) if host else ""
     if len(ranks) == 1:
         return say("rank", n=ranks[0])
-    ranges = clip_ranges(rank_ranges(ranks), width)
+    ranges = clip_ranges(rank_ranges(ranks), RANGES_WIDTH)
     return say("ranks", ranges=ranges) if len(ranks) <= FEW else say("many-ranks", n=len(set(ranks)), ranges=ranges)
 
 
