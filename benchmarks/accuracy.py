@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -101,7 +100,7 @@ def show(rows: list[Row]) -> None:
     for name in ("certain", "likely", "possible"):
         print(f"{name:12}{share(r.right for r in rows if r.certainty == name):>18}")
     alarms = sum(r.truth == "healthy" and r.said != "healthy" for r in rows)
-    misses = Counter(r.said == "healthy" and r.truth != "healthy" for r in rows)[True]
+    misses = sum(r.said == "healthy" and r.truth != "healthy" for r in rows)
     print(
         f"\n{len(rows)} cases: cause {share(r.cause for r in rows)}, culprit {share(r.culprit for r in rows)}, "
         f"evidence {share(r.evidence for r in rows)}, false blame {share(r.false_blame for r in rows)}, "

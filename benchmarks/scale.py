@@ -43,7 +43,7 @@ from .jobs.catalogue import FAULTS
 from .jobs.generate import draw_hosts, draw_job
 from .jobs.job import Job, Truth
 from .jobs.versions import TORCHES
-from .jobs.write import describe, lay_out
+from .jobs.write import describe, lay_out, write_logs
 
 SIZES = (64, 1024, 16384)
 PER_HOST = 8
@@ -100,11 +100,7 @@ def write_job(folder: Path, case: Case, ranks: int, seed: int = 1) -> None:
     kept |= {n for n in files if any(host in n for host in guilty) or "slurm" in n}
     spare = sorted(set(files) - kept)
     lost = set(rng.sample(spare, int(len(spare) * MISSING)))
-    (folder / "logs").mkdir(parents=True)
-    for name in files.keys() - lost:
-        path = folder / "logs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes("".join(files[name]).encode())
+    write_logs(folder / "logs", {name: pieces for name, pieces in files.items() if name not in lost})
     page = describe(folder.name, job, truth, case.fault, places[:1], f"{len(lost)} files")
     (folder / "truth.yaml").write_text(yaml.safe_dump(page, sort_keys=False))
 
@@ -201,6 +197,7 @@ def run(sizes: list[int], only: str, keep: Path | None, show: Callable[[dict[str
 
 
 def main() -> None:
+    """Measures what the command line names, and prints a table or JSON."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__.partition("\n")[0])
     parser.add_argument("--ranks", default=",".join(map(str, SIZES)))
     parser.add_argument("--only", default="", help="part of a case's name: " + ", ".join(c.name for c in CASES))

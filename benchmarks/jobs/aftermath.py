@@ -41,9 +41,9 @@ def all_raise(job: Job, time_s: float, error_of: dict[int, tuple[str, str]], whe
     if job.launcher == "ray":
         return
     if job.launcher == "srun":
-        for rank, moment in sorted(ends.items(), key=lambda pair: pair[1])[:1]:
-            slurm.tasks_ended(job, moment, [rank], 1)
-            slurm.tasks_ended(job, moment + 0.5, [other for other in ends if other != rank], 1)
+        earliest = min(ends, key=lambda rank: ends[rank])
+        slurm.tasks_ended(job, ends[earliest], [earliest], 1)
+        slurm.tasks_ended(job, ends[earliest] + 0.5, [rank for rank in ends if rank != earliest], 1)
         return
     for host in job.hosts:
         dead = {rank: (1, ends[rank]) for rank in job.ranks_on(host) if rank in ends}

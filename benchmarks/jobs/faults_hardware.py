@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import aftermath, names
 from .fault import ANYWHERE, Fault, guilty
 from .job import Job, Truth
@@ -30,7 +32,7 @@ def falls(job: Job, time_s: float, rank: int, text: str, *, mark: bool = True) -
             for index in range(len(job.events) - 1, -1, -1):
                 event = job.events[index]
                 if event.who == ("rank", rank) and evidence in event.text and PG in event.text:
-                    job.events[index] = type(event)(event.time_s, event.order, event.who, event.text, event.attempt, evidence, event.out)
+                    job.events[index] = replace(event, evidence=evidence)
                     break
         aftermath.ranks_died(job, time_s + 0.8, {rank: -6})
         return

@@ -98,8 +98,10 @@ def host_oom_silent(job: Job, time_s: float) -> Truth:
 def host_oom_slurm(job: Job, time_s: float) -> Truth:
     """No kernel log, but Slurm counts the kill at the end of the step."""
     rank = job.any_rank()
-    slurm.tasks_ended(job, time_s, [rank], -9) if job.rng.random() < 0.5 else job.slurm_says(
-        time_s, f"srun: error: {job.host_of(rank).name}: task {rank}: Out Of Memory", "Out Of Memory")
+    if job.rng.random() < 0.5:
+        slurm.tasks_ended(job, time_s, [rank], -9)
+    else:
+        job.slurm_says(time_s, f"srun: error: {job.host_of(rank).name}: task {rank}: Out Of Memory", "Out Of Memory")
     slurm.step_aborted(job, time_s + 0.3, [other for other in range(job.world) if other != rank])
     words = job.rng.choice([f"Detected 1 oom_kill event in StepId={job.job_id}.0. Some of the step tasks have been OOM Killed.",
                             f"Detected {job.rng.randrange(1, 4)} oom-kill event(s) in StepId={job.job_id}.0. Some of your processes may have been killed by the cgroup out-of-memory handler."])

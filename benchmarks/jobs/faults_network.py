@@ -164,16 +164,16 @@ def rendezvous(job: Job, time_s: float) -> Truth:
     span = rng.choice([300, 600, 900])
     here = [host for host in job.hosts if host is not missing]
     if job.launcher == "srun":
-        joined = job.world - job.per_host
-        for rank in [rank for rank in range(job.world) if job.host_of(rank) is not missing]:
+        present = [rank for rank in range(job.world) if job.host_of(rank) is not missing]
+        for rank in present:
             moment = time_s + span + rng.uniform(0, 1)
             if rank == 0:
                 kind = dist_error(job, "DistStoreError")
-                tracebacks.raise_text(job, moment, 0, f"{kind}: Timed out after {span + 1} seconds waiting for clients. {joined}/{job.world} clients joined.", "init", "clients joined", joined=False)
+                tracebacks.raise_text(job, moment, 0, f"{kind}: Timed out after {span + 1} seconds waiting for clients. {len(present)}/{job.world} clients joined.", "init", "clients joined", joined=False)
             else:
                 kind = dist_error(job, "DistNetworkError")
                 tracebacks.raise_text(job, moment + 0.5, rank, f"{kind}: {'failed to recv, got 0 bytes' if job.torch.since(2, 5) else 'Connection reset by peer'}", "init", joined=False)
-        ends_one(job, time_s + span + 3, [rank for rank in range(job.world) if job.host_of(rank) is not missing])
+        ends_one(job, time_s + span + 3, present)
         mention = "clients joined"
     else:
         for host in here:

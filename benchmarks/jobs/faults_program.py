@@ -106,7 +106,7 @@ def batch_mismatch(job: Job, time_s: float) -> Truth:
     error = rng.choice(forms[job.framework])
     first = error.split("\n")[0]
     aftermath.all_raise(job, time_s, dict.fromkeys(range(job.world), (error, first)), "config", joined=True)
-    mention = f"{given}" if f"{given}" in first else "atch size"if "atch size" in first else "train_micro_batch_size_per_gpu"
+    mention = f"{given}" if f"{given}" in first else "atch size" if "atch size" in first else "train_micro_batch_size_per_gpu"
     return blameless("config.batch-size-mismatch", "batch sizes do not multiply", mention, remedy="Make train batch = micro batch x accumulation x world size.")
 
 

@@ -69,7 +69,6 @@ def bad_checkpoint(job: Job, time_s: float) -> Truth:
 
 def slow_save(job: Job, time_s: float) -> Truth:
     """Rank 0 writes for longer than the others may wait in the barrier behind the save."""
-
     path = checkpoint(job, 0)
     said = job.rng.choice([f"saving checkpoint to {path}", f"Saving model checkpoint to {path}", f"writing full state dict ({job.rng.randrange(80, 900)} GB) to {path}", f"uploading checkpoint {path} to s3://{job.user}-ckpt/{job.name}"])
     job.rank_says(time_s, 0, f"{clock.comma(job.at(0, time_s))} INFO rank 0: {said}", said.split()[0])

@@ -67,7 +67,7 @@ class Job:
     framework: str
     layout: str
     launcher: str  # torchrun, deepspeed, srun, ray
-    style: str  # of a merged console: srunl, tee, plain, mpi
+    style: str  # of a merged console: srunl, tee, pdsh, plain
     name: str
     job_id: int
     user: str
@@ -81,7 +81,6 @@ class Job:
     seq: int = 0
     notes: dict[str, object] = field(default_factory=dict)
     events: list[Event] = field(default_factory=list)
-    silent_end: bool = False
 
     def host_of(self, rank: int) -> Host:
         return self.hosts[rank // self.per_host]

@@ -55,9 +55,8 @@ def died(job: Job, time_s: float, rank: int, detail: str = "", evidence: str = "
     host = job.host_of(rank)
     actor_id = names.hexes(job.rng, 32)
     detail = detail or job.rng.choice(BOILERPLATE)
-    ip = f", ip={host.ip}" if host.index else ""
     if job.rng.random() < 0.6:
-        driver_says(job, time_s, f"\x1b[33m(raylet{ip})\x1b[0m A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker. RayTask ID: ffffffffffffffff{actor_id} Worker ID: {names.hexes(job.rng, 56)} Node ID: {names.hexes(job.rng, 56)} Worker IP address: {host.ip} Worker port: {job.rng.randrange(10002, 19999)} Worker PID: {job.pid(rank)} Worker exit type: SYSTEM_ERROR Worker exit detail: {detail}", evidence)
+        driver_says(job, time_s, f"\x1b[33m(raylet{where(job, host)})\x1b[0m A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker. RayTask ID: ffffffffffffffff{actor_id} Worker ID: {names.hexes(job.rng, 56)} Node ID: {names.hexes(job.rng, 56)} Worker IP address: {host.ip} Worker port: {job.rng.randrange(10002, 19999)} Worker PID: {job.pid(rank)} Worker exit type: SYSTEM_ERROR Worker exit detail: {detail}", evidence)
     driver_says(job, time_s + 1.1, f"Traceback (most recent call last):\n{frames(job)}\n"
                 "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n"
                 f"\tclass_name: {actor(job)}\n\tactor_id: {actor_id}\n\tpid: {job.pid(rank)}\n\tnamespace: {names.uuid(job.rng)}\n\tip: {host.ip}\n"

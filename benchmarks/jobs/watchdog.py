@@ -8,8 +8,6 @@ from .job import Host, Job
 from .tracebacks import raise_text
 
 PG = "ProcessGroupNCCL.cpp"
-OPS = [("ALLREDUCE", 1), ("ALLREDUCE", 1), ("_ALLGATHER_BASE", 8), ("_REDUCE_SCATTER_BASE", -8), ("BROADCAST", 1),
-       ("ALLTOALL_BASE", 1), ("REDUCE", 1), ("COALESCED", 1)]
 
 
 @dataclass(frozen=True)

@@ -19,13 +19,18 @@ def write_case(folder: Path, job: Job, truth: Truth, scenario: str) -> None:
     """Writes `logs/` and `truth.yaml`."""
     files, places = lay_out(job)
     lost = lose_some(job, truth, files, places)
-    for name in sorted(files):
-        path = folder / "logs" / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes("".join(files[name]).encode())
+    write_logs(folder / "logs", files)
     if job.launcher == "torchrun" and job.layout == "tree" and job.world <= 64:
         empty_files(folder / "logs", files)
     (folder / "truth.yaml").write_text(yaml.safe_dump(describe(folder.name, job, truth, scenario, places, lost), sort_keys=False, width=200, allow_unicode=True))
+
+
+def write_logs(logs: Path, files: dict[str, list[str]]) -> None:
+    """Writes each file into the folder, with the folders that its name asks for."""
+    for name in sorted(files):
+        path = logs / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes("".join(files[name]).encode())
 
 
 def lay_out(job: Job) -> tuple[dict[str, list[str]], list[str]]:
