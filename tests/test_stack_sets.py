@@ -108,6 +108,19 @@ def test_process_that_no_log_places_is_named_by_its_pid(tmp_path):
     assert f"3 processes wait in a collective; pid {70_000 + job.guilty} stands in save_checkpoint" in summary
 
 
+def test_local_rank_of_a_command_line_is_a_rank_where_the_host_is_known(tmp_path):
+    stacks = dict(stack_files(StackJob(ranks=4)))
+    logs, dumps = "", {"pyspy-gpu-07.txt": "", "pyspy-gpu-08.txt": ""}
+    for rank in range(4):
+        host, local = ("gpu-07", "gpu-08")[rank // 2], rank % 2
+        logs += f"[{host}:{local}]: [rank{rank}]: step 120 loss 2.1\n"
+        lines = stacks[f"stack_rank{rank}.txt"].partition("Process ")[2].splitlines()[1:]
+        head = f"Process {900 + local}: python -u train.py --local_rank={local}"
+        dumps[f"pyspy-{host}.txt"] += "\n".join([head, *lines]) + "\n\n"
+
+    assert [StackJob(ranks=4).guilty] == culprits(told(tmp_path, {"console.log": logs, **dumps}))
+
+
 def test_all_that_were_seen_wait_but_one_was_not_seen(tmp_path):
     stacks = dict(stack_files(StackJob(ranks=4, fault="together")))
     del stacks["stack_rank3.txt"]

@@ -17,6 +17,7 @@ from .finding import Certainty, Exhibit, Finding
 
 if TYPE_CHECKING:
     from ..events import SourceEvents
+    from ..placement import Places
     from ..stacks import StackDump
     from ..traces.stack_forms import StackFrame
     from ..traces.stack_tree import StackGroup, StackTree
@@ -32,13 +33,22 @@ def placed_stacks(job: Job) -> list[Placed]:
     for source in job.sources:
         only = _only_rank(source) if source.stacks else None
         for dump in source.stacks:
-            rank = dump.rank if dump.rank is not None else job.places.source_rank.get(source.name)
-            if rank is None and dump.pid is not None:
-                host = job.places.source_host.get(source.name, "")
-                rank = job.places.rank_of_pid.get((host, dump.pid), job.places.rank_of_pid.get(("", dump.pid)))
+            rank = _rank_of(job.places, source.name, dump)
             rank = rank if rank is not None else only
             found.append((rank if rank is not None else f"{source.name}:{_process(dump)}", source.name, dump))
     return found
+
+
+def _rank_of(places: Places, source: str, dump: StackDump) -> int | None:
+    """Find whose dump it is: said above it, by its file, by its pid, or by a local rank on a host that is known."""
+    if dump.rank is not None:
+        return dump.rank
+    host, rank = places.source_host.get(source, ""), places.source_rank.get(source)
+    if rank is None and dump.pid is not None:
+        rank = places.rank_of_pid.get((host, dump.pid), places.rank_of_pid.get(("", dump.pid)))
+    if rank is None and dump.local_rank is not None and host:
+        rank = places.rank_of_local.get((host, dump.local_rank))
+    return rank
 
 
 def _only_rank(source: SourceEvents) -> int | None:
