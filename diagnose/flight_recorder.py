@@ -10,11 +10,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from diagnose.identity import identities_from_paths
-from diagnose.recorder.dump import Dump, Entry
-from diagnose.recorder.pairs import Unpaired, unpaired, waits
-from diagnose.recorder.steps import MAX_DIVERGENCES, Mismatch, Tail, mismatches, tail_of
-from diagnose.recorder.tracks import GroupKey, Recorder, Shapes, Track, recorders, tracks
+from .identity import identities_from_paths
+from .recorder.dump import Dump, Entry
+from .recorder.pairs import Unpaired, unpaired, waits
+from .recorder.steps import MAX_DIVERGENCES, Mismatch, Tail, mismatches, tail_of
+from .recorder.tracks import GroupKey, Recorder, Shapes, Track, recorders, tracks
 
 MAX_SIDES = 4  # shown of ranks that differ from the others and from each other
 
@@ -108,7 +108,8 @@ def _placed(dumps: list[Dump]) -> list[Dump]:
     if len(unplaced) == 1:
         free = {rank for group in unplaced[0].groups.values() for rank in group.ranks} - claimed
         if len(free) == 1:
-            return [replace(dump, rank=free.copy().pop()) if dump.rank is None else dump for dump in dumps]
+            rank = free.pop()
+            return [replace(dump, rank=rank) if dump.rank is None else dump for dump in dumps]
     return dumps
 
 

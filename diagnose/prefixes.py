@@ -9,13 +9,13 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from diagnose.prefix_tables.launchers import LAUNCHERS
-from diagnose.prefix_tables.loggers import LOGGERS
-from diagnose.prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, SPEAKER
-from diagnose.prefix_tables.ranks import RANKS
-from diagnose.prefix_tables.row import SEVERITIES, Row
-from diagnose.prefix_tables.stamped import AFTER_STAMP
-from diagnose.timestamps import Stamp, read_stamp
+from .prefix_tables.launchers import LAUNCHERS
+from .prefix_tables.loggers import LOGGERS
+from .prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, SPEAKER
+from .prefix_tables.ranks import RANKS
+from .prefix_tables.row import SEVERITIES, Row
+from .prefix_tables.stamped import AFTER_STAMP
+from .timestamps import Stamp, read_stamp
 
 __all__ = ["Line", "Prefix", "fast_speaker", "read_lines", "speaker_key", "split_prefix"]
 

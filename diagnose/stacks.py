@@ -10,10 +10,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from diagnose.prefixes import Line, speaker_key
-from diagnose.traces.json_stacks import read_json_stacks
-from diagnose.traces.stack_dump import StackDump, StackThread, with_main
-from diagnose.traces.stack_forms import (
+from .prefixes import Line, speaker_key
+from .traces.json_stacks import read_json_stacks
+from .traces.stack_dump import StackDump, StackThread, with_main
+from .traces.stack_forms import (
     ProcessHead,
     StackFrame,
     ThreadHead,

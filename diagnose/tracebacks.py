@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from diagnose.prefixes import Line
-from diagnose.traces.assembly import Assembly
-from diagnose.traces.segment import Relation, Segment
-from diagnose.traces.traceback_lines import Frame
-from diagnose.traces.traceback_streams import assemble
-
 from .lazy_pattern import lazy
+from .prefixes import Line
+from .traces.assembly import Assembly
+from .traces.segment import Relation, Segment
+from .traces.traceback_lines import Frame
+from .traces.traceback_streams import assemble
 
 __all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost"]
 

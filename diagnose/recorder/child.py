@@ -19,7 +19,7 @@ import sys
 import time
 from typing import Any
 
-from diagnose.recorder.reduction import BadDumpError, reduce_values
+from .reduction import BadDumpError, reduce_values
 
 if sys.platform != "win32":
     import resource

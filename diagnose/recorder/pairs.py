@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from diagnose.recorder.dump import Call, Dump
-from diagnose.recorder.tracks import COMPLETED, Recorder
+from .dump import Call, Dump
+from .tracks import COMPLETED, Recorder
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from diagnose.recorder.dump import Dump, reduced_dump
-
 from ..lazy_pattern import lazy
+from .dump import Dump, reduced_dump
 
 MAX_DUMP_BYTES = 512 * 2**20  # 20,000 entries with 50 frames each take 50 MB
 BASE_MEMORY_BYTES = 512 * 2**20  # of address space: the interpreter, and room for small dumps

@@ -10,7 +10,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import Literal
 
-from diagnose.recorder.tracks import Shapes, Track
+from .tracks import Shapes, Track
 
 MAX_DIVERGENCES = 10  # per group; after that the ranks run different programs
 LOOK_AHEAD = 12  # steps by which an extra or a skipped collective is told from a different one

@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from diagnose.recorder.dump import Call, Dump, Entry
+from .dump import Call, Dump, Entry
 
 NOTHING_COVERED = 2**62
 SAME_ATTEMPT_NS = 60 * 10**9  # a pickle and a JSON of one rank are written within seconds; a restart takes longer

@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from diagnose.traces.boxes import RichBox
-from diagnose.traces.segment import Relation, Segment
-from diagnose.traces.traceback_lines import (
+from ..lazy_pattern import lazy
+from .boxes import RichBox
+from .segment import Relation, Segment
+from .traceback_lines import (
     ExceptionLine,
     Frame,
     Header,
@@ -27,8 +28,6 @@ from diagnose.traces.traceback_lines import (
     read_ipython_frame,
     resumes_message,
 )
-
-from ..lazy_pattern import lazy
 
 _NOISE_LINES = 30  # lines of other writers tolerated between two frames
 _BLANK_LINES = 4

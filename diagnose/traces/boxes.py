@@ -5,9 +5,8 @@ In comes one line of the box, out come frames; rich wraps paths and messages, so
 
 from __future__ import annotations
 
-from diagnose.traces.traceback_lines import Frame
-
 from ..lazy_pattern import lazy
+from .traceback_lines import Frame
 
 _BORDERS = "\u2502|"  # `│`, and `|` where the terminal has no Unicode
 _BOTTOM = lazy(r"^\s*(?:[\u2570\u2514][\u2500\-]|\+-{4,400}\+?\s*$)")

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from diagnose.lazy_pattern import lazy
-from diagnose.prefixes import Line
-from diagnose.traces.stack_dump import StackDump, StackThread, with_main
-from diagnose.traces.stack_forms import StackFrame
+from ..lazy_pattern import lazy
+from ..prefixes import Line
+from .stack_dump import StackDump, StackThread, with_main
+from .stack_forms import StackFrame
 
 _CHARS = 64 << 20  # a dump in JSON is some 100 KiB; beyond this it is something else
 _BLANK = lazy(r"\s*")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from diagnose.traces.boxes import join_wrapped
-from diagnose.traces.traceback_lines import ExceptionLine, Frame
+from .boxes import join_wrapped
+from .traceback_lines import ExceptionLine, Frame
 
 Relation = Literal["last", "cause", "context", "inner", "member"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from diagnose.traces.stack_forms import StackFrame
+from .stack_forms import StackFrame
 
 _OUTERMOST = ("<module>", "main", "__libc_start_main", "_start")
 

@@ -9,10 +9,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from diagnose.stacks import StackDump, StackThread
-from diagnose.traces.library_paths import is_library
-from diagnose.traces.stack_forms import StackFrame
-from diagnose.traces.standing import Standing, classify, is_idle
+from ..stacks import StackDump, StackThread
+from .library_paths import is_library
+from .stack_forms import StackFrame
+from .standing import Standing, classify, is_idle
 
 Label = int | str  # a global rank, or what is known instead (`pid 6889 on gpu-07`)
 Pattern = Literal["none", "waiting", "desync", "together", "apart"]

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from diagnose.traces.stack_forms import StackFrame
-
 from ..lazy_pattern import lazy
+from .stack_forms import StackFrame
 
 StandingKind = Literal[
     "collective", "save", "load", "data", "eval", "compile", "lock", "sleep", "io", "compute", "idle", "unknown"

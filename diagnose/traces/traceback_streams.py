@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from diagnose.prefixes import Line, speaker_key
-from diagnose.traces.assembly import Assembly
-from diagnose.traces.traceback_lines import (
+from ..lazy_pattern import lazy
+from ..prefixes import Line, speaker_key
+from .assembly import Assembly
+from .traceback_lines import (
     Frame,
     indent_of,
     read_exception,
@@ -18,8 +19,6 @@ from diagnose.traces.traceback_lines import (
     read_header,
     read_introduction,
 )
-
-from ..lazy_pattern import lazy
 
 Closed = tuple[Assembly, str]
 
