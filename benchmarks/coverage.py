@@ -37,7 +37,6 @@ class Row:
     """What means one thing: a row of a table. `left_out` says why no rule is wanted."""
 
     section: str
-    kind: str
     wordings: tuple[Wording, ...]
     left_out: str = ""
 
@@ -55,7 +54,7 @@ def read_rows(name: str) -> list[Row]:
         if kind == ANOTHER_WORDING:
             rows[-1] = replace(rows[-1], wordings=(*rows[-1].wordings, wording))
         else:
-            rows.append(Row(section, kind, (wording,), wanted if kind == LEFT_OUT else ""))
+            rows.append(Row(section, (wording,), wanted if kind == LEFT_OUT else ""))
     return rows
 
 

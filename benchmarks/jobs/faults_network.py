@@ -42,7 +42,7 @@ def ends_one(job: Job, time_s: float, dead: list[int], code: int = 1) -> None:
             elastic.agent_signalled(job, time_s + 4, host, "SIGTERM")
 
 
-def ib_texts(job: Job, host: Host, peer: Host, device: int) -> tuple[str, str]:
+def ib_texts(job: Job, host: Host, device: int) -> tuple[str, str]:
     """(completion error that the peers print, async event on the guilty host) in the words of this NCCL."""
     rng, version = job.rng, job.torch.nccl_number
     where = f"{host.ip}<{rng.randrange(32768, 60999)}>"
@@ -65,7 +65,7 @@ def ib_error(job: Job, time_s: float) -> Truth:
     host = rng.choice(job.hosts)
     device = rng.randrange(8)
     first = job.ranks_on(host)[device % job.per_host]
-    done, event = ib_texts(job, host, host, device)
+    done, event = ib_texts(job, host, device)
     job.rank_says(time_s, first, nccl_warn(job, time_s, first, f"transport/net_ib.cc:{rng.choice([94, 97, 112])}", event), "port error", out=True)
     if rng.random() < 0.5 and job.layout != "k8s":
         kernel_noise(job, host, time_s)

@@ -20,14 +20,14 @@ def driver_says(job: Job, time_s: float, text: str, evidence: str = "") -> None:
     job.say(time_s, ("driver", 0), text, evidence)
 
 
-def where(job: Job, host: Host) -> str:
+def where(host: Host) -> str:
     """The driver runs on the first host: lines of its own workers carry no address."""
     return "" if host.index == 0 else f", ip={host.ip}"
 
 
 def echo(job: Job, time_s: float, rank: int, text: str) -> None:
     """A worker's line as the driver repeats it, coloured."""
-    tag = f"\x1b[36m({actor(job)} pid={job.pid(rank)}{where(job, job.host_of(rank))})\x1b[0m"
+    tag = f"\x1b[36m({actor(job)} pid={job.pid(rank)}{where(job.host_of(rank))})\x1b[0m"
     driver_says(job, time_s, "\n".join(f"{tag} {line}" for line in text.split("\n")))
 
 
@@ -56,7 +56,7 @@ def died(job: Job, time_s: float, rank: int, detail: str = "", evidence: str = "
     actor_id = names.hexes(job.rng, 32)
     detail = detail or job.rng.choice(BOILERPLATE)
     if job.rng.random() < 0.6:
-        driver_says(job, time_s, f"\x1b[33m(raylet{where(job, host)})\x1b[0m A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker. RayTask ID: ffffffffffffffff{actor_id} Worker ID: {names.hexes(job.rng, 56)} Node ID: {names.hexes(job.rng, 56)} Worker IP address: {host.ip} Worker port: {job.rng.randrange(10002, 19999)} Worker PID: {job.pid(rank)} Worker exit type: SYSTEM_ERROR Worker exit detail: {detail}", evidence)
+        driver_says(job, time_s, f"\x1b[33m(raylet{where(host)})\x1b[0m A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker. RayTask ID: ffffffffffffffff{actor_id} Worker ID: {names.hexes(job.rng, 56)} Node ID: {names.hexes(job.rng, 56)} Worker IP address: {host.ip} Worker port: {job.rng.randrange(10002, 19999)} Worker PID: {job.pid(rank)} Worker exit type: SYSTEM_ERROR Worker exit detail: {detail}", evidence)
     driver_says(job, time_s + 1.1, f"Traceback (most recent call last):\n{frames(job)}\n"
                 "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n"
                 f"\tclass_name: {actor(job)}\n\tactor_id: {actor_id}\n\tpid: {job.pid(rank)}\n\tnamespace: {names.uuid(job.rng)}\n\tip: {host.ip}\n"

@@ -131,7 +131,7 @@ def nccl_warn(job: Job, time_s: float, rank: int, place: str, text: str) -> str:
     return f"\n{stamp}{job.host_of(rank).name.split('.')[0]}:{pid}:{pid + job.rng.randrange(40, 900)} [{job.local(rank)}] {place} NCCL WARN {text}"
 
 
-def closed_by_peer(job: Job, rank: int, peer: Host) -> tuple[str, str]:
+def closed_by_peer(job: Job, peer: Host) -> tuple[str, str]:
     """(NCCL's text, its source) of a connection that a peer process closed by dying."""
     port = job.rng.randrange(32768, 60999)
     where = f"{peer.name}<{port}>" if job.rng.random() < 0.5 else f"{peer.ip}<{port}>"
@@ -149,7 +149,7 @@ def report_lost_peer(job: Job, time_s: float, rank: int, peer: Host) -> None:
                            f"Read error [{peer.ip}]:{rng.randrange(10000, 60000)}: Connection reset by peer"])
         raise_text(job, time_s, rank, f"RuntimeError: [{tree}/third_party/gloo/gloo/transport/tcp/pair.cc:{rng.choice([534, 598, 553])}] {text}", "barrier")
         return
-    warn, place = closed_by_peer(job, rank, peer)
+    warn, place = closed_by_peer(job, peer)
     if job.notes.get("nccl_debug"):
         job.rank_says(time_s, rank, nccl_warn(job, time_s, rank, place, warn), out=True)
     error = "remote process exited or there was a network error" if torch.nccl_number >= (2, 18) else "unhandled system error"

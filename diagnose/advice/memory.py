@@ -43,7 +43,6 @@ class Usage:
 
     wanted: float | None
     capacity: float | None
-    free: float | None
     allocated: float | None
     idle: float | None  # reserved by PyTorch but unallocated
     others: float | None  # held by other processes
@@ -69,7 +68,7 @@ def usage(fields: Mapping[str, Any]) -> Usage:
     held = size_mib(fields.get("held"))
     if idle is None and held is not None and allocated is not None:
         idle = max(held - allocated, 0.0)
-    return Usage(wanted, capacity, free, allocated, idle, _others(capacity, free, allocated, idle))
+    return Usage(wanted, capacity, allocated, idle, _others(capacity, free, allocated, idle))
 
 
 def _others(capacity: float | None, free: float | None, allocated: float | None, idle: float | None) -> float | None:

@@ -74,16 +74,16 @@ def resource_advice(_cause: str, fields: Mapping[str, Any], facts: Facts) -> tup
     asked, present = demands(facts), _present(fields, facts)
     wanted = sum(d.gpus for d in asked) or whole(fields, "wanted_gpus", "wanted", "asked")
     if wanted is None or present is None or wanted == present:
-        return _device_advice(fields, facts)
+        return _device_advice(facts)
     sum_text = _sum(asked) if asked else str(wanted)
     if wanted > present:
         text = f"{sum_text} GPUs are asked for, {present} exist: {wanted - present} too many. {_less(asked, present)}"
         smaller = _smaller(asked, present)
         steps = [Advice("now", text + _batch_follows(smaller, facts), _flags(smaller, facts), replaces=True)]
         steps.append(Advice("now", "Or find the missing ones: which node offers fewer than the others?", COUNT_GPUS))
-        return (*steps, *_device_advice(fields, facts))
+        return (*steps, *_device_advice(facts))
     text = f"{sum_text} GPUs are asked for, {present} exist: {present - wanted} stay idle."
-    return (Advice("fix", text), *_device_advice(fields, facts))
+    return (Advice("fix", text), *_device_advice(facts))
 
 
 def _present(fields: Mapping[str, Any], facts: Facts) -> int | None:
@@ -150,7 +150,7 @@ def _flags(smaller: Demand | None, facts: Facts) -> str | None:
     return f"{flags} --train_batch_size {near.train}" if near else flags
 
 
-def _device_advice(fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
+def _device_advice(facts: Facts) -> tuple[Advice, ...]:
     """A process that addresses a device beyond those it may see."""
     visible = visible_devices(facts)
     local = facts.number("gpus_per_node")

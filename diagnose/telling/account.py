@@ -60,7 +60,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         alternatives=alternatives(verdict, catalogue, show, translator),
         symptoms=symptoms(job, verdict, translator, show, job.failures()),
         survived=symptoms(job, verdict, translator, show, job.survived),
-        timeline=timeline_rows(job, verdict, translator),
+        timeline=timeline_rows(job, translator),
         ranks=rank_rows(job, verdict),
         collectives=recorder_rows(job) or collective_rows(job),
         stacks=stack_rows(job),

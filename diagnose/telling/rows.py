@@ -88,7 +88,7 @@ def stack_rows(job: Job) -> tuple[StackGroup, ...]:
     return tuple(rows)
 
 
-def timeline_rows(job: Job, verdict: Verdict, translator: Translator) -> tuple[TimelineEntry, ...]:
+def timeline_rows(job: Job, translator: Translator) -> tuple[TimelineEntry, ...]:
     """Yield what happened in order, the same thing on many ranks folded into one entry."""
     folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in ("attempt", "finished", "activity", "killed")]
