@@ -94,10 +94,10 @@ def before(job: Job, restarted: Sequence[Event]) -> Callable[[Event], bool]:
                 last[host] = end
 
     def is_before(event: Event) -> bool:
-        line = lines.get((event.source, event.host))
+        line, end = lines.get((event.source, event.host)), last.get(event.host)
         if line is not None:
-            return (event.line or 0) <= line or _is_soon_after(event, last[event.host], SAME_CLOCK_S)
-        end = last.get(event.host, last.get(None))
+            return (event.line or 0) <= line or (end is not None and _is_soon_after(event, end, SAME_CLOCK_S))
+        end = end or last.get(None)
         return end is not None and _is_soon_after(event, end, job.clocks.uncertainty_s(event, end))
 
     return is_before

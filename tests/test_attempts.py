@@ -74,3 +74,15 @@ def test_end_that_an_agent_never_summed_up_was_answered_by_the_attempt_that_fini
     report = told(tmp_path, files)
 
     assert "recovered" == cause(report)
+
+
+def test_end_without_a_clock_divides_its_file_by_the_lines(tmp_path: Path) -> None:
+    """Torchrun's old wording bears no time: what stands below the second birth is of the second attempt."""
+    ended = "WARNING:torch.distributed.elastic.multiprocessing.api:Sending process {pid} closing signal SIGTERM\n"
+    births = BIRTH.format(rank=0, member=1) + BIRTH.format(rank=1, member=2)
+    first = births + ended.format(pid=4101) + ended.format(pid=4102)
+    text = first + births + IO_ERROR + ended.format(pid=4201) + FAILED.format(code=1, pid=4202)
+
+    report = told(tmp_path, {"logs-n1.txt": text}, world_size=2)
+
+    assert ("storage.io-error", [1]) == (cause(report), culprits(report))
