@@ -160,6 +160,12 @@ def test_dump_survives_json():
     assert Dump.from_json(json.loads(json.dumps(dump.to_json()))) == dump
 
 
+def test_ranks_of_a_large_group_are_short_in_a_saved_scan():
+    config = {"0": {"name": "0", "desc": "", "ranks": str([*range(10_000)])}}
+    dump = read(pickle.dumps({**DUMP, "pg_config": config}))
+    assert dump.to_json()["groups"]["0"][1] == "0-9999"
+
+
 def test_pickle_that_runs_a_command_is_refused_and_runs_nothing(tmp_path):
     mark = tmp_path / "ran"
     bad = pickle.dumps({**DUMP, "entries": [_Runs(os.system, (f"touch {mark}",))]})

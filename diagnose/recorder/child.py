@@ -1,7 +1,7 @@
 """Loads flight-recorder dumps in a process of its own that can run nothing and not grow, and prints them reduced.
 
 In: requests on stdin (a JSON header line, then the bytes unless it names a path). Out: one JSON line per dump. The
-parent (`reader.py`) starts it without site packages; it imports the standard library and the reduction only.
+parent (`reader.py`) starts it without site packages; it imports the standard library and the reduction, no more.
 """
 
 from __future__ import annotations

@@ -13,6 +13,8 @@ from dataclasses import astuple, dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
+from ..words.ranges import rank_ranges
+
 State = Literal["scheduled", "started", "completed", "unknown"]
 STATES: tuple[State, ...] = ("scheduled", "started", "completed", "unknown")
 MAX_RANKS = 2**21  # a saved scan may be hostile: `0-999999999` is short
@@ -108,7 +110,7 @@ class Dump:
             "version": self.version,
             "backend": self.backend,
             "is_json": self.is_json,
-            "groups": {name: [g.desc, _spans(g.ranks)] for name, g in self.groups.items()},
+            "groups": {name: [g.desc, rank_ranges(g.ranks)] for name, g in self.groups.items()},
             "status": {name: list(numbers) for name, numbers in self.status.items()},
             "calls": [list(astuple(call)) for call in self.calls],
             "columns": {name: numbers.tolist() for name, numbers in self.columns.items()},
@@ -127,10 +129,6 @@ def _ranks(spans: str) -> tuple[int, ...]:
     ends = [span.partition("-") for span in spans.split(",") if span]
     spans_of = [range(int(first), int(last or first) + 1) for first, _, last in ends]
     return tuple(itertools.islice(itertools.chain(*spans_of), MAX_RANKS))
-
-
-def _spans(ranks: tuple[int, ...]) -> str:
-    return ",".join(str(rank) for rank in ranks)
 
 
 @lru_cache(maxsize=65536)

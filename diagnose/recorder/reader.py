@@ -26,7 +26,7 @@ BASE_MEMORY_BYTES = 512 * 2**20  # of address space: the interpreter, and room f
 MEMORY_PER_DUMP_BYTE = 32  # plain values take up to 20 times the bytes of their pickle
 CPU_PER_DUMP_S = 20  # 2,000 entries take 0.02 s
 
-# A bare package under the real one's name, so that the child imports two modules and nothing else of the package.
+# A bare package under the real one's name, so that the child imports three modules and nothing else of the package.
 _CHILD = """
 import sys, types
 package = types.ModuleType("diagnose")

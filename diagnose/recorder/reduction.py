@@ -1,6 +1,6 @@
 """Plain values of a flight-recorder dump, of any version, reduced to what a comparison of ranks needs.
 
-Runs in the child process (`child.py`), so it imports the standard library only. What the entries of a dump
+Runs in the child process (`child.py`), so it imports next to nothing of the package. What the entries of a dump
 have in common is interned, the rest become columns of numbers; a value of the wrong type skips its entry, counted.
 """
 
@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from array import array
 from typing import Any
+
+from ..words.ranges import rank_ranges
 
 MAX_DEPTH = 64  # a dump nests six levels
 MAX_RANKS_TEXT_CHARS = 16 * 2**20
@@ -222,17 +224,6 @@ def _own_rank(head: dict[Any, Any], reduction: _Reduction) -> int | None:
     return None
 
 
-def _packed(ranks: list[int]) -> str:
-    """Write `0-3,8`, so that a group of thousands is one short text."""
-    spans: list[list[int]] = []
-    for rank in sorted(set(ranks)):
-        if spans and spans[-1][1] == rank - 1:
-            spans[-1][1] = rank
-        else:
-            spans.append([rank, rank])
-    return ",".join(f"{a}-{b}" if b > a else f"{a}" for a, b in spans)
-
-
 def reduce_values(top: Any) -> dict[str, Any]:
     """Return the reduced form of a dump as plain JSON values; raises `BadDumpError` with the reason."""
     head, entries = _entries(top)
@@ -251,7 +242,7 @@ def reduce_values(top: Any) -> dict[str, Any]:
         "rank": rank,
         "version": _text(head.get("version")),
         "backend": ",".join(sorted(reduction.backends - {""})),
-        "groups": {n: [g["desc"], _packed(g["ranks"])] for n, g in sorted(reduction.groups.items())},
+        "groups": {n: [g["desc"], rank_ranges(g["ranks"])] for n, g in sorted(reduction.groups.items())},
         "status": status,
         "calls": reduction.shown,
         "columns": reduction.columns(),
