@@ -15,16 +15,16 @@ from .prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, SPEAKER
 from .prefix_tables.ranks import RANKS
 from .prefix_tables.row import SEVERITIES, Row
 from .prefix_tables.stamped import AFTER_STAMP
+from .scanning.shapes import DIGITS
 from .timestamps import Stamp, read_stamp
 
-__all__ = ["Line", "Prefix", "fast_speaker", "read_lines", "speaker_key", "split_prefix"]
+__all__ = ["Line", "Prefix", "fast_speaker", "read_lines", "speaker_key", "speaker_spans", "split_prefix"]
 
 _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were seen to nest
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
 _MAX_SHAPES = 4_000  # of line starts whose speaker's place is remembered
-_ANY_DIGIT = bytes(ord("0") if chr(n) in "123456789" else n for n in range(256))
-_SPANS: dict[bytes, list[tuple[int, int]]] = {}
 _MAX_GLUED = 100  # in one piece between carriage returns
+_SPANS: dict[bytes, list[tuple[int, int]]] = {}  # by the shape of a line's start: where its speaker stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -278,7 +278,7 @@ def speaker_key(prefix: Prefix) -> str:
 
 def fast_speaker(line: bytes) -> bytes:
     """The raw leading text that names the speaker, cheaply; two speakers differ in it, one speaker may have several."""
-    shape = line.translate(_ANY_DIGIT)
+    shape = line.translate(DIGITS)
     spans = _SPANS.get(shape)
     if spans is None:
         if len(_SPANS) >= _MAX_SHAPES:

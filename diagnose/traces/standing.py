@@ -56,7 +56,7 @@ _ROWS: tuple[_Row, ...] = (
     _row(
         "collective",
         r"^(?:init_process_group|_new_process_group_helper|new_group|rendezvous|_create_c10d_store|next_rendezvous|"
-        r"_store_based_barrier|init_distributed)$",
+        r"init_distributed)$",
         r"torch/distributed|deepspeed/comm|distributed_c10d|rendezvous",
         "waits for the other ranks to join a process group",
     ),
