@@ -94,3 +94,19 @@ def test_sizes_are_shown_where_they_differ():
 
 def test_a_bug_of_a_library_is_no_ranks_fault():
     assert "none: what is installed is at fault" in render(on("incidents-5-trl-hang"), "terminal")
+
+
+def test_a_timeline_goes_by_the_times_that_it_shows():
+    """Two ranks' tracebacks have their times from the summary of torchrun, which is another file."""
+    times = [entry.time for entry in on("two-nodes-one-exception").timeline]
+    assert sorted(times) == times
+
+
+def test_what_a_rank_says_again_and_again_is_one_proof(tmp_path):
+    warned = (
+        "/usr/lib/python3/dist-packages/torch/cuda/__init__.py:124: UserWarning: CUDA initialization: The NVIDIA driver on "
+        "your system is too old (found version 11000). Please update your GPU driver by downloading and installing a new "
+        "version from the URL: http://www.nvidia.com/Download/index.aspx\n  return torch._C._cuda_getDeviceCount() > 0\n"
+    )
+    report = told(tmp_path, {"rank_0.log": warned * 5})
+    assert ("gpu.driver-mismatch", 1) == (report.diagnosis.cause, len(report.diagnosis.evidence))

@@ -199,6 +199,13 @@ def test_a_stack_that_is_there_is_read_and_not_asked_for() -> None:
     assert without.command == "ssh n7 py-spy dump --pid 31562"
 
 
+def test_the_first_evidence_is_called_that_of_the_late_rank_only_where_it_is() -> None:
+    known = {"late_ranks": (2,)}
+    first = advise("collective.straggler", {**known, "late_is_first": True}, facts_of())[0]
+    other = advise("collective.straggler", {**known, "late_is_first": False}, facts_of())[0]
+    assert ("(the first evidence)" in first.text, "first evidence" in other.text) == (True, False)
+
+
 def test_zero_three_gets_a_sharded_save() -> None:
     advice = advise("storage.slow-save", {}, facts_of(zero_stage=3))
     assert any("zero_to_fp32.py" in (a.command or "") for a in advice)
@@ -353,6 +360,14 @@ def test_an_address_that_nobody_reaches_is_asked_for_its_listener() -> None:
     advice = advise("network.connect-timeout", fields, facts_of())
     assert advice[0].command == "getent hosts 10.0.0.7; nc -vz 10.0.0.7 29500   # on 10.0.0.7: ss -ltnp 'sport = :29500'"
     assert not any("/dev/shm" in a.text for a in advice)
+
+
+def test_the_port_that_is_tried_is_the_one_that_somebody_should_listen_on() -> None:
+    """Of a lost peer the port is its own end of the connection, which nobody can connect to again."""
+    late = advise("network.connect-timeout", {"peer_host": "n1", "peer_port": 29555}, facts_of())
+    lost = advise("nccl.remote-error", {"peer_host": "n1", "peer_port": 36138}, facts_of())
+    assert any((a.command or "").startswith("nc -zv n1 29555 ") for a in late)
+    assert any((a.command or "").startswith("nc -zv n1 29500 ") for a in lost)
 
 
 def test_a_store_on_this_host_is_no_question_of_interfaces() -> None:

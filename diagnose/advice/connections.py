@@ -34,7 +34,7 @@ def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tu
     if cause in ECHOES and fields.get("has_stepped"):
         return tuple(steps)  # the network carried whole steps: how it is set up is not what broke
     if not (_peer_address(fields) or "").startswith(_LOOPBACK):
-        steps += [*_interface(facts), *([_firewall(fields)] if cause != "network.interface" else [])]
+        steps += [*_interface(facts), *([_firewall(cause, fields)] if cause != "network.interface" else [])]
     if cause in GROUPS:  # a store or server that nobody reaches is asked before any of these matters
         steps += [*_shared_memory(facts), *_p2p(facts), _versions_and_cache()]
     return tuple(steps)
@@ -94,10 +94,12 @@ def _interface(facts: Facts) -> list[Advice]:
     return [Advice("fix", f"{text}.", f"ip -o -4 addr; {pin}", replaces=True)]
 
 
-def _firewall(fields: Mapping[str, Any]) -> Advice:
+def _firewall(cause: str, fields: Mapping[str, Any]) -> Advice:
     host = _peer_address(fields) or "OTHER_HOST"
+    stated = fields.get("peer_port") if cause in LISTENERS else None  # of a lost peer it is its end of the connection
+    port = stated if isinstance(stated, int) else 29500
     text = "Open all TCP ports between the hosts: beside the master port NCCL and gloo use ports that the kernel picks."
-    return Advice("fix", text, f"nc -zv {host} 29500   # then any port: `nc -l 45123` there, `nc -zv {host} 45123` here")
+    return Advice("fix", text, f"nc -zv {host} {port}   # then any port: `nc -l 45123` there, `nc -zv {host} 45123` here")
 
 
 def _shared_memory(facts: Facts) -> list[Advice]:

@@ -17,13 +17,14 @@ def late_rank_advice(_cause: str, fields: Mapping[str, Any], _facts: Facts) -> t
     if not late:
         return ()
     who = f"rank{'s' if len(late) > 1 else ''} {rank_ranges(late)}"
+    where = " (the first evidence)" if fields.get("late_is_first") else ""
     if fields.get("has_stacks"):
         text = (
-            f"Read the frame in which {who} stood (the first evidence): what is waited for there, a file, a lock, "
+            f"Read the frame in which {who} stood{where}: what is waited for there, a file, a lock, "
             "another connection, held up all others."
         )
         return (Advice("now", text, replaces=True),)
-    text = f"See what {who} did last (the first evidence), and take the stack when a job hangs so again."
+    text = f"See what {who} did last{where}, and take the stack when a job hangs so again."
     pid, host = fields.get("late_pid"), fields.get("late_host")
     dump = f"py-spy dump --pid {pid or 'PID'}"
     return (Advice("now", text, f"ssh {quote(str(host))} {dump}" if host and pid else dump, replaces=True),)

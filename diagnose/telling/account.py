@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -85,7 +85,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
     cause = translator.cause(catalogue.causes[verdict.cause])
     cause = replace(cause, title=_title(verdict, cause, translator), references=_references(verdict, cause))
     proof = _proof(verdict)
-    fields = {**_fields(verdict), **_seen(job, verdict)}
+    fields = {**_fields(verdict), **_seen(job, verdict, proof)}
     return Diagnosis(
         cause=cause.id,
         title=cause.title,
@@ -131,19 +131,29 @@ def _proof(verdict: Verdict) -> list[Exhibit]:
             shown.append(Exhibit.of_event(suspect.first))
     if not any(s.finding for s in verdict.roots[:1]):
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
-    unique: dict[tuple[str, int | None], Exhibit] = {}
+    unique: dict[tuple[object, ...], Exhibit] = {}
     for exhibit in shown:
-        unique.setdefault((exhibit.source, exhibit.line), exhibit)
+        unique.setdefault(_news(exhibit), exhibit)
     return list(unique.values())[:MAX_EVIDENCE]
 
 
-def _seen(job: Job, verdict: Verdict) -> dict[str, Any]:
+def _news(exhibit: Exhibit) -> tuple[object, ...]:
+    """What a proof adds: a speaker who says the same once more, as every retry does, adds nothing."""
+    event = exhibit.event
+    if event is None:
+        return exhibit.source, exhibit.line
+    said = sorted((name, str(value)) for name, value in event.fields.items())
+    return exhibit.source, exhibit.rank, exhibit.host, event.rule.id, *said
+
+
+def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any]:
     """What advice asks of the job beside the line that names the cause."""
     late = job.ranks.get(verdict.culprits[0]) if verdict.culprits else None
     return {
         "has_stepped": any(info.last_step for info in job.ranks.values()),
         "has_stacks": any(source.stacks for source in job.sources),
         "late_ranks": tuple(verdict.culprits),
+        "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
         "late_pid": late.pid if late else None,
         "late_host": late.host if late else None,
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 
 from ..attempts import FAILING
 from ..collectives import collective_tables
@@ -92,7 +93,7 @@ def timeline_rows(job: Job, translator: Translator) -> tuple[TimelineEntry, ...]
     """Yield what happened in order, the same thing on many ranks folded into one entry."""
     folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in ("attempt", "finished", "activity", "killed")]
-    for event in shown:
+    for event in _by_time(shown):
         minute = None if event.time is None else int(event.time // 60)
         folded[event.rule.id, minute, event.attempt].append(event)
     entries = []
@@ -115,6 +116,12 @@ def timeline_rows(job: Job, translator: Translator) -> tuple[TimelineEntry, ...]
             )
         )
     return tuple(entries[:MAX_TIMELINE])
+
+
+def _by_time(events: Sequence[Event]) -> list[Event]:
+    """Those with a time by it, the others where they stand: one seen in two files has its time from either."""
+    timed = iter(sorted((e for e in events if e.time is not None), key=lambda e: e.time or 0.0))
+    return [e if e.time is None else next(timed) for e in events]
 
 
 def attempt_rows(job: Job, show: Exhibitor) -> tuple[Attempt, ...]:
