@@ -72,6 +72,7 @@ __all__ = [
     "When",
     "dumps",
     "from_dict",
+    "json_text",
     "to_json",
 ]
 
@@ -113,8 +114,13 @@ def to_json(report: Report) -> dict[str, Any]:
 
 
 def dumps(report: Report) -> str:
-    """Yield the report as JSON text that is also safe to print."""
-    text = json.dumps(to_json(report), ensure_ascii=False, indent=2, allow_nan=False)
+    """Yield the report as JSON text."""
+    return json_text(to_json(report))
+
+
+def json_text(plain: dict[str, Any]) -> str:
+    """Yield plain values as JSON text that is also safe to print."""
+    text = json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
     return _UNPRINTABLE.sub(lambda m: f"\\u{ord(m[0]):04x}", text) + "\n"
 
 

@@ -236,6 +236,19 @@ def test_facts_name_value_and_line() -> None:
     assert line.split()[1] == "0.15.0" and line.endswith("pip-freeze.txt:5")
 
 
+def test_a_number_that_json_lacks_is_printed_as_text() -> None:
+    assert json.loads(to_json(facts_of(loss=float("nan"))))["facts"]["loss"][0]["value"] == "nan"
+
+
+def test_facts_that_are_printed_hold_no_secret(tmp_path: Path) -> None:
+    (tmp_path / "launch.sh").write_text(
+        "torchrun --nproc_per_node 8 train.py --hf_token hf_abcdefghijABCDEFGHIJ0123456789abcd --password hunter2x\n"
+    )
+    found = facts_in([str(tmp_path)])
+    shown = to_text(found) + to_json(found)
+    assert ("torchrun" in shown, "hf_abc" in shown, "hunter2x" in shown) == (True, False, False)
+
+
 # --- nothing raises -----------------------------------------------------------------------------------------------
 
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
+from math import isfinite
 from typing import Annotated, Any, Optional
 
 import typer
 
+from ..facts.names import Value
 from ..facts.store import Facts, Known
+from ..redaction import redact_text
+from ..report import json_text
+from ..words.printable import printable
+from ..words.ranges import rank_ranges
 
 NAME_WIDTH = 26
 VALUE_WIDTH = 40
@@ -52,38 +57,38 @@ def to_text(found: Facts) -> str:
     if not lines:
         lines = ["no facts found"]
     for notice in found.notices:
-        lines += ["", f"{notice.topic}: {notice.text}"]
+        lines += ["", f"{notice.topic}: {_public(notice.text)}"]
         lines += [f"  $ {step.command}" for step in notice.remedy if step.command]
-    return "\n".join(map(_printable, lines)) + "\n"
+    return "\n".join(printable(line).replace("\n", " ") for line in lines) + "\n"
 
 
 def to_json(found: Facts) -> str:
     """Yield the facts and notices as one JSON object; the same facts give the same text."""
     rows: dict[str, list[dict[str, Any]]] = {
-        name: [{"value": k.value, "source": k.place, "ranks": list(k.ranks)} for k in known]
+        name: [{"value": _public(k.value), "source": k.place, "ranks": list(k.ranks)} for k in known]
         for name, known in found.known.items()
     }
-    notices = [{"topic": n.topic, "text": n.text} for n in found.notices]
-    return json.dumps({"facts": rows, "notices": notices}, ensure_ascii=False, indent=2) + "\n"
+    notices = [{"topic": n.topic, "text": _public(n.text)} for n in found.notices]
+    return json_text({"facts": rows, "notices": notices})
 
 
 def _lines(name: str, values: Sequence[Known]) -> list[str]:
     shown = []
     for number, known in enumerate(values):
         label = name if number == 0 else ""
-        text = str(known.value)
+        text = str(_public(known.value))
         value = text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 1] + "…"
-        shown.append(
-            f"{label:<{NAME_WIDTH}} {value:<{VALUE_WIDTH}} {known.place}{_who(known, len(values) > 1)}".rstrip()
-        )
+        who = _who(known, len(values) > 1)
+        shown.append(f"{label:<{NAME_WIDTH}} {value:<{VALUE_WIDTH}} {known.place}{who}".rstrip())
     return shown
 
 
 def _who(known: Known, differs: bool) -> str:
-    from ..words.ranges import rank_ranges
-
     return f"  ranks {rank_ranges(known.ranks)}" if differs and known.ranks else ""
 
 
-def _printable(line: str) -> str:
-    return "".join(c if c.isprintable() else "?" for c in line)
+def _public(value: Value) -> Value:
+    """Without secrets, since a launch command may hold a token; and without numbers that JSON lacks."""
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
+    return redact_text(value, privacy=False) if isinstance(value, str) else value
