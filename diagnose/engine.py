@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from .advice import idle_notices
 from .catalogue import Catalogue, load_rules, rule_folders
@@ -31,11 +30,9 @@ from .telling.account_words import no_log
 from .telling.narrowing import narrow
 from .words.translation import Translator
 
-if TYPE_CHECKING:
-    pass
-
 MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
 SHOWN_INPUTS = 3  # of those in which no file was found: the message is one line
+ENGINES = ("local", "ray")
 UNREAD_KINDS = ("recorder", "scan")
 
 
@@ -43,7 +40,7 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     *inputs: Input,
     job: JobContext | None = None,
     budget_s: float | None = None,
-    rules: Sequence[str | os.PathLike[str]] = (),
+    rules: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
     tz: str | None = None,
     rank_from: str | None = None,
     progress: Progress | None = None,
@@ -64,7 +61,10 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     """
     started = time.monotonic()
     _check(job, budget_s, rank_from, workers)
-    catalogue = load_rules(*rules)
+    if engine not in ENGINES:
+        raise UsageError(f"--engine {engine}: choose local or ray")
+    folders = (rules,) if isinstance(rules, str | os.PathLike) else tuple(rules)
+    catalogue = load_rules(*folders)
     scan_rules, deadline = ScanRules(catalogue), Deadline.after(budget_s)
     if engine == "ray":
         from .cluster.ray_engine import read_on_ray  # an optional extra
@@ -75,7 +75,7 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     require_something(scan, inputs)
     with _without_collector():
         found = reduce(scan, catalogue, job, tz, rank_from)
-        report = account(found, catalogue, scan, Translator(lang, rule_folders(*rules)))
+        report = account(found, catalogue, scan, Translator(lang, rule_folders(*folders)))
     if report.outcome == "unfinished" and all(s.skipped or s.kind == "context" for s in scan.sources.values()):
         report = replace(report, outcome="healthy", gaps=(*report.gaps, Gap(no_log(lang))))
     if since or until or rank is not None:
@@ -85,8 +85,10 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
 
 def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None, workers: int | None) -> None:
     """Raise `UsageError` for what makes no sense, by the name of the option."""
+    if job is not None and not isinstance(job, JobContext):
+        raise UsageError(f"job takes a JobContext(exit_code=…, world_size=…), not a {type(job).__name__}")
     world = job.world_size if job else None
-    if world is not None and not 1 <= world <= MAX_WORLD:
+    if world is not None and not (isinstance(world, int) and 1 <= world <= MAX_WORLD):
         raise UsageError(f"--world-size {world}: a job has 1 to {MAX_WORLD:,} ranks")
     check_budget(budget_s)
     if workers is not None and workers < 1:
@@ -94,7 +96,7 @@ def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None
     if rank_from:
         try:
             groups = re.compile(rank_from).groups
-        except (re.error, RecursionError, OverflowError) as error:
+        except (re.error, RecursionError, OverflowError, TypeError) as error:
             raise UsageError(f"--rank-from {rank_from}: not a regular expression: {error}") from error
         if not groups:
             raise UsageError(f"--rank-from {rank_from}: needs a group that holds the rank, such as 'rank(\\d+)'")
@@ -102,8 +104,11 @@ def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None
 
 def check_budget(budget_s: float | None) -> None:
     """Raise `UsageError` where this is no time that reading could take."""
-    if budget_s is not None and not 0 < budget_s < math.inf:  # nan neither
-        raise UsageError(f"--budget {budget_s:g}: give a number of seconds above 0")
+    if budget_s is None:
+        return
+    is_number = isinstance(budget_s, int | float)
+    if not is_number or not 0 < budget_s < math.inf:  # nan neither
+        raise UsageError(f"--budget {f'{budget_s:g}' if is_number else budget_s}: give a number of seconds above 0")
 
 
 @contextmanager
@@ -129,6 +134,8 @@ def require_something(scan: Scan, given: Sequence[Input] = ()) -> None:
             return  # a folder of sources is no log: nothing is wrong with it
         raise SourceError(f"{first.name}: {reason}{more}; nothing to diagnose")
     if not scan.sources:
+        if not given:
+            raise SourceError("nothing was given; diagnose(*inputs) takes paths, files and Text")
         folders = ", ".join(str(path) for path in given[:SHOWN_INPUTS] if isinstance(path, str | os.PathLike))
         raise SourceError(f"{folders or 'what was given'}: no file in it; nothing to diagnose")
 
@@ -163,7 +170,7 @@ def zone_offset_s(tz: str | None) -> float | None:
             offset = datetime.strptime(tz.replace(":", ""), "%z").utcoffset()
         else:
             offset = datetime(2026, 1, 1, tzinfo=timezone.utc).astimezone(ZoneInfo(tz)).utcoffset()
-    except (ValueError, ZoneInfoNotFoundError, OSError) as error:
+    except (ValueError, ZoneInfoNotFoundError, OSError, TypeError) as error:
         raise UsageError(
             f"--tz {tz}: no such time zone; use a name such as Asia/Shanghai or an offset such as +08:00"
         ) from error

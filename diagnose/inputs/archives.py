@@ -85,11 +85,11 @@ class Guarded(io.RawIOBase):
 def read_members(stream: Stream, container: Container, damage: list[str]) -> Iterator[tuple[Member, list[str]]]:
     """Yields each member with the list its own damage goes to; `damage` takes what concerns the archive."""
     members = _tar_members(stream, damage) if container == "tar" else _zip_members(stream, damage)
-    for count, member in enumerate(members):
+    for count, with_damage in enumerate(members):
         if count >= MAX_MEMBERS:
             damage.append(f"only its first {MAX_MEMBERS:,} members were read")
             return
-        yield member
+        yield with_damage
 
 
 def _tar_members(stream: Stream, damage: list[str]) -> Iterator[tuple[Member, list[str]]]:

@@ -28,6 +28,7 @@ _COMPRESSIONS: tuple[tuple[bytes, Compression], ...] = (
 _SKIPPABLE_ZSTD = lazy(rb"[\x50-\x5f]\x2a\x4d\x18")  # pzstd writes such a frame first
 _BZIP2 = lazy(rb"BZh[1-9](?:1AY&SY|\x17rE8P\x90)")  # a log may well begin with "BZh"
 
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # the second: one without members
 # Zip archives that are one document, checkpoint or package, not a folder of logs.
 _ZIP_DOCUMENTS = (".pt", ".pth", ".ckpt", ".bin", ".npz", ".whl", ".egg", ".jar", ".docx", ".xlsx", ".keras")
 
@@ -149,7 +150,7 @@ def container_of(head: bytes, name: str) -> Container | None:
     """Names the archive that begins with `head`; zip files that are checkpoints or packages are none."""
     if head[257:262] == b"ustar":
         return "tar"
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")) and _zip_document(head, name) is None:
+    if head.startswith(_ZIP) and _zip_document(head, name) is None:
         return "zip"
     return None
 
@@ -225,7 +226,7 @@ def _is_pickle(head: bytes) -> bool:
 def _binary_reason(head: bytes, name: str) -> str | None:
     if _is_pickle(head):
         return "binary: a pickle that is no flight recorder dump (pickles are never loaded)"
-    if head.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+    if head.startswith(_ZIP):
         return f"binary: {_zip_document(head, name) or 'a zip archive'}"
     for magic, what in _MAGICS:
         if head.startswith(magic):
