@@ -97,6 +97,8 @@ def _find(inputs: Sequence[Input], deadline: Deadline) -> Iterator[Source]:
     seen: Seen = set()
     for given in inputs:
         if isinstance(given, Text):
+            if not isinstance(given.text, str):
+                raise UsageError(f"Text takes str, not {type(given.text).__name__}; give bytes as io.BytesIO(…)")
             data = given.text.encode("utf-8", "surrogateescape")
             yield from _from_stream(io.BytesIO(data), given.name, len(data))
         elif isinstance(given, str) and given == "-":

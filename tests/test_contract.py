@@ -373,5 +373,39 @@ def test_the_library_refuses_nonsense_too():
         diagnose(OOM, job=JobContext(world_size=0))
 
 
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"job": {"exit_code": 1}}, "job takes a JobContext"),
+        ({"job": JobContext(world_size="4")}, "--world-size 4: a job has"),
+        ({"budget_s": "30"}, "--budget 30: give a number"),
+        ({"rank_from": 3}, "--rank-from 3: not a regular expression"),
+        ({"tz": 8}, "--tz 8: no such time zone"),
+        ({"since": 3}, "--since 3: not a time"),
+        ({"engine": "mars"}, "--engine mars: choose local or ray"),
+    ],
+    ids=lambda v: next(iter(v)) if isinstance(v, dict) else "",
+)
+def test_the_library_answers_a_wrong_type_as_the_command_answers_nonsense(wrong, said):
+    with pytest.raises(UsageError) as caught:
+        diagnose(OOM, **wrong)
+    assert said in str(caught.value)
+
+
+def test_the_library_says_that_nothing_was_given():
+    with pytest.raises(SourceError, match="nothing was given"):
+        diagnose()
+
+
+def test_text_that_is_bytes_is_told_how_to_come():
+    with pytest.raises(UsageError, match="io.BytesIO"):
+        diagnose(Text(b"CUDA out of memory"))
+
+
+def test_one_folder_of_rules_needs_no_list(tmp_path):
+    assert "memory.cuda-oom" == diagnose(OOM, rules=tmp_path).diagnosis.cause
+    assert "memory.cuda-oom" == diagnose(OOM, rules=str(tmp_path)).diagnosis.cause
+
+
 def test_the_library_renders_what_the_command_prints():
     assert "ran out of memory" in render(diagnose(OOM), "markdown")

@@ -71,8 +71,13 @@ def run(given: Options) -> int:
 
         print(why(show.redacted("terminal")[0], _known(given.why, given.rules or [])))
     elif not given.quiet:
-        sys.stdout.write(show.text(str(given.format), _width(), sys.stdout.isatty() and not os.environ.get("NO_COLOR")))
+        sys.stdout.write(show.text(str(given.format), _width(), _has_colors()))
     return 0 if given.exit_zero or found.diagnosis is None else 1
+
+
+def _has_colors() -> bool:
+    """Whether the reader is a terminal that shows colours, and who sits there wants them."""
+    return sys.stdout.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
 
 
 def _known(question: str, rules: list[str]) -> str:

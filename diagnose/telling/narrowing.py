@@ -34,7 +34,7 @@ def narrow(report: Report, since: str | None, until: str | None, rank: int | Non
 def _moment(option: str, text: str | None) -> str | None:
     if text is None:
         return None
-    stamp = read_stamp(text)
+    stamp = read_stamp(str(text))
     seconds = resolve(stamp, None, 0.0) if stamp else None
     if seconds is None:
         raise UsageError(f"{option} {text}: not a time; write it as 2026-11-20T17:30:00")
