@@ -121,6 +121,12 @@ def test_the_same_report_gives_the_same_bytes(form):
     assert render(cuda_oom(), form) == render(cuda_oom(), form)
 
 
+@pytest.mark.parametrize("form", ["terminal", "markdown", "html"])
+def test_a_notice_shows_the_command_that_settles_it(form):
+    notice = Notice("possible known bug", "Possibly a known bug.", remedy=(RemedyStep("now", "This settles it.", "pip show trl"),))
+    assert "pip show trl" in render(Report(notices=(notice,)), form)
+
+
 def test_a_form_nobody_knows_is_named():
     with pytest.raises(UsageError, match="pdf"):
         render(Report(), "pdf")

@@ -260,7 +260,8 @@ class _Builder:
         return NoteView(prose(g.text, self._limits), how, command(g.command, self._limits))
 
     def notice(self, n: Notice) -> NoteView:
-        return NoteView(prose(n.text, self._limits), steps(n.remedy), "")
+        commands = "\n".join(s.command for s in n.remedy if s.command)
+        return NoteView(prose(n.text, self._limits), steps(n.remedy), command(commands, self._limits))
 
     def input(self, i: InputRow) -> InputView:
         skipped = self._say("not-read", why=one_line(i.skipped)) if i.skipped else ""
