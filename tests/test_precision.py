@@ -68,9 +68,14 @@ Traceback (most recent call last):
   File "<stdin>", line 4, in <module>
 RuntimeError: CUDA error: an illegal memory access was encountered
 """
+SET_IN = """    Traceback of forward call that caused the error:
+        Traceback (most recent call last):
+          File "<stdin>", line 8, in backward
+        RuntimeError: Some error in backward
+"""
 
 
-@pytest.mark.parametrize("text", [DOCTEST, ELIDED, CONTINUED], ids=["doctest", "elided", "continued"])
+@pytest.mark.parametrize("text", [DOCTEST, ELIDED, CONTINUED, SET_IN], ids=["doctest", "elided", "continued", "set-in"])
 def test_a_traceback_under_a_prompt_or_without_its_frames_is_quoted(text: str) -> None:
     assert diagnose(Text(text, name="x.log")).diagnosis is None
 

@@ -6,7 +6,7 @@
     ValueError: foo
 
 A session's outermost frame is no file (`<stdin>`, `<python-input-0>`), which tells a prompt from what programs print
-before they die (`>>> done with dataset index builder.`, Megatron).
+before they die (`>>> done with dataset index builder.`, Megatron). Set in as a docstring's text is, it needs no prompt.
 """
 
 from __future__ import annotations
@@ -22,13 +22,14 @@ ELIDED = ("...", "…")
 
 def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) -> frozenset[int]:
     """Yield the first lines of those tracebacks that are quoted; `lines` are the kept ones of their source."""
-    texts = {line.number: line.message.strip() for line in lines} if tracebacks else {}
+    texts = {line.number: line.message.rstrip() for line in lines} if tracebacks else {}
     return frozenset(tb.line for tb in tracebacks if _is_quoted(tb, texts))
 
 
 def _is_quoted(tb: Traceback, texts: dict[int, str]) -> bool:
-    if any(texts.get(n, "") in ELIDED for n in (tb.line + 1, tb.exception_line - 1)):
+    if any(texts.get(n, "").strip() in ELIDED for n in (tb.line + 1, tb.exception_line - 1)):
         return True
-    in_session = tb.form != "bare" and all(frame.file.startswith("<") for frame in tb.frames[:1])
-    is_prompted = texts.get(tb.line - 1, "").startswith(PROMPTS) or texts.get(tb.end_line + 1, "").startswith(">>> ")
-    return in_session and is_prompted
+    above, below = texts.get(tb.line - 1, "").lstrip(), texts.get(tb.end_line + 1, "").lstrip()
+    is_set_in = bool(tb.frames) and texts.get(tb.line, "").startswith("    ")
+    is_shown = is_set_in or above.startswith(PROMPTS) or below.startswith(">>> ")
+    return is_shown and tb.form != "bare" and all(frame.file.startswith("<") for frame in tb.frames[:1])
