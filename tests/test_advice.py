@@ -362,6 +362,17 @@ def test_an_address_that_nobody_reaches_is_asked_for_its_listener() -> None:
     assert not any("/dev/shm" in a.text for a in advice)
 
 
+def test_a_peer_on_this_host_is_not_asked_by_ssh() -> None:
+    advice = advise("network.connection-reset", {"peer_ip": "127.0.0.1"}, facts_of())[0]
+    assert ("every rank" in advice.text, "ssh" in (advice.command or "")) == (True, False)
+
+
+def test_the_name_that_did_not_resolve_stands_in_the_command() -> None:
+    (advice,) = advise("network.dns", {"peer_host": "trainer-0"}, facts_of())
+    assert (advice.command or "").startswith("getent hosts trainer-0;")
+    assert () == advise("network.dns", {"peer_host": "x; rm -rf /"}, facts_of())
+
+
 def test_the_port_that_is_tried_is_the_one_that_somebody_should_listen_on() -> None:
     """Of a lost peer the port is its own end of the connection, which nobody can connect to again."""
     late = advise("network.connect-timeout", {"peer_host": "n1", "peer_port": 29555}, facts_of())

@@ -14,6 +14,7 @@ from ..known_bugs.versions import in_range
 from .step import Advice
 
 ECHOES = ("nccl.remote-error", "network.connection-reset", "network.connection-refused")
+NAMELESS = "network.dns"
 LISTENERS = ("network.connect-timeout", "network.connection-refused")  # somebody should answer at a stated address
 GROUPS = ("nccl.bootstrap", "nccl.system-error", "nccl.remote-error", "network.connection-reset")
 SETUP = ("nccl.bootstrap", "nccl.system-error", "network.connect-timeout", "network.interface", "network.partition")
@@ -28,6 +29,8 @@ LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fai
 
 def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
     """Yield the checks in order, each with its command; nothing for causes that name their own reason."""
+    if cause == NAMELESS:
+        return _lookup(fields)
     if cause not in (*ECHOES, *SETUP):
         return ()
     steps = [*_listener(cause, fields), *_peer(cause, fields), *_weight_sync(facts), *_two_versions(facts)]
@@ -38,6 +41,14 @@ def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tu
     if cause in GROUPS:  # a store or server that nobody reaches is asked before any of these matters
         steps += [*_shared_memory(facts), *_p2p(facts), _versions_and_cache()]
     return tuple(steps)
+
+
+def _lookup(fields: Mapping[str, Any]) -> tuple[Advice, ...]:
+    name = _peer_address(fields)
+    if name is None:
+        return ()
+    text = f"Look {name} up on the host, and inside the container, that printed this."
+    return (Advice("now", text, f"getent hosts {name}; cat /etc/resolv.conf /etc/hosts", replaces=True),)
 
 
 def _listener(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
@@ -58,6 +69,8 @@ def _peer(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
         return []
     peer = fields.get("peer_rank")
     address = _peer_address(fields)
+    if (address or "").startswith(_LOOPBACK):
+        address = None  # any rank of this very host
     place = f"rank {peer}" if isinstance(peer, int) else address
     whose = f"of {place}" if place else "of every rank, and look for the one that stops first or was never written"
     is_refused = cause == "network.connection-refused"
