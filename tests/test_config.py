@@ -104,6 +104,13 @@ def test_template_of_the_folder_replaces_ours(tmp_path):
     assert found == [str(tmp_path / "report.md.j2"), None]
 
 
+def test_a_form_without_a_suffix_has_no_template_of_the_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(write(tmp_path, 'templates = "."'))
+    (tmp_path / "report.j2").write_text("what others include")
+
+    assert "what others include" not in tell(OOM, "--format", "slack").out
+
+
 @pytest.mark.parametrize(
     ("line", "said"), [('tz = "Mars"', "tz Mars: no such time zone"), ('rank-from = "("', "rank-from (: not a regular")]
 )

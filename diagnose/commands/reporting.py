@@ -242,5 +242,5 @@ class _Shower:
             return str(self._given.template)
         from ..config import template_for
 
-        suffix = next((s for s, name in SUFFIXES.items() if name == form), "")
-        return template_for(self._given.templates, suffix)
+        suffix = next((s for s, name in SUFFIXES.items() if name == form), None)  # Slack's and GitHub's have none
+        return template_for(self._given.templates, suffix) if suffix else None
