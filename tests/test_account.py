@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from diagnose.engine import diagnose
-from diagnose.report import Report
+from diagnose.report import Gap, Report
 from diagnose.views.rendering import render
 
 from .command_line import FIXTURES
@@ -110,3 +112,8 @@ def test_what_a_rank_says_again_and_again_is_one_proof(tmp_path):
     )
     report = told(tmp_path, {"rank_0.log": warned * 5})
     assert ("gpu.driver-mismatch", 1) == (report.diagnosis.cause, len(report.diagnosis.evidence))
+
+
+def test_what_was_missing_ends_before_what_to_do_next_time():
+    report = replace(on("cuda-oom-one-rank"), gaps=(Gap("n7.log: the middle was not read", "Give it more time."),))
+    assert "was not read. Next time: Give it" in " ".join(render(report, "terminal").split())

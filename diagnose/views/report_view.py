@@ -257,7 +257,10 @@ class _Builder:
 
     def gap(self, g: Gap) -> NoteView:
         how = self._say("next-time", how=prose(g.how, self._limits)) if g.how else ""
-        return NoteView(prose(g.text, self._limits), how, command(g.command, self._limits))
+        text = prose(g.text, self._limits)
+        if how and text[-1:] not in ".。!?)":
+            text += self._say("stop").rstrip()  # what was not read is named without one
+        return NoteView(text, how, command(g.command, self._limits))
 
     def notice(self, n: Notice) -> NoteView:
         commands = "\n".join(s.command for s in n.remedy if s.command)
