@@ -43,7 +43,8 @@ class Relation:
         for s in self._suspects:
             for cause in self._by_cause:
                 for link in self._links.get((cause, s.cause), ()):
-                    winner = next((t for t in self._reaching(link, cause, s) if t is not s and self._beats(t, s)), None)
+                    reaching = (t for t in self._reaching(link, cause, s) if t is not s and self._is_in_time(link, t, s))
+                    winner = next((t for t in reaching if self._beats(t, s)), None)
                     if winner is not None and winner not in s.explained_by:
                         s.explained_by.append(winner)
 
@@ -53,6 +54,12 @@ class Relation:
         if link.where == "same-host" and s.host is not None:
             return [*self._at_host[cause, s.host], *self._at_host[cause, None]]
         return self._by_cause[cause][:ASKED]
+
+    def _is_in_time(self, link: Explains, t: Suspect, s: Suspect) -> bool:
+        """Whether s began soon enough after t, as far as the clocks can tell."""
+        if link.within_s is None or t.onset is None or s.onset is None or t.first is None or s.first is None:
+            return True
+        return s.onset - t.onset <= link.within_s + self._job.clocks.uncertainty_s(t.first, s.first)
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""

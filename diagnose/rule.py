@@ -122,6 +122,7 @@ class Explains:
     __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     cause: str
     where: Where = "any"
+    within_s: float | None = None  # how long after the cause its consequence begins at the latest; None: any time
 
 
 @dataclass(frozen=True, slots=True)
