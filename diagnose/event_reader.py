@@ -45,6 +45,7 @@ class EventReader:
 
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
+        scan = scan.unpacked()
         lines = [line for number, text in scan.kept().items() for line in read_lines(number, text)]
         tracebacks = find_tracebacks(lines)
         stacks = _stacks(scan, lines)

@@ -10,9 +10,11 @@ import gzip
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from .errors import SourceError
+from .scanning.packing import Packed, pack, unpack
 from .scanning.windows import Windows
 
 if TYPE_CHECKING:
@@ -72,6 +74,25 @@ class Edge:
 
 
 @dataclass(slots=True)
+class Kept:
+    """What takes most of a scan's memory."""
+
+    windows: Windows = field(default_factory=Windows)
+    progress: dict[str, tuple[Hit, Hit]] = field(default_factory=dict)  # by speaker: first and last sign of life
+
+    def to_json(self) -> dict[str, Any]:
+        """Yield plain values."""
+        signs = [[speaker, [_row(h) for h in pair]] for speaker, pair in sorted(self.progress.items())]
+        return {"progress": signs, "windows": self.windows.to_json()}
+
+    @classmethod
+    def from_json(cls, raw: dict[str, Any]) -> Kept:
+        """Read what `to_json` wrote."""
+        signs = {speaker: (Hit(*first), Hit(*last)) for speaker, (first, last) in raw["progress"]}
+        return cls(Windows.from_json(raw["windows"]), signs)
+
+
+@dataclass(slots=True)
 class SourceScan:
     """One source, or a part of one (then line numbers count from the part's first line)."""
 
@@ -80,12 +101,32 @@ class SourceScan:
     bytes: int = 0
     lines: int = 0  # line ends read
     tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)  # by rule id and speaker
-    progress: dict[str, tuple[Hit, Hit]] = field(default_factory=dict)  # by speaker: first and last sign of life
-    windows: Windows = field(default_factory=Windows)
+    held: Kept | Packed = field(default_factory=Kept)  # bytes once it is packed
     skipped: str | None = None
     gaps: list[str] = field(default_factory=list)
     ends_line: bool = True  # whether the last byte read was a line end
     edge: list[Edge] = field(default_factory=list)  # of a part: hits on its first line
+
+    @property
+    def windows(self) -> Windows:
+        """The lines around hits; of a packed scan made anew."""
+        return self._held().windows
+
+    @property
+    def progress(self) -> dict[str, tuple[Hit, Hit]]:
+        """The first and last sign of life by speaker; of a packed scan made anew."""
+        return self._held().progress
+
+    def packed(self) -> SourceScan:
+        """Yield the same scan in less memory, for one that grows no more."""
+        return self if isinstance(self.held, Packed) else replace(self, held=pack(self.held.to_json()))
+
+    def unpacked(self) -> SourceScan:
+        """Yield the same scan for one who reads all of it."""
+        return replace(self, held=self._held())
+
+    def _held(self) -> Kept:
+        return Kept.from_json(unpack(self.held)) if isinstance(self.held, Packed) else self.held
 
     def hits(self) -> list[Hit]:
         """Yield all kept hits in line order."""
@@ -148,15 +189,15 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
     for speaker in sorted(a.progress.keys() | b.progress.keys()):
         both = [*a.progress.get(speaker, ()), *(_move(h, shift) for h in b.progress.get(speaker, ()))]
         merged.progress[speaker] = (both[0], both[-1])
-    merged.windows = a.windows.followed_by(b.windows, shift)
+    merged.held = Kept(a.windows.followed_by(b.windows, shift), merged.progress)
     merged.prune()
     return merged
 
 
 def seal(part: SourceScan) -> SourceScan:
     """Yield a source's scan without what only a part that follows or precedes it would need."""
-    sealed = replace(part, tallies=_settled(part, is_quoted=False), edge=[], windows=replace(part.windows, open=[]))
-    sealed.windows.opening, sealed.windows.is_all_opening = None, False
+    held = Kept(replace(part.windows, open=[], opening=None, is_all_opening=False), part.progress)
+    sealed = replace(part, tallies=_settled(part, is_quoted=False), edge=[], held=held)
     sealed.prune()
     return sealed
 
@@ -211,8 +252,7 @@ def source_to_json(s: SourceScan) -> dict[str, Any]:
             [rule, speaker, t.want, t.census, [_row(h) for h in t.first], [_row(h) for h in t.last]]
             for (rule, speaker), t in sorted(s.tallies.items())
         ],
-        "progress": [[speaker, [_row(h) for h in pair]] for speaker, pair in sorted(s.progress.items())],
-        "windows": s.windows.to_json(),
+        **(unpack(s.held) if isinstance(s.held, Packed) else s.held.to_json()),
         "edge": [[_row(e.hit), e.speaker, e.want, e.census] for e in s.edge],
     }
 
@@ -249,18 +289,11 @@ def source_from_json(raw: dict[str, Any]) -> SourceScan:
     scan.ends_line = raw["ends_line"]
     for rule, speaker, want, census, first, last in raw["tallies"]:
         scan.tallies[(rule, speaker)] = Tally([Hit(*h) for h in first], [Hit(*h) for h in last], want, census)
-    for speaker, (first, last) in raw["progress"]:
-        scan.progress[speaker] = (Hit(*first), Hit(*last))
-    scan.windows = Windows.from_json(raw["windows"])
+    scan.held = Kept.from_json(raw)
     scan.edge = [Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"]]
     return scan
 
 
 def merge_all(parts: Iterable[SourceScan]) -> SourceScan:
     """Yield the parts of one source as one, in the order given."""
-    result: SourceScan | None = None
-    for part in parts:
-        result = part if result is None else merge(result, part)
-    if result is None:
-        raise ValueError("no parts")
-    return result
+    return reduce(merge, parts)

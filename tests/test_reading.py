@@ -15,7 +15,7 @@ from diagnose.catalogue import Catalogue
 from diagnose.deadline import Deadline
 from diagnose.rule import Form, Rule
 from diagnose.scan import Scan, scan_to_json
-from diagnose.scanning import parts
+from diagnose.scanning import parts, reading
 from diagnose.scanning.reading import read_all
 from diagnose.scanning.scanner import ScanRules
 from diagnose.sources import Input, Text
@@ -203,3 +203,15 @@ def test_a_written_scan_is_an_input(tmp_path: Path) -> None:
     saved = tmp_path / "x.scan.json"
     saved.write_text(scan_to_json(first))
     assert hits(read(saved)) == hits(first)
+
+
+def test_scans_of_many_files_say_the_same_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(3):
+        (tmp_path / f"rank_{n}.log").write_text(f"[rank{n}] step 1\nä\n{OOM}\n" + "x\n" * 40 + f"[rank{n}] step 2\n")
+    plain = read(tmp_path)
+    monkeypatch.setattr(reading, "MANY_SOURCES", 3)
+    packed = read(tmp_path)
+
+    assert {type(s.held) for s in packed.sources.values()} == {bytes}
+    assert {name: s.unpacked() for name, s in packed.sources.items()} == plain.sources
+    assert scan_to_json(packed) == scan_to_json(plain)

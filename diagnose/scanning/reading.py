@@ -22,6 +22,7 @@ __all__ = ["Deadline", "PartPool", "Progress", "read_all"]
 
 MAX_SCAN_BYTES = 512 << 20
 MAX_STACKS_BYTES = 16 << 20  # of a process's threads in JSON, a hundred times what a thousand threads take
+MANY_SOURCES = 2000  # from so many files on, what is kept of each is packed
 MAX_CONTEXT_LINES = 4000  # of a configuration file
 NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
 
@@ -129,7 +130,8 @@ def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Dea
     for index, found in scan_parts(parts, deadline):
         name, start = parts[index].source.name, parts[index].start or 0
         if open_files[name].add(ranked[name][start], found):
-            by_name[name].scans.append(open_files.pop(name).result())
+            whole = open_files.pop(name).result()
+            by_name[name].scans.append(whole.packed() if len(by_name) >= MANY_SOURCES else whole)
 
 
 def _reader(rules: ScanRules, progress: Progress | None, workers: int | None, pool: PartPool | None) -> ScanParts:
