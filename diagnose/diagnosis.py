@@ -31,7 +31,6 @@ class Verdict:
     confidence: float = 0.0
     suspects: list[Suspect] = field(default_factory=list)
     rivals: list[Suspect] = field(default_factory=list)  # unexplained, and beaten
-    findings: list[Finding] = field(default_factory=list)
 
 
 def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdict:
@@ -40,7 +39,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     Relation(job, catalogue, suspects).explain()
     candidates = [s for s in suspects if not s.explained_by] or suspects
     if not candidates or _is_teardown(job, candidates):
-        return _nothing_wrong(job, findings)
+        return _nothing_wrong(job)
     candidates.sort(key=lambda s: _strength(s, lambda x: catalogue.causes[x.cause].broad))
     best = candidates[0]
     roots = [s for s in candidates if s.cause == best.cause and s.signature == best.signature]
@@ -51,7 +50,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     if best.finding is None:
         roots = _earliest_first(roots)
     outcome: Outcome = "hung" if _is_hung(job) else "failed"
-    verdict = Verdict(outcome, best.cause, roots, suspects=suspects, findings=list(findings))
+    verdict = Verdict(outcome, best.cause, roots, suspects=suspects)
     verdict.rivals = [s for s in candidates if s not in roots]
     blame(job, catalogue, verdict)
     if verdict.culprits and best.direct == STATED and not any(s.finding for s in verdict.roots):
@@ -109,13 +108,13 @@ def _is_failed_exit(event: Event) -> bool:
     return event.role in FAILING or event.fields.get("exit_code") not in (None, 0)
 
 
-def _nothing_wrong(job: Job, findings: Sequence[Finding]) -> Verdict:
+def _nothing_wrong(job: Job) -> Verdict:
     if job.context.failed():
-        return Verdict("failed", "unknown", findings=list(findings))
+        return Verdict("failed", "unknown")
     if job.survived or job.earlier:
-        return Verdict("recovered", None, findings=list(findings))
+        return Verdict("recovered", None)
     finished = any(r.finished for r in job.ranks.values()) or job.telling("finished")
-    return Verdict("healthy" if finished else "unfinished", None, findings=list(findings))
+    return Verdict("healthy" if finished else "unfinished", None)
 
 
 def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:

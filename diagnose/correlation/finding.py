@@ -47,7 +47,6 @@ class Finding:
     hosts: tuple[str, ...] = ()
     certainty: Certainty = "likely"
     onset: float | None = None
-    explains_all: bool = True  # False: one possible reading beside others
     fields: dict[str, Any] = field(default_factory=dict, hash=False)
     question: str = ""  # the correlator that asked
     reads: tuple[str, ...] = ()  # what the lines tell that it is drawn from: they say the same, less exactly

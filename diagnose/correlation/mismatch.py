@@ -35,7 +35,7 @@ def find(job: Job) -> Iterator[Finding]:
 def _operation(table: GroupTable) -> Finding | None:
     seq = table.majority("seq")
     here = [s for s in table.stuck.values() if s.seq == seq and s.op is not None]
-    return _minority(table, here, "op", "collective.desync") if seq is not None else None
+    return _minority(here, "op", "collective.desync") if seq is not None else None
 
 
 def _size(table: GroupTable) -> Finding | None:
@@ -43,10 +43,10 @@ def _size(table: GroupTable) -> Finding | None:
     if op not in EQUAL_SIZES or seq is None:
         return None
     here = [s for s in table.stuck.values() if s.seq == seq and s.op == op and s.numel_in is not None]
-    return _minority(table, here, "numel_in", "collective.shape-mismatch")
+    return _minority(here, "numel_in", "collective.shape-mismatch")
 
 
-def _minority(table: GroupTable, here: list[Stuck], field: str, cause: str) -> Finding | None:
+def _minority(here: list[Stuck], field: str, cause: str) -> Finding | None:
     """The ranks whose `field` differs from what most have; of two equal halves neither is at fault."""
     by_value: dict[object, list[Stuck]] = defaultdict(list)
     for stuck in here:

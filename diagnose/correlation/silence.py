@@ -52,7 +52,7 @@ def _behind(job: Job) -> Iterator[Finding]:
     steps = Counter(i.last_step for i in signs.values())
     common, count = steps.most_common(1)[0]
     late = [i for i in signs.values() if i.last_step is not None and common is not None and i.last_step < common]
-    if not late or count < len(signs) - len(late) or len(late) > MAX_SHARE * len(signs) or not _same_words(late, signs):
+    if not late or count < len(signs) - len(late) or len(late) > MAX_SHARE * len(signs) or not _same_words(signs):
         return
     ranks = tuple(sorted(i.rank for i in late))
     shown = tuple(Exhibit.of_event(i.last_sign) for i in late if i.last_sign is not None)
@@ -70,7 +70,7 @@ def _is_folded(job: Job) -> bool:
     return any("across cluster" in line.raw for s in job.sources for line in s.lines)
 
 
-def _same_words(late: list[RankInfo], signs: dict[int, RankInfo]) -> bool:
+def _same_words(signs: dict[int, RankInfo]) -> bool:
     """Only where all ranks print the same kind of line does a lower number mean being behind."""
     rules = {i.last_sign.rule.id for i in signs.values() if i.last_sign is not None}
     return len(rules) == 1
