@@ -103,6 +103,13 @@ def test_hook_names_the_cause_and_where_the_report_is(tmp_path):
     assert "CUDA out of memory" in Path("out/report.md").read_text()
 
 
+def test_an_output_that_cannot_be_written_does_not_cost_the_verdict(tmp_path):
+    done = shell("diagnose hook --exit-code 1 -o /dev/null/report.md -o report.md train.log")
+    assert "/dev/null/report.md cannot be written" in done.stderr
+    assert (0, True) == (done.returncode, Path("report.md").exists())
+    assert "  proof  " in done.stderr
+
+
 def test_hook_that_is_terminated_exits_0(tmp_path):
     stall(tmp_path)
     with subprocess.Popen(["diagnose", "hook", "--exit-code", "1", "train.log"], stderr=subprocess.DEVNULL) as hook:

@@ -39,7 +39,7 @@ def report(request: HookRequest) -> None:
     for gap in gaps:
         _say(request, gap)
     if not inputs:
-        write_stub(request, [Path(path) for path in request.outputs], (), "The job left nothing to read.")
+        _begun(request, [Path(path) for path in request.outputs], (), "The job left nothing to read.")
         _say(request, f"{request.reason}; there is nothing to read")
         return
     request = replace(request, inputs=tuple(inputs))
@@ -50,10 +50,12 @@ def report(request: HookRequest) -> None:
 
 
 def _report(request: HookRequest, folder: Path, outputs: Sequence[Path]) -> None:
+    why = "The analysis had not ended when this was written."
+    outputs = _begun(request, outputs, request.inputs, why)
     targets = [folder / "report.json", folder / "report.md", *outputs]
     webhook_s = min(WEBHOOK_S, request.seconds_left() / 4) if request.webhook else 0.0
     slack = [folder / "report.slack"] if request.webhook else []
-    write_stub(request, targets, request.inputs, "The analysis had not ended when this was written.")
+    write_stub(request, targets[:2], request.inputs, why)
     trouble = _work(replace(request, outputs=tuple(str(t) for t in (*targets, *slack)), shared=None), webhook_s)
     if trouble:
         write_stub(request, targets, request.inputs, f"The analysis was not completed: {trouble}.")
@@ -63,6 +65,19 @@ def _report(request: HookRequest, folder: Path, outputs: Sequence[Path]) -> None
     _say(request, f"report: {' '.join(str(t) for t in (outputs or [folder / 'report.md']))}")
     if request.webhook:
         _post(request, slack[0], trouble)
+
+
+def _begun(request: HookRequest, outputs: Sequence[Path], inputs: Sequence[str], why: str) -> list[Path]:
+    """Writes the stub to each output; yields those that can be written: a wrong one must not cost the verdict."""
+    found = []
+    for output in outputs:
+        try:
+            write_stub(request, [output], inputs, why)
+        except OSError as error:
+            _say(request, f"{one_line(str(output))} cannot be written: {error.strerror or error}")
+        else:
+            found.append(output)
+    return found
 
 
 def _report_for_all(request: HookRequest, folder: Path) -> None:
