@@ -398,7 +398,7 @@ def test_the_library_says_that_nothing_was_given():
 
 
 def test_text_that_is_bytes_is_told_how_to_come():
-    with pytest.raises(UsageError, match="io.BytesIO"):
+    with pytest.raises(UsageError, match=r"io\.BytesIO"):
         diagnose(Text(b"CUDA out of memory"))
 
 

@@ -35,10 +35,9 @@ def _silent(job: Job) -> Iterator[Finding]:
     ranks = tuple(sorted(i.rank for i in quiet))
     shown = tuple(Exhibit.of_event(i.last_sign) for i in quiet if i.last_sign is not None)
     lost = [Exhibit.of_event(e) for e in job.telling("peer-lost")[:2]]
-    why = (
-        f"Ranks {rank_ranges(complaining)} lost a peer; the log of rank{'s' if len(ranks) > 1 else ''} "
-        f"{rank_ranges(ranks)} stops without a word."
-    )
+    who = f"Rank{'s' if len(complaining) > 1 else ''} {rank_ranges(complaining)}"
+    silent = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
+    why = f"{who} lost a peer; the log of {silent} stops without a word."
     yield Finding("network.connection-reset", why, (*lost, *shown), ranks, question="silence")
 
 
