@@ -22,7 +22,6 @@ NONSENSE = [
     ([OOM, "--format", "pdf"], "--format pdf: choose one of terminal, markdown"),
     ([OOM, "-o", "x.pdf"], "-o x.pdf: no form has this suffix"),
     ([OOM, "-o", "noext"], "-o noext: no form has this suffix"),
-    ([OOM, "-o", "/dev/null/x.md"], "-o /dev/null/x.md: "),
     ([OOM, "--tz", "Mars/Olympus"], "--tz Mars/Olympus: no such time zone"),
     ([OOM, "--tz", "+99:00"], "--tz +99:00: no such time zone"),
     ([OOM, "--tz", "../../etc/passwd"], "no such time zone"),
@@ -94,6 +93,16 @@ def test_nonsense_is_answered_by_one_line(words, said, tmp_path, monkeypatch):
     assert said in answer.err
     assert 1 == answer.err.count("\n")
     assert answer.err.startswith("diagnose: ")
+
+
+def test_verdict_is_shown_though_a_file_cannot_be_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    answer = tell(OOM, "-o", "/dev/null/x.md", "-o", "report.md")
+
+    assert (2, True) == (answer.code, "memory.cuda-oom" in answer.out)
+    assert "diagnose: -o /dev/null/x.md: Not a directory" in answer.err
+    assert (tmp_path / "report.md").exists()
 
 
 def test_nothing_given_at_a_terminal_says_what_to_give():

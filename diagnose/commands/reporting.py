@@ -62,8 +62,7 @@ def run(given: Options) -> int:
             raise
         raise UsageError(f"{given.configured[option]}: {option[2:]} {rest}") from error
     show = _Shower(found, given, lang)
-    for path in given.output or []:
-        _write(path, show.text(_form_of(path), 100, False))
+    unwritten = [fault for path in given.output or [] if (fault := _write(path, show.text(_form_of(path), 100, False)))]
     if given.verbose:
         _say_what_was_read(show.redacted("terminal")[0])
     if given.why is not None:
@@ -72,6 +71,9 @@ def run(given: Options) -> int:
         print(why(show.redacted("terminal")[0], _known(given.why, given.rules or [])))
     elif not given.quiet:
         sys.stdout.write(show.text(str(given.format), _width(), _has_colors()))
+    if unwritten:
+        sys.stdout.flush()
+        raise UsageError(unwritten[0])  # after the verdict: it has been worked for
     return 0 if given.exit_zero or found.diagnosis is None else 1
 
 
@@ -198,13 +200,17 @@ def _width() -> int:
     return max(40, min(shutil.get_terminal_size((80, 24)).columns, 200))
 
 
-def _write(path: Path, text: str) -> None:
+def _write(path: Path, text: str) -> str | None:
+    """Write one output; yield what was wrong."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    except FileExistsError:  # what should be its folder is a file
+        return f"-o {path}: Not a directory"
     except OSError as error:
-        raise UsageError(f"-o {path}: {error.strerror or error}") from error
+        return f"-o {path}: {error.strerror or error}"
     print(f"diagnose: wrote {path}", file=sys.stderr)
+    return None
 
 
 class _Shower:
