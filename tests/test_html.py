@@ -214,6 +214,14 @@ def test_the_filter_hides_what_does_not_match(opened):
     assert everything == visible(page)
 
 
+def test_the_table_of_collectives_folds(opened):
+    page = opened(straggler())
+    height = "document.querySelector('details:has(#collectives)').offsetHeight"
+    unfolded = page.evaluate(height)
+    page.evaluate("document.getElementById('collectives').click()")
+    assert page.evaluate(height) < unfolded / 2
+
+
 def test_the_filter_finds_a_rank_inside_a_range(opened):
     page = opened(straggler())
     filter_by(page, "rank 700")
