@@ -21,9 +21,7 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
     for source in sources:
         path = places.by_source[source.name]
         count = path.attempt if path.attempt is not None and path.kind in NUMBERED else 0
-        events = sorted(
-            [*source.events, *(e for pair in source.progress.values() for e in pair)], key=lambda e: e.line or 0
-        )
+        events = sorted(source.all_events(), key=lambda e: e.line or 0)
         for event in events:
             if event.rule.tells == "attempt" and path.kind not in NUMBERED:
                 stated = event.fields.get("n")
@@ -57,7 +55,7 @@ def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Cloc
     for source in sources:
         if places.by_source[source.name].kind in NUMBERED or source.name in marked:
             continue
-        for event in (*source.events, *(e for pair in source.progress.values() for e in pair)):
+        for event in source.all_events():
             if event.time is not None:
                 known = begins.get(event.host, begins[None])
                 started = [n for n, at in known.items() if at <= event.time + 1.0]

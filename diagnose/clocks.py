@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_right, insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from statistics import median
@@ -58,14 +58,6 @@ def set_clocks(sources: Sequence[SourceEvents], zone_s: float | None = None) -> 
     return clocks
 
 
-def _events(source: SourceEvents) -> Iterable[Event]:
-    yield from source.events
-    for first, last in source.progress.values():
-        yield first
-        if last is not first:
-            yield last
-
-
 def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
     years: Counter[int] = Counter()
     for source in sources:
@@ -81,7 +73,7 @@ def _set_times(clocks: Clocks, source: SourceEvents) -> None:
     """Times of one source; a line without a clock takes that of the line before it in the same source."""
     stamps = [(x.number, x.prefix.stamp) for x in source.lines if x.prefix.stamp is not None]
     numbers = [n for n, _ in stamps]
-    for event in _events(source):
+    for event in source.all_events():
         stamp = event.prefix.stamp or _stated(event)
         time = _seconds(clocks, stamp) if stamp else None
         if time is None:
@@ -166,7 +158,7 @@ def _shared_moments(sources: Sequence[SourceEvents]) -> dict[tuple[object, ...],
     """Moments that several hosts print: the first time each host does."""
     shared: dict[tuple[object, ...], dict[str, float]] = defaultdict(dict)
     for source in sources:
-        for event in _events(source):
+        for event in source.all_events():
             key = _moment(event)
             if key is None or event.time is None or event.host is None or event.prefix.stamp is None:
                 continue  # a time taken from a line above is none of this moment
@@ -186,7 +178,7 @@ def _moment(event: Event) -> tuple[object, ...] | None:
 
 def _apply(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
-        for event in _events(source):
+        for event in source.all_events():
             offset = clocks.offset_s.get(event.host or "", 0.0)
             if offset and event.time is not None:
                 event.time -= offset

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -62,6 +63,14 @@ class SourceEvents:
     capped: dict[tuple[str, str], int]  # (rule, speaker) -> at least so many hits
     tail: list[Line]
     head: list[Line]
+
+    def all_events(self) -> Iterator[Event]:
+        """Yield the events, and each speaker's first and last sign of life."""
+        yield from self.events
+        for first, last in self.progress.values():
+            yield first
+            if last is not first:
+                yield last
 
 
 def settle(events: list[Event]) -> list[Event]:

@@ -9,7 +9,7 @@ PROJECTS = ["sft-7b", "lm-pretrain", "vlm", "speech-enc", "moe16", "llama-ft", "
             "code-gen", "clip-l14", "asr-large", "reward", "weather", "t5-xxl"]
 HOST_FORMS = ["gpu-{a:03d}", "node{a:04d}", "dgx-{a}", "h100-r{b}-n{a:02d}", "ip-10-{c}-{d}-{e}", "nid{a:06d}",
               "cn-{b}{a:02d}", "a100-{b}-{a}", "compute-{a}", "g{a:04d}", "sv{b}gpu{a:02d}"]
-ROOTS = ["/home/{u}/{p}", "/fsx/{u}/{p}", "/workspace/{p}", "/mnt/nfs/{u}/code/{p}", "/lustre/{u}/{p}", "/app", "/root/{p}"]
+ROOTS = ["/home/{u}/{p}", "/fsx/{u}/{p}", "/workspace/{p}", "/mnt/nfs/{u}/code/{p}", "/lustre/{u}/{p}", "/app", "/data/{u}/{p}"]
 SITES = ["/opt/conda/lib/python3.{m}/site-packages", "/home/{u}/miniconda3/envs/pt/lib/python3.{m}/site-packages",
          "/usr/local/lib/python3.{m}/dist-packages", "/opt/venv/lib/python3.{m}/site-packages",
          "/fsx/envs/{p}/lib/python3.{m}/site-packages"]

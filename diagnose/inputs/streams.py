@@ -78,33 +78,24 @@ class _Native:
 
     def feed(self, data: bytes, limit: int) -> bytes:
         try:
-            return cast(bytes, self._decoder.decompress(data, limit))
+            return self._decompress(data, limit)
         except Exception as error:  # OSError, ValueError, EOFError, LZMAError, ZstdError: no common ancestor
             raise _Damaged(b"", str(error)) from error
 
+    def _decompress(self, data: bytes, limit: int) -> bytes:
+        return cast(bytes, self._decoder.decompress(data, limit))
 
-class _Zstandard:
+
+class _Zstandard(_Native):
     """The `zstandard` package; its decoder takes no output limit, so it is fed little at a time."""
 
-    needs_input = True
-
-    def __init__(self, decoder: Any) -> None:
-        self._decoder = decoder
-
     @property
-    def eof(self) -> bool:
-        return bool(self._decoder.eof)
+    def needs_input(self) -> bool:
+        return True
 
-    @property
-    def unused(self) -> bytes:
-        return cast(bytes, self._decoder.unused_data)
-
-    def feed(self, data: bytes, limit: int) -> bytes:
+    def _decompress(self, data: bytes, limit: int) -> bytes:
         del limit
-        try:
-            return cast(bytes, self._decoder.decompress(data)) if data else b""
-        except Exception as error:  # zstandard.ZstdError, imported only inside `_decoder_for`
-            raise _Damaged(b"", str(error)) from error
+        return cast(bytes, self._decoder.decompress(data)) if data else b""
 
 
 class _Damaged(Exception):

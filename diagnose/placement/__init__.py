@@ -13,7 +13,7 @@ from ..events import SourceEvents
 from ..identity import identities_from_paths
 from .files import learn_hosts, learn_sources
 from .maps import learn_maps
-from .places import Places, every_event
+from .places import Places
 from .ranks import place_event, place_kills
 from .world import learn_world
 
@@ -30,7 +30,7 @@ def place(sources: Sequence[SourceEvents], world_size: int | None = None, rank_f
     learn_sources(places, sources)
     learn_maps(places, sources)
     for source in sources:
-        for event in every_event(source):
+        for event in source.all_events():
             place_event(places, event)
     place_kills(places, sources)
     return places

@@ -9,7 +9,7 @@ from ..events import SourceEvents
 from ..identity import PathIdentity
 from ..lazy_pattern import lazy
 from ..prefixes import Prefix
-from .places import Places, every_event, own_rank
+from .places import Places, own_rank
 
 NUMBER = lazy(r"\d+")
 
@@ -56,7 +56,7 @@ def learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
         path = places.by_source[source.name]
         prefixes = [line.prefix for line in source.lines]
-        ranks = Counter(r for e in every_event(source) if (r := own_rank(e, places.world_size)) is not None)
+        ranks = Counter(r for e in source.all_events() if (r := own_rank(e, places.world_size)) is not None)
         ranks.update(p.rank for p in prefixes if p.rank is not None)
         if path.rank is not None:
             places.source_rank.setdefault(source.name, path.rank)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from ..events import Event, SourceEvents
+from ..events import Event
 from ..identity import PathIdentity
 
 HERE = ("localhost", "127.0.0.1")  # every host calls itself so
@@ -37,14 +36,6 @@ class Places:
     local_world: int | None = None
     is_one_node: bool = False
     has_actors: bool = False  # Ray gives each actor GPUs of its own, which count from 0 in every one
-
-
-def every_event(source: SourceEvents) -> Iterable[Event]:
-    yield from source.events
-    for first, last in source.progress.values():
-        yield first
-        if last is not first:
-            yield last
 
 
 def own_rank(event: Event, world_size: int | None) -> int | None:

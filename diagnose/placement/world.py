@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..events import SourceEvents
 from ..lazy_pattern import lazy
 from ..prefixes import Prefix
-from .places import MAX_RANK, Places, as_text, every_event, is_default_group, own_rank
+from .places import MAX_RANK, Places, as_text, is_default_group, own_rank
 
 
 def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | None) -> None:
@@ -19,7 +19,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
         path = places.by_source[source.name]
         if path.local_rank is not None:
             local[places.source_host.get(source.name, "")].add(path.local_rank)
-        for event in every_event(source):
+        for event in source.all_events():
             size = event.fields.get("world_size")
             if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
                 stated[size] += 1
