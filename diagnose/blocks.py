@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -23,6 +24,7 @@ from .sources import Source
 
 BLOCK_BYTES = 1 << 20  # 256 KiB to 1 MiB are equally fast; fewer blocks cost less Python
 MAX_LINE_BYTES = 1 << 20  # of one piece; BLOCK_BYTES may not be larger, or a long line could hide within a block
+PEEK_BYTES = 64 << 10  # of a block's end: where its last line end most likely is
 OVERLAP_BYTES = 8 << 10  # a pattern is verified on at most 8 KiB
 
 IsDressed = Callable[[bytes], bool]
@@ -98,9 +100,42 @@ def cut_blocks(
 ) -> Iterator[Block]:
     """Cuts a stream, at `offset`, into blocks; stops after the line that begins before `end`."""
     block_bytes = min(block_bytes, MAX_LINE_BYTES)
+    while isinstance(stream, io.FileIO) and (end is None or end - offset > block_bytes):
+        whole = _whole_lines(stream, block_bytes)
+        if whole is None:
+            break
+        if whole:
+            yield Block(whole, offset)
+            offset += len(whole)
+        if not whole.endswith(b"\n"):
+            return
+    yield from _cut_buffered(stream, block_bytes, damage if damage is not None else [], offset, end)
+
+
+def _whole_lines(file: io.FileIO, block_bytes: int) -> bytes | None:
+    """Reads up to the last line end of so many bytes at once, which spares a copy; None where that is not simple."""
+    try:
+        start = file.tell()
+        tail = os.pread(file.fileno(), PEEK_BYTES, start + block_bytes - PEEK_BYTES) if block_bytes > PEEK_BYTES else b"?"
+        newline = tail.rfind(b"\n")
+        if tail and newline < 0:
+            return None
+        data = file.read(block_bytes - PEEK_BYTES + newline + 1 if tail else block_bytes) or b""
+        if data.endswith(b"\n") or (not tail and not file.read(1)):
+            return data
+        file.seek(start)
+    except (OSError, AttributeError):  # a pipe, no `pread` on this system, or the disk fails: who reads on will say so
+        pass
+    return None
+
+
+def _cut_buffered(
+    stream: Stream, block_bytes: int, damage: list[str], offset: int, end: int | None
+) -> Iterator[Block]:
+    """Cuts what cannot be read by whole lines: long lines, streams, the end of a range."""
     buffer = bytearray(block_bytes + MAX_LINE_BYTES)
     view = memoryview(buffer)
-    readinto = _reader(stream, damage if damage is not None else [])
+    readinto = _reader(stream, damage)
     held = 0  # bytes at the front of the buffer that wait for their line end
     overlap = 0  # so many of them were yielded before
     while True:

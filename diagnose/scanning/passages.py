@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..prefixes import Line, read_lines
+from .line_ends import line_end_counter
 from .walks import MAX_TEXT
 from .windows import decode
 
@@ -155,14 +156,15 @@ class TextBlock:
         places, numbers = self._places, self._numbers
         if at < places[-1]:
             index = bisect_right(places, at) - 1
-            return numbers[index] + self.data.count(b"\n", places[index], at)
+            return numbers[index] + line_end_counter()(self.data, places[index], at)
         place, number = places[-1], numbers[-1]
+        count = line_end_counter()
         while at - place > MARK_BYTES:
-            number += self.data.count(b"\n", place, place + MARK_BYTES)
+            number += count(self.data, place, place + MARK_BYTES)
             place += MARK_BYTES
             places.append(place)
             numbers.append(number)
-        number += self.data.count(b"\n", place, at)
+        number += count(self.data, place, at)
         if at - place > NEAR_BYTES:
             places.append(at)
             numbers.append(number)

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from ..catalogue import Catalogue
 from ..inputs.normalise import DRESS_LITERALS
-from ..matcher import Literal, Matcher, automaton
+from ..matcher import WORTH_CACHING, Literal, Matcher, automaton
 from ..rule import Form, Rule
 from .progress_lines import ProgressLines
 from .shapes import digit_marks
@@ -74,7 +74,8 @@ class ScanRules:
     def _find(self) -> Callable[[bytes], list[tuple[int, int]]]:
         dress = [Literal(x, False, True) for x in DRESS_LITERALS if x != NUL]
         find_all = automaton([*self.main.literals, *dress], is_lasting=True)
-        return Sieve(find_all, self.main.literals, dress).find
+        is_lasting = self.main_count >= WORTH_CACHING
+        return Sieve(find_all, self.main.literals, dress, is_lasting=is_lasting).find
 
     def find(self, data: bytes) -> list[tuple[int, int]]:
         """Yield (end, literal) of the rules' literals."""

@@ -1,37 +1,49 @@
 """Finds thousands of literals by some hundred fragments of them, which takes half the time.
 
 A line that holds no fragment holds no literal; one that does is looked at for literals, so what is found is the same.
-Which fragments are rare is learnt from what was read: none is taken that stood in it. Where lines with fragments turn
-out common all the same, or the log is short, the literals are looked for themselves.
+Which fragments are rare is learnt from what was read: none is taken that stood in it. What was learnt is kept in the
+user's cache, since the next log is of the same kind. Where lines with fragments turn out common all the same, it is
+learnt anew, once; then, or where the log is short, the literals are looked for themselves.
 """
 
 from __future__ import annotations
 
+import hashlib
 import heapq
+import json
 from collections.abc import Sequence
 
 from ..matcher import Find, Literal, automaton
+from ..own_cache import can_tell_owner, read_own, write_own
 
 LEARN_BYTES = 64 << 20  # so much is read before fragments are chosen: choosing costs as much as reading that saves
+RECALL_BYTES = 16 << 20  # so much before those of an earlier run are taken, which is cheap
 SAMPLE_BYTES = 1 << 10  # of each block, to know what healthy lines hold
-FRAGMENT_BYTES = 8  # shorter ones are slower to look for, longer ones stand in fewer literals
+FRAGMENT_BYTES = 7  # shorter ones stand in more lines, longer ones in fewer literals
 MAX_LINES = 64  # with fragments in one block, before looking at each costs more than it saves
-MAX_COARSE = 16  # such blocks more than others, before the sieve is given up
+MAX_COARSE = 16  # such blocks more than others, before the fragments are given up
 
 _Found = list[tuple[int, int]]
 
 
 class Sieve:
-    """Yields what `find_all` does: (end, number) of all `literals`, and of the `others` that follow them in number."""
+    """Yields what `find_all` does: (end, number) of all `literals`, and of the `others` that follow them in number.
 
-    def __init__(self, find_all: Find, literals: Sequence[Literal], others: Sequence[Literal]) -> None:
+    `is_lasting`: the next run will look for the same; what was learnt is kept for it.
+    """
+
+    def __init__(
+        self, find_all: Find, literals: Sequence[Literal], others: Sequence[Literal], *, is_lasting: bool = False
+    ) -> None:
         self._find_all = find_all
         self._literals = literals
         self._others = others
+        self._memory = _Memory(literals) if is_lasting and can_tell_owner() else None
         self._fragments = 0
         self._narrow: Find | None = None
         self._sample: list[bytes] = []
-        self._left = LEARN_BYTES
+        self._read = 0  # bytes since learning began
+        self._may_recall, self._may_learn = self._memory is not None, True
         self._coarse = 0
         self._dense = 0  # blocks full of literals more than others: there no fragment would be rare
 
@@ -39,7 +51,8 @@ class Sieve:
         """Yield (end, number) pairs; those of literals in order of their ends."""
         if self._narrow is None:
             found = self._find_all(data)
-            self._learn(data, len(found))
+            if self._may_learn:
+                self._learn(data, len(found))
             return found
         found = self._narrow(data)
         lines = self._lines(data, found)
@@ -52,19 +65,28 @@ class Sieve:
         return [*self._in_lines(data, lines), *self._rest(found)]
 
     def _learn(self, data: bytes, hits: int) -> None:
-        if self._left <= 0:
-            return
-        self._left -= len(data)
+        self._read += len(data)
         self._dense += 1 if hits > MAX_LINES else -1
         middle = len(data) // 2
         self._sample.append(data[middle : middle + SAMPLE_BYTES])
-        if self._left > 0:
-            return
-        if self._dense < 0:
-            fragments = choose_fragments(self._literals, self._sample)
-            self._fragments = len(fragments)
-            self._narrow = automaton([*fragments, *self._others])
+        if self._may_recall and self._read >= RECALL_BYTES:
+            self._may_recall = False
+            fragments = self._memory.recall() if self._memory is not None and self._dense < 0 else None
+            if fragments is not None:
+                self._narrow_to(fragments)
+        elif self._read >= LEARN_BYTES:
+            self._may_learn = False
+            if self._dense < 0:
+                fragments = choose_fragments(self._literals, self._sample)
+                if self._memory is not None:
+                    self._memory.keep(fragments)
+                self._narrow_to(fragments)
+
+    def _narrow_to(self, fragments: Sequence[Literal]) -> None:
+        self._fragments = len(fragments)
+        self._narrow = automaton([*fragments, *self._others], is_lasting=self._memory is not None)
         self._sample.clear()
+        self._read = self._coarse = self._dense = 0
 
     def _lines(self, data: bytes, found: _Found) -> list[tuple[int, int]] | None:
         """The lines that hold fragments; None where these are many."""
@@ -87,6 +109,26 @@ class Sieve:
     def _rest(self, found: _Found) -> _Found:
         shift = len(self._literals) - self._fragments
         return [(end, n + shift) for end, n in found if n >= self._fragments]
+
+
+class _Memory:
+    """The fragments that the latest run learnt for these literals, in the user's cache."""
+
+    def __init__(self, literals: Sequence[Literal]) -> None:
+        content = repr((FRAGMENT_BYTES, [tuple(x) for x in literals]))
+        self._name = f"fragments-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
+
+    def recall(self) -> list[Literal] | None:
+        stored = read_own(self._name)
+        try:
+            rows = json.loads(stored) if stored else None
+            return [Literal(text.encode("latin-1"), bool(folded)) for text, folded in rows] if rows else None
+        except (ValueError, TypeError, AttributeError):
+            return None
+
+    def keep(self, fragments: Sequence[Literal]) -> None:
+        rows = [(x.text.decode("latin-1"), x.folded) for x in fragments]
+        write_own(self._name, json.dumps(rows).encode())
 
 
 def choose_fragments(literals: Sequence[Literal], sample: Sequence[bytes]) -> list[Literal]:
