@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import sys
 from collections.abc import Sequence
 from functools import cache
 
@@ -30,6 +31,8 @@ from diagnose.scan import (
     seal,
     source_to_json,
 )
+from diagnose.scanning import passages
+from diagnose.scanning.line_ends import counter
 from diagnose.scanning.scanner import Scanner, ScanRules
 from diagnose.scanning.windows import is_frame
 
@@ -267,3 +270,19 @@ def test_a_hit_twice_in_the_overlap_of_pieces_counts_once() -> None:
 def test_source_code_below_a_frame_is_no_message() -> None:
     data = b'  File "a.py", line 3, in f\n    log("CUDA out of memory. Tried to allocate")\n'
     assert [h.rule for h in seal(part(data)).hits() if h.rule == "a.oom/line"] == []
+
+
+@pytest.mark.parametrize("is_installed", [True, False])
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from([b"\n", b"a\n", b"x" * 70, b"\r", b"\xff\n" * 9]), max_size=40), st.data())
+def test_a_line_s_number_does_not_depend_on_the_library_that_counts(is_installed, parts, data):
+    with pytest.MonkeyPatch.context() as patch:
+        if not is_installed:
+            patch.setitem(sys.modules, "stringzilla", None)
+        patch.setattr(passages, "counter", counter.__wrapped__)
+        patch.setattr(passages, "MARK_BYTES", 64)
+        patch.setattr(passages, "NEAR_BYTES", 8)
+        text = b"".join(parts)
+        block = passages.TextBlock(text, 10, None, continues=False, overlap=0)
+        for at in data.draw(st.lists(st.integers(0, len(text)), max_size=8)):
+            assert block.number(at) == 11 + text.count(b"\n", 0, at)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -57,6 +58,57 @@ def test_a_flood_of_fragments_gives_the_sieve_up_and_loses_nothing() -> None:
     flood = b"Connection reset by peer\n" * (sieve.MAX_LINES + 1)
     found, wanted = both([b"learn from this\n", *[flood] * (sieve.MAX_COARSE + 2), b"Killed process 7\n"])
     assert found == wanted
+
+
+LESSON = b"learn from this\n" * 4
+
+
+def a_lasting_sieve() -> Sieve:
+    return Sieve(WANTED, LITERALS, OTHERS, is_lasting=True)
+
+
+@pytest.mark.usefixtures("soon")
+def test_what_one_run_learnt_the_next_one_takes_sooner(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    a_lasting_sieve().find(LESSON)
+    monkeypatch.setattr(sieve, "LEARN_BYTES", 1 << 30)
+    monkeypatch.setattr(sieve, "RECALL_BYTES", 10)
+    monkeypatch.setattr(sieve, "choose_fragments", pytest.fail)
+    later = a_lasting_sieve()
+    later.find(LESSON)
+    assert later._narrow is not None
+    assert sorted(later.find(b"Killed process 7, reset by peer\n")) == sorted(WANTED(b"Killed process 7, reset by peer\n"))
+
+
+@pytest.mark.usefixtures("soon")
+def test_fragments_of_an_earlier_run_that_are_common_now_are_learnt_anew(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    a_lasting_sieve().find(LESSON)
+    monkeypatch.setattr(sieve, "RECALL_BYTES", 10)
+    monkeypatch.setattr(sieve, "LEARN_BYTES", 100)
+    later = a_lasting_sieve()
+    later.find(LESSON)
+    flood = b"Connection reset by a friend\n" * (sieve.MAX_LINES + 1)
+    for _ in range(sieve.MAX_COARSE + 2):
+        later.find(flood)
+    for block in [flood, b"all is well\n" * 10, b"abort\nok Killed process 7\n"]:
+        assert sorted(later.find(block)) == sorted(WANTED(block))
+    assert later._narrow is not None and not later._narrow(flood)
+
+
+@pytest.mark.usefixtures("soon")
+@pytest.mark.parametrize("stored", [b"", b"[[1, 2]]", b"{", b"[7]", b"\xff"])
+def test_damaged_memory_is_no_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stored: bytes) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    a_lasting_sieve().find(LESSON)
+    for path in (tmp_path / "diagnose").glob("fragments-*"):
+        path.write_bytes(stored)
+    monkeypatch.setattr(sieve, "RECALL_BYTES", 10)
+    later = a_lasting_sieve()
+    later.find(LESSON)
+    assert sorted(later.find(b"Killed process 7\n")) == sorted(WANTED(b"Killed process 7\n"))
 
 
 @pytest.mark.usefixtures("soon")

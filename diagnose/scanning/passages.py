@@ -10,11 +10,11 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..prefixes import Line, read_lines
-from .line_ends import line_end_counter
+from .line_ends import LINE_END, counter
 from .walks import MAX_TEXT
 from .windows import decode
 
-MARK_BYTES = 16 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
+MARK_BYTES = 32 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
 NEAR_BYTES = 2 << 10  # … or counted anew
 FRAME_MARK = b'File "'  # on a traceback's frames: what follows one may be quoted code
 LEAD_BYTES = 2 << 10  # of a passage within a long line: so much before the literal …
@@ -119,6 +119,7 @@ class TextBlock:
         self.long: LongLine | None = None  # the latest long line that a passage was taken from
         self._before: list[tuple[int, bytes]] = []  # the last lines of a previous block that is gone
         self._has_returns: bool | None = None
+        self._has_frames: bool | None = None
         self._lines = -1
         self._places, self._numbers = [0], [base + 1]  # offsets up to which line ends were counted, and what came out
         self._line = (0, -1)  # the line that was looked at last
@@ -156,15 +157,15 @@ class TextBlock:
         places, numbers = self._places, self._numbers
         if at < places[-1]:
             index = bisect_right(places, at) - 1
-            return numbers[index] + line_end_counter()(self.data, places[index], at)
+            return numbers[index] + counter()(self.data, LINE_END, places[index], at)
         place, number = places[-1], numbers[-1]
-        count = line_end_counter()
+        count = counter()
         while at - place > MARK_BYTES:
-            number += count(self.data, place, place + MARK_BYTES)
+            number += count(self.data, LINE_END, place, place + MARK_BYTES)
             place += MARK_BYTES
             places.append(place)
             numbers.append(number)
-        number += count(self.data, place, at)
+        number += count(self.data, LINE_END, place, at)
         if at - place > NEAR_BYTES:
             places.append(at)
             numbers.append(number)
@@ -258,9 +259,11 @@ class TextBlock:
 
     def may_follow_frame(self, at: int) -> bool:
         """Tell whether the line before the one that begins at offset `at` may be a traceback's frame; cheap."""
+        if self._has_frames is None:
+            self._has_frames = FRAME_MARK in self.data
         if at == 0:
             return True  # the line before lies in another block
-        return self.data.find(FRAME_MARK, self.data.rfind(b"\n", 0, at - 1) + 1, at) >= 0
+        return self._has_frames and self.data.find(FRAME_MARK, self.data.rfind(b"\n", 0, at - 1) + 1, at) >= 0
 
     def lines_before(self, at: int, count: int, number: int) -> list[tuple[int, bytes]]:
         """Yield up to `count` lines (cut to MAX_TEXT) before line `number` at offset `at`, with their numbers."""

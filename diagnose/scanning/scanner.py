@@ -100,7 +100,7 @@ class Scanner:
         """Look at the passages with literals."""
         hits = [x for x in found if x[0] > block.overlap] if block.overlap else found
         hits.append((MAX_OFFSET, 0))
-        plain_line = block.plain_line
+        plain_line, fate_of = block.plain_line, self._shapes.fate_of
         index, count = 0, len(hits) - 1
         while index < count:
             end, literal = hits[index]
@@ -113,25 +113,14 @@ class Scanner:
                 if hit[1] not in literals:
                     literals += (hit[1],)
                 index += 1
-            meaning = self._shapes.meaning(literals)
-            if line:
-                self._look_at_line(block, line[0], stop, meaning)
-            elif passage:
-                self._look(passage, meaning, None)
-
-    def _look_at_line(self, block: TextBlock, start: int, stop: int, meaning: Meaning) -> None:
-        """Look at a plain line, unless one of its kind was looked at before and the outcome is known."""
-        line = block.data[start:stop]
-        kind = meaning.kind(line)
-        fate = meaning.fates.get(kind) if kind is not None else None
-        if fate is not None:
-            if not fate.places:
-                return  # nothing matches such a line
-            places = fate.places.get(fate.speaker(line))
-            if places is not None:
-                self._let_wait(block, start, stop, places, None)
-                return
-        self._look(Passage(block, start, stop, None), meaning, kind)
+            if passage:
+                self._look(passage, self._shapes.meaning(literals), None)
+            elif line:
+                meaning, kind, places = fate_of(literals, block.data[line[0] : stop])
+                if places is None:
+                    self._look(Passage(block, line[0], stop, None), meaning, kind)
+                elif places:
+                    self._let_wait(block, line[0], stop, places, None)
 
     def _look(self, passage: Passage, meaning: Meaning, kind: Kind | None) -> None:
         """Verify what the literals in one passage may mean, or let it wait where the rule has hit often."""
@@ -177,10 +166,9 @@ class Scanner:
 
     def _let_wait(self, block: TextBlock, start: int, stop: int, places: Places, held: Passage | None) -> None:
         is_quoted = bool(places) and (held is not None or block.may_follow_frame(start))
-        waiting = self._waiting
         for slot, forms, is_sure in places:
             slot.wait((block, start, stop, forms, is_sure and not is_quoted, held))
-            waiting[slot] = None
+            self._waiting[slot] = None
 
     def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: Slot | None, hit: Hit) -> None:
         if self._is_edge(passage, rule):

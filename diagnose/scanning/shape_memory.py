@@ -17,6 +17,8 @@ MAX_REMEMBERED = 15_000
 Kind = bytes | tuple[bytes, tuple[int, ...]]  # shape, and where the digits stand that patterns ask for, if any do
 Places = list[tuple[Slot, tuple[int, ...], bool]]  # where a line waits: slot, forms, whether it is sure to match
 
+NOWHERE: Places = []
+
 
 class Fate:
     """What becomes of lines of one kind with the same literals."""
@@ -46,13 +48,6 @@ class Meaning:
         self.marks = group.marks
         self.fates: dict[Kind, Fate] = {}
 
-    def kind(self, line: bytes) -> Kind | None:
-        """Yield the kind of a line; None for one that is too long."""
-        if len(line) > MAX_SHAPE_BYTES:
-            return None
-        shape = line.translate(DIGITS)
-        return (shape, places_of(self.marks, line)) if self.marks else shape
-
 
 class ShapeMemory:
     """Bounded: once it holds too much it forgets all."""
@@ -70,6 +65,21 @@ class ShapeMemory:
             self._make_room()
             found = self._meanings[literals] = Meaning(self._rules.rules_of(literals))
         return found
+
+    def fate_of(self, literals: tuple[int, ...], line: bytes) -> tuple[Meaning, Kind | None, Places | None]:
+        """Yield what the literals of a line may mean, its kind (None: it is too long), and where it waits.
+
+        Nowhere, if nothing matches such a line; None, if it must be looked at. Called for each line with a literal.
+        """
+        meaning = self._meanings.get(literals) or self.meaning(literals)
+        if len(line) > MAX_SHAPE_BYTES:
+            return meaning, None, None
+        shape = line.translate(DIGITS)
+        kind: Kind = (shape, places_of(meaning.marks, line)) if meaning.marks else shape
+        fate = meaning.fates.get(kind)
+        if fate is None:
+            return meaning, kind, None
+        return meaning, kind, fate.places.get(fate.speaker(line)) if fate.places else NOWHERE
 
     def learn(self, rule: RuleForms, kind: Kind | None, *, is_match: bool) -> bool:
         """Remember whether lines of a kind match; tell whether that could be done."""

@@ -14,6 +14,8 @@ from ..scan import Hit, Tally, cap, tally_of
 from .passages import Passage, TextBlock
 from .scan_rules import RuleForms
 
+SPARE = 24  # sure ones more than are kept, before what they make worthless is dropped
+
 Verify = Callable[[Passage, RuleForms, tuple[int, ...]], "tuple[Hit | None, bool]"]
 Surround = Callable[[Passage, Hit, str], None]
 
@@ -47,7 +49,7 @@ class Slot:
         self.waiting.append(waiting)
         if waiting[4]:
             self.sure += 1
-            if self.sure >= 2 * self.most:
+            if self.sure >= self.most + SPARE:
                 self._keep_sure()
 
     def _keep_sure(self) -> None:
