@@ -41,7 +41,7 @@ def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Cloc
         if path.attempt is None or path.kind not in NUMBERED:
             continue
         times = [e.time for e in source.events if e.time is not None]
-        stamps = [line.prefix.stamp for line in source.head if line.prefix.stamp]
+        stamps = [line.prefix.stamp for line in source.head() if line.prefix.stamp]
         times += [t for stamp in stamps if (t := clocks.seconds(stamp)) is not None]
         for host in {places.source_host.get(source.name), None} if times else ():
             _begin(begins, host, path.attempt, min(times))

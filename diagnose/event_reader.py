@@ -6,11 +6,14 @@ rule matches is taken as evidence of nothing else. Who and when in the whole job
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
-from .events import Event, SourceEvents, settle
+from .events import Event, SourceEvents, Speaker, kept_lines, settle
 from .lazy_pattern import lazy
 from .matcher import Candidate, Matcher, PatternTimeout, read_fields
 from .prefixes import Line, read_lines, speaker_key
@@ -23,6 +26,7 @@ from .traces.quoted import quoted_tracebacks
 
 if TYPE_CHECKING:
     from .stacks import StackDump
+    from .timestamps import Stamp
 
 MAX_BLOCK_LINES = 80
 BARE_LINES = 14  # of a message without a traceback above it
@@ -45,8 +49,8 @@ class EventReader:
 
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
-        scan = scan.unpacked()
-        lines = [line for number, text in scan.kept().items() for line in read_lines(number, text)]
+        stored, scan = scan, scan.unpacked()
+        lines = kept_lines(scan)
         tracebacks = find_tracebacks(lines)
         stacks = _stacks(scan, lines)
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
@@ -56,20 +60,41 @@ class EventReader:
         events = settle([e for e in events if e.traceback is None or _is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
             event.order = order
-        tail_numbers = {n for n, _ in scan.windows.last}
-        head_numbers = {n for n, _ in scan.windows.first}
-        return SourceEvents(
+        stamps = [(x.number, x.prefix.stamp) for x in lines if x.prefix.stamp is not None]
+        source = SourceEvents(
             scan.name,
             scan.kind,
             events,
-            lines,
+            _speakers(lines),
+            _years(stamps),
+            any("across cluster" in x.raw for x in lines),
             [tb for tb in tracebacks if tb.line not in quoted],
             stacks,
             {s: (reading.progress(a), reading.progress(b)) for s, (a, b) in scan.progress.items() if reading.knows(a)},
             {key: t.count for key, t in scan.tallies.items() if t.at_least},
-            [x for x in lines if x.number in tail_numbers],
-            [x for x in lines if x.number in head_numbers],
+            stored,
         )
+        _note_stamps(source, stamps)
+        return source
+
+
+def _speakers(lines: Sequence[Line]) -> tuple[Speaker, ...]:
+    prefixes = (line.prefix for line in lines)
+    found = ((p.rank, p.local_rank, p.task, p.host, p.pod, p.pid, p.actor) for p in prefixes)
+    return tuple(map(Speaker._make, dict.fromkeys(found)))
+
+
+def _years(stamps: Sequence[tuple[int, Stamp]]) -> tuple[tuple[int, int], ...]:
+    dated = (stamp for _, stamp in stamps if stamp.has_year)
+    years = Counter(datetime.fromtimestamp(stamp.seconds, timezone.utc).year for stamp in dated)
+    return tuple(years.items())
+
+
+def _note_stamps(source: SourceEvents, stamps: Sequence[tuple[int, Stamp]]) -> None:
+    """Give each event the stamp of the nearest line above that has one; above all of them, of the first."""
+    numbers = [number for number, _ in stamps]
+    for event in source.all_events() if stamps else ():
+        event.near = stamps[max(bisect_right(numbers, event.line or 0) - 1, 0)][1]
 
 
 def _is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:

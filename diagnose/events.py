@@ -1,17 +1,22 @@
-"""What one source says: its `Event`s, with the lines, tracebacks and stacks that stand around them."""
+"""What one source says: its `Event`s, with the tracebacks and stacks that stand around them, and who speaks in it.
+
+Its lines are kept packed; they are read again where a question asks for them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .prefixes import Line, Prefix
+from .prefixes import Line, Prefix, read_lines
 from .rule import Role, Rule
+from .scan import SourceScan
 from .tracebacks import Traceback
 
 if TYPE_CHECKING:
     from .stacks import StackDump
+    from .timestamps import Stamp
 
 
 @dataclass(slots=True)
@@ -30,6 +35,7 @@ class Event:
     prefix: Prefix
     speaker: str
     traceback: Traceback | None = None
+    near: Stamp | None = None  # of the nearest line that prints one: of those above it or, where there is none, below
     order: int = 0  # position in the source: the order where no clock tells
     rank: int | None = None
     rank_from: str = ""
@@ -49,6 +55,18 @@ class Event:
         return self.prefix.stamp is not None or self.fields.get("time") is not None
 
 
+class Speaker(NamedTuple):
+    """Who speaks, as the prefix of a line tells."""
+
+    rank: int | None
+    local_rank: int | None
+    task: int | None
+    host: str | None
+    pod: str | None
+    pid: int | None
+    actor: str | None
+
+
 @dataclass(slots=True)
 class SourceEvents:
     """What one source says."""
@@ -56,13 +74,14 @@ class SourceEvents:
     name: str
     kind: str
     events: list[Event]
-    lines: list[Line]  # the kept lines, in order
+    speakers: tuple[Speaker, ...]  # of the kept lines, each once, in order
+    years: tuple[tuple[int, int], ...]  # that the stamps of these lines print, and how often
+    is_folded: bool  # Ray wrote one line for several workers that said the same
     tracebacks: list[Traceback]
     stacks: list[StackDump]
     progress: dict[str, tuple[Event, Event]]
     capped: dict[tuple[str, str], int]  # (rule, speaker) -> at least so many hits
-    tail: list[Line]
-    head: list[Line]
+    scan: SourceScan
 
     def all_events(self) -> Iterator[Event]:
         """Yield the events, and each speaker's first and last sign of life."""
@@ -71,6 +90,26 @@ class SourceEvents:
             yield first
             if last is not first:
                 yield last
+
+    def lines(self) -> list[Line]:
+        """Yield the kept lines in order, read anew."""
+        return kept_lines(self.scan)
+
+    def head(self) -> list[Line]:
+        """Yield the first lines of the source, read anew."""
+        scan = self.scan.unpacked()
+        return kept_lines(scan, {n for n, _ in scan.windows.first})
+
+    def tail(self) -> list[Line]:
+        """Yield the last lines of the source, read anew."""
+        scan = self.scan.unpacked()
+        return kept_lines(scan, {n for n, _ in scan.windows.last})
+
+
+def kept_lines(scan: SourceScan, numbers: Container[int] | None = None) -> list[Line]:
+    """Yield the kept lines of a source in order: all of them, or those of these numbers."""
+    texts = scan.kept().items()
+    return [line for n, text in texts if numbers is None or n in numbers for line in read_lines(n, text)]
 
 
 def settle(events: list[Event]) -> list[Event]:

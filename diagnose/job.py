@@ -160,7 +160,7 @@ def _moment(event: Event) -> tuple[bool, float, str, int, int]:
 
 
 def _fill_ranks(job: Job) -> None:
-    speaking = {x.prefix.rank for s in job.sources for x in s.lines if x.prefix.rank is not None}
+    speaking = {p.rank for s in job.sources for p in s.speakers if p.rank is not None}
     speaking |= set(job.places.source_rank.values())
     known = {*job.places.host_of, *job.places.local_of, *job.places.pid_of, *job.places.source_rank.values()}
     known |= speaking

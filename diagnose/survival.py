@@ -125,4 +125,4 @@ def _is_late_print(source: SourceEvents, sign: Event, event: Event) -> bool:
     if "%|" not in sign.raw:
         known = sign.prefix.stamp is not None and sign.time is not None and event.time is not None
         return not known or (sign.time or 0.0) <= (event.time or 0.0) + BUFFERED_S
-    return sum(x.number == sign.line and "%|" in x.raw for x in source.lines) < REDRAW_UPDATES
+    return sum(x.number == sign.line and "%|" in x.raw for x in source.lines()) < REDRAW_UPDATES

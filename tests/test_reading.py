@@ -16,6 +16,7 @@ from diagnose.deadline import Deadline
 from diagnose.rule import Form, Rule
 from diagnose.scan import Scan, scan_to_json
 from diagnose.scanning import parts, reading
+from diagnose.scanning.packing import Packed
 from diagnose.scanning.reading import read_all
 from diagnose.scanning.scanner import ScanRules
 from diagnose.sources import Input, Text
@@ -212,6 +213,6 @@ def test_scans_of_many_files_say_the_same_packed(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(reading, "MANY_SOURCES", 3)
     packed = read(tmp_path)
 
-    assert {type(s.held) for s in packed.sources.values()} == {bytes}
+    assert {type(s.held) for s in packed.sources.values()} == {Packed}
     assert {name: s.unpacked() for name, s in packed.sources.items()} == plain.sources
     assert scan_to_json(packed) == scan_to_json(plain)

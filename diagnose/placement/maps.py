@@ -15,8 +15,7 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
         for event in source.events:
             _learn_event(places, event)
-        for line in source.lines:
-            p = line.prefix
+        for p in source.speakers:
             if p.host:
                 places.hosts_seen.add(p.host)
             if p.task is not None and p.rank is not None:
@@ -33,7 +32,7 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
             host = places.source_host.get(source.name)
             remember(places, rank, host, path.local_rank, path.pid)
     tasks = {p.task for p in places.by_source.values() if p.task is not None}
-    tasks |= {x.prefix.task for s in sources for x in s.lines if x.prefix.task is not None}
+    tasks |= {p.task for s in sources for p in s.speakers if p.task is not None}
     too_few = bool(tasks) and places.world_size is not None and places.world_from != "highest rank seen" and (
         len(tasks) * 2 <= places.world_size and max(tasks) * 2 < places.world_size
     )  # fmt: skip
