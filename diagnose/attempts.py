@@ -94,7 +94,7 @@ def numbered_sources(job: Job) -> set[str]:
 
 def is_numbered(numbered: set[str], event: Event) -> bool:
     """Whether the number of its attempt is known."""
-    return event.source in numbered or (event.prefix.stamp is not None and event.time is not None)
+    return event.source in numbered or (event.stamp is not None and event.time is not None)
 
 
 def is_terminated(event: Event) -> bool:

@@ -72,7 +72,7 @@ def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
 def _set_times(clocks: Clocks, source: SourceEvents) -> None:
     """Times of one source; a line without a clock takes that of the line before it in the same source."""
     for event in source.all_events():
-        stamp = event.prefix.stamp or _stated(event)
+        stamp = event.stamp or _stated(event)
         time = _seconds(clocks, stamp) if stamp else None
         if time is None:
             time = _seconds(clocks, event.near) if event.near else None
@@ -151,7 +151,7 @@ def _shared_moments(sources: Sequence[SourceEvents]) -> dict[tuple[object, ...],
     for source in sources:
         for event in source.all_events():
             key = _moment(event)
-            if key is None or event.time is None or event.host is None or event.prefix.stamp is None:
+            if key is None or event.time is None or event.host is None or event.stamp is None:
                 continue  # a time taken from a line above is none of this moment
             known = shared[key].get(event.host)
             shared[key][event.host] = event.time if known is None else min(known, event.time)

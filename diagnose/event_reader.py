@@ -9,14 +9,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .catalogue import Catalogue
-from .events import Event, SourceEvents, Speaker, kept_lines, settle
+from .events import MAX_CHARS, Event, SourceEvents, Speaker, kept_lines, settle, sign_line
 from .lazy_pattern import lazy
 from .matcher import Candidate, Matcher, PatternTimeout, read_fields
-from .prefixes import Line, read_lines, speaker_key
+from .prefixes import Line, speaker_key
 from .rule import Rule
 from .rulebook.firing import with_table
 from .scan import Hit, SourceScan
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from .stacks import StackDump
     from .timestamps import Stamp
 
+T = TypeVar("T")
 MAX_BLOCK_LINES = 80
+MAX_KNOWN = 4096  # values that are looked up to be shared
 BARE_LINES = 14  # of a message without a traceback above it
 LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
 UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
@@ -46,12 +49,13 @@ class EventReader:
         self._matcher = Matcher(r for r in rules if r.tells != "progress")
         catch_alls = [r for r in rules if r.generic and r.match == "traceback"]
         self._catch_alls = sorted(catch_alls, key=lambda r: (r.cause == LAST_RESORT, r.id))
+        self._same = _Same()
 
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
         stored, scan = scan, scan.unpacked()
         lines = kept_lines(scan)
-        tracebacks = find_tracebacks(lines)
+        tracebacks = [replace(tb, frames=self._same(tb.frames)) for tb in find_tracebacks(lines)]
         stacks = _stacks(scan, lines)
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
         events = [e for hit in scan.hits() for e in reading.events(hit)]
@@ -65,23 +69,37 @@ class EventReader:
             scan.name,
             scan.kind,
             events,
-            _speakers(lines),
-            _years(stamps),
+            tuple(dict.fromkeys(Speaker.of(line.prefix) for line in lines)),
+            self._same(_years(stamps)),
             any("across cluster" in x.raw for x in lines),
             [tb for tb in tracebacks if tb.line not in quoted],
             stacks,
-            {s: (reading.progress(a), reading.progress(b)) for s, (a, b) in scan.progress.items() if reading.knows(a)},
+            dict(_signs(reading, stored, scan)),
             {key: t.count for key, t in scan.tallies.items() if t.at_least},
             stored,
         )
         _note_stamps(source, stamps)
+        self._share(source)
         return source
 
+    def _share(self, source: SourceEvents) -> None:
+        """Let events hold what is equal once: thousands of files tell of the same moments."""
+        speakers = {speaker: speaker for speaker in source.speakers}
+        for event in source.all_events():
+            event.speaker = speakers.setdefault(event.speaker, event.speaker)
+            event.stamp, event.near = self._same(event.stamp), self._same(event.near)
 
-def _speakers(lines: Sequence[Line]) -> tuple[Speaker, ...]:
-    prefixes = (line.prefix for line in lines)
-    found = ((p.rank, p.local_rank, p.task, p.host, p.pod, p.pid, p.actor) for p in prefixes)
-    return tuple(map(Speaker._make, dict.fromkeys(found)))
+
+def _signs(
+    reading: _Reading, stored: SourceScan, scan: SourceScan
+) -> Iterator[tuple[str, tuple[Event, Event]]]:
+    """The first and the last sign of life of each speaker, without their text."""
+    for place, (speaker, (first, last)) in enumerate(scan.progress.items()):
+        if reading.knows(first):
+            pair = reading.progress(first), reading.progress(last)
+            for order, sign in enumerate(pair, 2 * place):
+                sign.words, sign.order = stored, order
+            yield speaker, pair
 
 
 def _years(stamps: Sequence[tuple[int, Stamp]]) -> tuple[tuple[int, int], ...]:
@@ -108,6 +126,19 @@ def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
     from .stacks import find_stacks
 
     return find_stacks(lines)
+
+
+class _Same:
+    """Yields, for a value, the equal one that was met before, if that is not long ago."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+
+    def __call__(self, value: T) -> T:
+        if len(self._known) >= MAX_KNOWN:
+            self._known.clear()
+        known: T = self._known.setdefault(value, value)
+        return known
 
 
 class _Reading:
@@ -168,9 +199,7 @@ class _Reading:
     def progress(self, hit: Hit) -> Event:
         """Yield a sign of life as an event."""
         fields = {k: v for k, v in (hit.fields or {}).items() if k != "~text"}
-        text = str((hit.fields or {}).get("~text", ""))
-        pieces = read_lines(hit.line, text)
-        return self._event(self._catalogue.rules[hit.rule], fields, pieces[-1], hit.line, None)
+        return self._event(self._catalogue.rules[hit.rule], fields, sign_line(hit), hit.line, None)
 
     def catch_all(self, tb: Traceback, rules: Sequence[Rule], found: Sequence[Event]) -> Iterator[Event]:
         """Yield what the generic rules say of a traceback about which no narrower rule spoke."""
@@ -279,9 +308,10 @@ class _Reading:
         cause = fields.pop("cause", None) or rule.cause
         role = fields.pop("role", None) or rule.role
         message = text if text is not None else line.message
+        words = (message[:MAX_CHARS], line.raw[:MAX_CHARS])
         return Event(
-            rule, cause, role, self._source, line.number, max(end, line.number), message[:8192], line.raw[:8192],
-            fields, line.prefix, speaker_key(line.prefix), tb,
+            rule, cause, role, self._source, line.number, max(end, line.number), words, fields,
+            Speaker.of(line.prefix), line.prefix.stamp, tb,
         )  # fmt: skip
 
 

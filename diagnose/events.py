@@ -6,53 +6,19 @@ Its lines are kept packed; they are read again where a question asks for them.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .prefixes import Line, Prefix, read_lines
 from .rule import Role, Rule
-from .scan import SourceScan
+from .scan import Hit, SourceScan
 from .tracebacks import Traceback
 
 if TYPE_CHECKING:
     from .stacks import StackDump
     from .timestamps import Stamp
 
-
-@dataclass(slots=True)
-class Event:
-    """One thing that one line (or block, or traceback) says. Who and when are as printed until `placement` is done."""
-
-    rule: Rule
-    cause: str | None
-    role: Role
-    source: str
-    line: int | None
-    end_line: int | None
-    text: str  # the message, without prefixes
-    raw: str  # the line as it stands in the file
-    fields: dict[str, Any]
-    prefix: Prefix
-    speaker: str
-    traceback: Traceback | None = None
-    near: Stamp | None = None  # of the nearest line that prints one: of those above it or, where there is none, below
-    order: int = 0  # position in the source: the order where no clock tells
-    rank: int | None = None
-    rank_from: str = ""
-    local_rank: int | None = None
-    host: str | None = None
-    host_from: str = ""
-    pid: int | None = None
-    attempt: int = 0
-    time: float | None = None  # printed, seconds UTC, on the shared clock of the job
-    onset: float | None = None  # when what it reports began
-    onset_known: bool = True
-    also_in: list[tuple[str, int | None]] = field(default_factory=list)
-
-    @property
-    def has_own_time(self) -> bool:
-        """Whether the line prints its time; a time taken from a line above is only the earliest that it can be."""
-        return self.prefix.stamp is not None or self.fields.get("time") is not None
+MAX_CHARS = 8192  # of one line
 
 
 class Speaker(NamedTuple):
@@ -65,6 +31,61 @@ class Speaker(NamedTuple):
     pod: str | None
     pid: int | None
     actor: str | None
+    ip: str | None
+
+    @classmethod
+    def of(cls, prefix: Prefix) -> Speaker:
+        """Yield who speaks with this prefix."""
+        p = prefix
+        return cls(p.rank, p.local_rank, p.task, p.host, p.pod, p.pid, p.actor, p.ip)
+
+
+@dataclass(slots=True)
+class Event:
+    """One thing that one line (or block, or traceback) says. Who and when are as printed until `placement` is done."""
+
+    rule: Rule
+    cause: str | None
+    role: Role
+    source: str
+    line: int | None
+    end_line: int | None
+    words: tuple[str, str] | SourceScan  # its text and its line; of a sign of life the scan that keeps these
+    fields: dict[str, Any]
+    speaker: Speaker
+    stamp: Stamp | None  # that its line prints
+    traceback: Traceback | None = None
+    near: Stamp | None = None  # of the nearest line that prints one: of those above it or, where there is none, below
+    order: int = 0  # position in the source, among its events or its signs of life: the order where no clock tells
+    rank: int | None = None
+    rank_from: str = ""
+    local_rank: int | None = None
+    host: str | None = None
+    host_from: str = ""
+    pid: int | None = None
+    attempt: int = 0
+    time: float | None = None  # printed, seconds UTC, on the shared clock of the job
+    onset: float | None = None  # when what it reports began
+    onset_known: bool = True
+    also_in: tuple[tuple[str, int | None], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The message, without prefixes."""
+        return self._words()[0]
+
+    @property
+    def raw(self) -> str:
+        """The line as it stands in the file."""
+        return self._words()[1]
+
+    def _words(self) -> tuple[str, str]:
+        return self.words if isinstance(self.words, tuple) else sign_words(self.words, self.order)
+
+    @property
+    def has_own_time(self) -> bool:
+        """Whether the line prints its time; a time taken from a line above is only the earliest that it can be."""
+        return self.stamp is not None or self.fields.get("time") is not None
 
 
 @dataclass(slots=True)
@@ -104,6 +125,18 @@ class SourceEvents:
         """Yield the last lines of the source, read anew."""
         scan = self.scan.unpacked()
         return kept_lines(scan, {n for n, _ in scan.windows.last})
+
+
+def sign_words(scan: SourceScan, order: int) -> tuple[str, str]:
+    """Yield text and line of a sign of life: of the first or the last one (odd) of a speaker."""
+    hit = list(scan.progress.values())[order // 2][order % 2]
+    line = sign_line(hit)
+    return line.message[:MAX_CHARS], line.raw[:MAX_CHARS]
+
+
+def sign_line(hit: Hit) -> Line:
+    """Yield the line of a sign of life."""
+    return read_lines(hit.line, str((hit.fields or {}).get("~text", "")))[-1]
 
 
 def kept_lines(scan: SourceScan, numbers: Container[int] | None = None) -> list[Line]:

@@ -62,7 +62,7 @@ def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
     address = fields.get("pci") or fields.get("bus")
     if not address:
         return
-    host, pci = event.prefix.host or places.source_host.get(event.source, ""), pci_address(address)
+    host, pci = event.speaker.host or places.source_host.get(event.source, ""), pci_address(address)
     device = fields.get("device")
     for place in (host, ""):
         if isinstance(device, int):
@@ -95,25 +95,25 @@ def _fit_blocks(places: Places, size: int) -> bool:
 
 
 def _learn_event(places: Places, event: Event) -> None:
-    fields, prefix = event.fields, event.prefix
+    fields, speaker = event.fields, event.speaker
     if event.rule.tells not in ("identity", "exit"):
         return
     if event.rule.tells == "identity":
         _learn_pci(places, event, own_rank(event, places.world_size))
     rank = own_rank(event, places.world_size) if event.rule.tells == "identity" else as_rank(fields.get("rank"))
     if rank is None and event.rule.tells == "identity":
-        rank = prefix.rank if prefix.rank is not None else places.source_rank.get(event.source)
+        rank = speaker.rank if speaker.rank is not None else places.source_rank.get(event.source)
     if rank is None:
         return
-    host = as_text(fields.get("host")) or prefix.host or places.source_host.get(event.source)
-    pid = fields.get("pid") if isinstance(fields.get("pid"), int) else prefix.pid
+    host = as_text(fields.get("host")) or speaker.host or places.source_host.get(event.source)
+    pid = fields.get("pid") if isinstance(fields.get("pid"), int) else speaker.pid
     local = as_rank(fields.get("local_rank"))
     remember(places, rank, host, local, pid if isinstance(pid, int) else None)
     device = fields.get("device")
     if event.rule.tells == "identity" and isinstance(device, int):
         places.device_of.setdefault(rank, device)
-    if prefix.actor is not None and prefix.pid is not None:
-        places.rank_of_actor.setdefault((prefix.actor, prefix.pid, prefix.ip or ""), rank)
+    if speaker.actor is not None and speaker.pid is not None:
+        places.rank_of_actor.setdefault((speaker.actor, speaker.pid, speaker.ip or ""), rank)
     ip = as_text(fields.get("ip"))
     if ip and host:
         places.host_of_ip.setdefault(ip, host)

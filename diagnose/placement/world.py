@@ -22,7 +22,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
             size = event.fields.get("world_size")
             if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
                 stated[size] += 1
-            highest = max([highest, *(r for r in (event.prefix.rank, own_rank(event, None)) if r is not None)])
+            highest = max([highest, *(r for r in (event.speaker.rank, own_rank(event, None)) if r is not None)])
         highest = max([highest, *(p.rank for p in source.speakers if p.rank is not None)])
     if given:
         places.world_size, places.world_from = given, "given"
@@ -75,7 +75,7 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
         group = event.fields.get("group_rank")
         if not isinstance(large, int) or not isinstance(small, int) or not 0 < small < large or large % small:
             continue
-        if event.prefix.rank in (None, group) and is_default_group(event.fields):
+        if event.speaker.rank in (None, group) and is_default_group(event.fields):
             ratios[large // small] += 1
     return ratios
 
