@@ -6,15 +6,13 @@ rule matches is taken as evidence of nothing else. Who and when in the whole job
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from datetime import datetime, timezone
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
-from .events import MAX_CHARS, Event, SourceEvents, Speaker, kept_lines, settle, sign_line
+from .event_stamps import Same, note_stamps, stamps_of, years_of
+from .events import Event, SourceEvents, Speaker, kept_lines, settle, sign_line, words_of
 from .lazy_pattern import lazy
 from .matcher import Candidate, Matcher, PatternTimeout, read_fields
 from .prefixes import Line, speaker_key
@@ -23,15 +21,13 @@ from .rulebook.firing import with_table
 from .scan import Hit, SourceScan
 from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
+from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
 from .traces.quoted import quoted_tracebacks
 
 if TYPE_CHECKING:
     from .stacks import StackDump
-    from .timestamps import Stamp
 
-T = TypeVar("T")
 MAX_BLOCK_LINES = 80
-MAX_KNOWN = 4096  # values that are looked up to be shared
 BARE_LINES = 14  # of a message without a traceback above it
 LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
 UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
@@ -49,7 +45,7 @@ class EventReader:
         self._matcher = Matcher(r for r in rules if r.tells != "progress")
         catch_alls = [r for r in rules if r.generic and r.match == "traceback"]
         self._catch_alls = sorted(catch_alls, key=lambda r: (r.cause == LAST_RESORT, r.id))
-        self._same = _Same()
+        self._same = Same()
 
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
@@ -64,13 +60,13 @@ class EventReader:
         events = settle([e for e in events if e.traceback is None or _is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
             event.order = order
-        stamps = [(x.number, x.prefix.stamp) for x in lines if x.prefix.stamp is not None]
+        stamps = stamps_of(lines)
         source = SourceEvents(
             scan.name,
             scan.kind,
             events,
             tuple(dict.fromkeys(Speaker.of(line.prefix) for line in lines)),
-            self._same(_years(stamps)),
+            self._same(years_of(stamps)),
             any("across cluster" in x.raw for x in lines),
             [tb for tb in tracebacks if tb.line not in quoted],
             stacks,
@@ -78,21 +74,11 @@ class EventReader:
             {key: t.count for key, t in scan.tallies.items() if t.at_least},
             stored,
         )
-        _note_stamps(source, stamps)
-        self._share(source)
+        note_stamps(source, stamps, self._same)
         return source
 
-    def _share(self, source: SourceEvents) -> None:
-        """Let events hold what is equal once: thousands of files tell of the same moments."""
-        speakers = {speaker: speaker for speaker in source.speakers}
-        for event in source.all_events():
-            event.speaker = speakers.setdefault(event.speaker, event.speaker)
-            event.stamp, event.near = self._same(event.stamp), self._same(event.near)
 
-
-def _signs(
-    reading: _Reading, stored: SourceScan, scan: SourceScan
-) -> Iterator[tuple[str, tuple[Event, Event]]]:
+def _signs(reading: _Reading, stored: SourceScan, scan: SourceScan) -> Iterator[tuple[str, tuple[Event, Event]]]:
     """The first and the last sign of life of each speaker, without their text."""
     for place, (speaker, (first, last)) in enumerate(scan.progress.items()):
         if reading.knows(first):
@@ -100,19 +86,6 @@ def _signs(
             for order, sign in enumerate(pair, 2 * place):
                 sign.words, sign.order = stored, order
             yield speaker, pair
-
-
-def _years(stamps: Sequence[tuple[int, Stamp]]) -> tuple[tuple[int, int], ...]:
-    dated = (stamp for _, stamp in stamps if stamp.has_year)
-    years = Counter(datetime.fromtimestamp(stamp.seconds, timezone.utc).year for stamp in dated)
-    return tuple(years.items())
-
-
-def _note_stamps(source: SourceEvents, stamps: Sequence[tuple[int, Stamp]]) -> None:
-    """Give each event the stamp of the nearest line above that has one; above all of them, of the first."""
-    numbers = [number for number, _ in stamps]
-    for event in source.all_events() if stamps else ():
-        event.near = stamps[max(bisect_right(numbers, event.line or 0) - 1, 0)][1]
 
 
 def _is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
@@ -126,19 +99,6 @@ def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
     from .stacks import find_stacks
 
     return find_stacks(lines)
-
-
-class _Same:
-    """Yields, for a value, the equal one that was met before, if that is not long ago."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, Any] = {}
-
-    def __call__(self, value: T) -> T:
-        if len(self._known) >= MAX_KNOWN:
-            self._known.clear()
-        known: T = self._known.setdefault(value, value)
-        return known
 
 
 class _Reading:
@@ -158,8 +118,8 @@ class _Reading:
         self._at: dict[int, list[int]] = {}
         for index, line in enumerate(lines):
             self._at.setdefault(line.number, []).append(index)
-        self._traceback_at = _exception_lines(tracebacks)
-        self._inside = _inside_lines(tracebacks)
+        self._traceback_at = exception_lines(tracebacks)
+        self._inside = inside_lines(tracebacks)
         self._stacks = stacks
         capped = {rule for (rule, _), tally in scan.tallies.items() if tally.at_least}
         rules = (catalogue.rules[name] for name in sorted(capped) if name in catalogue.rules)
@@ -210,7 +170,7 @@ class _Reading:
         )
         if spoken or not inner.exception or inner.exception_line not in self._at:
             return
-        text = _exception_text(inner.exception, inner.message)
+        text = exception_text(inner.exception, inner.message)
         if any(self._verify(Candidate(r, f, n), text) is not None for r in self._capped for n, f in enumerate(r.forms)):
             return  # a narrower rule has said the same so often that this one was not kept
         for rule in rules:
@@ -269,10 +229,10 @@ class _Reading:
             if fields is not None:
                 yield self._event(candidate.rule, fields, line, line.number, None)
             return
-        for exception, message, number in _exceptions(tb):
+        for exception, message, number in exceptions(tb):
             if not number <= line.number <= max(tb.end_line, number):
                 continue
-            text = _exception_text(exception, message)
+            text = exception_text(exception, message)
             fields = self._verify(candidate, text)
             if fields is not None and self._has_frame(candidate.rule, tb) and number in self._at:
                 yield self._event(candidate.rule, fields, self._line_of(number, exception), number, tb, text)
@@ -307,43 +267,10 @@ class _Reading:
         fields = with_table(self._catalogue, rule, fields)
         cause = fields.pop("cause", None) or rule.cause
         role = fields.pop("role", None) or rule.role
-        message = text if text is not None else line.message
-        words = (message[:MAX_CHARS], line.raw[:MAX_CHARS])
         return Event(
-            rule, cause, role, self._source, line.number, max(end, line.number), words, fields,
+            rule, cause, role, self._source, line.number, max(end, line.number), words_of(line, text), fields,
             Speaker.of(line.prefix), line.prefix.stamp, tb,
         )  # fmt: skip
-
-
-def _exceptions(tb: Traceback) -> Iterator[tuple[str, str, int]]:
-    yield tb.exception, tb.message, tb.exception_line
-    for link in tb.links:
-        yield link.exception, link.message, link.exception_line
-
-
-def _exception_text(exception: str, message: str) -> str:
-    return f"{exception}: {message}" if message else exception
-
-
-def _exception_lines(tracebacks: Sequence[Traceback]) -> dict[int, list[Traceback]]:
-    """The lines on which the exceptions of each traceback stand, further lines of a message included."""
-    found: dict[int, list[Traceback]] = {}
-    for tb in tracebacks:
-        for _, message, number in _exceptions(tb):
-            for at in range(number, number + min(message.count("\n"), BARE_LINES) + 1):
-                if tb not in found.setdefault(at, []):
-                    found[at].append(tb)
-    return found
-
-
-def _inside_lines(tracebacks: Sequence[Traceback]) -> set[int]:
-    """Lines of frames: source code, in which nothing is an exception that was raised."""
-    exception_lines = _exception_lines(tracebacks)
-    inside: set[int] = set()
-    for tb in tracebacks:
-        if tb.end_line - tb.line < 2000:
-            inside.update(n for n in range(tb.line, tb.exception_line) if n not in exception_lines)
-    return inside
 
 
 def _looks_quoted(line: Line) -> bool:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .timestamps import Stamp
 
 MAX_CHARS = 8192  # of one line
+Words = tuple[str, str | int]  # a line as it stands in the file; the message, or where in the line it begins
 
 
 class Speaker(NamedTuple):
@@ -50,7 +51,7 @@ class Event:
     source: str
     line: int | None
     end_line: int | None
-    words: tuple[str, str] | SourceScan  # its text and its line; of a sign of life the scan that keeps these
+    words: Words | SourceScan  # of a sign of life the scan that keeps them
     fields: dict[str, Any]
     speaker: Speaker
     stamp: Stamp | None  # that its line prints
@@ -72,14 +73,15 @@ class Event:
     @property
     def text(self) -> str:
         """The message, without prefixes."""
-        return self._words()[0]
+        raw, text = self._words()
+        return raw[text:] if isinstance(text, int) else text
 
     @property
     def raw(self) -> str:
         """The line as it stands in the file."""
-        return self._words()[1]
+        return self._words()[0]
 
-    def _words(self) -> tuple[str, str]:
+    def _words(self) -> Words:
         return self.words if isinstance(self.words, tuple) else sign_words(self.words, self.order)
 
     @property
@@ -127,11 +129,16 @@ class SourceEvents:
         return kept_lines(scan, {n for n, _ in scan.windows.last})
 
 
-def sign_words(scan: SourceScan, order: int) -> tuple[str, str]:
-    """Yield text and line of a sign of life: of the first or the last one (odd) of a speaker."""
-    hit = list(scan.progress.values())[order // 2][order % 2]
-    line = sign_line(hit)
-    return line.message[:MAX_CHARS], line.raw[:MAX_CHARS]
+def words_of(line: Line, text: str | None = None) -> Words:
+    """Yield what an event says: the line, with the text that its rule read there (None: its message)."""
+    if text is None and len(line.raw) <= MAX_CHARS:
+        return line.raw, line.prefix.end
+    return line.raw[:MAX_CHARS], (line.message if text is None else text)[:MAX_CHARS]
+
+
+def sign_words(scan: SourceScan, order: int) -> Words:
+    """Yield the words of a sign of life: of the first or the last one (odd) of a speaker."""
+    return words_of(sign_line(list(scan.progress.values())[order // 2][order % 2]))
 
 
 def sign_line(hit: Hit) -> Line:

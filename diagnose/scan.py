@@ -186,9 +186,8 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
     if b.bytes == 0 and b.lines == 0:
         return replace(a, gaps=[*a.gaps, *(g for g in b.gaps if g not in a.gaps)])
     shift = a.lines
-    merged = SourceScan(
-        a.name, a.kind, a.bytes + b.bytes, a.lines + b.lines, skipped=a.skipped or b.skipped, ends_line=b.ends_line
-    )
+    merged = SourceScan(a.name, a.kind, a.bytes + b.bytes, a.lines + b.lines)
+    merged.skipped, merged.ends_line = a.skipped or b.skipped, b.ends_line
     merged.gaps = [*a.gaps, *(g for g in b.gaps if g not in a.gaps)]
     if a.bytes == 0 and a.lines == 0:
         merged.edge, later = b.edge, b.tallies
@@ -254,16 +253,11 @@ def scan_to_json(scan: Scan) -> str:
 def source_to_json(s: SourceScan) -> dict[str, Any]:
     """Yield one source's scan as plain values."""
     return {
-        "name": s.name,
-        "kind": s.kind,
-        "bytes": s.bytes,
-        "lines": s.lines,
-        "skipped": s.skipped,
-        "gaps": s.gaps,
-        "ends_line": s.ends_line,
+        "name": s.name, "kind": s.kind, "bytes": s.bytes, "lines": s.lines,
+        "skipped": s.skipped, "gaps": s.gaps, "ends_line": s.ends_line,
         **(unpack(s.held) if isinstance(s.held, Packed) else s.held.to_json()),
         "edge": [[_row(e.hit), e.speaker, e.want, e.census] for e in s.edge],
-    }
+    }  # fmt: skip
 
 
 def _row(hit: Hit) -> list[Any]:
@@ -294,10 +288,9 @@ def _dumps(rows: list[dict[str, Any]]) -> list[Dump]:
 
 def source_from_json(raw: dict[str, Any]) -> SourceScan:
     """Read what `source_to_json` wrote."""
-    scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], skipped=raw["skipped"], gaps=raw["gaps"])
-    scan.ends_line = raw["ends_line"]
-    scan.held = Kept.from_json(raw)
-    scan.edge = [Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"]]
+    edge = [Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"]]
+    scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], Kept.from_json(raw), raw["skipped"])
+    scan.gaps, scan.ends_line, scan.edge = raw["gaps"], raw["ends_line"], edge
     return scan
 
 

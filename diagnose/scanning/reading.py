@@ -15,7 +15,7 @@ from ..scan import Scan, SourceScan, scan_from_json, seal
 from ..sources import Input, Source, find_sources
 from .dump_reading import DumpReading, read_limited
 from .joining import Joining
-from .packing import Packer
+from .packing import Packer, give_back_memory
 from .parts import Part, cut_parts, edge_bytes_for, reading_order
 from .scanner import Scanner, ScanRules
 from .workers import UNREAD, Pool, consume, default_workers, scan_part, unread
@@ -137,6 +137,8 @@ def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Dea
         if joining.add(own.index(start), found):
             whole = open_files.pop(name).result()
             by_name[name].scans.append(whole.packed(packer) if len(by_name) >= MANY_SOURCES else whole)
+    if len(by_name) >= MANY_SOURCES:
+        give_back_memory()
 
 
 def _reader(rules: ScanRules, progress: Progress | None, workers: int | None, pool: PartPool | None) -> ScanParts:
