@@ -41,7 +41,7 @@ def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Cloc
         if path.attempt is None or path.kind not in NUMBERED:
             continue
         times = [e.time for e in source.events if e.time is not None]
-        stamps = [line.prefix.stamp for line in source.head if line.prefix.stamp]
+        stamps = [line.prefix.stamp for line in source.head() if line.prefix.stamp]
         times += [t for stamp in stamps if (t := clocks.seconds(stamp)) is not None]
         for host in {places.source_host.get(source.name), None} if times else ():
             _begin(begins, host, path.attempt, min(times))
@@ -94,7 +94,7 @@ def numbered_sources(job: Job) -> set[str]:
 
 def is_numbered(numbered: set[str], event: Event) -> bool:
     """Whether the number of its attempt is known."""
-    return event.source in numbered or (event.prefix.stamp is not None and event.time is not None)
+    return event.source in numbered or (event.stamp is not None and event.time is not None)
 
 
 def is_terminated(event: Event) -> bool:

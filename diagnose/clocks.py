@@ -6,7 +6,7 @@ collective's time-out, the same step). What stays unknown is an uncertainty that
 
 from __future__ import annotations
 
-from bisect import bisect_right, insort
+from bisect import insort
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -61,8 +61,8 @@ def set_clocks(sources: Sequence[SourceEvents], zone_s: float | None = None) -> 
 def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
     years: Counter[int] = Counter()
     for source in sources:
-        stated = (_stated(e) for e in source.events)  # torchrun's summary prints a year where glog prints none
-        for stamp in (*(line.prefix.stamp for line in source.lines), *stated):
+        years.update(dict(source.years))
+        for stamp in (_stated(e) for e in source.events):  # torchrun's summary prints a year where glog prints none
             if stamp and stamp.has_year:
                 years[datetime.fromtimestamp(stamp.seconds, timezone.utc).year] += 1
     if years:
@@ -71,13 +71,11 @@ def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
 
 def _set_times(clocks: Clocks, source: SourceEvents) -> None:
     """Times of one source; a line without a clock takes that of the line before it in the same source."""
-    stamps = [(x.number, x.prefix.stamp) for x in source.lines if x.prefix.stamp is not None]
-    numbers = [n for n, _ in stamps]
     for event in source.all_events():
-        stamp = event.prefix.stamp or _stated(event)
+        stamp = event.stamp or _stated(event)
         time = _seconds(clocks, stamp) if stamp else None
         if time is None:
-            time = _neighbour(clocks, stamps, numbers, event.line or 0)
+            time = _seconds(clocks, event.near) if event.near else None
         event.time = time
         _set_onset(event)
 
@@ -90,13 +88,6 @@ def _stated(event: Event) -> Stamp | None:
 
 def _seconds(clocks: Clocks, stamp: Stamp) -> float | None:
     return resolve(stamp, clocks.year or FALLBACK_YEAR, clocks.zone_s)
-
-
-def _neighbour(clocks: Clocks, stamps: list[tuple[int, Stamp]], numbers: list[int], line: int) -> float | None:
-    """The time of the nearest line above that has one; above all of them, of the first."""
-    if not stamps:
-        return None
-    return _seconds(clocks, stamps[max(bisect_right(numbers, line) - 1, 0)][1])
 
 
 def _set_onset(event: Event) -> None:
@@ -160,7 +151,7 @@ def _shared_moments(sources: Sequence[SourceEvents]) -> dict[tuple[object, ...],
     for source in sources:
         for event in source.all_events():
             key = _moment(event)
-            if key is None or event.time is None or event.host is None or event.prefix.stamp is None:
+            if key is None or event.time is None or event.host is None or event.stamp is None:
                 continue  # a time taken from a line above is none of this moment
             known = shared[key].get(event.host)
             shared[key][event.host] = event.time if known is None else min(known, event.time)

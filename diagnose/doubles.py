@@ -102,12 +102,12 @@ def is_repetition(event: Event) -> bool:
 
 
 def _absorb(better: Event, other: Event) -> None:
-    better.also_in = [*better.also_in, *other.also_in, (other.source, other.line)]
+    better.also_in = (*better.also_in, *other.also_in, (other.source, other.line))
     if better.rank is None:
         better.rank, better.rank_from, better.local_rank = other.rank, other.rank_from, other.local_rank
     better.host = better.host or other.host
     better.pid = better.pid if better.pid is not None else other.pid
-    if better.prefix.stamp is None and other.prefix.stamp is not None and other.time is not None:
+    if better.stamp is None and other.stamp is not None and other.time is not None:
         better.time, better.onset = other.time, other.onset
 
 
@@ -123,5 +123,5 @@ def _specific(event: Event, places: Places) -> tuple[bool, bool, bool]:
     """A process's own file tells more than the console, a log more than the error file made from it."""
     path = places.by_source[event.source]
     own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
-    own = own or event.prefix.local_rank is not None  # `--tee`: the console has it as it came, in order with the others
-    return (not is_repetition(event), own, event.prefix.actor is None)
+    own = own or event.speaker.local_rank is not None  # `--tee`: the console has it as it came, in order with the others
+    return (not is_repetition(event), own, event.speaker.actor is None)

@@ -7,18 +7,21 @@ rule matches is taken as evidence of nothing else. Who and when in the whole job
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
-from .events import Event, SourceEvents, settle
+from .event_stamps import Same, note_stamps, stamps_of, years_of
+from .events import Event, SourceEvents, Speaker, kept_lines, settle, sign_line, words_of
 from .lazy_pattern import lazy
 from .matcher import Candidate, Matcher, PatternTimeout, read_fields
-from .prefixes import Line, read_lines, speaker_key
+from .prefixes import Line, speaker_key
 from .rule import Rule
 from .rulebook.firing import with_table
 from .scan import Hit, SourceScan
 from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
+from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
 from .traces.quoted import quoted_tracebacks
 
 if TYPE_CHECKING:
@@ -42,12 +45,13 @@ class EventReader:
         self._matcher = Matcher(r for r in rules if r.tells != "progress")
         catch_alls = [r for r in rules if r.generic and r.match == "traceback"]
         self._catch_alls = sorted(catch_alls, key=lambda r: (r.cause == LAST_RESORT, r.id))
+        self._same = Same()
 
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
-        scan = scan.unpacked()
-        lines = [line for number, text in scan.kept().items() for line in read_lines(number, text)]
-        tracebacks = find_tracebacks(lines)
+        stored, scan = scan, scan.unpacked()
+        lines = kept_lines(scan)
+        tracebacks = [replace(tb, frames=self._same(tb.frames)) for tb in find_tracebacks(lines)]
         stacks = _stacks(scan, lines)
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
         events = [e for hit in scan.hits() for e in reading.events(hit)]
@@ -56,20 +60,32 @@ class EventReader:
         events = settle([e for e in events if e.traceback is None or _is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
             event.order = order
-        tail_numbers = {n for n, _ in scan.windows.last}
-        head_numbers = {n for n, _ in scan.windows.first}
-        return SourceEvents(
+        stamps = stamps_of(lines)
+        source = SourceEvents(
             scan.name,
             scan.kind,
             events,
-            lines,
+            tuple(dict.fromkeys(Speaker.of(line.prefix) for line in lines)),
+            self._same(years_of(stamps)),
+            any("across cluster" in x.raw for x in lines),
             [tb for tb in tracebacks if tb.line not in quoted],
             stacks,
-            {s: (reading.progress(a), reading.progress(b)) for s, (a, b) in scan.progress.items() if reading.knows(a)},
+            dict(_signs(reading, stored, scan)),
             {key: t.count for key, t in scan.tallies.items() if t.at_least},
-            [x for x in lines if x.number in tail_numbers],
-            [x for x in lines if x.number in head_numbers],
+            stored,
         )
+        note_stamps(source, stamps, self._same)
+        return source
+
+
+def _signs(reading: _Reading, stored: SourceScan, scan: SourceScan) -> Iterator[tuple[str, tuple[Event, Event]]]:
+    """The first and the last sign of life of each speaker, without their text."""
+    for place, (speaker, (first, last)) in enumerate(scan.progress.items()):
+        if reading.knows(first):
+            pair = reading.progress(first), reading.progress(last)
+            for order, sign in enumerate(pair, 2 * place):
+                sign.words, sign.order = stored, order
+            yield speaker, pair
 
 
 def _is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
@@ -102,8 +118,8 @@ class _Reading:
         self._at: dict[int, list[int]] = {}
         for index, line in enumerate(lines):
             self._at.setdefault(line.number, []).append(index)
-        self._traceback_at = _exception_lines(tracebacks)
-        self._inside = _inside_lines(tracebacks)
+        self._traceback_at = exception_lines(tracebacks)
+        self._inside = inside_lines(tracebacks)
         self._stacks = stacks
         capped = {rule for (rule, _), tally in scan.tallies.items() if tally.at_least}
         rules = (catalogue.rules[name] for name in sorted(capped) if name in catalogue.rules)
@@ -143,9 +159,7 @@ class _Reading:
     def progress(self, hit: Hit) -> Event:
         """Yield a sign of life as an event."""
         fields = {k: v for k, v in (hit.fields or {}).items() if k != "~text"}
-        text = str((hit.fields or {}).get("~text", ""))
-        pieces = read_lines(hit.line, text)
-        return self._event(self._catalogue.rules[hit.rule], fields, pieces[-1], hit.line, None)
+        return self._event(self._catalogue.rules[hit.rule], fields, sign_line(hit), hit.line, None)
 
     def catch_all(self, tb: Traceback, rules: Sequence[Rule], found: Sequence[Event]) -> Iterator[Event]:
         """Yield what the generic rules say of a traceback about which no narrower rule spoke."""
@@ -156,7 +170,7 @@ class _Reading:
         )
         if spoken or not inner.exception or inner.exception_line not in self._at:
             return
-        text = _exception_text(inner.exception, inner.message)
+        text = exception_text(inner.exception, inner.message)
         if any(self._verify(Candidate(r, f, n), text) is not None for r in self._capped for n, f in enumerate(r.forms)):
             return  # a narrower rule has said the same so often that this one was not kept
         for rule in rules:
@@ -215,10 +229,10 @@ class _Reading:
             if fields is not None:
                 yield self._event(candidate.rule, fields, line, line.number, None)
             return
-        for exception, message, number in _exceptions(tb):
+        for exception, message, number in exceptions(tb):
             if not number <= line.number <= max(tb.end_line, number):
                 continue
-            text = _exception_text(exception, message)
+            text = exception_text(exception, message)
             fields = self._verify(candidate, text)
             if fields is not None and self._has_frame(candidate.rule, tb) and number in self._at:
                 yield self._event(candidate.rule, fields, self._line_of(number, exception), number, tb, text)
@@ -253,42 +267,10 @@ class _Reading:
         fields = with_table(self._catalogue, rule, fields)
         cause = fields.pop("cause", None) or rule.cause
         role = fields.pop("role", None) or rule.role
-        message = text if text is not None else line.message
         return Event(
-            rule, cause, role, self._source, line.number, max(end, line.number), message[:8192], line.raw[:8192],
-            fields, line.prefix, speaker_key(line.prefix), tb,
+            rule, cause, role, self._source, line.number, max(end, line.number), words_of(line, text), fields,
+            Speaker.of(line.prefix), line.prefix.stamp, tb,
         )  # fmt: skip
-
-
-def _exceptions(tb: Traceback) -> Iterator[tuple[str, str, int]]:
-    yield tb.exception, tb.message, tb.exception_line
-    for link in tb.links:
-        yield link.exception, link.message, link.exception_line
-
-
-def _exception_text(exception: str, message: str) -> str:
-    return f"{exception}: {message}" if message else exception
-
-
-def _exception_lines(tracebacks: Sequence[Traceback]) -> dict[int, list[Traceback]]:
-    """The lines on which the exceptions of each traceback stand, further lines of a message included."""
-    found: dict[int, list[Traceback]] = {}
-    for tb in tracebacks:
-        for _, message, number in _exceptions(tb):
-            for at in range(number, number + min(message.count("\n"), BARE_LINES) + 1):
-                if tb not in found.setdefault(at, []):
-                    found[at].append(tb)
-    return found
-
-
-def _inside_lines(tracebacks: Sequence[Traceback]) -> set[int]:
-    """Lines of frames: source code, in which nothing is an exception that was raised."""
-    exception_lines = _exception_lines(tracebacks)
-    inside: set[int] = set()
-    for tb in tracebacks:
-        if tb.end_line - tb.line < 2000:
-            inside.update(n for n in range(tb.line, tb.exception_line) if n not in exception_lines)
-    return inside
 
 
 def _looks_quoted(line: Line) -> bool:

@@ -1,17 +1,44 @@
-"""What one source says: its `Event`s, with the lines, tracebacks and stacks that stand around them."""
+"""What one source says: its `Event`s, with the tracebacks and stacks that stand around them, and who speaks in it.
+
+Its lines are kept packed; they are read again where a question asks for them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .prefixes import Line, Prefix
+from .prefixes import Line, Prefix, read_lines
 from .rule import Role, Rule
+from .scan import Hit, SourceScan
 from .tracebacks import Traceback
 
 if TYPE_CHECKING:
     from .stacks import StackDump
+    from .timestamps import Stamp
+
+MAX_CHARS = 8192  # of one line
+Words = tuple[str, str | int]  # a line as it stands in the file; the message, or where in the line it begins
+
+
+class Speaker(NamedTuple):
+    """Who speaks, as the prefix of a line tells."""
+
+    rank: int | None
+    local_rank: int | None
+    task: int | None
+    host: str | None
+    pod: str | None
+    pid: int | None
+    actor: str | None
+    ip: str | None
+
+    @classmethod
+    def of(cls, prefix: Prefix) -> Speaker:
+        """Yield who speaks with this prefix."""
+        p = prefix
+        return cls(p.rank, p.local_rank, p.task, p.host, p.pod, p.pid, p.actor, p.ip)
 
 
 @dataclass(slots=True)
@@ -24,13 +51,13 @@ class Event:
     source: str
     line: int | None
     end_line: int | None
-    text: str  # the message, without prefixes
-    raw: str  # the line as it stands in the file
+    words: Words | SourceScan  # of a sign of life the scan that keeps them
     fields: dict[str, Any]
-    prefix: Prefix
-    speaker: str
+    speaker: Speaker
+    stamp: Stamp | None  # that its line prints
     traceback: Traceback | None = None
-    order: int = 0  # position in the source: the order where no clock tells
+    near: Stamp | None = None  # of the nearest line that prints one: of those above it or, where there is none, below
+    order: int = 0  # position in the source, among its events or its signs of life: the order where no clock tells
     rank: int | None = None
     rank_from: str = ""
     local_rank: int | None = None
@@ -41,12 +68,26 @@ class Event:
     time: float | None = None  # printed, seconds UTC, on the shared clock of the job
     onset: float | None = None  # when what it reports began
     onset_known: bool = True
-    also_in: list[tuple[str, int | None]] = field(default_factory=list)
+    also_in: tuple[tuple[str, int | None], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The message, without prefixes."""
+        raw, text = self._words()
+        return raw[text:] if isinstance(text, int) else text
+
+    @property
+    def raw(self) -> str:
+        """The line as it stands in the file."""
+        return self._words()[0]
+
+    def _words(self) -> Words:
+        return self.words if isinstance(self.words, tuple) else sign_words(self.words, self.order)
 
     @property
     def has_own_time(self) -> bool:
         """Whether the line prints its time; a time taken from a line above is only the earliest that it can be."""
-        return self.prefix.stamp is not None or self.fields.get("time") is not None
+        return self.stamp is not None or self.fields.get("time") is not None
 
 
 @dataclass(slots=True)
@@ -56,13 +97,14 @@ class SourceEvents:
     name: str
     kind: str
     events: list[Event]
-    lines: list[Line]  # the kept lines, in order
+    speakers: tuple[Speaker, ...]  # of the kept lines, each once, in order
+    years: tuple[tuple[int, int], ...]  # that the stamps of these lines print, and how often
+    is_folded: bool  # Ray wrote one line for several workers that said the same
     tracebacks: list[Traceback]
     stacks: list[StackDump]
     progress: dict[str, tuple[Event, Event]]
     capped: dict[tuple[str, str], int]  # (rule, speaker) -> at least so many hits
-    tail: list[Line]
-    head: list[Line]
+    scan: SourceScan
 
     def all_events(self) -> Iterator[Event]:
         """Yield the events, and each speaker's first and last sign of life."""
@@ -71,6 +113,43 @@ class SourceEvents:
             yield first
             if last is not first:
                 yield last
+
+    def lines(self) -> list[Line]:
+        """Yield the kept lines in order, read anew."""
+        return kept_lines(self.scan)
+
+    def head(self) -> list[Line]:
+        """Yield the first lines of the source, read anew."""
+        scan = self.scan.unpacked()
+        return kept_lines(scan, {n for n, _ in scan.windows.first})
+
+    def tail(self) -> list[Line]:
+        """Yield the last lines of the source, read anew."""
+        scan = self.scan.unpacked()
+        return kept_lines(scan, {n for n, _ in scan.windows.last})
+
+
+def words_of(line: Line, text: str | None = None) -> Words:
+    """Yield what an event says: the line, with the text that its rule read there (None: its message)."""
+    if text is None and len(line.raw) <= MAX_CHARS:
+        return line.raw, line.prefix.end
+    return line.raw[:MAX_CHARS], (line.message if text is None else text)[:MAX_CHARS]
+
+
+def sign_words(scan: SourceScan, order: int) -> Words:
+    """Yield the words of a sign of life: of the first or the last one (odd) of a speaker."""
+    return words_of(sign_line(list(scan.progress.values())[order // 2][order % 2]))
+
+
+def sign_line(hit: Hit) -> Line:
+    """Yield the line of a sign of life."""
+    return read_lines(hit.line, str((hit.fields or {}).get("~text", "")))[-1]
+
+
+def kept_lines(scan: SourceScan, numbers: Container[int] | None = None) -> list[Line]:
+    """Yield the kept lines of a source in order: all of them, or those of these numbers."""
+    texts = scan.kept().items()
+    return [line for n, text in texts if numbers is None or n in numbers for line in read_lines(n, text)]
 
 
 def settle(events: list[Event]) -> list[Event]:

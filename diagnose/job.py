@@ -53,7 +53,6 @@ class RankInfo:
     first_sign: Event | None = None
     last_sign: Event | None = None
     finished: Event | None = None
-    activities: list[Event] = field(default_factory=list)
     has_lines: bool = False  # of its own, not only what a launcher says of it
 
     @property
@@ -61,6 +60,11 @@ class RankInfo:
         """The last step that its lines show."""
         step = self.last_sign.fields.get("step") if self.last_sign else None
         return step if isinstance(step, int) else None
+
+    @property
+    def activities(self) -> list[Event]:
+        """What it began or ended doing, in order."""
+        return [e for e in self.events if e.rule.tells in ("activity", "activity-end")]
 
     def failures(self) -> list[Event]:
         """Yield its errors, in order."""
@@ -160,7 +164,7 @@ def _moment(event: Event) -> tuple[bool, float, str, int, int]:
 
 
 def _fill_ranks(job: Job) -> None:
-    speaking = {x.prefix.rank for s in job.sources for x in s.lines if x.prefix.rank is not None}
+    speaking = {p.rank for s in job.sources for p in s.speakers if p.rank is not None}
     speaking |= set(job.places.source_rank.values())
     known = {*job.places.host_of, *job.places.local_of, *job.places.pid_of, *job.places.source_rank.values()}
     known |= speaking
@@ -188,8 +192,6 @@ def _note_event(info: RankInfo, event: Event) -> None:
     info.sources.add(event.source)
     if event.rule.tells == "finished":
         info.finished = event
-    if event.rule.tells in ("activity", "activity-end"):
-        info.activities.append(event)
 
 
 def _note_sign(info: RankInfo, event: Event) -> None:

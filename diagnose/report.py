@@ -10,6 +10,7 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
+from io import StringIO
 from typing import Any
 
 from .lazy_pattern import lazy
@@ -120,8 +121,10 @@ def dumps(report: Report) -> str:
 
 def json_text(plain: dict[str, Any]) -> str:
     """Yield plain values as JSON text that is also safe to print."""
-    text = json.dumps(plain, ensure_ascii=False, indent=2, allow_nan=False)
-    return _UNPRINTABLE.sub(lambda m: f"\\u{ord(m[0]):04x}", text) + "\n"
+    written = StringIO()  # `dumps` would hold every piece of it, a million of them where ranks are many
+    json.dump(plain, written, ensure_ascii=False, indent=2, allow_nan=False)
+    written.write("\n")
+    return _UNPRINTABLE.sub(lambda m: f"\\u{ord(m[0]):04x}", written.getvalue())
 
 
 def from_dict(data: Mapping[str, Any]) -> Report:

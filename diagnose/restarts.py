@@ -77,7 +77,7 @@ def _goes_on(event: Event, sign: Event) -> bool:
     """Whether a step of training is printed so much later that it is not of the processes which were ended."""
     if sign.attempt < event.attempt or (sign.host and event.host and sign.host != event.host):
         return False
-    if event.time is not None and sign.time is not None and sign.prefix.stamp is not None:
+    if event.time is not None and sign.time is not None and sign.stamp is not None:
         return sign.time > event.time + HISTORY_S
     return sign.source == event.source and (sign.line or 0) > (event.end_line or 0) + LATE_LINES
 
@@ -105,6 +105,6 @@ def before(job: Job, restarted: Sequence[Event]) -> Callable[[Event], bool]:
 
 def _is_soon_after(event: Event, end: Event, slack_s: float) -> bool:
     """Whether it was printed before what ended the attempt, or so soon after that a process ended with it says it."""
-    if event.prefix.stamp is None or event.time is None or end.time is None:
+    if event.stamp is None or event.time is None or end.time is None:
         return False
     return event.time <= end.time + ENDING_S - (slack_s if slack_s > SAME_CLOCK_S else 0.0)

@@ -14,7 +14,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from .errors import SourceError
-from .scanning.packing import Packed, pack, unpack
+from .scanning.packing import Packed, Packer, unpack
 from .scanning.windows import Windows
 
 if TYPE_CHECKING:
@@ -79,17 +79,26 @@ class Kept:
 
     windows: Windows = field(default_factory=Windows)
     progress: dict[str, tuple[Hit, Hit]] = field(default_factory=dict)  # by speaker: first and last sign of life
+    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)  # by rule id and speaker
 
     def to_json(self) -> dict[str, Any]:
         """Yield plain values."""
+        tallies = [
+            [rule, speaker, t.want, t.census, [_row(h) for h in t.first], [_row(h) for h in t.last]]
+            for (rule, speaker), t in sorted(self.tallies.items())
+        ]
         signs = [[speaker, [_row(h) for h in pair]] for speaker, pair in sorted(self.progress.items())]
-        return {"progress": signs, "windows": self.windows.to_json()}
+        return {"tallies": tallies, "progress": signs, "windows": self.windows.to_json()}
 
     @classmethod
     def from_json(cls, raw: dict[str, Any]) -> Kept:
         """Read what `to_json` wrote."""
         signs = {speaker: (Hit(*first), Hit(*last)) for speaker, (first, last) in raw["progress"]}
-        return cls(Windows.from_json(raw["windows"]), signs)
+        tallies = {
+            (rule, speaker): Tally([Hit(*h) for h in first], [Hit(*h) for h in last], want, census)
+            for rule, speaker, want, census, first, last in raw["tallies"]
+        }
+        return cls(Windows.from_json(raw["windows"]), signs, tallies)
 
 
 @dataclass(slots=True)
@@ -100,7 +109,6 @@ class SourceScan:
     kind: str = "text"
     bytes: int = 0
     lines: int = 0  # line ends read
-    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)  # by rule id and speaker
     held: Kept | Packed = field(default_factory=Kept)  # bytes once it is packed
     skipped: str | None = None
     gaps: list[str] = field(default_factory=list)
@@ -117,9 +125,14 @@ class SourceScan:
         """The first and last sign of life by speaker; of a packed scan made anew."""
         return self._held().progress
 
-    def packed(self) -> SourceScan:
+    @property
+    def tallies(self) -> dict[tuple[str, str], Tally]:
+        """The kept hits by rule id and speaker; of a packed scan made anew."""
+        return self._held().tallies
+
+    def packed(self, packer: Packer) -> SourceScan:
         """Yield the same scan in less memory, for one that grows no more."""
-        return self if isinstance(self.held, Packed) else replace(self, held=pack(self.held.to_json()))
+        return self if isinstance(self.held, Packed) else replace(self, held=packer.pack(self.held.to_json()))
 
     def unpacked(self) -> SourceScan:
         """Yield the same scan for one who reads all of it."""
@@ -173,31 +186,32 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
     if b.bytes == 0 and b.lines == 0:
         return replace(a, gaps=[*a.gaps, *(g for g in b.gaps if g not in a.gaps)])
     shift = a.lines
-    merged = SourceScan(
-        a.name, a.kind, a.bytes + b.bytes, a.lines + b.lines, skipped=a.skipped or b.skipped, ends_line=b.ends_line
-    )
+    merged = SourceScan(a.name, a.kind, a.bytes + b.bytes, a.lines + b.lines)
+    merged.skipped, merged.ends_line = a.skipped or b.skipped, b.ends_line
     merged.gaps = [*a.gaps, *(g for g in b.gaps if g not in a.gaps)]
     if a.bytes == 0 and a.lines == 0:
         merged.edge, later = b.edge, b.tallies
     else:
         merged.edge, later = a.edge, _settled(b, is_quoted=a.windows.ends_in_frame())
+    tallies, signs = merged.tallies, merged.progress
     for key in sorted(a.tallies.keys() | later.keys()):
         tally = a.tallies.get(key) or later[key]
         hits = [*(a.tallies[key].hits() if key in a.tallies else ()), *_moved(later.get(key), shift)]
-        merged.tallies[key] = tally_of(hits, tally.want, tally.census)
-    _limit_keys(merged)
+        tallies[key] = tally_of(hits, tally.want, tally.census)
     for speaker in sorted(a.progress.keys() | b.progress.keys()):
         both = [*a.progress.get(speaker, ()), *(_move(h, shift) for h in b.progress.get(speaker, ()))]
-        merged.progress[speaker] = (both[0], both[-1])
-    merged.held = Kept(a.windows.followed_by(b.windows, shift), merged.progress)
+        signs[speaker] = (both[0], both[-1])
+    if len(tallies) > MAX_KEYS:
+        tallies, merged.gaps = _first_keys(tallies), sorted({*merged.gaps, TOO_MANY_KEYS})
+    merged.held = Kept(a.windows.followed_by(b.windows, shift), signs, tallies)
     merged.prune()
     return merged
 
 
 def seal(part: SourceScan) -> SourceScan:
     """Yield a source's scan without what only a part that follows or precedes it would need."""
-    held = Kept(replace(part.windows, open=[], opening=None, is_all_opening=False), part.progress)
-    sealed = replace(part, tallies=_settled(part, is_quoted=False), edge=[], held=held)
+    windows = replace(part.windows, open=[], opening=None, is_all_opening=False)
+    sealed = replace(part, edge=[], held=Kept(windows, part.progress, _settled(part, is_quoted=False)))
     sealed.prune()
     return sealed
 
@@ -212,11 +226,9 @@ def _settled(part: SourceScan, *, is_quoted: bool) -> dict[tuple[str, str], Tall
     return dict(sorted(tallies.items()))
 
 
-def _limit_keys(scan: SourceScan) -> None:
-    if len(scan.tallies) > MAX_KEYS:
-        by_place = sorted(scan.tallies.items(), key=lambda item: (item[1].first[0].line, item[0]))
-        scan.tallies = dict(sorted(by_place[:MAX_KEYS]))
-        scan.gaps = sorted({*scan.gaps, TOO_MANY_KEYS})
+def _first_keys(tallies: dict[tuple[str, str], Tally]) -> dict[tuple[str, str], Tally]:
+    by_place = sorted(tallies.items(), key=lambda item: (item[1].first[0].line, item[0]))
+    return dict(sorted(by_place[:MAX_KEYS]))
 
 
 def _move(hit: Hit, shift: int) -> Hit:
@@ -241,20 +253,11 @@ def scan_to_json(scan: Scan) -> str:
 def source_to_json(s: SourceScan) -> dict[str, Any]:
     """Yield one source's scan as plain values."""
     return {
-        "name": s.name,
-        "kind": s.kind,
-        "bytes": s.bytes,
-        "lines": s.lines,
-        "skipped": s.skipped,
-        "gaps": s.gaps,
-        "ends_line": s.ends_line,
-        "tallies": [
-            [rule, speaker, t.want, t.census, [_row(h) for h in t.first], [_row(h) for h in t.last]]
-            for (rule, speaker), t in sorted(s.tallies.items())
-        ],
+        "name": s.name, "kind": s.kind, "bytes": s.bytes, "lines": s.lines,
+        "skipped": s.skipped, "gaps": s.gaps, "ends_line": s.ends_line,
         **(unpack(s.held) if isinstance(s.held, Packed) else s.held.to_json()),
         "edge": [[_row(e.hit), e.speaker, e.want, e.census] for e in s.edge],
-    }
+    }  # fmt: skip
 
 
 def _row(hit: Hit) -> list[Any]:
@@ -285,12 +288,9 @@ def _dumps(rows: list[dict[str, Any]]) -> list[Dump]:
 
 def source_from_json(raw: dict[str, Any]) -> SourceScan:
     """Read what `source_to_json` wrote."""
-    scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], skipped=raw["skipped"], gaps=raw["gaps"])
-    scan.ends_line = raw["ends_line"]
-    for rule, speaker, want, census, first, last in raw["tallies"]:
-        scan.tallies[(rule, speaker)] = Tally([Hit(*h) for h in first], [Hit(*h) for h in last], want, census)
-    scan.held = Kept.from_json(raw)
-    scan.edge = [Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"]]
+    edge = [Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"]]
+    scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], Kept.from_json(raw), raw["skipped"])
+    scan.gaps, scan.ends_line, scan.edge = raw["gaps"], raw["ends_line"], edge
     return scan
 
 

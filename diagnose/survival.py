@@ -24,7 +24,7 @@ BUFFERED_S = 3.0
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
     signs = [e for s in job.sources for _, e in s.progress.values()]
-    latest_s = max((e.time for e in signs if e.time is not None and e.prefix.stamp is not None), default=None)
+    latest_s = max((e.time for e in signs if e.time is not None and e.stamp is not None), default=None)
     finished = [e for e in job.events if e.rule.tells == "finished"]
     births = [e for e in job.events if e.rule.tells == "identity" and e.rank is not None]
     lives: dict[tuple[str, int | None], tuple[Event, Event]] = {}  # the first and the last birth
@@ -59,7 +59,7 @@ def _is_born_after(births: tuple[Event, Event] | None, event: Event) -> bool:
     first, birth = births
     if first.pid != birth.pid and (first.line or 0) < (event.line or 0) and (birth.line or 0) > (event.end_line or 0):
         return first.pid is not None and birth.pid is not None
-    if birth.time is None or birth.prefix.stamp is None or event.time is None:
+    if birth.time is None or birth.stamp is None or event.time is None:
         return False
     return (birth.line or 0) > (event.end_line or 0) and birth.time > event.time + BUFFERED_S
 
@@ -73,7 +73,7 @@ def _is_born_again(starts: dict[str, list[int]], event: Event) -> bool:
 
 def _is_history(job: Job, event: Event, latest_s: float | None) -> bool:
     """What ended the whole job, or a host, is history once ranks make progress again, at `latest_s` at last."""
-    stated = event.prefix.stamp is not None or event.fields.get("time") is not None
+    stated = event.stamp is not None or event.fields.get("time") is not None
     if event.rank is not None or event.time is None or not stated or latest_s is None:
         return False
     return latest_s > event.time + max(HISTORY_S, job.clocks.spread_s.get(event.host or "", HISTORY_S))
@@ -87,7 +87,7 @@ def _finished_after(job: Job, event: Event, finished: Sequence[Event]) -> bool:
         if end.source == event.source:
             if (end.line or 0) > (event.end_line or 0):
                 return True
-        elif end.prefix.stamp is None or event.prefix.stamp is None or not end.time or not event.time:
+        elif end.stamp is None or event.stamp is None or not end.time or not event.time:
             continue
         elif end.time > event.time + max(HISTORY_S, job.clocks.uncertainty_s(end, event)):
             return True
@@ -112,7 +112,7 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
         return False
     if sign.source == event.source:
         return (sign.line or 0) > (event.end_line or 0) and not _is_late_print(sources[sign.source], sign, event)
-    if event.prefix.stamp is None or sign.prefix.stamp is None:  # a time taken from a line nearby orders no two files
+    if event.stamp is None or sign.stamp is None:  # a time taken from a line nearby orders no two files
         return False
     same_host = sign.host == event.host
     return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
@@ -123,6 +123,6 @@ def _is_late_print(source: SourceEvents, sign: Event, event: Event) -> bool:
     if (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES:
         return False
     if "%|" not in sign.raw:
-        known = sign.prefix.stamp is not None and sign.time is not None and event.time is not None
+        known = sign.stamp is not None and sign.time is not None and event.time is not None
         return not known or (sign.time or 0.0) <= (event.time or 0.0) + BUFFERED_S
-    return sum(x.number == sign.line and "%|" in x.raw for x in source.lines) < REDRAW_UPDATES
+    return sum(x.number == sign.line and "%|" in x.raw for x in source.lines()) < REDRAW_UPDATES

@@ -16,11 +16,13 @@ from diagnose.deadline import Deadline
 from diagnose.rule import Form, Rule
 from diagnose.scan import Scan, scan_to_json
 from diagnose.scanning import parts, reading
+from diagnose.scanning.packing import Packed, Packer, unpack
 from diagnose.scanning.reading import read_all
 from diagnose.scanning.scanner import ScanRules
 from diagnose.sources import Input, Text
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+WORDS = ("NCCL version 2.21.5", "Connected all rings, use ring PXN 0 GDR 1", "loading shard 3 of 8", "epoch 0 begins")
 
 
 def rule(name: str, pattern: str, *literals: str, **more: object) -> Rule:
@@ -212,6 +214,14 @@ def test_scans_of_many_files_say_the_same_packed(tmp_path: Path, monkeypatch: py
     monkeypatch.setattr(reading, "MANY_SOURCES", 3)
     packed = read(tmp_path)
 
-    assert {type(s.held) for s in packed.sources.values()} == {bytes}
+    assert {type(s.held) for s in packed.sources.values()} == {Packed}
     assert {name: s.unpacked() for name, s in packed.sources.items()} == plain.sources
     assert scan_to_json(packed) == scan_to_json(plain)
+
+
+def test_what_is_kept_of_a_source_like_the_first_ones_takes_less() -> None:
+    packer = Packer()
+    first, second = (packer.pack([f"rank {n}: {text}" for text in WORDS]) for n in (1, 2))
+
+    assert len(second.data) * 4 < len(first.data)
+    assert [f"rank 2: {text}" for text in WORDS] == unpack(second)

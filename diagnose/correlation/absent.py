@@ -51,7 +51,8 @@ def _all_together(tables: list[GroupTable]) -> list[GroupTable]:
 
 def _is_deduplicated(job: Job) -> bool:
     """Ray folds lines of several workers into one; then absence proves nothing."""
-    return any("repeated" in line.raw and "across cluster" in line.raw for s in job.sources for line in s.lines)
+    folded = (line.raw for s in job.sources if s.is_folded for line in s.lines())
+    return any("repeated" in text and "across cluster" in text for text in folded)
 
 
 def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
@@ -130,8 +131,10 @@ def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
     """The kept lines that the rank printed, in order."""
     found = []
     for source in job.sources:
-        own = job.places.source_rank.get(source.name) == rank
-        found += [(source.name, x) for x in (source.tail if own else source.lines) if own or x.prefix.rank == rank]
+        if job.places.source_rank.get(source.name) == rank:
+            found += [(source.name, x) for x in source.tail()]
+        elif any(speaker.rank == rank for speaker in source.speakers):
+            found += [(source.name, x) for x in source.lines() if x.prefix.rank == rank]
     return found
 
 

@@ -40,6 +40,6 @@ def _had_died(job: Job, end: Event, told: Event) -> bool:
     """A process that ended by itself before is what the launcher, or the scheduler after it, answered."""
     if end.source == told.source:
         return (end.line or 0) < (told.line or 0)
-    if end.onset is None or told.onset is None or end.prefix.stamp is None:
+    if end.onset is None or told.onset is None or end.stamp is None:
         return False
     return end.onset < told.onset - job.clocks.uncertainty_s(end, told)

@@ -53,7 +53,7 @@ def _rank_of(places: Places, source: str, dump: StackDump) -> int | None:
 
 def _only_rank(source: SourceEvents) -> int | None:
     """Find the one rank that a file's lines name, where all its dumps are of one process."""
-    ranks = {line.prefix.rank for line in source.lines} - {None}
+    ranks = {speaker.rank for speaker in source.speakers} - {None}
     is_one = len(ranks) == 1 == len({_process(dump) for dump in source.stacks})
     return ranks.pop() if is_one else None
 
@@ -191,7 +191,7 @@ def _shown(job: Job, placed: list[Placed], labels: tuple[int | str, ...]) -> tup
 
 
 def _line_of(job: Job, source: str, dump: StackDump, frame: StackFrame) -> tuple[int, str] | None:
-    lines = next(s.lines for s in job.sources if s.name == source)
+    lines = next(s.lines() for s in job.sources if s.name == source)
     inside = [x for x in lines if dump.line <= x.number <= dump.end_line and frame.function in x.message]
     exact = (x for x in inside if frame.line is None or str(frame.line) in x.message)
     return next(((x.number, x.raw) for x in (*exact, *inside)), None)

@@ -48,7 +48,7 @@ def _stated(job: Job) -> Iterator[Stated]:
     yield from _from_events(job)
     for source in job.sources:
         if source.kind == "context":
-            lines = {x.number: x.raw for x in reversed(source.head)}
+            lines = {x.number: x.raw for x in reversed(source.head())}
             yield from file_facts(sorted(lines.items()), source.name)
     yield from library_facts(job)
     yield from duration_facts(job)

@@ -99,7 +99,7 @@ def _as_bug(event: Event, row: Mapping[str, Any], facts: Facts) -> Event:
     fields["installed"] = facts.get(version_fact(str(row["library"])))
     fields["beside"] = beside(str(row["library"]), _conditions(row), facts)
     fields["reference"] = next(iter(rule.references), None)
-    return replace(event, rule=rule, cause=BUGS, role="cause", fields=fields, also_in=list(event.also_in))
+    return replace(event, rule=rule, cause=BUGS, role="cause", fields=fields)
 
 
 def possible_bug(

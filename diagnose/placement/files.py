@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 
 from ..events import SourceEvents
 from ..identity import PathIdentity
 from ..lazy_pattern import lazy
-from ..prefixes import Prefix
 from .places import Places, own_rank
 
 NUMBER = lazy(r"\d+")
@@ -16,9 +15,8 @@ NUMBER = lazy(r"\d+")
 
 def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
-        prefixes = [line.prefix for line in source.lines]
         named = places.by_source[source.name].host
-        if host := _same_in_content(source, named) or named or _content_host(source, prefixes):
+        if host := _same_in_content(source, named) or named or _content_host(source):
             places.source_host[source.name] = host
     _learn_sister_folders(places, sources)
 
@@ -43,11 +41,11 @@ def _same_in_content(source: SourceEvents, named: str | None) -> str | None:
     return longer[0] if len(longer) == 1 else None
 
 
-def _content_host(source: SourceEvents, prefixes: Sequence[Prefix]) -> str | None:
+def _content_host(source: SourceEvents) -> str | None:
     """The one host that a file names; where launchers of several hosts speak, it is nobody's own."""
-    hosts = Counter(p.host for p in prefixes if p.host)
+    hosts = {speaker.host for speaker in source.speakers if speaker.host}
     told = [e for e in source.events if e.fields.get("host")]
-    hosts.update(str(e.fields["host"]) for e in told if e.rule.tells == "identity")
+    hosts |= {str(e.fields["host"]) for e in told if e.rule.tells == "identity"}
     ended = {str(e.fields["host"]) for e in told if e.rule.tells == "exit"}
     return next(iter(hosts)) if len(hosts) == 1 and len(ended) <= 1 else None
 
@@ -55,9 +53,8 @@ def _content_host(source: SourceEvents, prefixes: Sequence[Prefix]) -> str | Non
 def learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
         path = places.by_source[source.name]
-        prefixes = [line.prefix for line in source.lines]
-        ranks = Counter(r for e in source.all_events() if (r := own_rank(e, places.world_size)) is not None)
-        ranks.update(p.rank for p in prefixes if p.rank is not None)
+        ranks = {r for e in source.all_events() if (r := own_rank(e, places.world_size)) is not None}
+        ranks |= {speaker.rank for speaker in source.speakers if speaker.rank is not None}
         if path.rank is not None:
             places.source_rank.setdefault(source.name, path.rank)
         elif _is_one_process(path) and len(ranks) == 1:

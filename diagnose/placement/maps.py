@@ -15,8 +15,7 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
         for event in source.events:
             _learn_event(places, event)
-        for line in source.lines:
-            p = line.prefix
+        for p in source.speakers:
             if p.host:
                 places.hosts_seen.add(p.host)
             if p.task is not None and p.rank is not None:
@@ -33,7 +32,7 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
             host = places.source_host.get(source.name)
             remember(places, rank, host, path.local_rank, path.pid)
     tasks = {p.task for p in places.by_source.values() if p.task is not None}
-    tasks |= {x.prefix.task for s in sources for x in s.lines if x.prefix.task is not None}
+    tasks |= {p.task for s in sources for p in s.speakers if p.task is not None}
     too_few = bool(tasks) and places.world_size is not None and places.world_from != "highest rank seen" and (
         len(tasks) * 2 <= places.world_size and max(tasks) * 2 < places.world_size
     )  # fmt: skip
@@ -63,7 +62,7 @@ def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
     address = fields.get("pci") or fields.get("bus")
     if not address:
         return
-    host, pci = event.prefix.host or places.source_host.get(event.source, ""), pci_address(address)
+    host, pci = event.speaker.host or places.source_host.get(event.source, ""), pci_address(address)
     device = fields.get("device")
     for place in (host, ""):
         if isinstance(device, int):
@@ -96,25 +95,25 @@ def _fit_blocks(places: Places, size: int) -> bool:
 
 
 def _learn_event(places: Places, event: Event) -> None:
-    fields, prefix = event.fields, event.prefix
+    fields, speaker = event.fields, event.speaker
     if event.rule.tells not in ("identity", "exit"):
         return
     if event.rule.tells == "identity":
         _learn_pci(places, event, own_rank(event, places.world_size))
     rank = own_rank(event, places.world_size) if event.rule.tells == "identity" else as_rank(fields.get("rank"))
     if rank is None and event.rule.tells == "identity":
-        rank = prefix.rank if prefix.rank is not None else places.source_rank.get(event.source)
+        rank = speaker.rank if speaker.rank is not None else places.source_rank.get(event.source)
     if rank is None:
         return
-    host = as_text(fields.get("host")) or prefix.host or places.source_host.get(event.source)
-    pid = fields.get("pid") if isinstance(fields.get("pid"), int) else prefix.pid
+    host = as_text(fields.get("host")) or speaker.host or places.source_host.get(event.source)
+    pid = fields.get("pid") if isinstance(fields.get("pid"), int) else speaker.pid
     local = as_rank(fields.get("local_rank"))
     remember(places, rank, host, local, pid if isinstance(pid, int) else None)
     device = fields.get("device")
     if event.rule.tells == "identity" and isinstance(device, int):
         places.device_of.setdefault(rank, device)
-    if prefix.actor is not None and prefix.pid is not None:
-        places.rank_of_actor.setdefault((prefix.actor, prefix.pid, prefix.ip or ""), rank)
+    if speaker.actor is not None and speaker.pid is not None:
+        places.rank_of_actor.setdefault((speaker.actor, speaker.pid, speaker.ip or ""), rank)
     ip = as_text(fields.get("ip"))
     if ip and host:
         places.host_of_ip.setdefault(ip, host)

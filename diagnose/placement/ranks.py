@@ -15,17 +15,17 @@ REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
 
 
 def place_event(places: Places, event: Event) -> None:
-    fields, prefix = event.fields, event.prefix
+    fields, speaker = event.fields, event.speaker
     path = places.by_source.get(event.source, PathIdentity())
-    event.host = as_text(fields.get("host")) or prefix.host or prefix.pod or places.source_host.get(event.source)
+    event.host = as_text(fields.get("host")) or speaker.host or speaker.pod or places.source_host.get(event.source)
     event.host_from = (
-        "the line" if fields.get("host") or prefix.host else "the file's name or content" if event.host else ""
+        "the line" if fields.get("host") or speaker.host else "the file's name or content" if event.host else ""
     )
     pid = fields.get("pid")
-    own = prefix.pid if prefix.pid is not None else _remote_pid(event)
+    own = speaker.pid if speaker.pid is not None else _remote_pid(event)
     event.pid = pid if isinstance(pid, int) else own if own is not None else path.pid
     local = as_rank(fields.get("local_rank"))
-    known = (local, prefix.local_rank, path.local_rank, _spawned(event))
+    known = (local, speaker.local_rank, path.local_rank, _spawned(event))
     event.local_rank = next((x for x in known if x is not None), None)
     for how, rank in _ranks_of(places, event, path):
         if rank is not None:
@@ -62,7 +62,7 @@ def _spawned(event: Event) -> int | None:
 
 def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tuple[str, int | None]]:
     """The ways to a rank, the surest first."""
-    fields, prefix = event.fields, event.prefix
+    fields, speaker = event.fields, event.speaker
     host = event.host or ""
     own = own_rank(event, places.world_size) if event.rule.tells == "identity" else as_rank(fields.get("rank"))
     yield "the message", own
@@ -72,23 +72,23 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the process id", places.rank_of_pid.get((host, pid), places.rank_of_pid.get(("", pid)))
     local_of_other = event.rule.tells == "exit" and fields.get("local_rank") is not None
     if not about_other and not local_of_other:
-        yield "the line's prefix", prefix.rank
+        yield "the line's prefix", speaker.rank
         yield "the file", places.source_rank.get(event.source)
     if pid is not None:
         yield "the process id", places.rank_of_pid.get((host, pid))
-        if prefix.actor is None or prefix.ip is None:
+        if speaker.actor is None or speaker.ip is None:
             yield "the process id", places.rank_of_pid.get(("", pid))
     if not about_other and path.pid is not None:  # the message may tell of a child of the process whose file this is
         yield "the file's process id", places.rank_of_pid.get((host, path.pid), places.rank_of_pid.get(("", path.pid)))
-    if prefix.actor is not None and prefix.pid is not None:
-        yield "the actor", places.rank_of_actor.get((prefix.actor, prefix.pid, prefix.ip or ""))
+    if speaker.actor is not None and speaker.pid is not None:
+        yield "the actor", places.rank_of_actor.get((speaker.actor, speaker.pid, speaker.ip or ""))
     if about_other and event.rule.tells != "exit":
         return
     yield from _ranks_of_local(places, event, host)
     yield from _ranks_of_gpu(places, event, host)
     tasks = fields.get("ranks")  # of `srun: error: node7: task 3: Killed`
     stated = as_rank(tasks[0] if isinstance(tasks, list) and len(tasks) == 1 else fields.get("task"))
-    task = stated if stated is not None else prefix.task if prefix.task is not None else path.task
+    task = stated if stated is not None else speaker.task if speaker.task is not None else path.task
     if places.tasks_are_ranks:
         yield "the task number", task
     group = as_rank(fields.get("group_rank"))

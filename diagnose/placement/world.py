@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from ..events import SourceEvents
+from ..events import SourceEvents, Speaker
 from ..lazy_pattern import lazy
-from ..prefixes import Prefix
 from .places import MAX_RANK, Places, as_text, is_default_group, own_rank
 
 
@@ -23,8 +22,8 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
             size = event.fields.get("world_size")
             if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
                 stated[size] += 1
-            highest = max([highest, *(r for r in (event.prefix.rank, own_rank(event, None)) if r is not None)])
-        highest = max([highest, *(x.prefix.rank for x in source.lines if x.prefix.rank is not None)])
+            highest = max([highest, *(r for r in (event.speaker.rank, own_rank(event, None)) if r is not None)])
+        highest = max([highest, *(p.rank for p in source.speakers if p.rank is not None)])
     if given:
         places.world_size, places.world_from = given, "given"
     elif stated and max(stated) > highest:
@@ -33,13 +32,13 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
         places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
     elif highest >= 0:
         places.world_size, places.world_from = highest + 1, "highest rank seen"
-    hosts = set(places.source_host.values()) | {x.prefix.host for s in sources for x in s.lines if x.prefix.host}
+    hosts = set(places.source_host.values()) | {p.host for s in sources for p in s.speakers if p.host}
     named = {h for s in sources for e in s.events if e.rule.tells == "exit" and (h := as_text(e.fields.get("host")))}
     hosts |= named if len(named) > 1 else set()  # one name may be another word for the host that is known
     started = _ended_by_launcher(sources)
     if places.world_from in ("", "highest rank seen") and started > highest + 1 and len(hosts) <= 1:
         places.world_size, places.world_from = started, "processes that the launcher ended"
-    places.has_actors = any(_is_ray_actor(x.prefix) for s in sources for x in s.lines)
+    places.has_actors = any(_is_ray_actor(p) for s in sources for p in s.speakers)
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
@@ -49,8 +48,8 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
 VLLM = lazy(r"APIServer|EngineCore|VllmWorker|Worker_(?:TP|PP|DP|EP)")  # vLLM labels its processes as Ray does actors
 
 
-def _is_ray_actor(prefix: Prefix) -> bool:
-    return prefix.actor is not None and not VLLM.match(prefix.actor)
+def _is_ray_actor(speaker: Speaker) -> bool:
+    return speaker.actor is not None and not VLLM.match(speaker.actor)
 
 
 def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
@@ -76,7 +75,7 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
         group = event.fields.get("group_rank")
         if not isinstance(large, int) or not isinstance(small, int) or not 0 < small < large or large % small:
             continue
-        if event.prefix.rank in (None, group) and is_default_group(event.fields):
+        if event.speaker.rank in (None, group) and is_default_group(event.fields):
             ratios[large // small] += 1
     return ratios
 

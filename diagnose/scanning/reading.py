@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -14,6 +15,7 @@ from ..scan import Scan, SourceScan, scan_from_json, seal
 from ..sources import Input, Source, find_sources
 from .dump_reading import DumpReading, read_limited
 from .joining import Joining
+from .packing import Packer, give_back_memory
 from .parts import Part, cut_parts, edge_bytes_for, reading_order
 from .scanner import Scanner, ScanRules
 from .workers import UNREAD, Pool, consume, default_workers, scan_part, unread
@@ -121,17 +123,22 @@ def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Dea
     parts = [part for place in places if place.waiting for part in cut_parts(place.waiting, edge)]
     if edge is not None:
         parts = reading_order(parts, edge)
-    starts: dict[str, list[int]] = {}
+    starts: dict[str, list[int]] = {}  # of files that are read in parts: where these begin, in order
     for part in parts:
-        starts.setdefault(part.source.name, []).append(part.start or 0)
-    ranked = {name: {start: rank for rank, start in enumerate(sorted(own))} for name, own in starts.items()}
-    open_files = {name: Joining(len(own)) for name, own in ranked.items()}
+        if part.start is not None:
+            insort(starts.setdefault(part.source.name, []), part.start)
+    open_files: dict[str, Joining] = {}
     by_name = {place.waiting.name: place for place in places if place.waiting}
+    packer = Packer()
     for index, found in scan_parts(parts, deadline):
         name, start = parts[index].source.name, parts[index].start or 0
-        if open_files[name].add(ranked[name][start], found):
+        own = starts.get(name, [start])
+        joining = open_files.setdefault(name, Joining(len(own)))
+        if joining.add(own.index(start), found):
             whole = open_files.pop(name).result()
-            by_name[name].scans.append(whole.packed() if len(by_name) >= MANY_SOURCES else whole)
+            by_name[name].scans.append(whole.packed(packer) if len(by_name) >= MANY_SOURCES else whole)
+    if len(by_name) >= MANY_SOURCES:
+        give_back_memory()
 
 
 def _reader(rules: ScanRules, progress: Progress | None, workers: int | None, pool: PartPool | None) -> ScanParts:

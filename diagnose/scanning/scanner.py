@@ -85,7 +85,7 @@ class Scanner:
             if slot.waiting or any(slot.held):
                 slot.settle(self._verifier.verify, self._surroundings.keep, None)
         tallies = {(slot.rule.rule.id, slot.speaker): slot.tally() for slot in self._slots.values()}
-        self._scan.tallies = dict(sorted(tallies.items()))
+        self._scan.tallies.update(sorted(tallies.items()))
         self._scan.progress.update(self._progress.finish())
         if self._ring:
             self._windows.last.extend((n, decode(raw)) for n, raw in self._ring[-1].last_lines(TAIL_LINES))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from ..advice import advise, merge_remedy
@@ -103,7 +104,8 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
 
 def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
     """What is most telling where nothing names a cause: the last words of those who said something of their own."""
-    last = [Exhibit.of_line(s.name, s.tail[-1], None, None) for s in job.sources if s.tail][:MAX_EVIDENCE]
+    tails = ((s.name, tail[-1]) for s in job.sources if (tail := s.tail()))
+    last = [Exhibit.of_line(name, line, None, None) for name, line in islice(tails, MAX_EVIDENCE)]
     switches = "export NCCL_DEBUG=WARN TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"
     steps = (
         RemedyStep("now", words.say("unknown-now")),

@@ -48,7 +48,7 @@ class Exhibitor:
             return ()
         if source not in self._lines:
             kept: dict[int, str] = {}
-            for x in self._sources[source].lines:
+            for x in self._sources[source].lines():
                 kept[x.number] = f"{kept[x.number]} {x.raw}" if x.number in kept else x.raw
             self._lines[source] = kept
         lines = self._lines[source]

@@ -1,0 +1,55 @@
+"""One source's events and the stamps of its lines in, each event with the stamp near it out; what is alike is held once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any, TypeVar
+
+from .events import SourceEvents
+from .prefixes import Line
+from .timestamps import Stamp
+
+T = TypeVar("T")
+Stamps = list[tuple[int, Stamp]]  # by line number, in order
+MAX_KNOWN = 4096  # values that are looked up to be shared
+
+
+class Same:
+    """Yields, for a value, the equal one that was met before, if that is not long ago."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+
+    def __call__(self, value: T) -> T:
+        if len(self._known) >= MAX_KNOWN:
+            self._known.clear()
+        known: T = self._known.setdefault(value, value)
+        return known
+
+
+def stamps_of(lines: Sequence[Line]) -> Stamps:
+    """Yield the stamps that the lines print."""
+    return [(line.number, line.prefix.stamp) for line in lines if line.prefix.stamp is not None]
+
+
+def years_of(stamps: Stamps) -> tuple[tuple[int, int], ...]:
+    """Yield the years that stamps print, and how often."""
+    dated = (stamp for _, stamp in stamps if stamp.has_year)
+    years = Counter(datetime.fromtimestamp(stamp.seconds, timezone.utc).year for stamp in dated)
+    return tuple(years.items())
+
+
+def note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
+    """Give each event the stamp of the nearest line above that has one; above all of them, of the first.
+
+    Thousands of files tell of the same moments, so what is equal is held once.
+    """
+    numbers = [number for number, _ in stamps]
+    speakers = {speaker: speaker for speaker in source.speakers}
+    for event in source.all_events():
+        near = stamps[max(bisect_right(numbers, event.line or 0) - 1, 0)][1] if stamps else None
+        event.stamp, event.near = same(event.stamp), same(near)
+        event.speaker = speakers.setdefault(event.speaker, event.speaker)

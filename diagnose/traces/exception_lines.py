@@ -1,0 +1,43 @@
+"""Tracebacks in, the lines of their source on which their exceptions and their frames stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ..tracebacks import Traceback
+
+MAX_MESSAGE_LINES = 14  # of an exception, on which its traceback is looked up
+MAX_FRAME_LINES = 2000  # of one traceback; in a longer one other output stands
+
+
+def exceptions(tb: Traceback) -> Iterator[tuple[str, str, int]]:
+    """Yield exception, message and line of all that the traceback holds."""
+    yield tb.exception, tb.message, tb.exception_line
+    for link in tb.links:
+        yield link.exception, link.message, link.exception_line
+
+
+def exception_text(exception: str, message: str) -> str:
+    """Yield an exception as it is printed."""
+    return f"{exception}: {message}" if message else exception
+
+
+def exception_lines(tracebacks: Sequence[Traceback]) -> dict[int, list[Traceback]]:
+    """Yield the lines on which the exceptions of each traceback stand, further lines of a message included."""
+    found: dict[int, list[Traceback]] = {}
+    for tb in tracebacks:
+        for _, message, number in exceptions(tb):
+            for at in range(number, number + min(message.count("\n"), MAX_MESSAGE_LINES) + 1):
+                if tb not in found.setdefault(at, []):
+                    found[at].append(tb)
+    return found
+
+
+def inside_lines(tracebacks: Sequence[Traceback]) -> set[int]:
+    """Yield the lines of frames: source code, in which nothing is an exception that was raised."""
+    of_exceptions = exception_lines(tracebacks)
+    inside: set[int] = set()
+    for tb in tracebacks:
+        if tb.end_line - tb.line < MAX_FRAME_LINES:
+            inside.update(n for n in range(tb.line, tb.exception_line) if n not in of_exceptions)
+    return inside
