@@ -18,7 +18,7 @@ from ..own_cache import can_tell_owner, read_own, write_own
 
 LEARN_BYTES = 64 << 20  # so much is read before fragments are chosen: choosing costs as much as reading that saves
 RECALL_BYTES = 16 << 20  # so much before those of an earlier run are taken, which is cheap
-SAMPLE_BYTES = 1 << 10  # of each block, to know what healthy lines hold
+SAMPLE_EVERY, SAMPLE_BYTES = 1 << 20, 1 << 10  # so much of so much, to know what healthy lines hold
 FRAGMENT_BYTES = 7  # shorter ones stand in more lines, longer ones in fewer literals
 MAX_LINES = 64  # with fragments in one block, before looking at each costs more than it saves
 MAX_COARSE = 16  # such blocks more than others, before the fragments are given up
@@ -67,8 +67,9 @@ class Sieve:
     def _learn(self, data: bytes, hits: int) -> None:
         self._read += len(data)
         self._dense += 1 if hits > MAX_LINES else -1
-        middle = len(data) // 2
-        self._sample.append(data[middle : middle + SAMPLE_BYTES])
+        if self._read >= len(self._sample) * SAMPLE_EVERY:
+            middle = len(data) // 2
+            self._sample.append(data[middle : middle + SAMPLE_BYTES])
         if self._may_recall and self._read >= RECALL_BYTES:
             self._may_recall = False
             fragments = self._memory.recall() if self._memory is not None and self._dense < 0 else None
