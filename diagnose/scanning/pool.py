@@ -210,5 +210,7 @@ class _Worker:
         while isinstance(said := json.loads(receive(self._taken)), int):
             self._heard_s = time.monotonic()
             told.put((index, said))
+        found, opening = source_from_json(said), receive(self._taken)
+        found.windows.opening = None if part.is_first else opening
         self._heard_s = None
-        return source_from_json(said)
+        return found

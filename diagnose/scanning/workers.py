@@ -147,7 +147,9 @@ def main() -> None:
         except EOFError:
             return
         found = scan_part(part_from_json(asked), rules, Deadline.after(asked["left_s"]), _beating(taken))
+        opening, found.windows.opening = found.windows.opening, None
         send(taken, json.dumps(source_to_json(found)).encode())
+        send(taken, opening or b"")  # half a megabyte of log, which JSON would have to escape
 
 
 def _beating(stream: BinaryIO) -> Tell:
