@@ -113,8 +113,13 @@ def _known_key(state: str) -> str | None:
     return found.decode("ascii", "replace") if found else None
 
 
+def compiled_bytes(key: str) -> bytes | None:
+    """Yield the catalogue with this key as `rulebook.compiled` reads it, from the user's cache; None: not there."""
+    return read_own(f"catalogue-{key}.json")
+
+
 def _read_cache(key: str) -> Catalogue | None:
-    data = read_own(f"catalogue-{key}.json")
+    data = compiled_bytes(key)
     compiled = from_bytes(data) if data else None
     return Catalogue(*compiled, key) if compiled else None
 

@@ -18,7 +18,6 @@ from typing import BinaryIO, cast
 
 from .deadline import Deadline
 from .errors import SourceError, UsageError
-from .inputs.archives import read_members
 from .inputs.folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
 from .inputs.holes import head_behind_zeros, is_zeros
 from .inputs.kinds import (
@@ -200,6 +199,8 @@ def _from_member(raw: Stream, name: str, size: int | None, depth: int, damage: l
 
 def _from_archive(stream: Stream, name: str, container: Container, depth: int, damage: list[str]) -> Iterator[Source]:
     """Yields the members; what was wrong with the archive as a whole follows them as a skipped source."""
+    from .inputs.archives import read_members  # tarfile and zipfile cost every start, and few runs need them
+
     is_empty = True
     for member, own in read_members(stream, container, damage):
         is_empty = False

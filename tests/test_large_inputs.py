@@ -93,9 +93,9 @@ def test_tails_are_read_first_where_the_rest_is_too_much_and_then_no_part_is_beg
 
 @pytest.mark.skipif(sys.platform != "linux", reason="asks /proc for the workers")
 def test_ctrl_c_ends_workers_without_a_word(tmp_path: Path) -> None:
-    for n in range(2):
+    for n in range(3):
         (tmp_path / f"{n}.log").write_bytes(b"step 1 loss 2.0, and some words that nobody reads\n" * 5_000_000)
-    command = [sys.executable, "-m", "diagnose", "--workers", "2", str(tmp_path)]
+    command = [sys.executable, "-m", "diagnose", "--workers", "3", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
     workers = started_by(process)
     os.killpg(process.pid, signal.SIGINT)
@@ -106,7 +106,7 @@ def test_ctrl_c_ends_workers_without_a_word(tmp_path: Path) -> None:
 
 
 def started_by(process: subprocess.Popen[bytes]) -> list[int]:
-    """The two workers, once they run."""
+    """The two workers beside the process itself, once they run."""
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     for _ in range(HUNG_S * 20):
         found = [int(pid) for pid in children.read_text().split()]

@@ -54,16 +54,6 @@ def from_bytes(data: bytes) -> Compiled | None:
         return None
 
 
-def rules_to_json(rules: Iterable[Rule]) -> list[list[Any]]:
-    """Yield rules as plain values."""
-    return _rows(rules)
-
-
-def rules_from_json(rows: Iterable[list[Any]]) -> list[Rule]:
-    """Read what `rules_to_json` made; examples are left out."""
-    return [_rule(row) for row in rows]
-
-
 def _rows(values: Iterable[Any]) -> list[list[Any]]:
     return [_row(value) for value in values]
 

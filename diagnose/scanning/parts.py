@@ -38,6 +38,11 @@ class Part:
         size = self.source.size or 0
         return size if self.start is None else min(self.end or size, self.stop or size) - self.start
 
+    @property
+    def reach(self) -> int:
+        """About up to which byte of the source it goes."""
+        return (self.start or 0) + self.size
+
 
 def cut_parts(source: Source, edge_bytes: int | None = None) -> list[Part]:
     """Yield the parts of a source in order; with `edge_bytes` its head and tail are parts of their own."""

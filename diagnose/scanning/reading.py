@@ -17,8 +17,9 @@ from .dump_reading import DumpReading, read_limited
 from .joining import Joining
 from .packing import Packer, give_back_memory
 from .parts import Part, cut_parts, edge_bytes_for, reading_order
+from .pool import Pool, Progress, default_workers, teller
 from .scanner import Scanner, ScanRules
-from .workers import UNREAD, Pool, consume, default_workers, scan_part, unread
+from .workers import UNREAD, consume, scan_part, unread
 
 __all__ = ["Deadline", "PartPool", "Progress", "read_all"]
 
@@ -27,8 +28,6 @@ MAX_STACKS_BYTES = 16 << 20  # of a process's threads in JSON, a hundred times w
 MANY_SOURCES = 2000  # from so many files on, what is kept of each is packed
 MAX_CONTEXT_LINES = 4000  # of a configuration file
 NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
-
-Progress = Callable[[str, int], None]  # (name of the source, bytes read of it so far)
 
 
 class PartPool(Protocol):
@@ -104,11 +103,7 @@ def _read_now(
         # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
         scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
         return [seal(consume(scanner, read_blocks(source, is_dressed=rules.is_dressed), source, deadline))]
-    return [seal(scan_part(Part(source), rules, deadline, _teller(source, progress)))]
-
-
-def _teller(source: Source, progress: Progress | None, start: int = 0) -> Callable[[int], None] | None:
-    return None if progress is None else lambda count: progress(source.name, max(start, count))
+    return [seal(scan_part(Part(source), rules, deadline, teller(source, progress)))]
 
 
 # --- files, in parts --------------------------------------------------------------------------------------------
@@ -142,29 +137,19 @@ def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Dea
 
 
 def _reader(rules: ScanRules, progress: Progress | None, workers: int | None, pool: PartPool | None) -> ScanParts:
-    """Who reads the parts: a pool, where one was given or is worth its start, else this process."""
+    """Who reads the parts: a pool that was given, else as many processes as are worth their start."""
 
     def scan_parts(parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
-        count = workers if workers is not None else default_workers(sum(p.size for p in parts))
-        if pool is None and (count < 2 or len(parts) < 2):
-            yield from _scan_here(parts, rules, deadline, progress)
+        if pool is None:
+            count = workers if workers is not None else default_workers(sum(p.size for p in parts))
+            yield from Pool(rules, count, progress).scan(parts, deadline)
             return
-        for index, found in (pool or Pool(rules, count)).scan(parts, deadline):
+        for index, found in pool.scan(parts, deadline):
             if progress:
-                progress(parts[index].source.name, (parts[index].start or 0) + parts[index].size)
+                progress(parts[index].source.name, parts[index].reach)
             yield index, found
 
     return scan_parts
-
-
-def _scan_here(
-    parts: Sequence[Part], rules: ScanRules, deadline: Deadline, progress: Progress | None
-) -> Iterator[tuple[int, SourceScan]]:
-    for index, part in enumerate(parts):
-        if deadline.passed():
-            yield index, unread(part.source)
-        else:
-            yield index, scan_part(part, rules, deadline, _teller(part.source, progress, part.start or 0))
 
 
 # --- what is no log ---------------------------------------------------------------------------------------------

@@ -1,44 +1,36 @@
-"""Worker processes that scan parts of files: `python -m diagnose.scanning.workers`, spoken to in JSON over pipes.
+"""What scans one part of a source, here or as a worker process that a `Pool` started and speaks to over pipes.
 
-In: the rules, then one part after the other. Out: each part's scan. No pickle, no fork (safe beside threads and GPUs),
-and the user's main module is not imported again, so that a script may call the library without a guard.
+A worker takes the compiled catalogue, then one part after the other; for each it says now and then how far it is, and at
+last sends the part's scan. All of it JSON: no pickle. It is a new interpreter, not a fork (safe beside threads and
+GPUs), and imports nothing of the user's, so that a script may call the library without a guard.
 """
 
 from __future__ import annotations
 
-import contextlib
 import gc
 import json
-import os
 import struct
-import subprocess
 import sys
-import threading
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
+import time
+from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO
 
 from ..blocks import Block, read_blocks, read_range
 from ..deadline import Deadline
-from ..rulebook.compiled import rules_from_json, rules_to_json
-from ..scan import SourceScan, source_from_json, source_to_json
+from ..rulebook.compiled import from_bytes
+from ..scan import SourceScan, source_to_json
 from ..sources import Source
 from .parts import Part
 from .scanner import Scanner, ScanRules
 
-POOL_BYTES = 1 << 30  # below so much a pool costs more than it saves
-MAX_WORKERS = 16  # by default; a disk gives no more
 GC_OBJECTS = 200_000  # new ones before cycles are looked for: a scan makes next to none
+BEAT_S = 1.0  # between two messages of how far a worker is
 HEADER = struct.Struct("<Q")
+READY = b"ready"
 UNREAD = "not read: the budget of time was used up"
 OUT_OF_TIME = "not read to its end: the budget of time was used up"
 
-
-def default_workers(size_bytes: int) -> int:
-    """Yield how many processes are worth their start for so many bytes."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return min(cores, MAX_WORKERS, max(1, size_bytes // (POOL_BYTES // 2)))
+Tell = Callable[[int], None]  # called with the bytes read so far
 
 
 def unread(source: Source, reason: str = UNREAD) -> SourceScan:
@@ -46,8 +38,15 @@ def unread(source: Source, reason: str = UNREAD) -> SourceScan:
     return SourceScan(source.name, source.kind, bytes=0, skipped=reason)
 
 
-def scan_part(part: Part, rules: ScanRules, deadline: Deadline, tell: Callable[[int], None] | None = None) -> SourceScan:
-    """Yield the scan of one part of a source. `tell` is called with the bytes read so far."""
+def scan_part(part: Part, rules: ScanRules, deadline: Deadline, tell: Tell | None = None) -> SourceScan:
+    """Yield the scan of one part of a source."""
+    return _last(scan_by_block(part, rules, deadline, tell))
+
+
+def scan_by_block(
+    part: Part, rules: ScanRules, deadline: Deadline, tell: Tell | None = None
+) -> Iterator[SourceScan | None]:
+    """Yield None after each block of a part, for what else there is to do, and at last the part's scan."""
     source = part.source
     source.damage.clear()
     later = not part.is_first
@@ -62,17 +61,17 @@ def scan_part(part: Part, rules: ScanRules, deadline: Deadline, tell: Callable[[
             starts_line=part.starts_line,
             is_dressed=rules.is_dressed,
         )
-    return consume(Scanner(rules, source.name, source.kind, later_part=later), blocks, source, deadline, tell)
+    return _feed(Scanner(rules, source.name, source.kind, later_part=later), blocks, source, deadline, tell)
 
 
-def consume(
-    scanner: Scanner,
-    blocks: Iterator[Block],
-    source: Source,
-    deadline: Deadline,
-    tell: Callable[[int], None] | None = None,
-) -> SourceScan:
+def consume(scanner: Scanner, blocks: Iterator[Block], source: Source, deadline: Deadline) -> SourceScan:
     """Yield what a scanner finds in blocks, until they or the time end."""
+    return _last(_feed(scanner, blocks, source, deadline))
+
+
+def _feed(
+    scanner: Scanner, blocks: Iterator[Block], source: Source, deadline: Deadline, tell: Tell | None = None
+) -> Iterator[SourceScan | None]:
     try:
         for block in blocks:
             scanner.feed(block)
@@ -81,139 +80,86 @@ def consume(
             if deadline.passed():
                 source.damage.append(OUT_OF_TIME)
                 break
+            yield None
     except OSError as error:
         source.damage.append(f"reading stopped: {error.strerror or error}")
     found = scanner.finish()
     found.gaps += [d for d in source.damage if d not in found.gaps]
+    yield found
+
+
+def _last(steps: Iterator[SourceScan | None]) -> SourceScan:
+    found = None
+    for step in steps:
+        found = step
+    assert found is not None
     return found
 
 
-class Pool:
-    """Some worker processes; a part whose worker dies is scanned here."""
-
-    def __init__(self, rules: ScanRules, count: int) -> None:
-        self._rules = rules
-        self._count = count
-
-    def scan(self, parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
-        """Yield (index of the part, its scan) as they are done."""
-        todo = deque(enumerate(parts))
-        done: deque[tuple[int, SourceScan | None]] = deque()
-        ready = threading.Semaphore(0)
-        processes = [_start() for _ in range(min(self._count, len(parts)))]
-        message = {"key": self._rules.key, "rules": rules_to_json(self._rules.rules)}
-        servers = [
-            threading.Thread(target=_serve, args=(process, message, todo, done, ready, deadline), daemon=True)
-            for process in processes
-        ]
-        try:
-            for server in servers:
-                server.start()
-            for _ in parts:
-                ready.acquire()
-                index, found = done.popleft()
-                yield index, found if found is not None else scan_part(parts[index], self._rules, deadline)
-        finally:
-            todo.clear()
-            for process in processes:
-                process.kill()
-            for server, process in zip(servers, processes, strict=True):
-                server.join()
-                _close(process)
+# --- what goes through the pipes --------------------------------------------------------------------------------
 
 
-def _close(process: subprocess.Popen[bytes]) -> None:
-    for pipe in (process.stdin, process.stdout):
-        with contextlib.suppress(OSError):
-            if pipe is not None:
-                pipe.close()
-    process.wait()
-
-
-def _start() -> subprocess.Popen[bytes]:
-    root = str(Path(__file__).parents[2])
-    path = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
-    return subprocess.Popen(
-        [sys.executable, "-m", "diagnose.scanning.workers"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": path},
-        start_new_session=True,  # Ctrl-C is for the process that asked; its end ends the workers
-    )
-
-
-def _serve(
-    process: subprocess.Popen[bytes],
-    message: dict[str, Any],
-    todo: deque[tuple[int, Part]],
-    done: deque[tuple[int, SourceScan | None]],
-    ready: threading.Semaphore,
-    deadline: Deadline,
-) -> None:
-    """Give parts to one worker until none is left. A worker that died leaves its part to the caller."""
-    assert process.stdin is not None and process.stdout is not None
-    is_alive = True
-    try:
-        _send(process.stdin, message)
-    except OSError:
-        is_alive = False
-    while True:
-        try:
-            index, part = todo.popleft()
-        except IndexError:
-            return
-        found: SourceScan | None = None
-        if deadline.passed():
-            found = unread(part.source)
-        elif is_alive:
-            try:
-                _send(process.stdin, {**_part_to_json(part), "left_s": deadline.left_s()})
-                found = source_from_json(_receive(process.stdout))
-            except (OSError, EOFError, ValueError, KeyError, TypeError):
-                is_alive = False
-        done.append((index, found))
-        ready.release()
-
-
-def _part_to_json(part: Part) -> dict[str, Any]:
+def part_to_json(part: Part) -> dict[str, Any]:
+    """Yield a part as plain values."""
     s = part.source
     source = [s.name, s.kind, s.size, s.seekable, s.path, list(s.layers), s.encoding]
     return {"source": source, "range": [part.start, part.end, part.stop, part.is_first, part.starts_line]}
 
 
-def _part_from_json(raw: dict[str, Any]) -> Part:
+def part_from_json(raw: dict[str, Any]) -> Part:
+    """Read what `part_to_json` made."""
     name, kind, size, seekable, path, layers, encoding = raw["source"]
     source = Source(name, kind, size, None, seekable, path, tuple(layers), encoding)
     return Part(source, *raw["range"])
 
 
-def _send(stream: BinaryIO | Any, message: dict[str, Any]) -> None:
-    data = json.dumps(message).encode()
+def send(stream: BinaryIO, data: bytes) -> None:
+    """Write one message."""
     stream.write(HEADER.pack(len(data)) + data)
     stream.flush()
 
 
-def _receive(stream: BinaryIO | Any) -> dict[str, Any]:
+def receive(stream: BinaryIO) -> bytes:
+    """Yield the next message. Raises `EOFError` where none comes whole."""
     header = stream.read(HEADER.size)
-    if len(header) < HEADER.size:
+    size = HEADER.unpack(header)[0] if len(header) == HEADER.size else 1
+    data = stream.read(size) if len(header) == HEADER.size else b""
+    if len(data) < size:
         raise EOFError
-    found: dict[str, Any] = json.loads(stream.read(HEADER.unpack(header)[0]))
-    return found
+    return data
+
+
+# --- the process ------------------------------------------------------------------------------------------------
 
 
 def main() -> None:
     """Scan what standard input asks for, until it ends."""
     gc.set_threshold(GC_OBJECTS, 20, 100)
     given, taken = sys.stdin.buffer, sys.stdout.buffer
-    first = _receive(given)
-    rules = ScanRules(rules_from_json(first["rules"]), first["key"])
+    key, compiled = receive(given).decode(), from_bytes(receive(given))
+    if compiled is None:
+        return  # of another version: who asked reads the parts
+    rules = ScanRules(list(compiled.rules.values()), key)
+    send(taken, READY)
     while True:
         try:
-            asked = _receive(given)
+            asked = json.loads(receive(given))
         except EOFError:
             return
-        _send(taken, source_to_json(scan_part(_part_from_json(asked), rules, Deadline.after(asked["left_s"]))))
+        found = scan_part(part_from_json(asked), rules, Deadline.after(asked["left_s"]), _beating(taken))
+        opening, found.windows.opening = found.windows.opening, None
+        send(taken, json.dumps(source_to_json(found)).encode())
+        send(taken, opening or b"")  # half a megabyte of log, which JSON would have to escape
 
 
-if __name__ == "__main__":
-    main()
+def _beating(stream: BinaryIO) -> Tell:
+    """Yield a function that says how far reading is, once in a while: who hears nothing takes this process for dead."""
+    said_s = time.monotonic()
+
+    def tell(count: int) -> None:
+        nonlocal said_s
+        if time.monotonic() - said_s >= BEAT_S:
+            said_s = time.monotonic()
+            send(stream, b"%d" % count)
+
+    return tell

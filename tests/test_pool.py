@@ -1,0 +1,252 @@
+"""A pool: this process and workers beside it read the same parts once each, whatever becomes of a worker."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from diagnose.catalogue import Catalogue, load_rules
+from diagnose.deadline import Deadline
+from diagnose.rule import Form, Rule
+from diagnose.scan import SourceScan, source_to_json
+from diagnose.scanning import parts as cutting
+from diagnose.scanning import pool as pooling
+from diagnose.scanning.parts import Part, cut_parts
+from diagnose.scanning.pool import Pool
+from diagnose.scanning.scanner import ScanRules
+from diagnose.scanning.workers import UNREAD, scan_part
+from diagnose.sources import find_sources
+
+HUNG_S = 60
+OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
+SLOW = """
+import time
+from diagnose.scanning import workers
+real, workers.BEAT_S = workers.scan_part, 0
+def slow(part, rules, deadline, tell):
+    for n in range(1, 13):
+        time.sleep(0.1)
+        tell(n)
+    return real(part, rules, deadline)
+workers.scan_part = slow
+workers.main()
+"""
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="stops workers by signals, asks /proc for them")
+
+
+@cache
+def rules() -> ScanRules:
+    rule = Rule("oom", "symptom", "line", "", (Form(("CUDA out of memory",), r"CUDA out of memory"),), "", id="a.b/oom")
+    return ScanRules(Catalogue({rule.id: rule}, {}, {}, "no-such-catalogue-is-in-the-cache"))
+
+
+@pytest.fixture
+def some_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Part]:
+    """40 of them, of one file."""
+    rows = [f"[rank{n % 5}]: {OOM if n % 401 == 7 else f'step {n} is done'}\n" for n in range(60_000)]
+    (tmp_path / "x.log").write_text("".join(rows))
+    monkeypatch.setattr(cutting, "SEGMENT_BYTES", (tmp_path / "x.log").stat().st_size // 40)
+    (source,) = find_sources([tmp_path / "x.log"])
+    return cut_parts(source)
+
+
+def plain(found: dict[int, SourceScan]) -> list[str]:
+    return [json.dumps(source_to_json(found[index])) for index in sorted(found)]
+
+
+def here(parts: list[Part]) -> list[str]:
+    """What this process finds in them alone."""
+    return plain({n: scan_part(part, rules(), Deadline()) for n, part in enumerate(parts)})
+
+
+def read(parts: list[Part], workers: int = 2, deadline: Deadline | None = None) -> dict[int, SourceScan]:
+    found: dict[int, SourceScan] = {}
+    for index, scan in Pool(rules(), workers).scan(parts, deadline or Deadline()):
+        assert index not in found
+        found[index] = scan
+    return found
+
+
+def children() -> list[int]:
+    return [int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
+
+
+def during(monkeypatch: pytest.MonkeyPatch, act: Callable[[], None]) -> None:
+    """Have `act` done when this process begins its second part: a worker is up by then, or about to be."""
+    real = pooling.scan_by_block
+    begun = 0
+
+    def scan_by_block(*given: object) -> Iterator[SourceScan | None]:
+        nonlocal begun
+        begun += 1
+        if begun == 2:
+            act()
+        yield from real(*given)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(pooling, "scan_by_block", scan_by_block)
+
+
+def asked_once(monkeypatch: pytest.MonkeyPatch, act: Callable[[int], None]) -> list[int]:
+    """Have `act` done to a worker that has just been given its first part; this process waits until then."""
+    asked: list[int] = []
+    real = pooling.part_to_json
+
+    def part_to_json(part: Part) -> dict[str, object]:
+        if not asked:
+            asked.append(part.start or 0)
+            act(children()[-1])  # the youngest
+        return real(part)
+
+    def wait() -> None:
+        ends = time.monotonic() + HUNG_S
+        while not asked and time.monotonic() < ends:
+            time.sleep(0.01)
+
+    monkeypatch.setattr(pooling, "part_to_json", part_to_json)
+    during(monkeypatch, wait)
+    return asked
+
+
+def stop(pid: int) -> None:
+    os.kill(pid, signal.SIGSTOP)
+
+
+def let_go(_: int) -> None:
+    pass
+
+
+def kill(pid: int) -> None:
+    os.kill(pid, signal.SIGKILL)
+
+
+def test_one_process_of_two_is_this_one(some_parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+    before = children()
+    running: list[int] = []
+    during(monkeypatch, lambda: running.extend(children()))
+    read(some_parts, workers=2)
+    assert len(running) == len(before) + 1
+
+
+@pytest.mark.parametrize("workers", [1, 2, 3])
+def test_every_part_is_read_once_as_this_process_alone_reads_it(some_parts: list[Part], workers: int) -> None:
+    assert plain(read(some_parts, workers)) == here(some_parts)
+
+
+def test_a_worker_takes_parts_too(some_parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = asked_once(monkeypatch, let_go)
+    read(some_parts)
+    assert asked
+
+
+@pytest.mark.parametrize("harm", [kill, stop])
+def test_the_part_of_a_worker_that_dies_or_stops_over_it_is_read_here(
+    some_parts: list[Part], monkeypatch: pytest.MonkeyPatch, harm: Callable[[int], None]
+) -> None:
+    monkeypatch.setattr(pooling, "PATIENCE_S", 0.5)
+    asked = asked_once(monkeypatch, harm)
+    assert plain(read(some_parts)) == here(some_parts)
+    assert asked
+
+
+@dataclass(frozen=True)
+class SpentOnceAsked(Deadline):
+    """A budget that is used up as soon as a worker was asked for a part."""
+
+    asked: list[int] = field(default_factory=list)
+
+    def passed(self) -> bool:
+        return bool(self.asked)
+
+
+def test_a_stopped_worker_does_not_outlast_the_budget(some_parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pooling, "LATE_S", 0.1)
+    deadline = SpentOnceAsked(asked=asked_once(monkeypatch, stop))
+    found = read(some_parts, deadline=deadline)
+    unread = [some_parts[index].start for index, scan in found.items() if scan.skipped == UNREAD]
+    assert deadline.asked[0] in unread
+
+
+@pytest.mark.parametrize("command", ["import sys; sys.exit(1)", "import time; time.sleep(99)"])
+def test_a_worker_that_cannot_begin_holds_nothing_up(
+    some_parts: list[Part], monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.setattr(pooling, "COMMAND", command)
+    monkeypatch.setattr(pooling, "PATIENCE_S", 0.5)
+    assert plain(read(some_parts, workers=3)) == here(some_parts)
+
+
+def test_where_no_process_can_be_started_this_one_reads_all(
+    some_parts: list[Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(pooling.subprocess, "Popen", refuse)
+    assert plain(read(some_parts)) == here(some_parts)
+
+
+def test_no_worker_is_left_when_all_is_read(some_parts: list[Part]) -> None:
+    before = children()
+    read(some_parts, workers=3)
+    assert children() == before
+
+
+def test_no_worker_is_left_when_whoever_asked_turns_away(some_parts: list[Part]) -> None:
+    before = children()
+    reading = Pool(rules(), 3).scan(some_parts, Deadline())
+    next(reading)
+    assert len(children()) == len(before) + 2
+    reading.close()  # type: ignore[attr-defined]
+    assert children() == before
+
+
+def test_progress_is_told_of_all_bytes_and_in_this_thread_only(
+    some_parts: list[Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    heard: list[tuple[threading.Thread, int]] = []
+    asked = asked_once(monkeypatch, let_go)
+    pool = Pool(rules(), 2, lambda name, count: heard.append((threading.current_thread(), count)))
+    list(pool.scan(some_parts, Deadline()))
+    assert {thread for thread, _ in heard} == {threading.current_thread()}
+    assert max(count for _, count in heard) == some_parts[0].source.size
+    assert next(part.reach for part in some_parts if part.start == asked[0]) in [count for _, count in heard]
+
+
+def test_a_worker_that_says_how_far_it_is_may_take_its_time(
+    some_parts: list[Part], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a file that is one part, however large, nothing else is heard until its end."""
+    monkeypatch.setattr(pooling, "COMMAND", SLOW)
+    monkeypatch.setattr(pooling, "PATIENCE_S", 0.5)
+    asked = asked_once(monkeypatch, let_go)
+    heard: list[int] = []
+    assert len(list(Pool(rules(), 2, lambda _, count: heard.append(count)).scan(some_parts, Deadline()))) == len(some_parts)
+    assert {1, 12} <= set(heard)
+    assert next(part.reach for part in some_parts if part.start == asked[0]) in heard
+
+
+@pytest.mark.parametrize("is_cached", [True, False])
+def test_a_worker_finds_what_this_process_finds_with_the_shipped_rules(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_cached: bool
+) -> None:
+    """It takes the compiled catalogue as it lies in the cache; without one it gets the rules made anew."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    catalogue = load_rules(fresh=not is_cached)
+    path = Path(__file__).parents[1] / "fixtures" / "two-nodes-one-exception"
+    parts = [part for source in find_sources([path / "logs"]) if source.kind == "text" for part in cut_parts(source)]
+    asked = asked_once(monkeypatch, let_go)
+    shared = dict(Pool(ScanRules(catalogue), 2).scan(parts, Deadline()))
+    alone = dict(Pool(ScanRules(catalogue), 1).scan(parts, Deadline()))
+    assert asked
+    assert plain(shared) == plain(alone)
+    assert any(scan.tallies for scan in alone.values())
