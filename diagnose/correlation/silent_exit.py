@@ -16,13 +16,15 @@ from .finding import Exhibit, Finding
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
+NEVER = 1 << 62  # behind any line
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
 
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where exactly one rank ended with an error code and says nothing."""
     ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)]
-    wordless = {e.rank for e in ends if _is_listened_to(job, e) and not _words(job, e)}
+    said = _Said(job)
+    wordless = {e.rank for e in ends if _is_listened_to(job, e) and not said.by(e)}
     if len(wordless) != 1 or not _others_followed(job, wordless):
         return
     rank = next(r for r in wordless if r is not None)
@@ -61,17 +63,30 @@ def _others_followed(job: Job, left: set[int | None]) -> bool:
     return lost or any(e.rule.tells == "signal-sent" or is_terminated(e) for e in job.telling("signal-sent", "exit"))
 
 
-def _words(job: Job, end: Event) -> list[Event]:
-    """What the rank itself says of its failure, or somebody on its host whose rank is not known."""
-    closing = [e.line or 0 for e in job.telling("signal-sent") if e.source == end.source and e.host == end.host]
-    closed = min(closing, default=1 << 62)
-    return [
-        e for e in job.failures() if e.rule.tells not in CERTIFICATES and (e.rank == end.rank or _may_be_of(e, end, closed))
-    ]
+class _Said:
+    """What was said of failures, and by whom."""
+
+    def __init__(self, job: Job) -> None:
+        words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
+        self._ranks = {e.rank for e in words} - {None}
+        self._on_host: dict[str | None, list[Event]] = {}  # by speakers whose rank is not known
+        for event in words:
+            if event.rank is None:
+                self._on_host.setdefault(event.host, []).append(event)
+        self._closed: dict[tuple[str, str | None], int] = {}  # by console and host: where the launcher ends the others
+        for sent in job.telling("signal-sent"):
+            place = (sent.source, sent.host)
+            self._closed[place] = min(self._closed.get(place, NEVER), sent.line or 0)
+
+    def by(self, end: Event) -> bool:
+        """Whether the rank itself says anything of its failure, or somebody on its host whose rank is not known."""
+        if end.rank in self._ranks:
+            return True
+        closed = self._closed.get((end.source, end.host), NEVER)
+        near = [e for host in {end.host, None} for e in self._on_host.get(host, ())]
+        return any(_may_be_of(e, end, closed) for e in near)
 
 
 def _may_be_of(event: Event, end: Event, closed: int) -> bool:
-    """Words without a rank, on the host of that end; what is heard after its launcher closes the others is theirs."""
-    if event.rank is not None or event.host not in (end.host, None):
-        return False
+    """Words without a rank, maybe on the host of that end; what is heard after its launcher closes the others is theirs."""
     return event.role == "cause" or event.source != end.source or (event.line or 0) < closed
