@@ -18,7 +18,7 @@ from .suspects import Suspect
 
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
-ASKED = 64  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
+ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
 
@@ -65,15 +65,17 @@ class Relation:
         """Whether t explains s, and not s t rather."""
         if s.direct and not t.direct:
             return False
-        if _is_drawn_from(s, t) or _is_drawn_from(t, s):
+        has_finding = t.finding is not None or s.finding is not None
+        if has_finding and (_is_drawn_from(s, t) or _is_drawn_from(t, s)):
             return _is_drawn_from(t, s)
         if t.is_echo and not s.is_echo and (s.cause != "process.exit-code" or s.finding is not None):
             return False
-        asked = (t.finding and t.finding.question, s.finding and s.finding.question)
-        if set(asked) == {"silent_exit", "lost_peers"}:
-            return asked[0] == "silent_exit"  # the peer that they lost is the one that left
-        if self._is_death(t, s) or self._is_death(s, t):
-            return self._is_death(t, s)
+        if has_finding:
+            asked = (t.finding and t.finding.question, s.finding and s.finding.question)
+            if set(asked) == {"silent_exit", "lost_peers"}:
+                return asked[0] == "silent_exit"  # the peer that they lost is the one that left
+            if self._is_death(t, s) or self._is_death(s, t):
+                return self._is_death(t, s)
         order = self._order(t, s)
         if order > 0 and not self._is_certificate(t, s):
             return False

@@ -20,10 +20,14 @@ _VERSIONED = lazy(
 def library_facts(job: Job) -> Iterator[Stated]:
     """Yield `library`, `framework` and `python_version` from the files that tracebacks name."""
     seen: set[tuple[str, str]] = set()
+    files: set[str] = set()  # thousands of ranks have the same frames
     for source in job.sources:
         for tb in source.tracebacks[:MAX_TRACEBACKS]:
             frames = [*tb.frames, *(f for link in tb.links for f in link.frames)]
             for frame in frames:
+                if frame.file in files:
+                    continue
+                files.add(frame.file)
                 for name, value in path_facts(frame.file):
                     if (name, value) not in seen:
                         seen.add((name, value))
