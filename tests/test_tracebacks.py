@@ -289,6 +289,17 @@ def test_process_is_named():
     assert found.form == "process"
 
 
+def test_ignored_exception_of_a_host_that_pdsh_names_has_its_form():
+    text = """
+    node0018: Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f8f59f260d1>
+    node0018: Traceback (most recent call last):
+    node0018:   File "/opt/conda/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1582, in __del__
+    node0018:     self._shutdown_workers()
+    node0018: ConnectionResetError: [Errno 104] Connection reset by peer
+    """
+    assert only(text).form == "ignored"
+
+
 def test_ignored_exception_has_its_form():
     text = """
     Exception ignored in: <function _ConnectionBase.__del__ at 0x7fdb228e30b8>

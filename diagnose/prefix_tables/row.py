@@ -19,7 +19,9 @@ LOG_TEXT = (
     r"(?=\[(?:rank|default|[IWEF][ \d]|\d{4}-|INFO|WARN|ERROR)|\d{4}-\d\d-\d\d[T ]|\d\d/\d\d/\d{2,4} \d\d:|"
     r"[IWEF]\d{3,4} \d\d:|(?:INFO|WARNING|ERROR|DEBUG)[ :]|Traceback \(most|[\w.]{1,80}(?:Error|Exception)(?:: |$)|"
     r" {2,12}File \"| {4}|[\w.-]{1,63}:\d+:\d+ \[\d|NCCL version|terminate called|Fatal Python error|"
-    r"Process \d{1,9}: |Python v\d|(?:Current thread|Thread) (?:0x|\d)|Timeout \(\d|#\d{1,3} {1,2}\S|"
+    r"Exception (?:ignored (?:in|on)|in thread)[ :]|During handling of the above |The above exception was |"
+    r"-- Process \d{1,7} |--- Logging error|Process (?:\d{1,9}: |[\w.-]{1,80}:$)|Python v\d|"
+    r"(?:Current thread|Thread) (?:0x|\d)|Timeout \(\d|#\d{1,3} {1,2}\S|"
     r" {0,2}\d{1,3}%\||\*{3}|Killing subprocess|\{['\"]loss['\"])"
 )
 # `python3: can't open file`, `fp16: True`, `cuda0: ...` are words with digits, not hosts.
