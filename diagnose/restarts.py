@@ -77,6 +77,8 @@ def _goes_on(event: Event, sign: Event) -> bool:
     """Whether a step of training is printed so much later that it is not of the processes which were ended."""
     if sign.attempt < event.attempt or (sign.host and event.host and sign.host != event.host):
         return False
+    if sign.source == event.source and (sign.line or 0) < (event.line or 0):
+        return False  # whatever the clocks say: a launcher and a trainer may print the times of two zones
     if event.time is not None and sign.time is not None and sign.stamp is not None:
         return sign.time > event.time + HISTORY_S
     return sign.source == event.source and (sign.line or 0) > (event.end_line or 0) + LATE_LINES

@@ -24,3 +24,36 @@ def test_a_step_without_a_finite_norm_is_survived_where_later_ones_are_finite() 
 
 def test_norms_that_stay_not_finite_are_named() -> None:
     assert said([step(1, "1.02"), *(step(n, "nan") for n in range(2, 30))]) == "numerics.nan"
+
+
+def test_steps_above_an_error_are_not_what_the_job_went_on_with_though_their_clock_is_hours_ahead() -> None:
+    assert "gpu.ecc" == said([
+        *(step(n, "1.02") for n in range(1, 20)),
+        "Traceback (most recent call last):",
+        '  File "/data/mei/pretrain_gpt.py", line 224, in <module>',
+        "    pretrain(model)",
+        "RuntimeError: CUDA error: uncorrectable ECC error encountered",
+        "WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 113884 closing signal SIGTERM",
+        "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: 1) local_rank: 1 (pid: 113886) of binary: python",
+        "============================================================",
+        "pretrain_gpt.py FAILED",
+        "------------------------------------------------------------",
+        "Failures:",
+        "[1]:",
+        "  time      : 2026-11-10_02:00:40",
+        "  host      : gpu-node-07",
+        "  rank      : 0 (local_rank: 0)",
+        "  exitcode  : -15 (pid: 113884)",
+        "  error_file: <N/A>",
+        "  traceback : Signal 15 (SIGTERM) received by PID 113884",
+        "------------------------------------------------------------",
+        "Root Cause (first observed failure):",
+        "[0]:",
+        "  time      : 2026-11-10_02:00:38",
+        "  host      : gpu-node-07",
+        "  rank      : 1 (local_rank: 1)",
+        "  exitcode  : 1 (pid: 113886)",
+        "  error_file: <N/A>",
+        "  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html",
+        "============================================================",
+    ])  # fmt: skip
