@@ -6,8 +6,8 @@ from diagnose.engine import diagnose
 from diagnose.sources import Text
 
 
-def said(lines: list[str]) -> str:
-    report = diagnose(Text("\n".join(lines) + "\n", name="train.log"))
+def said(lines: list[str], name: str = "train.log") -> str:
+    report = diagnose(Text("\n".join(lines) + "\n", name=name))
     return report.diagnosis.cause if report.diagnosis else report.outcome
 
 
@@ -56,4 +56,4 @@ def test_steps_above_an_error_are_not_what_the_job_went_on_with_though_their_clo
         "  error_file: <N/A>",
         "  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html",
         "============================================================",
-    ])  # fmt: skip
+    ], name="gpu-node-07/train.log")  # fmt: skip
