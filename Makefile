@@ -27,7 +27,7 @@ test-pythons:
 
 SCRATCH ?= $(or $(TMPDIR),/tmp)/diagnose-bench
 bench: $(VENV)/.installed-test
-	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[fast]'
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[fast,bench]'
 	$(BIN)/python -m benchmarks.bench --scratch $(SCRATCH)
 
 check-python:

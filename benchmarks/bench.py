@@ -3,7 +3,7 @@
 Whole processes, interleaved, medians of CPU seconds (user and system) and peak memory, on corpora that
 `benchmarks.corpus` writes into a scratch folder. Prints a Markdown table.
 
-    python -m benchmarks.bench --scratch /var/tmp/bench            # everything (needs about 9 GB there)
+    python -m benchmarks.bench --scratch /var/tmp/bench            # everything (needs about 10 GB there)
     python -m benchmarks.bench --scratch /var/tmp/bench --quick    # a tenth of the sizes
 """
 
@@ -23,6 +23,7 @@ from pathlib import Path
 
 from benchmarks.corpus import lines, samples, write
 from diagnose.catalogue import Catalogue, load_rules
+from diagnose.scanning.scanner import ScanRules
 
 OURS = (
     "import gc, sys; gc.set_threshold(200_000, 20, 100); "  # as the command does
@@ -60,6 +61,8 @@ NAIVE = (
     "print(sum(p.search(x) is not None for x in open(sys.argv[1], errors='replace') for p in ps))"
 )
 GIB = 1e9
+RG = next((str(p) for p in [Path(sys.executable).with_name("rg")] if p.exists()), shutil.which("rg") or "")
+WHOLE = "ours, to the report"
 CANDIDATE_RULES = 60  # that candidate lines come from: a job prints few of a thousand messages
 
 
@@ -88,15 +91,14 @@ def run(command: list[str]) -> Run:
 
 def write_patterns(folder: Path, catalogue: Catalogue) -> tuple[Path, Path, int]:
     """Write the catalogue's patterns (those that rg can read) and literals as files; yield them and how many."""
-    rg = str(shutil.which("rg"))
+    main = ScanRules(catalogue).main  # what is looked for in every line: signs of life are looked for here and there
     patterns = []
-    for rule in catalogue.rules.values():
-        for form in rule.forms:
-            whole = f"{form.prefix.removesuffix('$')}{form.pattern.removeprefix('^')}" if form.prefix else form.pattern
-            plain = re.sub(r"\(\?P<\w+>", "(?:", whole)
-            patterns.append(f"(?i:{plain})" if form.ignore_case else plain)
-    good = _readable(rg, patterns)
-    literals = sorted({x for r in catalogue.rules.values() for f in r.forms for x in f.literals})
+    for form in (c.form for c in main.candidates if not c.rule.id.startswith("~")):
+        whole = f"{form.prefix.removesuffix('$')}{form.pattern.removeprefix('^')}" if form.prefix else form.pattern
+        plain = re.sub(r"\(\?P<\w+>", "(?:", whole)
+        patterns.append(f"(?i:{plain})" if form.ignore_case else plain)
+    good = _readable(RG, patterns)
+    literals = sorted({x for c in main.candidates for x in c.form.literals})
     (folder / "patterns").write_text("\n".join(good) + "\n")
     (folder / "literals").write_text("\n".join(literals) + "\n")
     return folder / "patterns", folder / "literals", len(good)
@@ -139,9 +141,14 @@ def ours(path: Path, workers: int = 1) -> list[str]:
     return [sys.executable, "-c", OURS, str(workers), str(path)]
 
 
+def verdict(path: Path) -> list[str]:
+    """The whole command: the scan, and all that follows from it to the report."""
+    return [sys.executable, "-m", "diagnose", str(path), "--exit-zero", "--format", "json", "--workers", "1"]
+
+
 def rivals(path: Path, patterns: Path, literals: Path) -> dict[str, list[str]]:
     """The commands of the other tools."""
-    rg = ["rg", "-a", "-j1", "--no-ignore", "--no-messages"]
+    rg = [RG, "-a", "-j1", "--no-ignore", "--no-messages"]
     return {
         "bare scan of the literals": [sys.executable, "-c", BARE, str(path)],
         "rg, same patterns": [*rg, "--no-unicode", "-f", str(patterns), str(path)],
@@ -163,13 +170,14 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     given = parser.parse_args()
     scale, rounds = (0.1, 1) if given.quick else (1.0, given.rounds)
-    if shutil.which("rg") is None:
+    if not RG:
         raise SystemExit("rg is needed: install the package ripgrep")
     given.scratch.mkdir(parents=True, exist_ok=True)
     catalogue = load_rules(fresh=True)
     load_rules()  # the compiled cache is warm, as it is for a user
     patterns, literals, count = write_patterns(given.scratch, catalogue)
-    print(f"{len(catalogue.rules)} rules, {count} patterns that rg can read\n")
+    version = subprocess.run([RG, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]
+    print(f"{len(catalogue.rules)} rules, {count} patterns that rg can read; {version}; Python {sys.version.split()[0]}\n")
     print(
         "| corpus | tool | CPU s | wall s | GB per CPU s | peak MB | CPU ours = 1 |\n| --- | --- | --- | --- | --- | --- | --- |"
     )
@@ -178,7 +186,7 @@ def main() -> None:
     real = given.scratch / "realistic"
     size = sum(_corpus(real / f"rank_{n:02d}.log", "realistic", n, 0, 1e9 * scale / 16, both) for n in range(16))
     doubled = {"ours, every rule twice": [sys.executable, "-c", DOUBLED, "1", str(real)]}
-    compare("realistic, 16 files", size, {"ours": ours(real), **rivals(real, patterns, literals), **doubled}, rounds)
+    compare("realistic, 16 files", size, {"ours": ours(real), **rivals(real, patterns, literals), **doubled, WHOLE: verdict(real)}, rounds)
 
     two = given.scratch / "two"
     size = sum(_corpus(two / f"rank_{n:02d}.log", "realistic", 20 + n, 0, 1e9 * scale, both) for n in range(2))
@@ -198,11 +206,11 @@ def main() -> None:
 
     large = given.scratch / "large.log"
     size = _corpus(large, "realistic", 7, 0, 5e9 * scale, both)
-    compare("one large file", size, {"ours": ours(large)}, 1)
+    compare("one large file", size, {"ours": ours(large), WHOLE: verdict(large)}, 1)
 
     small = given.scratch / "small"
     size = sum(_corpus(small / f"{n:05d}.log", "realistic", n, 0, 20_000, both) for n in range(int(20_000 * scale)))
-    compare("20,000 small files" if scale == 1 else "small files", size, {"ours": ours(small)}, 1)
+    compare("20,000 small files" if scale == 1 else "small files", size, {"ours": ours(small), WHOLE: verdict(small)}, 1)
 
     one = given.scratch / "one.log"
     size = _corpus(one, "realistic", 9, 0, 200_000, both)
@@ -210,7 +218,7 @@ def main() -> None:
     compare(
         "one small log",
         size,
-        {"ours": ours(one), **nothing, "naive loop": [sys.executable, "-c", NAIVE, str(one)]},
+        {"ours": ours(one), WHOLE: verdict(one), **nothing, "naive loop": [sys.executable, "-c", NAIVE, str(one)]},
         rounds,
     )
     for name, kind, ranks, times in (

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import subprocess
 import sys
 import threading
 import time
@@ -154,6 +153,8 @@ class _Worker:
     """One worker process, and the thread that serves it."""
 
     def __init__(self) -> None:
+        import subprocess  # most readings start no process
+
         root = str(Path(__file__).parents[2])
         path = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
         self._process = subprocess.Popen(
