@@ -10,7 +10,6 @@ Whole processes, interleaved, medians of CPU seconds (user and system) and peak 
 from __future__ import annotations
 
 import argparse
-import gzip
 import os
 import re
 import shutil
@@ -162,14 +161,88 @@ def rivals(path: Path, patterns: Path, literals: Path) -> dict[str, list[str]]:
     }
 
 
+@dataclass(frozen=True)
+class Bench:
+    """Where corpora are written, how large and how often, and what the rivals look for."""
+
+    scratch: Path
+    scale: float
+    rounds: int
+    samples: tuple[list[bytes], list[bytes]]
+    patterns: Path
+    literals: Path
+
+    def corpus(self, name: str, kind: str, seed: int, size: float, ranks: int = 0, files: int = 1) -> tuple[Path, int]:
+        """Write a file, or a folder of so many; yield it and its bytes."""
+        path = self.scratch / name
+        paths = [path / f"rank_{n:05d}.log" for n in range(files)] if files > 1 else [path]
+        chunks = (lines(kind, seed + n, seed + n, ranks, self.samples) for n in range(files))
+        return path, sum(write(each, int(size / files), part) for each, part in zip(paths, chunks, strict=True))
+
+    def rivals(self, path: Path) -> dict[str, list[str]]:
+        """Our scan, and the other tools."""
+        return {"ours": ours(path), **rivals(path, self.patterns, self.literals)}
+
+
+def realistic(bench: Bench) -> None:
+    """1 GB of 16 ranks; with every rule twice; and one file of it packed."""
+    path, size = bench.corpus("realistic", "realistic", 0, 1e9 * bench.scale, files=16)
+    doubled = {"ours, every rule twice": [sys.executable, "-c", DOUBLED, "1", str(path)]}
+    compare("realistic, 16 files", size, {**bench.rivals(path), **doubled, WHOLE: verdict(path)}, bench.rounds)
+    first, packed = path / "rank_00000.log", bench.scratch / "rank.log.gz"
+    # By a process of its own: what this one once held in memory counts for all that it starts.
+    subprocess.run(["sh", "-c", f"gzip -6 -n -c {first} > {packed}"], check=True)
+    zcat = {"zcat, rg -F": ["sh", "-c", f"zcat {packed} | {RG} -a -F -f {bench.literals}"]}
+    compare("gz", first.stat().st_size, {"ours": ours(packed), **zcat}, bench.rounds)
+
+
+def workers(bench: Bench) -> None:
+    """2 GB by one process and by two."""
+    path, size = bench.corpus("two", "realistic", 20, 2e9 * bench.scale, files=2)
+    compare("2 GB, 2 files", size, {"ours": ours(path), "ours, 2 workers": ours(path, 2)}, bench.rounds)
+
+
+def dense(bench: Bench) -> None:
+    """128 MB in which 30 % of the lines hold a literal, of one rank and of 8."""
+    for name, ranks in (("dense, one rank", 0), ("dense, 8 ranks woven", 8)):
+        path, size = bench.corpus("dense.log", "dense", 1, 128e6 * bench.scale, ranks)
+        compare(name, size, bench.rivals(path), min(bench.rounds, 3))
+
+
+def large(bench: Bench) -> None:
+    """One file of 5 GB."""
+    path, size = bench.corpus("large.log", "realistic", 7, 5e9 * bench.scale)
+    compare("one large file", size, {"ours": ours(path), WHOLE: verdict(path)}, 1)
+
+
+def small(bench: Bench) -> None:
+    """20,000 files of 20 KB; and one of 200 KB."""
+    files = int(20_000 * bench.scale)
+    path, size = bench.corpus("small", "realistic", 0, 20_000 * files, files=files)
+    compare(f"{files:,} small files", size, {"ours": ours(path), WHOLE: verdict(path)}, 1)
+    path, size = bench.corpus("one.log", "realistic", 9, 200_000)
+    nothing = {"python -c pass": [sys.executable, "-c", "pass"], "naive loop": [sys.executable, "-c", NAIVE, str(path)]}
+    compare("one small log", size, {"ours": ours(path), WHOLE: verdict(path), **nothing}, bench.rounds)
+
+
+def growth(bench: Bench) -> None:
+    """Twice the bytes, twice the ranks."""
+    for name, ranks, size in (("bytes", 0, 1e8), ("bytes", 0, 2e8), ("ranks", 64, 1e8), ("ranks", 128, 1e8)):
+        path, written = bench.corpus("growth.log", "realistic", 3, size * bench.scale, ranks)
+        compare(f"growth: {ranks or f'{size / 1e6:.0f} MB'} {name}", written, {"ours": ours(path)}, min(bench.rounds, 3))
+
+
+PARTS = {part.__name__: part for part in (realistic, workers, dense, large, small, growth)}
+
+
 def main() -> None:
     """Write the corpora, measure, print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--scratch", type=Path, required=True, help="a folder with room; corpora are written there")
     parser.add_argument("--quick", action="store_true", help="a tenth of the sizes, one round")
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--only", choices=PARTS, action="append", help="this part; may be given several times")
     given = parser.parse_args()
-    scale, rounds = (0.1, 1) if given.quick else (1.0, given.rounds)
     if not RG:
         raise SystemExit("rg is needed: install the package ripgrep")
     given.scratch.mkdir(parents=True, exist_ok=True)
@@ -178,61 +251,12 @@ def main() -> None:
     patterns, literals, count = write_patterns(given.scratch, catalogue)
     version = subprocess.run([RG, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]
     print(f"{len(catalogue.rules)} rules, {count} patterns that rg can read; {version}; Python {sys.version.split()[0]}\n")
-    print(
-        "| corpus | tool | CPU s | wall s | GB per CPU s | peak MB | CPU ours = 1 |\n| --- | --- | --- | --- | --- | --- | --- |"
-    )
-    both = samples(catalogue, CANDIDATE_RULES)
-
-    real = given.scratch / "realistic"
-    size = sum(_corpus(real / f"rank_{n:02d}.log", "realistic", n, 0, 1e9 * scale / 16, both) for n in range(16))
-    doubled = {"ours, every rule twice": [sys.executable, "-c", DOUBLED, "1", str(real)]}
-    compare("realistic, 16 files", size, {"ours": ours(real), **rivals(real, patterns, literals), **doubled, WHOLE: verdict(real)}, rounds)
-
-    two = given.scratch / "two"
-    size = sum(_corpus(two / f"rank_{n:02d}.log", "realistic", 20 + n, 0, 1e9 * scale, both) for n in range(2))
-    compare("2 GB, 2 files", size, {"ours": ours(two), "ours, 2 workers": ours(two, 2)}, rounds)
-
-    dense = given.scratch / "dense.log"
-    size = _corpus(dense, "dense", 1, 0, 128e6 * scale, both)
-    compare("dense, one rank", size, {"ours": ours(dense), **rivals(dense, patterns, literals)}, min(rounds, 3))
-    size = _corpus(dense, "dense", 1, 8, 128e6 * scale, both)
-    compare("dense, 8 ranks woven", size, {"ours": ours(dense), **rivals(dense, patterns, literals)}, min(rounds, 3))
-
-    packed = given.scratch / "rank.log.gz"
-    data = (real / "rank_00.log").read_bytes()
-    packed.write_bytes(gzip.compress(data, 6, mtime=0))
-    zcat = {"zcat | rg -F": ["sh", "-c", f"zcat {packed} | rg -a -F -f {literals}"]}
-    compare("gz", len(data), {"ours": ours(packed), **zcat}, rounds)
-
-    large = given.scratch / "large.log"
-    size = _corpus(large, "realistic", 7, 0, 5e9 * scale, both)
-    compare("one large file", size, {"ours": ours(large), WHOLE: verdict(large)}, 1)
-
-    small = given.scratch / "small"
-    size = sum(_corpus(small / f"{n:05d}.log", "realistic", n, 0, 20_000, both) for n in range(int(20_000 * scale)))
-    compare("20,000 small files" if scale == 1 else "small files", size, {"ours": ours(small), WHOLE: verdict(small)}, 1)
-
-    one = given.scratch / "one.log"
-    size = _corpus(one, "realistic", 9, 0, 200_000, both)
-    nothing = {"python -c pass": [sys.executable, "-c", "pass"]}
-    compare(
-        "one small log",
-        size,
-        {"ours": ours(one), WHOLE: verdict(one), **nothing, "naive loop": [sys.executable, "-c", NAIVE, str(one)]},
-        rounds,
-    )
-    for name, kind, ranks, times in (
-        ("bytes", "realistic", 0, 2),
-        ("ranks", "realistic", 64, 1),
-        ("ranks", "realistic", 128, 1),
-    ):
-        path = given.scratch / "growth.log"
-        size = _corpus(path, kind, 3, ranks, 1e8 * scale * times, both)
-        compare(f"growth: {name} {ranks or times}", size, {"ours": ours(path)}, min(rounds, 3))
-
-
-def _corpus(path: Path, kind: str, seed: int, ranks: int, size: float, both: tuple[list[bytes], list[bytes]]) -> int:
-    return write(path, int(size), lines(kind, seed, seed, ranks, both))
+    print("| corpus | tool | CPU s | wall s | GB per CPU s | peak MB | CPU, ours = 1 |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    scale, rounds = (0.1, 1) if given.quick else (1.0, given.rounds)
+    bench = Bench(given.scratch, scale, rounds, samples(catalogue, CANDIDATE_RULES), patterns, literals)
+    for name in given.only or PARTS:
+        PARTS[name](bench)
 
 
 if __name__ == "__main__":

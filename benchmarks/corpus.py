@@ -21,7 +21,7 @@ LINES_PER_CANDIDATE = 2_000  # realistic: at most one line in so many holds a li
 DENSE_SHARE = 0.30  # dense: so many lines hold a literal …
 FRUITLESS_SHARE = 0.25  # … and so many of these match nothing
 MIN_RULES = 60  # that the candidates come from
-CHUNK_LINES = 4_096
+CHUNK_LINES = 128
 
 STEADY = (  # healthy lines; %(…)d are drawn anew for each
     b"{'loss': %(loss)s, 'grad_norm': %(norm)s, 'learning_rate': 1.9e-05, 'epoch': %(epoch)s}\n",

@@ -288,8 +288,6 @@ def shaped_speaker(line: bytes, shape: bytes) -> bytes:
         if len(_SPANS) >= _MAX_SHAPES:
             _SPANS.clear()
         spans = _SPANS[shape] = speaker_spans(line)
-    if not spans:
-        return b""
     if len(spans) == 1:
         start, end = spans[0]
         return line[start:end]

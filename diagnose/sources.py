@@ -1,9 +1,9 @@
 """What a user hands over, as `Source`s: files, folders, globs, archives, standard input, given text.
 
-In: paths (as given), URLs, `Text`, binary files. Out: one `Source` per readable stream, recognised by content, and one
-with `skipped` for each thing that is not read, saying why. Order: as given; inside folders by name, inside archives
-as stored. The iterator is lazy: a member of an archive must be read before the next source is asked for, which keeps
-memory bounded; standard input, a file object or `Text` (sources without a `path` too) can be read once, at any time.
+In: paths, URLs, `Text`, binary files. Out: one `Source` per readable stream, recognised by content, and one with
+`skipped` for each thing that is not read, saying why. Order: as given; inside folders by name, inside archives as
+stored. The iterator is lazy: a member of an archive must be read before the next source is asked for, which keeps
+memory bounded; what has no `path` (standard input, a file object, `Text`) can be read once, at any time.
 """
 
 from __future__ import annotations
@@ -247,8 +247,7 @@ def _classify(opened: _Opened, name: str, size: int | None, damage: list[str]) -
         return Source(name, "text", size, damage[0] if damage else "empty")
     kind, skipped = kind_of(opened.head, name)
     stream = opened.stream
-    is_given = name.startswith("<")
-    if kind == "markdown" or (kind == "text" and is_given and has_fences(opened.head)):
+    if kind == "markdown" or (kind == "text" and name.startswith("<") and has_fences(opened.head)):
         head, stream = peek(stream, PASTE_BYTES + 1)
         if kind == "markdown" and not has_fences(head):
             kind, skipped = "prose", f"documentation ({suffix_of(name)}): no log is quoted in it"
