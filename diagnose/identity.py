@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from .lazy_pattern import lazy
 
@@ -121,6 +122,7 @@ _NUMBERS = frozenset(("rank", "local_rank", "node_rank", "pid", "attempt", "task
 _WORKER_POD = lazy(r".*-(?:worker|master|launcher|chief|ps|head|replica|node|server)-.*\d.*|.*-\d{1,4}$")
 
 
+@lru_cache(maxsize=1 << 15)  # asked to tell jobs apart, and again of the job that failed
 def identity_from_path(name: str) -> PathIdentity:
     """What one path says by itself; archive members (`a.tar.gz!member`) count as folders."""
     path = _with_slashes(name)
