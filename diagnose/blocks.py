@@ -114,9 +114,11 @@ def cut_blocks(
 
 def _whole_lines(file: io.FileIO, block_bytes: int) -> bytes | None:
     """Reads up to the last line end of so many bytes at once, which spares a copy; None where that is not simple."""
+    if block_bytes <= PEEK_BYTES:
+        return None
     try:
         start = file.tell()
-        tail = os.pread(file.fileno(), PEEK_BYTES, start + block_bytes - PEEK_BYTES) if block_bytes > PEEK_BYTES else b"?"
+        tail = os.pread(file.fileno(), PEEK_BYTES, start + block_bytes - PEEK_BYTES)
         newline = tail.rfind(b"\n")
         if tail and newline < 0:
             return None

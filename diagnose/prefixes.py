@@ -278,20 +278,13 @@ def speaker_key(prefix: Prefix) -> str:
 
 def fast_speaker(line: bytes) -> bytes:
     """The raw leading text that names the speaker, cheaply; two speakers differ in it, one speaker may have several."""
-    return shaped_speaker(line, line.translate(DIGITS))
-
-
-def shaped_speaker(line: bytes, shape: bytes) -> bytes:
-    """`fast_speaker` of a line whose digits were replaced already, as is done for many lines at once."""
+    shape = line.translate(DIGITS)
     spans = _SPANS.get(shape)
     if spans is None:
         if len(_SPANS) >= _MAX_SHAPES:
             _SPANS.clear()
         spans = _SPANS[shape] = speaker_spans(line)
-    if len(spans) == 1:
-        start, end = spans[0]
-        return line[start:end]
-    return b"".join([line[start:end] for start, end in spans])
+    return b"".join([line[start:end] for start, end in spans]) if spans else b""
 
 
 def speaker_spans(line: bytes) -> list[tuple[int, int]]:

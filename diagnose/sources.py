@@ -201,9 +201,8 @@ def _from_archive(stream: Stream, name: str, container: Container, depth: int, d
     """Yields the members; what was wrong with the archive as a whole follows them as a skipped source."""
     from .inputs.archives import read_members  # tarfile and zipfile cost every start, and few runs need them
 
-    is_empty = True
+    member = None
     for member, own in read_members(stream, container, damage):
-        is_empty = False
         inner = f"{name}!{member.name}"
         if not SKIPPED_FOLDERS.isdisjoint(member.name.split("/")[:-1]):
             continue
@@ -211,7 +210,7 @@ def _from_archive(stream: Stream, name: str, container: Container, depth: int, d
             yield Source(inner, "binary", member.size, member.skipped)
         else:
             yield from _from_member(member.stream, inner, member.size, depth + 1, own)
-    if damage or is_empty:
+    if damage or member is None:
         yield Source(name, "binary", skipped="; ".join(damage) or "an archive without files")
 
 

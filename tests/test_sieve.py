@@ -99,7 +99,7 @@ def test_fragments_of_an_earlier_run_that_are_common_now_are_learnt_anew(
 
 
 @pytest.mark.usefixtures("soon")
-@pytest.mark.parametrize("stored", [b"", b"[[1, 2]]", b"{", b"[7]", b"\xff"])
+@pytest.mark.parametrize("stored", [b"", b"[[1, 2]]", b"{", b"[7]", b"\xff", b'[["reset by", false]]'])
 def test_damaged_memory_is_no_memory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stored: bytes) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     a_lasting_sieve().find(LESSON)
@@ -122,6 +122,12 @@ def test_literals_come_in_order_of_their_ends() -> None:
 def test_no_fragment_stands_in_what_was_read() -> None:
     chosen = choose_fragments(LITERALS, [b"we ran Connection reset tests"])
     assert not [x for x in chosen if len(x.text) == sieve.FRAGMENT_BYTES and x.text in b"we ran Connection reset tests"]
+
+
+def test_what_is_chosen_stands_in_every_literal() -> None:
+    chosen = choose_fragments(LITERALS, [b"Connection reset by a peer, out of memory"])
+    assert sieve.covers(chosen, LITERALS)
+    assert not sieve.covers(chosen[1:], LITERALS)
 
 
 def test_one_fragment_may_stand_for_several_literals() -> None:

@@ -58,8 +58,7 @@ def _is_deduplicated(job: Job) -> bool:
 def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     reported = _reported(job, table)
     world = job.world_size or len(job.ranks)
-    heard = _heard(job)
-    alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and rank in heard]
+    alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and job.is_heard(rank)]
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
     alive = alive or _unheard(job, table, reported, world)
@@ -122,13 +121,6 @@ def _is_whole_world(table: GroupTable) -> bool:
     """Whether the group is the default one: the number of a rank within it equals its number in the job."""
     checked = [s for s in table.stuck.values() if isinstance(s.event.fields.get("group_rank"), int)]
     return all(s.event.fields["group_rank"] == s.rank for s in checked)
-
-
-def _heard(job: Job) -> set[int | None]:
-    """The ranks of which there is any line."""
-    owners = {job.places.source_rank.get(s.name) for s in job.sources if s.speakers}
-    named = {speaker.rank for s in job.sources for speaker in s.speakers}
-    return owners | named | {rank for rank, info in job.ranks.items() if info.has_lines}
 
 
 def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:

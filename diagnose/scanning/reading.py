@@ -128,8 +128,9 @@ def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Dea
     for index, found in scan_parts(parts, deadline):
         name, start = parts[index].source.name, parts[index].start or 0
         own = starts.get(name, [start])
-        joining = open_files.setdefault(name, Joining(len(own)))
-        if joining.add(own.index(start), found):
+        if name not in open_files:
+            open_files[name] = Joining(len(own))
+        if open_files[name].add(own.index(start), found):
             whole = open_files.pop(name).result()
             by_name[name].scans.append(whole.packed(packer) if len(by_name) >= MANY_SOURCES else whole)
     if len(by_name) >= MANY_SOURCES:

@@ -43,7 +43,7 @@ class Sieve:
         self._narrow: Find | None = None
         self._sample: list[bytes] = []
         self._read = 0  # bytes since learning began
-        self._may_recall, self._may_learn = self._memory is not None, True
+        self._may_recall = self._may_learn = True
         self._coarse = 0
         self._dense = 0  # blocks full of literals more than others: there no fragment would be rare
 
@@ -72,14 +72,14 @@ class Sieve:
             self._sample.append(data[middle : middle + SAMPLE_BYTES])
         if self._may_recall and self._read >= RECALL_BYTES:
             self._may_recall = False
-            fragments = self._memory.recall() if self._memory is not None and self._dense < 0 else None
-            if fragments is not None:
+            fragments = self._memory.recall() if self._memory and self._dense < 0 else None
+            if fragments:
                 self._narrow_to(fragments)
         elif self._read >= LEARN_BYTES:
             self._may_learn = False
             if self._dense < 0:
                 fragments = choose_fragments(self._literals, self._sample)
-                if self._memory is not None:
+                if self._memory:
                     self._memory.keep(fragments)
                 self._narrow_to(fragments)
 
@@ -116,6 +116,7 @@ class _Memory:
     """The fragments that the latest run learnt for these literals, in the user's cache."""
 
     def __init__(self, literals: Sequence[Literal]) -> None:
+        self._literals = literals
         content = repr((FRAGMENT_BYTES, [tuple(x) for x in literals]))
         self._name = f"fragments-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
 
@@ -123,13 +124,26 @@ class _Memory:
         stored = read_own(self._name)
         try:
             rows = json.loads(stored) if stored else None
-            return [Literal(text.encode("latin-1"), bool(folded)) for text, folded in rows] if rows else None
+            fragments = [Literal(text.encode("latin-1"), bool(folded)) for text, folded in rows or ()]
         except (ValueError, TypeError, AttributeError):
             return None
+        return fragments if covers(fragments, self._literals) else None
 
     def keep(self, fragments: Sequence[Literal]) -> None:
         rows = [(x.text.decode("latin-1"), x.folded) for x in fragments]
         write_own(self._name, json.dumps(rows).encode())
+
+
+def covers(fragments: Sequence[Literal], literals: Sequence[Literal]) -> bool:
+    """Tell whether one of the fragments stands in each literal, so that none can be missed."""
+    texts = {x.text for x in fragments if not x.folded}
+    sizes = sorted({len(text) for text in texts})
+    known = set(fragments)
+    return all(
+        x in known
+        or (not x.folded and any(x.text[at : at + n] in texts for n in sizes for at in range(len(x.text) - n + 1)))
+        for x in literals
+    )
 
 
 def choose_fragments(literals: Sequence[Literal], sample: Sequence[bytes]) -> list[Literal]:

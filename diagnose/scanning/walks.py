@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..lazy_pattern import lazy
-from ..prefixes import fast_speaker, shaped_speaker, split_prefix
-from .shapes import DIGITS
+from ..prefixes import fast_speaker, split_prefix
 
 AFTER = 3  # neighbours of a hit
 TRACEBACK_REST = 14  # lines of the same speaker kept below an exception line: its message goes on, or a chain does
@@ -18,8 +17,6 @@ REACH_BYTES = 512 << 10  # … or so many bytes; a part remembers its opening up
 MAX_GAP = {"traceback": 2_000, "stack": 2_000}  # lines of others between two of a speaker (ranks that are woven)
 OTHER_GAP = 300
 MAX_TEXT = 8 * 1024  # bytes of one line
-SPEAKER_BYTES = 256  # of a line: who speaks
-FIRST_BULK, LAST_BULK = 1 << 10, 16 << 10  # bytes of others' lines that are cut at once
 RANK_MARK = b"[rank"
 
 CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
@@ -73,35 +70,26 @@ class Walk:
 
     def _pass_by(self, data: bytes, at: int) -> tuple[int, int]:
         """Pass by what others go on to say, which in a mixed log is most; yield where it ends, and its lines."""
-        size, bytes_left, bulk = len(data), self.bytes_left, FIRST_BULK
+        size, speaker, bytes_left = len(data), self.speaker, self.bytes_left
+        tag = speaker[: speaker.find(b"]") + 1] if speaker.startswith(RANK_MARK) else b""
         count, most = 0, min(self.lines_left, MAX_GAP.get(self.want, OTHER_GAP) + 1 - self.gap)
-        is_back = False
-        while at < size and not is_back:
-            stop = data.rfind(b"\n", at, at + bulk)
-            stop = stop if stop >= 0 else data.find(b"\n", at)
-            text = data[at : size if stop < 0 else stop]
-            bulk = min(2 * bulk, LAST_BULK)
-            for line, shape in zip(text.split(b"\n"), text.translate(DIGITS).split(b"\n"), strict=True):
-                is_back = count >= most or bytes_left < 0 or self._goes_on(line, shape)
-                if is_back:
+        while at < size and count < most and bytes_left >= 0:
+            end = data.find(b"\n", at)
+            end = size if end < 0 else end
+            if tag and data.startswith(RANK_MARK, at):
+                if data.startswith(tag, at):
                     break
-                bytes_left -= min(len(line), MAX_TEXT) + 1
-                at, count = at + len(line) + 1, count + 1
+            elif who := fast_speaker(data[at : min(end, at + 256)]):
+                if speaker and (who.startswith(speaker) or speaker.startswith(who)):
+                    break
+            elif not speaker:
+                break
+            bytes_left -= min(end - at, MAX_TEXT) + 1
+            at, count = end + 1, count + 1
         self.bytes_left = bytes_left
         self.lines_left -= count
         self.gap += count
-        return min(at, size), count
-
-    def _goes_on(self, line: bytes, shape: bytes) -> bool:
-        """Tell whether this line, after those of others, is the hit's speaker again."""
-        speaker = self.speaker
-        tag = speaker[: speaker.find(b"]") + 1] if line.startswith(RANK_MARK) and speaker.startswith(RANK_MARK) else b""
-        if tag:
-            return line.startswith(tag)
-        who = shaped_speaker(line, shape) if len(line) <= SPEAKER_BYTES else fast_speaker(line[:SPEAKER_BYTES])
-        if not who or not speaker:
-            return not who and not speaker
-        return who.startswith(speaker) or speaker.startswith(who)
+        return at, count
 
     def takes(self, raw: bytes) -> bool:
         """Look at the next line (cut to MAX_TEXT, without its end); tell whether it is wanted."""
@@ -127,7 +115,7 @@ class Walk:
             end = self.speaker.find(b"]") + 1
             self.is_mine = raw[:end] == self.speaker[:end]
             return self.is_mine
-        who = fast_speaker(raw[:SPEAKER_BYTES])
+        who = fast_speaker(raw[:256])
         if who:
             # A launcher's prefix alone, or with the rank's own behind it, is the same process.
             of_mine = bool(self.speaker) and (who.startswith(self.speaker) or self.speaker.startswith(who))
@@ -168,4 +156,4 @@ def walk_for(line: int, want: str, raw: bytes) -> Walk | None:
     if kind == "line":
         return None
     own = {"near": 0, "block": int(count or 1) - 1, "rest": TRACEBACK_REST, "traceback": TRACEBACK_REST}
-    return Walk(line, want, fast_speaker(raw[:SPEAKER_BYTES]), AFTER, own.get(kind, STACK_REST))
+    return Walk(line, want, fast_speaker(raw[:256]), AFTER, own.get(kind, STACK_REST))
