@@ -136,12 +136,10 @@ class _Memory:
 
 def covers(fragments: Sequence[Literal], literals: Sequence[Literal]) -> bool:
     """Tell whether one of the fragments stands in each literal, so that none can be missed."""
+    size, known = FRAGMENT_BYTES, set(fragments)
     texts = {x.text for x in fragments if not x.folded}
-    sizes = sorted({len(text) for text in texts})
-    known = set(fragments)
     return all(
-        x in known
-        or (not x.folded and any(x.text[at : at + n] in texts for n in sizes for at in range(len(x.text) - n + 1)))
+        x in known or (not x.folded and any(x.text[at : at + size] in texts for at in range(len(x.text) - size + 1)))
         for x in literals
     )
 
