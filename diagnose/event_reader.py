@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
@@ -118,6 +119,7 @@ class _Reading:
         self._at: dict[int, list[int]] = {}
         for index, line in enumerate(lines):
             self._at.setdefault(line.number, []).append(index)
+        self._keys = [speaker_key(line.prefix) for line in lines]
         self._traceback_at = exception_lines(tracebacks)
         self._inside = inside_lines(tracebacks)
         self._stacks = stacks
@@ -208,14 +210,9 @@ class _Reading:
 
     def _following(self, index: int, count: int) -> list[Line]:
         """The line and those below it of the same speaker; a line without a speaker belongs to whom it follows."""
-        speaker = speaker_key(self._lines[index].prefix)
-        scope: list[Line] = []
-        for line in self._lines[index : index + MAX_BLOCK_LINES * 4]:
-            if speaker_key(line.prefix) in (speaker, ""):
-                scope.append(line)
-            if len(scope) >= min(count, MAX_BLOCK_LINES):
-                break
-        return scope
+        keys = self._keys[index : index + MAX_BLOCK_LINES * 4]
+        own = (n for n, key in enumerate(keys, index) if not key or key == keys[0])
+        return [self._lines[n] for n in islice(own, min(count, MAX_BLOCK_LINES))]
 
     def _exception(self, candidate: Candidate, index: int) -> Iterator[Event]:
         line = self._lines[index]

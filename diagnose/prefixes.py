@@ -24,6 +24,8 @@ _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were se
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
 _MAX_SHAPES = 4_000  # of line starts whose speaker's place is remembered
 _MAX_GLUED = 100  # in one piece between carriage returns
+_GLUED_MARKS = ("rank", ".c", ".h", ".py:")  # one of them stands in any header that may be glued on without a bar
+_BAR_MARKS = ("|", "[00:")
 _SPANS: dict[bytes, list[tuple[int, int]]] = {}  # by the shape of a line's start: where its speaker stands
 
 
@@ -231,11 +233,13 @@ def _next_cut(text: str, prefix_end: int) -> int:
     cut = len(text)
     if text.find("]", prefix_end) < 0:
         return cut
-    glued = GLUED.search(text, prefix_end + 1) if "rank" in text or ".c" in text or ".py:" in text else None
-    if glued:
-        cut = glued.start()
-    bar = GLUED_AFTER_BAR.search(text, prefix_end) if "|" in text or "[00:" in text else None
-    return min(cut, bar.end()) if bar else cut
+    if any(text.find(mark, prefix_end) >= 0 for mark in _GLUED_MARKS):
+        glued = GLUED.search(text, prefix_end + 1)
+        cut = glued.start() if glued else cut
+    if any(text.find(mark, prefix_end) >= 0 for mark in _BAR_MARKS):
+        bar = GLUED_AFTER_BAR.search(text, prefix_end)
+        cut = min(cut, bar.end()) if bar else cut
+    return cut
 
 
 _PLACES = ("task", "node_rank", "host", "ip", "actor", "pod", "container", "stream")
