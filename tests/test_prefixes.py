@@ -130,6 +130,7 @@ def test_the_zoned_stamp_is_kept_of_nested_ones():
     "66%|##| 2/3 [00:36<00:18, 18.42s/it] WARNING:torch.distributed.elastic.multiprocessing.api:x",
     "66%|##| 2/3 [00:36<00:18, 18.42s/it]Traceback (most recent call last):",
     "epoch 3 done[rank1]:[E ProcessGroupNCCL.cpp:563] x",
+    "step 3 done[W1206 18:44:12.715298746 CUDAAllocatorConfig.h:28] Warning: x",
 ])
 def test_a_log_line_glued_to_text_becomes_a_line_of_its_own(text):
     assert len(read_lines(7, text)) == 2
@@ -179,6 +180,11 @@ def test_fast_speaker_tells_two_speakers_apart(form):
 def test_fast_speaker_does_not_depend_on_the_time():
     lines = [f"[rank3]:[E1206 18:44:{second}.715298746 P.cpp:6] x".encode() for second in (12, 13)]
     assert [fast_speaker(line) for line in lines] == [b"[rank3]:", b"[rank3]:"]
+
+
+@pytest.mark.parametrize("line", ["Epoch 3:  50%|#####     | 11/64", "Step 12: loss 2.5", "Iteration 7: loss 2.5"])
+def test_what_is_counted_is_no_host(line):
+    assert fast_speaker(line.encode()) == b""
 
 
 @given(st.text(alphabet="[]():|<> \r0123456789rankRE:E1206T-.,/=pidstaoutF%", max_size=80))
