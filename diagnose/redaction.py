@@ -26,6 +26,7 @@ _KEY_BEGIN = lazy(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-Use
 _KEY_END = lazy(r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC")
 _KEY_BODY = lazy(r"[A-Za-z0-9+/=]{20,4000}")
 _PRIVATE = ("user", "email", "ip")
+_MAX_DONE = 10_000  # texts whose redacted form is remembered
 _LEAST_KNOWN = 6  # characters; shorter values are not looked for elsewhere
 _PLACEHOLDER = lazy(r"<[a-z][a-z-]{1,30}-\d{1,6}>")
 
@@ -92,18 +93,24 @@ class _Redactor:
         if is_dataclass(value) and not isinstance(value, type):
             fact = name if isinstance(value, Fact) else ""  # its other values are named as it is
             names = {f.name: fact if f.name == "others" else f.name for f in fields(value)}
-            return replace(value, **{f: self.walk(getattr(value, f), n) for f, n in names.items()})
+            new = {f: self.walk(old, n) for f, n in names.items() if (old := getattr(value, f)) is not None}
+            changes = {f: part for f, part in new.items() if part is not getattr(value, f)}
+            return replace(value, **changes) if changes else value  # one without secrets is no second time in memory
         if isinstance(value, dict):
             return {k: self._field(k, v) for k, v in value.items()}
-        if isinstance(value, tuple):
-            return value if not value or isinstance(value[0], int) else tuple(self.walk(v, name) for v in value)
+        if isinstance(value, tuple) and value and not isinstance(value[0], int):
+            parts = tuple(self.walk(v, name) for v in value)
+            return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
         return value
 
     def text(self, text: str) -> str:
         """Yield one text, which may have several lines."""
         done = self._done.get(text)
         if done is None:
-            done = self._done[text] = _apply(text, self._edits(text))
+            if len(self._done) >= _MAX_DONE:
+                self._done.clear()
+            edits = self._edits(text)
+            done = self._done[text] = _apply(text, edits) if edits else text
         return done
 
     def _field(self, name: str, value: Any) -> Any:

@@ -137,6 +137,13 @@ def test_what_only_looks_private_stays(line):
     assert line == redact_text(line, privacy=True)
 
 
+def test_what_holds_no_secret_is_no_second_time_in_memory():
+    rows = (RankRow(0, host="gpu-07"), RankRow(1, host="hf_" + A36[:34]))
+    redacted, _ = redact(Report(ranks=rows), privacy=False)
+    assert redacted.ranks[0] is rows[0]
+    assert redacted.ranks[1].host == "<hugging-face-token-1>"
+
+
 def test_a_key_block_goes_line_by_line():
     assert "\n".join(["a", *["<private-key-1>"] * 4, "b"]) == redact_text(f"a\n{PEM}\nb", privacy=False)
 
