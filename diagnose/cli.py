@@ -120,6 +120,11 @@ def _plain(words: list[str]) -> dict[str, Any] | None:
                 given["format"] = value
             else:
                 given["output"].append(Path(value))
+        elif word == "--workers":
+            value = next(rest, "")
+            if not (value.isascii() and value.isdigit()):
+                return None
+            given["workers"] = int(value)
         elif word in PLAIN_FLAGS:
             given[PLAIN_FLAGS[word]] = True
         elif word.startswith("-") and word != "-":

@@ -17,6 +17,8 @@ from .command_line import FIXTURES, HEALTHY, OOM, tell
 TOOL = [sys.executable, "-m", "diagnose"]
 
 NONSENSE = [
+    ([OOM, "--workers", "two"], "Invalid value for '--workers'"),
+    ([OOM, "--workers"], "'--workers' requires an argument"),
     (["--bogus", OOM], "No such option: --bogus"),
     ([OOM, "--format"], "'--format' requires an argument"),
     ([OOM, "--format", "pdf"], "--format pdf: choose one of terminal, markdown"),
