@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
-from io import StringIO
+from itertools import islice
 from typing import Any
 
 from .lazy_pattern import lazy
@@ -73,12 +73,14 @@ __all__ = [
     "When",
     "dumps",
     "from_dict",
+    "json_pieces",
     "json_text",
     "to_json",
 ]
 
 # DEL, C1 (0x9b alone opens a terminal sequence), bidirectional overrides, line separators, lone surrogates:
 # legal inside a JSON string, harmful where one is printed.
+TOKENS = 4096  # of JSON text, brackets and values, in one piece
 _UNPRINTABLE = lazy("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
@@ -121,10 +123,15 @@ def dumps(report: Report) -> str:
 
 def json_text(plain: dict[str, Any]) -> str:
     """Yield plain values as JSON text that is also safe to print."""
-    written = StringIO()  # `dumps` would hold every piece of it, a million of them where ranks are many
-    json.dump(plain, written, ensure_ascii=False, indent=2, allow_nan=False)
-    written.write("\n")
-    return _UNPRINTABLE.sub(lambda m: f"\\u{ord(m[0]):04x}", written.getvalue())
+    return "".join(json_pieces(plain))
+
+
+def json_pieces(plain: dict[str, Any]) -> Iterator[str]:
+    """Yield the same text piece by piece: where ranks are many it is larger than all else that is in memory by then."""
+    tokens = json.JSONEncoder(ensure_ascii=False, indent=2, allow_nan=False).iterencode(plain)
+    while piece := "".join(islice(tokens, TOKENS)):
+        yield _UNPRINTABLE.sub(lambda m: f"\\u{ord(m[0]):04x}", piece)
+    yield "\n"
 
 
 def from_dict(data: Mapping[str, Any]) -> Report:

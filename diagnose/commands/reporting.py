@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..config import FORMATS
 from ..errors import UsageError
-from ..report import Report
+from ..report import Report, json_pieces, to_json
 from ..views.rendering import PASTED, SUFFIXES, render
 from ..words.language import choose_language
 
@@ -62,7 +63,7 @@ def run(given: Options) -> int:
             raise
         raise UsageError(f"{given.configured[option]}: {option[2:]} {rest}") from error
     show = _Shower(found, given, lang)
-    unwritten = [fault for path in given.output or [] if (fault := _write(path, show.text(_form_of(path), 100, False)))]
+    unwritten = [fault for path in given.output or [] if (fault := _write(path, show.pieces(_form_of(path), 100, False)))]
     if given.verbose:
         _say_what_was_read(show.redacted("terminal")[0])
     if given.why is not None:
@@ -70,7 +71,7 @@ def run(given: Options) -> int:
 
         print(why(show.redacted("terminal")[0], _known(given.why, given.rules or [])))
     elif not given.quiet:
-        sys.stdout.write(show.text(str(given.format), _width(), _has_colors()))
+        sys.stdout.writelines(show.pieces(str(given.format), _width(), _has_colors()))
     if unwritten:
         sys.stdout.flush()
         raise UsageError(unwritten[0])  # after the verdict: it has been worked for
@@ -200,11 +201,12 @@ def _width() -> int:
     return max(40, min(shutil.get_terminal_size((80, 24)).columns, 200))
 
 
-def _write(path: Path, text: str) -> str | None:
+def _write(path: Path, pieces: Iterable[str]) -> str | None:
     """Write one output; yield what was wrong."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        with path.open("w", encoding="utf-8") as file:
+            file.writelines(pieces)
     except FileExistsError:  # what should be its folder is a file
         return f"-o {path}: Not a directory"
     except OSError as error:
@@ -219,8 +221,12 @@ class _Shower:
     def __init__(self, report: Report, given: Options, lang: str) -> None:
         self._report, self._given, self._lang = report, given, lang
 
-    def text(self, form: str, width: int, color: bool) -> str:
+    def pieces(self, form: str, width: int, color: bool) -> Iterable[str]:
+        """Yield the text of a form, in pieces where it may be large."""
         shown, redacted = self.redacted(form)
+        template = self._template(form)
+        if form == "json" and template is None:
+            return json_pieces(to_json(shown))
         text = render(
             shown,
             form,
@@ -228,10 +234,10 @@ class _Shower:
             color=color,
             full=self._given.full,
             lang=self._lang,
-            template=self._template(form),
+            template=template,
             redacted=redacted,
         )
-        return text if text.endswith("\n") else text + "\n"
+        return (text, "" if text.endswith("\n") else "\n")
 
     def redacted(self, form: str) -> tuple[Report, str]:
         """Yield the report as this form may show it, and what was replaced."""
