@@ -71,7 +71,7 @@ def decisive_attempt(job: Job) -> int:
     """The last attempt; but one after which no rank made progress again was never recovered from, and decides."""
     last = max((e.attempt for e in job.events), default=0)
     numbered = numbered_sources(job)
-    signs = [e.attempt for s in job.sources for pair in s.progress.values() for e in pair if is_numbered(numbered, e)]
+    signs = [e.attempt for s in job.sources for pair in s.progress for e in pair if is_numbered(numbered, e)]
     ended_well = [e.attempt for e in job.events if e.rule.tells == "finished"]
     failed = {e.attempt for e in job.events if e.role in FAILING and not _is_clean_up(e)}
     reached = max([*signs, *ended_well], default=max(failed, default=last))

@@ -22,7 +22,8 @@ from .job import JobContext, build_job
 from .known_bugs.matching import settle_known_bugs
 from .report import Gap, Report
 from .scan import Scan
-from .scanning.reading import Deadline, Progress, read_all
+from .scanning.packing import give_back_memory
+from .scanning.reading import MANY_SOURCES, Deadline, Progress, read_all
 from .scanning.scanner import ScanRules
 from .sources import Input
 from .telling.account import Found, account
@@ -65,13 +66,13 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
         raise UsageError(f"--engine {engine}: choose local or ray")
     folders = (rules,) if isinstance(rules, str | os.PathLike) else tuple(rules)
     catalogue = load_rules(*folders)
-    scan_rules, deadline = ScanRules(catalogue), Deadline.after(budget_s)
+    deadline = Deadline.after(budget_s)
     if engine == "ray":
         from .cluster.ray_engine import read_on_ray  # an optional extra
 
-        scan = read_on_ray(inputs, scan_rules, deadline, progress, address, on_every_node)
+        scan = read_on_ray(inputs, ScanRules(catalogue), deadline, progress, address, on_every_node)
     else:
-        scan = read_all(inputs, scan_rules, deadline, progress, workers)
+        scan = read_all(inputs, ScanRules(catalogue), deadline, progress, workers)
     require_something(scan, inputs)
     with _without_collector():
         found = reduce(scan, catalogue, job, tz, rank_from)
@@ -148,9 +149,12 @@ def reduce(
     rank_from: str | None = None,
 ) -> Found:
     """Yield the job that a scan tells of, what is known about it, and the verdict on it."""
-    reader = EventReader(catalogue)
-    readable = [s for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
-    job = build_job([reader.read(s) for s in readable], scan.dumps, context, zone_offset_s(tz), rank_from)
+    read = EventReader(catalogue).read
+    sources = [read(s) for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
+    del read  # with the patterns that it compiled
+    job = build_job(sources, scan.dumps, context, zone_offset_s(tz), rank_from)
+    if len(sources) >= MANY_SOURCES:
+        give_back_memory()
     facts = read_facts(job)
     notices = (*facts.notices, *settle_known_bugs(job, facts, catalogue))
     verdict = decide(job, correlate(job), catalogue)

@@ -34,6 +34,7 @@ LAST_RESORT = "process.exception"  # says only that there was an exception, so e
 UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
 OWN_NAME = lazy(r"(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Z]\w{1,80}$")
 TRACEBACK_ROLES = ("cause", "symptom")
+MEASURED = frozenset({"~text", "loss", "epoch", "epochs", "steps", "tokens_per_s"})  # of a sign of life; nobody asks
 UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
 
 
@@ -55,13 +56,14 @@ class EventReader:
         tracebacks = [replace(tb, frames=self._same(tb.frames)) for tb in find_tracebacks(lines)]
         stacks = _stacks(scan, lines)
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
-        events = [e for hit in scan.hits() for e in reading.events(hit)]
-        events += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, events)]
+        found = [e for hit in scan.hits() for e in reading.events(hit)]
+        found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, found)]
         quoted = quoted_tracebacks(tracebacks, lines)
-        events = settle([e for e in events if e.traceback is None or _is_heard(e.traceback, quoted)])
+        events = settle([e for e in found if e.traceback is None or _is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
             event.order = order
         stamps = stamps_of(lines)
+        signs = tuple(_signs(reading, stored, scan))
         source = SourceEvents(
             scan.name,
             scan.kind,
@@ -69,24 +71,25 @@ class EventReader:
             tuple(dict.fromkeys(Speaker.of(line.prefix) for line in lines)),
             self._same(years_of(stamps)),
             any("across cluster" in x.raw for x in lines),
-            [tb for tb in tracebacks if tb.line not in quoted],
-            stacks,
-            dict(_signs(reading, stored, scan)),
-            {key: t.count for key, t in scan.tallies.items() if t.at_least},
+            tuple(tb for tb in tracebacks if tb.line not in quoted),
+            tuple(stacks),
+            signs,
+            max((last.line or 0 for _, last in signs), default=None),
+            tuple(dict.fromkeys(rule for (rule, _), t in scan.tallies.items() if t.at_least)),
             stored,
         )
         note_stamps(source, stamps, self._same)
         return source
 
 
-def _signs(reading: _Reading, stored: SourceScan, scan: SourceScan) -> Iterator[tuple[str, tuple[Event, Event]]]:
+def _signs(reading: _Reading, stored: SourceScan, scan: SourceScan) -> Iterator[tuple[Event, Event]]:
     """The first and the last sign of life of each speaker, without their text."""
-    for place, (speaker, (first, last)) in enumerate(scan.progress.items()):
+    for place, (first, last) in enumerate(scan.progress.values()):
         if reading.knows(first):
             pair = reading.progress(first), reading.progress(last)
             for order, sign in enumerate(pair, 2 * place):
                 sign.words, sign.order = stored, order
-            yield speaker, pair
+            yield pair
 
 
 def _is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
@@ -159,8 +162,8 @@ class _Reading:
             yield from self._stack(candidate, line)
 
     def progress(self, hit: Hit) -> Event:
-        """Yield a sign of life as an event."""
-        fields = {k: v for k, v in (hit.fields or {}).items() if k != "~text"}
+        """Yield a sign of life as an event, without what it measured: there are two for each speaker of each file."""
+        fields = {k: v for k, v in (hit.fields or {}).items() if k not in MEASURED}
         return self._event(self._catalogue.rules[hit.rule], fields, sign_line(hit), hit.line, None)
 
     def catch_all(self, tb: Traceback, rules: Sequence[Rule], found: Sequence[Event]) -> Iterator[Event]:

@@ -24,9 +24,19 @@ class Same:
         self._known: dict[Any, Any] = {}
 
     def __call__(self, value: T) -> T:
+        return self._known_as(value, value)
+
+    def items(self, value: dict[str, Any]) -> dict[str, Any]:
+        """Yield the equal dictionary of plain values; nobody may change it."""
+        try:
+            return self._known_as((dict, *value.items()), value)
+        except TypeError:  # a list of ranks is in it
+            return value
+
+    def _known_as(self, key: Any, value: T) -> T:
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
-        known: T = self._known.setdefault(value, value)
+        known: T = self._known.setdefault(key, value)
         return known
 
 
@@ -48,8 +58,13 @@ def note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
     Thousands of files tell of the same moments, so what is equal is held once.
     """
     numbers = [number for number, _ in stamps]
+    source.speakers = tuple(same(speaker) for speaker in source.speakers)
     speakers = {speaker: speaker for speaker in source.speakers}
     for event in source.all_events():
         near = stamps[max(bisect_right(numbers, event.line or 0) - 1, 0)][1] if stamps else None
-        event.stamp, event.near = same(event.stamp), same(near)
+        is_dated = event.stamp is not None and event.stamp.has_date and event.stamp.has_year  # then no other is asked
+        event.stamp, event.near = same(event.stamp), None if is_dated else same(near)
         event.speaker = speakers.setdefault(event.speaker, event.speaker)
+    for pair in source.progress:
+        for sign in pair:
+            sign.fields = same.items(sign.fields)

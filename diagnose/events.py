@@ -56,7 +56,7 @@ class Event:
     speaker: Speaker
     stamp: Stamp | None  # that its line prints
     traceback: Traceback | None = None
-    near: Stamp | None = None  # of the nearest line that prints one: of those above it or, where there is none, below
+    near: Stamp | None = None  # where its own does not do: of the nearest line above it or, where none has one, below
     order: int = 0  # position in the source, among its events or its signs of life: the order where no clock tells
     rank: int | None = None
     rank_from: str = ""
@@ -96,20 +96,21 @@ class SourceEvents:
 
     name: str
     kind: str
-    events: list[Event]
+    events: tuple[Event, ...]
     speakers: tuple[Speaker, ...]  # of the kept lines, each once, in order
     years: tuple[tuple[int, int], ...]  # that the stamps of these lines print, and how often
     is_folded: bool  # Ray wrote one line for several workers that said the same
-    tracebacks: list[Traceback]
-    stacks: list[StackDump]
-    progress: dict[str, tuple[Event, Event]]
-    capped: dict[tuple[str, str], int]  # (rule, speaker) -> at least so many hits
+    tracebacks: tuple[Traceback, ...]
+    stacks: tuple[StackDump, ...]
+    progress: tuple[tuple[Event, Event], ...]  # each speaker's first and last sign of life, until a job is built of them
+    last_sign_line: int | None  # of the last one of all
+    capped: tuple[str, ...]  # rules with more hits than are kept
     scan: SourceScan
 
     def all_events(self) -> Iterator[Event]:
         """Yield the events, and each speaker's first and last sign of life."""
         yield from self.events
-        for first, last in self.progress.values():
+        for first, last in self.progress:
             yield first
             if last is not first:
                 yield last
@@ -152,7 +153,7 @@ def kept_lines(scan: SourceScan, numbers: Container[int] | None = None) -> list[
     return [line for n, text in texts if numbers is None or n in numbers for line in read_lines(n, text)]
 
 
-def settle(events: list[Event]) -> list[Event]:
+def settle(events: list[Event]) -> tuple[Event, ...]:
     """Drop what a harmless rule covers, catch-alls beside narrower rules, and doubles; sort by place."""
     harmless = {(e.line, e.raw) for e in events if e.role == "harmless"}
     narrow = {(e.line, e.raw) for e in events if not e.rule.generic and e.role in ("cause", "symptom", "confirmation")}
@@ -164,4 +165,4 @@ def settle(events: list[Event]) -> list[Event]:
         if event.rule.generic and place in narrow:
             continue
         kept.setdefault((event.rule.id, event.line, event.raw), event)
-    return sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))
+    return tuple(sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id)))

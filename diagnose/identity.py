@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 from .lazy_pattern import lazy
 
@@ -122,7 +121,6 @@ _NUMBERS = frozenset(("rank", "local_rank", "node_rank", "pid", "attempt", "task
 _WORKER_POD = lazy(r".*-(?:worker|master|launcher|chief|ps|head|replica|node|server)-.*\d.*|.*-\d{1,4}$")
 
 
-@lru_cache(maxsize=1 << 15)  # asked to tell jobs apart, and again of the job that failed
 def identity_from_path(name: str) -> PathIdentity:
     """What one path says by itself; archive members (`a.tar.gz!member`) count as folders."""
     path = _with_slashes(name)
@@ -198,9 +196,12 @@ def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
     return ending[1] if ending else None
 
 
-def identities_from_paths(names: Sequence[str]) -> dict[str, PathIdentity]:
-    """What each path says beside the others: a number of a task or of a folder counts only where some differ in it."""
-    identities = {name: identity_from_path(name) for name in names}
+def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity] | None = None) -> dict[str, PathIdentity]:
+    """What each path says beside the others: a number of a task or of a folder counts only where some differ in it.
+
+    `alone`: what each says by itself, where somebody has read that already.
+    """
+    identities = {name: alone[name] if alone else identity_from_path(name) for name in names}
     _add_folder_ranks(identities)
     tasks: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     nodes: dict[str, dict[str, int]] = defaultdict(dict)

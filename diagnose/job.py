@@ -10,6 +10,7 @@ from .attempts import FAILING, decisive_attempt, number_attempts, number_by_time
 from .clocks import Clocks, set_clocks
 from .doubles import merge_doubles
 from .events import Event, SourceEvents
+from .identity import identity_from_path
 from .jobs_apart import JobApart, set_jobs_apart
 from .placement import Places, place
 from .survival import set_aside
@@ -49,7 +50,7 @@ class RankInfo:
     pid: int | None = None
     device: int | None = None
     events: list[Event] = field(default_factory=list)
-    sources: set[str] = field(default_factory=set)
+    sources: tuple[str, ...] = ()  # that tell of it; of most ranks one
     first_sign: Event | None = None
     last_sign: Event | None = None
     finished: Event | None = None
@@ -141,8 +142,10 @@ def build_job(
 ) -> Job:
     """Yield the job that these sources tell of."""
     context = context or JobContext()
-    sources, others = set_jobs_apart(sources)
-    places = place(sources, context.world_size, rank_from)
+    alone = {s.name: identity_from_path(s.name) for s in sources}
+    sources, others = set_jobs_apart(sources, alone)
+    places = place(sources, context.world_size, rank_from, alone)
+    del alone  # with thousands of files it weighs
     number_attempts(sources, places)
     clocks = set_clocks(sources, zone_s)
     number_by_time(sources, places, clocks)
@@ -152,6 +155,8 @@ def build_job(
     job.hosts = sorted({*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)})
     job.attempt = decisive_attempt(job)
     set_aside(job)
+    for source in sources:
+        source.progress = ()  # four events for each of 20,000 files; the ranks hold their first and last one
     for event in events:
         if event.rule.tells in ("fact", "identity"):
             for name, value in event.fields.items():
@@ -168,7 +173,7 @@ def _fill_ranks(job: Job) -> None:
     speaking |= set(job.places.source_rank.values())
     known = {*job.places.host_of, *job.places.local_of, *job.places.pid_of, *job.places.source_rank.values()}
     known |= speaking
-    signs = [e for s in job.sources for pair in s.progress.values() for e in pair if e.rank is not None]
+    signs = [e for s in job.sources for pair in s.progress for e in pair if e.rank is not None]
     known |= {e.rank for e in (*job.events, *signs) if e.rank is not None}
     ranks = {rank: RankInfo(rank) for rank in sorted(known)}
     for event in job.events:
@@ -189,13 +194,18 @@ def _fill_ranks(job: Job) -> None:
 
 def _note_event(info: RankInfo, event: Event) -> None:
     info.events.append(event)
-    info.sources.add(event.source)
+    _note_source(info, event.source)
     if event.rule.tells == "finished":
         info.finished = event
 
 
+def _note_source(info: RankInfo, source: str) -> None:
+    if source not in info.sources:
+        info.sources += (source,)
+
+
 def _note_sign(info: RankInfo, event: Event) -> None:
-    info.sources.add(event.source)
+    _note_source(info, event.source)
     if info.first_sign is None or _sign_key(event) < _sign_key(info.first_sign):
         info.first_sign = event
     if info.last_sign is None or _sign_key(event) >= _sign_key(info.last_sign):

@@ -7,12 +7,12 @@ may tell of any job and stay.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from .attempts import FAILING
 from .events import SourceEvents
-from .identity import identities_from_paths
+from .identity import PathIdentity
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +24,13 @@ class JobApart:
     failed: bool
 
 
-def set_jobs_apart(sources: Sequence[SourceEvents]) -> tuple[list[SourceEvents], list[JobApart]]:
-    """Yield the sources of the last job that failed (of the last one, where none did), and the other jobs."""
-    identities = identities_from_paths([s.name for s in sources])
+def set_jobs_apart(
+    sources: Sequence[SourceEvents], identities: Mapping[str, PathIdentity]
+) -> tuple[list[SourceEvents], list[JobApart]]:
+    """Yield the sources of the last job that failed (of the last one, where none did), and the other jobs.
+
+    `identities`: what the path of each source says by itself.
+    """
     jobs: dict[int, list[SourceEvents]] = defaultdict(list)
     for source in sources:
         identity = identities[source.name]

@@ -23,7 +23,7 @@ BUFFERED_S = 3.0
 
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
-    signs = [e for s in job.sources for _, e in s.progress.values()]
+    signs = [e for s in job.sources for _, e in s.progress]
     latest_s = max((e.time for e in signs if e.time is not None and e.stamp is not None), default=None)
     finished = [e for e in job.events if e.rule.tells == "finished"]
     births = [e for e in job.events if e.rule.tells == "identity" and e.rank is not None]
@@ -101,7 +101,7 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     where any rank goes on, and a NaN where a later step is finite.
     """
     if event.rank is None:
-        later = [e for _, e in sources[event.source].progress.values() if (e.line or 0) > (event.end_line or 0)]
+        later = [e for _, e in sources[event.source].progress if (e.line or 0) > (event.end_line or 0)]
         if event.cause == NOT_FINITE and event.role == "symptom":
             return any(": nan" not in sign.raw.lower() for sign in later)
         is_weak = event.cause in BEFORE_FIRST_STEP or (event.rule.generic and event.rule.match == "line")

@@ -273,7 +273,7 @@ def resolve(stamp: Stamp, year: int | None, zone_offset_s: float) -> float | Non
         if day_s is None:
             return None
         seconds = day_s + seconds % _DAY_S
-    return seconds if stamp.has_zone else seconds - zone_offset_s
+    return seconds if stamp.has_zone or not zone_offset_s else seconds - zone_offset_s  # the same float: no second one
 
 
 def format_rfc3339(seconds: float) -> str:

@@ -10,7 +10,9 @@ import pytest
 
 from diagnose.catalogue import load_rules
 from diagnose.event_reader import EventReader
+from diagnose.event_stamps import Same
 from diagnose.events import SourceEvents
+from diagnose.job import build_job
 from diagnose.prefixes import Line
 from diagnose.scanning import reading
 from diagnose.scanning.reading import Deadline, read_all
@@ -53,9 +55,37 @@ def test_the_lines_of_a_source_are_read_again_when_asked_for(sources: list[Sourc
 
 
 def test_a_sign_of_life_tells_the_line_that_its_scan_keeps(sources: list[SourceEvents]) -> None:
-    told = [[sign.raw for sign in pair] for source in sources for pair in source.progress.values()]
+    told = [[sign.raw for sign in pair] for source in sources for pair in source.progress]
     lines = [LOG.format(n=n).splitlines() for n in range(FILES)]
     assert [[own[0], own[6]] for own in lines] == told
+
+
+def test_a_sign_of_life_holds_its_step_and_nothing_that_was_measured(sources: list[SourceEvents]) -> None:
+    assert [{"step": 1}, {"step": 9}] == [sign.fields for sign in sources[0].progress[0]]
+
+
+def test_equal_signs_of_thousands_of_files_share_their_fields(sources: list[SourceEvents]) -> None:
+    first, *others = (source.progress[0][0].fields for source in sources)
+    assert all(fields is first for fields in others)
+
+
+def test_a_list_among_the_fields_is_no_key() -> None:
+    fields = {"ranks": [1, 2]}
+    assert Same().items(fields) is fields
+    assert Same().items({}) == {}
+
+
+def test_fields_are_never_taken_for_another_value() -> None:
+    same = Same()
+    assert same(()) == ()
+    assert same.items({}) == {}
+
+
+def test_a_job_lets_the_signs_go_that_no_rank_holds(sources: list[SourceEvents]) -> None:
+    job = build_job(sources)
+    assert [()] * FILES == [source.progress for source in job.sources]
+    assert [7] * FILES == [source.last_sign_line for source in job.sources]
+    assert [9] * FILES == [info.last_step for info in job.ranks.values()]
 
 
 def test_ranks_that_fail_at_the_same_place_share_their_frames(sources: list[SourceEvents]) -> None:
@@ -66,6 +96,6 @@ def test_ranks_that_fail_at_the_same_place_share_their_frames(sources: list[Sour
 
 def test_a_line_without_a_clock_is_near_the_stamp_above_it(sources: list[SourceEvents]) -> None:
     (failure,) = (e for e in sources[1].events if e.traceback is not None)
-    first, last = next(iter(sources[1].progress.values()))
+    first, last = sources[1].progress[0]
     assert failure.stamp is None
     assert failure.near == first.stamp != last.stamp

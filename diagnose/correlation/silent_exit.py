@@ -50,7 +50,9 @@ def _is_listened_to(job: Job, end: Event) -> bool:
     console = next(s for s in job.sources if s.name == end.source)
     if end.source in job.places.source_rank:
         return False
-    return bool(console.progress) or any(e.rank is not None and e.rule.tells in (*LOST, "identity") for e in console.events)
+    if console.last_sign_line is not None:
+        return True
+    return any(e.rank is not None and e.rule.tells in (*LOST, "identity") for e in console.events)
 
 
 def _is_there(job: Job, source: str, end: Event) -> bool:

@@ -78,7 +78,7 @@ def stack_tree(job: Job) -> StackTree | None:
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding where the stacks of at least two live ranks are at hand, and show no progress."""
-    went_on = {s.name: max((last.line or 0 for _, last in s.progress.values()), default=0) for s in job.sources}
+    went_on = {s.name: s.last_sign_line or 0 for s in job.sources}
     placed = [p for p in placed_stacks(job) if p[2].is_live and went_on[p[1]] <= p[2].end_line]
     if len({label for label, _, _ in placed}) < 2:
         return

@@ -7,10 +7,10 @@ who (an init line, a torchelastic box, a directory's name) is learnt first and t
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..events import SourceEvents
-from ..identity import identities_from_paths
+from ..identity import PathIdentity, identities_from_paths
 from .files import learn_hosts, learn_sources
 from .maps import learn_maps
 from .places import Places
@@ -20,9 +20,17 @@ from .world import learn_world
 __all__ = ["Places", "place"]
 
 
-def place(sources: Sequence[SourceEvents], world_size: int | None = None, rank_from: str | None = None) -> Places:
-    """Fill in rank, local rank, host and pid of every event in `sources`; yield what was learnt on the way."""
-    places = Places(identities_from_paths([s.name for s in sources]))
+def place(
+    sources: Sequence[SourceEvents],
+    world_size: int | None = None,
+    rank_from: str | None = None,
+    alone: Mapping[str, PathIdentity] | None = None,
+) -> Places:
+    """Fill in rank, local rank, host and pid of every event in `sources`; yield what was learnt on the way.
+
+    `alone`: what the path of each source says by itself, where somebody has read that already.
+    """
+    places = Places(identities_from_paths([s.name for s in sources], alone))
     if rank_from:
         _override(places, rank_from, sources)
     learn_hosts(places, sources)

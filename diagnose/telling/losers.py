@@ -87,7 +87,7 @@ def symptoms(
     for event in events:
         if id(event) not in roots and event.cause is not None:
             by_rule[event.cause, event.rule.id].append(event)
-    capped = {rule for source in job.sources for rule, _ in source.capped}
+    capped = {rule for source in job.sources for rule in source.capped}
     explained = {s.cause: s.explained_by[0].cause for s in reversed(verdict.suspects) if s.explained_by}
     found = []
     for (cause, rule), group in by_rule.items():

@@ -152,12 +152,12 @@ def attempt_rows(job: Job, show: Exhibitor) -> tuple[Attempt, ...]:
 
 def input_rows(job: Job, scan: Scan) -> tuple[InputRow, ...]:
     """Yield one row per source, read or not."""
-    ranks: dict[str, set[int]] = defaultdict(set)
-    for info in job.ranks.values():
+    ranks: dict[str, list[int]] = defaultdict(list)
+    for info in job.ranks.values():  # in order
         for name in info.sources:
-            ranks[name].add(info.rank)
+            ranks[name].append(info.rank)
     return tuple(
-        InputRow(s.name, s.bytes, s.lines if s.skipped is None else None, s.kind, tuple(sorted(ranks[s.name])), s.skipped)
+        InputRow(s.name, s.bytes, s.lines if s.skipped is None else None, s.kind, tuple(ranks.get(s.name, ())), s.skipped)
         for s in scan.sources.values()
     )
 
