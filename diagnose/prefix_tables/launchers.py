@@ -21,6 +21,14 @@ LAUNCHERS: tuple[Row, ...] = (
     ),
     row("srun -l, heterogeneous", "P", r"P\d{1,3} {1,6}(?P<task>\d{1,6}): ?", "P0  3: loading", outer=True),
     row(
+        "pyxis, the log of enroot",
+        "se",
+        r"(?:slurmstepd(?:-[\w.-]{1,63})?: )?error: pyxis: {4,6}(?=\S)",
+        "slurmstepd: error: pyxis:     Write failed because No space left on device",
+        outer=True,
+        needs="pyxis:    ",
+    ),
+    row(
         "pdsh by address",
         DIGITS,
         r"(?P<ip>\d{1,3}(?:\.\d{1,3}){3}): ?",
