@@ -123,6 +123,7 @@ class Explains:
     cause: str
     where: Where = "any"
     within_s: float | None = None  # how long after the cause its consequence begins at the latest; None: any time
+    told_late: bool = False  # of this consequence alone, as `told_late` of the cause is of all
 
 
 @dataclass(frozen=True, slots=True)
