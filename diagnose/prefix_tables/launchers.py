@@ -60,6 +60,13 @@ LAUNCHERS: tuple[Row, ...] = (
         needs=".log:",
     ),
     row(
+        "determined, level",
+        "<",
+        r"<(?:trace|debug|info|warning|error|critical|fatal)?> {1,10}(?=\[\d{4}-)",
+        "<error>   [2021-12-07 10:42:16] 6ed813d5 || Traceback (most recent call last):",
+        outer=True,
+    ),
+    row(
         "kmsg",
         DIGITS,
         r"\d{1,3},\d{1,12},(?P<boot_us>\d{1,18}),[^;\s]{1,20};",

@@ -104,7 +104,7 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "determined",
         after(" ", DIGITS + "abcdef"),
-        r" (?P<container>[0-9a-f]{8}) \[rank=(?P<rank>\d{1,6})\] \|\| ",
+        r" (?P<container>[0-9a-f]{8}) (?:\[rank=(?P<rank>\d{1,6})\] )?\|\| ",
         "[2024-05-01T10:00:00.123Z] fa88a9df [rank=1] || Traceback",
         needs="||",
     ),
