@@ -42,7 +42,7 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
 
 
 def _requeued(event: Event) -> str | None:
-    """The job that is queued again: `*** STEP 608.0 ON n7 CANCELLED AT … DUE TO JOB REQUEUE ***` repeats what was said of job 608."""
+    """The job that is queued again; `*** STEP 608.0 ON n7 CANCELLED AT … DUE TO JOB REQUEUE ***` is of job 608."""
     job_id = event.fields.get("job_id")
     return str(job_id).partition(".")[0] if job_id is not None else None
 

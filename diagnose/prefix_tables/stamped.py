@@ -77,8 +77,8 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "ucx",
         (" [",),
-        rf" \[(?P<host>{HOST}):(?P<pid>\d{{1,8}}) ?:\d{{1,6}}\] {{1,20}}(?P<origin>[\w.]{{1,60}}:\d{{1,6}}) {{1,6}}UCX {{1,5}}"
-        r"(?P<level>FATAL|ERROR|WARN|DIAG|INFO|DEBUG|TRACE|REQ|DATA|ASYNC|FUNC|POLL) {1,5}",
+        rf" \[(?P<host>{HOST}):(?P<pid>\d{{1,8}}) ?:\d{{1,6}}\] {{1,20}}(?P<origin>[\w.]{{1,60}}:\d{{1,6}}) {{1,6}}"
+        r"UCX {1,5}(?P<level>FATAL|ERROR|WARN|DIAG|INFO|DEBUG|TRACE|REQ|DATA|ASYNC|FUNC|POLL) {1,5}",
         "[1645552289.027611] [n31:723275:0]      ib_mlx5_dv.c:161  UCX  ERROR   mlx5dv_devx_obj_create(QP) failed",
         needs="UCX ",
     ),
