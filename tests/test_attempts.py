@@ -87,6 +87,7 @@ def test_end_without_a_clock_divides_its_file_by_the_lines(tmp_path: Path) -> No
 
     assert ("storage.io-error", [1]) == (cause(report), culprits(report))
 
+
 def test_codes_of_tasks_below_a_requeue_belong_to_the_attempt_that_it_ended(tmp_path: Path) -> None:
     """Slurm says so of the job and of its step, which is one restart, and srun then reports what the signal made of the tasks."""
     both = CANCELLED.format(at="10:02:00", why=" DUE TO JOB REQUEUE")
