@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 FAILING = ("cause", "symptom")
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
+ENDING = ("exit", "signal-sent", "signal-received", "killed")  # how processes ended, and nothing of a new start
 
 
 def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
@@ -22,15 +23,28 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
         path = places.by_source[source.name]
         count = path.attempt if path.attempt is not None and path.kind in NUMBERED else 0
         events = sorted(source.all_events(), key=lambda e: e.line or 0)
+        marked = {e.line for e in events if e.rule.tells == "attempt"}
+        ended: str | None = None  # the job that Slurm says it ends and queues again, until something new is heard
         for event in events:
             if event.rule.tells == "attempt" and path.kind not in NUMBERED:
-                stated = event.fields.get("n")
-                count = stated if isinstance(stated, int) else count + 1
-            event.attempt = max(event.attempt, count)
+                stated, job_id = event.fields.get("n"), _requeued(event)
+                if job_id is None or job_id != ended:
+                    count = stated if isinstance(stated, int) else count + 1
+                ended = job_id
+            elif event.line not in marked and event.rule.tells not in ENDING:
+                ended = None
+            is_end = ended is not None and event.rule.tells in ENDING
+            event.attempt = max(event.attempt, count - 1 if is_end else count)
         begins = {e.line: e.attempt - 1 for e in events if e.rule.tells == "attempt" and e.attempt}
         for event in events:  # the same line may say why the attempt before it ended
             if event.line in begins and event.rule.tells != "attempt" and path.kind not in NUMBERED:
                 event.attempt = begins[event.line]
+
+
+def _requeued(event: Event) -> str | None:
+    """The job that is queued again; `*** STEP 608.0 ON n7 CANCELLED AT … DUE TO JOB REQUEUE ***` is of job 608."""
+    job_id = event.fields.get("job_id")
+    return str(job_id).partition(".")[0] if job_id is not None else None
 
 
 def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Clocks) -> None:

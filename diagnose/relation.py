@@ -114,7 +114,8 @@ class Relation:
 
     def _is_certificate(self, t: Suspect, s: Suspect) -> bool:
         """The kernel, the scheduler or a monitor may say last what began first."""
-        if not self._catalogue.causes[t.cause].told_late:
+        links = self._links.get((t.cause, s.cause), ())
+        if not self._catalogue.causes[t.cause].told_late and not any(link.told_late for link in links):
             return False
         return t.onset is None or s.onset is None or t.onset - s.onset < CERTIFICATE_S
 

@@ -101,6 +101,7 @@ class Rule:
     activity: Activity | None = None  # with tells: activity, activity-end
     census: bool = False  # correlators read every occurrence per speaker: never capped away
     generic: bool = False  # speaks only where no other cause or symptom rule spoke about the same lines
+    at_start: bool = False  # ends a job before its first step or not at all: something else was taken instead
     unanchored: str | None = None  # why a rule of role cause needs no anchor
     onset: str | None = None  # name of a field in ms that the reported thing had lasted already; "unknown"
     lines: int = 1  # match: block - how many lines from the first one the pattern may read
@@ -123,6 +124,7 @@ class Explains:
     cause: str
     where: Where = "any"
     within_s: float | None = None  # how long after the cause its consequence begins at the latest; None: any time
+    told_late: bool = False  # of this consequence alone, as `told_late` of the cause is of all
 
 
 @dataclass(frozen=True, slots=True)

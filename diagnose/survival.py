@@ -97,14 +97,15 @@ def _finished_after(job: Job, event: Event, finished: Sequence[Event]) -> bool:
 def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     """Whether the same rank made progress after this error, in the same file or by the clock.
 
-    Of a line without a rank nobody can tell; a port taken at first and a warning in words that nobody knows are survived
-    where any rank goes on, and a NaN where a later step is finite.
+    Of a line without a rank nobody can tell; what ends a job at its start or not at all and a warning in words that nobody
+    knows are survived where any rank goes on, and a NaN where a later step is finite.
     """
     if event.rank is None:
         later = [e for _, e in sources[event.source].progress if (e.line or 0) > (event.end_line or 0)]
         if event.cause == NOT_FINITE and event.role == "symptom":
             return any(": nan" not in sign.raw.lower() for sign in later)
-        is_weak = event.cause in BEFORE_FIRST_STEP or (event.rule.generic and event.rule.match == "line")
+        is_start = event.cause in BEFORE_FIRST_STEP or event.rule.at_start
+        is_weak = is_start or (event.rule.generic and event.rule.match == "line")
         return is_weak and bool(later)
     info = job.ranks.get(event.rank)
     sign = info.last_sign if info else None

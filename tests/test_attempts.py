@@ -86,3 +86,14 @@ def test_end_without_a_clock_divides_its_file_by_the_lines(tmp_path: Path) -> No
     report = told(tmp_path, {"logs-n1.txt": text}, world_size=2)
 
     assert ("storage.io-error", [1]) == (cause(report), culprits(report))
+
+
+def test_codes_of_tasks_below_a_requeue_belong_to_the_attempt_that_it_ended(tmp_path: Path) -> None:
+    """Slurm says so of the job and of its step, which is one restart, and srun then reports what the signal made of the tasks."""
+    both = CANCELLED.format(at="10:02:00", why=" DUE TO JOB REQUEUE")
+    slurm = both + both.replace("JOB 77", "STEP 77.0") + "srun: error: n1: tasks 0-1: Exited with exit code 1\n"
+
+    report = told(tmp_path, {"slurm-77.out": STEP.format(at="10:01:00", step=9) + slurm}, world_size=2)
+
+    assert "process.preempted" == cause(report)
+    assert 2 >= len(report.attempts)

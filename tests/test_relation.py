@@ -46,3 +46,18 @@ def test_what_begins_too_long_after_a_cause_is_not_its_consequence(
 
     assert report.diagnosis is not None
     assert is_consequence is any(link.to == "acme.valve" for link in report.chain)
+
+
+@pytest.mark.parametrize(("flag", "root"), [("told_late: true", "acme.pump"), ("where: any", "acme.valve")])
+def test_cause_that_may_be_told_after_one_consequence_wins_against_it(tmp_path: Path, flag: str, root: str) -> None:
+    """pyxis prints `container start failed` first and the log of enroot, which has the reason, below."""
+    for name, explains in (("pump", f"{{cause: acme.valve, {flag}}}"), ("valve", "")):
+        folder = tmp_path / "acme" / name
+        folder.mkdir(parents=True)
+        (folder / "cause.yaml").write_text(CAUSE.format(name=name, explains=explains))
+        (folder / "says-so.yaml").write_text(RULE.format(name=name))
+
+    report = diagnose(Text("acme valve broke\nacme pump broke\n", name="x.log"), rules=tmp_path)
+
+    assert report.diagnosis is not None
+    assert root == report.diagnosis.cause

@@ -57,3 +57,16 @@ def test_steps_above_an_error_are_not_what_the_job_went_on_with_though_their_clo
         "  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html",
         "============================================================",
     ], name="gpu-node-07/train.log")  # fmt: skip
+
+
+def test_card_that_another_transport_replaced_does_not_explain_what_ends_the_job_later() -> None:
+    """EFA's plug-in gave up at the start and NCCL took sockets; the job made its steps over them."""
+    assert "process.exception" == said([
+        "algo-1:52:52 [0] nccl_net_ofi_init:1483 NCCL WARN NET/OFI aws-ofi-nccl initialization failed",
+        "algo-1:52:52 [0] NCCL INFO Using network Socket",
+        *(step(n, "1.02") for n in range(1, 20)),
+        "[rank1]: Traceback (most recent call last):",
+        '[rank1]:   File "/job/train.py", line 20, in main',
+        '[rank1]:     x = batch["label"]',
+        "[rank1]: KeyError: 'label'",
+    ])  # fmt: skip

@@ -21,6 +21,14 @@ LAUNCHERS: tuple[Row, ...] = (
     ),
     row("srun -l, heterogeneous", "P", r"P\d{1,3} {1,6}(?P<task>\d{1,6}): ?", "P0  3: loading", outer=True),
     row(
+        "pyxis, the log of enroot",
+        "se",
+        r"(?:slurmstepd(?:-[\w.-]{1,63})?: )?error: pyxis: {4,6}(?=\S)",
+        "slurmstepd: error: pyxis:     Write failed because No space left on device",
+        outer=True,
+        needs="pyxis:    ",
+    ),
+    row(
         "pdsh by address",
         DIGITS,
         r"(?P<ip>\d{1,3}(?:\.\d{1,3}){3}): ?",
@@ -50,6 +58,13 @@ LAUNCHERS: tuple[Row, ...] = (
         "logs/train.log:1207:[rank3]: Traceback (most recent call last):",
         outer=True,
         needs=".log:",
+    ),
+    row(
+        "determined, level",
+        "<",
+        r"<(?:trace|debug|info|warning|error|critical|fatal)?> {1,10}(?=\[\d{4}-)",
+        "<error>   [2021-12-07 10:42:16] 6ed813d5 || Traceback (most recent call last):",
+        outer=True,
     ),
     row(
         "kmsg",

@@ -106,6 +106,12 @@ LOGGERS: tuple[Row, ...] = (
         "INFO 03-25 10:28:01 [executor_base.py:111] # cuda blocks: 18110",
     ),
     row(
+        "letter before time",
+        "DIWEC",
+        r"(?P<level>[DIWEC]) (?=\d\d-\d\d \d\d:\d\d:\d\d[. ])",
+        "I 05-04 00:52:46 controller.py:100] The cluster is preempted.",
+    ),
+    row(
         "rich",
         "DIWEC",
         r"(?P<level>INFO {5}|WARNING {2}|ERROR {4}|DEBUG {4})(?=\S)",

@@ -75,6 +75,14 @@ AFTER_STAMP: tuple[Row, ...] = (
         "2023-04-26 05:30:12.100 [177/train/578 (pid 27411)] {'loss': 2.1}",
     ),
     row(
+        "ucx",
+        (" [",),
+        rf" \[(?P<host>{HOST}):(?P<pid>\d{{1,8}}) ?:\d{{1,6}}\] {{1,20}}(?P<origin>[\w.]{{1,60}}:\d{{1,6}}) {{1,6}}"
+        r"UCX {1,5}(?P<level>FATAL|ERROR|WARN|DIAG|INFO|DEBUG|TRACE|REQ|DATA|ASYNC|FUNC|POLL) {1,5}",
+        "[1645552289.027611] [n31:723275:0]      ib_mlx5_dv.c:161  UCX  ERROR   mlx5dv_devx_obj_create(QP) failed",
+        needs="UCX ",
+    ),
+    row(
         "slurm daemon",
         (" [",),
         r" \[\d{1,10}\.\w{1,12}\] ",
@@ -96,7 +104,7 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "determined",
         after(" ", DIGITS + "abcdef"),
-        r" (?P<container>[0-9a-f]{8}) \[rank=(?P<rank>\d{1,6})\] \|\| ",
+        r" (?P<container>[0-9a-f]{8}) (?:\[rank=(?P<rank>\d{1,6})\] )?\|\| ",
         "[2024-05-01T10:00:00.123Z] fa88a9df [rank=1] || Traceback",
         needs="||",
     ),
