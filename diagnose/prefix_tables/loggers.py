@@ -106,6 +106,12 @@ LOGGERS: tuple[Row, ...] = (
         "INFO 03-25 10:28:01 [executor_base.py:111] # cuda blocks: 18110",
     ),
     row(
+        "paddle launcher",
+        "L",
+        rf"LAUNCH {LEVEL} (?=\d{{4}}-\d\d-\d\d )",
+        "LAUNCH ERROR 2022-07-21 11:58:59,452 Container failed !!!",
+    ),
+    row(
         "rich",
         "DIWEC",
         r"(?P<level>INFO {5}|WARNING {2}|ERROR {4}|DEBUG {4})(?=\S)",
