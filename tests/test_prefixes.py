@@ -198,3 +198,21 @@ def test_no_line_raises_and_no_text_is_lost(text):
 def test_a_bar_that_never_ended_a_line_is_read_in_linear_time():
     text = "x" * 200_000 + "[rank1]: y" * 2_000
     assert len(read_lines(1, text)) == 100
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Killed",
+        "Segmentation fault (core dumped)",
+        "Fatal Python error: Segmentation fault",
+        "slurmstepd: error: Detected 1 oom_kill event in StepId=123.0. Some of the step tasks have been OOM Killed.",
+        "run.sh: line 12:  4121 Killed                  torchrun train.py",
+        "F0000 00:00:1717141650.890307    9276 pjrt_computation_client.cc:487] Non-OK-status: status",
+        "Loss is nan, stopping training",
+    ],
+)
+def test_what_ends_a_job_is_read_behind_the_bar_that_it_interrupts(text):
+    bar, said_last = read_lines(7, "  5%|▌         | 12/240 [01:10<22:13,  5.97s/it]" + text)
+    assert bar.raw.endswith("s/it]")
+    assert said_last.raw == text

@@ -112,6 +112,12 @@ LOGGERS: tuple[Row, ...] = (
         "I 05-04 00:52:46 controller.py:100] The cluster is preempted.",
     ),
     row(
+        "paddle launcher",
+        "L",
+        rf"LAUNCH {LEVEL} (?=\d{{4}}-\d\d-\d\d )",
+        "LAUNCH ERROR 2022-07-21 11:58:59,452 Container failed !!!",
+    ),
+    row(
         "rich",
         "DIWEC",
         r"(?P<level>INFO {5}|WARNING {2}|ERROR {4}|DEBUG {4})(?=\S)",
