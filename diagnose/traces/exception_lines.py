@@ -13,10 +13,11 @@ MAX_FRAME_LINES = 2000  # of one traceback; in a longer one other output stands
 
 def exceptions(tb: Traceback) -> Iterator[tuple[str, str, int]]:
     """Yield exception, message and line of all that the traceback holds, what is quoted in a message included."""
-    for each in (tb, *tb.links):
-        yield each.exception, each.message, each.exception_line
-        for exception, message in quoted_in(each.exception, each.message):
-            yield exception, message, each.exception_line
+    own = (tb.exception, tb.message, tb.exception_line)
+    for exception, message, number in (own, *((x.exception, x.message, x.exception_line) for x in tb.links)):
+        yield exception, message, number
+        for each in quoted_in(exception, message):
+            yield *each, number
 
 
 def exception_text(exception: str, message: str) -> str:
