@@ -30,6 +30,10 @@ TRACE = 'Traceback (most recent call last):\n  File "/work/train.py", line 42, i
             "software.version-incompatible",
         ),
         (
+            "torch._dynamo.exc.BackendCompilerFailed: compile_fn raised ModuleNotFoundError: No module named 'triton.ops'",
+            "software.import-error",
+        ),
+        (
             "Exception: Capture cuda graph failed: Ninja is required to load C++ extensions\nPossible solutions:",
             "software.missing-tool",
         ),

@@ -12,7 +12,8 @@ from .traceback_lines import read_exception
 
 _DEPTH = 3  # `BackendCompilerFailed: backend='inductor' raised:` of `InductorError: OutOfMemoryError: …`
 _OWN_LABEL = lazy(
-    r"^(?:backend='[\w.]{1,80}' raised:|Failed to import [\w.]{1,200} because of the following error[^\n]{0,80}:)\s{1,8}"
+    r"^(?:(?:backend='[\w.]{1,80}' raised:|\w{1,60} raised(?= [A-Z])|"
+    r"Failed to import [\w.]{1,200} because of the following error[^\n]{0,80}:)\s{1,8})"
 )
 # `Capture cuda graph failed: CUDA out of memory. …` (SGLang), `Worker failed with error 'CUDA error: …'` (vLLM)
 _SAID = lazy(r"^(?:Capture (?:cuda|CUDA|hip|HIP|npu|NPU)\w{0,8} ?[Gg]raph failed: |Worker failed with error ')")
@@ -22,6 +23,7 @@ _VALIDATOR = lazy(
 )
 _VALIDATORS = {"Value error": "ValueError", "Assertion failed": "AssertionError"}
 _IMPORTS = (("No module named ", "ModuleNotFoundError"), ("cannot import name ", "ImportError"))
+_LOADER = lazy(r"^[^\s:]{1,300}: (?:undefined symbol: |cannot open shared object file)")
 
 
 def quoted_in(exception: str, message: str) -> Iterator[tuple[str, str]]:
@@ -46,6 +48,7 @@ def _inner(exception: str, message: str) -> tuple[str, str] | None:
     named = read_exception(first)
     if named is not None and named.is_sure and named.message and named.name != exception:
         return named.name, f"{named.message}\n{more}" if more else named.message
-    if label:
-        return next(((kind, rest) for words, kind in _IMPORTS if rest.startswith(words)), None)
-    return None
+    if label is None:
+        return None
+    kind = next((kind for words, kind in _IMPORTS if rest.startswith(words)), "ImportError" if _LOADER.match(rest) else "")
+    return (kind, rest) if kind else None
