@@ -275,8 +275,15 @@ class _Reading:
         role = fields.pop("role", None) or rule.role
         return Event(
             rule, cause, role, self._source, line.number, max(end, line.number), words_of(line, text), fields,
-            Speaker.of(line.prefix), line.prefix.stamp, tb,
+            self._speaker(line, tb), line.prefix.stamp, tb,
         )  # fmt: skip
+
+    def _speaker(self, line: Line, tb: Traceback | None) -> Speaker:
+        """Who speaks; a logger names itself on the first line of a record only, so a traceback's head tells."""
+        if tb is not None and tb.speaker and not speaker_key(line.prefix):
+            heads = (self._lines[i] for i in self._at.get(tb.line, ()))
+            line = next((x for x in heads if speaker_key(x.prefix) == tb.speaker), line)
+        return Speaker.of(line.prefix)
 
 
 def _looks_quoted(line: Line) -> bool:
