@@ -65,3 +65,14 @@ def test_the_quoted_exception_names_the_cause(tmp_path, text, cause):
 )
 def test_an_ordinary_message_quotes_nothing(exception, message):
     assert [] == list(quoted_in(exception, message))
+
+
+def test_frames_of_the_users_code_do_not_hide_what_dynamo_raised(tmp_path):
+    log = tmp_path / "train.log"
+    message = "torch._dynamo.exc.Unsupported: Unexpected type in sourceless builder"
+    code = 'from user code:\n   File "/work/model.py", line 7, in forward\n    return self.run(x)'
+    log.write_text(f'{TRACE}{message}\n\n{code}\n\nSet TORCH_LOGS="+dynamo" for more information\n')
+
+    found = diagnose(str(log)).diagnosis
+
+    assert ("process.exception", 4) == (found.cause, found.evidence[0].line)
