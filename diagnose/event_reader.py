@@ -24,6 +24,7 @@ from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
 from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
 from .traces.quoted import quoted_tracebacks
+from .traces.wrapped import quoted_in
 
 if TYPE_CHECKING:
     from .stacks import StackDump
@@ -178,9 +179,10 @@ class _Reading:
         text = exception_text(inner.exception, inner.message)
         if any(self._verify(Candidate(r, f, n), text) is not None for r in self._capped for n, f in enumerate(r.forms)):
             return  # a narrower rule has said the same so often that this one was not kept
+        quoted = [exception_text(*each) for each in quoted_in(inner.exception, inner.message)]
         for rule in rules:
-            for number, form in enumerate(rule.forms):
-                match = self._verify(Candidate(rule, form, number), text)
+            for said in (text,) if rule.cause == LAST_RESORT else (*reversed(quoted), text):
+                match = self._first_form(rule, said)
                 if match is not None:
                     line = self._line_of(inner.exception_line, inner.exception)
                     yield self._event(rule, match, line, inner.exception_line, tb, text)
@@ -190,6 +192,10 @@ class _Reading:
             fields = {"type": inner.exception, "text": inner.message.split("\n", 1)[0]}
             line = self._line_of(inner.exception_line, inner.exception)
             yield self._event(rule_of_all, fields, line, inner.exception_line, tb, text)
+
+    def _first_form(self, rule: Rule, text: str) -> dict[str, Any] | None:
+        found = (self._verify(Candidate(rule, form, number), text) for number, form in enumerate(rule.forms))
+        return next((match for match in found if match is not None), None)
 
     def _line_of(self, number: int, word: str) -> Line:
         pieces = [self._lines[i] for i in self._at[number]]
@@ -269,8 +275,15 @@ class _Reading:
         role = fields.pop("role", None) or rule.role
         return Event(
             rule, cause, role, self._source, line.number, max(end, line.number), words_of(line, text), fields,
-            Speaker.of(line.prefix), line.prefix.stamp, tb,
+            self._speaker(line, tb), line.prefix.stamp, tb,
         )  # fmt: skip
+
+    def _speaker(self, line: Line, tb: Traceback | None) -> Speaker:
+        """Who speaks; a logger names itself on the first line of a record only, so a traceback's head tells."""
+        if tb is not None and tb.speaker and not speaker_key(line.prefix):
+            heads = (self._lines[i] for i in self._at.get(tb.line, ()))
+            line = next((x for x in heads if speaker_key(x.prefix) == tb.speaker), line)
+        return Speaker.of(line.prefix)
 
 
 def _looks_quoted(line: Line) -> bool:

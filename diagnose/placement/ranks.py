@@ -11,6 +11,8 @@ from .places import Places, as_rank, as_text, is_default_group, own_rank, pci_ad
 
 WORDS = lazy(r"[\w.-]+")
 SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
+# An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
+TENSOR_RANK = lazy(r"(?:Worker_)?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
 REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
 
 
@@ -84,6 +86,8 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the actor", places.rank_of_actor.get((speaker.actor, speaker.pid, speaker.ip or ""))
     if about_other and event.rule.tells != "exit":
         return
+    label = TENSOR_RANK.match(speaker.actor) if speaker.actor is not None and not places.has_actors else None
+    yield "the engine's label", int(label[1]) if label else None
     yield from _ranks_of_local(places, event, host)
     yield from _ranks_of_gpu(places, event, host)
     tasks = fields.get("ranks")  # of `srun: error: node7: task 3: Killed`

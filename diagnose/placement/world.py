@@ -45,11 +45,12 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     places.is_one_node = len(hosts) <= 1 and not node_ranks and _fits_one_node(places, counts)
 
 
-VLLM = lazy(r"APIServer|EngineCore|VllmWorker|Worker_(?:TP|PP|DP|EP)")  # vLLM labels its processes as Ray does actors
+# vLLM and SGLang label their processes where Ray has the names of actors: `(Worker_TP2 pid=4711)`, `[… DP0 TP3]`.
+ENGINES = lazy(r"APIServer|EngineCore|VllmWorker|Worker_(?:TP|PP|DP|EP)|(?:(?:TP|PP|DP|EP|CP)\d{1,5}(?: |$)){1,5}$")
 
 
 def _is_ray_actor(speaker: Speaker) -> bool:
-    return speaker.actor is not None and not VLLM.match(speaker.actor)
+    return speaker.actor is not None and not ENGINES.match(speaker.actor)
 
 
 def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:

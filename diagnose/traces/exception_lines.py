@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..tracebacks import Traceback
+from .wrapped import quoted_in
 
 MAX_MESSAGE_LINES = 14  # of an exception, on which its traceback is looked up
 MAX_FRAME_LINES = 2000  # of one traceback; in a longer one other output stands
 
 
 def exceptions(tb: Traceback) -> Iterator[tuple[str, str, int]]:
-    """Yield exception, message and line of all that the traceback holds."""
-    yield tb.exception, tb.message, tb.exception_line
-    for link in tb.links:
-        yield link.exception, link.message, link.exception_line
+    """Yield exception, message and line of all that the traceback holds, what is quoted in a message included."""
+    own = (tb.exception, tb.message, tb.exception_line)
+    for exception, message, number in (own, *((x.exception, x.message, x.exception_line) for x in tb.links)):
+        yield exception, message, number
+        for each in quoted_in(exception, message):
+            yield *each, number
 
 
 def exception_text(exception: str, message: str) -> str:

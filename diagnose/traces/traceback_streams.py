@@ -36,8 +36,7 @@ def assemble(lines: Iterable[Line]) -> list[Closed]:
         speaker = speakers.get(key)
         if speaker is None:
             speaker = speakers[key] = _Speaker(key, closed)
-        if not key and latest is not None and latest is not speaker and _is_adrift(speaker, latest, text):
-            latest.feed(line, text, None)
+        if not key and latest is not None and latest is not speaker and _is_adrift(speaker, latest, line, text):
             continue
         speaker.feed(line, text, _shape(line) if speaker.open else None)
         if speaker.open:
@@ -47,14 +46,20 @@ def assemble(lines: Iterable[Line]) -> list[Closed]:
     return closed
 
 
-def _is_adrift(speaker: _Speaker, latest: _Speaker, text: str) -> bool:
-    """Say whether a line without a speaker goes on with a traceback that has one.
+def _is_adrift(speaker: _Speaker, latest: _Speaker, line: Line, text: str) -> bool:
+    """Give a line without a speaker to the traceback it goes on with, whose speaker is known; say whether it did.
 
-    torch's excepthook leaves blank lines without their `[rank3]: `.
+    torch's excepthook leaves blank lines without their `[rank3]: `; a logger puts its head before the first line only.
     """
     if speaker.open or not latest.open:
         return False
-    return not text.strip() or (latest.open[-1].in_frames and indent_of(text) >= 2)
+    if latest.is_record and text.strip():
+        return latest.go_on(line, text)
+    if text.strip() and not (latest.open[-1].in_frames and indent_of(text) >= 2):
+        return False
+    latest.is_record = bool(text.strip()) and latest.open[-1].line == line.number - 1
+    latest.feed(line, text, None)
+    return True
 
 
 _VARYING = lazy(r"\d+| +")
@@ -71,6 +76,7 @@ class _Speaker:
     def __init__(self, key: str, closed: list[Closed]) -> None:
         self.key = key
         self.open: list[Assembly] = []
+        self.is_record = False  # the first line of the open traceback has its speaker, those below it do not
         self._closed = closed
         self._shapes: dict[int, str] = {}  # of the line each began with
         self._introduction: tuple[int, str] = (-_INTRODUCTION_LINES - 1, "")
@@ -83,6 +89,10 @@ class _Speaker:
         if text and not text.isspace():
             self._begin(line, text)
 
+    def go_on(self, line: Line, text: str) -> bool:
+        """Give the line to the open traceback if it continues it."""
+        return self._continue(line, text, None)
+
     def close_all(self) -> None:
         """Close what is still open at the end of the source."""
         while self.open:
@@ -91,6 +101,8 @@ class _Speaker:
     def _continue(self, line: Line, text: str, shape: str | None) -> bool:
         header = read_header(text)
         for assembly in self._in_order(text):
+            if assembly.lead and assembly.end_line == assembly.line == line.number - 1 and read_frame(text):
+                assembly.lead = ""  # a sentence and no label: `Scheduler hit an exception: Traceback (most …`
             if assembly.lead and text.strip() and not text.startswith(assembly.lead):
                 if not assembly.tolerate():
                     self._close(assembly)

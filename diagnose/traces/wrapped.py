@@ -1,0 +1,54 @@
+"""Exceptions that quote another one in their message: the quoted one, as if it stood on a line of its own.
+
+The rules know what was raised first; a compiler, a validator or an engine prints it behind words of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..lazy_pattern import lazy
+from .traceback_lines import read_exception
+
+_DEPTH = 3  # `BackendCompilerFailed: backend='inductor' raised:` of `InductorError: OutOfMemoryError: …`
+_OWN_LABEL = lazy(
+    r"^(?:(?:backend='[\w.]{1,80}' raised:|\w{1,60} raised(?= [A-Z])|"
+    r"Failed to import [\w.]{1,200} because of the following error[^\n]{0,80}:)\s{1,8})"
+)
+# `Capture cuda graph failed: CUDA out of memory. …` (SGLang), `Worker failed with error 'CUDA error: …'` (vLLM)
+_SAID = lazy(r"^(?:Capture (?:cuda|CUDA|hip|HIP|npu|NPU)\w{0,8} ?[Gg]raph failed: |Worker failed with error ')")
+# `1 validation error for ModelConfig`, then `  Value error, …` of pydantic 2: a check of the model itself raised.
+_VALIDATOR = lazy(
+    r"^\d{1,4} validation errors? for [^\n]{1,200}\n(?:[^\s\n][^\n]{0,160}\n)?\s{2,4}(Value error|Assertion failed), "
+)
+_VALIDATORS = {"Value error": "ValueError", "Assertion failed": "AssertionError"}
+_IMPORTS = (("No module named ", "ModuleNotFoundError"), ("cannot import name ", "ImportError"))
+_LOADER = lazy(r"^[^\s:]{1,300}: (?:undefined symbol: |cannot open shared object file)")
+
+
+def quoted_in(exception: str, message: str) -> Iterator[tuple[str, str]]:
+    """Yield what the message quotes, the outer one first, as exception and message."""
+    for _ in range(_DEPTH):
+        inner = _inner(exception, message)
+        if inner is None:
+            return
+        exception, message = inner
+        yield inner
+
+
+def _inner(exception: str, message: str) -> tuple[str, str] | None:
+    said, validator = _SAID.match(message), _VALIDATOR.match(message)
+    if validator:
+        return _VALIDATORS[validator[1]], message[validator.end() :]
+    if said:
+        return "RuntimeError", message[said.end() :]
+    label = _OWN_LABEL.match(message)
+    rest = message[label.end() :] if label else message
+    first, _, more = rest.partition("\n")
+    named = read_exception(first)
+    if named is not None and named.is_sure and named.message and named.name != exception:
+        return named.name, f"{named.message}\n{more}" if more else named.message
+    if label is None:
+        return None
+    kind = next((kind for words, kind in _IMPORTS if rest.startswith(words)), "ImportError" if _LOADER.match(rest) else "")
+    return (kind, rest) if kind else None
