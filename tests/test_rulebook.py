@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from diagnose.catalogue import load_rules
 from diagnose.engine import diagnose
+from diagnose.rulebook.checks import check_catalogue
 from diagnose.rulebook.firing import fire
 from diagnose.rulebook.pattern_facts import implies, is_anchored
 from diagnose.sources import Text
@@ -100,3 +103,12 @@ def test_a_warning_in_unknown_words_is_survived_where_the_job_goes_on() -> None:
     report = diagnose(Text("\n".join([steps[0], UNKNOWN_WARNING, *steps[1:]]) + "\n", name="console.log"))
 
     assert report.diagnosis is None
+
+
+def test_a_literal_that_stands_on_every_other_line_is_a_fault() -> None:
+    catalogue = load_rules(fresh=True)
+    rule = catalogue.rules["memory.cuda-oom/torch-out-of-memory"]
+    form = replace(rule.forms[0], literals=("failed",), pattern=r"^[\w.]{1,80}: allocation failed", examples=())
+    wide = replace(catalogue, rules={rule.id: replace(rule, forms=(form,))})
+    faults = [fault for fault in check_catalogue(wide, fire) if "every other line" in fault]
+    assert [f"{rule.id}: literal 'failed' stands on every other line; take more of what the pattern asks for"] == faults

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 import regex
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from diagnose.catalogue import load_rules
@@ -49,6 +49,8 @@ PIECES = [
 
 
 @settings(max_examples=400, deadline=None)
+@example("b1[^1]", "b12", 0)
+@example("b1[1a]", "b1a", 0)
 @given(
     st.lists(st.sampled_from(PIECES), min_size=1, max_size=6).map("".join),
     st.text("ab123", max_size=8),

@@ -17,6 +17,7 @@ from .pattern_facts import implies, is_anchored, re2_faults
 
 FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
 MIN_LITERAL = 4  # shorter ones hit everywhere
+COMMON_WORDS = frozenset("failed failure returned error errors warning info debug invalid timeout done rank".split())
 ADVERSARIAL_CHARS = 8192
 ADVERSARIAL_LIMIT_S = 0.05
 REMEDY_ORDER = ("now", "fix", "prevent", "collect")
@@ -115,6 +116,8 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
             yield f"literal {literal!r} holds a quote, backslash, <, > or & or non-ASCII"
         if len(literal) < MIN_LITERAL:
             yield f"literal {literal!r} is shorter than {MIN_LITERAL}"
+        if literal.strip() in COMMON_WORDS:
+            yield f"literal {literal!r} stands on every other line; take more of what the pattern asks for"
     proven_by = [form.pattern] if form.prefix is None else [form.pattern, form.prefix]
     if not form.literals or not any(implies(p, form.literals, form.ignore_case) for p in proven_by):
         yield "literals are not necessary for the pattern"

@@ -119,7 +119,6 @@ class TextBlock:
         self.long: LongLine | None = None  # the latest long line that a passage was taken from
         self._before: list[tuple[int, bytes]] = []  # the last lines of a previous block that is gone
         self._has_returns: bool | None = None
-        self._has_frames: bool | None = None
         self._lines = -1
         self._places, self._numbers = [0], [base + 1]  # offsets up to which line ends were counted, and what came out
         self._line = (0, -1)  # the line that was looked at last
@@ -259,11 +258,9 @@ class TextBlock:
 
     def may_follow_frame(self, at: int) -> bool:
         """Tell whether the line before the one that begins at offset `at` may be a traceback's frame; cheap."""
-        if self._has_frames is None:
-            self._has_frames = FRAME_MARK in self.data
         if at == 0:
             return True  # the line before lies in another block
-        return self._has_frames and self.data.find(FRAME_MARK, self.data.rfind(b"\n", 0, at - 1) + 1, at) >= 0
+        return self.data.find(FRAME_MARK, self.data.rfind(b"\n", 0, at - 1) + 1, at) >= 0
 
     def lines_before(self, at: int, count: int, number: int) -> list[tuple[int, bytes]]:
         """Yield up to `count` lines (cut to MAX_TEXT) before line `number` at offset `at`, with their numbers."""

@@ -20,6 +20,7 @@ _FLAGS = re.compile(r"\(\?[aimsux-]*\)")
 _CODE = re.compile(r"\\x([0-9A-Fa-f]{2})")
 _CLASS_PART = re.compile(r"(\\.|[^\\])-(\\.|[^\\])|(\\.|.)", re.DOTALL)
 _UNREADABLE = frozenset("xuUNpPgk0123456789")  # behind a backslash: other codes, classes by name, references
+_DIGIT_CLASS = re.compile(r"\[[\d-]+\]")
 _NUMERALS = frozenset("0123456789")
 
 
@@ -55,7 +56,8 @@ class _MarkReader:
             self.run += token[-1]
             return
         self.marks.update(self.run + t for t in texts)
-        if not texts or not is_sure:
+        may_differ = token[0] == "[" and not _DIGIT_CLASS.fullmatch(token)  # it holds more than its digits
+        if not texts or not is_sure or may_differ:
             self.marks.add(self.run)
         if is_repeated:
             self.marks.update(texts)
