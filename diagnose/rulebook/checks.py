@@ -17,7 +17,7 @@ from .pattern_facts import implies, is_anchored, re2_faults
 
 FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
 MIN_LITERAL = 4  # shorter ones hit everywhere
-COMMON_WORDS = frozenset(("failed", "failure", "returned", "error", "warning", "info", "invalid", "timeout", "done", "rank"))
+COMMON_WORDS = frozenset(("failed", "failure", "returned", "error", "warning", "info", "invalid", "timeout", "rank"))
 ADVERSARIAL_CHARS = 8192
 ADVERSARIAL_LIMIT_S = 0.05
 REMEDY_ORDER = ("now", "fix", "prevent", "collect")
