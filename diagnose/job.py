@@ -98,10 +98,12 @@ class Job:
 
     def recorded(self) -> list[GroupReport]:
         """Yield what the flight recorders show per process group; compared when first asked for."""
+        if not self.dumps:
+            return []
         if self._recorded is None:
             from .flight_recorder import compare
 
-            self._recorded = compare(self.dumps, self.world_size) if self.dumps else []
+            self._recorded = compare(self.dumps, self.world_size)
         return self._recorded
 
     @property

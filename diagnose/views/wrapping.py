@@ -6,17 +6,17 @@ Rich breaks at blanks only, so that a line of Chinese with one English word in i
 
 from __future__ import annotations
 
-import re
-
 from rich.cells import cell_len, chop_cells
 from rich.console import Console, JustifyMethod, OverflowMethod
 from rich.containers import Lines
 from rich.text import Text
 
+from ..lazy_pattern import lazy
+
 _WIDE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f"
-_CHINESE = re.compile(f"[{_WIDE}]")
+_CHINESE = lazy(f"[{_WIDE}]")
 # One unit: a Chinese character or a run of others, with the marks that open before it and close behind it.
-_UNIT = re.compile(f"[（“《【]{{0,4}}(?:[{_WIDE}]|[^\\s{_WIDE}]+)[，。；：、）”》】！？…]{{0,4}}\\s*|\\s+")
+_UNIT = lazy(f"[（“《【]{{0,4}}(?:[{_WIDE}]|[^\\s{_WIDE}]+)[，。；：、）”》】！？…]{{0,4}}\\s*|\\s+")
 
 
 class WrappedText(Text):
@@ -33,7 +33,7 @@ class WrappedText(Text):
         no_wrap: bool | None = None,
     ) -> Lines:
         """Yield the lines of at most `width` cells."""
-        if no_wrap or self.no_wrap or not _CHINESE.search(self.plain):
+        if no_wrap or self.no_wrap or self.plain.isascii() or not _CHINESE.search(self.plain):
             return super().wrap(console, width, justify=justify, overflow=overflow, tab_size=tab_size, no_wrap=no_wrap)
         lines = Lines()
         for line in self.split(allow_blank=True):
