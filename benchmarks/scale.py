@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -180,7 +179,9 @@ def _timed(row: dict[str, Any], name: str) -> Any:
 
 
 def _peak_mb() -> int:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    # `ru_maxrss` would count what the process that started this one held.
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) >> 10
 
 
 def run(sizes: list[int], only: str, keep: Path | None, show: Callable[[dict[str, Any]], None]) -> None:
