@@ -7,7 +7,7 @@ import pytest
 from diagnose import diagnose
 from diagnose.traces.wrapped import quoted_in
 
-TRACE = 'Traceback (most recent call last):\n  File "/work/train.py", line 42, in main\n    run(cfg)\n'
+TRACE = 'Traceback (most recent call last):\n  File "/app/train.py", line 42, in main\n    run(cfg)\n'
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_an_ordinary_message_quotes_nothing(exception, message):
 def test_frames_of_the_users_code_do_not_hide_what_dynamo_raised(tmp_path):
     log = tmp_path / "train.log"
     message = "torch._dynamo.exc.Unsupported: Unexpected type in sourceless builder"
-    code = 'from user code:\n   File "/work/model.py", line 7, in forward\n    return self.run(x)'
+    code = 'from user code:\n   File "/app/model.py", line 7, in forward\n    return self.run(x)'
     log.write_text(f'{TRACE}{message}\n\n{code}\n\nSet TORCH_LOGS="+dynamo" for more information\n')
 
     found = diagnose(str(log)).diagnosis
