@@ -173,6 +173,11 @@ def test_the_size_of_blocks_changes_nothing(lines: list[bytes], block_bytes: int
     assert text_of(joined([lines], block_bytes)) == text_of(joined([lines]))
 
 
+def test_the_last_sign_of_life_is_found_near_the_start_however_small_the_blocks() -> None:
+    lines = [b"step 12 loss 2.1\n", b"step 13 loss 2.1\n", *[b"y" * 9000 + b"\n"] * 12]
+    assert [hit.line for hit in joined([lines], 1).progress[""]] == [1, 2]
+
+
 @settings(max_examples=40, deadline=None)
 @given(logs())
 def test_a_scan_survives_its_json(lines: list[bytes]) -> None:

@@ -31,7 +31,7 @@ class ProgressReader:
         self._last: dict[str, Hit] = {}
         self._alive: set[str] = set()  # who spoke in the latest block that held progress
         self._seen_bytes = 0
-        self._unseen: list[TextBlock] = []  # blocks since the last look, fewer than STRIDE
+        self._unseen: list[TextBlock] = []  # blocks since the last look
         self._failures: dict[str, int] = {}  # by speaker, in the blocks between start and end
         self._recent: deque[TextBlock] = deque()  # EXACT_BYTES of them
         self._recent_bytes = 0
@@ -48,10 +48,9 @@ class ProgressReader:
         self._recent.append(block)
         self._recent_bytes += size
         self._seen_bytes += size
-        if self._seen_bytes > EXACT_BYTES:  # else it is near enough to the end, if this is the end
-            self._unseen.append(block)
-            if fresh or len(self._unseen) >= STRIDE:
-                self._look()
+        self._unseen.append(block)
+        if self._seen_bytes > EXACT_BYTES and (fresh or len(self._unseen) >= STRIDE):
+            self._look()
         while len(self._recent) > 1 and self._recent_bytes - len(self._recent[0].data) >= EXACT_BYTES:
             self._recent_bytes -= len(self._recent.popleft().data)
 
@@ -68,7 +67,8 @@ class ProgressReader:
 
     def finish(self) -> dict[str, tuple[Hit, Hit]]:
         """Yield first and last sign of life by speaker, sorted."""
-        self._look()
+        if self._seen_bytes > EXACT_BYTES:  # else all of it is near enough to the end
+            self._look()
         found: dict[str, Hit] = {}
         left = EXACT_BYTES
         for block in reversed(self._recent):
