@@ -288,6 +288,9 @@ def fast_speaker(line: bytes) -> bytes:
         if len(_SPANS) >= _MAX_SHAPES:
             _SPANS.clear()
         spans = _SPANS[shape] = speaker_spans(line)
+    if len(spans) == 1:
+        start, end = spans[0]
+        return line[start:end]
     return b"".join([line[start:end] for start, end in spans]) if spans else b""
 
 

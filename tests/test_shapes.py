@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from diagnose.catalogue import load_rules
 from diagnose.prefix_tables.marks import SPEAKER
-from diagnose.scanning.shapes import DIGITS, digit_marks, places_of
+from diagnose.scanning.shapes import DIGITS, Spots, digit_marks, places_of
 
 
 @pytest.mark.parametrize(
@@ -66,3 +66,18 @@ def test_lines_of_one_shape_with_marks_at_the_same_places_match_alike(pattern: s
     assert one.translate(DIGITS) == two.translate(DIGITS)
     if places_of(marks, one) == places_of(marks, two):
         assert (regex.search(pattern, text) is None) == (regex.search(pattern, changed) is None)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    st.lists(st.text("ab12", min_size=1, max_size=3).filter(lambda t: any(c.isdigit() for c in t)), min_size=1, max_size=4),
+    st.text("aAbB12 7", max_size=30),
+    st.integers(0, 9**8),
+)
+def test_marks_compared_at_the_places_of_a_shape_are_those_that_a_search_finds(
+    texts: list[str], text: str, other: int
+) -> None:
+    marks = tuple(sorted({t.encode() for t in texts}))
+    digits = iter(f"{other:030d}")
+    line = "".join(next(digits) if c.isdigit() else c for c in text).encode()
+    assert Spots(marks, line.translate(DIGITS)).marks_in(line) == places_of(marks, line)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from ..prefixes import Line, read_lines
 from .line_ends import LINE_END, counter
+from .pieces import Piece, pieces_of, read_pieces
 from .walks import MAX_TEXT
 from .windows import decode
 
@@ -44,50 +44,56 @@ class LongLine:
         """Yield the line's text."""
         return "\r".join(x.decode("utf-8", "replace").replace("\r", "") for x in [self.head, *self.passages])
 
-    def pieces(self, place: int, passage: bytes) -> tuple[int, list[Line]]:
+    def pieces(self, place: int, passage: bytes) -> tuple[int, list[Piece]]:
         """Yield the pieces of the passage at `place`, and the index of its first one among all of the line."""
         before = [self.head, *self.passages[:place]]
         index = sum(count_pieces(x.decode("utf-8", "replace").replace("\r", "")) for x in before)
         head = self.head.decode("utf-8", "replace").replace("\r", "")
-        lines = read_lines(self.number, f"{head}\r{passage.decode('utf-8', 'replace')}")
-        return index, lines[count_pieces(head) :]
+        pieces = read_pieces(f"{head}\r{passage.decode('utf-8', 'replace')}")
+        return index, pieces[count_pieces(head) :]
 
 
 class Passage:
     """A literal's surroundings that a pattern is tried on: of a line, or of what carriage returns part it into."""
 
-    __slots__ = ("_first", "_lines", "at", "block", "end", "long", "place")
+    __slots__ = ("_first", "_pieces", "at", "block", "end", "long", "place")
 
     def __init__(self, block: TextBlock, at: int, end: int, long: LongLine | None, place: int = 0) -> None:
         self.block, self.at, self.end = block, at, end
         self.long, self.place = long, place
-        self._lines: list[Line] | None = None
+        self._pieces: list[Piece] | None = None
         self._first = 0
 
     def raw(self) -> bytes:
         """Yield its bytes."""
         return self.block.data[self.at : self.end]
 
+    def is_line(self) -> bool:
+        """Tell whether it is a whole line of its block."""
+        block, at = self.block, self.at
+        is_begun = at > 0 or not block.continues
+        return self.long is None and is_begun and (at, self.end) == (block.line_start(at), block.line_end(at))
+
     def number(self) -> int:
         """Yield the number of its line."""
         return self.long.number if self.long else self.block.number(self.at)
 
-    def pieces(self) -> tuple[int, list[Line]]:
+    def pieces(self) -> tuple[int, list[Piece]]:
         """Yield its pieces, as `read_lines` of the whole line's text has them, and the index of the first there."""
-        if self._lines is None:
-            self._first, self._lines = self._read()
-        return self._first, self._lines
+        if self._pieces is None:
+            self._first, self._pieces = self._read()
+        return self._first, self._pieces
 
-    def _read(self) -> tuple[int, list[Line]]:
+    def _read(self) -> tuple[int, list[Piece]]:
         if self.long:
             return self.long.pieces(self.place, self.long_text())
-        data, number = self.block.data, self.number()
+        data = self.block.data
         start, stop = self.block.line_start(self.at), self.block.line_end(self.at)
         if self.at == start and self.end == stop:
-            return 0, read_lines(number, data[start:stop].decode("utf-8", "replace"))
+            return 0, pieces_of(data[start:stop])
         first = count_pieces(data[start : self.at].decode("utf-8", "replace"))
         last = count_pieces(data[start : self.end].decode("utf-8", "replace"))
-        return first, read_lines(number, data[start : self.end].decode("utf-8", "replace"))[first:last]
+        return first, read_pieces(data[start : self.end].decode("utf-8", "replace"))[first:last]
 
     def long_text(self) -> bytes:
         """Yield the bytes of a passage of a long line, marked where they begin within a message."""
@@ -104,7 +110,7 @@ class Passage:
 
 def count_pieces(text: str) -> int:
     """Yield into how many pieces `read_lines` parts a text; none where nothing is printed."""
-    return len(read_lines(0, text)) if text.strip("\r") else 0
+    return len(read_pieces(text)) if text.strip("\r") else 0
 
 
 class TextBlock:
@@ -193,18 +199,6 @@ class TextBlock:
         """Yield where the line at offset `at` ends, its line end not counted."""
         self.line_start(at)
         return self._line[1]
-
-    def plain_line(self, end: int) -> tuple[int, int] | None:
-        """Yield start and stop of the line around the literal that ends at `end`; None for one in pieces or long."""
-        data = self.data
-        start, stop = data.rfind(b"\n", 0, end) + 1, data.find(b"\n", end)
-        if stop < 0:
-            stop = len(data)
-        if stop - start > MAX_TEXT or (start == 0 and self.continues):
-            return None
-        if self._has_returns is None:
-            self._has_returns = b"\r" in data
-        return None if self._has_returns and data.find(b"\r", start, stop) >= 0 else (start, stop)
 
     def passage(self, at: int, held: LongLine | None) -> Passage:
         """Yield the passage around the literal that ends behind offset `at`. `held`: the long line that goes on."""

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import re
 from collections import deque
+from collections.abc import Sequence
 from itertools import islice
+from operator import itemgetter
 
 from ..blocks import Block
 from ..lazy_pattern import lazy
@@ -18,8 +20,8 @@ from ..scan import MAX_KEYS, TOO_MANY_KEYS, Edge, Hit, SourceScan
 from .passages import LongLine, Passage, TextBlock
 from .progress import ProgressReader
 from .scan_rules import RuleForms, ScanRules
-from .shape_memory import Kind, Meaning, Places, ShapeMemory
-from .slots import Slot, slot_for
+from .shape_memory import NOWHERE, Kind, Place, ShapeMemory, Waits
+from .slots import Slot, Waiting, slot_for
 from .surroundings import Surroundings
 from .verifying import Verifier
 from .walks import MAX_TEXT
@@ -28,6 +30,7 @@ from .windows import HEAD_LINES, TAIL_LINES, cut_opening, decode
 __all__ = ["ScanRules", "Scanner"]
 
 MAX_OFFSET = 1 << 62  # behind any literal
+START = itemgetter(1)  # of what waits
 RING_BYTES = 16 << 20  # of recent blocks, in which what waits is verified in one go
 PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones replaced are dropped
 HEAD_BYTES = 512  # of a passage: who speaks
@@ -55,7 +58,8 @@ class Scanner:
         self._ring_bytes = 0
         self._slots: dict[tuple[int, bytes], Slot] = {}
         self._blocks: dict[TextBlock, dict[Slot, None]] = {}  # by block of the ring: slots with passages in it
-        self._waiting: dict[Slot, None] = {}  # those of the latest block
+        self._met: list[Waits] = []  # those with lines in the latest block
+        self._later: dict[Slot, list[Waiting]] = {}  # what waits of the latest block, until it is read
         self._verifier = Verifier(rules.main)
         self._shapes = ShapeMemory(rules)
         self._surroundings = Surroundings(self._windows, self._ring)
@@ -71,7 +75,6 @@ class Scanner:
             return
         previous = self._ring[-1] if self._ring else None
         text = TextBlock(data, self._scan.lines, previous, continues=block.continues, overlap=block.overlap)
-        self._waiting = self._blocks[text] = {}
         self._surroundings.go_on(text)
         self._match(text, self._rules.find(data))
         self._progress.feed(text)
@@ -100,34 +103,39 @@ class Scanner:
         """Look at the passages with literals."""
         hits = [x for x in found if x[0] > block.overlap] if block.overlap else found
         hits.append((MAX_OFFSET, 0))
-        plain_line, fate_of = block.plain_line, self._shapes.fate_of
+        data, is_parted, waits_of = block.data, block.has_returns(), self._shapes.waits_of
+        begin = block.skipped()
         index, count = 0, len(hits) - 1
         while index < count:
             end, literal = hits[index]
-            line = plain_line(end)
-            passage = None if line else block.passage(end - 1, self._long if block.continues else None)
-            stop = line[1] if line else passage.end if passage else end
+            start, stop = data.rfind(b"\n", 0, end) + 1, data.find(b"\n", end)
+            passage = None
+            if not 0 <= stop - start <= MAX_TEXT or start < begin or (is_parted and data.find(b"\r", start, stop) >= 0):
+                passage = block.passage(end - 1, self._long if block.continues else None)
+                start, stop = passage.at, passage.end
             literals: tuple[int, ...] = (literal,)
             index += 1
             while (hit := hits[index])[0] <= stop:
                 if hit[1] not in literals:
                     literals += (hit[1],)
                 index += 1
-            if passage:
-                self._look(passage, self._shapes.meaning(literals), None)
-            elif line:
-                meaning, kind, places = fate_of(literals, block.data[line[0] : stop])
-                if places is None:
-                    self._look(Passage(block, line[0], stop, None), meaning, kind)
-                elif places:
-                    self._let_wait(block, line[0], stop, places, None)
+            waits = waits_of(literals, data[start:stop]) if passage is None or passage.is_line() else None
+            if waits is None:
+                self._look(passage or Passage(block, start, stop, None), literals)
+            elif waits is not NOWHERE:
+                if not waits.starts:
+                    self._met.append(waits)
+                waits.starts.append(start)
+        self._settle_waiting(block)
 
-    def _look(self, passage: Passage, meaning: Meaning, kind: Kind | None) -> None:
+    def _look(self, passage: Passage, literals: tuple[int, ...]) -> None:
         """Verify what the literals in one passage may mean, or let it wait where the rule has hit often."""
         block, start, stop = passage.block, passage.at, passage.end
+        meaning = self._shapes.meaning(literals)
+        kind = self._shapes.kind_of(meaning, block.data[start:stop]) if passage.is_line() else None
         head = block.data[start : min(start + HEAD_BYTES, stop)]
         plain = fast_speaker(head[:256] if passage.long is None else passage.long.head[:256])
-        places: Places = []
+        places: list[Place] = []
         is_settled = True  # whether the next line of this kind by this speaker would go the same way
         ranks: list[re.Match[bytes]] | None = None
         for rule in meaning.rules:
@@ -143,7 +151,7 @@ class Scanner:
                 is_settled &= self._try(passage, rule, speaker, kind, slot) is False
             elif (is_sure := not rule.is_line or known or self._try_full(passage, rule, kind)) is not None:
                 places.append((slot, rule.forms, is_sure))
-        self._let_wait(block, start, stop, places, passage if kind is None else None)
+        self._let_wait(block, start, stop, places, None if kind is not None else passage)
         if is_settled and kind is not None:
             self._shapes.know(meaning, kind, block.data[start:stop], places, [m.span(1) for m in ranks or ()])
 
@@ -164,11 +172,30 @@ class Scanner:
             return True if hit is not None else None
         return False
 
-    def _let_wait(self, block: TextBlock, start: int, stop: int, places: Places, held: Passage | None) -> None:
+    def _let_wait(
+        self, block: TextBlock, start: int, stop: int, places: Sequence[Place], held: Passage | None = None
+    ) -> bool:
+        """Queue a passage for its slots; tell whether it counts where it is sure to match."""
         is_quoted = bool(places) and (held is not None or block.may_follow_frame(start))
         for slot, forms, is_sure in places:
-            slot.wait((block, start, stop, forms, is_sure and not is_quoted, held))
-            self._waiting[slot] = None
+            self._later.setdefault(slot, []).append((block, start, stop, forms, is_sure and not is_quoted, held))
+        return not is_quoted
+
+    def _settle_waiting(self, block: TextBlock) -> None:
+        """Let wait what can still be among the last hits when the block is read."""
+        for waits in self._met:
+            needed = max(slot.most for slot, _, _ in waits.places) if all(p[2] for p in waits.places) else MAX_OFFSET
+            for start in reversed(waits.starts):
+                needed -= self._let_wait(block, start, block.line_end(start), waits.places)
+                if not needed:
+                    break
+            waits.starts = []
+        self._met = []
+        for slot, later in self._later.items():
+            for waiting in sorted(later, key=START):
+                slot.wait(waiting)
+        self._blocks[block] = dict.fromkeys(self._later)
+        self._later = {}
 
     def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: Slot | None, hit: Hit) -> None:
         if self._is_edge(passage, rule):

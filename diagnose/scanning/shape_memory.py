@@ -9,25 +9,36 @@ from __future__ import annotations
 
 from ..prefixes import speaker_spans
 from .scan_rules import RuleForms, RuleGroup, ScanRules
-from .shapes import DIGITS, MAX_SHAPE_BYTES, places_of
+from .shapes import DIGITS, MAX_SHAPE_BYTES, Spots
 from .slots import Slot
 
 MAX_REMEMBERED = 15_000
 
-Kind = bytes | tuple[bytes, tuple[int, ...]]  # shape, and where the digits stand that patterns ask for, if any do
-Places = list[tuple[Slot, tuple[int, ...], bool]]  # where a line waits: slot, forms, whether it is sure to match
+Kind = bytes | tuple[bytes, tuple[tuple[bytes, int], ...]]  # shape, and which digits stand where that patterns ask for
+Place = tuple[Slot, tuple[int, ...], bool]  # where a line waits: slot, forms, whether it is sure to match
 
-NOWHERE: Places = []
+
+class Waits:
+    """Where lines of one kind by one speaker wait, and where such lines begin in the block that is being read."""
+
+    __slots__ = ("places", "starts")
+
+    def __init__(self, places: list[Place]) -> None:
+        self.places = places
+        self.starts: list[int] = []
+
+
+NOWHERE = Waits([])
 
 
 class Fate:
     """What becomes of lines of one kind with the same literals."""
 
-    __slots__ = ("_spans", "places")
+    __slots__ = ("_spans", "waits")
 
     def __init__(self, spans: list[tuple[int, int]]) -> None:
         self._spans = spans  # where such a line says who speaks
-        self.places: dict[bytes, Places] = {}  # by speaker; none: no rule matches
+        self.waits: dict[bytes, Waits] = {}  # by speaker; none: no rule matches
 
     def speaker(self, line: bytes) -> bytes:
         """Yield a name for the line's speaker, by which lines of this kind differ if their speakers do."""
@@ -41,12 +52,23 @@ class Fate:
 class Meaning:
     """What some literals in one line may mean, and what became of such lines."""
 
-    __slots__ = ("fates", "marks", "rules")
+    __slots__ = ("_spots", "fates", "marks", "rules")
 
     def __init__(self, group: RuleGroup) -> None:
         self.rules = group.rules
         self.marks = group.marks
         self.fates: dict[Kind, Fate] = {}
+        self._spots: dict[bytes, Spots] = {}  # by shape
+
+    def kind(self, shape: bytes, line: bytes) -> Kind:
+        """Yield the kind of a line where there are marks."""
+        spots = self._spots.get(shape)
+        if spots is None:
+            if len(self._spots) >= MAX_REMEMBERED:
+                self._spots.clear()
+            spots = self._spots[shape] = Spots(self.marks, shape)
+        found = spots.marks_in(line)
+        return (shape, found) if found else shape
 
 
 class ShapeMemory:
@@ -66,20 +88,24 @@ class ShapeMemory:
             found = self._meanings[literals] = Meaning(self._rules.rules_of(literals))
         return found
 
-    def fate_of(self, literals: tuple[int, ...], line: bytes) -> tuple[Meaning, Kind | None, Places | None]:
-        """Yield what the literals of a line may mean, its kind (None: it is too long), and where it waits.
-
-        Nowhere, if nothing matches such a line; None, if it must be looked at. Called for each line with a literal.
-        """
-        meaning = self._meanings.get(literals) or self.meaning(literals)
-        if len(line) > MAX_SHAPE_BYTES:
-            return meaning, None, None
+    def waits_of(self, literals: tuple[int, ...], line: bytes) -> Waits | None:
+        """Yield where a line with these literals waits: `NOWHERE` if nothing matches such a line, None if it must be
+        looked at. Called for each line with a literal."""
+        meaning = self._meanings.get(literals)
+        if meaning is None or len(line) > MAX_SHAPE_BYTES:
+            return None
         shape = line.translate(DIGITS)
-        kind: Kind = (shape, places_of(meaning.marks, line)) if meaning.marks else shape
-        fate = meaning.fates.get(kind)
+        fate = meaning.fates.get(meaning.kind(shape, line) if meaning.marks else shape)
         if fate is None:
-            return meaning, kind, None
-        return meaning, kind, fate.places.get(fate.speaker(line)) if fate.places else NOWHERE
+            return None
+        return fate.waits.get(fate.speaker(line)) if fate.waits else NOWHERE
+
+    def kind_of(self, meaning: Meaning, line: bytes) -> Kind | None:
+        """Yield the kind of a line; None where it is too long."""
+        if len(line) > MAX_SHAPE_BYTES:
+            return None
+        shape = line.translate(DIGITS)
+        return meaning.kind(shape, line) if meaning.marks else shape
 
     def learn(self, rule: RuleForms, kind: Kind | None, *, is_match: bool) -> bool:
         """Remember whether lines of a kind match; tell whether that could be done."""
@@ -89,14 +115,14 @@ class ShapeMemory:
         self.matches[(rule.forms, kind)] = is_match
         return True
 
-    def know(self, meaning: Meaning, kind: Kind, line: bytes, places: Places, ranks: list[tuple[int, int]]) -> None:
+    def know(self, meaning: Meaning, kind: Kind, line: bytes, places: list[Place], ranks: list[tuple[int, int]]) -> None:
         """Remember what becomes of lines of this kind; `ranks`: where the line names those that tell speakers apart."""
         self._make_room()
         fate = meaning.fates.get(kind)
         if fate is None:
             fate = meaning.fates[kind] = Fate([*speaker_spans(line[:256]), *ranks] if places else [])
         if places:
-            fate.places[fate.speaker(line)] = places
+            fate.waits[fate.speaker(line)] = Waits(places)
 
     def _make_room(self) -> None:
         self._count += 1

@@ -7,10 +7,12 @@ stand at the same places either both match the pattern or both do not, so the se
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 DIGITS = bytes(ord("0") if chr(n) in "123456789" else n for n in range(256))  # for `bytes.translate`
 MAX_SHAPE_BYTES = 600  # of a line whose shape is remembered
 MAX_SINGLE = 2  # digits that a pattern asks for without any text before them; more would tell each line from the others
+MAX_SPOTS = 8  # in a shape that are compared one by one, before looking for the marks is quicker
 
 _TOKEN = re.compile(
     r"\(\?[aimsux-]*\)|\(\?(?:P?<\w+>|[aimsx-]*:)|\{\d*,?\d*\}|\[\^?\]?(?:\\.|[^\]\\])*\]|\\x[0-9A-Fa-f]{2}|\\.|.",
@@ -111,14 +113,37 @@ def _class_digits(token: str) -> set[str] | None:
     return digits
 
 
-def places_of(marks: tuple[bytes, ...], line: bytes) -> tuple[int, ...]:
-    """Yield where the marks stand in a line."""
-    found: list[int] = []
+class Spots:
+    """Where marks can stand in lines of one shape; a line is asked at these places only."""
+
+    __slots__ = ("_marks", "_spots")
+
+    def __init__(self, marks: tuple[bytes, ...], shape: bytes) -> None:
+        patterns = [mark.translate(DIGITS) for mark in marks]
+        folded = shape.lower()
+        self._marks = marks
+        self._spots = [
+            (at, at + len(mark), mark, (mark, at))
+            for mark, pattern in zip(marks, patterns, strict=True)
+            for at in _starts(pattern, folded)
+        ]
+
+    def marks_in(self, line: bytes) -> tuple[tuple[bytes, int], ...]:
+        """Yield which marks stand in a line of the shape, and where."""
+        spots = self._spots
+        if len(spots) <= MAX_SPOTS:
+            return tuple([found for start, end, mark, found in spots if line[start:end].lower() == mark])
+        return places_of(self._marks, line)
+
+
+def places_of(marks: tuple[bytes, ...], line: bytes) -> tuple[tuple[bytes, int], ...]:
+    """Yield which marks stand in a line, and where."""
     folded = line.lower()
-    for mark in marks:
-        at = folded.find(mark)
-        while at >= 0:
-            found.append(at)
-            at = folded.find(mark, at + 1)
-        found.append(-1)
-    return tuple(found)
+    return tuple([(mark, at) for mark in marks for at in _starts(mark, folded)])
+
+
+def _starts(text: bytes, line: bytes) -> Iterator[int]:
+    at = line.find(text)
+    while at >= 0:
+        yield at
+        at = line.find(text, at + 1)

@@ -24,17 +24,16 @@ class Verifier:
         candidates = [self._matcher.candidates[n] for n in forms]
         first, pieces = passage.pieces()
         if not rule.is_line:
-            found = ((i, c) for c in candidates for i, p in enumerate(pieces) if _holds(c.form, p.message))
+            found = ((i, c) for c in candidates for i, (_, message) in enumerate(pieces) if _holds(c.form, message))
             index, candidate = next(found, (0, candidates[0]))
             return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None), True
         has_time = True
-        for index, piece in enumerate(pieces):
-            if piece.message.startswith(SKIPPED_STARTS):
+        for index, (prefix, message) in enumerate(pieces):
+            if message.startswith(SKIPPED_STARTS):
                 continue
             for candidate in candidates:
                 try:
-                    prefix = piece.raw[: piece.prefix.end]
-                    match = self._matcher.verify(candidate.form, piece.message, prefix)
+                    match = self._matcher.verify(candidate.form, message, prefix)
                 except PatternTimeout:
                     self.timeouts.add(rule.rule.id)
                     has_time = False

@@ -76,10 +76,11 @@ class Walk:
         while at < size and count < most and bytes_left >= 0:
             end = data.find(b"\n", at)
             end = size if end < 0 else end
-            if tag and data.startswith(RANK_MARK, at):
-                if data.startswith(tag, at):
+            raw = data[at:end]
+            if tag and raw.startswith(RANK_MARK):
+                if raw.startswith(tag):
                     break
-            elif who := fast_speaker(data[at : min(end, at + 256)]):
+            elif who := fast_speaker(raw[:256]):
                 if speaker and (who.startswith(speaker) or speaker.startswith(who)):
                     break
             elif not speaker:
