@@ -20,6 +20,7 @@ from .inputs.kinds import Encoding
 from .inputs.normalise import Normaliser, needs_normalising, normalise
 from .inputs.quoted_logs import FenceMask
 from .inputs.streams import Stream
+from .inputs.unwrap import MAX_BYTES, Known, unwrapped
 from .sources import Source
 
 BLOCK_BYTES = 1 << 20  # 256 KiB to 1 MiB are equally fast; fewer blocks cost less Python
@@ -48,15 +49,22 @@ class Block:
 
 
 def read_blocks(
-    source: Source, *, block_bytes: int = BLOCK_BYTES, is_dressed: IsDressed | None = needs_normalising
+    source: Source,
+    *,
+    block_bytes: int = BLOCK_BYTES,
+    is_dressed: IsDressed | None = needs_normalising,
+    known: Known | None = None,
 ) -> Iterator[Block]:
-    """Yields the blocks of a source; `is_dressed` decides which are normalised (None: none, the raw bytes)."""
+    """Yields the blocks of a source; `is_dressed` decides which are normalised (None: none), `known` finds texts by which
+    a short source that a terminal broke into lines is told from others (None: none is)."""
     stream = source.open()
     try:
         decoded = _Decoding(stream, source.encoding) if source.encoding != "utf-8" else stream
         blocks = cut_blocks(decoded, block_bytes=block_bytes, damage=source.damage)
         if source.kind == "markdown":
             blocks = _masked(blocks)
+        if known is not None:
+            blocks = _unwrapped(blocks, known)
         yield from blocks if is_dressed is None else normalise_blocks(blocks, is_dressed)
     finally:
         stream.close()
@@ -193,6 +201,20 @@ def _masked(blocks: Iterator[Block]) -> Iterator[Block]:
     mask = FenceMask()
     for block in blocks:
         yield replace(block, data=mask.feed(block.data), normalised=True)
+
+
+def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
+    """Holds back the start of a source until it is sure to be longer than what is copied from a screen."""
+    start = Block(b"", 0)
+    for block in blocks:
+        if block.cut or len(start.data) + len(block.data) > MAX_BYTES:
+            yield from [start, block] if start.data else [block]
+            yield from blocks
+            return
+        start = replace(start, data=start.data + block.data, size=start.size + block.size)
+    if start.data:
+        data = unwrapped(start.data, known)
+        yield start if data is None else replace(start, data=data, normalised=True)
 
 
 def _next_line_start(file: io.FileIO, position: int, end: int | None) -> int | None:

@@ -92,6 +92,11 @@ class ScanRules:
         self._scanned = (data, plain)
         return len(plain) < len(found) or NUL in data or data.startswith((b'{"', b'{ "'))
 
+    def literals_in(self, data: bytes) -> list[tuple[int, int]]:
+        """Yield where the rules' literals begin and end in a short text."""
+        found = [(end, n) for end, n in self._find(data) if n < self.main_count]
+        return [(end - len(self.main.literals[n].text), end) for end, n in found]
+
     @property
     def rules(self) -> list[Rule]:
         """The rules with what a scan needs of them, for worker processes."""

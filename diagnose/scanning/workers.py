@@ -51,7 +51,7 @@ def scan_by_block(
     source.damage.clear()
     later = not part.is_first
     if part.start is None:
-        blocks = read_blocks(source, is_dressed=rules.is_dressed)
+        blocks = read_blocks(source, is_dressed=rules.is_dressed, known=rules.literals_in)
     else:
         blocks = read_range(
             source,
