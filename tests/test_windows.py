@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnose.scanning.walks import MAX_TEXT, REACH_BYTES, Walk, walk_for
-from diagnose.scanning.windows import cut_opening
+from diagnose.scanning.windows import cut_opening, is_frame
 
 
 def taken(walk: Walk | None, lines: list[bytes]) -> list[bytes]:
@@ -55,3 +55,9 @@ def test_an_opening_holds_whole_lines_cut_to_the_longest_text() -> None:
 def test_an_opening_is_bounded() -> None:
     data, is_all = cut_opening(b"line\n" * REACH_BYTES)
     assert (len(data) <= REACH_BYTES, data.endswith(b"line\n"), is_all) == (True, True, False)
+
+
+def test_code_follows_the_frame_of_a_traceback_and_not_one_of_faulthandler() -> None:
+    assert is_frame('  File "/job/train.py", line 90, in step')
+    assert is_frame('[rank3]:   File "<string>", line 1')
+    assert not is_frame('  File "/opt/conda/lib/python3.11/threading.py", line 324 in wait')

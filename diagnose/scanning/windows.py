@@ -20,7 +20,7 @@ TAIL_LINES = 25  # of a source: what it did last
 BEFORE = 3  # neighbours of a hit shown as context
 MAX_SPANS = 100_000  # hits whose surroundings are kept, per source; a hostile file may open one on each line
 
-FRAME = lazy(r'\s*(?:[|+]\s*)*File "[^"]{1,400}", line \d+')
+FRAME = lazy(r'\s*(?:[|+]\s*)*File "[^"]{1,400}", line \d+(?:,|\s*$)')  # no code follows `line 3 in wait` of faulthandler
 
 Span = tuple[int, str]  # line of a hit, and what it wants
 
