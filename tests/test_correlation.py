@@ -23,6 +23,27 @@ def test_rank_without_timeout_is_the_straggler(tmp_path: Path) -> None:
     assert ("collective.straggler", [5]) == (cause(report), culprits(report))
 
 
+def test_rank_of_which_a_paste_has_no_line_is_no_straggler(tmp_path: Path) -> None:
+    """Two ranks are only seen because the one that speaks is number 1: nobody said how many there are."""
+    lines = watchdog(1) + "frame #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x57 (0x7ff0 in libc10.so)\n"
+
+    report = told(tmp_path, {"paste.log": lines})
+
+    assert ("collective.timeout", []) == (cause(report), culprits(report))
+
+
+def test_what_below_terminate_called_is_the_reason_of_the_abort(tmp_path: Path) -> None:
+    text = (
+        "terminate called after throwing an instance of 'tensorrt_llm::common::TllmException'\n"
+        "  what():  [TensorRT-LLM][ERROR] Assertion failed: Failed, NCCL error /src/sendPlugin.cpp:129 "
+        "'unhandled system error (run with NCCL_DEBUG=INFO for details)'\n"
+    )
+
+    report = told(tmp_path, {"server.log": text})
+
+    assert ("nccl.system-error", 2) == (cause(report), report.diagnosis.evidence[0].line if report.diagnosis else 0)
+
+
 def test_first_reporter_of_a_timeout_is_not_the_culprit(tmp_path: Path) -> None:
     logs = {f"rank_{r}.log": alive(r) + watchdog(r, at="10:29:50" if r == 1 else "10:30:00") for r in range(8)}
 
