@@ -75,6 +75,14 @@ AFTER_STAMP: tuple[Row, ...] = (
         "2023-04-26 05:30:12.100 [177/train/578 (pid 27411)] {'loss': 2.1}",
     ),
     row(
+        "tensorrt-llm",
+        (" [",),
+        r" \[TRT-LLM\] (?:\[(?:RANK|MPI_Rank) (?P<rank>\d{1,6})\] )?\[(?P<level>[FEWIVD])\] "
+        r"(?:\[(?P<origin>[a-z][\w.]{1,40})\] )?",
+        "[07/07/2026-03:31:36] [TRT-LLM] [RANK 1] [E] [executor] Traceback (most recent call last):",
+        needs="[TRT-LLM] [",
+    ),
+    row(
         "ucx",
         (" [",),
         rf" \[(?P<host>{HOST}):(?P<pid>\d{{1,8}}) ?:\d{{1,6}}\] {{1,20}}(?P<origin>[\w.]{{1,60}}:\d{{1,6}}) {{1,6}}"
@@ -159,6 +167,12 @@ AFTER_STAMP: tuple[Row, ...] = (
         " \t",
         rf"[ \t]{{1,4}}{LEVEL}(?:: ?| - |[ \t]{{1,5}}|$)",
         "2024-05-30 14:20:00.104 INFO: MACE version: 0.3.5",
+    ),
+    row(
+        "areal",
+        after(" ", LETTERS),
+        rf" (?P<origin>[A-Za-z][\w-]{{0,30}}(?: [A-Z][\w-]{{0,20}}){{0,2}}) {LEVEL}: ",
+        "20260320-11:20:06.245 Generation Manager ERROR: Error cleaning up worker actor/0",
     ),
     row("stamp alone", " \t", r"[ \t]", "2026-02-16T10:48:25.681Z Exception raised from checkTimeout"),
     row("stamp and colon", ":", r": ?", "2026-11-20 17:03:28: started"),
