@@ -38,8 +38,8 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "logging, name first",
         (" -",),
-        rf" - (?P<origin>[A-Za-z_][\w.-]{{0,120}}) - {LEVEL}(?: - |: ?)",
-        "2026-11-20 17:03:56,100 - root - INFO - Step 367000",
+        rf" - (?P<origin>[A-Za-z_][\w.-]{{0,120}}) - {LEVEL}(?: - |: ?)(?:[\w./-]{{1,80}}\.py:\d{{1,6}} - )?",
+        "2026-11-20 17:03:56,100 - lmdeploy - ERROR - base.py:53 - RuntimeError: PyTorch is not available.",
     ),
     row("logging, level", (" -",), rf" - {LEVEL} {{0,5}}(?:-|:) ", "2026-11-20 17:03:56,100 - ERROR - failed"),
     row(
@@ -167,6 +167,13 @@ AFTER_STAMP: tuple[Row, ...] = (
         " \t",
         rf"[ \t]{{1,4}}{LEVEL}(?:: ?| - |[ \t]{{1,5}}|$)",
         "2024-05-30 14:20:00.104 INFO: MACE version: 0.3.5",
+    ),
+    row(
+        "slime",
+        after(" ", LETTERS + "_"),
+        r" (?P<origin>[\w./-]{1,120}\.py:\d{1,6}) - ",
+        "[2025-12-17 14:10:28] timer.py:32 - Timer actor_train end (elapsed: 81.3s)",
+        needs=" - ",
     ),
     row(
         "areal",
