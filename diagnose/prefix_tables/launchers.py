@@ -37,6 +37,13 @@ LAUNCHERS: tuple[Row, ...] = (
         needs=": ",
     ),
     row(
+        "a child's stream",
+        "s",
+        r"(?P<stream>stderr|stdout): " + LOG_TEXT,
+        "stderr: Traceback (most recent call last):",
+        outer=True,
+    ),
+    row(
         "Markdown quote",
         ">",
         r"> " + LOG_TEXT,
