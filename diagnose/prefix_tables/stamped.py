@@ -60,6 +60,12 @@ AFTER_STAMP: tuple[Row, ...] = (
         rf" \| {LEVEL} {{0,6}}\| (?P<origin>[a-z_][\w]{{0,40}}(?:\.\w{{1,60}}){{1,9}}|root|__main__) \| ",
         "2026-08-20 14:08:11 | INFO | nemo_automodel.recipes.llm.train_ft | step 270",
     ),
+    row(
+        "piped, stream",
+        (" |",),
+        rf" \| {LEVEL} {{0,6}}\| (?P<stream>stderr|stdout) \| ",
+        "2023-12-27 11:25:36 | ERROR | stderr | RuntimeError: failed",
+    ),
     row("piped", (" |",), rf" \| {LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
     row(
         "hydra",
@@ -115,6 +121,14 @@ AFTER_STAMP: tuple[Row, ...] = (
         r" (?P<container>[0-9a-f]{8}) (?:\[rank=(?P<rank>\d{1,6})\] )?\|\| ",
         "[2024-05-01T10:00:00.123Z] fa88a9df [rank=1] || Traceback",
         needs="||",
+    ),
+    row(
+        "ray serve",
+        after(" ", LETTERS + "_"),
+        r" [A-Za-z_][\w.-]{0,80} (?:\d{1,8}|[a-z\d]{8}|(?:\d{1,3}\.){3}\d{1,3}|[\w.-]{1,80}#\w{6})"
+        r"(?: [\da-f-]{36})?(?: /\S{0,80})?(?: [\w-]{1,60})? (?:-- |(?P<origin>[\w./]{1,80}\.py:\d{1,6}) - )",
+        "2025-06-11 13:15:51,444 controller 45327 -- Exception in Replica",
+        needs="- ",
     ),
     row(
         "torch 2.1",
