@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
 from .clocks import UNALIGNED_S
+from .events import Event
 from .job import Job
 from .rule import Explains
 from .suspects import Suspect
@@ -123,7 +124,8 @@ class Relation:
         """-1: t began first, 1: s did, 0: not known."""
         a, b = t.first, s.first
         if a is not None and b is not None and a.source == b.source and not _tell_time(t, s):
-            return 0 if a.line == b.line else -1 if (a.line or 0) < (b.line or 0) else 1
+            told_first = (a.line or 0) < (b.line or 0) and not _is_told_before(a, b)
+            return 0 if a.line == b.line else -1 if told_first or _is_told_before(b, a) else 1
         if t.onset is None or s.onset is None or a is None or b is None:
             return 0
         slack = self._job.clocks.uncertainty_s(a, b)
@@ -136,6 +138,19 @@ def _is_drawn_from(t: Suspect, s: Suspect) -> bool:
     """Whether t is what all the lines of s together come to."""
     reads = t.finding.reads if t.finding is not None and t.finding.certainty == "certain" else ()
     return s.finding is None and bool(reads) and all(e.rule.tells in reads for e in s.events)
+
+
+def _is_told_before(a: Event, b: Event) -> bool:
+    """Whether a is printed above b and yet came of it.
+
+    `what():` stands below `terminate called`. A process says nothing once it is dead, but Ray prints what it said after
+    the raylet's `A worker died or was killed … Worker PID: 4121`.
+    """
+    below = (b.line or 0) - (a.line or 0)
+    if a.rule.id == "process.abort/terminate-called":
+        return 0 < below <= 2 and a.rank == b.rank
+    pid = a.fields.get("pid")
+    return below > 0 and a.cause == "ray.actor-died" and pid is not None and pid == b.speaker.pid
 
 
 def _tell_time(t: Suspect, s: Suspect) -> bool:

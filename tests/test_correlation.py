@@ -23,6 +23,43 @@ def test_rank_without_timeout_is_the_straggler(tmp_path: Path) -> None:
     assert ("collective.straggler", [5]) == (cause(report), culprits(report))
 
 
+def test_rank_of_which_a_paste_has_no_line_is_no_straggler(tmp_path: Path) -> None:
+    """Two ranks are only seen because the one that speaks is number 1: nobody said how many there are."""
+    lines = watchdog(1) + "frame #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x57 (0x7ff0 in libc10.so)\n"
+
+    report = told(tmp_path, {"paste.log": lines})
+
+    assert ("collective.timeout", []) == (cause(report), culprits(report))
+
+
+def test_what_below_terminate_called_is_the_reason_of_the_abort(tmp_path: Path) -> None:
+    text = (
+        "terminate called after throwing an instance of 'tensorrt_llm::common::TllmException'\n"
+        "  what():  [TensorRT-LLM][ERROR] Assertion failed: Failed, NCCL error /src/sendPlugin.cpp:129 "
+        "'unhandled system error (run with NCCL_DEBUG=INFO for details)'\n"
+    )
+
+    report = told(tmp_path, {"server.log": text})
+
+    assert ("nccl.system-error", 2) == (cause(report), report.diagnosis.evidence[0].line if report.diagnosis else 0)
+
+
+def test_what_a_dead_worker_of_ray_had_said_is_why_it_died(tmp_path: Path) -> None:
+    """Ray's driver prints the raylet's notice before the last lines of the worker itself."""
+    died = (
+        "2026-11-20 10:30:03,769\tWARNING worker.py:2074 -- A worker died or was killed while executing a task by an "
+        "unexpected system error. To troubleshoot the problem, check the logs for the dead worker. RayTask ID: ffba "
+        "Worker ID: 0e4b Node ID: 9c6f Worker IP address: 10.9.0.8 Worker port: 34011 Worker PID: 10806 "
+        "Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits.\n"
+    )
+    said = "(RayWorker pid={pid}) [E ProcessGroupNCCL.cpp:474] [Rank 0] Watchdog caught collective operation timeout: "
+    said += "WorkNCCL(SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800305 milliseconds.\n"
+
+    of_itself, of_another = (told(tmp_path / pid, {"driver.log": died + said.format(pid=pid)}) for pid in ("10806", "10807"))
+
+    assert ("collective.timeout", "ray.actor-died") == (cause(of_itself), cause(of_another))
+
+
 def test_first_reporter_of_a_timeout_is_not_the_culprit(tmp_path: Path) -> None:
     logs = {f"rank_{r}.log": alive(r) + watchdog(r, at="10:29:50" if r == 1 else "10:30:00") for r in range(8)}
 

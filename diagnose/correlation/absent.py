@@ -109,12 +109,16 @@ def _is_of_host(event: Event, info: RankInfo) -> bool:
 
 
 def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> list[RankInfo]:
-    """In one console for all ranks, a rank that is not heard while all others are is silent, not missing."""
+    """In one console for all ranks, a rank that is not heard while all others are is silent, not missing.
+
+    One of two is so only where the size is told: a paste of rank 1's lines alone has "seen" a world of two.
+    """
     consoles = {s.event.source for s in table.stuck.values()}
+    pair = world == 2 and job.places.world_from != "highest rank seen"
     missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
     if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank:
         return []
-    return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == 2 else []
+    return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or pair else []
 
 
 def _is_whole_world(table: GroupTable) -> bool:

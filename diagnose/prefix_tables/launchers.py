@@ -37,6 +37,27 @@ LAUNCHERS: tuple[Row, ...] = (
         needs=": ",
     ),
     row(
+        "a child's stream",
+        "s",
+        r"(?P<stream>stderr|stdout): " + LOG_TEXT,
+        "stderr: Traceback (most recent call last):",
+        outer=True,
+    ),
+    row(
+        "Markdown quote",
+        ">",
+        r"> " + LOG_TEXT,
+        "> Traceback (most recent call last):",
+        outer=True,
+    ),
+    row(
+        "monarch",
+        after("[", DIGITS),
+        r"(?:\[\d{1,5}\] ){1,3}" + LOG_TEXT,
+        "[0] [0] RuntimeError: Data processing error: CAS service error : Request failed after 5 retries",
+        outer=True,
+    ),
+    row(
         "cat -n",
         " " + DIGITS,
         r" {0,5}\d{1,6}\t",

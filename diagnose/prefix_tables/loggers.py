@@ -80,6 +80,12 @@ LOGGERS: tuple[Row, ...] = (
         "[2026-11-20 17:03:28.123456: W /tmp/horovod/common/stall_inspector.cc:107] One or more tensors were submitted",
     ),
     row(
+        "tensorrt-llm, without a time",
+        ("[T",),
+        r"\[TRT-LLM\] (?:\[(?:RANK|MPI_Rank) (?P<rank>\d{1,6})\] )?\[(?P<level>[FEWIVD])\] ",
+        "[TRT-LLM] [E] Failed to initialize executor on rank 0: tuple index out of range",
+    ),
+    row(
         "sglang",
         after("[", "012"),
         r"\[(?P<at>(?:\d{4}-\d\d-\d\d )?\d\d:\d\d:\d\d(?:[.,]\d{1,6})?) (?P<actor>[A-Z]{2}\d{1,5}(?:"
@@ -118,6 +124,12 @@ LOGGERS: tuple[Row, ...] = (
         "LAUNCH ERROR 2022-07-21 11:58:59,452 Container failed !!!",
     ),
     row(
+        "areal",
+        "(",
+        r"\(AReaL\) (?=20\d{6}-)",
+        "(AReaL) 20260320-11:20:06.243 LocalScheduler INFO: Deleting 2 workers for role 'actor'",
+    ),
+    row(
         "rich",
         "DIWEC",
         r"(?P<level>INFO {5}|WARNING {2}|ERROR {4}|DEBUG {4})(?=\S)",
@@ -126,7 +138,7 @@ LOGGERS: tuple[Row, ...] = (
     row(
         "rich, same second",
         " ",
-        r" {10,25}(?P<level>INFO {5}|WARNING {2}|ERROR {4}|DEBUG {4})(?=\S)",
+        r" {1,25}(?P<level>INFO {5}|WARNING {2}|ERROR {4}|DEBUG {4})(?=\S)",
         "                    INFO     colossalai - colossalai - INFO: process rank 0 is bound to device 0",
     ),
     row(

@@ -38,8 +38,8 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "logging, name first",
         (" -",),
-        rf" - (?P<origin>[A-Za-z_][\w.-]{{0,120}}) - {LEVEL}(?: - |: ?)",
-        "2026-11-20 17:03:56,100 - root - INFO - Step 367000",
+        rf" - (?P<origin>[A-Za-z_][\w.-]{{0,120}}) - {LEVEL}(?: - |: ?)(?:[\w./-]{{1,80}}\.py:\d{{1,6}} - )?",
+        "2026-11-20 17:03:56,100 - lmdeploy - ERROR - base.py:53 - RuntimeError: PyTorch is not available.",
     ),
     row("logging, level", (" -",), rf" - {LEVEL} {{0,5}}(?:-|:) ", "2026-11-20 17:03:56,100 - ERROR - failed"),
     row(
@@ -60,6 +60,12 @@ AFTER_STAMP: tuple[Row, ...] = (
         rf" \| {LEVEL} {{0,6}}\| (?P<origin>[a-z_][\w]{{0,40}}(?:\.\w{{1,60}}){{1,9}}|root|__main__) \| ",
         "2026-08-20 14:08:11 | INFO | nemo_automodel.recipes.llm.train_ft | step 270",
     ),
+    row(
+        "piped, stream",
+        (" |",),
+        rf" \| {LEVEL} {{0,6}}\| (?P<stream>stderr|stdout) \| ",
+        "2023-12-27 11:25:36 | ERROR | stderr | RuntimeError: failed",
+    ),
     row("piped", (" |",), rf" \| {LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
     row(
         "hydra",
@@ -73,6 +79,14 @@ AFTER_STAMP: tuple[Row, ...] = (
         (" [",),
         r" \[\d{1,12}/[\w.-]{1,60}/\d{1,12} \(pid (?P<pid>\d{1,8})\)\] (?:\[[0-9a-f-]{36}\] )?",
         "2023-04-26 05:30:12.100 [177/train/578 (pid 27411)] {'loss': 2.1}",
+    ),
+    row(
+        "tensorrt-llm",
+        (" [",),
+        r" \[TRT-LLM\] (?:\[(?:RANK|MPI_Rank) (?P<rank>\d{1,6})\] )?\[(?P<level>[FEWIVD])\] "
+        r"(?:\[(?P<origin>[a-z][\w.]{1,40})\] )?",
+        "[07/07/2026-03:31:36] [TRT-LLM] [RANK 1] [E] [executor] Traceback (most recent call last):",
+        needs="[TRT-LLM] [",
     ),
     row(
         "ucx",
@@ -107,6 +121,14 @@ AFTER_STAMP: tuple[Row, ...] = (
         r" (?P<container>[0-9a-f]{8}) (?:\[rank=(?P<rank>\d{1,6})\] )?\|\| ",
         "[2024-05-01T10:00:00.123Z] fa88a9df [rank=1] || Traceback",
         needs="||",
+    ),
+    row(
+        "ray serve",
+        after(" ", LETTERS + "_"),
+        r" [A-Za-z_][\w.-]{0,80} (?:\d{1,8}|[a-z\d]{8}|(?:\d{1,3}\.){3}\d{1,3}|[\w.-]{1,80}#\w{6})"
+        r"(?: [\da-f-]{36})?(?: /\S{0,80})?(?: [\w-]{1,60})? (?:-- |(?P<origin>[\w./]{1,80}\.py:\d{1,6}) - )",
+        "2025-06-11 13:15:51,444 controller 45327 -- Exception in Replica",
+        needs="- ",
     ),
     row(
         "torch 2.1",
@@ -159,6 +181,19 @@ AFTER_STAMP: tuple[Row, ...] = (
         " \t",
         rf"[ \t]{{1,4}}{LEVEL}(?:: ?| - |[ \t]{{1,5}}|$)",
         "2024-05-30 14:20:00.104 INFO: MACE version: 0.3.5",
+    ),
+    row(
+        "slime",
+        after(" ", LETTERS + "_"),
+        r" (?P<origin>[\w./-]{1,120}\.py:\d{1,6}) - ",
+        "[2025-12-17 14:10:28] timer.py:32 - Timer actor_train end (elapsed: 81.3s)",
+        needs=" - ",
+    ),
+    row(
+        "areal",
+        after(" ", LETTERS),
+        rf" (?P<origin>[A-Za-z][\w-]{{0,30}}(?: [A-Z][\w-]{{0,20}}){{0,2}}) {LEVEL}: ",
+        "20260320-11:20:06.245 Generation Manager ERROR: Error cleaning up worker actor/0",
     ),
     row("stamp alone", " \t", r"[ \t]", "2026-02-16T10:48:25.681Z Exception raised from checkTimeout"),
     row("stamp and colon", ":", r": ?", "2026-11-20 17:03:28: started"),

@@ -15,8 +15,12 @@ _OWN_LABEL = lazy(
     r"^(?:(?:backend='[\w.]{1,80}' raised:|\w{1,60} raised(?= [A-Z])|"
     r"Failed to import [\w.]{1,200} because of the following error[^\n]{0,80}:)\s{1,8})"
 )
-# `Capture cuda graph failed: CUDA out of memory. …` (SGLang), `Worker failed with error 'CUDA error: …'` (vLLM)
-_SAID = lazy(r"^(?:Capture (?:cuda|CUDA|hip|HIP|npu|NPU)\w{0,8} ?[Gg]raph failed: |Worker failed with error ')")
+# `Capture cuda graph failed: CUDA out of memory. …` (SGLang), `Worker failed with error 'CUDA error: …'` and
+# `Call to collective_rpc method failed: …` (vLLM)
+_SAID = lazy(
+    r"^(?:Capture (?:cuda|CUDA|hip|HIP|npu|NPU)\w{0,8} ?[Gg]raph failed: |Worker failed with error '|"
+    r"Call to \w{1,60} method failed: )"
+)
 # `1 validation error for ModelConfig`, then `  Value error, …` of pydantic 2: a check of the model itself raised.
 _VALIDATOR = lazy(
     r"^\d{1,4} validation errors? for [^\n]{1,200}\n(?:[^\s\n][^\n]{0,160}\n)?\s{2,4}(Value error|Assertion failed), "
