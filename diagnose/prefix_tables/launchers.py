@@ -218,6 +218,15 @@ LAUNCHERS: tuple[Row, ...] = (
         outer=True,
     ),
     row("printk level", "<", r"<\d{1,3}>(?=\[)", "<6>[ 3667.090810] python3 invoked oom-killer", outer=True),
+    row("kernel, host cut off", "k", r"kernel: (?=\S)", "kernel: NVRM: Xid (PCI:0000:dc:00): 45", outer=True),
+    row(
+        "dmesg --decode",
+        "kduas",
+        r"(?:kern|daemon|user|auth|syslog) {0,4}:(?:emerg|alert|crit|err|warn|notice|info|debug) {0,4}: (?=\S)",
+        "kern  :err   : [ 3667.090810] NVRM: Xid (PCI:0000:dc:00): 79",
+        outer=True,
+        needs=" : ",
+    ),
     row("talos", "k", r"kern: {1,8}\w{3,8}: (?=\[)", "kern: warning: [2025-03-01T10:00:00.123Z]: NVRM: Xid", outer=True),
     row(
         "dmesg delta",
