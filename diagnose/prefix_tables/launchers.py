@@ -99,6 +99,14 @@ LAUNCHERS: tuple[Row, ...] = (
         needs="]<std",
     ),
     row(
+        "Open MPI's TCP layer",
+        after("[", LETTERS),
+        rf"\[(?P<host>{HOST})\]\[\[\d{{1,6}},\d{{1,4}}\],(?P<rank>\d{{1,6}})\]"
+        r"\[(?P<origin>[\w./-]{1,160}:\d{1,6}):\w{1,80}\] ",
+        "[gpu-07][[21785,1],35][btl_tcp_frag.c:216:mca_btl_tcp_frag_recv] mca_btl_tcp_frag_recv: readv failed",
+        needs="][[",
+    ),
+    row(
         "torchrun --tee",
         after("[", LOWER),
         r"\[(?!rank)[a-z][a-z_-]{0,40}(?P<local_rank>\d{1,4})\]:(?: (?! ))?",
