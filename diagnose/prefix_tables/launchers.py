@@ -114,6 +114,13 @@ LAUNCHERS: tuple[Row, ...] = (
         needs="]:",
     ),
     row(
+        "torchrun --tee, role without a name",
+        after("[", DIGITS),
+        r"\[(?P<local_rank>\d{1,4})\]:" + LOG_TEXT,
+        "[0]:[W socket.cpp:558] [c10d] The IPv6 network addresses of (a, 50176) cannot be retrieved",
+        needs="]:",
+    ),
+    row(
         "torchelastic, rank and local rank",
         after("[", LOWER),
         r"\[[a-z][a-z_-]{0,40}(?P<rank>\d{1,6})\|(?P<local_rank>\d{1,4})\]:",
