@@ -77,7 +77,7 @@ class Relation:
                 return asked[0] == "silent_exit"  # the peer that they lost is the one that left
             if self._is_death(t, s) or self._is_death(s, t):
                 return self._is_death(t, s)
-        order = self._order(t, s)
+        order = 1 if _is_reason_of(s, t) else -1 if _is_reason_of(t, s) else self._order(t, s)
         if order > 0 and not self._is_certificate(t, s):
             return False
         if not self._links.get((s.cause, t.cause)) or (order < 0 and self._waited_before(t, s)):
@@ -132,6 +132,17 @@ class Relation:
         if t.onset < s.onset - slack and a.has_own_time:
             return -1
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
+
+
+def _is_reason_of(t: Suspect, s: Suspect) -> bool:
+    """Whether t is the `what():` of the exception of which s, the line above it, says that nobody caught it.
+
+    libstdc++ prints the end first (`terminate called after throwing …`) and then the text that brought it about.
+    """
+    a, b = t.first, s.first
+    if a is None or b is None or a.source != b.source or a.rank != b.rank or not a.text.lstrip().startswith("what():"):
+        return False
+    return b.text.startswith("terminate called ") and b.line is not None and a.line == b.line + 1
 
 
 def _is_drawn_from(t: Suspect, s: Suspect) -> bool:

@@ -54,6 +54,8 @@ def find_tracebacks(lines: Sequence[Line]) -> list[Traceback]:
 
 def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
     last = max((i for i, s in enumerate(assembly.segments) if s.relation == "last"), default=0)
+    if not assembly.segments[last].exception:  # cut off inside the last one of a chain: the one before it was printed whole
+        last = max((i for i, s in enumerate(assembly.segments) if s.exception and s.depth == 0), default=last)
     segment = assembly.segments[last]
     if assembly.form == "headless" and not segment.exception:
         return None

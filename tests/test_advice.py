@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diagnose import Text, diagnose
 from diagnose.advice import Advice, advise, idle_notices, merge_remedy
 from diagnose.advice.batch import exact, fitting_ranks, nearest_with_micro
 from diagnose.advice.batch_flags import Setting
@@ -436,3 +437,21 @@ def test_solved_steps_stand_first_and_take_the_place_of_general_ones() -> None:
     own = [RemedyStep("now", "general"), RemedyStep("fix", "mend"), RemedyStep("collect", "logs")]
     merged = merge_remedy([Advice("fix", "solved fix"), Advice("now", "solved", replaces=True)], own)
     assert [s.text for s in merged] == ["solved", "solved fix", "mend", "logs"]
+
+
+def test_a_reset_that_gloo_alone_saw_gets_no_advice_on_nccl() -> None:
+    log = (
+        "[rank1]: Traceback (most recent call last):\n"
+        '[rank1]:   File "/job/train.py", line 30, in <module>\n[rank1]:     dist.all_reduce(t)\n'
+        "[rank1]: RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.0.0.2]:23456\n"
+    )
+    nccl = "gpu-01:41:41 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\ngpu-01:41:41 [0] NCCL INFO cudaDriverVersion 12020\n"
+
+    def steps(text: str) -> str:
+        report = diagnose(Text(text, name="x.log"))
+        assert report.diagnosis is not None
+        return " ".join(f"{r.text} {r.command}" for r in report.diagnosis.remedy)
+
+    assert "GLOO_SOCKET_IFNAME" in steps(log)
+    assert "NCCL" not in steps(log)
+    assert "NCCL_P2P_DISABLE" in steps(nccl + log)

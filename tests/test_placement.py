@@ -117,3 +117,15 @@ def test_exception_without_a_message_is_read_behind_a_host(tmp_path: Path) -> No
     console = "".join(f"h100-r1-n{n}: {line}\n" for n in (23, 37) for line in text.splitlines())
 
     assert "rendezvous.timeout" == cause(told(tmp_path, {"console.log": console}))
+
+
+def test_number_of_a_gpu_in_a_kernel_log_alone_is_nobodys_rank(tmp_path: Path) -> None:
+    """The driver counts GPUs, on a host of which nothing says that a job ran there."""
+    kernel = "[   24.302465] NVRM: GPU6 _kgspIsHeartbeatTimedOut: Heartbeat timed out, currentTimeMs 8127 heartbeat 18 diff 6070\n"
+    step = "(EngineCore pid=212) INFO 09-03 15:38:01 [core.py:11] Engine 000: Avg generation throughput: 141.0 tokens/s\n"
+
+    alone = told(tmp_path / "a", {"dmesg.txt": kernel})
+    beside_a_job = told(tmp_path / "b", {"dmesg.txt": kernel, "vllm.log": step * 3})
+
+    assert ("gpu.gsp", []) == (cause(alone), culprits(alone))
+    assert [6] == culprits(beside_a_job)

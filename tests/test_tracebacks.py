@@ -509,3 +509,19 @@ def test_any_mix_of_lines_is_read(pieces):
     for found in find_tracebacks(lines):
         assert 1 <= found.line <= found.end_line <= len(pieces)
         innermost(found)
+
+
+def test_chain_that_is_cut_off_ends_with_the_exception_that_was_printed_whole():
+    found = only("""
+        Traceback (most recent call last):
+          File "/data/save.py", line 68, in atomic_save
+            f.write(data)
+        OSError: [Errno 107] Transport endpoint is not connected
+
+        During handling of the above exception, another exception occurred:
+
+        Traceback (most recent call last):
+          File "/data/train.py", line 174, in <module>
+            main()
+    """)
+    assert (found.exception, found.exception_line) == ("OSError", 4)

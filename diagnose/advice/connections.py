@@ -36,9 +36,11 @@ def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tu
     steps = [*_listener(cause, fields), *_peer(cause, fields), *_weight_sync(facts), *_two_versions(facts)]
     if cause in ECHOES and fields.get("has_stepped"):
         return tuple(steps)  # the network carried whole steps: how it is set up is not what broke
+    is_gloo = bool(fields.get("is_gloo"))  # NCCL had no part in it: its settings, and what it needs, change nothing
     if not (_peer_address(fields) or "").startswith(_LOOPBACK):
-        steps += [*_interface(facts), *([_firewall(cause, fields)] if cause != "network.interface" else [])]
-    if cause in GROUPS:  # a store or server that nobody reaches is asked before any of these matters
+        steps += _gloo_interface() if is_gloo else _interface(facts)
+        steps += [_firewall(cause, fields, is_gloo=is_gloo)] if cause != "network.interface" else []
+    if cause in GROUPS and not is_gloo:  # a store or server that nobody reaches is asked before any of these matters
         steps += [*_shared_memory(facts), *_p2p(facts), _versions_and_cache()]
     return tuple(steps)
 
@@ -107,11 +109,18 @@ def _interface(facts: Facts) -> list[Advice]:
     return [Advice("fix", f"{text}.", f"ip -o -4 addr; {pin}", replaces=True)]
 
 
-def _firewall(cause: str, fields: Mapping[str, Any]) -> Advice:
+def _gloo_interface() -> list[Advice]:
+    text = "Pin the interface that carries the address of the other hosts (gloo takes the one of the host's own name)."
+    return [Advice("fix", text, "ip -o -4 addr; export GLOO_SOCKET_IFNAME=eth0", replaces=True)]
+
+
+def _firewall(cause: str, fields: Mapping[str, Any], *, is_gloo: bool = False) -> Advice:
     host = _peer_address(fields) or "OTHER_HOST"
     stated = fields.get("peer_port") if cause in LISTENERS else None  # of a lost peer it is its end of the connection
     port = stated if isinstance(stated, int) else 29500
     text = "Open all TCP ports between the hosts: beside the master port NCCL and gloo use ports that the kernel picks."
+    if is_gloo:
+        text = "Open all TCP ports between the hosts: beside the master port gloo uses ports that the kernel picks."
     return Advice("fix", text, f"nc -zv {host} {port}   # then any port: `nc -l 45123` there, `nc -zv {host} 45123` here")
 
 

@@ -35,6 +35,7 @@ class Places:
     world_from: str = ""
     local_world: int | None = None
     is_one_node: bool = False
+    has_processes: bool = False  # a kernel log alone tells of GPUs, and not that any of them is a rank
     has_actors: bool = False  # Ray gives each actor GPUs of its own, which count from 0 in every one
 
 

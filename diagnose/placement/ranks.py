@@ -130,4 +130,4 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         device = as_rank(fields.get("device"))
     if device is not None and event.role in ("cause", "confirmation") and not places.has_actors:
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
-        yield "the GPU index on the only node", device if places.is_one_node else None
+        yield "the GPU index on the only node", device if places.is_one_node and places.has_processes else None

@@ -38,6 +38,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     started = _ended_by_launcher(sources)
     if places.world_from in ("", "highest rank seen") and started > highest + 1 and len(hosts) <= 1:
         places.world_size, places.world_from = started, "processes that the launcher ended"
+    places.has_processes = given is not None or any(_speaks_of_a_job(s) for s in sources)
     places.has_actors = any(_is_ray_actor(p) for s in sources for p in s.speakers)
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
@@ -47,6 +48,19 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
 
 # vLLM and SGLang label their processes where Ray has the names of actors: `(Worker_TP2 pid=4711)`, `[… DP0 TP3]`.
 ENGINES = lazy(r"APIServer|EngineCore|VllmWorker|Worker_(?:TP|PP|DP|EP)|(?:(?:TP|PP|DP|EP|CP)\d{1,5}(?: |$)){1,5}$")
+
+
+# What the kernel, too, says of processes, and what is printed of machines and not of a job.
+OF_MACHINES = frozenset((None, "", "fact", "killed", "signal-received"))
+
+
+def _speaks_of_a_job(source: SourceEvents) -> bool:
+    """Whether a process of the job, or its launcher, says anything here: without one a GPU's number is nobody's rank."""
+    if source.tracebacks or source.stacks or source.progress:
+        return True
+    if any(p.actor is not None or p.rank is not None or p.local_rank is not None for p in source.speakers):
+        return True
+    return any(e.traceback is not None or e.rule.tells not in OF_MACHINES for e in source.events)
 
 
 def _is_ray_actor(speaker: Speaker) -> bool:

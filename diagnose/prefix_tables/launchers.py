@@ -120,10 +120,25 @@ LAUNCHERS: tuple[Row, ...] = (
         needs="]<std",
     ),
     row(
+        "Open MPI's TCP layer",
+        after("[", LETTERS),
+        rf"\[(?P<host>{HOST})\]\[\[\d{{1,6}},\d{{1,4}}\],(?P<rank>\d{{1,6}})\]"
+        r"\[(?P<origin>[\w./-]{1,160}:\d{1,6}):\w{1,80}\] ",
+        "[gpu-07][[21785,1],35][btl_tcp_frag.c:216:mca_btl_tcp_frag_recv] mca_btl_tcp_frag_recv: readv failed",
+        needs="][[",
+    ),
+    row(
         "torchrun --tee",
         after("[", LOWER),
         r"\[(?!rank)[a-z][a-z_-]{0,40}(?P<local_rank>\d{1,4})\]:(?: (?! ))?",
         "[default2]:[rank2]: KeyError: 'target'",
+        needs="]:",
+    ),
+    row(
+        "torchrun --tee, role without a name",
+        after("[", DIGITS),
+        r"\[(?P<local_rank>\d{1,4})\]:" + LOG_TEXT,
+        "[0]:[W socket.cpp:558] [c10d] The IPv6 network addresses of (a, 50176) cannot be retrieved",
         needs="]:",
     ),
     row(
@@ -239,6 +254,15 @@ LAUNCHERS: tuple[Row, ...] = (
         outer=True,
     ),
     row("printk level", "<", r"<\d{1,3}>(?=\[)", "<6>[ 3667.090810] python3 invoked oom-killer", outer=True),
+    row("kernel, host cut off", "k", r"kernel: (?=\S)", "kernel: NVRM: Xid (PCI:0000:dc:00): 45", outer=True),
+    row(
+        "dmesg --decode",
+        "kduas",
+        r"(?:kern|daemon|user|auth|syslog) {0,4}:(?:emerg|alert|crit|err|warn|notice|info|debug) {0,4}: (?=\S)",
+        "kern  :err   : [ 3667.090810] NVRM: Xid (PCI:0000:dc:00): 79",
+        outer=True,
+        needs=" : ",
+    ),
     row("talos", "k", r"kern: {1,8}\w{3,8}: (?=\[)", "kern: warning: [2025-03-01T10:00:00.123Z]: NVRM: Xid", outer=True),
     row(
         "dmesg delta",

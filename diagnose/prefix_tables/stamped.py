@@ -28,6 +28,13 @@ AFTER_STAMP: tuple[Row, ...] = (
         kind="zone",
         needs=": ",
     ),
+    row(
+        "journal, seconds since boot",
+        after(" ", LETTERS + DIGITS),
+        rf" (?:(?P<host>{HOST}) )?kernel: ",
+        "[ 3318.829119] kernel: INFO: task python:17963 blocked for more than 122 seconds.",
+        needs=" kernel: ",
+    ),
     row("mpirun --timestamp-output", "[", r"(?=\[\d)", "Fri Nov 20 16:59:19 2026[1,0]<stdout>:step 3"),
     row(
         "logging, level first",

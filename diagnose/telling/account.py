@@ -158,7 +158,16 @@ def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any
         "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
         "late_pid": late.pid if late else None,
         "late_host": late.host if late else None,
+        "is_gloo": _is_gloo_alone(job, proof),
     }
+
+
+def _is_gloo_alone(job: Job, proof: Sequence[Exhibit]) -> bool:
+    """Whether Gloo says what is shown first, and nothing that was printed is NCCL's: a job over CPUs, or a second group."""
+    first = proof[0].event if proof else None
+    if first is None or "/gloo-" not in first.rule.id:
+        return False
+    return not any("nccl" in e.rule.id for source in job.sources for e in source.events)
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:
