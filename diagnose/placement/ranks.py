@@ -14,6 +14,8 @@ SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
 # An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
 TENSOR_RANK = lazy(r"(?:Worker_)?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
 REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
+# Every rank raises it and prints the exceptions of the ranks that failed, in this order, behind `(RANK 3)`.
+CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)")
 
 
 def place_event(places: Places, event: Event) -> None:
@@ -62,12 +64,25 @@ def _spawned(event: Event) -> int | None:
     return int(match[1]) if match else None
 
 
+def _checkpoint_rank(event: Event) -> int | None:
+    """Say of which rank an exception is that torch.distributed.checkpoint printed on all of them."""
+    if event.traceback is None or "CheckpointException" not in event.traceback.exception:
+        return None
+    told = CHECKPOINT.match(event.traceback.message)
+    ranks = [int(r) for r in told[1].split(",") if r.strip()] if told else []
+    if len(ranks) == 1:
+        return ranks[0]
+    inner = [x.exception_line for x in event.traceback.links if x.relation == "inner" and x.depth == 1]
+    return ranks[inner.index(event.line)] if event.line in inner and len(inner) == len(ranks) else None
+
+
 def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tuple[str, int | None]]:
     """The ways to a rank, the surest first."""
     fields, speaker = event.fields, event.speaker
     host = event.host or ""
     own = own_rank(event, places.world_size) if event.rule.tells == "identity" else as_rank(fields.get("rank"))
     yield "the message", own
+    yield "the message", _checkpoint_rank(event)
     about_other = event.rule.tells in ("exit", "killed", "signal-sent") and fields.get("pid") is not None
     pid = event.pid
     if about_other and pid is not None:
