@@ -18,6 +18,7 @@ STATED = 3  # how direct the evidence is where a line states the cause
 EXIT_CODE, SIGKILL = "process.exit-code", "process.sigkill"
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
+CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 
@@ -104,7 +105,18 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in wrappers if any(x.source == e.source for x in exits)}  # `ChildFailedError` above its box
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
+    late |= {id(e): 0 for e in exits if e.cause == SIGKILL and _is_killed_while_closing(e, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
+
+
+def _is_killed_while_closing(killed: Event, exits: Sequence[Event]) -> bool:
+    """Whether another process of the host had failed by itself so long before that the launcher was ending all by then.
+
+    torchelastic's summary lists who failed, and with its own later time who had to be killed: SIGTERM was not enough.
+    """
+    alike = (e for e in exits if e.cause != SIGKILL and (e.source, e.host) == (killed.source, killed.host))
+    times = [e.time for e in alike if e.time is not None]
+    return killed.time is not None and bool(times) and killed.time >= min(times) + CLOSING_S
 
 
 def _names_nobody(event: Event) -> bool:
