@@ -14,6 +14,8 @@ SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
 # An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
 TENSOR_RANK = lazy(r"(?:Worker_)?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
 REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
+# Of two ranks that print at once: `… (GPU 3; 15.98 GiB total capacity; …CUDA out of memory. … (GPU 1; 15.98 GiB …`
+GPUS = lazy(r"\bGPU (\d{1,3})(?:;| has a total)")
 # Every rank raises it and prints the exceptions of the ranks that failed, in this order, behind `(RANK 3)`.
 CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)")
 
@@ -143,6 +145,8 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         device = places.device_of_pci.get((host, pci), places.device_of_pci.get(("", pci)))
     else:
         device = as_rank(fields.get("device"))
+    if event.traceback is not None and len(set(GPUS.findall(event.traceback.message))) > 1:
+        return
     if device is not None and event.role in ("cause", "confirmation") and not places.has_actors:
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
         yield "the GPU index on the only node", device if places.is_one_node else None
