@@ -12,6 +12,7 @@ from collections.abc import Iterable, Sequence
 from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
 from .clocks import UNALIGNED_S
+from .events import Event
 from .job import Job
 from .rule import Explains
 from .suspects import Suspect
@@ -19,6 +20,7 @@ from .suspects import Suspect
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
+TERMINATE = "process.abort/terminate-called"
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
 
@@ -123,13 +125,18 @@ class Relation:
         """-1: t began first, 1: s did, 0: not known."""
         a, b = t.first, s.first
         if a is not None and b is not None and a.source == b.source and not _tell_time(t, s):
-            return 0 if a.line == b.line else -1 if (a.line or 0) < (b.line or 0) else 1
+            return 0 if a.line == b.line else -1 if _said_at(a) < _said_at(b) else 1
         if t.onset is None or s.onset is None or a is None or b is None:
             return 0
         slack = self._job.clocks.uncertainty_s(a, b)
         if t.onset < s.onset - slack and a.has_own_time:
             return -1
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
+
+
+def _said_at(event: Event) -> int:
+    """The line of an event; `terminate called …` comes after its reason, which `what():` gives on the next line."""
+    return (event.line or 0) + (2 if event.rule.id == TERMINATE else 0)
 
 
 def _is_drawn_from(t: Suspect, s: Suspect) -> bool:

@@ -61,3 +61,17 @@ def test_cause_that_may_be_told_after_one_consequence_wins_against_it(tmp_path: 
 
     assert report.diagnosis is not None
     assert root == report.diagnosis.cause
+
+
+def test_an_abort_is_the_consequence_of_what_its_what_tells() -> None:
+    """`terminate called` is printed before `what():`, and comes after it."""
+    text = (
+        "terminate called after throwing an instance of 'c10::DistBackendError'\n"
+        "  what():  [PG 0 (default_pg) Rank 1] Process group watchdog thread terminated with exception: [Rank 1] Watchdog caught "
+        "collective operation timeout: WorkNCCL(SeqNum=217211, OpType=BROADCAST, NumelIn=5056, NumelOut=5056, Timeout(ms)=600000) "
+        "ran for 600050 milliseconds before timing out.\n"
+    )
+    report = diagnose(Text(text, name="rank1.log"))
+
+    assert report.diagnosis is not None
+    assert "collective.timeout" == report.diagnosis.cause

@@ -126,7 +126,7 @@ LOGGERS: tuple[Row, ...] = (
     row(
         "rich, same second",
         " ",
-        r" {10,25}(?P<level>INFO {5}|WARNING {2}|ERROR {4}|DEBUG {4})(?=\S)",
+        r" {1,25}(?P<level>INFO {5}|WARNING {2}|ERROR {4}|DEBUG {4})(?=\S)",
         "                    INFO     colossalai - colossalai - INFO: process rank 0 is bound to device 0",
     ),
     row(
