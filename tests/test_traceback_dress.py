@@ -110,3 +110,15 @@ def test_exceptions_of_two_processes_printed_into_one_another_are_read_as_one(tm
     report = told(tmp_path, {"console.log": text})
 
     assert ("memory.cuda-oom", []) == (cause(report), culprits(report))
+
+
+def test_frames_below_the_tag_of_mpirun_are_those_of_the_traceback(tmp_path: Path) -> None:
+    """`[1,8]<stdout>:` has no blank behind it, and the frames begin with two."""
+    text = (
+        "[1,8]<stdout>:Traceback (most recent call last):\n"
+        '[1,8]<stdout>:  File "/opt/conda/lib/python3.6/urllib/request.py", line 248, in urlretrieve\n'
+        "[1,8]<stdout>:    with contextlib.closing(urlopen(url, data)) as fp:\n"
+        "[1,8]<stdout>:urllib.error.HTTPError: HTTP Error 403: Forbidden\n"
+    )
+
+    assert "hub.download" == cause(told(tmp_path, {"console.log": text}))

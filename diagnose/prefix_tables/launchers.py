@@ -93,7 +93,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "mpirun --tag-output",
         ("[1", "[2", "[3", "[4", "[5", "[6", "[7", "[8", "[9", "[0", "[p"),
         rf"\[(?:\d{{1,10}},|\d{{1,10}},mpirank:|prterun-[^\]\s]{{1,120}}@\d{{1,10}},)?(?P<rank>\d{{1,6}})"
-        rf"(?:,(?P<host>{HOST}))?\](?:<(?P<stream>stdout|stderr|stddiag)>): ?",
+        rf"(?:,(?P<host>{HOST}))?\](?:<(?P<stream>stdout|stderr|stddiag)>):(?: (?! ))?",
         "[1,3]<stderr>:Traceback (most recent call last):",
         outer=True,
         needs="]<std",
@@ -127,6 +127,13 @@ LAUNCHERS: tuple[Row, ...] = (
         "[gpu-node-07:0]: Traceback (most recent call last):",
         outer=True,
         needs="]:",
+    ),
+    row(
+        "a stream's name, accelerate test",
+        "s",
+        rf"(?P<stream>stderr|stdout): ?(?={LOG_TEXT[3:-1]}|{ELASTIC_BOX[3:-1]})",
+        "stderr: Traceback (most recent call last):",
+        outer=True,
     ),
     row(
         "torchx",
