@@ -10,7 +10,7 @@ from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import Job
-from .suspects import STATED
+from .suspects import STATED, Suspect
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict
@@ -31,7 +31,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         return
     if cause.blame == "none":
         return
-    ranks = {s.rank for s in verdict.roots if s.rank is not None}
+    ranks = {s.rank for s in verdict.roots if s.rank is not None and not _only_compares(s)}
     verdict.culprit_hosts = sorted({s.host for s in verdict.roots if s.host is not None})
     if is_everywhere(job, ranks):
         verdict.culprit_hosts = []
@@ -61,6 +61,11 @@ def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:
         return False
     is_world_of_one = job.world_size == 1 and job.places.world_from != "highest rank seen"
     return not is_world_of_one and (job.places.local_world or 1) == 1
+
+
+def _only_compares(suspect: Suspect) -> bool:
+    """Whether the rank only found that another one differs from it, which is no more its fault than the other's."""
+    return bool(suspect.events) and all(e.rule.tells == "collective-mismatch" for e in suspect.events)
 
 
 def _victims(verdict: Verdict) -> set[int]:

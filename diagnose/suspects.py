@@ -57,6 +57,7 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
     """Yield all suspects, sorted by cause and place."""
     found: dict[tuple[object, ...], Suspect] = {}
     failures = [e for e in job.failures() if e.cause in catalogue.causes]
+    failures = _narrowest(failures)
     own = [e for e in failures if e.rule.tells != "signal-sent"]  # a launcher that ends the others never began it
     late = _consequences(job)
     for event in own if own or findings else failures:
@@ -78,6 +79,15 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
     for suspect in found.values():
         suspect.events.sort(key=_telling)
     return sorted(found.values(), key=lambda s: (s.cause, s.place(), s.signature, s.finding is None))
+
+
+def _narrowest(failures: list[Event]) -> list[Event]:
+    """Drop what is said of an exception from its words alone where a rule that asks for a frame says more.
+
+    `EOFError: Ran out of input` is a damaged file, but not below `spawn_main`, nor below a collective.
+    """
+    framed = {(e.source, e.line) for e in failures if e.rule.frame is not None}
+    return [e for e in failures if e.rule.frame is not None or e.traceback is None or (e.source, e.line) not in framed]
 
 
 def _host_of(job: Job, rank: int | None) -> str | None:

@@ -86,3 +86,16 @@ def test_rank_in_words_before_an_exception_is_who_speaks(tmp_path: Path) -> None
     report = told(tmp_path, {"console.log": text})
 
     assert ("memory.cuda-oom", [3]) == (cause(report), culprits(report))
+
+
+def test_rank_that_finds_another_one_different_is_not_at_fault_itself(tmp_path: Path) -> None:
+    """fairseq's gather fails on whoever reads first."""
+    text = (
+        "-- Process 5 terminated with the following error:\nTraceback (most recent call last):\n"
+        '  File "/job/fairseq/distributed_utils.py", line 178, in all_gather_list\n    raise Exception(\n'
+        "Exception: Unable to unpickle data from other workers. all_gather_list requires all workers to enter the function "
+        "together\n"
+    )
+    report = told(tmp_path, {"console.log": text})
+
+    assert ("collective.desync", [], "likely") == (cause(report), culprits(report), certainty(report))
