@@ -20,7 +20,8 @@ from .suspects import Suspect
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
-TERMINATE = "process.abort/terminate-called"
+# How many lines below its own line the reason of a message may stand that is printed before it.
+BEFORE_ITS_REASON = {"process.abort/terminate-called": 1, "nccl.remote-error/communicator-aborted": 200}
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
 
@@ -135,8 +136,10 @@ class Relation:
 
 
 def _said_at(event: Event) -> int:
-    """The line of an event; `terminate called …` comes after its reason, which `what():` gives on the next line."""
-    return (event.line or 0) + (2 if event.rule.id == TERMINATE else 0)
+    """The line of an event, or that behind its reason: `what():` follows on `terminate called …`, and the watchdog speaks
+    when the communicators are aborted."""
+    below = BEFORE_ITS_REASON.get(event.rule.id)
+    return (event.line or 0) + (below + 1 if below is not None else 0)
 
 
 def _is_drawn_from(t: Suspect, s: Suspect) -> bool:
