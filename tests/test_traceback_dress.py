@@ -122,3 +122,15 @@ def test_frames_below_the_tag_of_mpirun_are_those_of_the_traceback(tmp_path: Pat
     )
 
     assert "hub.download" == cause(told(tmp_path, {"console.log": text}))
+
+
+def test_frames_below_the_line_numbers_of_grep_are_those_of_the_traceback(tmp_path: Path) -> None:
+    """srun's label has a blank behind its colon, and grep's number has none."""
+    text = (
+        "1207:Traceback (most recent call last):\n"
+        '1208:  File "/opt/conda/lib/python3.6/urllib/request.py", line 248, in urlretrieve\n'
+        "1209:    with contextlib.closing(urlopen(url, data)) as fp:\n"
+        "1210:urllib.error.HTTPError: HTTP Error 403: Forbidden\n"
+    )
+
+    assert "hub.download" == cause(told(tmp_path, {"console.log": text}))

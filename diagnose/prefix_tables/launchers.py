@@ -14,7 +14,7 @@ LAUNCHERS: tuple[Row, ...] = (
     row(
         "srun -l",
         " " + DIGITS,
-        r" {0,5}(?P<task>\d{1,6}):(?:$| (?![a-z][\w.@-]{0,30}: <))",
+        r" {0,5}(?P<task>\d{1,6}):(?:$| (?![a-z][\w.@-]{0,30}: <| File \"| {3}\S))",  # `12:  File` is grep's
         " 1: frame #4: <unknown function> + 0xdbbf4",
         outer=True,
         needs=":",
