@@ -125,7 +125,7 @@ class Relation:
     def _order(self, t: Suspect, s: Suspect) -> int:
         """-1: t began first, 1: s did, 0: not known."""
         a, b = t.first, s.first
-        if a is not None and b is not None and a.source == b.source and not _tell_time(t, s):
+        if a is not None and b is not None and a.source == b.source and (not _tell_time(t, s) or _is_announced(a, b)):
             return 0 if a.line == b.line else -1 if _said_at(a) < _said_at(b) else 1
         if t.onset is None or s.onset is None or a is None or b is None:
             return 0
@@ -133,6 +133,12 @@ class Relation:
         if t.onset < s.onset - slack and a.has_own_time:
             return -1
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
+
+
+def _is_announced(a: Event, b: Event) -> bool:
+    """Whether one of them is printed shortly before the other, which is its reason."""
+    pairs = ((a, b), (b, a))
+    return any(0 < (y.line or 0) - (x.line or 0) <= BEFORE_ITS_REASON.get(x.rule.id, 0) for x, y in pairs)
 
 
 def _said_at(event: Event) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 
 from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
@@ -125,8 +126,18 @@ def _is_killed_while_closing(killed: Event, exits: Sequence[Event]) -> bool:
     torchelastic's summary lists who failed, and with its own later time who had to be killed: SIGTERM was not enough.
     """
     alike = (e for e in exits if e.cause != SIGKILL and (e.source, e.host) == (killed.source, killed.host))
-    times = [e.time for e in alike if e.time is not None]
-    return killed.time is not None and bool(times) and killed.time >= min(times) + CLOSING_S
+    times = [time for e in alike if (time := _ended_at(e)) is not None]
+    late = _ended_at(killed)
+    return late is not None and bool(times) and late >= min(times) + CLOSING_S
+
+
+def _ended_at(end: Event) -> float | None:
+    """When a process ended: as a summary states it, which is not when the summary was printed."""
+    stated = end.fields.get("time")
+    try:
+        return datetime.strptime(str(stated), "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return end.time
 
 
 def _names_nobody(event: Event) -> bool:

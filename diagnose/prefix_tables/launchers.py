@@ -10,6 +10,12 @@ ELASTIC_BOX = (
     r"  (?:time|host|rank|exitcode|error_file|traceback) {1,6}: )"
 )
 
+# Names that only hosts have: behind these pdsh's `node-7: ` is a prefix whatever follows, as with an address.
+HOST_NAME = (
+    r"(?:[a-z][\w.-]{0,30}?[-.])?(?:(?:node|host|worker|dgx|hgx|compute|nid|server|master|instance)[-_.]?\d[\w.-]{0,40}|"
+    r"gpu-?\d{2,4}|[abhv]\d{2,3}-\d{1,4}|ip(?:-\d{1,3}){4}[\w.-]{0,40})"
+)
+
 LAUNCHERS: tuple[Row, ...] = (
     row(
         "srun -l",
@@ -173,6 +179,14 @@ LAUNCHERS: tuple[Row, ...] = (
         LETTERS,
         rf"{NOT_HOST}(?P<host>localhost|(?=[A-Za-z.-]{{0,40}}\d){HOST}): " + LOG_TEXT,
         'gpu004:   File "/data/v/src/train_bash.py", line 14, in <module>',
+        outer=True,
+        needs=": ",
+    ),
+    row(
+        "pdsh by a name that is a host's",
+        LOWER,
+        rf"(?P<host>{HOST_NAME}): (?=\S| )",
+        "node-7: Memory access fault by GPU node-1 (Agent handle: 0x560f905a1640) on address 0x10044f0000.",
         outer=True,
         needs=": ",
     ),
