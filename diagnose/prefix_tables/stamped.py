@@ -155,6 +155,12 @@ AFTER_STAMP: tuple[Row, ...] = (
         needs="] ",
     ),
     row(
+        "basicConfig, after time",
+        " \t",
+        rf"[ \t]{{1,4}}{LEVEL}:(?P<origin>[A-Za-z_]\w{{0,60}}(?:\.\w{{1,60}}){{1,9}}|root|__main__):(?! )",
+        "2026-11-20 17:03:28,123 ERROR:composer.cli.launcher:Rank 2 crashed with exit code -11.",
+    ),
+    row(
         "level",
         " \t",
         rf"[ \t]{{1,4}}{LEVEL}(?:: ?| - |[ \t]{{1,5}}|$)",
