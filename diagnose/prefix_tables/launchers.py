@@ -12,15 +12,17 @@ ELASTIC_BOX = (
 
 # Names that only hosts have: behind these pdsh's `node-7: ` is a prefix whatever follows, as with an address.
 HOST_NAME = (
-    r"(?:[a-z][\w.-]{0,30}?[-.])?(?:(?:node|host|worker|dgx|hgx|compute|nid|server|master|instance)[-_.]?\d[\w.-]{0,40}|"
-    r"gpu-?\d{2,4}|[abhv]\d{2,3}-\d{1,4}|ip(?:-\d{1,3}){4}[\w.-]{0,40})"
+    r"(?!slurm\w{0,12}-)(?:[a-z][\w.-]{0,30}?[-.])?"
+    r"(?:(?:node|host|worker|dgx|hgx|compute|nid|server|master|instance)[-_.]?\d[\w.-]{0,40}"
+    r"|gpu-?\d{2,4}|[abhv]\d{2,3}-\d{1,4}|ip(?:-\d{1,3}){4}[\w.-]{0,40})"
 )
 
 LAUNCHERS: tuple[Row, ...] = (
     row(
         "srun -l",
         " " + DIGITS,
-        r" {0,5}(?P<task>\d{1,6}):(?:$| (?![a-z][\w.@-]{0,30}: <| File \"| {3}\S))",  # `12:  File` is grep's
+        r" {0,5}(?P<task>\d{1,6}):(?:$| (?![a-z][\w.@-]{0,30}: <| File \"| {3}\S"  # `12:  File` is grep's
+        r"|\[[\w./:-]{0,200}(?i:allreduce|allgather|broadcast|alltoall)))",  # Horovod's `3: [Allreduce/grad_1` is its list
         " 1: frame #4: <unknown function> + 0xdbbf4",
         outer=True,
         needs=":",
@@ -185,7 +187,7 @@ LAUNCHERS: tuple[Row, ...] = (
     row(
         "pdsh by a name that is a host's",
         LOWER,
-        rf"(?P<host>{HOST_NAME}): (?=\S| )",
+        rf"(?P<host>{HOST_NAME}): (?=\S| )(?!Permission denied|Host key verification failed)",
         "node-7: Memory access fault by GPU node-1 (Agent handle: 0x560f905a1640) on address 0x10044f0000.",
         outer=True,
         needs=": ",
