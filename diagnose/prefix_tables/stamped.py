@@ -91,7 +91,7 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "vllm",
         (" [",),
-        rf" \[(?P<origin>{SOURCE})\] ?",
+        rf" \[(?P<origin>{SOURCE})\](?!:) ?",
         "08-12 04:11:20 [core.py:1136] EngineCore encountered a fatal error.",
     ),
     row(
