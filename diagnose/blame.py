@@ -10,12 +10,13 @@ from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import Job
-from .suspects import STATED
+from .suspects import STATED, Suspect
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
+SHARED = ("process.exception", "storage.", "software.known-bug", "numerics.nan")  # seldom the fault of one rank alone
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
 
@@ -30,14 +31,14 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         return
     if cause.blame == "none":
         return
-    ranks = {s.rank for s in verdict.roots if s.rank is not None}
+    ranks = {s.rank for s in verdict.roots if s.rank is not None and not _only_compares(s)}
     verdict.culprit_hosts = sorted({s.host for s in verdict.roots if s.host is not None})
     if is_everywhere(job, ranks):
         verdict.culprit_hosts = []
         return
     if not ranks and cause.blame == "rank":
         ranks = _victims(verdict) or _first_ended(job, verdict)
-    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks):
+    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, cause.id, ranks):
         return
     verdict.culprits = sorted(ranks)
 
@@ -48,6 +49,23 @@ def is_everywhere(job: Job, ranks: set[int]) -> bool:
     world = job.world_size or seen
     share = len(ranks) / max(1, min(seen, world))
     return (len(ranks) > 1 and share >= EVERYWHERE) or (len(ranks) >= MANY and share > MANY_SHARE)
+
+
+def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:
+    """Whether rank 0 alone is heard, and what it met is as a rule met by all: a missing file, an attribute, NaN.
+
+    Consoles are filtered to rank 0 (`torchrun --local-ranks-filter 0`), and `[rank0]:` is all that is pasted: where
+    nothing tells of another rank, that rank 0 says it does not set it apart. A world of one, stated, is rank 0's own.
+    """
+    if ranks != {0} or not cause.startswith(SHARED) or set(job.ranks) - {0}:
+        return False
+    is_world_of_one = job.world_size == 1 and job.places.world_from != "highest rank seen"
+    return not is_world_of_one and (job.places.local_world or 1) == 1
+
+
+def _only_compares(suspect: Suspect) -> bool:
+    """Whether the rank only found that another one differs from it, which is no more its fault than the other's."""
+    return bool(suspect.events) and all(e.rule.tells == "collective-mismatch" for e in suspect.events)
 
 
 def _victims(verdict: Verdict) -> set[int]:

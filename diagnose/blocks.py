@@ -18,7 +18,7 @@ from typing import Any, cast
 from .errors import SourceError
 from .inputs.kinds import Encoding
 from .inputs.normalise import Normaliser, needs_normalising, normalise
-from .inputs.quoted_logs import FenceMask
+from .inputs.quoted_logs import Unquoting
 from .inputs.streams import Stream
 from .inputs.unwrap import MAX_BYTES, Known, unwrapped
 from .sources import Source
@@ -198,7 +198,7 @@ def normalise_blocks(blocks: Iterator[Block], is_dressed: IsDressed = needs_norm
 
 
 def _masked(blocks: Iterator[Block]) -> Iterator[Block]:
-    mask = FenceMask()
+    mask = Unquoting()
     for block in blocks:
         yield replace(block, data=mask.feed(block.data), normalised=True)
 

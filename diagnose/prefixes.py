@@ -63,8 +63,9 @@ class Line:
 
     @property
     def message(self) -> str:
-        """The text after the prefix."""
-        return self.raw[self.prefix.end :]
+        """The text after the prefix, without the blanks that a terminal filled its row with."""
+        text = self.raw[self.prefix.end :]
+        return text if not text.endswith("   ") else f"{text.rstrip(' ')} ".removesuffix(" " * (text.strip()[-1:] != ":"))
 
 
 _NOTHING = Prefix()

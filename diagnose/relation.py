@@ -20,6 +20,8 @@ from .suspects import Suspect
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
+# How many lines below its own line the reason of a message may stand that is printed before it.
+BEFORE_ITS_REASON = {"process.abort/terminate-called": 2, "nccl.remote-error/communicator-aborted": 200}
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
 
@@ -77,7 +79,7 @@ class Relation:
                 return asked[0] == "silent_exit"  # the peer that they lost is the one that left
             if self._is_death(t, s) or self._is_death(s, t):
                 return self._is_death(t, s)
-        order = 1 if _is_reason_of(s, t) else -1 if _is_reason_of(t, s) else self._order(t, s)
+        order = self._order(t, s)
         if order > 0 and not self._is_certificate(t, s):
             return False
         if not self._links.get((s.cause, t.cause)) or (order < 0 and self._waited_before(t, s)):
@@ -123,9 +125,11 @@ class Relation:
     def _order(self, t: Suspect, s: Suspect) -> int:
         """-1: t began first, 1: s did, 0: not known."""
         a, b = t.first, s.first
-        if a is not None and b is not None and a.source == b.source and not _tell_time(t, s):
-            told_first = (a.line or 0) < (b.line or 0) and not _is_told_before(a, b)
-            return 0 if a.line == b.line else -1 if told_first or _is_told_before(b, a) else 1
+        if a is not None and b is not None and a.source == b.source:
+            if _is_told_before(a, b) or _is_told_before(b, a):
+                return 1 if _is_told_before(a, b) else -1
+            if not _tell_time(t, s):
+                return 0 if a.line == b.line else -1 if (a.line or 0) < (b.line or 0) else 1
         if t.onset is None or s.onset is None or a is None or b is None:
             return 0
         slack = self._job.clocks.uncertainty_s(a, b)
@@ -134,15 +138,6 @@ class Relation:
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
 
 
-def _is_reason_of(t: Suspect, s: Suspect) -> bool:
-    """Whether t is the `what():` of the exception of which s, the line above it, says that nobody caught it.
-
-    libstdc++ prints the end first (`terminate called after throwing …`) and then the text that brought it about.
-    """
-    a, b = t.first, s.first
-    if a is None or b is None or a.source != b.source or a.rank != b.rank or not a.text.lstrip().startswith("what():"):
-        return False
-    return b.text.startswith("terminate called ") and b.line is not None and a.line == b.line + 1
 
 
 def _is_drawn_from(t: Suspect, s: Suspect) -> bool:
@@ -152,14 +147,14 @@ def _is_drawn_from(t: Suspect, s: Suspect) -> bool:
 
 
 def _is_told_before(a: Event, b: Event) -> bool:
-    """Whether a is printed above b and yet came of it.
+    """Whether a is printed above b, in one file, and yet came of it.
 
-    `what():` stands below `terminate called`. A process says nothing once it is dead, but Ray prints what it said after
-    the raylet's `A worker died or was killed … Worker PID: 4121`.
+    `what():` stands below `terminate called`, and the watchdog speaks when the communicators are aborted. A process says
+    nothing once it is dead, but Ray prints what it said after the raylet's `A worker died or was killed … Worker PID: 4121`.
     """
     below = (b.line or 0) - (a.line or 0)
-    if a.rule.id == "process.abort/terminate-called":
-        return 0 < below <= 2 and a.rank == b.rank
+    if a.rule.id in BEFORE_ITS_REASON:
+        return 0 < below <= BEFORE_ITS_REASON[a.rule.id] and a.rank in (b.rank, None)
     pid = a.fields.get("pid")
     return below > 0 and a.cause == "ray.actor-died" and pid is not None and pid == b.speaker.pid
 

@@ -32,7 +32,7 @@ from .inputs.kinds import (
     kind_of,
     suffix_of,
 )
-from .inputs.quoted_logs import has_fences, is_paste
+from .inputs.quoted_logs import has_fences, is_quoted, may_quote
 from .inputs.remote import find_remote, is_url, open_remote
 from .inputs.streams import Inflated, Joined, Stream, missing_extra, peek
 from .lazy_pattern import lazy
@@ -246,11 +246,11 @@ def _classify(opened: _Opened, name: str, size: int | None, damage: list[str]) -
         return Source(name, "text", size, damage[0] if damage else "empty")
     kind, skipped = kind_of(opened.head, name)
     stream = opened.stream
-    if kind == "markdown" or (kind == "text" and name.startswith("<") and has_fences(opened.head)):
+    if kind == "markdown" or (kind == "text" and may_quote(opened.head, is_pasted=name.startswith("<"))):
         head, stream = peek(stream, PASTE_BYTES + 1)
         if kind == "markdown" and not has_fences(head):
             kind, skipped = "prose", f"documentation ({suffix_of(name)}): no log is quoted in it"
-        elif kind == "text" and len(head) <= PASTE_BYTES and is_paste(head):
+        elif kind == "text" and len(head) <= PASTE_BYTES and is_quoted(head):
             kind = "markdown"
     encoding = encoding_of(opened.head)
     return Source(name, kind, size, skipped, layers=opened.layers, encoding=encoding, damage=damage, stream=stream)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timezone
 
 from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
@@ -18,6 +19,7 @@ STATED = 3  # how direct the evidence is where a line states the cause
 EXIT_CODE, SIGKILL = "process.exit-code", "process.sigkill"
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
+CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 
@@ -56,6 +58,7 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
     """Yield all suspects, sorted by cause and place."""
     found: dict[tuple[object, ...], Suspect] = {}
     failures = [e for e in job.failures() if e.cause in catalogue.causes]
+    failures = _narrowest(failures)
     own = [e for e in failures if e.rule.tells != "signal-sent"]  # a launcher that ends the others never began it
     late = _consequences(job)
     for event in own if own or findings else failures:
@@ -77,6 +80,15 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
     for suspect in found.values():
         suspect.events.sort(key=_telling)
     return sorted(found.values(), key=lambda s: (s.cause, s.place(), s.signature, s.finding is None))
+
+
+def _narrowest(failures: list[Event]) -> list[Event]:
+    """Drop what is said of an exception from its words alone where a rule that asks for a frame says more.
+
+    `EOFError: Ran out of input` is a damaged file, but not below `spawn_main`, nor below a collective.
+    """
+    framed = {(e.source, e.line) for e in failures if e.rule.frame is not None}
+    return [e for e in failures if e.rule.frame is not None or e.traceback is None or (e.source, e.line) not in framed]
 
 
 def _host_of(job: Job, rank: int | None) -> str | None:
@@ -104,7 +116,28 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in wrappers if any(x.source == e.source for x in exits)}  # `ChildFailedError` above its box
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
+    late |= {id(e): 0 for e in exits if e.cause == SIGKILL and _is_killed_while_closing(e, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
+
+
+def _is_killed_while_closing(killed: Event, exits: Sequence[Event]) -> bool:
+    """Whether another process of the host had failed by itself so long before that the launcher was ending all by then.
+
+    torchelastic's summary lists who failed, and with its own later time who had to be killed: SIGTERM was not enough.
+    """
+    alike = (e for e in exits if e.cause != SIGKILL and (e.source, e.host) == (killed.source, killed.host))
+    times = [time for e in alike if (time := _ended_at(e)) is not None]
+    late = _ended_at(killed)
+    return late is not None and bool(times) and late >= min(times) + CLOSING_S
+
+
+def _ended_at(end: Event) -> float | None:
+    """When a process ended: as a summary states it, which is not when the summary was printed."""
+    stated = end.fields.get("time")
+    try:
+        return datetime.strptime(str(stated), "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return end.time
 
 
 def _names_nobody(event: Event) -> bool:

@@ -92,3 +92,45 @@ def test_tasks_that_srun_killed_with_their_step_are_not_the_cause() -> None:
     report = diagnose(Text(SRUN_ENDS_THE_STEP.decode(), name="slurm-43575862.out"))
     assert report.diagnosis is not None
     assert ("process.exit-code", [5]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
+
+
+AGENT_KILLS_LATE = b"""Failures:
+[1]:
+  time      : 2026-11-20_13:03:29
+  host      : node-1
+  rank      : 0 (local_rank: 0)
+  exitcode  : -9 (pid: 14689)
+  error_file: <N/A>
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-20_13:02:58
+  host      : node-1
+  rank      : 1 (local_rank: 1)
+  exitcode  : 1 (pid: 14690)
+  error_file: <N/A>
+"""
+
+
+def test_a_process_killed_half_a_minute_after_another_failed_was_killed_by_its_agent() -> None:
+    """The summary gives both times: the agent's SIGTERM was not enough, and it kills after 30 s."""
+    assert cause(AGENT_KILLS_LATE) == "process.exit-code"
+
+
+def test_a_process_killed_at_the_moment_another_failed_may_have_brought_it_about() -> None:
+    assert cause(AGENT_KILLS_LATE.replace(b"13:03:29", b"13:02:58")) == "process.sigkill"
+
+
+def test_blanks_that_a_terminal_filled_its_rows_with_hide_nothing() -> None:
+    """A copy out of a terminal has every row as wide as the window; the message ends where it ended."""
+    text = (
+        "mpirun detected that one or more processes exited with non-zero status, thus causing\n"
+        "the job to be terminated. The first process to do so was:\n\n"
+        "  Process name: [[29973,1],2]\n  Exit code:    1\n"
+    )
+    filled = "".join(f"{line.ljust(120)}\n" for line in text.splitlines())
+
+    plain, copied = (diagnose(Text(pasted, name="console.log")).diagnosis for pasted in (text, filled))
+
+    assert plain is not None
+    assert copied is not None
+    assert ("process.exit-code", 2) == (plain.cause, plain.culprits[0].rank) == (copied.cause, copied.culprits[0].rank)

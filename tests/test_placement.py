@@ -27,7 +27,10 @@ def started(rank: int, world: int, host: str, local: int, pid: int) -> str:
 
 def found_dead(second: int, local: int, pid: int, code: int = 1) -> str:
     """An agent finds a worker dead."""
-    return API.format(second=second) + f"failed (exitcode: {code}) local_rank: {local} (pid: {pid}) of binary: /usr/bin/python\n"
+    return (
+        API.format(second=second)
+        + f"failed (exitcode: {code}) local_rank: {local} (pid: {pid}) of binary: /usr/bin/python\n"
+    )
 
 
 def test_task_of_slurm_is_a_node_where_an_agent_starts_the_ranks(tmp_path: Path) -> None:
@@ -129,3 +132,19 @@ def test_number_of_a_gpu_in_a_kernel_log_alone_is_nobodys_rank(tmp_path: Path) -
 
     assert ("gpu.gsp", []) == (cause(alone), culprits(alone))
     assert [6] == culprits(beside_a_job)
+
+
+def test_label_of_pdsh_that_is_surely_a_host_goes_before_whatever_is_said(tmp_path: Path) -> None:
+    """Not only what looks like a log follows a host's name: a driver, a shell or a library speaks too."""
+    text = "node-7: Memory access fault by GPU node-1 (Agent handle: 0x560f905a1640) on address 0x10044f0000. Reason: Page not present\n"
+    report = told(tmp_path, {"console.log": "node-6: loading the model\n" + text})
+
+    assert "gpu.illegal-access" == cause(report)
+    assert "node-7" == report.diagnosis.evidence[0].host if report.diagnosis else False
+
+
+def test_words_with_numbers_before_a_colon_are_no_hosts(tmp_path: Path) -> None:
+    """`layer-3: ` and `checkpoint-500: ` belong to what is said."""
+    text = "".join(f"{word}: grad norm 1.5\n" for word in ("layer-3", "checkpoint-500", "epoch-2", "expert-7", "stage-1"))
+
+    assert [] == [r.host for r in told(tmp_path, {"console.log": text}).ranks if r.host]

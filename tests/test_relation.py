@@ -74,3 +74,17 @@ def test_what_an_uncaught_exception_says_is_the_reason_and_not_the_consequence_o
 
     assert report.diagnosis is not None
     assert ("network.connection-reset", 2) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
+
+
+def test_an_abort_is_the_consequence_of_what_its_what_tells() -> None:
+    """`terminate called` is printed before `what():`, and comes after it."""
+    text = (
+        "terminate called after throwing an instance of 'c10::DistBackendError'\n"
+        "  what():  [PG 0 (default_pg) Rank 1] Process group watchdog thread terminated with exception: [Rank 1] Watchdog caught "
+        "collective operation timeout: WorkNCCL(SeqNum=217211, OpType=BROADCAST, NumelIn=5056, NumelOut=5056, Timeout(ms)=600000) "
+        "ran for 600050 milliseconds before timing out.\n"
+    )
+    report = diagnose(Text(text, name="rank1.log"))
+
+    assert report.diagnosis is not None
+    assert "collective.timeout" == report.diagnosis.cause

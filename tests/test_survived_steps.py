@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from diagnose.engine import diagnose
 from diagnose.sources import Text
+from tests.told import cause, culprits, told
 
 
 def said(lines: list[str], name: str = "train.log") -> str:
@@ -70,3 +73,29 @@ def test_card_that_another_transport_replaced_does_not_explain_what_ends_the_job
         '[rank1]:     x = batch["label"]',
         "[rank1]: KeyError: 'label'",
     ])  # fmt: skip
+
+
+STALL = (
+    "[2020-12-30 16:35:15.181832: W horovod/common/stall_inspector.cc:105] One or more tensors were submitted to be reduced,"
+    " gathered or broadcasted by subset of ranks and are waiting for remainder of ranks for more than 60 seconds. This may"
+    " indicate that different ranks are trying to submit different tensors.\nMissing ranks:\n"
+    "1: [DistributedOptimizer_Allreduce/grad_1, DistributedOptimizer_Allreduce/grad_2]\n"
+)
+
+
+def test_a_stall_that_horovod_warns_of_names_the_rank_that_has_not_come(tmp_path: Path) -> None:
+    """The coordinator, rank 0, prints the warning, and the list has the ranks it waits for at its lines' heads."""
+    tagged = "".join(f"[1,0]<stderr>:{line}\n" for line in STALL.splitlines())
+
+    for text in (STALL, tagged):
+        report = told(tmp_path, {"console.log": text})
+        assert ("collective.straggler", [1]) == (cause(report), culprits(report))
+
+
+def test_a_stall_that_horovod_warns_of_is_over_once_steps_go_on(tmp_path: Path) -> None:
+    """No rank can go on while it waits for another's tensor, so all have come; the warning is no verdict then."""
+    steps = "".join(f"step {n} loss 2.{n}\n" for n in range(100, 260))
+
+    report = told(tmp_path, {"console.log": STALL + steps})
+
+    assert "recovered" == report.outcome

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -98,3 +99,38 @@ def test_error_file_that_repeats_a_log_is_named_beside_it(tmp_path):
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"message": 3}', "[" * 100_000, '{"message": {"message": null}}'])
 def test_broken_error_file_is_nothing(tmp_path, text):
     assert cause(told(tmp_path, {"error.json": text, "rank0.log": "step 1\n"})) in ("healthy", "unfinished")
+
+
+def test_exceptions_of_two_processes_printed_into_one_another_are_read_as_one(tmp_path: Path) -> None:
+    """Names first, colons next, messages last: each GPU belongs to another rank, so none is blamed."""
+    text = (
+        "RuntimeErrorRuntimeError: : CUDA out of memory. Tried to allocate 576.00 MiB (GPU 3; 15.98 GiB total capacity; 15.83 GiB "
+        "already allocated; 0 bytes free)CUDA out of memory. Tried to allocate 576.00 MiB (GPU 1; 15.98 GiB total capacity)\n"
+    )
+    report = told(tmp_path, {"console.log": text})
+
+    assert ("memory.cuda-oom", []) == (cause(report), culprits(report))
+
+
+def test_frames_below_the_tag_of_mpirun_are_those_of_the_traceback(tmp_path: Path) -> None:
+    """`[1,8]<stdout>:` has no blank behind it, and the frames begin with two."""
+    text = (
+        "[1,8]<stdout>:Traceback (most recent call last):\n"
+        '[1,8]<stdout>:  File "/opt/conda/lib/python3.6/urllib/request.py", line 248, in urlretrieve\n'
+        "[1,8]<stdout>:    with contextlib.closing(urlopen(url, data)) as fp:\n"
+        "[1,8]<stdout>:urllib.error.HTTPError: HTTP Error 403: Forbidden\n"
+    )
+
+    assert "hub.download" == cause(told(tmp_path, {"console.log": text}))
+
+
+def test_frames_below_the_line_numbers_of_grep_are_those_of_the_traceback(tmp_path: Path) -> None:
+    """srun's label has a blank behind its colon, and grep's number has none."""
+    text = (
+        "1207:Traceback (most recent call last):\n"
+        '1208:  File "/opt/conda/lib/python3.6/urllib/request.py", line 248, in urlretrieve\n'
+        "1209:    with contextlib.closing(urlopen(url, data)) as fp:\n"
+        "1210:urllib.error.HTTPError: HTTP Error 403: Forbidden\n"
+    )
+
+    assert "hub.download" == cause(told(tmp_path, {"console.log": text}))

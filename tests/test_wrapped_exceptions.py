@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from diagnose import diagnose
 from diagnose.traces.wrapped import quoted_in
+
+from .told import cause, told
 
 TRACE = 'Traceback (most recent call last):\n  File "/app/train.py", line 42, in main\n    run(cfg)\n'
 
@@ -76,3 +80,14 @@ def test_frames_of_the_users_code_do_not_hide_what_dynamo_raised(tmp_path):
     found = diagnose(str(log)).diagnosis
 
     assert ("process.exception", 4) == (found.cause, found.evidence[0].line)
+
+
+def test_a_child_that_was_started_and_got_nothing_read_no_damaged_file(tmp_path: Path) -> None:
+    """The same words below `spawn_main` tell of the parent, below `torch.load` of a file."""
+    head = 'Traceback (most recent call last):\n  File "<string>", line 1, in <module>\n'
+    spawned = head + '  File "/usr/lib/python3.10/multiprocessing/spawn.py", line 116, in spawn_main\n    exitcode = _main(fd)\n'
+    loaded = head + '  File "/usr/lib/python3/torch/serialization.py", line 1046, in _legacy_load\n    magic = load(f)\n'
+    words = "EOFError: Ran out of input\n"
+
+    assert "process.exception" == cause(told(tmp_path / "a", {"console.log": spawned + words}))
+    assert "storage.checkpoint-corrupt" == cause(told(tmp_path / "b", {"console.log": loaded + words}))

@@ -16,7 +16,8 @@ from .finding import Finding, exhibits
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding with the ranks that are named."""
-    events = [e for e in job.telling("absent-ranks") if e.fields.get("absent_ranks")]
+    outlived = {id(e) for e in job.survived}
+    events = [e for e in job.telling("absent-ranks") if e.fields.get("absent_ranks") and id(e) not in outlived]
     if not events:
         return
     counts = Counter(rank for e in events for rank in e.fields["absent_ranks"])

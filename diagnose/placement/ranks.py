@@ -14,6 +14,10 @@ SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
 # An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
 TENSOR_RANK = lazy(r"(?:Worker_)?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
 REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
+# Of two ranks that print at once: `… (GPU 3; 15.98 GiB total capacity; …CUDA out of memory. … (GPU 1; 15.98 GiB …`
+GPUS = lazy(r"\bGPU (\d{1,3})(?:;| has a total)")
+# Every rank raises it and prints the exceptions of the ranks that failed, in this order, behind `(RANK 3)`.
+CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)")
 
 
 def place_event(places: Places, event: Event) -> None:
@@ -62,12 +66,25 @@ def _spawned(event: Event) -> int | None:
     return int(match[1]) if match else None
 
 
+def _checkpoint_rank(event: Event) -> int | None:
+    """Say of which rank an exception is that torch.distributed.checkpoint printed on all of them."""
+    if event.traceback is None or "CheckpointException" not in event.traceback.exception:
+        return None
+    told = CHECKPOINT.match(event.traceback.message)
+    ranks = [int(r) for r in told[1].split(",") if r.strip()] if told else []
+    if len(ranks) == 1:
+        return ranks[0]
+    inner = [x.exception_line for x in event.traceback.links if x.relation == "inner" and x.depth == 1]
+    return ranks[inner.index(event.line)] if event.line in inner and len(inner) == len(ranks) else None
+
+
 def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tuple[str, int | None]]:
     """The ways to a rank, the surest first."""
     fields, speaker = event.fields, event.speaker
     host = event.host or ""
     own = own_rank(event, places.world_size) if event.rule.tells == "identity" else as_rank(fields.get("rank"))
     yield "the message", own
+    yield "the message", _checkpoint_rank(event)
     about_other = event.rule.tells in ("exit", "killed", "signal-sent") and fields.get("pid") is not None
     pid = event.pid
     if about_other and pid is not None:
@@ -128,6 +145,8 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         device = places.device_of_pci.get((host, pci), places.device_of_pci.get(("", pci)))
     else:
         device = as_rank(fields.get("device"))
+    if event.traceback is not None and len(set(GPUS.findall(event.traceback.message))) > 1:
+        return
     if device is not None and event.role in ("cause", "confirmation") and not places.has_actors:
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
         yield "the GPU index on the only node", device if places.is_one_node and places.has_processes else None

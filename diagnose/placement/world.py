@@ -75,6 +75,8 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
         failed = {e.fields.get("pid") for e in source.events if e.rule.tells == "exit"}
         if ended - {None}:
             most = max(most, len((ended | failed) - {None}))
+        last = (e.fields.get("last_local_rank") for e in source.events if e.rule.tells == "exit")  # of the last one started
+        most = max([most, *(n + 1 for n in last if isinstance(n, int) and n > 0)])
     return most
 
 

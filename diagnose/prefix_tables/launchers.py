@@ -10,11 +10,19 @@ ELASTIC_BOX = (
     r"  (?:time|host|rank|exitcode|error_file|traceback) {1,6}: )"
 )
 
+# Names that only hosts have: behind these pdsh's `node-7: ` is a prefix whatever follows, as with an address.
+HOST_NAME = (
+    r"(?!slurm\w{0,12}-)(?:[a-z][\w.-]{0,30}?[-.])?"
+    r"(?:(?:node|host|worker|dgx|hgx|compute|nid|server|master|instance)[-_.]?\d[\w.-]{0,40}"
+    r"|gpu-?\d{2,4}|[abhv]\d{2,3}-\d{1,4}|ip(?:-\d{1,3}){4}[\w.-]{0,40})"
+)
+
 LAUNCHERS: tuple[Row, ...] = (
     row(
         "srun -l",
         " " + DIGITS,
-        r" {0,5}(?P<task>\d{1,6}):(?:$| (?![a-z][\w.@-]{0,30}: <))",
+        r" {0,5}(?P<task>\d{1,6}):(?:$| (?![a-z][\w.@-]{0,30}: <| File \"| {3}\S"  # `12:  File` is grep's
+        r"|\[[\w./:-]{0,200}(?i:allreduce|allgather|broadcast|alltoall)))",  # Horovod's `3: [Allreduce/grad_1` is its list
         " 1: frame #4: <unknown function> + 0xdbbf4",
         outer=True,
         needs=":",
@@ -114,7 +122,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "mpirun --tag-output",
         ("[1", "[2", "[3", "[4", "[5", "[6", "[7", "[8", "[9", "[0", "[p"),
         rf"\[(?:\d{{1,10}},|\d{{1,10}},mpirank:|prterun-[^\]\s]{{1,120}}@\d{{1,10}},)?(?P<rank>\d{{1,6}})"
-        rf"(?:,(?P<host>{HOST}))?\](?:<(?P<stream>stdout|stderr|stddiag)>): ?",
+        rf"(?:,(?P<host>{HOST}))?\](?:<(?P<stream>stdout|stderr|stddiag)>):(?: (?! ))?",
         "[1,3]<stderr>:Traceback (most recent call last):",
         outer=True,
         needs="]<std",
@@ -165,6 +173,13 @@ LAUNCHERS: tuple[Row, ...] = (
         needs="]:",
     ),
     row(
+        "a stream's name, accelerate test",
+        "s",
+        rf"(?P<stream>stderr|stdout): ?(?={LOG_TEXT[3:-1]}|{ELASTIC_BOX[3:-1]})",
+        "stderr: Traceback (most recent call last):",
+        outer=True,
+    ),
+    row(
         "torchx",
         LETTERS,
         rf"(?P<actor>[A-Za-z][\w.-]{{0,60}})/(?P<node_rank>\d{{1,5}}) (?:{LOG_TEXT}|{ELASTIC_BOX})",
@@ -202,6 +217,14 @@ LAUNCHERS: tuple[Row, ...] = (
         LETTERS,
         rf"{NOT_HOST}(?P<host>localhost|(?=[A-Za-z.-]{{0,40}}\d){HOST}): " + LOG_TEXT,
         'gpu004:   File "/data/v/src/train_bash.py", line 14, in <module>',
+        outer=True,
+        needs=": ",
+    ),
+    row(
+        "pdsh by a name that is a host's",
+        LOWER,
+        rf"(?P<host>{HOST_NAME}): (?=\S| )(?!Permission denied|Host key verification failed)",
+        "node-7: Memory access fault by GPU node-1 (Agent handle: 0x560f905a1640) on address 0x10044f0000.",
         outer=True,
         needs=": ",
     ),

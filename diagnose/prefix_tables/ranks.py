@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .row import LETTERS, LEVEL, Row, after, row
+from .row import LETTERS, LEVEL, LOG_TEXT, Row, after, row
 
 RANKS: tuple[Row, ...] = (
     row(
@@ -19,6 +19,12 @@ RANKS: tuple[Row, ...] = (
         r"rank(?P<rank>\d{1,6}): ?(?=\[| |[A-Z])",
         "rank0: Traceback (most recent call last):",
         needs=":",
+    ),
+    row(
+        "rank in words",
+        "rR",
+        rf"[Rr]ank (?P<rank>\d{{1,6}})(?::| \|) {LOG_TEXT}",
+        "rank 3: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
     ),
     row(
         "olmo",

@@ -24,7 +24,7 @@ LOG_TEXT = (
     r"-- Process \d{1,7} |--- Logging error|Process (?:\d{1,9}: |[\w.-]{1,80}:$)|Python v\d|"
     r"(?:Current thread|Thread) (?:0x|\d)|Timeout \(\d|#\d{1,3} {1,2}\S|"
     r"\[ {0,6}\d{1,9}\.\d{6}\] |\[\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}\] |"  # `dmesg` of many hosts
-    r" {0,2}\d{1,3}%\||\*{3}|Killing subprocess|\{['\"]loss['\"])"
+    r" ?iteration {1,12}\d{1,9}/| {0,2}\d{1,3}%\||\*{3}|Killing subprocess|\{['\"]loss['\"])"
 )
 # `python3: can't open file`, `fp16: True`, `cuda0: ...` are words with digits, not hosts.
 NOT_HOST = (

@@ -112,7 +112,7 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "vllm",
         (" [",),
-        rf" \[(?P<origin>{SOURCE})\] ?",
+        rf" \[(?P<origin>{SOURCE})\](?!:) ?",
         "08-12 04:11:20 [core.py:1136] EngineCore encountered a fatal error.",
     ),
     row(
@@ -182,6 +182,12 @@ AFTER_STAMP: tuple[Row, ...] = (
         rf" {{1,4}}{LEVEL} {{1,5}}\[(?P<origin>{SOURCE}|{LOGGER})\] ?",
         "2026-11-20 17:03:28 INFO     [trainer.py:88] started",
         needs="] ",
+    ),
+    row(
+        "basicConfig, after time",
+        " \t",
+        rf"[ \t]{{1,4}}{LEVEL}:(?P<origin>[A-Za-z_]\w{{0,60}}(?:\.\w{{1,60}}){{1,9}}|root|__main__):(?! )",
+        "2026-11-20 17:03:28,123 ERROR:composer.cli.launcher:Rank 2 crashed with exit code -11.",
     ),
     row(
         "level",

@@ -131,6 +131,9 @@ _STRONG = lazy(
     r"\.(?:exc|exceptions?|errors?)\.[A-Z]\w{0,80})$"
 )
 
+# Several processes that print the same at once: `RuntimeErrorRuntimeError: : CUDA out of memory.`
+_GLUED = lazy(r"^((?:\w{1,60}\.){0,8}[A-Za-z]\w{0,80}?(?:Error|Exception))\1{1,15}((?:: ?){1,16})")
+
 
 @dataclass(frozen=True, slots=True)
 class ExceptionLine:
@@ -145,6 +148,8 @@ def read_exception(text: str) -> ExceptionLine | None:
     """Read the line that names the exception; None when the text cannot be one."""
     if not text or text[0] in " \t[({'\"0123456789-=#":
         return None
+    glued = _GLUED.match(text) if text.find("Error", text.find("Error") + 1) > 0 else None
+    text = f"{glued[1]}: {text[glued.end() :]}" if glued else text
     found = _NAME.match(text.rstrip("\r\n\t "))
     if found is None:
         return None
