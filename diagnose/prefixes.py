@@ -11,22 +11,20 @@ from dataclasses import dataclass, replace
 
 from .prefix_tables.launchers import LAUNCHERS
 from .prefix_tables.loggers import LOGGERS
-from .prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, SPEAKER
+from .prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP
 from .prefix_tables.ranks import RANKS
 from .prefix_tables.row import SEVERITIES, Row
 from .prefix_tables.stamped import AFTER_STAMP
-from .scanning.shapes import DIGITS
+from .prefix_tables.viewers import VIEWERS
 from .timestamps import Stamp, read_stamp
 
-__all__ = ["Line", "Prefix", "fast_speaker", "read_lines", "speaker_key", "speaker_spans", "split_prefix"]
+__all__ = ["Line", "Prefix", "read_lines", "speaker_key", "split_prefix"]
 
 _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were seen to nest
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
-_MAX_SHAPES = 4_000  # of line starts whose speaker's place is remembered
 _MAX_GLUED = 100  # in one piece between carriage returns
 _GLUED_MARKS = ("rank", ".c", ".h", ".py:")  # one of them stands in any header that may be glued on without a bar
 _BAR_MARKS = ("|", "[00:")
-_SPANS: dict[bytes, list[tuple[int, int]]] = {}  # by the shape of a line's start: where its speaker stands
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ def _entry(row: Row) -> _Entry:
     return row, pattern, _groups(pattern)
 
 
-_LEADING = _Rows(RANKS + LAUNCHERS + LOGGERS)
+_LEADING = _Rows(RANKS + LAUNCHERS + VIEWERS + LOGGERS)
 _AFTER_STAMP = _Rows(AFTER_STAMP)
 _DIGITS = frozenset("0123456789")
 _OPEN_STAMP = frozenset("0123456789MTWFS ")  # behind a bracket: digits, weekdays, dmesg's padding
@@ -279,23 +277,3 @@ def speaker_key(prefix: Prefix) -> str:
         if number is not None:
             return f"{word}{number}{'' if word == 'task' else at_place}"
     return place or ""
-
-
-def fast_speaker(line: bytes) -> bytes:
-    """The raw leading text that names the speaker, cheaply; two speakers differ in it, one speaker may have several."""
-    shape = line.translate(DIGITS)
-    spans = _SPANS.get(shape)
-    if spans is None:
-        if len(_SPANS) >= _MAX_SHAPES:
-            _SPANS.clear()
-        spans = _SPANS[shape] = speaker_spans(line)
-    if len(spans) == 1:
-        start, end = spans[0]
-        return line[start:end]
-    return b"".join([line[start:end] for start, end in spans]) if spans else b""
-
-
-def speaker_spans(line: bytes) -> list[tuple[int, int]]:
-    """Where `fast_speaker` stands in a line; the same for every line that differs from it in its digits only."""
-    match = SPEAKER.match(line)
-    return [span for span in match.regs[1:] if span[0] < span[1]] if match else []

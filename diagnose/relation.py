@@ -149,8 +149,8 @@ def _is_drawn_from(t: Suspect, s: Suspect) -> bool:
 def _is_told_before(a: Event, b: Event) -> bool:
     """Whether a is printed above b, in one file, and yet came of it.
 
-    `what():` stands below `terminate called`, and the watchdog speaks when the communicators are aborted. A process says
-    nothing once it is dead, but Ray prints what it said after the raylet's `A worker died or was killed … Worker PID: 4121`.
+    `what():` stands below `terminate called`, and the watchdog speaks when the communicators are aborted. A process
+    says nothing once it is dead, but Ray prints what it said after the raylet's `A worker died … Worker PID: 4121`.
     """
     below = (b.line or 0) - (a.line or 0)
     if a.rule.id in BEFORE_ITS_REASON:

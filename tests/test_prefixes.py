@@ -12,7 +12,9 @@ from diagnose.prefix_tables.launchers import LAUNCHERS
 from diagnose.prefix_tables.loggers import LOGGERS
 from diagnose.prefix_tables.ranks import RANKS
 from diagnose.prefix_tables.stamped import AFTER_STAMP
-from diagnose.prefixes import Prefix, fast_speaker, read_lines, speaker_key, split_prefix
+from diagnose.prefix_tables.viewers import VIEWERS
+from diagnose.prefixes import Prefix, read_lines, speaker_key, split_prefix
+from diagnose.scanning.raw_speakers import fast_speaker
 
 C10 = "[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] "
 
@@ -25,7 +27,7 @@ def said(text: str) -> dict[str, object]:
     return {**named, "message": text[prefix.end:]}
 
 
-@pytest.mark.parametrize("row", RANKS + LAUNCHERS + LOGGERS + AFTER_STAMP, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", RANKS + LAUNCHERS + VIEWERS + LOGGERS + AFTER_STAMP, ids=lambda row: row.name)
 def test_every_row_strips_its_sample(row):
     assert split_prefix(row.sample).end > 0
 

@@ -1,4 +1,4 @@
-"""What launchers, shippers and the kernel put in front of a process's line: one row per form, a sample beside each."""
+"""What launchers and shippers put in front of a process's line: one row per form, a sample beside each."""
 
 from __future__ import annotations
 
@@ -45,20 +45,6 @@ LAUNCHERS: tuple[Row, ...] = (
         needs=": ",
     ),
     row(
-        "a child's stream",
-        "s",
-        r"(?P<stream>stderr|stdout): " + LOG_TEXT,
-        "stderr: Traceback (most recent call last):",
-        outer=True,
-    ),
-    row(
-        "Markdown quote",
-        ">",
-        r"> " + LOG_TEXT,
-        "> Traceback (most recent call last):",
-        outer=True,
-    ),
-    row(
         "monarch",
         after("[", DIGITS),
         r"(?:\[\d{1,5}\] ){1,3}" + LOG_TEXT,
@@ -66,42 +52,11 @@ LAUNCHERS: tuple[Row, ...] = (
         outer=True,
     ),
     row(
-        "cat -n",
-        " " + DIGITS,
-        r" {0,5}\d{1,6}\t",
-        "    17\t[rank3]: Traceback (most recent call last):",
-        outer=True,
-        needs="\t",
-    ),
-    row(
-        "grep -n",
-        DIGITS,
-        r"\d{1,9}[:-]" + LOG_TEXT,
-        "1207:[rank3]: Traceback (most recent call last):",
-        outer=True,
-    ),
-    row(
-        "grep -n, several files",
-        LETTERS + "./",
-        r"[\w./-]{1,200}\.log:\d{1,9}:" + LOG_TEXT,
-        "logs/train.log:1207:[rank3]: Traceback (most recent call last):",
-        outer=True,
-        needs=".log:",
-    ),
-    row(
         "determined, level",
         "<",
         r"<(?:trace|debug|info|warning|error|critical|fatal)?> {1,10}(?=\[\d{4}-)",
         "<error>   [2021-12-07 10:42:16] 6ed813d5 || Traceback (most recent call last):",
         outer=True,
-    ),
-    row(
-        "kmsg",
-        DIGITS,
-        r"\d{1,3},\d{1,12},(?P<boot_us>\d{1,18}),[^;\s]{1,20};",
-        "6,1234,3667090810,-;python3 invoked oom-killer",
-        outer=True,
-        needs=";",
     ),
     row(
         "kubectl --prefix",
@@ -173,7 +128,7 @@ LAUNCHERS: tuple[Row, ...] = (
         needs="]:",
     ),
     row(
-        "a stream's name, accelerate test",
+        "a child's stream, accelerate test",
         "s",
         rf"(?P<stream>stderr|stdout): ?(?={LOG_TEXT[3:-1]}|{ELASTIC_BOX[3:-1]})",
         "stderr: Traceback (most recent call last):",
@@ -274,31 +229,6 @@ LAUNCHERS: tuple[Row, ...] = (
         rf"<\d{{1,3}}>1 (?P<at>[\dT:.Z+-]{{19,40}}) (?P<host>{HOST}) (?P<origin>\S{{1,48}}) (?:"
         rf"(?P<pid>\d{{1,8}})|-) \S{{1,32}} (?:-|\[[^\]]{{0,400}}\]) ?",
         "<34>1 2026-11-20T17:03:28.003Z node7 python 4711 - - RuntimeError",
-        outer=True,
-    ),
-    row("printk level", "<", r"<\d{1,3}>(?=\[)", "<6>[ 3667.090810] python3 invoked oom-killer", outer=True),
-    row("kernel, host cut off", "k", r"kernel: (?=\S)", "kernel: NVRM: Xid (PCI:0000:dc:00): 45", outer=True),
-    row(
-        "dmesg --decode",
-        "kduas",
-        r"(?:kern|daemon|user|auth|syslog) {0,4}:(?:emerg|alert|crit|err|warn|notice|info|debug) {0,4}: (?=\S)",
-        "kern  :err   : [ 3667.090810] NVRM: Xid (PCI:0000:dc:00): 79",
-        outer=True,
-        needs=" : ",
-    ),
-    row("talos", "k", r"kern: {1,8}\w{3,8}: (?=\[)", "kern: warning: [2025-03-01T10:00:00.123Z]: NVRM: Xid", outer=True),
-    row(
-        "dmesg delta",
-        ("[ ",),
-        r"\[ {1,8}\+\d{1,8}\.\d{6}\] ?",
-        "[  +0.000200] pcieport 0000:00:03.0: AER: error",
-        outer=True,
-    ),
-    row(
-        "viewer line number",
-        after("[", DIGITS),
-        r"\[\d{1,7}\] (?=\[(?:rank\d|[IWEF] |[IWEF]\d{3}))",
-        "[1763] [rank3]:[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] [Rank 3]",
         outer=True,
     ),
     row(

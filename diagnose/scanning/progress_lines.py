@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..lazy_pattern import lazy
 from ..matcher import Matcher, PatternTimeout, read_fields
-from ..prefixes import read_lines, speaker_spans
+from ..prefixes import read_lines
 from ..scan import Hit
 from .passages import TextBlock
+from .raw_speakers import speaker_spans
 from .shapes import DIGITS, MAX_SHAPE_BYTES, digit_marks
 
 LOOK_BYTES = 2048  # of a line

@@ -15,10 +15,10 @@ from operator import itemgetter
 
 from ..blocks import Block
 from ..lazy_pattern import lazy
-from ..prefixes import fast_speaker
 from ..scan import MAX_KEYS, TOO_MANY_KEYS, Edge, Hit, SourceScan
 from .passages import LongLine, Passage, TextBlock
 from .progress import ProgressReader
+from .raw_speakers import fast_speaker
 from .scan_rules import RuleForms, ScanRules
 from .shape_memory import NOWHERE, Kind, Place, ShapeMemory, Waits
 from .slots import Slot, Waiting, slot_for

@@ -7,7 +7,7 @@ kind: whether they match.
 
 from __future__ import annotations
 
-from ..prefixes import speaker_spans
+from .raw_speakers import speaker_spans
 from .scan_rules import RuleForms, RuleGroup, ScanRules
 from .shapes import DIGITS, MAX_SHAPE_BYTES, Spots
 from .slots import Slot

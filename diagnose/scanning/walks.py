@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..lazy_pattern import lazy
-from ..prefixes import fast_speaker, split_prefix
+from ..prefixes import split_prefix
+from .raw_speakers import fast_speaker
 
 AFTER = 3  # neighbours of a hit
 TRACEBACK_REST = 14  # lines of the same speaker kept below an exception line: its message goes on, or a chain does
