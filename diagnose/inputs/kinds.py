@@ -115,6 +115,8 @@ _FRONT_MATTER = lazy(rb"---\r?\n(?:[\w-]{1,40}:[^\n]{0,300}\n){1,40}---\s")  # J
 # `kubectl get pod -o yaml|json` is a report of what happened (`reason: OOMKilled`), not a configuration.
 _KUBERNETES = lazy(rb"(?m)^ {0,8}\"?kind\"?: ?\"?(?:Pod|Event|Node|List|PodList|EventList|NodeList)\b")
 _JSON_LOG = lazy(rb"\s{0,16}\{[^\n]{0,4000}\"(?:log|message|msg|MESSAGE|line|text|event)\" ?: ?(?:\"|\[\d)")
+# `gcloud logging read --format=json`, `aws logs get-log-events`: an array of records, each over many lines
+_JSON_EXPORT = lazy(rb'(?m)^[ \t]{2,24}"(?:textPayload": "|ingestionTime": \d)')
 _JSON_STACKS = lazy(rb"\[\s{0,16}\{\s{0,16}\"(?:pid|thread_id|thread_name)\"")  # `py-spy dump --json`
 _RECORDER_KEYS = (
     b"pg_config",
@@ -189,7 +191,8 @@ def kind_of(head: bytes, name: str) -> tuple[Kind, str | None]:
         return "code", "a rule of a catalogue: messages in it were not printed by a run"
     if suffix in _MARKDOWN:
         return _markdown_kind(head)
-    if suffix in _CONTEXT and not (_KUBERNETES.search(head) or _JSON_LOG.match(head)):
+    is_log = any((_KUBERNETES.search(head), _JSON_LOG.match(head), _JSON_EXPORT.search(head)))
+    if suffix in _CONTEXT and not is_log:
         return "context", None
     return "text", None
 
