@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON
 
-_TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", "_raw")
-_HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw)"')
+_TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", "_raw", "event")
+_HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw|event)"')
 _TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date", "TimeGenerated")
 _ENVELOPES = ("_source", "content", "result")  # Elasticsearch, Datadog, Splunk: the record, in what their export adds
 _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")

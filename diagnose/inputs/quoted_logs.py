@@ -78,6 +78,10 @@ class Unquoting:
         data = _without(data, self._margins)
         return data if self._mask is None else self._mask.feed(data)
 
+    def finish(self) -> bytes:
+        """Gives nothing: no line is held back."""
+        return b""
+
 
 def _margins_of(text: bytes) -> list[bytes]:
     """Gives the margins of a reply to a reply, from the outside in."""
