@@ -19,7 +19,7 @@ from .inputs.decoding import Bounded, Decoding
 from .inputs.forms import Reader, reader_of
 from .inputs.normalise import Normaliser, needs_normalising, normalise
 from .inputs.streams import Stream
-from .inputs.unwrap import MAX_BYTES, Known, unwrapped
+from .inputs.unwrap import MAX_BYTES, Known, plain_blanks, unwrapped
 from .sources import Source
 
 BLOCK_BYTES = 1 << 20  # 256 KiB to 1 MiB are equally fast; fewer blocks cost less Python
@@ -217,8 +217,9 @@ def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
             return
         start = replace(start, data=start.data + block.data, size=start.size + block.size)
     if start.data:
-        data = unwrapped(start.data, known)
-        yield start if data is None else replace(start, data=data, normalised=True)
+        data = plain_blanks(start.data)
+        data = unwrapped(data, known) or data
+        yield replace(start, data=data, normalised=data != start.data)
 
 
 def _next_line_start(file: io.FileIO, position: int, end: int | None) -> int | None:

@@ -31,7 +31,7 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "syslog",
         after(" ", LETTERS + DIGITS),
-        rf" (?P<host>{HOST}) (?:kernel|(?P<origin>[\w./()@-]{{1,60}}?)(?:\[(?P<pid>\d{{1,8}})\])?): ?",
+        rf" (?P<host>(?!\d{{4}}-\d\d-){HOST}) (?:kernel|(?P<origin>[\w./()@-]{{1,60}}?)(?:\[(?P<pid>\d{{1,8}})\])?): ?",
         "Mar 21 07:18:53 node0056 kernel: [2752089.385738] pcieport 0000:00:1c.4: AER",
         kind="syslog",
         needs=": ",
