@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from .errors import SourceError
+from .inputs import newest_first
 from .inputs.decoding import Bounded, Decoding
 from .inputs.forms import Reader, reader_of
 from .inputs.normalise import Normaliser, needs_normalising, normalise
@@ -64,7 +65,9 @@ def read_blocks(
             blocks = _read_by(reader, blocks)
         if known is not None:
             blocks = _unwrapped(blocks, known)
-        yield from blocks if is_dressed is None else normalise_blocks(blocks, is_dressed)
+        if is_dressed is not None:
+            blocks = _oldest_first(normalise_blocks(blocks, is_dressed), source.damage)
+        yield from blocks
     finally:
         stream.close()
 
@@ -220,6 +223,22 @@ def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
         data = plain_blanks(start.data)
         data = unwrapped(data, known) or data
         yield replace(start, data=data, normalised=data != start.data)
+
+
+def _oldest_first(blocks: Iterator[Block], damage: list[str]) -> Iterator[Block]:
+    """Turns round what an export lists newest first; of any other text nothing is held back."""
+    held: list[Block] = []
+    for block in blocks:
+        held.append(block)
+        size = sum(len(b.data) for b in held)
+        if size > newest_first.MAX_BYTES or (len(held) == 1 and not newest_first.is_newest_first(block.data)):
+            yield from held
+            yield from blocks
+            return
+    data = newest_first.turned_round(b"".join(b.data for b in held))
+    if held:
+        damage.append("newest first: it was read from its end, and its lines are numbered so, as `tac` gives them")
+        yield from (replace(b, normalised=True) for b in cut_blocks(io.BytesIO(data)))
 
 
 def _next_line_start(file: io.FileIO, position: int, end: int | None) -> int | None:

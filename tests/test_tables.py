@@ -46,11 +46,12 @@ def test_a_line_of_a_table_is_the_line_that_was_logged(names: list[str], values:
     assert '[rank3]: KeyError: "a, b"' in report.diagnosis.evidence[0].text
 
 
-def test_a_message_of_several_lines_keeps_the_numbers_of_its_lines() -> None:
-    report = diagnose(Text(table([["timestamp", "message"], ["1795194211000", RAISED]]), name="export.csv"))
+def test_a_message_of_several_lines_stands_where_its_record_begins() -> None:
+    rows = [["timestamp", "message"], ["1795194211000", "started"], ["1795194212000", RAISED]]
+    report = diagnose(Text(table(rows), name="export.csv"))
 
     assert report.diagnosis is not None
-    assert 5 == report.diagnosis.evidence[0].line
+    assert ("process.exception", 3) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
 
 
 @pytest.mark.parametrize("header", ["step,loss,lr", "name,message", "message", "", "time\n", "timestamp,value"])
