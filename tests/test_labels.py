@@ -82,7 +82,7 @@ def test_a_line_s_own_beginning_is_no_label(lines: list[str]) -> None:
 def test_a_label_comes_off_with_every_line_in_its_place(lines: list[str]) -> None:
     data = "".join(f"[job 7] {line}\n" for line in lines).encode()
 
-    assert "".join(f"{line}\n" for line in lines).encode() == Unlabelling(Label("", r"\[job\ \d{1,20}\]\ ")).feed(data)
+    assert "".join(f"{line}\n" for line in lines).encode() == Unlabelling(Label("", "", r"\[job\ \d{1,20}\]\ ")).feed(data)
 
 
 @settings(max_examples=100, deadline=None)

@@ -45,15 +45,21 @@ _TOLD = (*_NAMES, *_WHO)
 
 @dataclass(frozen=True, slots=True)
 class Label:
-    """What stands before each line: `time` and `label` as patterns, and what is put in the label's place."""
+    """What stands before each line: `level`, `time` and `label` as patterns, and what is put in the label's place."""
 
+    level: str
     time: str
     label: str
     instead: str = ""
 
     def pattern(self) -> re.Pattern[bytes]:
         """Yield what takes the label off the lines of a block that begins with a line end."""
-        return re.compile(rf"\n({self.time}){self.label}".encode("ascii"))
+        return re.compile(rf"\n{self.before}".encode("ascii"))
+
+    @property
+    def before(self) -> str:
+        """What all lines begin with; the level is the collector's, and would hide a launcher's prefix in the line."""
+        return f"{self.level}({self.time}){self.label}"
 
 
 class Unlabelling:
@@ -87,7 +93,7 @@ def label_of(sample: bytes, *, is_whole: bool) -> Label | None:
     label = _guess(lines)
     if label is None:
         return None
-    pattern = re.compile(f"({label.time}){label.label}")
+    pattern = re.compile(label.before)
     rests = [line[found.end() :] for line in lines if (found := pattern.match(line))]
     begins = _BEGINS if label.time or label.label.strip(" \\") else _SURELY
     proofs = sum(begins.match(rest) is not None or _is_logged(split_prefix(rest)) for rest in rests)
@@ -120,7 +126,7 @@ def _numbers(lines: Sequence[str]) -> Label | None:
     steps = {b - a for a, b in pairwise(numbers)}
     mark = marks.pop()
     is_grown = min(steps) > 0 and (mark != " " or numbers[-1] - numbers[0] < 3 * len(numbers))
-    return Label("", rf" {{0,8}}\d{{1,9}}{re.escape(mark)}") if is_grown and numbers[0] > 0 else None
+    return Label("", "", rf" {{0,8}}\d{{1,9}}{re.escape(mark)}") if is_grown and numbers[0] > 0 else None
 
 
 def _constant(lines: Sequence[str]) -> Label | None:
@@ -138,8 +144,10 @@ def _constant(lines: Sequence[str]) -> Label | None:
     is_word = not ends[0] and text.strip() and text.rstrip()[-1] not in _BOUNDARY  # every line may begin with `GPU `
     if len(known) == len(kept) or any(name in told for told in known for name in _WHO) or (is_word and not known):
         return None
-    time = _shape(_TOKEN.findall(kept[0][0][: kept[0][1]]))
-    return Label(time, "".join(_exact(common)), _instead(known))
+    line, end = kept[0]
+    level = _LEVEL.match(line[:end])
+    time = "".join(_exact(_TOKEN.findall(line[level.end() if level else 0 : end])))
+    return Label(r"[A-Z]{4,8}[ \t]{1,8}" if level else "", time, "".join(_exact(common)), _instead(known))
 
 
 def _time_end(line: str) -> int:
@@ -188,12 +196,6 @@ def _length(text: str, common: Sequence[str]) -> int:
 
 def _exact(tokens: Sequence[str]) -> Iterator[str]:
     yield from (r"\d{1,20}" if token.isdigit() else re.escape(token) for token in tokens)
-
-
-def _shape(tokens: Sequence[str]) -> str:
-    """A time as a pattern: any digits, any level."""
-    parts = [r"[A-Z]{4,8}" if token.isupper() and len(token) > FEW else next(_exact([token])) for token in tokens]
-    return "".join(parts)
 
 
 def _told(line: str, end: int) -> dict[str, object] | None:
