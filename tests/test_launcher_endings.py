@@ -134,3 +134,51 @@ def test_blanks_that_a_terminal_filled_its_rows_with_hide_nothing() -> None:
     assert plain is not None
     assert copied is not None
     assert ("process.exit-code", 2) == (plain.cause, plain.culprits[0].rank) == (copied.cause, copied.culprits[0].rank)
+
+
+LOST_A_PEER = """[rank{rank}]: Traceback (most recent call last):
+[rank{rank}]:   File "/job/train.py", line 107, in main
+[rank{rank}]:     loss.backward()
+[rank{rank}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [127.0.0.1]:2948. \
+This is typically caused by a remote worker crashing. Check the remote worker logs and/or stack trace for details.
+"""
+SENT = "W1122 11:08:37.092000 79 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 8{rank} closing signal SIGTERM\n"
+FAILED = "E1122 11:08:37.112000 79 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: {code}) local_rank: {rank} \
+(pid: 8{rank}) of binary: /usr/bin/python3\n"
+LISTED = """  time      : 2026-11-22_11:08:37
+  host      : localhost
+  rank      : {rank} (local_rank: {rank})
+  exitcode  : {code} (pid: 8{rank})
+  error_file: <N/A>
+  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
+"""
+
+
+def lost_one(codes: dict[int, int], first: int, signalled: tuple[int, ...] = (0, 2)) -> tuple[str, list[int | None]]:
+    """What torchrun prints on one node where ranks 0 and 2 lost a peer; the verdict on it."""
+    text = "".join(LOST_A_PEER.format(rank=rank) for rank in (0, 2)) + "".join(SENT.format(rank=rank) for rank in signalled)
+    text += FAILED.format(rank=first, code=codes[first])
+    text += "".join(LISTED.format(rank=rank, code=code) for rank, code in sorted(codes.items()))
+    found = diagnose(Text(text, name="console.log")).diagnosis
+    assert found is not None
+    return found.cause, [c.rank for c in found.culprits]
+
+
+def test_rank_that_aborts_without_a_word_is_what_the_others_lost() -> None:
+    assert ("process.abort", [1]) == lost_one({0: -15, 1: -6, 2: -15}, first=1)
+
+
+def test_rank_that_was_told_to_end_but_not_by_its_launcher_is_what_the_others_lost() -> None:
+    assert ("process.terminated", [1]) == lost_one({0: -15, 1: -15, 2: -15}, first=1)
+
+
+def test_ranks_that_the_launcher_told_to_end_left_nobody_behind() -> None:
+    assert "process.terminated" != lost_one({0: -15, 1: -15, 2: 1}, first=2, signalled=(0, 1))[0]
+
+
+def test_rank_in_no_list_of_failures_left_with_code_0() -> None:
+    assert ("process.early-exit", [1]) == lost_one({0: 1, 2: 1}, first=0, signalled=())
+
+
+def test_nobody_is_missing_in_a_list_of_all_ranks() -> None:
+    assert "process.early-exit" != lost_one({0: 1, 1: 1, 2: 1}, first=0, signalled=())[0]

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from .row import DIGITS, HOST, LETTERS, LEVEL, LOG_TEXT, LOGGER, LOWER, SOURCE, Row, after, row
+from .row import DIGITS, HOST, LETTERS, LEVEL, LOG_TEXT, LOGGER, LOWER, SAID, SOURCE, Row, after, row
+
+# A logger's name, file or thread with what sets it off
+NAME = (
+    r"(?!\[?\(?[Rr](?:ank|ANK)|\[?\d)(?:\[(?P<origin>[\w./:<> -]{1,60})\](?: - |[ :|]{1,3})|"
+    r"[\w./<>-]{1,60}(?::[\w<>]{1,40}){0,2}(?: ?[|:\]] ?| - ))"
+)
+
+SECOND_NAME = NAME.replace("?P<origin>", "?:")
 
 AFTER_STAMP: tuple[Row, ...] = (
     row(
@@ -88,6 +96,18 @@ AFTER_STAMP: tuple[Row, ...] = (
         (" |",),
         rf" \| {LEVEL} {{0,6}}\| (?P<stream>stderr|stdout) \| ",
         "2023-12-27 11:25:36 | ERROR | stderr | RuntimeError: failed",
+    ),
+    row(
+        "logging, level and name",
+        (" |", " -", " [", " ", "\t", "[", ":", ","),
+        rf" ?[|:,-]? ?\[?{LEVEL}\]?[\t ]{{0,10}}[|:-]? ?{NAME}{SECOND_NAME}?{SAID}",
+        "2026-11-22 11:17:33,609 [INFO] trainer: step 4 loss 0.8181",
+    ),
+    row(
+        "logging, name and level",
+        (" |", " -", " [", " ", "\t", "[", ":", ","),
+        rf" ?[|:,-]? ?{NAME}\[?{LEVEL}\]?[\t ]{{0,10}}[|:-]? ?{SAID}",
+        "2026-11-22 11:17:33,609 [trainer] [INFO] step 4 loss 0.8181",
     ),
     row("piped", (" |",), rf" \| {LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
     row(
