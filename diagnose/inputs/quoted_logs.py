@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..lazy_pattern import lazy
 
 # "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
-_FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
+_FENCE = lazy(rb"([ \t>]{0,16})(`{3,64}|~{3,64})([^`\n]{0,200})$")
 # How a log line begins: a time, a bracketed prefix, a glog letter, a traceback; prose begins otherwise.
 _LOG_LINE = lazy(
     rb"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\[?rank\d|[IWEF]\d{4} \d\d:|Traceback \(most recent|  File \"|\x1b\["
@@ -32,6 +32,7 @@ class FenceMask:
 
     def __init__(self) -> None:
         self._fence = b""  # what closes the open fence; empty outside
+        self._lead = b""  # what the fence stands behind in a list or a reply, and what it quotes with it
         self._is_page = False  # the open fence is a directive of a documentation page, which shows what could be printed
 
     def feed(self, data: bytes) -> bytes:
@@ -42,15 +43,25 @@ class FenceMask:
     def _keep(self, line: bytes) -> bytes:
         found = _FENCE.match(line.rstrip(b"\r")) if b"```" in line or b"~~~" in line else None
         if found is None:
-            return line if self._fence and not self._is_page else b""
-        fence, info = found[1], found[2].strip()
+            return self._without_lead(line) if self._fence and not self._is_page else b""
+        fence, info = found[2], found[3].strip()
         if not self._fence:
             self._fence, self._is_page = fence, info.startswith(b"{")  # ```{code-block}, ```{pip-cli}: MyST, R Markdown
+            self._lead = found[1]
         elif fence.startswith(self._fence) and not info:
             self._fence = b""
         else:
             return b"" if self._is_page else line  # "```python" inside a fence is text
         return b""
+
+    def _without_lead(self, line: bytes) -> bytes:
+        """Takes off what the fence stands behind: a traceback that a list quotes would pass for code otherwise."""
+        if line.startswith(self._lead):
+            return line[len(self._lead) :]
+        if b">" in self._lead:
+            return line.removeprefix(self._lead.rstrip())
+        indent = len(line) - len(line.lstrip(b" \t"))
+        return line[min(indent, len(self._lead)) :]
 
 
 class Unquoting:
