@@ -10,7 +10,8 @@ from .attempts import FAILING, is_terminated
 from .blame import blame, is_everywhere, is_whole_hosts
 from .catalogue import Catalogue
 from .correlation.finding import Finding
-from .events import Event
+from .event_reader import UNHEARD_FORMS
+from .events import Event, SourceEvents
 from .job import Job
 from .relation import Relation
 from .suspects import EXCEPTION, SAME_MOMENT_S, STATED, Suspect, gather, when
@@ -109,12 +110,24 @@ def _is_failed_exit(event: Event) -> bool:
 
 
 def _nothing_wrong(job: Job) -> Verdict:
-    if job.context.failed():
+    if job.context.failed() or (breaks_off_in_a_traceback(job) and not job.telling("finished")):
         return Verdict("failed", "unknown")
     if job.survived or job.earlier:
         return Verdict("recovered", None)
     finished = any(r.finished for r in job.ranks.values()) or job.telling("finished")
     return Verdict("healthy" if finished else "unfinished", None)
+
+
+def breaks_off_in_a_traceback(job: Job) -> bool:
+    """Whether a source ends before the name of the exception that was being printed, as a paste of its upper half does."""
+    return any(_breaks_off(s) for s in job.sources)
+
+
+def _breaks_off(source: SourceEvents) -> bool:
+    last = max(source.tracebacks, key=lambda tb: tb.end_line, default=None)
+    if last is None or last.exception or last.form in UNHEARD_FORMS or not last.frames:
+        return False
+    return last.end_line >= max((line.number for line in source.tail() if line.message.strip()), default=0)
 
 
 def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:
