@@ -26,7 +26,7 @@ def test_a_traceback_that_breaks_off_is_a_failure_without_a_name(tmp_path: Path)
 
 
 def test_a_traceback_that_breaks_off_hides_no_cause_above_it(tmp_path: Path) -> None:
-    killed = "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=71.0. Some of your processes may have been killed by the cgroup out-of-memory handler.\n"
+    killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=71.0. Some of the step tasks have been OOM Killed.\n"
 
     assert "memory.host-oom" == cause(told(tmp_path, {"console.log": killed + BROKEN}))
 
@@ -42,3 +42,19 @@ def test_a_logged_or_ignored_traceback_that_breaks_off_ends_nothing(tmp_path: Pa
     head = "Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f2c>\n"
 
     assert "unfinished" == told(tmp_path, {"console.log": head + BROKEN.split("\n", 1)[1]}).outcome
+
+
+def test_frames_alone_were_raised_where_the_excepthook_of_torch_printed_them(tmp_path: Path) -> None:
+    """`[rank13]: ` stands before each line of an uncaught exception; elsewhere a stack may only have been printed."""
+    frames = [
+        'rank13]:   File "/opt/env/transformer_engine/pytorch/attention.py", line 6915, in forward',
+        "[rank13]:     return self.fused_attention(",
+        '[rank13]:   File "/opt/env/transformer_engine/pytorch/cpp_extensions/fused_attn.py", line 1006, in fused_attn_fwd',
+        "[rank13]:     output_tens",
+    ]
+
+    report = told(tmp_path / "raised", {"train.log": "\n".join(frames)})
+
+    assert ("failed", "unknown") == (report.outcome, cause(report))
+    bare = "\n".join(line.partition("]: ")[2] for line in frames)
+    assert "unfinished" == told(tmp_path / "printed", {"train.log": bare}).outcome
