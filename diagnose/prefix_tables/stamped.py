@@ -74,6 +74,7 @@ AFTER_STAMP: tuple[Row, ...] = (
         "2023-12-27 11:25:36 | ERROR | stderr | RuntimeError: failed",
     ),
     row("piped", (" |",), rf" \| {LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
+    row("viewer of a log", (" |",), r" \| ", "2026-05-01 18:52:10.983 | (EngineCore pid=256) KeyError: failed"),
     row(
         "hydra",
         "[",
