@@ -134,3 +134,34 @@ def test_blanks_that_a_terminal_filled_its_rows_with_hide_nothing() -> None:
     assert plain is not None
     assert copied is not None
     assert ("process.exit-code", 2) == (plain.cause, plain.culprits[0].rank) == (copied.cause, copied.culprits[0].rank)
+
+
+AGENT_SUMS_UP = b"""torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+======================================================
+serve FAILED
+------------------------------------------------------
+Failures:
+[1]:
+  time      : 2026-06-28_09:59:18
+  host      : gpu-node-07
+  rank      : 0 (local_rank: 0)
+  exitcode  : -15 (pid: 1798)  (SIGTERM)
+  error_file: <N/A>
+  traceback : Signal 15 (SIGTERM) received by PID 1798
+[2]:
+  time      : 2026-06-28_09:59:18
+  host      : gpu-node-07
+  rank      : 1 (local_rank: 1)
+  exitcode  : -6 (pid: 1799)  (SIGABRT)
+  error_file: <N/A>
+  traceback : Signal 6 (SIGABRT) received by PID 1799
+"""
+
+
+def test_who_was_told_to_end_in_a_summary_of_others_that_aborted_was_told_so_by_the_agent() -> None:
+    assert cause(AGENT_SUMS_UP) == "process.abort"
+
+
+def test_the_shell_says_that_its_child_was_told_to_end() -> None:
+    bar = b"Epoch 1:  29%|#4   | 9413/32393 [3:28:18<8:28:33,  1.33s/it, loss=3.23, v_num=9]"
+    assert cause(bar + b"Terminated \n") == "process.terminated"
