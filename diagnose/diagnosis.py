@@ -39,7 +39,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     suspects = gather(job, findings, catalogue)
     Relation(job, catalogue, suspects).explain()
     candidates = [s for s in suspects if not s.explained_by] or suspects
-    if not candidates or _is_teardown(job, candidates):
+    if not candidates or _is_teardown(job, candidates) or _only_cleans_up(job, candidates):
         return _nothing_wrong(job)
     candidates.sort(key=lambda s: _strength(s, lambda x: catalogue.causes[x.cause].broad))
     best = candidates[0]
@@ -103,6 +103,12 @@ def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
     if job.context.failed() or not job.telling("finished"):
         return False
     return all(s.direct == 1 for s in candidates) and not any(_is_failed_exit(e) for e in job.telling("exit"))
+
+
+def _only_cleans_up(job: Job, candidates: Sequence[Suspect]) -> bool:
+    """A launcher that ends its processes and then breaks off in a traceback of its own has not said over what."""
+    sent = all(e.rule.tells == "signal-sent" for s in candidates for e in s.events)
+    return sent and all(s.finding is None for s in candidates) and breaks_off_in_a_traceback(job)
 
 
 def _is_failed_exit(event: Event) -> bool:

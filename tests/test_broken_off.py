@@ -58,3 +58,10 @@ def test_frames_alone_were_raised_where_the_excepthook_of_torch_printed_them(tmp
     assert ("failed", "unknown") == (report.outcome, cause(report))
     bare = "\n".join(line.partition("]: ")[2] for line in frames)
     assert "unfinished" == told(tmp_path / "printed", {"train.log": bare}).outcome
+
+
+def test_a_launcher_that_cleans_up_and_breaks_off_was_not_told_to_end_from_outside(tmp_path: Path) -> None:
+    cleaned = "[2021-11-21 08:32:07,148] [INFO] [launch.py:131:sigkill_handler] Killing subprocess 250621\n"
+
+    assert "process.terminated" == cause(told(tmp_path / "whole", {"console.log": cleaned}))
+    assert "unknown" == cause(told(tmp_path / "cut", {"console.log": cleaned + BROKEN.split("\n", 1)[1]}))
