@@ -24,6 +24,8 @@ _PRINTED = lazy(
     rb"[a-z][a-z-]{0,30}-?\d{1,4}: \S|\S{1,200}\.(?:cpp|cc|cu|hpp):\d+"
 )
 INDENT = 4  # columns that make a code block in Markdown
+FEW = 3  # lines of a message that was copied alone, often with the blank before it
+_NUDGED = lazy(rb" {1,3}(?!File \")\S")  # frames keep their columns
 _PROSE_LINE = lazy(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
 
 
@@ -91,6 +93,8 @@ def margin_of(text: bytes) -> bytes:
         is_common = len(margin.expandtabs(4)) >= INDENT and all(line.startswith(margin) for line in lines)
         if is_common and any(_PRINTED.match(line.lstrip()) for line in lines):
             return margin
+    elif 0 < len(lines) <= FEW and all(_NUDGED.match(line) for line in lines):
+        return min((line[: len(line) - len(line.lstrip(b" "))] for line in lines), key=len)
     return b""
 
 
