@@ -165,3 +165,13 @@ def test_who_was_told_to_end_in_a_summary_of_others_that_aborted_was_told_so_by_
 def test_the_shell_says_that_its_child_was_told_to_end() -> None:
     bar = b"Epoch 1:  29%|#4   | 9413/32393 [3:28:18<8:28:33,  1.33s/it, loss=3.23, v_num=9]"
     assert cause(bar + b"Terminated \n") == "process.terminated"
+
+
+def test_a_line_behind_the_echo_of_ctrl_c_is_read() -> None:
+    lines = (
+        b"^CWARNING:torch.distributed.elastic.agent.server.api:Received 2 death signal, shutting down workers\n"
+        b"WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 4006362 closing signal SIGINT\n"
+        b'^CTraceback (most recent call last):\n  File "/opt/env/torch/distributed/elastic/agent/server/api.py", line 709, in run\n'
+    )
+
+    assert cause(lines) == "process.terminated"

@@ -12,6 +12,7 @@ VIEWERS: tuple[Row, ...] = (
         "> Traceback (most recent call last):",
         outer=True,
     ),
+    row("Ctrl-C that the terminal echoed", "^", r"\^C(?=\S)", "^CTraceback (most recent call last):", outer=True),
     row(
         "cat -n",
         " " + DIGITS,
