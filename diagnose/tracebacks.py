@@ -92,7 +92,7 @@ def innermost(traceback: Traceback) -> Link:
     place = chain.index(own)
     for _ in chain:  # each step goes to another link, so this ends
         inside = _inside(chain, place)
-        if inside is None and _only_carries(chain[place]) and place and chain[place - 1].relation != "context":
+        if inside is None and place and _only_carries(chain[place]) and _is_cause(chain[place - 1], chain[place]):
             inside = place - 1
             while chain[inside].depth == 0 and (deeper := _inside(chain, inside)) is not None:
                 inside = deeper
@@ -100,6 +100,11 @@ def innermost(traceback: Traceback) -> Link:
             break
         place = inside
     return chain[place]
+
+
+def _is_cause(before: Link, link: Link) -> bool:
+    """Whether what is printed before was raised before; a shallower one carries this one in its message."""
+    return before.relation != "context" and before.depth >= link.depth
 
 
 def _only_carries(link: Link) -> bool:

@@ -93,7 +93,7 @@ def test_other_text_is_left_alone(line):
         (
             {"textPayload": "CUDA error\n", "resource": {"type": "k8s_container", "labels": {"pod_name": "p"}},
              "timestamp": "2026-03-18T05:25:01.1Z", "severity": "ERROR"},
-            "2026-03-18T05:25:01.1Z [pod/p/main] ERROR CUDA error",
+            "2026-03-18T05:25:01.1Z [pod/p/main] CUDA error",
         ),
         (
             {"jsonPayload": {"message": "CUDA error", "pid": 7}, "timestamp": "2026-03-18T05:25:01Z"},
@@ -112,6 +112,17 @@ def test_other_text_is_left_alone(line):
             {"host_name": "ctl-1", "label": "RAY_NODE_REMOVED", "message": "The node has been marked dead", "pid": "65",
              "severity": "ERROR", "source_type": "GCS", "timestamp": 1750669108},
             "2025-06-23T08:58:28.000000+00:00 ctl-1 GCS[65]: The node has been marked dead [RAY_NODE_REMOVED]",
+        ),
+        (
+            {"_index": "logs", "_source": {"@timestamp": STAMP, "message": "CUDA error", "kubernetes":
+             {"pod": {"name": "w-1"}, "container": {"name": "c"}}}},
+            f"{STAMP} [pod/w-1/c] CUDA error",
+        ),
+        ({"content": {"message": "CUDA error", "timestamp": STAMP, "host": "n7"}, "id": "A"}, f"{STAMP} CUDA error"),
+        ({"preview": False, "result": {"_raw": "CUDA error", "_time": STAMP}}, f"{STAMP} CUDA error"),
+        (
+            {"TimeGenerated": STAMP, "PodName": "w-1", "ContainerName": "c", "LogMessage": "  File x"},
+            f"{STAMP} [pod/w-1/c]   File x",
         ),
         ({"ts": 1763600000.5, "level": "error", "msg": "x"}, "2025-11-20T00:53:20.500000+00:00 ERROR x"),
         ({"ts": STAMP, "level": "error", "msg": "CUDA error"}, f"{STAMP} ERROR CUDA error"),
@@ -226,3 +237,51 @@ def test_feeding_line_by_line_gives_the_same(parts, every):
     step = every + 1
     fed = [normaliser.feed(b"".join(lines[i : i + step])) for i in range(0, len(lines), step)]
     assert b"".join(fed) + normaliser.finish() == normalise(whole)
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        ('time="2026-11-20T10:00:00Z" level=error msg="CUDA \\"error\\""', '2026-11-20T10:00:00Z ERROR CUDA "error"'),
+        ('ts=2026-11-20T10:00:00Z level=warn msg="lost" err="EOF: x" rank=3', '2026-11-20T10:00:00Z WARN [rank3]: lost err="EOF: x"'),
+        ('time=2026-11-20T10:00:00Z level=error msg="a\\nb"', "2026-11-20T10:00:00Z ERROR a\r2026-11-20T10:00:00Z ERROR b"),
+        ('set msg="x" then go', 'set msg="x" then go'),
+        ('time="2026-11-20T10:00:00Z" msg="no level"', 'time="2026-11-20T10:00:00Z" msg="no level"'),
+    ],
+)
+def test_logfmt_line_becomes_the_text_that_was_logged(line, written):
+    assert written.encode() + b"\n" == normalise(line.encode() + b"\n")
+
+
+ESCAPED = [
+    (
+        b"  File &quot;/app/train.py&quot;, line 5, in &lt;module&gt;\nKeyError: &#39;a&#39; &amp;lt;\n",
+        b"  File \"/app/train.py\", line 5, in <module>\nKeyError: 'a' &lt;\n",
+    ),
+    (
+        b"failed: ['Traceback (most recent call last):\\n', '  File \"a.py\", line 1, in f\\n    g()\\n', 'KeyError: 1\\n']\n",
+        b"failed: ['\rTraceback (most recent call last):\r  File \"a.py\", line 1, in f\r    g()\rKeyError: 1\n",
+    ),
+    (
+        b'      "py_callstack": "Traceback (most recent call last):\\n  File \\"a.py\\", line 1, in f\\n    g()\\nKeyError: 1\\n",\n',
+        b'      "py_callstack": "\rTraceback (most recent call last):\r  File "a.py", line 1, in f\r    g()\rKeyError: 1\n',
+    ),
+    (
+        b'[\n  {\n    "severity": "ERROR",\n    "textPayload": "KeyError: \\"a\\"\\n",\n    "timestamp": "2026"\n',
+        b'[\n  {\n    "severity": "ERROR",\nKeyError: "a"\n    "timestamp": "2026"\n',
+    ),
+    (b'      "message": "KeyError: 1",\n      "ingestionTime": 17\n', b'KeyError: 1\n      "ingestionTime": 17\n'),
+]
+
+
+@pytest.mark.parametrize(("escaped", "printed"), ESCAPED, ids=["html", "repr", "elastic", "gcloud", "cloudwatch"])
+def test_what_a_printer_escaped_becomes_what_was_printed(escaped, printed):
+    assert needs_normalising(escaped)
+    assert printed == normalise(escaped)
+    assert any(literal in escaped for literal in DRESS_LITERALS)
+
+
+def test_json_of_something_else_keeps_its_messages():
+    text = b'{\n  "message": "KeyError: 1",\n  "code": 500\n}\n'
+
+    assert text == normalise(text)

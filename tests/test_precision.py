@@ -80,6 +80,23 @@ def test_a_traceback_under_a_prompt_or_without_its_frames_is_quoted(text: str) -
     assert diagnose(Text(text, name="x.log")).diagnosis is None
 
 
+PASTED = """2026-11-20 10:00:00 INFO starting
+Traceback (most recent call last):
+  File "/app/train.py", line 12, in step
+    loss = f(x)
+  ...
+{}RuntimeError: The size of tensor a (512) must match the size of tensor b (511) at non-singleton dimension 1
+"""
+
+
+@pytest.mark.parametrize("indent", ["", "  "])
+def test_a_traceback_of_which_somebody_left_frames_out_is_heard(indent: str) -> None:
+    found = diagnose(Text(PASTED.format(indent), name="x.log")).diagnosis
+
+    assert found is not None
+    assert found.evidence[0].line == 6
+
+
 @pytest.mark.parametrize("said", [">>> done with dataset index builder. Compilation time: 0.045 seconds", ">>> building ..."])
 def test_a_program_that_writes_like_a_prompt_is_heard(said: str) -> None:
     """Megatron does, above whatever fails next."""

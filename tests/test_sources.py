@@ -285,6 +285,8 @@ def test_what_is_no_log_is_skipped_with_a_reason(tmp_path, name, data, reason):
     ("name", "data", "kind"),
     [
         ("dmesg", b"[123.456] Out of memory: Killed process 7 (python)\n", "text"),
+        ("export.json", b'[\n  {\n    "insertId": "a",\n    "textPayload": "KeyError: 1"\n  }\n]\n', "text"),
+        ("events.json", b'{\n  "events": [\n    {\n      "message": "x",\n      "ingestionTime": 1795168800\n', "text"),
         ("win.log", "Traceback (most recent call last):\r\n".encode("utf-16"), "text"),
         ("hole.log", b"\x00" * 3000 + LINE * 20, "text"),
         ("中文.log", "错误：显存不足\n".encode("gbk") * 9, "text"),

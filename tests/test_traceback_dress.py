@@ -145,3 +145,43 @@ def test_frames_below_the_line_numbers_of_grep_are_those_of_the_traceback(tmp_pa
     )
 
     assert "hub.download" == cause(told(tmp_path, {"console.log": text}))
+
+
+PYTEST = """tests/test_ddp.py:12:
+_ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _ _
+src/model.py:33: in forward
+    return x @ w
+E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 1.20 GiB is free.
+
+src/model.py:33: OutOfMemoryError
+"""
+
+
+def test_what_a_test_raised_is_read_behind_pytest_s_mark(tmp_path: Path) -> None:
+    assert "memory.cuda-oom" == cause(told(tmp_path, {"test.log": PYTEST}))
+
+
+QUOTED = (
+    "[rank3]:2026-11-20 10:00:00 ERROR worker failed: ['Traceback (most recent call last):\\n', "
+    "'  File \"/app/train.py\", line 12, in step\\n    loss = f(x)\\n', \"KeyError: 'labels'\\n\"]\n"
+)
+ELASTIC = """I1120 10:00:09.000000 811 torch/distributed/elastic/multiprocessing/errors/error_handler.py:116] child error file (/tmp/e/attempt_0/3/error.json) contents:
+I1120 10:00:09.000000 811 torch/distributed/elastic/multiprocessing/errors/error_handler.py:116] {
+  "message": {
+    "message": "KeyError: 'labels'",
+    "extraInfo": {
+      "py_callstack": "Traceback (most recent call last):\\n  File \\"/app/train.py\\", line 12, in step\\n    loss = f(x)\\nKeyError: 'labels'\\n",
+      "timestamp": "1795168809"
+    }
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("text", [QUOTED, ELASTIC], ids=["list", "error-json"])
+def test_a_traceback_inside_a_quoted_string_is_read(text: str, tmp_path: Path) -> None:
+    report = told(tmp_path, {"job.log": text})
+
+    assert "process.exception" == cause(report)
+    assert report.diagnosis is not None
+    assert report.diagnosis.evidence[0].text.endswith("KeyError: 'labels'")

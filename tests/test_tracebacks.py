@@ -238,6 +238,23 @@ RuntimeError: bad batch
     assert innermost(only(text)).message == "bad batch"
 
 
+def test_ray_input_that_was_lost_is_what_the_tasks_failed_of():
+    """Ray leaves its own frames out, so that the inner error stands right below the task."""
+    text = """
+Traceback (most recent call last):
+  File "ray_sample7.py", line 28, in <module>
+    results = ray.get(object_ids)
+ray.exceptions.RayTaskError: ray::f() (pid=42963, ip=10.0.35.208)
+  At least one of the input arguments for this task could not be computed:
+ray.exceptions.RayTaskError: ray::g() (pid=32204, ip=10.0.35.208)
+  At least one of the input arguments for this task could not be computed:
+ray.exceptions.OwnerDiedError: Failed to retrieve object 00ffff. To see information about where this ObjectRef was created
+
+The object's owner has exited. This is the Python worker that first created the ObjectRef via `.remote()` or `ray.put()`.
+"""
+    assert "ray.exceptions.OwnerDiedError" == innermost(only(text)).exception
+
+
 def test_actor_died_in_its_constructor_resolves():
     text = """
     ray.exceptions.ActorDiedError: The actor died because of an error raised in its creation task, ray::Trainer.__init__() (pid=11, ip=10.0.0.2)

@@ -10,6 +10,7 @@ In: a line that begins with `{`. Out: its text, or None when it is not a log lin
     loggers      {"ts":"2026-…Z","level":"error","msg":"text","exc_info":"…"}    2026-…Z ERROR text
     torchelastic {"message":{"message":"…","extraInfo":{"py_callstack":"text","timestamp":"17…"}}}  2026-…+00:00 text
     Google Cloud {"textPayload":"text","resource":{"labels":{"pod_name":"p"}}}     [pod/p/main] text
+    exports      {"_source":{"message":"text","@timestamp":"2026-…Z"}}            2026-…Z text
     of a rank    {"ts":"2026-…Z","level":"error","msg":"text","rank":3}          2026-…Z ERROR [rank3]: text
 """
 
@@ -23,9 +24,10 @@ from typing import Any, NamedTuple
 
 MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON
 
-_TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text")
-_HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload)"')
-_TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date")
+_TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", "_raw", "event")
+_HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw|event)"')
+_TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date", "TimeGenerated")
+_ENVELOPES = ("_source", "content", "result")  # Elasticsearch, Datadog, Splunk: the record, in what their export adds
 _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
 _HOST_KEYS = ("host_name", "source_hostname", "hostname", "hostName")
 _RANK_KEYS = ("rank", "global_rank", "RANK")
@@ -57,6 +59,7 @@ def undress_json(line: bytes) -> Written | None:
         return None
     if not isinstance(record, dict):
         return None
+    record = next((record[key] for key in _ENVELOPES if isinstance(record.get(key), dict)), record)
     record = _of_google(record)
     if "MESSAGE" in record:
         return _journald(record)
@@ -66,6 +69,33 @@ def undress_json(line: bytes) -> Written | None:
     if key is None:
         return None
     return _written(record, key)
+
+
+_LOGFMT_FIELD = re.compile(r'([A-Za-z_][\w.-]{0,60})=(?:"((?:[^"\\]|\\.){0,65536})"|(\S{0,400}))(?: |$)')
+
+
+def undress_logfmt(line: bytes) -> bytes | None:
+    """Gives the text of a `time="2026-…" level=error msg="…"` line, its fields that tell no time or level behind it."""
+    text = line.decode("utf-8", "replace").rstrip("\r")
+    fields: dict[str, str] = {}
+    position = 0
+    while (found := _LOGFMT_FIELD.match(text, position)) is not None:
+        fields.setdefault(found[1], _unescaped(found[2]) if found[2] is not None else found[3])
+        position = found.end()
+    if position < len(text) or "msg" not in fields:
+        return None
+    when = _rfc3339(_first_text(fields, _TIME_KEYS))
+    if not when or not _first_text(fields, _LEVEL_KEYS):
+        return None
+    known = {"msg", *_TIME_KEYS, *_LEVEL_KEYS, *_RANK_KEYS}
+    rest = "".join(f' {key}="{value}"' for key, value in fields.items() if key not in known)
+    first, end, more = fields["msg"].partition("\n")
+    said = f"{first}{rest if not end else ''}{end}{more}"
+    return _one_line(f"{when} {_level(fields, said)}{_rank(fields)}", said)
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), text)
 
 
 def _of_google(record: dict[str, Any]) -> dict[str, Any]:
@@ -95,8 +125,8 @@ def _written(record: dict[str, Any], key: str) -> Written | None:
     host = _first_text(record, _HOST_KEYS)
     if key != "log" and host and speaker is None:
         prefix += f"{host} {_ident(record)}: "  # without the level, which is no part of this form
-    elif key != "log":
-        prefix += _level(record) + _rank(record)
+    elif key != "log":  # nor of a pod's: `[pod/p/c] ERROR   File "train.py"` is no frame
+        prefix += _rank(record) if speaker is not None else _level(record, text) + _rank(record)
     # Docker ends `log` with a line feed unless the line was cut at 16 KiB; fluent-bit drops it.
     is_partial = key == "log" and has_stream and "kubernetes" not in record and not text.endswith("\n")
     label = record.get("label")  # Ray's events say what happened there only: RAY_NODE_REMOVED
@@ -114,11 +144,13 @@ def _speaker(record: dict[str, Any]) -> _Speaker | None:
         if not pod and isinstance(kubernetes.get("pod"), dict):  # filebeat
             pod = _first_text(kubernetes["pod"], ("name",))
         container = _first_text(kubernetes, ("container_name", "containerName"))
+        if not container and isinstance(kubernetes.get("container"), dict):
+            container = _first_text(kubernetes["container"], ("name",))
     else:
         labels = record.get("labels")
         where = labels if isinstance(labels, dict) else record  # logcli
-        pod = _first_text(where, ("podName", "pod_name", "pod"))
-        container = _first_text(where, ("containerName", "container_name", "container"))
+        pod = _first_text(where, ("podName", "pod_name", "pod", "PodName"))
+        container = _first_text(where, ("containerName", "container_name", "container", "ContainerName"))
     return _Speaker(pod, container or "main") if pod else None
 
 
@@ -164,9 +196,10 @@ def _rfc3339(when: str) -> str:
     return stamp.replace(microsecond=microseconds % 1_000_000).isoformat(timespec="microseconds")
 
 
-def _level(record: dict[str, Any]) -> str:
+def _level(record: dict[str, Any], text: str) -> str:
+    """The level, unless it would hide what the text begins with: a launcher's prefix, the blanks of a frame."""
     level = _first_text(record, _LEVEL_KEYS)
-    return f"{level.upper()} " if level.isalpha() else ""
+    return f"{level.upper()} " if level.isalpha() and not text.startswith(("(", "[", " ")) else ""
 
 
 def _rank(record: dict[str, Any]) -> str:

@@ -10,13 +10,15 @@ from __future__ import annotations
 import re
 
 from ..lazy_pattern import lazy
-from .dress import undress_json
+from .dress import undress_json, undress_logfmt
+from .escaped import ESCAPED_LITERALS, is_escaped, unescape
 
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
 # a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
 DRESS_LITERALS: tuple[bytes, ...] = (
     b"\x1b", b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ",
     b"#033[", b"\\x1b[", b"\\x1B[", b"\\u001b[", b"\\u001B[", b"\\033[", b"\\e[", b"^[[", b"[0m", b"[39m",
+    b' msg="', *ESCAPED_LITERALS,
 )  # fmt: skip
 
 MAX_JOINED_BYTES = 1 << 20  # CRI and docker cut at 16 KiB; a longer chain is passed on in pieces
@@ -45,6 +47,7 @@ _CRI_PARTIAL = lazy(rb" std(?:out|err) P ")
 # Docker's own form without escapes: nearly all lines of nearly all files, and 10 times faster than as JSON
 _DOCKER = lazy(rb'(?m)^\{"log":"([^"\\\n]*)\\n","stream":"(stdout|stderr)","time":"([0-9T:.Z+-]{20,40})"\}$')
 _JSON_LINE = lazy(rb'\n\{ ?"')
+_LOGFMT = lazy(rb'(?m)^(?:time|ts|t|timestamp)="?[0-9][^"\s]{9,40}"? [^\n]{0,400}?\bmsg="')
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -59,6 +62,8 @@ def needs_normalising(data: bytes) -> bool:
         or any(mark[:1] in data and mark in data for mark in _WRITTEN_MARK)
         or _BARE_RESET.search(data) is not None
         or _CRI_PARTIAL.search(data) is not None
+        or _has_logfmt_line(data)
+        or is_escaped(data)
     )
 
 
@@ -88,15 +93,15 @@ class Normaliser:
             data = data.replace(_BOM, b"")
         if b'{"log":"' in data:
             data = _DOCKER.sub(rb"\3 \2 F \1", data)
-        if self._open or _has_json_line(data) or _CRI_PARTIAL.search(data) is not None:
+        if self._open or _has_json_line(data) or _CRI_PARTIAL.search(data) is not None or _has_logfmt_line(data):
             data = self._join(data)
-        return strip_ansi(data)
+        return strip_ansi(unescape(data))
 
     def finish(self) -> bytes:
         """Gives what was held back when the stream ended inside a partial line."""
         rest = self._release(len(self._held))
         self._open.clear()
-        return strip_ansi(rest)
+        return strip_ansi(unescape(rest))
 
     def _join(self, data: bytes) -> bytes:
         held = self._held
@@ -111,6 +116,8 @@ class Normaliser:
                     self._place(body, end, place, stream, is_partial)
             elif (found := _CRI.match(body)) is not None:
                 self._place_cri(body, end, place, found)
+            elif b' msg="' in body and (text := undress_logfmt(body)) is not None:
+                self._place(text, end, place, b"logfmt", False)
         if not self._open:
             return self._release(len(held))
         first = min(partial.place for partial in self._open.values())
@@ -204,6 +211,10 @@ def _without_prefix(text: bytes, first: bytes) -> bytes:
 
 def _has_json_line(data: bytes) -> bool:
     return data.startswith((b'{"', b'{ "')) or (b"{" in data and _JSON_LINE.search(data) is not None)
+
+
+def _has_logfmt_line(data: bytes) -> bool:
+    return b' msg="' in data and _LOGFMT.search(data) is not None
 
 
 def _split(data: bytes) -> list[bytes]:

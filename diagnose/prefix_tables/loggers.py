@@ -142,6 +142,18 @@ LOGGERS: tuple[Row, ...] = (
         "                    INFO     colossalai - colossalai - INFO: process rank 0 is bound to device 0",
     ),
     row(
+        "pytest, what a test raised",
+        "E",
+        r"E {3,12}(?=[A-Za-z_][\w.]{2,120}(?:Error|Exception|Interrupt)(?::|$))",
+        "E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+    ),
+    row(
+        "ComfyUI",
+        "!",
+        r"!!! Exception during processing !!! ?",
+        "!!! Exception during processing !!! CUDA out of memory. Tried to allocate 2.00 GiB.",
+    ),
+    row(
         "indented stamp",
         " ",
         r" (?=\[\d{4}-\d\d-\d\d \d\d:)",

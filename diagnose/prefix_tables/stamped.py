@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .row import DIGITS, HOST, LETTERS, LEVEL, LOGGER, LOWER, SOURCE, Row, after, row
+from .row import DIGITS, HOST, LETTERS, LEVEL, LOG_TEXT, LOGGER, LOWER, SOURCE, Row, after, row
 
 AFTER_STAMP: tuple[Row, ...] = (
     row(
@@ -13,9 +13,25 @@ AFTER_STAMP: tuple[Row, ...] = (
         kind="zone",
     ),
     row(
+        "logcli, Loki's labels",
+        (" {",),
+        r" \{(?:\w{1,60}=\"[^\"]{0,200}\", ){0,20}?(?:pod=\"(?P<pod>[^\"]{1,253})\"(?:, \w{1,60}=\"[^\"]{0,200}\"){0,20}"
+        r"|\w{1,60}=\"[^\"]{0,200}\")\}(?: |$)",
+        '2026-11-20T10:00:05Z {container="pytorch", pod="llm-worker-3"} [rank3]: KeyError: 12',
+        kind="zone",
+        needs='="',
+    ),
+    row(
+        "aws logs tail",
+        after(" ", LETTERS),
+        rf" (?:[\w.-]{{1,100}}/){{0,3}}(?:(?P<host>algo-\d{{1,4}})(?:-\d{{10,13}})?|[0-9a-f]{{32}}) {LOG_TEXT}",
+        "2026-11-20T10:00:05.123000+00:00 algo-1-1795168700 [rank3]: KeyError: 12",
+        kind="zone",
+    ),
+    row(
         "syslog",
         after(" ", LETTERS + DIGITS),
-        rf" (?P<host>{HOST}) (?:kernel|(?P<origin>[\w./()@-]{{1,60}}?)(?:\[(?P<pid>\d{{1,8}})\])?): ?",
+        rf" (?P<host>(?!\d{{4}}-\d\d-){HOST}) (?:kernel|(?P<origin>[\w./()@-]{{1,60}}?)(?:\[(?P<pid>\d{{1,8}})\])?): ?",
         "Mar 21 07:18:53 node0056 kernel: [2752089.385738] pcieport 0000:00:1c.4: AER",
         kind="syslog",
         needs=": ",

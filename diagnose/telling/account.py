@@ -85,7 +85,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
         return _unknown(job, show, translator.words)
     cause = translator.cause(catalogue.causes[verdict.cause])
     cause = replace(cause, title=_title(verdict, cause, translator), references=_references(verdict, cause))
-    proof = _proof(verdict)
+    proof = _proof(job, verdict)
     fields = {**_fields(verdict), **_seen(job, verdict, proof)}
     return Diagnosis(
         cause=cause.id,
@@ -125,9 +125,9 @@ def _notice(notice: Notice, translator: Translator) -> Notice:
     return replace(notice, text=translator.sentence(notice.text), remedy=steps)
 
 
-def _proof(verdict: Verdict) -> list[Exhibit]:
+def _proof(job: Job, verdict: Verdict) -> list[Exhibit]:
     """What an expert would point at, the first one first."""
-    shown: list[Exhibit] = []
+    shown = _in_earlier_attempts(job, verdict)
     for suspect in verdict.roots:
         if suspect.finding is not None:
             shown += suspect.finding.exhibits
@@ -139,6 +139,16 @@ def _proof(verdict: Verdict) -> list[Exhibit]:
     for exhibit in shown:
         unique.setdefault(_news(exhibit), exhibit)
     return list(unique.values())[:MAX_EVIDENCE]
+
+
+def _in_earlier_attempts(job: Job, verdict: Verdict) -> list[Exhibit]:
+    """Where the same rank failed of the very same before it was restarted: there it began."""
+    root = verdict.roots[0]
+    if root.finding is not None or root.first is None:
+        return []
+    said = _news(Exhibit.of_event(root.first))[1:]
+    alike = [x for e in job.earlier if e.rule.id == root.first.rule.id and _news(x := Exhibit.of_event(e))[1:] == said]
+    return alike[:1]
 
 
 def _news(exhibit: Exhibit) -> tuple[object, ...]:

@@ -13,6 +13,7 @@ from ..lazy_pattern import lazy
 from .boxes import RichBox
 from .segment import Relation, Segment
 from .traceback_lines import (
+    ELIDED,
     ExceptionLine,
     Frame,
     Header,
@@ -54,6 +55,7 @@ class Assembly:
         self._group_column = max(indent, 2)
         self._left_margin = False
         self._expects_inner = False
+        self._is_elided = False  # the line above stands for frames that somebody left out
 
     @property
     def segment(self) -> Segment:
@@ -117,6 +119,9 @@ class Assembly:
             return self._take(number)
         if self.form == "ipython" and self._accept_ipython(text):
             return self._take(number)
+        if self._is_elided and (found := read_exception(text.strip())) and found.is_sure:
+            return self._name_exception(number, found)  # set in as the frames were
+        self._is_elided = text.strip() in ELIDED
         if self._is_source(text):
             return self._keep_source(number, text)
         if self.segment.relation == "member" and read_header(text):
@@ -171,12 +176,10 @@ class Assembly:
             return self._accept_after_chain(number, text)
         segment = self.segment
         frame = read_frame(text)
-        if frame is not None and segment.is_ray:
-            return self._begin_remote(number, frame, indent_of(text))
+        if segment.is_ray and self._accept_remote(number, text, frame):
+            return True
         if frame is not None and not segment.is_sure:
             return self._take_back(number, frame)
-        if segment.is_ray and is_caret_line(text):
-            return self._take(number)
         if text.strip() == '"""':
             return self._toggle_quotes(number)
         return self._continue_message(number, text)
@@ -224,10 +227,17 @@ class Assembly:
         self._base = max(0, indent_of(text) - 2)
         return self._take(number)
 
-    def _begin_remote(self, number: int, frame: Frame, indent: int) -> bool:
-        self._begin_segment("inner", self.segment.depth + 1, frame)
-        self._base = max(0, indent - 2)
-        return self._take(number)
+    def _accept_remote(self, number: int, text: str, frame: Frame | None) -> bool:
+        """Begin what a remote task raised: its frames, or its exception where Ray left its own frames out."""
+        found = read_exception(text)
+        if frame is not None:
+            self._begin_segment("inner", self.segment.depth + 1, frame)
+            self._base = max(0, indent_of(text) - 2)
+            return self._take(number)
+        if found is not None and found.is_sure:
+            self._begin_segment("inner", self.segment.depth + 1)
+            return self._name_exception(number, found)
+        return is_caret_line(text) and self._take(number)
 
     def _take_back(self, number: int, frame: Frame) -> bool:
         """Undo an unsure name: `Loss: 1.2` of another writer stood between two frames."""

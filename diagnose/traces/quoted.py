@@ -7,6 +7,7 @@
 
 A session's outermost frame is no file (`<stdin>`, `<python-input-0>`), which tells a prompt from what programs print
 before they die (`>>> done with dataset index builder.`, Megatron). Set in as a docstring's text is, it needs no prompt.
+Whoever pastes a log leaves frames out too: behind a launcher's or logger's prefix, or with frames of files, it was printed.
 """
 
 from __future__ import annotations
@@ -15,20 +16,24 @@ from collections.abc import Sequence
 
 from ..prefixes import Line
 from ..tracebacks import Traceback
+from .traceback_lines import ELIDED
 
 PROMPTS = (">>>", "...")  # the second one goes on with a statement
-ELIDED = ("...", "…")
 
 
 def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) -> frozenset[int]:
     """Yield the first lines of those tracebacks that are quoted; `lines` are the kept ones of their source."""
     texts = {line.number: line.message.rstrip() for line in lines} if tracebacks else {}
-    return frozenset(tb.line for tb in tracebacks if _is_quoted(tb, texts))
+    is_log = bool(texts) and any(line.prefix.end for line in lines)
+    return frozenset(tb.line for tb in tracebacks if _is_quoted(tb, texts, is_log))
 
 
-def _is_quoted(tb: Traceback, texts: dict[int, str]) -> bool:
+def _is_quoted(tb: Traceback, texts: dict[int, str], is_log: bool) -> bool:
     if any(texts.get(n, "").strip() in ELIDED for n in (tb.line + 1, tb.exception_line - 1)):
-        return True
+        is_of_files = any(not frame.file.startswith("<") for frame in tb.frames)
+        is_set_in = texts.get(tb.line, "").startswith("    ")
+        if is_set_in or not (is_of_files or is_log):
+            return True
     above, below = texts.get(tb.line - 1, "").lstrip(), texts.get(tb.end_line + 1, "").lstrip()
     is_set_in = bool(tb.frames) and texts.get(tb.line, "").startswith("    ")
     is_shown = is_set_in or above.startswith(PROMPTS) or below.startswith(">>> ")

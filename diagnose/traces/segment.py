@@ -13,6 +13,7 @@ Relation = Literal["last", "cause", "context", "inner", "member"]
 MESSAGE_CHARS = 8192  # what patterns are verified on; longer messages are cut
 _MESSAGE_LINES = 400  # a c10 stack has 20 to 60 frames; beyond this it is no message any more
 _CODE_CHARS = 400
+_RAY_INPUT = "At least one of the input arguments for this task could not be computed"
 # Their message is one line whatever they say, so the next line of a plain console is somebody else's.
 _ONE_LINE = frozenset(
     (
@@ -54,8 +55,8 @@ class Segment:
 
     @property
     def is_ray(self) -> bool:
-        """Claims that the frames of a remote task follow: `…RayTaskError(KeyError): ray::Trainer.step() (pid=…)`."""
-        return "ray::" in self.last_text
+        """Claims that what a remote task raised follows: `…RayTaskError(KeyError): ray::Trainer.step() (pid=…)`."""
+        return "ray::" in self.last_text or self.last_text.lstrip().startswith(_RAY_INPUT)
 
     @property
     def is_one_line(self) -> bool:

@@ -15,6 +15,8 @@ from ..lazy_pattern import lazy
 HeaderForm = Literal["plain", "group", "rich", "ipython", "original", "elastic-box"]
 
 _HEADER_WORDS = "Traceback (most recent call last)"
+# What stands for frames that somebody left out.
+ELIDED = ("...", "…", "[...]", "[…]", "(...)", "<...>", "<snip>", "[snip]", "....", ".....")
 _PATH_CHARS = 1000  # Linux refuses paths beyond 4096; tracebacks never come near
 
 
