@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
@@ -117,7 +117,18 @@ def _consequences(job: Job) -> dict[int, int]:
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
     late |= {id(e): 0 for e in exits if e.cause == SIGKILL and _is_killed_while_closing(e, exits)}
+    late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
+
+
+def _told_to_end_by_a_summary(job: Job, exits: Sequence[Event]) -> Iterator[Event]:
+    """Who had SIGTERM in a summary that lists others with a failure of their own: torchrun itself ended them over it.
+
+    Told to end from outside, the agent leaves by a SignalException and draws no summary.
+    """
+    summaries = {e.source for e in exits if e.fields.get("time") is not None}
+    ends = (e for e in job.telling("exit") if is_terminated(e) and e.fields.get("time") is not None)
+    return (e for e in ends if e.source in summaries)
 
 
 def _is_killed_while_closing(killed: Event, exits: Sequence[Event]) -> bool:

@@ -182,3 +182,44 @@ def test_rank_in_no_list_of_failures_left_with_code_0() -> None:
 
 def test_nobody_is_missing_in_a_list_of_all_ranks() -> None:
     assert "process.early-exit" != lost_one({0: 1, 1: 1, 2: 1}, first=0, signalled=())[0]
+
+
+AGENT_SUMS_UP = b"""torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+======================================================
+serve FAILED
+------------------------------------------------------
+Failures:
+[1]:
+  time      : 2026-06-28_09:59:18
+  host      : gpu-node-07
+  rank      : 0 (local_rank: 0)
+  exitcode  : -15 (pid: 1798)  (SIGTERM)
+  error_file: <N/A>
+  traceback : Signal 15 (SIGTERM) received by PID 1798
+[2]:
+  time      : 2026-06-28_09:59:18
+  host      : gpu-node-07
+  rank      : 1 (local_rank: 1)
+  exitcode  : -6 (pid: 1799)  (SIGABRT)
+  error_file: <N/A>
+  traceback : Signal 6 (SIGABRT) received by PID 1799
+"""
+
+
+def test_who_was_told_to_end_in_a_summary_of_others_that_aborted_was_told_so_by_the_agent() -> None:
+    assert cause(AGENT_SUMS_UP) == "process.abort"
+
+
+def test_the_shell_says_that_its_child_was_told_to_end() -> None:
+    bar = b"Epoch 1:  29%|#4   | 9413/32393 [3:28:18<8:28:33,  1.33s/it, loss=3.23, v_num=9]"
+    assert cause(bar + b"Terminated \n") == "process.terminated"
+
+
+def test_a_line_behind_the_echo_of_ctrl_c_is_read() -> None:
+    lines = (
+        b"^CWARNING:torch.distributed.elastic.agent.server.api:Received 2 death signal, shutting down workers\n"
+        b"WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 4006362 closing signal SIGINT\n"
+        b'^CTraceback (most recent call last):\n  File "/opt/env/torch/distributed/elastic/agent/server/api.py", line 709, in run\n'
+    )
+
+    assert cause(lines) == "process.terminated"

@@ -26,6 +26,25 @@ def test_a_log_behind_a_margin_is_read(margin: str) -> None:
     assert 5 == report.diagnosis.evidence[0].line
 
 
+def test_what_a_fence_in_a_list_quotes_begins_where_the_fence_does() -> None:
+    """The blanks before a list's fence are its margin; behind them an exception would pass for a line of code."""
+    raised = "   FileExistsError: Checkpoint directory step_40 already exists\n"
+    text = f"1. Resume from step 40\n   and save again, which raises:\n   ```\n{raised}   ```\n"
+    report = diagnose(Text(text, name="paste.md"))
+
+    assert report.diagnosis is not None
+    assert "process.exception" == report.diagnosis.cause
+    assert 4 == report.diagnosis.evidence[0].line
+
+
+def test_a_message_copied_alone_with_the_blank_before_it_is_read() -> None:
+    said = " The client socket has failed to connect to any network address of (node-3, 52873). The client socket has failed to connect to"
+    report = diagnose(Text(f"{said} node-3:52873 (errno: 110 - Connection timed out)\n", name="paste.txt"))
+
+    assert report.diagnosis is not None
+    assert "network.connect-timeout" == report.diagnosis.cause
+
+
 def test_lines_of_megatron_that_begin_like_a_quotation_keep_their_mark() -> None:
     """Only a text of which every line is quoted is a quotation."""
     text = "using world size: 16, data-parallel-size: 2\n> initialized tensor model parallel with size 8\n"

@@ -31,6 +31,8 @@ _PRINTED = lazy(
 )
 MAX_MARGINS = 4  # of replies to replies
 INDENT = 4  # columns that make a code block in Markdown
+FEW = 3  # lines of a message that was copied alone, often with the blank before it
+_NUDGED = lazy(rb" {1,3}(?!File \")\S")  # frames keep their columns
 _PROSE_LINE = lazy(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
 
 
@@ -103,6 +105,8 @@ def margin_of(text: bytes) -> bytes:
         inside = [line.strip() for line in lines]
         if is_common and (any(map(_PRINTED.match, inside)) or not any(map(_CODE.match, inside))):
             return margin
+    elif 0 < len(lines) <= FEW and all(_NUDGED.match(line) for line in lines):
+        return min((line[: len(line) - len(line.lstrip(b" "))] for line in lines), key=len)
     return b""
 
 

@@ -110,6 +110,7 @@ AFTER_STAMP: tuple[Row, ...] = (
         "2026-11-22 11:17:33,609 [trainer] [INFO] step 4 loss 0.8181",
     ),
     row("piped", (" |",), rf" \| {LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
+    row("viewer of a log", (" |",), r" \| ", "2026-05-01 18:52:10.983 | (EngineCore pid=256) KeyError: failed"),
     row(
         "hydra",
         "[",

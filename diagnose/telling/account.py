@@ -10,7 +10,7 @@ from typing import Any
 from ..advice import advise, merge_remedy
 from ..catalogue import Catalogue
 from ..correlation.finding import Exhibit
-from ..diagnosis import Verdict
+from ..diagnosis import Verdict, breaks_off_in_a_traceback
 from ..events import Event
 from ..facts.store import Facts
 from ..job import Job
@@ -107,8 +107,10 @@ def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
     tails = ((s.name, tail[-1]) for s in job.sources if (tail := s.tail()))
     last = [Exhibit.of_line(name, line, None, None) for name, line in islice(tails, MAX_EVIDENCE)]
     switches = "export NCCL_DEBUG=WARN TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"
+    cut = [RemedyStep("collect", words.say("unknown-traceback"))] if breaks_off_in_a_traceback(job) else []
     steps = (
         RemedyStep("now", words.say("unknown-now")),
+        *cut,
         RemedyStep("collect", words.say("unknown-logs"), "dmesg -T"),
         RemedyStep("collect", words.say("unknown-switches"), switches),
         RemedyStep("collect", words.say("unknown-files"), "torchrun --log-dir logs --redirects 3 --tee 3 …"),
