@@ -27,12 +27,14 @@ from . import (
     silent_exit,
     standing,
     together,
+    waited_in,
 )
 from .finding import Exhibit, Finding
 
 QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     fingerprints.find,  # what do the ranks say of each other's collectives?
     mismatch.find,  # who issued something else at the same number?
+    waited_in.find,  # in which call did each rank wait when it gave up?
     named_absent.find,  # whom does a message name as not having come?
     absent.find,  # who did not report the time-out that the others did?
     rank_zero.find,  # what became of rank 0 while the others waited for it?
