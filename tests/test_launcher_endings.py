@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from diagnose.catalogue import load_rules
 from diagnose.engine import diagnose
+from diagnose.event_reader import EventReader
+from diagnose.placement import place
+from diagnose.scanning.reading import Deadline, read_all
+from diagnose.scanning.scanner import ScanRules
 from diagnose.sources import Text
+from tests.told import told
 
 SGLANG_HANGS = b"""[2026-03-09 00:57:15 TP4] Watchdog timeout (self.watchdog_timeout=300)
 [2026-03-09 00:57:15 TP6] Watchdog timeout (self.watchdog_timeout=300)
@@ -223,3 +231,55 @@ def test_a_line_behind_the_echo_of_ctrl_c_is_read() -> None:
     )
 
     assert cause(lines) == "process.terminated"
+
+
+def test_size_of_the_job_is_read_from_the_agents_lists(tmp_path: Path) -> None:
+    """Rank 3 hangs and prints steps only; that there is one is told by the list of its agent, which calls its host localhost."""
+    waited = (
+        "[rank{rank}]: Traceback (most recent call last):\n"
+        "[rank{rank}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] "
+        "Timed out waiting 8000ms for recv operation to complete\n"
+    )
+    folder = "node{node}/elastic/job4711_f6vxjcp{node}/attempt_0/{local}/{stream}.log"
+    files = {}
+    for rank in range(4):
+        node, local = divmod(rank, 2)
+        step = f"2026-11-22 11:08:2{rank},180 [INFO] trainer: step 4 loss 0.8181\n"
+        files[folder.format(node=node, local=local, stream="stdout")] = step
+        if rank != 3:
+            files[folder.format(node=node, local=local, stream="stderr")] = waited.format(rank=rank)
+    for node, code in ((0, 1), (1, -15)):
+        listed = "".join(
+            LISTED.replace("(local_rank: {rank})", f"(local_rank: {local})").format(rank=2 * node + local, code=code if local else 1)
+            for local in (0, 1)
+        )
+        files[f"node{node}/agent.log"] = SENT.format(rank=2 * node + 1) + FAILED.format(rank=0, code=1) + listed
+    report = told(tmp_path, files)
+
+    assert report.diagnosis is not None
+    (culprit,) = report.diagnosis.culprits
+    assert ("collective.straggler", 3, "node1") == (report.diagnosis.cause, culprit.rank, culprit.host)
+
+
+def test_processes_of_a_second_start_are_not_counted_as_ranks(tmp_path: Path) -> None:
+    first = SENT.format(rank=0) + SENT.format(rank=1) + FAILED.format(rank=2, code=-9)
+    second = "".join(LISTED.replace("8{rank}", "9{rank}").format(rank=rank, code=1) for rank in range(3))
+    path = tmp_path / "console.log"
+    path.write_text(first + SENT.replace("8{", "9{").format(rank=1) + second, encoding="utf-8")
+    catalogue = load_rules()
+    scan = read_all([str(path)], ScanRules(catalogue), Deadline(), workers=1)
+
+    reader = EventReader(catalogue)
+    assert 3 == place([reader.read(s) for s in scan.sources.values()]).world_size
+
+
+def test_a_traceback_without_a_rank_is_of_the_rank_that_says_nothing_else() -> None:
+    """An exception of a thread is printed without `[rank1]:`; the ranks that tell of time-outs did not raise it."""
+    thread = "Exception in thread Thread-1:\nTraceback (most recent call last):\n"
+    thread += '  File "/job/train.py", line 78, in work\n    1 / 0\nZeroDivisionError: division by zero\n'
+    lost = "".join(LOST_A_PEER.format(rank=rank) for rank in (0, 2)) + SENT.format(rank=1) + FAILED.format(rank=0, code=1)
+    listed = "".join(LISTED.format(rank=rank, code=code) for rank, code in ((2, 1), (1, -15), (0, 1)))
+    found = diagnose(Text(thread + lost + listed, name="console.log")).diagnosis
+
+    assert found is not None
+    assert ("process.exception", [1]) == (found.cause, [c.rank for c in found.culprits])

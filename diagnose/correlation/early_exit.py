@@ -7,7 +7,7 @@ failed or that it ended, and the others only lost somebody, that alone tells who
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ..attempts import is_terminated
 from ..events import Event
@@ -44,19 +44,26 @@ def _finished(job: Job) -> Iterator[Finding]:
 
 def _unlisted(job: Job) -> Iterator[Finding]:
     """One who is in no launcher's list of all its failed workers, and was not ended either, left with code 0."""
-    listed = {e.rank for e in job.telling("exit") if _names_both_ranks(e)}
+    listed = {e.rank: e for e in job.telling("exit") if e.rank is not None and _names_both_ranks(e)}
     lost = [e for e in job.telling("peer-lost") if e.rank in listed]
-    if not lost or not job.places.is_one_node or any(e.role == "cause" for e in job.failures()):
+    if not lost or any(e.role == "cause" for e in job.failures()):
         return
-    known = {*job.ranks, *(r for r in listed if r is not None)}
-    left = set(range(job.world_size or max(known) + 1)) - {e.rank for e in job.failures()}
-    if len(left) != 1:
+    left = set(range(job.world_size or max(*job.ranks, *listed) + 1)) - {e.rank for e in job.failures()}
+    if len(left) != 1 or not _is_of_a_listing_node(job, min(left), listed.values()):
         return
     rank = left.pop()
     absent = "is in no launcher's list of those that failed or were ended"
     why = f"Rank {rank} {absent}: it left with code 0, and the others lost it."
     onset = min((e.onset for e in lost if e.onset is not None), default=None)
     yield Finding("process.early-exit", why, exhibits(lost, 4), (rank,), onset=onset, question="early_exit")
+
+
+def _is_of_a_listing_node(job: Job, rank: int, listed: Collection[Event]) -> bool:
+    """Whether the agent of its node printed a list: global and local rank tell which ranks a node has."""
+    firsts = {e.fields["rank"] - e.fields["local_rank"] for e in listed}
+    first = max((n for n in firsts if n <= rank), default=None)
+    size = job.places.local_world or max(e.fields["local_rank"] for e in listed) + 2
+    return first is not None and rank - first < size
 
 
 def _names_both_ranks(event: Event) -> bool:

@@ -84,11 +84,16 @@ def _others_followed(job: Job, left: set[int | None]) -> bool:
     return lost or any(e.rule.tells == "signal-sent" or is_terminated(e) for e in job.telling("signal-sent", "exit"))
 
 
+def _only_aborts(event: Event) -> bool:
+    """`terminate called without an active exception` says that the process aborts, as its exit code does, and not why."""
+    return event.cause == "process.abort" and event.role == "symptom"
+
+
 class _Said:
     """What was said of failures, and by whom."""
 
     def __init__(self, job: Job) -> None:
-        words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
+        words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES and not _only_aborts(e)]
         self._ranks = {e.rank for e in words} - {None}
         self._on_host: dict[str | None, list[Event]] = {}  # by speakers whose rank is not known
         for event in words:
