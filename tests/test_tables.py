@@ -59,6 +59,13 @@ def test_other_tables_are_text(header: str) -> None:
     assert delimiter_of(header.encode() + b"\n1,2,3\n") is None
 
 
+def test_a_quotation_mark_that_nobody_closes_costs_linear_time() -> None:
+    data = b'time,message\n1,"' + b"\n" * 3_000_000
+    reader = TableReader()
+
+    assert data.count(b"\n") == (reader.feed(data) + reader.finish()).count(b"\n")
+
+
 @settings(max_examples=100, deadline=None)
 @given(
     st.lists(st.tuples(st.text(alphabet="12", max_size=3), st.text(alphabet='ab",\n', max_size=8)), max_size=8),

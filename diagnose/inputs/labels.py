@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from math import ceil
 
 from ..lazy_pattern import lazy
 from ..prefix_tables.row import LEVEL, LOG_TEXT
@@ -167,12 +168,9 @@ def _common(lines: Sequence[str], ends: Sequence[int]) -> list[str]:
 
 def _most_common(kept: Sequence[tuple[str, int]], common: list[str]) -> list[str]:
     """What nearly all lines have of it; the collector's own words are not asked."""
-    while common:
-        bear = sum(_length(line[end:], common) > 0 for line, end in kept)
-        if bear >= SHARE * len(kept):
-            return common
-        common = _to_boundary(common[:-1])
-    return []
+    lengths = [sum(1 for _ in _shared(common, _TOKEN.findall(line[end : end + 2 * MAX_LABEL]))) for line, end in kept]
+    enough = sorted(lengths, reverse=True)[max(0, ceil(SHARE * len(kept)) - 1)]
+    return _to_boundary(common[:enough])
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, str]]:

@@ -40,6 +40,8 @@ class TableReader:
         self._delimiter: str | None = None
         self._message = self._time = -1
         self._open: list[bytes] = []  # lines of a record whose quotation mark is still open
+        self._open_bytes = 0
+        self._is_quoted = False
 
     def feed(self, data: bytes) -> bytes:
         """Gives the lines of the records that are complete; over all calls as many line ends come out as went in."""
@@ -66,9 +68,11 @@ class TableReader:
     def _read(self, line: bytes) -> list[bytes]:
         """The texts of the record that `line` ends."""
         self._open.append(line)
-        if sum(part.count(b'"') for part in self._open) % 2 and sum(map(len, self._open)) < MAX_RECORD:
+        self._open_bytes += len(line) + 1
+        self._is_quoted ^= line.count(b'"') % 2 == 1
+        if self._is_quoted and self._open_bytes < MAX_RECORD:
             return []
-        record, self._open = self._open, []
+        record, self._open, self._open_bytes, self._is_quoted = self._open, [], 0, False
         if not line and len(record) == 1:
             return [b""]
         text = b"\n".join(record).decode("utf-8", "surrogateescape").replace("\r\n", "\n").rstrip("\r")
