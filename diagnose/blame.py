@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 SHARED = ("process.exception", "storage.", "software.known-bug", "numerics.nan")  # seldom the fault of one rank alone
+OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
 
@@ -32,7 +33,9 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if cause.blame == "none":
         return
     ranks = {s.rank for s in verdict.roots if s.rank is not None and not _only_compares(s)}
-    verdict.culprit_hosts = sorted({s.host for s in verdict.roots if s.host is not None})
+    is_of_a_node = cause.id.startswith(OF_A_NODE)
+    places = {s.host or (_address(s) if is_of_a_node else None) for s in verdict.roots}
+    verdict.culprit_hosts = sorted(place for place in places if place is not None)
     if is_everywhere(job, ranks):
         verdict.culprit_hosts = []
         return
@@ -41,6 +44,11 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, cause.id, ranks):
         return
     verdict.culprits = sorted(ranks)
+
+
+def _address(suspect: Suspect) -> str | None:
+    """The address of its node, which Ray prints before a worker's words, where nothing names the host."""
+    return suspect.first.speaker.ip if suspect.first is not None else None
 
 
 def is_everywhere(job: Job, ranks: set[int]) -> bool:

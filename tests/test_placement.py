@@ -148,3 +148,14 @@ def test_words_with_numbers_before_a_colon_are_no_hosts(tmp_path: Path) -> None:
     text = "".join(f"{word}: grad norm 1.5\n" for word in ("layer-3", "checkpoint-500", "epoch-2", "expert-7", "stage-1"))
 
     assert [] == [r.host for r in told(tmp_path, {"console.log": text}).ranks if r.host]
+
+
+def test_worker_whose_words_a_head_s_console_shows_is_not_on_the_head(tmp_path: Path) -> None:
+    """Ray names the node of a worker by its address; what `kubectl logs` puts before the line is the driver's pod."""
+    worker = "(RayWorkerWrapper pid=231877, ip=10.80.3.25) "
+    raised = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 MiB. GPU 6 has a total capacity of 44.53 GiB"
+    lines = [worker + "Traceback (most recent call last):", worker + '  File "/opt/w.py", line 1, in f', worker + raised]
+    report = told(tmp_path, {"head.log": "".join(f"[pod/ray-head/ray] {line}\n" for line in lines)})
+
+    assert report.diagnosis is not None
+    assert ["10.80.3.25"] == [c.host for c in report.diagnosis.culprits]

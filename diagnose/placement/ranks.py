@@ -20,10 +20,18 @@ GPUS = lazy(r"\bGPU (\d{1,3})(?:;| has a total)")
 CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)")
 
 
+def _where_it_speaks(places: Places, event: Event) -> str | None:
+    """The host of the process: Ray says by its address on which node a worker is whose words the driver's console shows."""
+    speaker = event.speaker
+    if speaker.ip is not None and speaker.pid is not None and (speaker.host or speaker.pod):
+        return places.host_of_ip.get(speaker.ip)
+    return speaker.host or speaker.pod or places.source_host.get(event.source)
+
+
 def place_event(places: Places, event: Event) -> None:
     fields, speaker = event.fields, event.speaker
     path = places.by_source.get(event.source, PathIdentity())
-    around = speaker.host or speaker.pod or places.source_host.get(event.source)
+    around = _where_it_speaks(places, event)
     told = as_text(fields.get("host"))
     event.host = around if around and told in HERE else told or around
     event.host_from = (
