@@ -134,3 +134,27 @@ def test_blanks_that_a_terminal_filled_its_rows_with_hide_nothing() -> None:
     assert plain is not None
     assert copied is not None
     assert ("process.exit-code", 2) == (plain.cause, plain.culprits[0].rank) == (copied.cause, copied.culprits[0].rank)
+
+
+SEVERAL_TASKS_ENDED = b"""OutOfMemoryError: CUDA out of memory. Tried to allocate 112.00 MiB. GPU 2 has a
+total capacty of 15.78 GiB of which 27.19 MiB is free. Process 307065 has 15.75
+GiB memory in use. Of the allocated memory 14.24 GiB is allocated by PyTorch,
+and 177.74 MiB is reserved by PyTorch but unallocated.
+srun: error: node-02: task 4: Exited with exit code 1
+srun: error: node-01: tasks 0-1: Exited with exit code 1
+srun: error: node-02: task 7: Exited with exit code 1
+"""
+
+
+def test_of_tasks_that_srun_reports_alike_none_is_known_to_be_the_one_that_raised() -> None:
+    """srun collects what it reports by host and prints no time; its first line names no first task."""
+    report = diagnose(Text(SEVERAL_TASKS_ENDED.decode(), name="slurm-77.out"))
+    assert report.diagnosis is not None
+    assert ("memory.cuda-oom", ()) == (report.diagnosis.cause, tuple(report.diagnosis.culprits))
+
+
+def test_the_one_task_that_srun_found_dead_is_the_one_that_raised() -> None:
+    one = "OutOfMemoryError: CUDA out of memory.\n" + SEVERAL_TASKS_ENDED.decode().splitlines()[4]
+    report = diagnose(Text(one, name="slurm-77.out"))
+    assert report.diagnosis is not None
+    assert ("memory.cuda-oom", [4]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
