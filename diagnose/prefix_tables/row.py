@@ -26,6 +26,7 @@ LOG_TEXT = (
     r"\[ {0,6}\d{1,9}\.\d{6}\] |\[\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}\] |"  # `dmesg` of many hosts
     r" ?iteration {1,12}\d{1,9}/| {0,2}\d{1,3}%\||\*{3}|Killing subprocess|\{['\"]loss['\"])"
 )
+RAISED = r"(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Interrupt)"  # an exception, as it is printed
 # `python3: can't open file`, `fp16: True`, `cuda0: ...` are words with digits, not hosts.
 NOT_HOST = (
     r"(?!(?:python|pip|cuda|gpu\d?:|nccl|rank|step|epoch|iter|layer|stage|mlx|ib|eth|fp|bf|int|utf|sm_?\d|v\d)"
