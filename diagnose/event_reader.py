@@ -23,7 +23,8 @@ from .scan import Hit, SourceScan
 from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
 from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
-from .traces.quoted import quoted_tracebacks
+from .traces.quoted import looks_quoted, quoted_tracebacks
+from .traces.told import told_texts
 from .traces.wrapped import quoted_in
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class EventReader:
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
         found = [e for hit in scan.hits() for e in reading.events(hit)]
         found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, found)]
+        found += reading.told(scan, {e.line for e in found if e.role != "context"})
         quoted = quoted_tracebacks(tracebacks, lines)
         events = settle([e for e in found if e.traceback is None or _is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
@@ -227,7 +229,7 @@ class _Reading:
         line = self._lines[index]
         tb = self._traceback_of(line.number, line)
         if tb is None:
-            if candidate.rule.frame or line.number in self._inside or _looks_quoted(line):
+            if candidate.rule.frame or line.number in self._inside or looks_quoted(line):
                 return
             scope = self._following(index, BARE_LINES)
             text = "\n".join(x.message.strip() if i == 0 else x.message for i, x in enumerate(scope))
@@ -243,6 +245,18 @@ class _Reading:
             if fields is not None and self._has_frame(candidate.rule, tb) and number in self._at:
                 yield self._event(candidate.rule, fields, self._line_of(number, exception), number, tb, text)
                 return
+
+    def told(self, scan: SourceScan, taken: set[int | None]) -> Iterator[Event]:
+        """Yield what rules about exceptions say of lines that give an exception's message without its name."""
+        free = self._at.keys() - taken - self._inside - self._traceback_at.keys()
+        for hit in (x for x in scan.hits() if x.line in free and x.rule in self._catalogue.rules):
+            rule = self._catalogue.rules[hit.rule]
+            if rule.match == "traceback" and not rule.frame:
+                line = self._lines[self._at[hit.line][min(hit.segment, len(self._at[hit.line]) - 1)]]
+                found = (self._first_form(rule, text) for text in told_texts(line))
+                for fields in islice((x for x in found if x is not None), 1):
+                    event = self._event(rule, fields, line, hit.line, None)
+                    yield replace(event, role="symptom" if event.role == "cause" else event.role)
 
     def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
         if rule.frame is None:
@@ -284,8 +298,3 @@ class _Reading:
             heads = (self._lines[i] for i in self._at.get(tb.line, ()))
             line = next((x for x in heads if speaker_key(x.prefix) == tb.speaker), line)
         return Speaker.of(line.prefix)
-
-
-def _looks_quoted(line: Line) -> bool:
-    """Whether an exception's name stands in quoted code rather than being printed as an error."""
-    return line.message[:4].isspace() and bool(line.message.strip()[:6] in ("raise ", "except"))

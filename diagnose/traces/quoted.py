@@ -33,3 +33,8 @@ def _is_quoted(tb: Traceback, texts: dict[int, str]) -> bool:
     is_set_in = bool(tb.frames) and texts.get(tb.line, "").startswith("    ")
     is_shown = is_set_in or above.startswith(PROMPTS) or below.startswith(">>> ")
     return is_shown and tb.form != "bare" and all(frame.file.startswith("<") for frame in tb.frames[:1])
+
+
+def looks_quoted(line: Line) -> bool:
+    """Whether an exception's name stands in quoted code rather than being printed as an error."""
+    return line.message[:4].isspace() and bool(line.message.strip()[:6] in ("raise ", "except"))
