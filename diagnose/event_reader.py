@@ -23,8 +23,8 @@ from .scan import Hit, SourceScan
 from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
 from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
-from .traces.quoted import looks_quoted, quoted_tracebacks
-from .traces.told import told_texts
+from .traces.quoted import is_heard, looks_quoted, quoted_tracebacks
+from .traces.told import told_texts, wrapped_texts
 from .traces.wrapped import quoted_in
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions 
 OWN_NAME = lazy(r"(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Z]\w{1,80}$")
 TRACEBACK_ROLES = ("cause", "symptom")
 MEASURED = frozenset({"~text", "loss", "epoch", "epochs", "steps", "tokens_per_s"})  # of a sign of life; nobody asks
-UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
 
 
 class EventReader:
@@ -59,10 +58,10 @@ class EventReader:
         stacks = _stacks(scan, lines)
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
         found = [e for hit in scan.hits() for e in reading.events(hit)]
+        found += [*reading.told(scan, {e.line for e in found if e.role != "context"})]
         found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, found)]
-        found += reading.told(scan, {e.line for e in found if e.role != "context"})
         quoted = quoted_tracebacks(tracebacks, lines)
-        events = settle([e for e in found if e.traceback is None or _is_heard(e.traceback, quoted)])
+        events = settle([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
             event.order = order
         stamps = stamps_of(lines)
@@ -93,10 +92,6 @@ def _signs(reading: _Reading, stored: SourceScan, scan: SourceScan) -> Iterator[
             for order, sign in enumerate(pair, 2 * place):
                 sign.words, sign.order = stored, order
             yield pair
-
-
-def _is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
-    return tb.form not in UNHEARD_FORMS and tb.line not in quoted
 
 
 def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
@@ -247,16 +242,18 @@ class _Reading:
                 return
 
     def told(self, scan: SourceScan, taken: set[int | None]) -> Iterator[Event]:
-        """Yield what rules about exceptions say of lines that give an exception's message without its name."""
-        free = self._at.keys() - taken - self._inside - self._traceback_at.keys()
+        """Yield what rules about exceptions say of lines that give one's message without its name, or as another's."""
+        free = self._at.keys() - taken - self._inside
         for hit in (x for x in scan.hits() if x.line in free and x.rule in self._catalogue.rules):
             rule = self._catalogue.rules[hit.rule]
             if rule.match == "traceback" and not rule.frame:
                 line = self._lines[self._at[hit.line][min(hit.segment, len(self._at[hit.line]) - 1)]]
-                found = (self._first_form(rule, text) for text in told_texts(line))
+                tb = self._traceback_of(hit.line, line)
+                texts = told_texts(line) if tb is None else wrapped_texts(tb, hit.line)
+                found = (self._first_form(rule, text) for text in texts)
                 for fields in islice((x for x in found if x is not None), 1):
-                    event = self._event(rule, fields, line, hit.line, None)
-                    yield replace(event, role="symptom" if event.role == "cause" else event.role)
+                    event = self._event(rule, fields, line, hit.line, tb)
+                    yield event if tb or event.role != "cause" else replace(event, role="symptom")
 
     def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
         if rule.frame is None:

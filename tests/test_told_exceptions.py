@@ -61,3 +61,20 @@ def test_the_traceback_below_a_logged_message_is_the_proof() -> None:
 
     assert report.diagnosis is not None
     assert ("memory.cuda-oom", 5) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
+
+
+@pytest.mark.parametrize(
+    ("exception", "known"),
+    [
+        (f"Exception: {OUT_OF_MEMORY}", "memory.cuda-oom"),
+        ("engine.SaveError: saving failed: [Errno 28] No space left on device: '/ckpt/x'", "storage.disk-full"),
+        ("RuntimeError: Failed to load /ckpt/x.pt: PytorchStreamReader failed reading zip archive: failed finding central directory",
+         "storage.checkpoint-corrupt"),
+        ("ValueError: Error in step 3: the labels are wrong", "process.exception"),
+    ],
+)  # fmt: skip
+def test_an_exception_raised_anew_as_another_is_known_by_its_message(exception: str, known: str) -> None:
+    report = read(f'Traceback (most recent call last):\n  File "/job/train.py", line 3, in <module>\n    main()\n{exception}\n')
+
+    assert report.diagnosis is not None
+    assert (known, 4) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)

@@ -18,12 +18,18 @@ from ..tracebacks import Traceback
 
 PROMPTS = (">>>", "...")  # the second one goes on with a statement
 ELIDED = ("...", "…")
+UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
 
 
 def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) -> frozenset[int]:
     """Yield the first lines of those tracebacks that are quoted; `lines` are the kept ones of their source."""
     texts = {line.number: line.message.rstrip() for line in lines} if tracebacks else {}
     return frozenset(tb.line for tb in tracebacks if _is_quoted(tb, texts))
+
+
+def is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
+    """Whether the traceback tells of something that went wrong in the program; `quoted`: first lines of those that are."""
+    return tb.form not in UNHEARD_FORMS and tb.line not in quoted
 
 
 def _is_quoted(tb: Traceback, texts: dict[int, str]) -> bool:

@@ -14,8 +14,12 @@ from collections.abc import Iterator
 
 from ..lazy_pattern import lazy
 from ..prefixes import Line
+from ..tracebacks import Traceback, innermost
 
-TYPES = ("RuntimeError", "OSError", "ValueError", "AssertionError", "torch.OutOfMemoryError", "FileNotFoundError")
+TYPES = (  # under which the rules know most messages
+    "RuntimeError", "OSError", "ValueError", "AssertionError", "torch.OutOfMemoryError", "FileNotFoundError",
+    "ConnectionRefusedError", "ConnectionResetError", "TimeoutError",
+)  # fmt: skip
 _LEAD = lazy(r"(?i)[^\n:]{0,80}?\b(?:error|exception|fail(?:ed|ure|s)|crashed|abort(?:ed|ing))\b[^\n:]{0,60}: {1,2}(?=\S)")
 _WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")
 _CALM = ("I", "W", "D")  # severities of a line that reports no failure
@@ -26,6 +30,17 @@ def told_texts(line: Line) -> Iterator[str]:
     message = line.message.strip()
     if line.prefix.severity in _CALM or line.message[:2].isspace() or _WENT_ON.search(message):
         return
+    yield from _as_printed(message)
+
+
+def wrapped_texts(tb: Traceback, number: int) -> Iterator[str]:
+    """Yield the same of an exception raised anew as another, with its message: `raise Exception(f"failed: {e}")`."""
+    inner = innermost(tb)
+    if inner.exception_line == number and inner.message:
+        yield from _as_printed(inner.message)
+
+
+def _as_printed(message: str) -> Iterator[str]:
     lead = _LEAD.match(message)
     for told in (message, message[lead.end():]) if lead else (message,):
         yield from (f"{name}: {told}" for name in TYPES)
