@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from diagnose.engine import diagnose
 from diagnose.sources import Text
 
@@ -158,3 +160,37 @@ def test_the_one_task_that_srun_found_dead_is_the_one_that_raised() -> None:
     report = diagnose(Text(one, name="slurm-77.out"))
     assert report.diagnosis is not None
     assert ("memory.cuda-oom", [4]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
+
+
+VLLM_STOPS = """\
+(APIServer pid=232) INFO 08-01 21:30:00 [loggers.py:273] Engine 000: Running: 0 reqs, Waiting: 0 reqs
+(EngineCore pid=233) INFO 08-01 21:34:51 [core.py:1214] [shutdown] EngineCore: trigger received signal=SIGTERM
+(APIServer pid=232) INFO 08-01 21:34:51 [launcher.py:100] [shutdown] API server: shutdown triggered
+"""
+VLLM_ENGINE_GONE = """\
+(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704] AsyncLLM output_handler failed.
+(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704] Traceback (most recent call last):
+(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704]   File "/v/vllm/v1/engine/core_client.py", line 1061, in get
+(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704]     raise self._format_exception(outputs) from None
+(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704] vllm.v1.engine.exceptions.EngineDeadError: EngineCore \
+encountered an issue. See stack trace (above) for the root cause.
+"""
+CLIENT_RAISES = """Traceback (most recent call last):
+  File "bench.py", line 3, in <module>
+KeyError: 'choices'
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        (VLLM_STOPS + VLLM_ENGINE_GONE, "process.terminated"),
+        (VLLM_ENGINE_GONE, "process.exit-code"),
+        (VLLM_ENGINE_GONE + VLLM_STOPS, "process.exit-code"),
+        (VLLM_STOPS, "unfinished"),
+        (VLLM_STOPS + CLIENT_RAISES, "process.exception"),
+        (VLLM_STOPS + VLLM_ENGINE_GONE + CLIENT_RAISES, "process.exception"),
+    ],
+)
+def test_a_server_that_was_told_to_stop_explains_only_the_end_of_its_own_engine(log: str, expected: str) -> None:
+    assert cause(log.encode()) == expected

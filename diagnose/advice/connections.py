@@ -90,7 +90,8 @@ def _server(cause: str) -> list[Advice]:
     if cause == "network.connection-reset":
         text = f"Read the log of the program at the other end of this connection ({which}): it closed it, or it has died."
         return [Advice("now", text, replaces=True)]
-    text = f"Read the log of the program that should answer there ({which}): it is not up yet, has died, or listens elsewhere."
+    what = "it is not up yet, has died, or listens elsewhere"
+    text = f"Read the log of the program that should answer there ({which}): {what}."
     return [Advice("now", text)]
 
 
