@@ -112,6 +112,12 @@ LOGGERS: tuple[Row, ...] = (
         "INFO 03-25 10:28:01 [executor_base.py:111] # cuda blocks: 18110",
     ),
     row(
+        "level, colon and time",
+        "DIWECF",
+        rf"{LEVEL}: ?(?=\d{{4}}-\d\d-\d\d[ T]\d\d:)",
+        "ERROR:2026-03-26 21:59:41,526:Traceback (most recent call last):",
+    ),
+    row(
         "level before an exception",
         "ECF",
         rf"(?P<level>ERROR|CRITICAL|FATAL)(?::| -)? {{1,4}}(?=\[rank\d{{1,6}}\]:|{RAISED}: |Traceback \(most )",
