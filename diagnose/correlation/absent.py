@@ -61,7 +61,7 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and job.is_heard(rank)]
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
-    alive = alive or _unheard(job, table, reported, world)
+    alive = alive or (_unheard(job, table, reported, world) if job.world_size else [])
     alive = [info for info in alive if _is_dead(job, info)] or alive  # the others of its host were ended for its sake
     share = GROUPS_SHARE if table.is_all else MAX_SHARE
     few = 0 < len(alive) <= max(1, share * world) and len(reported) >= len(alive)
