@@ -6,7 +6,8 @@ Neither is why the job is dead now.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .attempts import FAILING, is_numbered, numbered_sources
@@ -70,7 +71,10 @@ def _caught(job: Job) -> set[int]:
             words: object = re.sub(r"\d+", "0", raised.message[:ALIKE_CHARS]) or raised.frames[-1:]
             what = (e.attempt, e.rule.id, raised.exception, words)
             printed.setdefault(what, {}).setdefault((e.source, e.host, pid), []).append(e)
-    renewed = [e for e in job.events if e.rule.tells in RENEWING or (e.role in FAILING and e.cause == "process.exit-code")]
+    renewed: dict[str, list[int]] = {}
+    for e in job.events:
+        if e.rule.tells in RENEWING or (e.role in FAILING and e.cause == "process.exit-code"):
+            insort(renewed.setdefault(e.source, []), e.line or 0)
     caught: set[int] = set()
     for by_process in printed.values():
         apart = [alike for alike in by_process.values() if _is_one_life(alike[0], alike[-1], renewed)]
@@ -79,14 +83,15 @@ def _caught(job: Job) -> set[int]:
     return caught
 
 
-def _is_one_life(first: Event, last: Event, renewed: Sequence[Event]) -> bool:
+def _is_one_life(first: Event, last: Event, renewed: Mapping[str, list[int]]) -> bool:
     """Whether so much time lies between the two that the first ended nothing, and no end or start of a process.
 
     In a container that starts again and again the processes get the same numbers each time.
     """
     if (last.time or 0.0) < (first.time or 0.0) + CAUGHT_S:
         return False
-    return not any(e.source == first.source and (first.line or 0) < (e.line or 0) < (last.line or 0) for e in renewed)
+    lines = renewed.get(first.source, [])
+    return bisect_right(lines, first.line or 0) == bisect_left(lines, last.line or 0)
 
 
 def _is_born_after(births: tuple[Event, Event] | None, event: Event) -> bool:
