@@ -106,7 +106,15 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
     later.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
-    return {r for e in later[:1] if (r := e.rank) is not None and r not in own}
+    found = {r for e in later[:1] if (r := e.rank) is not None and not _is_one_of_many_alike(e, later)}
+    return found - own
+
+
+def _is_one_of_many_alike(end: Event, ends: list[Event]) -> bool:
+    """srun tells without a time, host by host, of all tasks that ended with the same code: any of them may be the first."""
+    code = end.fields.get("exit_code")
+    alike = [e for e in ends if e.time is None and e.fields.get("exit_code") == code and e.rank != end.rank]
+    return end.time is None and isinstance(code, int) and code > 0 and bool(alike)
 
 
 def _may_tell_of(end: Event, root: Event) -> bool:

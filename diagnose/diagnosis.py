@@ -10,11 +10,11 @@ from .attempts import FAILING, is_terminated
 from .blame import blame, is_everywhere, is_whole_hosts
 from .catalogue import Catalogue
 from .correlation.finding import Finding
-from .event_reader import UNHEARD_FORMS
 from .events import Event, SourceEvents
 from .job import Job
 from .relation import Relation
 from .suspects import EXCEPTION, SAME_MOMENT_S, STATED, Suspect, gather, when
+from .traces.quoted import UNHEARD_FORMS
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
 

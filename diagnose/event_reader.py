@@ -23,7 +23,8 @@ from .scan import Hit, SourceScan
 from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
 from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
-from .traces.quoted import quoted_tracebacks
+from .traces.quoted import is_heard, looks_quoted, quoted_tracebacks
+from .traces.told import told_texts, wrapped_texts
 from .traces.wrapped import quoted_in
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions 
 OWN_NAME = lazy(r"(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Z]\w{1,80}$")
 TRACEBACK_ROLES = ("cause", "symptom")
 MEASURED = frozenset({"~text", "loss", "epoch", "epochs", "steps", "tokens_per_s"})  # of a sign of life; nobody asks
-UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
 
 
 class EventReader:
@@ -58,9 +58,10 @@ class EventReader:
         stacks = _stacks(scan, lines)
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
         found = [e for hit in scan.hits() for e in reading.events(hit)]
+        found += [*reading.told(scan, {e.line for e in found if e.role != "context"})]
         found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, found)]
         quoted = quoted_tracebacks(tracebacks, lines)
-        events = settle([e for e in found if e.traceback is None or _is_heard(e.traceback, quoted)])
+        events = settle([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
             event.order = order
         stamps = stamps_of(lines)
@@ -91,10 +92,6 @@ def _signs(reading: _Reading, stored: SourceScan, scan: SourceScan) -> Iterator[
             for order, sign in enumerate(pair, 2 * place):
                 sign.words, sign.order = stored, order
             yield pair
-
-
-def _is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
-    return tb.form not in UNHEARD_FORMS and tb.line not in quoted
 
 
 def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
@@ -228,7 +225,7 @@ class _Reading:
         line = self._lines[index]
         tb = self._traceback_of(line.number, line)
         if tb is None:
-            if candidate.rule.frame or line.number in self._inside or _looks_quoted(line):
+            if candidate.rule.frame or line.number in self._inside or looks_quoted(line):
                 return
             scope = self._following(index, BARE_LINES)
             text = "\n".join(x.message.strip() if i == 0 else x.message for i, x in enumerate(scope))
@@ -244,6 +241,20 @@ class _Reading:
             if fields is not None and self._has_frame(candidate.rule, tb) and number in self._at:
                 yield self._event(candidate.rule, fields, self._line_of(number, exception), number, tb, text)
                 return
+
+    def told(self, scan: SourceScan, taken: set[int | None]) -> Iterator[Event]:
+        """Yield what rules about exceptions say of lines that give one's message without its name, or as another's."""
+        free = self._at.keys() - taken - self._inside
+        for hit in (x for x in scan.hits() if x.line in free and x.rule in self._catalogue.rules):
+            rule = self._catalogue.rules[hit.rule]
+            if rule.match == "traceback" and not rule.frame:
+                line = self._lines[self._at[hit.line][min(hit.segment, len(self._at[hit.line]) - 1)]]
+                tb = self._traceback_of(hit.line, line)
+                texts = told_texts(line) if tb is None else wrapped_texts(tb, hit.line)
+                found = (self._first_form(rule, text) for text in texts)
+                for fields in islice((x for x in found if x is not None), 1):
+                    event = self._event(rule, fields, line, hit.line, tb)
+                    yield event if tb or event.role != "cause" else replace(event, role="symptom")
 
     def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
         if rule.frame is None:
@@ -285,8 +296,3 @@ class _Reading:
             heads = (self._lines[i] for i in self._at.get(tb.line, ()))
             line = next((x for x in heads if speaker_key(x.prefix) == tb.speaker), line)
         return Speaker.of(line.prefix)
-
-
-def _looks_quoted(line: Line) -> bool:
-    """Whether an exception's name stands in quoted code rather than being printed as an error."""
-    return line.message[:4].isspace() and bool(line.message.strip()[:6] in ("raise ", "except"))

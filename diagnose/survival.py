@@ -5,7 +5,9 @@ Neither is why the job is dead now.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .attempts import FAILING, is_numbered, numbered_sources
@@ -21,6 +23,9 @@ BEFORE_FIRST_STEP = {"network.port-in-use"}  # what ends a job at its start, or 
 NOT_FINITE = "numerics.nan"
 FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}[:=]\s{0,3}['\"]?-?\d")
 BUFFERED_S = 3.0
+RENEWING = ("exit", "killed", "signal-sent", "signal-received", "identity", "attempt")
+ALIKE_CHARS = 24  # of a message: what it was raised for follows
+CAUGHT_S = 60.0  # a logger and the interpreter, or the threads of one process, print what ends it within moments
 
 
 def set_aside(job: Job) -> None:
@@ -40,6 +45,7 @@ def set_aside(job: Job) -> None:
     numbered = numbered_sources(job)
     is_before = before(job, restarted(job, signs, births))
     sources = {s.name: s for s in job.sources}
+    caught = _caught(job)
     for event in job.events:
         fails = event.role in FAILING
         is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
@@ -47,11 +53,47 @@ def set_aside(job: Job) -> None:
         if is_other or is_history or is_before(event):
             job.earlier.append(event)
         elif fails and (
-            _survived(job, event, sources)
+            id(event) in caught
+            or _survived(job, event, sources)
             or _is_born_after(lives.get((event.source, event.rank)), event)
             or _is_born_again(starts.get((event.source, event.rank), {}), event)
         ):
             job.survived.append(event)
+
+
+def _caught(job: Job) -> set[int]:
+    """Return which exceptions one process prints time and again: it catches them, as it would end by the first.
+
+    What runs the same code catches it too. Of those that a rule knows the last one may still be what ended a process.
+    """
+    printed: dict[tuple[object, ...], dict[tuple[object, ...], list[Event]]] = {}
+    for e in job.events:
+        pid, raised = e.speaker.pid, e.traceback
+        if pid is not None and raised is not None and e.role in FAILING and e.time is not None:
+            words: object = re.sub(r"\d+", "0", raised.message[:ALIKE_CHARS]) or raised.frames[-1:]
+            what = (e.attempt, e.rule.id, raised.exception, words)
+            printed.setdefault(what, {}).setdefault((e.source, e.host, pid), []).append(e)
+    renewed: dict[str, list[int]] = {}
+    for e in job.events:
+        if e.rule.tells in RENEWING or (e.role in FAILING and e.cause == "process.exit-code"):
+            insort(renewed.setdefault(e.source, []), e.line or 0)
+    caught: set[int] = set()
+    for by_process in printed.values():
+        apart = [alike for alike in by_process.values() if _is_one_life(alike[0], alike[-1], renewed)]
+        caught |= {id(e) for alike in apart for e in alike[:-1]}
+        caught |= {id(e) for alike in by_process.values() for e in alike if apart and e.rule.generic}
+    return caught
+
+
+def _is_one_life(first: Event, last: Event, renewed: Mapping[str, list[int]]) -> bool:
+    """Whether so much time lies between the two that the first ended nothing, and no end or start of a process.
+
+    In a container that starts again and again the processes get the same numbers each time.
+    """
+    if (last.time or 0.0) < (first.time or 0.0) + CAUGHT_S:
+        return False
+    lines = renewed.get(first.source, [])
+    return bisect_right(lines, first.line or 0) == bisect_left(lines, last.line or 0)
 
 
 def _is_born_after(births: tuple[Event, Event] | None, event: Event) -> bool:

@@ -455,3 +455,19 @@ def test_a_reset_that_gloo_alone_saw_gets_no_advice_on_nccl() -> None:
     assert "GLOO_SOCKET_IFNAME" in steps(log)
     assert "NCCL" not in steps(log)
     assert "NCCL_P2P_DISABLE" in steps(nccl + log)
+
+
+def test_a_server_that_closed_an_http_connection_is_no_question_of_nccl() -> None:
+    log = (
+        '[rank0]:   File "/venv/lib/python3.11/site-packages/trl/extras/vllm_client.py", line 250, in update_named_param\n'
+        "[rank0]:     response = self.session.post(url, json=data)\n"
+        "[rank0]: requests.exceptions.ConnectionError: ('Connection aborted.', "
+        "RemoteDisconnected('Remote end closed connection without response'))\n"
+    )
+
+    report = diagnose(Text(log, name="x.log"))
+
+    assert report.diagnosis is not None
+    said = " ".join(f"{r.text} {r.command}" for r in report.diagnosis.remedy)
+    assert ("network.connection-reset", True) == (report.diagnosis.cause, "the other end of this connection" in said)
+    assert not any(word in said for word in ("NCCL", "/dev/shm", "gloo"))

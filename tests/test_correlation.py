@@ -32,6 +32,19 @@ def test_rank_of_which_a_paste_has_no_line_is_no_straggler(tmp_path: Path) -> No
     assert ("collective.timeout", []) == (cause(report), culprits(report))
 
 
+def test_numbers_within_groups_do_not_tell_how_many_ranks_there_are(tmp_path: Path) -> None:
+    """Old watchdogs print a rank's number within its group: that 0 and 7 speak does not say who keeps silent."""
+    line = (
+        "[E ProcessGroupNCCL.cpp:458] [Rank {}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum={}, "
+        "OpType=ALLREDUCE, Timeout(ms)=1800000) ran for 25624887 milliseconds before timing out.\n"
+    )
+    stuck = [(0, 96120), (0, 96117), (0, 96125), (7, 64088)]
+
+    report = told(tmp_path, {"train.log": "".join(line.format(rank, number) for rank, number in stuck)})
+
+    assert ("collective.timeout", []) == (cause(report), culprits(report))
+
+
 def test_what_below_terminate_called_is_the_reason_of_the_abort(tmp_path: Path) -> None:
     text = (
         "terminate called after throwing an instance of 'tensorrt_llm::common::TllmException'\n"

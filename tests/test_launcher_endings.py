@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from diagnose.catalogue import load_rules
 from diagnose.engine import diagnose
 from diagnose.event_reader import EventReader
@@ -283,3 +285,61 @@ def test_a_traceback_without_a_rank_is_of_the_rank_that_says_nothing_else() -> N
 
     assert found is not None
     assert ("process.exception", [1]) == (found.cause, [c.rank for c in found.culprits])
+
+
+SEVERAL_TASKS_ENDED = b"""OutOfMemoryError: CUDA out of memory. Tried to allocate 112.00 MiB. GPU 2 has a
+total capacty of 15.78 GiB of which 27.19 MiB is free. Process 307065 has 15.75
+GiB memory in use. Of the allocated memory 14.24 GiB is allocated by PyTorch,
+and 177.74 MiB is reserved by PyTorch but unallocated.
+srun: error: node-02: task 4: Exited with exit code 1
+srun: error: node-01: tasks 0-1: Exited with exit code 1
+srun: error: node-02: task 7: Exited with exit code 1
+"""
+
+
+def test_of_tasks_that_srun_reports_alike_none_is_known_to_be_the_one_that_raised() -> None:
+    """srun collects what it reports by host and prints no time; its first line names no first task."""
+    report = diagnose(Text(SEVERAL_TASKS_ENDED.decode(), name="slurm-77.out"))
+    assert report.diagnosis is not None
+    assert ("memory.cuda-oom", ()) == (report.diagnosis.cause, tuple(report.diagnosis.culprits))
+
+
+def test_the_one_task_that_srun_found_dead_is_the_one_that_raised() -> None:
+    one = "OutOfMemoryError: CUDA out of memory.\n" + SEVERAL_TASKS_ENDED.decode().splitlines()[4]
+    report = diagnose(Text(one, name="slurm-77.out"))
+    assert report.diagnosis is not None
+    assert ("memory.cuda-oom", [4]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
+
+
+VLLM_STOPS = """\
+(APIServer pid=232) INFO 08-01 21:30:00 [loggers.py:273] Engine 000: Running: 0 reqs, Waiting: 0 reqs
+(EngineCore pid=233) INFO 08-01 21:34:51 [core.py:1214] [shutdown] EngineCore: trigger received signal=SIGTERM
+(APIServer pid=232) INFO 08-01 21:34:51 [launcher.py:100] [shutdown] API server: shutdown triggered
+"""
+VLLM_ENGINE_GONE = """\
+(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704] AsyncLLM output_handler failed.
+(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704] Traceback (most recent call last):
+(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704]   File "/v/vllm/v1/engine/core_client.py", line 1061, in get
+(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704]     raise self._format_exception(outputs) from None
+(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704] vllm.v1.engine.exceptions.EngineDeadError: EngineCore \
+encountered an issue. See stack trace (above) for the root cause.
+"""
+CLIENT_RAISES = """Traceback (most recent call last):
+  File "bench.py", line 3, in <module>
+KeyError: 'choices'
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        (VLLM_STOPS + VLLM_ENGINE_GONE, "process.terminated"),
+        (VLLM_ENGINE_GONE, "process.exit-code"),
+        (VLLM_ENGINE_GONE + VLLM_STOPS, "process.exit-code"),
+        (VLLM_STOPS, "unfinished"),
+        (VLLM_STOPS + CLIENT_RAISES, "process.exception"),
+        (VLLM_STOPS + VLLM_ENGINE_GONE + CLIENT_RAISES, "process.exception"),
+    ],
+)
+def test_a_server_that_was_told_to_stop_explains_only_the_end_of_its_own_engine(log: str, expected: str) -> None:
+    assert cause(log.encode()) == expected

@@ -33,6 +33,8 @@ def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tu
         return _lookup(fields)
     if cause not in (*ECHOES, *SETUP):
         return ()
+    if fields.get("is_python"):
+        return (*_listener(cause, fields), *_server(cause))
     steps = [*_listener(cause, fields), *_peer(cause, fields), *_weight_sync(facts), *_two_versions(facts)]
     if cause in ECHOES and fields.get("has_stepped"):
         return tuple(steps)  # the network carried whole steps: how it is set up is not what broke
@@ -80,6 +82,17 @@ def _peer(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
     text = f"Read the log {whose}: {seen}, not why. Its host's kernel log names a kill."
     there = KERNEL_LOG if address is None or isinstance(peer, int) else f'ssh {address} "{KERNEL_LOG}"'
     return [Advice("now", text, there, replaces=True)]
+
+
+def _server(cause: str) -> list[Advice]:
+    """A connection of Python code, mostly by HTTP: neither NCCL nor Gloo had part in it, nor what they need."""
+    which = "an inference server, Ray, a tracker, the hub, a helper process"
+    if cause == "network.connection-reset":
+        text = f"Read the log of the program at the other end of this connection ({which}): it closed it, or it has died."
+        return [Advice("now", text, replaces=True)]
+    what = "it is not up yet, has died, or listens elsewhere"
+    text = f"Read the log of the program that should answer there ({which}): {what}."
+    return [Advice("now", text)]
 
 
 def _peer_address(fields: Mapping[str, Any]) -> str | None:

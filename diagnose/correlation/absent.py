@@ -21,6 +21,7 @@ from .finding import Exhibit, Finding
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 BEGAN_BEFORE_S = 300.0
 GROUPS_SHARE = 0.13  # of them, where membership in the groups is not known
+CROWD = 4  # ranks that wait, to tell how many there are where nobody says it
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
 SLOW_STORAGE = ("saving", "loading")
 WORDS = {
@@ -61,7 +62,8 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and job.is_heard(rank)]
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
-    alive = alive or _unheard(job, table, reported, world)
+    if not alive and (job.world_size or len(reported) >= CROWD):
+        alive = _unheard(job, table, reported, job.world_size or max(reported) + 1)
     alive = [info for info in alive if _is_dead(job, info)] or alive  # the others of its host were ended for its sake
     share = GROUPS_SHARE if table.is_all else MAX_SHARE
     few = 0 < len(alive) <= max(1, share * world) and len(reported) >= len(alive)
@@ -114,7 +116,7 @@ def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> lis
     One of two is so only where the size is told: a paste of rank 1's lines alone has "seen" a world of two.
     """
     consoles = {s.event.source for s in table.stuck.values()}
-    pair = world == 2 and job.places.world_from != "highest rank seen"
+    pair = world == 2 and job.places.world_from not in ("", "highest rank seen")
     missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
     if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank:
         return []

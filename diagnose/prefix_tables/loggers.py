@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .row import LEVEL, LOGGER, LOWER, SOURCE, Row, after, row
+from .row import LEVEL, LOGGER, LOWER, RAISED, SOURCE, Row, after, row
 
 LOGGERS: tuple[Row, ...] = (
     row(
@@ -116,6 +116,18 @@ LOGGERS: tuple[Row, ...] = (
         "DIWECF",
         rf"{LEVEL} {{1,5}}(?=\d{{4}}-\d\d|\d\d-\d\d \d\d:|\d\d/\d\d[/ ])",
         "INFO 03-25 10:28:01 [executor_base.py:111] # cuda blocks: 18110",
+    ),
+    row(
+        "level, colon and time",
+        "DIWECF",
+        rf"{LEVEL}: ?(?=\d{{4}}-\d\d-\d\d[ T]\d\d:)",
+        "ERROR:2026-03-26 21:59:41,526:Traceback (most recent call last):",
+    ),
+    row(
+        "level before an exception",
+        "ECF",
+        rf"(?P<level>ERROR|CRITICAL|FATAL)(?::| -)? {{1,4}}(?=\[rank\d{{1,6}}\]:|{RAISED}: |Traceback \(most )",
+        "ERROR: RuntimeError: NCCL communicator was aborted on rank 3.",
     ),
     row(
         "letter before time",

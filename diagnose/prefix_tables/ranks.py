@@ -51,4 +51,11 @@ RANKS: tuple[Row, ...] = (
         r"\[(?P<level>[IWEF]) (?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
         "[E ProcessGroupNCCL.cpp:737] [Rank 3] Watchdog caught collective operation timeout",
     ),
+    row(  # a selection that began one character late, in the first line of many a paste
+        "c10, its bracket lost",
+        "IWEF",
+        r"(?:(?P<at>(?P<level>[IWEF])\d{3,4} \d\d:\d\d:\d\d\.\d{9}) |[IWEF] )(?P<origin>[\w./]{1,120}\.[ch]pp:\d{1,6})\] ?",
+        "W715 09:24:02.297720466 TCPStore.cpp:330] [c10d] TCP client failed to connect/validate to host",
+        needs="pp:",
+    ),
 )

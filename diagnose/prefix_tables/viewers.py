@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .row import DIGITS, LETTERS, LOG_TEXT, Row, after, row
+from .row import DIGITS, LETTERS, LOG_TEXT, RAISED, Row, after, row
 
 VIEWERS: tuple[Row, ...] = (
     row(
@@ -13,6 +13,20 @@ VIEWERS: tuple[Row, ...] = (
         outer=True,
     ),
     row("Ctrl-C that the terminal echoed", "^", r"\^C(?=\S)", "^CTraceback (most recent call last):", outer=True),
+    row(
+        "Markdown emphasis",
+        "*`",
+        rf"(?:\*{{2,3}}|`{{1,2}})(?=\[rank\d{{1,6}}\]:|{RAISED}: )",
+        "**RuntimeError: CUDA error: an illegal memory access was encountered**",
+        outer=True,
+    ),
+    row(
+        "pytest",
+        "E",
+        r"E {3,16}(?=\S)",
+        "E       RuntimeError: Process 1 exited with error code 10 and exception:",
+        outer=True,
+    ),
     row(
         "cat -n",
         " " + DIGITS,

@@ -8,6 +8,7 @@ from ..catalogue import Catalogue
 from ..matcher import Candidate, Matcher, read_fields
 from ..prefixes import split_prefix
 from ..rule import Rule
+from ..traces.traceback_lines import read_frame
 
 CONTINUATION_LINES = 40
 _MATCHERS: dict[str, Matcher] = {}  # the last catalogue asked about; built once for hundreds of texts
@@ -18,9 +19,11 @@ def fire(catalogue: Catalogue, text: str) -> list[tuple[Rule, dict[str, Any]]]:
     matcher = _matcher(catalogue)
     lines = text.splitlines()
     ends = [split_prefix(line).end for line in lines]
+    frames = [f"{f.file} in {f.function}" for line, end in zip(lines, ends, strict=True) if (f := read_frame(line[end:]))]
     hits: list[tuple[int, Rule, dict[str, Any]]] = []
     for number in range(len(lines)):
-        hits += [(number, c.rule, fields) for c, fields in _at(matcher, catalogue, lines, ends, number)]
+        found = _at(matcher, catalogue, lines, ends, number)
+        hits += [(number, c.rule, fields) for c, fields in found if _allow(matcher, c.rule, frames)]
     specific = {n for n, rule, _ in hits if not rule.generic and rule.role != "context"}
     kept: dict[str, tuple[Rule, dict[str, Any]]] = {}
     for number, rule, fields in hits:
@@ -42,6 +45,11 @@ def _at(
         if match and "\n" not in scope[: match.start()] and rule.id not in found:
             found[rule.id] = (candidate, with_table(catalogue, rule, read_fields(rule, match.groupdict())))
     return list(found.values())
+
+
+def _allow(matcher: Matcher, rule: Rule, frames: list[str]) -> bool:
+    """Whether a frame that the rule asks for is there; a text that quotes no frame leaves it open."""
+    return rule.frame is None or not frames or any(matcher.compiled(rule.frame).search(frame) for frame in frames)
 
 
 def with_table(catalogue: Catalogue, rule: Rule, fields: dict[str, Any]) -> dict[str, Any]:

@@ -279,6 +279,11 @@ class Assembly:
 
     # --- exception groups
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether its exception has been named, and nothing says that another follows."""
+        return not self.in_frames and not self._is_chained and not self._expects_inner
+
     def owns_margin(self, text: str) -> bool:
         """Say whether the line is drawn inside this group's margin."""
         return self.form == "group" and not self._left_margin and _GROUP_MARGIN.match(text) is not None

@@ -19,6 +19,7 @@ from ..tracebacks import Traceback
 from .traceback_lines import ELIDED
 
 PROMPTS = (">>>", "...")  # the second one goes on with a statement
+UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
 
 
 def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) -> frozenset[int]:
@@ -26,6 +27,11 @@ def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) ->
     texts = {line.number: line.message.rstrip() for line in lines} if tracebacks else {}
     is_log = bool(texts) and any(line.prefix.end for line in lines)
     return frozenset(tb.line for tb in tracebacks if _is_quoted(tb, texts, is_log))
+
+
+def is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
+    """Whether the traceback tells of something that went wrong in the program; `quoted`: first lines of those that are."""
+    return tb.form not in UNHEARD_FORMS and tb.line not in quoted
 
 
 def _is_quoted(tb: Traceback, texts: dict[int, str], is_log: bool) -> bool:
@@ -38,3 +44,8 @@ def _is_quoted(tb: Traceback, texts: dict[int, str], is_log: bool) -> bool:
     is_set_in = bool(tb.frames) and texts.get(tb.line, "").startswith("    ")
     is_shown = is_set_in or above.startswith(PROMPTS) or below.startswith(">>> ")
     return is_shown and tb.form != "bare" and all(frame.file.startswith("<") for frame in tb.frames[:1])
+
+
+def looks_quoted(line: Line) -> bool:
+    """Whether an exception's name stands in quoted code rather than being printed as an error."""
+    return line.message[:4].isspace() and bool(line.message.strip()[:6] in ("raise ", "except"))

@@ -109,7 +109,8 @@ class _Speaker:
                 continue
             own = text[len(assembly.lead) :]
             if shape is not None and text.strip() and shape != self._shapes[id(assembly)]:
-                if not assembly.tolerate():  # a log line of the same rank; the traceback may go on behind it
+                # A log line of the same rank; the traceback may go on behind it, but where another begins.
+                if (header and assembly.is_complete) or not assembly.tolerate():
                     self._close(assembly)
                 continue
             if header and header.form != "original" and assembly.in_frames and not assembly.owns_margin(text):

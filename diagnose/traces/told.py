@@ -1,0 +1,48 @@
+"""A line on which a program logs the message of an exception that it caught, and leaves out the exception's name.
+
+    2026-11-20 17:03:28 - ERROR - Training failed: CUDA error: an illegal memory access was encountered
+    Error saving checkpoint: [Errno 28] No space left on device: '/ckpt/step_100'
+    DataLoader worker (pid 20991) is killed by signal: Bus error.
+
+`print(f"... failed: {e}")` is all that is left of many an exception. In: such a line. Out: the texts that Python would
+have printed for it, in which a rule about exceptions is looked for. What the program went on after is no such line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..lazy_pattern import lazy
+from ..prefixes import Line
+from ..tracebacks import Traceback, innermost
+
+TYPES = (  # under which the rules know most messages
+    "RuntimeError", "OSError", "ValueError", "AssertionError", "torch.OutOfMemoryError", "FileNotFoundError",
+    "ConnectionRefusedError", "ConnectionResetError", "TimeoutError",
+)  # fmt: skip
+_LEAD = lazy(r"(?i)[^\n:]{0,80}?\b(?:error|exception|fail(?:ed|ure|s)|crashed|abort(?:ed|ing))\b[^\n:]{0,60}: {1,2}(?=\S)")
+_WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")
+_CALM = ("I", "W", "D")  # severities of a line that reports no failure
+
+
+def told_texts(line: Line) -> Iterator[str]:
+    """Yield what Python would have printed for the exception of which the line gives the message."""
+    message = line.message.strip()
+    if line.prefix.severity in _CALM or line.message[:2].isspace() or _WENT_ON.search(message):
+        return
+    yield from _as_printed(message)
+
+
+def wrapped_texts(tb: Traceback, number: int) -> Iterator[str]:
+    """Yield the same of an exception raised anew as another, with its message: `raise Exception(f"failed: {e}")`."""
+    inner = innermost(tb)
+    if inner.exception_line == number and inner.message:
+        yield from _as_printed(inner.message)
+
+
+def _as_printed(message: str) -> Iterator[str]:
+    lead = _LEAD.match(message)
+    for told in (message, message[lead.end():]) if lead else (message,):
+        yield from (f"{name}: {told}" for name in TYPES)
+    if lead:
+        yield message[lead.end():]  # its name may stand there too

@@ -1,0 +1,80 @@
+"""The message of an exception that a program logged without the exception's name."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnose.engine import diagnose
+from diagnose.report import Report
+from diagnose.sources import Text
+
+STEPS = "{'loss': 1.2, 'grad_norm': 1.2, 'learning_rate': 1e-05, 'epoch': 0.1}\n" * 2
+OUT_OF_MEMORY = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 371.41 MiB is free."
+
+
+def read(text: str) -> Report:
+    return diagnose(Text(text, name="train.log"))
+
+
+TOLD = {
+    "2026-11-20 03:04:05,678 - ERROR - Training failed: CUDA error: an illegal memory access was encountered": "gpu.illegal-access",
+    f"2026-11-20 03:04:05,678 - trainer - ERROR - {OUT_OF_MEMORY}": "memory.cuda-oom",
+    f"❌ Training failed: {OUT_OF_MEMORY}": "memory.cuda-oom",
+    "Error saving checkpoint: [Errno 28] No space left on device: '/ckpt/step_100'": "storage.disk-full",
+    "Failed to load checkpoint: PytorchStreamReader failed reading zip archive: failed finding central directory": (
+        "storage.checkpoint-corrupt"
+    ),
+    "DataLoader worker (pid 20991) is killed by signal: Bus error. Details are lost due to multiprocessing.": "memory.shm-full",
+    "Got an error: RuntimeError: CUDA error: device-side assert triggered": "gpu.device-assert",
+}
+
+
+@pytest.mark.parametrize("line", TOLD)
+def test_a_message_without_its_exceptions_name_is_a_hint_and_no_proof(line: str) -> None:
+    """`print(f"failed: {e}")` says what was raised; whether it ended the program it leaves open."""
+    report = read(line + "\n")
+
+    assert report.diagnosis is not None
+    assert (TOLD[line], "possible") == (report.diagnosis.cause, report.diagnosis.certainty)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"2026-11-20 03:04:05,678 - WARNING - {OUT_OF_MEMORY}",
+        f"OOM caught at step 12, skipping the batch: {OUT_OF_MEMORY}",
+        "Error uploading artifact: [Errno 104] Connection reset by peer, retrying in 5 s",
+        "If you see CUDA out of memory. Tried to allocate 2.00 GiB, lower the batch size",
+    ],
+)
+def test_what_a_program_went_on_after_is_no_failure(line: str) -> None:
+    assert read(line + "\n").diagnosis is None
+
+
+def test_a_job_that_trains_on_after_a_logged_message_did_not_fail_of_it() -> None:
+    assert read(STEPS + f"ERROR: evaluation failed: {OUT_OF_MEMORY}\n" + STEPS * 3).diagnosis is None
+
+
+def test_the_traceback_below_a_logged_message_is_the_proof() -> None:
+    raised = f"Traceback (most recent call last):\n  File \"/job/train.py\", line 3, in <module>\n    main()\nRuntimeError: {OUT_OF_MEMORY}\n"
+    report = read(f"ERROR - Training failed: {OUT_OF_MEMORY}\n{raised}")
+
+    assert report.diagnosis is not None
+    assert ("memory.cuda-oom", 5) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
+
+
+@pytest.mark.parametrize(
+    ("exception", "known"),
+    [
+        (f"Exception: {OUT_OF_MEMORY}", "memory.cuda-oom"),
+        ("engine.SaveError: saving failed: [Errno 28] No space left on device: '/ckpt/x'", "storage.disk-full"),
+        ("RuntimeError: Failed to load /ckpt/x.pt: PytorchStreamReader failed reading zip archive: failed finding central directory",
+         "storage.checkpoint-corrupt"),
+        ("ValueError: Error in step 3: the labels are wrong", "process.exception"),
+    ],
+)  # fmt: skip
+def test_an_exception_raised_anew_as_another_is_known_by_its_message(exception: str, known: str) -> None:
+    report = read(f'Traceback (most recent call last):\n  File "/job/train.py", line 3, in <module>\n    main()\n{exception}\n')
+
+    assert report.diagnosis is not None
+    assert (known, 4) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
