@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
@@ -254,6 +254,8 @@ def tokens(page: str) -> list[str]:
 
 @settings(max_examples=100, deadline=None)
 @given(ANYTHING)
+@example("`a|*)*`")
+@example("www.a.example/|*)*")
 def test_no_text_becomes_markdown(text):
     word = "word" if printable(text).strip() else ""
     # As many lines and spans as the text has, so that only what the text does itself can differ.

@@ -13,8 +13,8 @@ _TICKS = lazy("`+")
 # What GitHub turns into links or notices without any markup: URLs, @names, #123. In a code span they stay text; and
 # what a sentence of the catalogue quotes (`if rank == 0`) is meant as one.
 _AUTOMATIC = lazy(
-    r"(?<!`)`(?P<quoted>[^`\n]{1,200})`(?!`)"
-    r"|(?:https?|ftp)://[^\s`]{1,2000}|www\.[^\s`]{1,2000}|(?<![\w`])[@#][\w/-]{1,100}"
+    r"(?<!`)`(?P<quoted>[^`|\n]{1,200})`(?!`)"  # a bar would end the cell of a table, in a code span too
+    r"|(?:https?|ftp)://[^\s`|]{1,2000}|www\.[^\s`|]{1,2000}|(?<![\w`])[@#][\w/-]{1,100}"
 )
 # Only what acts where it stands: `a < b`, `snake_case`, `[0-7]` and `\x1b` read best as they are.
 _ACTIVE = lazy(
