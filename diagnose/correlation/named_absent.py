@@ -1,7 +1,8 @@
 """Whom does a message name as not having come?
 
 `monitoredBarrier` and the desync report name the ranks that never joined. Several such lines may each name a part; the
-ranks that most of them name are the ones to look at. Whoever prints the message is not at fault.
+ranks that most of them name are the ones to look at. Whoever prints the message is not at fault. A barrier of those who
+are about to meet (torchelastic's agents, JAX's coordinator) tells of a rank that never joined, not of a late one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,8 @@ from collections.abc import Iterator
 from ..job import Job
 from ..words.ranges import rank_ranges
 from .finding import Finding, exhibits
+
+MEETING = "rendezvous.timeout"
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -26,4 +29,5 @@ def find(job: Job) -> Iterator[Finding]:
     onset = min((e.onset for e in events if e.onset is not None), default=None)
     messages, who = "messages" if len(events) > 1 else "message", "ranks" if len(ranks) > 1 else "rank"
     why = f"{len(events)} {messages} name {who} {rank_ranges(ranks)} as not having joined."
-    yield Finding("collective.straggler", why, exhibits(events), ranks, onset=onset, question="named_absent")
+    cause = MEETING if all(e.cause == MEETING for e in events) else "collective.straggler"
+    yield Finding(cause, why, exhibits(events), ranks, onset=onset, question="named_absent")

@@ -159,6 +159,7 @@ def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any
         "late_pid": late.pid if late else None,
         "late_host": late.host if late else None,
         "is_gloo": _is_gloo_alone(job, proof),
+        "is_jax": any(x.event is not None and "/jax-" in x.event.rule.id for x in proof[:1]),
     }
 
 
