@@ -10,13 +10,14 @@ from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import Job
-from .suspects import STATED, Suspect
+from .suspects import EXIT_CODE, STATED, Suspect, ended_at
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 SHARED = ("process.exception", "storage.", "software.known-bug", "numerics.nan")  # seldom the fault of one rank alone
+LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
 
@@ -32,6 +33,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if cause.blame == "none":
         return
     ranks = {s.rank for s in verdict.roots if s.rank is not None and not _only_compares(s)}
+    ranks = _first_dead(verdict, ranks)
     verdict.culprit_hosts = sorted({s.host for s in verdict.roots if s.host is not None})
     if is_everywhere(job, ranks):
         verdict.culprit_hosts = []
@@ -41,6 +43,24 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, cause.id, ranks):
         return
     verdict.culprits = sorted(ranks)
+
+
+def _first_dead(verdict: Verdict, ranks: set[int]) -> set[int]:
+    """Of processes of which nothing is known but how they ended, the one that died clearly before the others.
+
+    Each node's launcher tells of its own first: the later ones had lost their peer. Clocks of nodes agree within seconds,
+    which is not known to be so here; the verdict is no more than possible either way.
+    """
+    ends = [e for s in verdict.roots for e in s.events if e.rank in ranks]
+    if len(ranks) < 2 or verdict.roots[0].cause != EXIT_CODE or any(e.rule.tells != "exit" for e in ends):
+        return ranks
+    died: dict[int, float] = {}
+    for e in ends:
+        if e.rank is not None and (at := ended_at(e)) is not None:
+            died[e.rank] = min(at, died.get(e.rank, at))
+    first, *others = sorted(died, key=died.__getitem__) or [-1]
+    is_first = len(died) == len(ranks) and died[others[0]] - died[first] > LEAD_S
+    return {first} if is_first else ranks
 
 
 def is_everywhere(job: Job, ranks: set[int]) -> bool:

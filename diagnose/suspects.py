@@ -126,12 +126,12 @@ def _is_killed_while_closing(killed: Event, exits: Sequence[Event]) -> bool:
     torchelastic's summary lists who failed, and with its own later time who had to be killed: SIGTERM was not enough.
     """
     alike = (e for e in exits if e.cause != SIGKILL and (e.source, e.host) == (killed.source, killed.host))
-    times = [time for e in alike if (time := _ended_at(e)) is not None]
-    late = _ended_at(killed)
+    times = [time for e in alike if (time := ended_at(e)) is not None]
+    late = ended_at(killed)
     return late is not None and bool(times) and late >= min(times) + CLOSING_S
 
 
-def _ended_at(end: Event) -> float | None:
+def ended_at(end: Event) -> float | None:
     """When a process ended: as a summary states it, which is not when the summary was printed."""
     stated = end.fields.get("time")
     try:

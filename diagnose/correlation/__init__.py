@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from ..job import Job
 from . import (
     absent,
+    call_sites,
     certificates,
     confirmed,
     early_exit,
@@ -33,6 +34,7 @@ from .finding import Exhibit, Finding
 QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     fingerprints.find,  # what do the ranks say of each other's collectives?
     mismatch.find,  # who issued something else at the same number?
+    call_sites.find,  # do the ranks wait in different calls of the program?
     named_absent.find,  # whom does a message name as not having come?
     absent.find,  # who did not report the time-out that the others did?
     rank_zero.find,  # what became of rank 0 while the others waited for it?

@@ -111,12 +111,18 @@ def _is_of_host(event: Event, info: RankInfo) -> bool:
 def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> list[RankInfo]:
     """In one console for all ranks, a rank that is not heard while all others are is silent, not missing.
 
-    One of two is so only where the size is told: a paste of rank 1's lines alone has "seen" a world of two.
+    Where nobody tells the size, a paste of the lines of ranks 1 to 3 has "seen" a world of four: one of two is not known
+    to be silent then, nor the first ones where nothing but the words of the others was kept.
     """
     consoles = {s.event.source for s in table.stuck.values()}
-    pair = world == 2 and job.places.world_from != "highest rank seen"
+    is_told = job.places.world_from != "highest rank seen"
+    pair = world == 2 and is_told
     missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
     if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank:
+        return []
+    is_front = missing == list(range(len(missing)))
+    heard = (e for source in job.sources if source.name in consoles for e in source.all_events())
+    if not is_told and is_front and all(e.rank is not None for e in heard):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or pair else []
 
