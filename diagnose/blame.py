@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 SHARED = ("process.exception", "storage.", "software.known-bug", "numerics.nan")  # seldom the fault of one rank alone
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
+OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
 
@@ -31,11 +32,12 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.culprit_hosts = sorted(finding.hosts or hosts)
         return
     if cause.blame == "none":
+        verdict.culprit_hosts = _odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
         return
     ranks = {s.rank for s in verdict.roots if s.rank is not None and not _only_compares(s)}
     ranks = _first_dead(verdict, ranks)
     verdict.culprit_hosts = sorted({s.host for s in verdict.roots if s.host is not None})
-    if is_everywhere(job, ranks):
+    if is_everywhere(job, ranks) and not _complain_elsewhere(job, ranks):
         verdict.culprit_hosts = []
         return
     if not ranks and cause.blame == "rank":
@@ -69,6 +71,22 @@ def is_everywhere(job: Job, ranks: set[int]) -> bool:
     world = job.world_size or seen
     share = len(ranks) / max(1, min(seen, world))
     return (len(ranks) > 1 and share >= EVERYWHERE) or (len(ranks) >= MANY and share > MANY_SHARE)
+
+
+def _odd_hosts(job: Job, verdict: Verdict) -> list[str]:
+    """The one host where all ranks met it, if those elsewhere met something else."""
+    ranks = {s.rank for s in verdict.roots if s.rank is not None}
+    hosts = {s.host for s in verdict.roots}
+    return [h for h in hosts if h is not None] if len(hosts) == 1 and _complain_elsewhere(job, ranks) else []
+
+
+def _complain_elsewhere(job: Job, ranks: set[int]) -> bool:
+    """Whether these are all of some hosts, and another host's log tells of others only: then it is no reason of all.
+
+    A host whose environment differs fails before any of its processes names its rank, and the others then wait for it.
+    """
+    hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
+    return is_whole_hosts(job, ranks) and any(e.host is not None and e.host not in hosts for e in job.failures())
 
 
 def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:

@@ -48,7 +48,8 @@ _HOST = (
 _IS_HOST = lazy(_HOST, re.IGNORECASE | re.ASCII)
 _ENDS_IN_HOST = lazy(rf"(?:^|.*?[-_.])({_HOST})", re.IGNORECASE | re.ASCII)
 _HOST_AFTER_WORD = lazy(
-    r"(?:dmesg|kern|kernel|journal|syslog|messages|agent|console|nvidia-smi|smi|pyspy|py-spy|nccl)[-_.](?P<host>[\w.-]*?)"
+    r"(?:dmesg|kern|kernel|journal|syslog|messages|agent|console|nvidia-smi|smi|pyspy|py-spy|nccl|"
+    r"(?:kubectl[-_.])?(?:describe|logs)(?:[-_.]pod)?)[-_.](?P<host>[\w.-]*?)"
     r"(?:[-_.](?P<pid>\d{3,8}))?",
     re.IGNORECASE | re.ASCII,
 )

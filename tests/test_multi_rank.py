@@ -122,3 +122,113 @@ def test_a_process_that_jax_lost_or_never_met_is_no_straggler(log: str, expected
     assert expected == (cause(report), culprits(report))
     assert report.diagnosis is not None
     assert "torchrun" not in " ".join(f"{s.text} {s.command}" for s in report.diagnosis.remedy)
+
+
+def hosts(folder: Path, files: dict[str, str]) -> tuple[str, list[int], list[str | None]]:
+    report = told(folder, files)
+    return cause(report), culprits(report), [c.host for c in report.diagnosis.culprits] if report.diagnosis else []
+
+
+UNDEFINED = """[default{lr}]:Traceback (most recent call last):
+[default{lr}]:  File "/ws/train.py", line 3, in <module>
+[default{lr}]:    import flash_attn_2_cuda as flash_attn_gpu
+[default{lr}]:ImportError: /opt/conda/lib/python3.10/site-packages/flash_attn_2_cuda.so: undefined symbol: _ZN3c105ErrorC2E
+"""
+WAITS = """[default{lr}]:Traceback (most recent call last):
+[default{lr}]:  File "/ws/train.py", line 20, in main
+[default{lr}]:    dist.init_process_group("nccl")
+[default{lr}]:torch.distributed.DistNetworkError: Connection reset by peer
+"""
+ENDED = """E1120 10:00:2{n}.100000 300 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0 (pid: 500) of binary: /usr/bin/python3
+[0]:
+  time      : 2026-11-20_10:00:2{n}
+  host      : gpu-node-0{n}
+  rank      : {first} (local_rank: 0)
+  exitcode  : 1 (pid: 500)
+[1]:
+  time      : 2026-11-20_10:00:2{n}
+  host      : gpu-node-0{n}
+  rank      : {second} (local_rank: 1)
+  exitcode  : 1 (pid: 501)
+"""
+
+
+def test_an_import_that_fails_on_all_ranks_of_one_host_only_is_that_host_s(tmp_path: Path) -> None:
+    logs = {
+        f"gpu-node-0{n}.log": "".join(text.format(lr=lr) for lr in (0, 1)) + ENDED.format(n=n, first=2 * n, second=2 * n + 1)
+        for n, text in enumerate((WAITS, UNDEFINED))
+    }
+
+    assert ("software.import-error", [], ["gpu-node-01"]) == hosts(tmp_path, logs)
+
+
+def test_an_import_that_fails_everywhere_is_no_host_s(tmp_path: Path) -> None:
+    logs = {
+        f"gpu-node-0{n}.log": "".join(UNDEFINED.format(lr=lr) for lr in (0, 1)) + ENDED.format(n=n, first=2 * n, second=2 * n + 1)
+        for n in range(2)
+    }
+
+    assert ("software.import-error", [], []) == hosts(tmp_path, logs)
+
+
+COMPLETION = (
+    "[2026-11-20 10:10:22] {host}:100{n}:2001 [1] transport/net_ib.cc:1882 NCCL WARN NET/IB: Got completion from peer "
+    "10.9.0.3<48001> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_RDMA_WRITE(1) reqSize=0 vendor_err=129 "
+    "req_type=Send localGid ::ffff:10.9.0.1 remoteGids::ffff:10.9.0.3 hca mlx5_1\n"
+)
+LINK = "[Fri Nov 20 10:{minute}:19 2026] mlx5_core 0000:5d:00.0 ens3f0np0: Link down\n"
+
+
+@pytest.mark.parametrize(("minute", "expected"), [("10", ["gpu-03"]), ("55", [])], ids=["then", "long-after"])
+def test_the_host_whose_kernel_lost_a_link_is_the_peer_that_the_others_lost(
+    minute: str, expected: list[str], tmp_path: Path
+) -> None:
+    logs = {f"gpu-0{n}-rank{n}.log": COMPLETION.format(host=f"gpu-0{n}", n=n) for n in (1, 2, 4)}
+
+    assert ("nccl.ib-error", [], expected) == hosts(tmp_path, {**logs, "dmesg-gpu-03.log": LINK.format(minute=minute)})
+
+
+EVENTS = """LAST SEEN   TYPE      REASON      OBJECT             MESSAGE
+30m         Warning   Failed      pod/llm-worker-2   Failed to pull image "registry.local/llm:31": rpc error: code = NotFound desc = not found
+29m         Normal    BackOff     pod/llm-worker-2   Back-off pulling image "registry.local/llm:31"
+"""
+POD = """Name:             llm-worker-1
+Namespace:        ml
+Priority:         0
+Node:             ip-10-0-3-17.ec2.internal/10.0.3.17
+Containers:
+  pytorch:
+    Last State:     Terminated
+      Reason:       OOMKilled
+      Exit Code:    137
+"""
+
+
+def test_a_row_of_kubernetes_events_names_its_pod(tmp_path: Path) -> None:
+    assert ("process.not-started", [], ["llm-worker-2"]) == hosts(tmp_path, {"events.txt": EVENTS})
+
+
+@pytest.mark.parametrize("name", ["pods.txt", "describe-llm-worker-1.txt"])
+def test_a_described_pod_is_the_host_of_what_is_told_of_it(name: str, tmp_path: Path) -> None:
+    assert ("memory.host-oom", [], ["llm-worker-1"]) == hosts(tmp_path, {name: POD})
+
+
+RAY_TRAIN = """(TorchTrainer pid=7000) - (node_id=aa0, ip=10.4.1.6, pid=7101) world_rank=1, local_rank=1, node_rank=0
+(TorchTrainer pid=7000) - (node_id=aa1, ip=10.4.1.7, pid=7102) world_rank=2, local_rank=0, node_rank=1
+Traceback (most recent call last):
+  File "/opt/ray/_private/worker.py", line 2772, in get
+    values = worker.get_objects(object_refs)
+ray.exceptions.RayTaskError(RuntimeError): ray::_Inner.train() (pid=7000, ip=10.4.1.6, actor_id=b1, repr=TorchTrainer)
+  File "/opt/ray/train/_internal/utils.py", line 57, in check_for_failure
+    ray.get(object_ref)
+ray.exceptions.RayTaskError(RuntimeError): ray::_RayTrainWorker__execute.get_next() (pid=7102, ip=10.4.1.7, actor_id=b4, repr=<W>)
+  File "/home/ray/loop.py", line 44, in train_loop_per_worker
+    loss = crit(model(x), y)
+RuntimeError: expected scalar type Long but found Float
+"""
+
+
+def test_an_exception_that_two_ray_tasks_passed_on_is_of_the_innermost_s_process(tmp_path: Path) -> None:
+    report = told(tmp_path, {"driver.log": RAY_TRAIN})
+
+    assert ("process.exception", [2]) == (cause(report), culprits(report))
