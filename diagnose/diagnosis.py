@@ -90,11 +90,12 @@ def _is_certificate(s: Suspect) -> bool:
 
 
 def _strength(s: Suspect, broad: Callable[[Suspect], bool]) -> tuple[object, ...]:
-    """Directness, then narrowness and specificity, then onset; the rest only makes the order total."""
+    """Directness, then how sure a conclusion is, narrowness and specificity, onset; the rest only makes the order total."""
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
     ended = s.finding is None and s.first is not None and s.first.rule.tells in ("signal-received", "exit")
-    return (-s.direct, s.is_echo, broad(s), not s.specific, ended, onset, order, s.cause, s.place())
+    unsure = s.finding is not None and s.finding.certainty == "possible"
+    return (-s.direct, s.is_echo, unsure, broad(s), not s.specific, ended, onset, order, s.cause, s.place())
 
 
 def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:

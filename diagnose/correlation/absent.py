@@ -16,12 +16,13 @@ from ..events import Event
 from ..job import Job, RankInfo
 from ..prefixes import Line
 from ..words.ranges import rank_ranges
-from .finding import Exhibit, Finding
+from .finding import Certainty, Exhibit, Finding
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 BEGAN_BEFORE_S = 300.0
 GROUPS_SHARE = 0.13  # of them, where membership in the groups is not known
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
+GUESSED = "highest rank seen"
 SLOW_STORAGE = ("saving", "loading")
 WORDS = {
     "saving": "was saving", "loading": "was loading", "evaluating": "was evaluating", "tokenising": "was tokenising",
@@ -111,20 +112,27 @@ def _is_of_host(event: Event, info: RankInfo) -> bool:
 def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> list[RankInfo]:
     """In one console for all ranks, a rank that is not heard while all others are is silent, not missing.
 
-    Where nobody tells the size, a paste of the lines of ranks 1 to 3 has "seen" a world of four: one of two is not known
-    to be silent then, nor the first ones where nothing but the words of the others was kept.
+    One of two is so only where the size is told: a paste of rank 1's lines alone has "seen" a world of two.
     """
     consoles = {s.event.source for s in table.stuck.values()}
-    is_told = job.places.world_from != "highest rank seen"
-    pair = world == 2 and is_told
+    pair = world == 2 and job.places.world_from != GUESSED
     missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
     if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank:
         return []
-    is_front = missing == list(range(len(missing)))
-    heard = (e for source in job.sources if source.name in consoles for e in source.all_events())
-    if not is_told and is_front and all(e.rank is not None for e in heard):
-        return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or pair else []
+
+
+def _is_only_unseen(job: Job, table: GroupTable, absent: list[RankInfo]) -> bool:
+    """Whether a filter may have left the absent ones out: the first of a world that nobody states, and not heard of.
+
+    Lines of ranks 1 to 3 alone have "seen" a world of four, of which rank 0 said nothing; mostly it is the one, but a
+    paste may just begin behind its lines.
+    """
+    consoles = {s.event.source for s in table.stuck.values()}
+    if job.places.world_from != GUESSED or any(job.is_heard(i.rank) for i in absent):
+        return False
+    heard = (e for source in job.sources if source.name in consoles for e in source.all_events())
+    return sorted(i.rank for i in absent) == list(range(len(absent))) and all(e.rank is not None for e in heard)
 
 
 def _is_whole_world(table: GroupTable) -> bool:
@@ -156,9 +164,11 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     shown = [Exhibit.of_event(doing)] if doing else _last_words(job, absent[0])
     fields = {**usual.event.fields, "activity": doing.rule.activity if doing else None}
     onset = next((e.onset for e in (doing, usual.event) if e and e.onset is not None and e.has_own_time), None)
+    certainty: Certainty = "possible" if _is_only_unseen(job, table, absent) else "likely"
     return Finding(
-        cause, why, (*shown, Exhibit.of_event(usual.event)), ranks, onset=onset, fields=fields, question="absent"
-    )
+        cause, why, (*shown, Exhibit.of_event(usual.event)), ranks, onset=onset, fields=fields, question="absent",
+        certainty=certainty,
+    )  # fmt: skip
 
 
 def _last_activity(job: Job, info: RankInfo, table: GroupTable) -> Event | None:
