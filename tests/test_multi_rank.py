@@ -272,3 +272,69 @@ def test_the_rank_whose_watchdog_stands_still_held_up_those_whose_watchdogs_repo
 
     assert ("collective.api-hang", [3]) == (cause(few), culprits(few))
     assert ("collective.api-hang", []) == (cause(all_of_them), culprits(all_of_them))
+
+
+WHAT = (
+    "terminate called after throwing an instance of 'c10::DistBackendError'\n  what():  [PG ID 0 PG GUID 0(default_pg) Rank {r}] "
+    "Process group watchdog thread terminated with exception: [Rank {r}] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=812, OpType=ALLREDUCE, NumelIn=4096, NumelOut=4096, Timeout(ms)=600000) ran for 600012 milliseconds "
+    "before timing out.\n"
+)
+
+
+def test_in_a_console_whose_head_is_cut_off_nobody_is_silent(tmp_path: Path) -> None:
+    """What ends rank 1 quotes its report, which is not there any more, nor may be rank 0's."""
+    ends = "".join(WHAT.format(r=r) for r in (1, 2, 3))
+    whole = "".join(watchdog(r) for r in (1, 2, 3)) + ends
+
+    cut, kept = told(tmp_path / "cut", {"console.log": ends + ENDS}), told(tmp_path / "kept", {"console.log": whole + ENDS})
+
+    assert ([], [0]) == (culprits(cut), culprits(kept))
+
+
+def test_an_exception_after_which_the_file_goes_on_with_losses_was_survived(tmp_path: Path) -> None:
+    """Nobody takes steps without the others; the GPU's number alone says whose exception it was."""
+    steps = [f"[2026-11-20 10:{m:02}:00,001][train][INFO] step {m * 10} loss 9.{60 - m}\n" for m in range(20)]
+    caught = (
+        "Traceback (most recent call last):\n"
+        '  File "/ws/eval.py", line 30, in evaluate\n'
+        "    out = model(**b)\n"
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 2 has a total capacity of 79.11 GiB of "
+        "which 1.35 GiB is free.\n"
+    )
+    died = "[rank5]: Traceback (most recent call last):\n[rank5]: KeyError: 'labels'\n"
+    early, late = "".join([*steps[:4], caught, *steps[4:], died]), "".join([*steps, caught])
+
+    survived, fatal = told(tmp_path / "a", {"job.log": early}), told(tmp_path / "b", {"job.log": late})
+
+    assert ("process.exception", [5]) == (cause(survived), culprits(survived))
+    assert "memory.cuda-oom" == cause(fatal)
+
+
+def test_what_stands_beside_the_end_of_an_earlier_run_is_as_old(tmp_path: Path) -> None:
+    """Slurm queued the job again: its next run goes on in the same file, and only one of the two lines has a time."""
+    run = "".join(f"[2026-11-20 1{h}:{m:02}:00,001][train][INFO] step {m} loss 9.1\n" for h in (0, 2) for m in range(4))
+    ends = (
+        "srun: error: Node failure on n17\n"
+        "slurmstepd: error: *** JOB 77 ON n11 CANCELLED AT 2026-11-20T10:04:00 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***\n"
+    )
+    lines = run.splitlines(keepends=True)
+
+    report = told(tmp_path, {"slurm-77.out": "".join([*lines[:4], ends, *lines[4:]])})
+
+    assert "recovered" == report.outcome
+
+
+def test_a_crash_without_a_clock_is_that_of_the_run_which_its_signal_ended(tmp_path: Path) -> None:
+    agent = (
+        "W1120 10:05:10.000000 2999 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 3100 closing signal SIGTERM\n"
+        "E1120 10:05:10.700000 2999 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -11) local_rank: 1 (pid: 3101) of binary: /usr/bin/python3\n"
+        "W1120 10:11:50.000000 2999 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 3200 closing signal SIGTERM\n"
+        "E1120 10:11:50.700000 2999 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 3 (pid: 3203) of binary: /usr/bin/python3\n"
+    )
+    crash = 'Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f1c (most recent call first):\n  File "/ws/tok.py", line 7 in encode\n'
+    raised = "[rank3]: Traceback (most recent call last):\n[rank3]: KeyError: 'labels'\n"
+
+    report = told(tmp_path, {"agent.log": agent, "part1.log": crash, "part2.log": raised})
+
+    assert ("process.exception", [3]) == (cause(report), culprits(report))

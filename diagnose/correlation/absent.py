@@ -22,6 +22,8 @@ ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, w
 BEGAN_BEFORE_S = 300.0
 GROUPS_SHARE = 0.13  # of them, where membership in the groups is not known
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
+ABORTED = {"-6", "6", "134", "SIGABRT"}
+QUOTED = "watchdog thread terminated with exception: "
 GUESSED = "highest rank seen"
 SLOW_STORAGE = ("saving", "loading")
 WORDS = {
@@ -63,6 +65,8 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
     alive = alive or _unheard(job, table, reported, world)
+    cut = _cut_off(job)
+    alive = [info for info in alive if not (_is_aborted(job, info) or (cut and cut.issuperset(info.sources)))]
     alive = [info for info in alive if _is_dead(job, info)] or alive  # the others of its host were ended for its sake
     share = GROUPS_SHARE if table.is_all else MAX_SHARE
     few = 0 < len(alive) <= max(1, share * world) and len(reported) >= len(alive)
@@ -102,6 +106,19 @@ def _is_dead(job: Job, info: RankInfo) -> bool:
     """Whether it is known to have failed by itself, and not to have been ended by its launcher."""
     ends = [e for e in job.telling("exit", "signal-sent") if e.rank == info.rank and e.role in FAILING]
     return bool(ends) and not any(is_terminated(e) or e.rule.tells == "signal-sent" for e in ends)
+
+
+def _is_aborted(job: Job, info: RankInfo) -> bool:
+    """Whether it ended itself by SIGABRT, as a watchdog ends the process that waited: its report was not kept."""
+    ends = [e for e in job.telling("exit") if e.rank == info.rank]
+    return any({str(e.fields.get("exit_code")), str(e.fields.get("signal"))} & ABORTED for e in ends)
+
+
+def _cut_off(job: Job) -> set[str]:
+    """Files of which the head is missing: what ends a process quotes its report, which is not there any more."""
+    told = [e for e in job.events if e.rule.tells == "collective-timeout" and e.rank is not None]
+    itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
+    return {e.source for e in told if (e.source, e.rank) not in itself}
 
 
 def _is_of_host(event: Event, info: RankInfo) -> bool:
