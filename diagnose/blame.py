@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING, is_terminated
+from .attempts import FAILING, ended_at, is_terminated
 from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import Job
-from .suspects import EXIT_CODE, STATED, Suspect, ended_at
+from .suspects import EXIT_CODE, STATED, Suspect
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 
-from .attempts import FAILING, is_terminated
+from .attempts import FAILING, ended_at, is_terminated
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .doubles import is_repetition
@@ -129,15 +128,6 @@ def _is_killed_while_closing(killed: Event, exits: Sequence[Event]) -> bool:
     times = [time for e in alike if (time := ended_at(e)) is not None]
     late = ended_at(killed)
     return late is not None and bool(times) and late >= min(times) + CLOSING_S
-
-
-def ended_at(end: Event) -> float | None:
-    """When a process ended: as a summary states it, which is not when the summary was printed."""
-    stated = end.fields.get("time")
-    try:
-        return datetime.strptime(str(stated), "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
-    except ValueError:
-        return end.time
 
 
 def _names_nobody(event: Event) -> bool:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .told import cause, culprits, told, watchdog
+from .told import alive, cause, culprits, told, watchdog
 
 BOX = """E1120 {at}.100000 811 torch/distributed/elastic/multiprocessing/api.py:882] failed (exitcode: 1) local_rank: {local} (pid: {pid}) of binary: /usr/bin/python3
 torch.distributed.elastic.multiprocessing.errors.ChildFailedError:{blank}
@@ -338,3 +338,60 @@ def test_a_crash_without_a_clock_is_that_of_the_run_which_its_signal_ended(tmp_p
     report = told(tmp_path, {"agent.log": agent, "part1.log": crash, "part2.log": raised})
 
     assert ("process.exception", [3]) == (cause(report), culprits(report))
+
+
+def _tree(reports: dict[int, str], stderr_of: set[int]) -> dict[str, str]:
+    """As torchrun --log-dir leaves it: one file of each stream a rank."""
+    logs = {}
+    for r in range(8):
+        logs[f"logs/none_k2v9q0zt/attempt_0/{r}/stdout.log"] = alive(r)
+        if r in stderr_of:
+            logs[f"logs/none_k2v9q0zt/attempt_0/{r}/stderr.log"] = reports.get(r, "")
+    return logs
+
+
+def test_a_rank_whose_standard_error_was_not_given_is_not_silent(tmp_path: Path) -> None:
+    """The others report there; an empty file is silence, a missing one is a gap."""
+    reports = {r: watchdog(r) for r in range(8) if r != 5}
+
+    empty = told(tmp_path / "empty", _tree(reports, set(range(8))))
+    missing = told(tmp_path / "missing", _tree(reports, set(range(8)) - {5}))
+
+    assert ("collective.straggler", [5]) == (cause(empty), culprits(empty))
+    assert [] == culprits(missing)
+
+
+def test_who_left_without_a_word_after_a_crash_did_not_begin_it(tmp_path: Path) -> None:
+    """Only the standard outputs were kept: the abort of rank 1 is what rank 0 then failed of."""
+    failed = (
+        "E1120 10:03:40.700000 99 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -6) local_rank: 1 "
+        "(pid: 41) of binary: /usr/bin/python3\n"
+        "[1]:\n  time      : 2026-11-20_10:03:41\n  host      : h\n  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 40)\n"
+        "[0]:\n  time      : 2026-11-20_10:03:40\n  host      : h\n  rank      : 1 (local_rank: 1)\n  exitcode  : -6 (pid: 41)\n"
+    )
+    logs = {f"logs/none_abcdefgh/attempt_0/{r}/stdout.log": alive(r) for r in range(4)}
+
+    report = told(tmp_path, {**logs, "agent.log": failed})
+
+    assert [0] != culprits(report)
+
+
+STACK = """Process {pid}: /usr/bin/python3 -u train.py
+Python v3.10.12 (/usr/bin/python3.10)
+
+Thread {pid} (active): "MainThread"
+    all_reduce (torch/distributed/distributed_c10d.py:2806)
+    sync (train.py:150)
+    <module> (train.py:410)
+"""
+
+
+def test_stacks_of_some_ranks_do_not_say_that_all_wait(tmp_path: Path) -> None:
+    some, every = (
+        told(tmp_path / name, {f"pyspy/rank_{r}.txt": STACK.format(pid=6000 + r) for r in ranks})
+        for name, ranks in (("some", (1, 3, 5)), ("every", range(4)))
+    )
+
+    assert some.diagnosis is not None
+    assert every.diagnosis is not None
+    assert ("possible", "likely") == (some.diagnosis.certainty, every.diagnosis.certainty)

@@ -64,6 +64,8 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and job.is_heard(rank)]
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
+    streams = {job.places.by_source[s.event.source].stream for s in table.stuck.values()}
+    alive = [info for info in alive if len(streams) > 1 or job.is_heard_on(info.rank, next(iter(streams), None))]
     alive = alive or _unheard(job, table, reported, world)
     cut = _cut_off(job)
     alive = [info for info in alive if not (_is_aborted(job, info) or (cut and cut.issuperset(info.sources)))]
