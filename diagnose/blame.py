@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 SHARED = ("process.exception", "storage.", "software.known-bug", "numerics.nan")  # seldom the fault of one rank alone
+DEATHS = {
+    "process.segfault": ("-11", "139"), "process.bus-error": ("-7", "135"), "process.abort": ("-6", "134"),
+    "memory.host-alloc": ("-6", "134"),  # of an exception in C++ that nobody caught
+}  # fmt: skip
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
@@ -127,6 +131,8 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
         return set()
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
+    by_signal = [e for e in later if str(e.fields.get("exit_code")) in DEATHS.get(root.cause or "", ())]
+    later = by_signal or later  # of a crash, who died by its signal
     later.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
     return {r for e in later[:1] if (r := e.rank) is not None}
 

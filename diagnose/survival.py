@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from .attempts import FAILING, is_numbered, numbered_sources
 from .events import Event, SourceEvents
+from .placement.world import OF_MACHINES
 from .restarts import HISTORY_S, before, restarted
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ BEFORE_FIRST_STEP = {"network.port-in-use"}  # what ends a job at its start, or 
 NOT_FINITE = "numerics.nan"
 BUFFERED_S = 3.0
 BESIDE = 5  # lines
+AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 # By which signal a launcher finds a process dead: negative as torchrun counts them, above 128 as shells do.
 SIGNALS = {
     "-11": "process.segfault", "139": "process.segfault", "-7": "process.bus-error", "135": "process.bus-error",
@@ -42,13 +44,14 @@ def set_aside(job: Job) -> None:
     for birth in births:
         starts.setdefault((birth.source, birth.rank), {}).setdefault(birth.rule.id, []).append(birth.line or 0)
     numbered = numbered_sources(job)
+    began_s = _began_s(job)
     is_before = before(job, restarted(job, signs, births))
     sources = {s.name: s for s in job.sources}
     for event in job.events:
         fails = event.role in FAILING
         is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
         is_other = event.attempt != job.attempt and is_numbered(numbered, event)
-        if is_other or is_history or is_before(event):
+        if is_other or is_history or is_before(event) or _is_of_old(event, began_s):
             job.earlier.append(event)
         elif fails and (
             _survived(job, event, sources)
@@ -76,6 +79,19 @@ def _set_aside_companions(job: Job) -> None:
         by_signal = [is_old for cause, is_old in died if cause == event.cause] if event.time is None else []
         if is_beside or (by_signal and all(by_signal)):
             job.earlier.append(event)
+
+
+def _began_s(job: Job) -> float | None:
+    """The first time that a source prints which tells of the job, and not of machines alone."""
+    own = (s for s in job.sources if any(e.rule.tells not in OF_MACHINES for e in s.all_events()) or s.tracebacks)
+    return min((e.time for s in own for e in s.all_events() if e.stamp is not None and e.time is not None), default=None)
+
+
+def _is_of_old(event: Event, began_s: float | None) -> bool:
+    """Whether a kernel tells of a day before the job: its log goes back to when the host was started."""
+    if began_s is None or event.time is None or event.rank is not None or event.stamp is None or not event.stamp.has_date:
+        return False
+    return event.role in (*FAILING, "confirmation") and event.time < began_s - AGO_S
 
 
 def _is_born_after(births: tuple[Event, Event] | None, event: Event) -> bool:

@@ -395,3 +395,32 @@ def test_stacks_of_some_ranks_do_not_say_that_all_wait(tmp_path: Path) -> None:
     assert some.diagnosis is not None
     assert every.diagnosis is not None
     assert ("possible", "likely") == (some.diagnosis.certainty, every.diagnosis.certainty)
+
+
+OLD_KILL = (
+    "[Thu Nov 19 05:12:44 2026] Memory cgroup out of memory: Killed process 90412 (java) total-vm:81234567kB, "
+    "anon-rss:64123456kB, file-rss:1234kB, shmem-rss:0kB, UID:1001 pgtables:131232kB oom_score_adj:0\n"
+)
+RAISED = "[rank2]: Traceback (most recent call last):\n[rank2]: KeyError: 'caption'\n"
+OF_2 = LOST.replace("w-2.svc", "gpu-08")
+
+
+@pytest.mark.parametrize("stamp", ["", "[2026-11-20 10:00:00,001][train][INFO] step 1 loss 9.1\n"], ids=["untimed", "timed"])
+def test_a_kill_of_another_process_does_not_explain_what_a_rank_raised(stamp: str, tmp_path: Path) -> None:
+    """The kernel's log goes back to other jobs of the host; here each rank says what it failed of."""
+    logs = {f"rank{r}.log": stamp + (RAISED if r == 2 else OF_2.replace("{r}", str(r))) for r in range(4)}
+
+    report = told(tmp_path, {**logs, "dmesg-gpu-08.txt": OLD_KILL})
+
+    assert ("process.exception", [2]) == (cause(report), culprits(report))
+
+
+def test_a_crash_is_that_of_the_process_which_died_of_its_signal(tmp_path: Path) -> None:
+    log = (
+        "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n"
+        "E1120 10:03:40.700000 99 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0 "
+        "(pid: 40) of binary: /usr/bin/python3\n"
+        "[1]:\n  time      : 2026-11-20_10:03:40\n  host      : h\n  rank      : 1 (local_rank: 1)\n  exitcode  : -6 (pid: 41)\n"
+    )
+
+    assert [1] == culprits(told(tmp_path, {"console.log": log}))
