@@ -35,7 +35,9 @@ class PathIdentity:
     kind: str | None = None
 
 
-_SUFFIX = lazy(r"(?:\.(?:gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$")
+_SUFFIX = lazy(
+    r"(?:\.(?:previous|prev|gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$"
+)
 # `gpu-node-07`, `dgx-731`, `h100-r5-n08`, `ip-10-77-1-11.ec2.internal`, `nid001234`; not `gpu0`, `llama3-8b`, `run-2`;
 # of `logs-gpu-07` and `train.gpu-07` only the end
 _HOST = (

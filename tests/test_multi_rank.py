@@ -424,3 +424,31 @@ def test_a_crash_is_that_of_the_process_which_died_of_its_signal(tmp_path: Path)
     )
 
     assert [1] == culprits(told(tmp_path, {"console.log": log}))
+
+
+def test_a_file_s_number_is_its_rank_where_the_others_say_so(tmp_path: Path) -> None:
+    """What rank 5 raises before it names itself stands in the only file that names nobody."""
+    raised = "Traceback (most recent call last):\n  File \"/ws/d.py\", line 3, in g\n    return m[k]\nKeyError: 'loss_mask'\n"
+    logs = {f"w_{r}.log": raised if r == 5 else watchdog(r) for r in range(8)}
+    others = {f"node_{n}.log": raised if n == 2 else watchdog(8 * n) for n in range(4)}
+
+    report = told(tmp_path / "a", logs)
+
+    assert ("process.exception", [5]) == (cause(report), culprits(report))
+    assert [] == culprits(told(tmp_path / "b", others))
+
+
+def test_a_server_beside_the_trainer_is_none_of_its_ranks(tmp_path: Path) -> None:
+    server = (
+        "(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720] Traceback (most recent call last):\n"
+        '(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720]   File "/v/engine/core.py", line 711, in run_engine_core\n'
+        "(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720]     engine_core.run_busy_loop()\n"
+        "(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720] torch.OutOfMemoryError: CUDA out of memory. Tried to "
+        "allocate 3.91 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.35 GiB is free.\n"
+    )
+    logs = {f"trainer/rank_{r}.log": alive(r) + watchdog(r) for r in range(1, 4)}
+
+    report = told(tmp_path, {**logs, "trainer/rank_0.log": alive(0), "vllm_server.log": server})
+
+    assert "memory.cuda-oom" == cause(report)
+    assert [] == culprits(report)
