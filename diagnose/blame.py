@@ -9,7 +9,7 @@ from .attempts import FAILING, ended_at, is_terminated
 from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
-from .job import Job
+from .job import CERTIFICATES, Job
 from .suspects import EXIT_CODE, STATED, Suspect
 
 if TYPE_CHECKING:
@@ -125,16 +125,24 @@ def _victims(verdict: Verdict) -> set[int]:
 
 
 def _first_ended(job: Job, verdict: Verdict) -> set[int]:
-    """An error that names no rank is that of the first process which its launcher then finds dead, on the same host."""
+    """An error that names no rank is that of the first process which its launcher then finds dead, on the same host.
+
+    Ranks that say, by their number, what they failed of themselves did not say it; the one that is left over did.
+    """
     root = verdict.roots[0].first
     if root is None or root.rule.tells == "exit" or _is_said_by_several(verdict):
         return set()
+    said = (e for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES)
+    own = {e.rank for e in said if e.rank is not None}
+    left = set(range(job.world_size or 0)) - own
+    if own and len(left) == 1:
+        return left
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
     by_signal = [e for e in later if str(e.fields.get("exit_code")) in DEATHS.get(root.cause or "", ())]
     later = by_signal or later  # of a crash, who died by its signal
     later.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
-    return {r for e in later[:1] if (r := e.rank) is not None}
+    return {r for e in later[:1] if (r := e.rank) is not None and r not in own}
 
 
 def _may_tell_of(end: Event, root: Event) -> bool:

@@ -8,7 +8,6 @@ What was wrong with the bytes stands in `source.damage` once the blocks are read
 
 from __future__ import annotations
 
-import codecs
 import io
 import os
 from collections.abc import Callable, Iterator
@@ -16,11 +15,12 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from .errors import SourceError
-from .inputs.kinds import Encoding
+from .inputs import newest_first
+from .inputs.decoding import Bounded, Decoding
+from .inputs.forms import Reader, reader_of
 from .inputs.normalise import Normaliser, needs_normalising, normalise
-from .inputs.quoted_logs import Unquoting
 from .inputs.streams import Stream
-from .inputs.unwrap import MAX_BYTES, Known, unwrapped
+from .inputs.unwrap import MAX_BYTES, Known, plain_blanks, unwrapped
 from .sources import Source
 
 BLOCK_BYTES = 1 << 20  # 256 KiB to 1 MiB are equally fast; fewer blocks cost less Python
@@ -59,13 +59,15 @@ def read_blocks(
     a short source that a terminal broke into lines is told from others (None: none is)."""
     stream = source.open()
     try:
-        decoded = _Decoding(stream, source.encoding) if source.encoding != "utf-8" else stream
+        decoded = Decoding(stream, source.encoding) if source.encoding != "utf-8" else stream
         blocks = cut_blocks(decoded, block_bytes=block_bytes, damage=source.damage)
-        if source.kind == "markdown":
-            blocks = _masked(blocks)
+        if (reader := reader_of(source.kind, source.label)) is not None:
+            blocks = _read_by(reader, blocks)
         if known is not None:
             blocks = _unwrapped(blocks, known)
-        yield from blocks if is_dressed is None else normalise_blocks(blocks, is_dressed)
+        if is_dressed is not None:
+            blocks = _oldest_first(normalise_blocks(blocks, is_dressed), source.damage)
+        yield from blocks
     finally:
         stream.close()
 
@@ -93,8 +95,10 @@ def read_range(  # noqa: PLR0913 - where a range begins and ends takes four numb
         if position is None or (end is not None and position >= end):
             return
         file.seek(position)
-        stream: Stream = file if stop is None else _Bounded(file, stop - position)
+        stream: Stream = file if stop is None else Bounded(file, stop - position)
         blocks = cut_blocks(stream, block_bytes=block_bytes, damage=source.damage, offset=position, end=end)
+        if (reader := reader_of(source.kind, source.label)) is not None:
+            blocks = _read_by(reader, blocks)
         yield from blocks if is_dressed is None else normalise_blocks(blocks, is_dressed)
 
 
@@ -197,10 +201,13 @@ def normalise_blocks(blocks: Iterator[Block], is_dressed: IsDressed = needs_norm
         yield Block(rest, offset, normalised=True, size=size)
 
 
-def _masked(blocks: Iterator[Block]) -> Iterator[Block]:
-    mask = Unquoting()
+def _read_by(reader: Reader, blocks: Iterator[Block]) -> Iterator[Block]:
+    offset = 0
     for block in blocks:
-        yield replace(block, data=mask.feed(block.data), normalised=True)
+        offset = block.offset + len(block.data)
+        yield replace(block, data=reader.feed(block.data), normalised=True)
+    if rest := reader.finish():
+        yield Block(rest, offset, normalised=True, size=0)
 
 
 def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
@@ -213,8 +220,25 @@ def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
             return
         start = replace(start, data=start.data + block.data, size=start.size + block.size)
     if start.data:
-        data = unwrapped(start.data, known)
-        yield start if data is None else replace(start, data=data, normalised=True)
+        data = plain_blanks(start.data)
+        data = unwrapped(data, known) or data
+        yield replace(start, data=data, normalised=data != start.data)
+
+
+def _oldest_first(blocks: Iterator[Block], damage: list[str]) -> Iterator[Block]:
+    """Turns round what an export lists newest first; of any other text nothing is held back."""
+    held: list[Block] = []
+    for block in blocks:
+        held.append(block)
+        size = sum(len(b.data) for b in held)
+        if size > newest_first.MAX_BYTES or (len(held) == 1 and not newest_first.is_newest_first(block.data)):
+            yield from held
+            yield from blocks
+            return
+    data = newest_first.turned_round(b"".join(b.data for b in held))
+    if held:
+        damage.append("newest first: it was read from its end, and its lines are numbered so, as `tac` gives them")
+        yield from (replace(b, normalised=True) for b in cut_blocks(io.BytesIO(data)))
 
 
 def _next_line_start(file: io.FileIO, position: int, end: int | None) -> int | None:
@@ -248,52 +272,3 @@ def _reader(stream: Stream, damage: list[str]) -> Callable[[memoryview], int]:
         return len(data)
 
     return read_into
-
-
-class _Bounded(io.RawIOBase):
-    """The next so many bytes of a file."""
-
-    def __init__(self, raw: io.FileIO, left: int) -> None:
-        self._raw = raw
-        self._left = left
-
-    def readable(self) -> bool:
-        """Says yes."""
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Fills `buffer`; 0 is the end."""
-        target = memoryview(buffer).cast("B")[: max(self._left, 0)]
-        count = self._raw.readinto(target) or 0 if target else 0
-        self._left -= count
-        return count
-
-
-class _Decoding(io.RawIOBase):
-    """UTF-16 as UTF-8; line ends are two bytes there, so this must come before anything looks for them."""
-
-    def __init__(self, raw: Stream, encoding: Encoding) -> None:
-        self._raw = raw
-        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
-        self._ready = b""
-        self._has_begun = False
-        self._at_end = False
-
-    def readable(self) -> bool:
-        """Says yes."""
-        return True
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Fills `buffer` with UTF-8; 0 is the end."""
-        target = memoryview(buffer).cast("B")
-        while not self._ready and not self._at_end:
-            part = self._raw.read(64 << 10) or b""
-            self._at_end = not part
-            text = self._decoder.decode(part, final=self._at_end)
-            if text and not self._has_begun:
-                text, self._has_begun = text.removeprefix("\ufeff"), True
-            self._ready = text.encode("utf-8", "replace")
-        count = min(len(target), len(self._ready))
-        target[:count] = self._ready[:count]
-        self._ready = self._ready[count:]
-        return count

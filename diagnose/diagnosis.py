@@ -10,7 +10,8 @@ from .attempts import FAILING, is_terminated
 from .blame import blame, is_everywhere, is_whole_hosts
 from .catalogue import Catalogue
 from .correlation.finding import Finding
-from .events import Event
+from .event_reader import UNHEARD_FORMS
+from .events import Event, SourceEvents
 from .job import Job
 from .relation import Relation
 from .suspects import EXCEPTION, SAME_MOMENT_S, STATED, Suspect, gather, when
@@ -38,7 +39,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     suspects = gather(job, findings, catalogue)
     Relation(job, catalogue, suspects).explain()
     candidates = [s for s in suspects if not s.explained_by] or suspects
-    if not candidates or _is_teardown(job, candidates):
+    if not candidates or _is_teardown(job, candidates) or _only_cleans_up(job, candidates):
         return _nothing_wrong(job)
     candidates.sort(key=lambda s: _strength(s, lambda x: catalogue.causes[x.cause].broad))
     best = candidates[0]
@@ -90,12 +91,12 @@ def _is_certificate(s: Suspect) -> bool:
 
 
 def _strength(s: Suspect, broad: Callable[[Suspect], bool]) -> tuple[object, ...]:
-    """Directness, then how sure a conclusion is, narrowness and specificity, onset; the rest only makes the order total."""
+    """Directness, then what knows before what guesses, then narrowness and onset; the rest only makes the order total."""
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
     ended = s.finding is None and s.first is not None and s.first.rule.tells in ("signal-received", "exit")
     unsure = s.finding is not None and s.finding.certainty == "possible"
-    return (-s.direct, s.is_echo, unsure, broad(s), not s.specific, ended, onset, order, s.cause, s.place())
+    return (-s.direct, s.is_echo, unsure, not s.specific, broad(s), ended, onset, order, s.cause, s.place())
 
 
 def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
@@ -105,17 +106,35 @@ def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
     return all(s.direct == 1 for s in candidates) and not any(_is_failed_exit(e) for e in job.telling("exit"))
 
 
+def _only_cleans_up(job: Job, candidates: Sequence[Suspect]) -> bool:
+    """A launcher that ends its processes and then breaks off in a traceback of its own has not said over what."""
+    sent = all(e.rule.tells == "signal-sent" for s in candidates for e in s.events)
+    return sent and all(s.finding is None for s in candidates) and breaks_off_in_a_traceback(job)
+
+
 def _is_failed_exit(event: Event) -> bool:
     return event.role in FAILING or event.fields.get("exit_code") not in (None, 0)
 
 
 def _nothing_wrong(job: Job) -> Verdict:
-    if job.context.failed():
+    if job.context.failed() or (breaks_off_in_a_traceback(job) and not job.telling("finished")):
         return Verdict("failed", "unknown")
     if job.survived or job.earlier:
         return Verdict("recovered", None)
     finished = any(r.finished for r in job.ranks.values()) or job.telling("finished")
     return Verdict("healthy" if finished else "unfinished", None)
+
+
+def breaks_off_in_a_traceback(job: Job) -> bool:
+    """Whether a source ends before the name of the exception that was being printed, as a paste of its upper half does."""
+    return any(_breaks_off(s) for s in job.sources)
+
+
+def _breaks_off(source: SourceEvents) -> bool:
+    last = max(source.tracebacks, key=lambda tb: tb.end_line, default=None)
+    if last is None or last.exception or last.form in UNHEARD_FORMS or not last.frames:
+        return False
+    return last.end_line >= max((line.number for line in source.tail() if line.message.strip()), default=0)
 
 
 def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:

@@ -181,8 +181,9 @@ class _Reading:
         if any(self._verify(Candidate(r, f, n), text) is not None for r in self._capped for n, f in enumerate(r.forms)):
             return  # a narrower rule has said the same so often that this one was not kept
         quoted = [exception_text(*each) for each in quoted_in(inner.exception, inner.message)]
+        is_label = bool(quoted) and inner.message.split("\n", 1)[0].endswith(":")  # what was raised stands below it
         for rule in rules:
-            for said in (text,) if rule.cause == LAST_RESORT else (*reversed(quoted), text):
+            for said in (text,) if rule.cause == LAST_RESORT and not is_label else (*reversed(quoted), text):
                 match = self._first_form(rule, said)
                 if match is not None:
                     line = self._line_of(inner.exception_line, inner.exception)

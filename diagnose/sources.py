@@ -19,6 +19,7 @@ from typing import BinaryIO, cast
 from .deadline import Deadline
 from .errors import SourceError, UsageError
 from .inputs.folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
+from .inputs.forms import WHOLE, form_of
 from .inputs.holes import head_behind_zeros, is_zeros
 from .inputs.kinds import (
     PEEK_BYTES,
@@ -30,15 +31,13 @@ from .inputs.kinds import (
     container_of,
     encoding_of,
     kind_of,
-    suffix_of,
 )
-from .inputs.quoted_logs import has_fences, is_quoted, may_quote
+from .inputs.labels import Label
 from .inputs.remote import find_remote, is_url, open_remote
 from .inputs.streams import Inflated, Joined, Stream, missing_extra, peek
 from .lazy_pattern import lazy
 
 MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
-PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
 NO_TIME = "the budget of time was used up"
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
 _OPEN_PIPE = lazy(r"/dev/(?:fd/\d+|stdin)|/proc/self/fd/\d+")  # `diagnose <(kubectl logs …)`
@@ -62,6 +61,7 @@ class Source:
     skipped: str | None = None
     seekable: bool = False  # a plain file: `read_range` works on it
     path: str | None = None  # set when any process may open it again, and as often as it likes
+    label: Label | None = None  # what a collector put before each line
     layers: tuple[Compression, ...] = ()  # compressions around the bytes, outermost first
     encoding: Encoding = "utf-8"
     damage: list[str] = field(default_factory=list, compare=False)  # grows while the bytes are read
@@ -140,7 +140,8 @@ def _from_path(path: str, seen: Seen, *, is_given: bool) -> Iterator[Source]:
         return
     with raw:
         if stat.S_ISREG(status.st_mode):
-            yield from _from_file(raw, path, status.st_size)
+            for source in _from_file(raw, path, status.st_size):  # what a folder's notebooks printed is of any age
+                yield replace(source, skipped=None) if is_given and source.kind == "notebook" else source
         else:
             yield from _from_stream(raw, path, None)
 
@@ -171,7 +172,7 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None) -> Iterator[Sourc
         opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
     if opened.container is None or opened.skipped is not None:
         source = _classify(opened, path, size, damage)
-        is_plain = not opened.layers and source.encoding == "utf-8" and source.kind != "markdown"
+        is_plain = not opened.layers and source.encoding == "utf-8" and source.kind not in WHOLE
         yield replace(source, path=path, seekable=is_plain, stream=None, damage=[])
     elif opened.container == "zip" and not opened.layers:
         raw.seek(0)
@@ -245,15 +246,12 @@ def _classify(opened: _Opened, name: str, size: int | None, damage: list[str]) -
     if not opened.head:
         return Source(name, "text", size, damage[0] if damage else "empty")
     kind, skipped = kind_of(opened.head, name)
-    stream = opened.stream
-    if kind == "markdown" or (kind == "text" and may_quote(opened.head, is_pasted=name.startswith("<"))):
-        head, stream = peek(stream, PASTE_BYTES + 1)
-        if kind == "markdown" and not has_fences(head):
-            kind, skipped = "prose", f"documentation ({suffix_of(name)}): no log is quoted in it"
-        elif kind == "text" and len(head) <= PASTE_BYTES and is_quoted(head):
-            kind = "markdown"
+    form, stream = form_of(kind, opened.head, opened.stream, name)
     encoding = encoding_of(opened.head)
-    return Source(name, kind, size, skipped, layers=opened.layers, encoding=encoding, damage=damage, stream=stream)
+    return Source(
+        name, form.kind, size, skipped or form.skipped, label=form.label, layers=opened.layers, encoding=encoding,
+        damage=damage, stream=stream,
+    )  # fmt: skip
 
 
 def _unpack(raw: Stream, layers: Sequence[Compression], damage: list[str]) -> Stream:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from .attempts import FAILING, is_numbered, numbered_sources
 from .events import Event, SourceEvents
+from .lazy_pattern import lazy
 from .placement.world import OF_MACHINES
 from .restarts import HISTORY_S, before, restarted
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 REDRAW_LINES, REDRAW_UPDATES = 60, 4
 BEFORE_FIRST_STEP = {"network.port-in-use"}  # what ends a job at its start, or not at all: another port or family did it
 NOT_FINITE = "numerics.nan"
+FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}[:=]\s{0,3}['\"]?-?\d")
 BUFFERED_S = 3.0
 BESIDE = 5  # lines
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
@@ -148,7 +150,7 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     if event.rank is None:
         later = [e for _, e in sources[event.source].progress if (e.line or 0) > (event.end_line or 0)]
         if event.cause == NOT_FINITE and event.role == "symptom":
-            return any(": nan" not in sign.raw.lower() for sign in later)
+            return bool(later) and _is_finite_again(sources[event.source], event)
         is_start = event.cause in BEFORE_FIRST_STEP or event.rule.at_start
         is_weak = is_start or (event.rule.generic and event.rule.match == "line")
         return is_weak and bool(later)
@@ -171,6 +173,12 @@ def _is_trained_on(event: Event, source: SourceEvents) -> bool:
     later = [e for _, e in source.progress if (e.line or 0) > (event.end_line or 0) and e.time is not None and e.stamp]
     later = [e for e in later if (e.time or 0.0) > (event.time or 0.0) + HISTORY_S]
     return any("loss" in (raw := e.raw.lower()) and "eval" not in raw for e in later)
+
+
+def _is_finite_again(source: SourceEvents, event: Event) -> bool:
+    """Whether a later line shows a number where this one showed NaN; a bar that moves on or a step cut short shows none."""
+    later = (line.raw for line in source.lines() if line.number > (event.end_line or 0))
+    return any(FINITE.search(raw) and ": nan" not in raw.lower() for raw in later)
 
 
 def _is_late_print(source: SourceEvents, sign: Event, event: Event) -> bool:

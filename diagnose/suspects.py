@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .attempts import FAILING, ended_at, is_terminated
@@ -119,6 +119,7 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
     late |= {id(e): 0 for e in exits if e.cause == SIGKILL and _is_killed_while_closing(e, exits)}
     late |= {id(e): 0 for e in _faults_of_others(job)}
+    late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
 
 
@@ -135,6 +136,16 @@ def _faults_of_others(job: Job) -> list[Event]:
     raised = [e for e in failures if e.cause == EXCEPTION and e.role == "cause" and e.rank is not None]
     died = [e for e in failures if e.cause in KILLED or str(e.fields.get("signal")) in NINE]
     return told if raised and not died else []
+
+
+def _told_to_end_by_a_summary(job: Job, exits: Sequence[Event]) -> Iterator[Event]:
+    """Who had SIGTERM in a summary that lists others with a failure of their own: torchrun itself ended them over it.
+
+    Told to end from outside, the agent leaves by a SignalException and draws no summary.
+    """
+    summaries = {e.source for e in exits if e.fields.get("time") is not None}
+    ends = (e for e in job.telling("exit") if is_terminated(e) and e.fields.get("time") is not None)
+    return (e for e in ends if e.source in summaries)
 
 
 def _is_killed_while_closing(killed: Event, exits: Sequence[Event]) -> bool:

@@ -57,8 +57,8 @@ def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
     if not assembly.segments[last].exception:  # cut off inside the last one of a chain: the one before it was printed whole
         last = max((i for i, s in enumerate(assembly.segments) if s.exception and s.depth == 0), default=last)
     segment = assembly.segments[last]
-    if assembly.form == "headless" and not segment.exception:
-        return None
+    if assembly.form == "headless" and not segment.exception and not assembly.is_whole_line_ours:
+        return None  # frames alone may be a stack that was printed; behind torch's excepthook they were raised
     return Traceback(
         line=assembly.line,
         end_line=assembly.end_line,

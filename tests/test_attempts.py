@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.told import cause, culprits, told
 
 STEP = "2026-11-20 {at},000 | INFO | rank 0 | epoch 0 step {step}/20000 loss 1.2345 lr 3.00e-04 1.00 it/s\n"
@@ -97,3 +99,17 @@ def test_codes_of_tasks_below_a_requeue_belong_to_the_attempt_that_it_ended(tmp_
 
     assert "process.preempted" == cause(report)
     assert 2 >= len(report.attempts)
+
+
+@pytest.mark.parametrize(("path", "attempt"), [("/data/part-2568.jsonl", 0), ("/data/part-9.jsonl", 1)], ids=["same", "another"])
+def test_what_failed_alike_before_a_restart_is_shown_where_it_began(tmp_path: Path, path: str, attempt: int) -> None:
+    folder = "n1/elastic/run_abcd1234/attempt_"
+    files = {
+        f"{folder}0/1/stderr.log": STEP.format(at="10:01:00", step=30) + IO_ERROR,
+        f"{folder}1/1/stderr.log": STEP.format(at="10:31:00", step=30) + IO_ERROR.replace("/data/part-2568.jsonl", path),
+    }
+    report = told(tmp_path, files, world_size=2)
+
+    assert ("storage.io-error", [1]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert f"attempt_{attempt}" in report.diagnosis.evidence[0].file

@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from diagnose.catalogue import load_rules
 from diagnose.engine import diagnose
+from diagnose.event_reader import EventReader
+from diagnose.placement import place
+from diagnose.scanning.reading import Deadline, read_all
+from diagnose.scanning.scanner import ScanRules
 from diagnose.sources import Text
+from tests.told import told
 
 SGLANG_HANGS = b"""[2026-03-09 00:57:15 TP4] Watchdog timeout (self.watchdog_timeout=300)
 [2026-03-09 00:57:15 TP6] Watchdog timeout (self.watchdog_timeout=300)
@@ -134,3 +142,144 @@ def test_blanks_that_a_terminal_filled_its_rows_with_hide_nothing() -> None:
     assert plain is not None
     assert copied is not None
     assert ("process.exit-code", 2) == (plain.cause, plain.culprits[0].rank) == (copied.cause, copied.culprits[0].rank)
+
+
+LOST_A_PEER = """[rank{rank}]: Traceback (most recent call last):
+[rank{rank}]:   File "/job/train.py", line 107, in main
+[rank{rank}]:     loss.backward()
+[rank{rank}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [127.0.0.1]:2948. \
+This is typically caused by a remote worker crashing. Check the remote worker logs and/or stack trace for details.
+"""
+SENT = "W1122 11:08:37.092000 79 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 8{rank} closing signal SIGTERM\n"
+FAILED = "E1122 11:08:37.112000 79 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: {code}) local_rank: {rank} \
+(pid: 8{rank}) of binary: /usr/bin/python3\n"
+LISTED = """  time      : 2026-11-22_11:08:37
+  host      : localhost
+  rank      : {rank} (local_rank: {rank})
+  exitcode  : {code} (pid: 8{rank})
+  error_file: <N/A>
+  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
+"""
+
+
+def lost_one(codes: dict[int, int], first: int, signalled: tuple[int, ...] = (0, 2)) -> tuple[str, list[int | None]]:
+    """What torchrun prints on one node where ranks 0 and 2 lost a peer; the verdict on it."""
+    text = "".join(LOST_A_PEER.format(rank=rank) for rank in (0, 2)) + "".join(SENT.format(rank=rank) for rank in signalled)
+    text += FAILED.format(rank=first, code=codes[first])
+    text += "".join(LISTED.format(rank=rank, code=code) for rank, code in sorted(codes.items()))
+    found = diagnose(Text(text, name="console.log")).diagnosis
+    assert found is not None
+    return found.cause, [c.rank for c in found.culprits]
+
+
+def test_rank_that_aborts_without_a_word_is_what_the_others_lost() -> None:
+    assert ("process.abort", [1]) == lost_one({0: -15, 1: -6, 2: -15}, first=1)
+
+
+def test_rank_that_was_told_to_end_but_not_by_its_launcher_is_what_the_others_lost() -> None:
+    assert ("process.terminated", [1]) == lost_one({0: -15, 1: -15, 2: -15}, first=1)
+
+
+def test_ranks_that_the_launcher_told_to_end_left_nobody_behind() -> None:
+    assert "process.terminated" != lost_one({0: -15, 1: -15, 2: 1}, first=2, signalled=(0, 1))[0]
+
+
+def test_rank_in_no_list_of_failures_left_with_code_0() -> None:
+    assert ("process.early-exit", [1]) == lost_one({0: 1, 2: 1}, first=0, signalled=())
+
+
+def test_nobody_is_missing_in_a_list_of_all_ranks() -> None:
+    assert "process.early-exit" != lost_one({0: 1, 1: 1, 2: 1}, first=0, signalled=())[0]
+
+
+AGENT_SUMS_UP = b"""torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+======================================================
+serve FAILED
+------------------------------------------------------
+Failures:
+[1]:
+  time      : 2026-06-28_09:59:18
+  host      : gpu-node-07
+  rank      : 0 (local_rank: 0)
+  exitcode  : -15 (pid: 1798)  (SIGTERM)
+  error_file: <N/A>
+  traceback : Signal 15 (SIGTERM) received by PID 1798
+[2]:
+  time      : 2026-06-28_09:59:18
+  host      : gpu-node-07
+  rank      : 1 (local_rank: 1)
+  exitcode  : -6 (pid: 1799)  (SIGABRT)
+  error_file: <N/A>
+  traceback : Signal 6 (SIGABRT) received by PID 1799
+"""
+
+
+def test_who_was_told_to_end_in_a_summary_of_others_that_aborted_was_told_so_by_the_agent() -> None:
+    assert cause(AGENT_SUMS_UP) == "process.abort"
+
+
+def test_the_shell_says_that_its_child_was_told_to_end() -> None:
+    bar = b"Epoch 1:  29%|#4   | 9413/32393 [3:28:18<8:28:33,  1.33s/it, loss=3.23, v_num=9]"
+    assert cause(bar + b"Terminated \n") == "process.terminated"
+
+
+def test_a_line_behind_the_echo_of_ctrl_c_is_read() -> None:
+    lines = (
+        b"^CWARNING:torch.distributed.elastic.agent.server.api:Received 2 death signal, shutting down workers\n"
+        b"WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 4006362 closing signal SIGINT\n"
+        b'^CTraceback (most recent call last):\n  File "/opt/env/torch/distributed/elastic/agent/server/api.py", line 709, in run\n'
+    )
+
+    assert cause(lines) == "process.terminated"
+
+
+def test_size_of_the_job_is_read_from_the_agents_lists(tmp_path: Path) -> None:
+    """Rank 3 hangs and prints steps only; that there is one is told by the list of its agent, which calls its host localhost."""
+    waited = (
+        "[rank{rank}]: Traceback (most recent call last):\n"
+        "[rank{rank}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] "
+        "Timed out waiting 8000ms for recv operation to complete\n"
+    )
+    folder = "node{node}/elastic/job4711_f6vxjcp{node}/attempt_0/{local}/{stream}.log"
+    files = {}
+    for rank in range(4):
+        node, local = divmod(rank, 2)
+        step = f"2026-11-22 11:08:2{rank},180 [INFO] trainer: step 4 loss 0.8181\n"
+        files[folder.format(node=node, local=local, stream="stdout")] = step
+        if rank != 3:
+            files[folder.format(node=node, local=local, stream="stderr")] = waited.format(rank=rank)
+    for node, code in ((0, 1), (1, -15)):
+        listed = "".join(
+            LISTED.replace("(local_rank: {rank})", f"(local_rank: {local})").format(rank=2 * node + local, code=code if local else 1)
+            for local in (0, 1)
+        )
+        files[f"node{node}/agent.log"] = SENT.format(rank=2 * node + 1) + FAILED.format(rank=0, code=1) + listed
+    report = told(tmp_path, files)
+
+    assert report.diagnosis is not None
+    (culprit,) = report.diagnosis.culprits
+    assert ("collective.straggler", 3, "node1") == (report.diagnosis.cause, culprit.rank, culprit.host)
+
+
+def test_processes_of_a_second_start_are_not_counted_as_ranks(tmp_path: Path) -> None:
+    first = SENT.format(rank=0) + SENT.format(rank=1) + FAILED.format(rank=2, code=-9)
+    second = "".join(LISTED.replace("8{rank}", "9{rank}").format(rank=rank, code=1) for rank in range(3))
+    path = tmp_path / "console.log"
+    path.write_text(first + SENT.replace("8{", "9{").format(rank=1) + second, encoding="utf-8")
+    catalogue = load_rules()
+    scan = read_all([str(path)], ScanRules(catalogue), Deadline(), workers=1)
+
+    reader = EventReader(catalogue)
+    assert 3 == place([reader.read(s) for s in scan.sources.values()]).world_size
+
+
+def test_a_traceback_without_a_rank_is_of_the_rank_that_says_nothing_else() -> None:
+    """An exception of a thread is printed without `[rank1]:`; the ranks that tell of time-outs did not raise it."""
+    thread = "Exception in thread Thread-1:\nTraceback (most recent call last):\n"
+    thread += '  File "/job/train.py", line 78, in work\n    1 / 0\nZeroDivisionError: division by zero\n'
+    lost = "".join(LOST_A_PEER.format(rank=rank) for rank in (0, 2)) + SENT.format(rank=1) + FAILED.format(rank=0, code=1)
+    listed = "".join(LISTED.format(rank=rank, code=code) for rank, code in ((2, 1), (1, -15), (0, 1)))
+    found = diagnose(Text(thread + lost + listed, name="console.log")).diagnosis
+
+    assert found is not None
+    assert ("process.exception", [1]) == (found.cause, [c.rank for c in found.culprits])

@@ -70,41 +70,6 @@ def test_rank_0_is_silent_in_a_console_that_holds_more(tmp_path: Path) -> None:
     assert "likely" == report.diagnosis.certainty
 
 
-GLOO = """[rank{r}]: Traceback (most recent call last):
-[rank{r}]:   File "/jobs/train.py", line {line}, in main
-[rank{r}]:     {call}
-[rank{r}]:   File "/v/lib/python3.11/site-packages/torch/distributed/c10d_logger.py", line 83, in wrapper
-[rank{r}]:     return func(*args, **kwargs)
-[rank{r}]:   File "/v/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 3252, in {op}
-[rank{r}]:     work.wait()
-[rank{r}]: RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/{error}
-"""
-WAITED = "unbound_buffer.cc:78] Timed out waiting 15000ms for recv operation to complete"
-CLOSED = "pair.cc:553] Connection closed by peer [127.0.0.1]:32641. This is typically caused by a remote worker crashing."
-
-
-def _gloo(rank: int, line: int, op: str, error: str) -> str:
-    return GLOO.format(r=rank, line=line, call=f"dist.{op}(x)", op=op, error=error)
-
-
-def test_ranks_that_wait_in_other_calls_of_the_program_left_the_common_order(tmp_path: Path) -> None:
-    """A real run's: all-reduces of other sizes matched, and nobody says so."""
-    logs = {f"rank_{r}.log": _gloo(r, 132, "all_reduce", CLOSED) for r in (0, 1)}
-    report = told(tmp_path, {**logs, "rank_2.log": _gloo(2, 134, "all_reduce", WAITED)})
-
-    assert ("collective.desync", []) == (cause(report), culprits(report))
-
-
-@pytest.mark.parametrize(("line", "op"), [(134, "all_reduce"), (132, "broadcast")], ids=["the-same-call", "one-sided"])
-def test_ranks_that_wait_in_one_call_or_behind_one_that_some_finish_early_are_in_order(
-    line: int, op: str, tmp_path: Path
-) -> None:
-    logs = {f"rank_{r}.log": _gloo(r, line, op, CLOSED) for r in (0, 1)}
-    report = told(tmp_path, {**logs, "rank_2.log": _gloo(2, 134, "all_reduce", WAITED)})
-
-    assert "collective.desync" != cause(report)
-
-
 JAX = """F0603 11:02:00.314417 90311 client.h:77] Terminating process because the JAX distributed service detected fatal errors. This most likely indicates that another task died; see the other task logs for more details. absl::Status: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):
 /job:jax_worker/replica:0/task:3
 The tasks have crashed. Check the task logs for an earlier error, or scheduler events (e.g. preemption, eviction) to debug further.

@@ -125,3 +125,16 @@ def test_a_page_with_front_matter_is_documentation() -> None:
 
     assert kind_of(page.encode(), "advanced-install.md")[0] == "prose"
     assert kind_of(paste.encode(), "issue.md")[0] == "markdown"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ip-10-1-0-5:811:900 [0] misc/ibvwrap.cc:171 NCCL WARN Call to ibv_query_port_speed failed with error Protocol not "
+        "supported errno 93",
+        "[2025-08-22 17:44:36] gpu-7:6801:6839 [1] ras/client_support.cc:159 NCCL WARN Call to bind failed: Address already in use",
+    ],
+)
+def test_what_nccl_warns_of_and_does_without_is_no_failure(line: str) -> None:
+    """Both were printed by runs that went on: an old kernel knows no port speed, and RAS serves only who asks it."""
+    assert diagnose(Text(line + "\n", name="train.log")).diagnosis is None

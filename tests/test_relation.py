@@ -8,6 +8,8 @@ import pytest
 
 from diagnose import Text, diagnose
 
+from .told import cause, told
+
 CAUSE = """title: {name}
 means: It is a {name}.
 owner: platform
@@ -88,3 +90,12 @@ def test_an_abort_is_the_consequence_of_what_its_what_tells() -> None:
 
     assert report.diagnosis is not None
     assert "collective.timeout" == report.diagnosis.cause
+
+
+def test_a_guess_of_a_catch_all_loses_to_what_a_narrower_line_knows(tmp_path: Path) -> None:
+    """A task that waits in the kernel waits for a disk most often, and for the GPU where an Xid stands above it."""
+    xid = "[Sat Oct 12 18:35:32 2024] NVRM: Xid (PCI:0000:61:00): 45, pid=1496200, name=python, Ch 0000000a\n"
+    stuck = "[Sat Oct 12 18:38:44 2024] INFO: task cache_mgr_event:620917 blocked for more than 120 seconds.\n"
+
+    assert "storage.io-error" == cause(told(tmp_path / "disk", {"dmesg.txt": stuck}))
+    assert "gpu.xid" == cause(told(tmp_path / "gpu", {"dmesg.txt": xid + stuck}))

@@ -99,3 +99,14 @@ def test_a_stall_that_horovod_warns_of_is_over_once_steps_go_on(tmp_path: Path) 
     report = told(tmp_path, {"console.log": STALL + steps})
 
     assert "recovered" == report.outcome
+
+
+def test_a_step_that_is_cut_short_and_a_bar_show_no_finite_number() -> None:
+    """The last line of a paste often breaks off, and a bar moves on whatever the loss is."""
+    cut = " iteration       30/  250000 | consumed samples:"
+    assert said([*(step(n, "nan") for n in range(2, 30)), cut]) == "numerics.nan"
+
+    loss = "{'loss': 0.0, 'grad_norm': nan, 'learning_rate': 1.9e-05, 'epoch': 0.12}"
+    bar = " 14%|#4        | 381/2724 [13:58:09<86:18:35, 132.44s/it]"
+    assert said([loss, bar]) == "numerics.nan"
+    assert said([loss, loss.replace("nan", "1.31").replace("0.0,", "2.1,"), bar]) != "numerics.nan"

@@ -112,6 +112,17 @@ def test_exceptions_of_two_processes_printed_into_one_another_are_read_as_one(tm
     assert ("memory.cuda-oom", []) == (cause(report), culprits(report))
 
 
+def test_names_of_eight_processes_between_one_anothers_colons_are_one_exception(tmp_path: Path) -> None:
+    text = (
+        "RuntimeErrorRuntimeError: RuntimeErrorRuntimeError: RuntimeErrorRuntimeErrorNCCL error in: "
+        "../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:957, invalid usage, NCCL version 21.0.3\n"
+        "ncclInvalidUsage: This usually reflects invalid usage of NCCL library (such as too many async ops, too many "
+        "collectives at once, mixing streams in a group, etc).RuntimeError\n"
+    )
+
+    assert "nccl.invalid-usage" == cause(told(tmp_path, {"console.log": text}))
+
+
 def test_frames_below_the_tag_of_mpirun_are_those_of_the_traceback(tmp_path: Path) -> None:
     """`[1,8]<stdout>:` has no blank behind it, and the frames begin with two."""
     text = (

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from diagnose import Text, diagnose
 from diagnose.inputs.unwrap import unwrapped
 
 from .command_line import tell
@@ -87,3 +88,11 @@ def test_a_log_copied_from_a_terminal_gets_the_same_verdict(case: str, width: in
     told = [json.loads(tell("--format", "json", x).out)["diagnosis"] for x in (logs, tmp_path)]
     assert told[0]["cause"] == told[1]["cause"]
     assert [c["rank"] for c in told[0]["culprits"]] == [c["rank"] for c in told[1]["culprits"]]
+
+
+def test_blanks_that_a_web_page_holds_are_blanks() -> None:
+    line = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
+    report = diagnose(Text(line.replace(" ", "\u00a0").replace("CUDA", "\u200bCUDA") + "\n", name="<stdin>"))
+
+    assert report.diagnosis is not None
+    assert ("memory.cuda-oom", line) == (report.diagnosis.cause, report.diagnosis.evidence[0].text)

@@ -91,3 +91,12 @@ def test_a_child_that_was_started_and_got_nothing_read_no_damaged_file(tmp_path:
 
     assert "process.exception" == cause(told(tmp_path / "a", {"console.log": spawned + words}))
     assert "storage.checkpoint-corrupt" == cause(told(tmp_path / "b", {"console.log": loaded + words}))
+
+
+def test_a_label_alone_is_no_summary(tmp_path: Path) -> None:
+    """`backend='inductor' raised:` says nothing; what was raised stands on the line below."""
+    message = "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nAssertionError: libcuda.so cannot be found!\n"
+    found = told(tmp_path, {"console.log": TRACE + message}).diagnosis
+
+    assert "process.exception" == found.cause
+    assert found.summary.endswith(": AssertionError: libcuda.so cannot be found!")

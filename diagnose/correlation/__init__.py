@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from ..job import Job
 from . import (
     absent,
-    call_sites,
     certificates,
     confirmed,
     early_exit,
@@ -29,13 +28,14 @@ from . import (
     standing,
     stuck_watchdog,
     together,
+    waited_in,
 )
 from .finding import Exhibit, Finding
 
 QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     fingerprints.find,  # what do the ranks say of each other's collectives?
     mismatch.find,  # who issued something else at the same number?
-    call_sites.find,  # do the ranks wait in different calls of the program?
+    waited_in.find,  # in which call did each rank wait when it gave up?
     named_absent.find,  # whom does a message name as not having come?
     absent.find,  # who did not report the time-out that the others did?
     stuck_watchdog.find,  # on whom did even the watchdog stand still?

@@ -1,24 +1,30 @@
 """Who was done while the others still worked?
 
 A rank that ends with code 0, or says that its training is over, while others wait for it in a collective had fewer
-batches (or left its loop early). It is in no list of failures, since it did not fail.
+batches (or left its loop early). It is in no list of failures, since it did not fail; where the launcher lists all that
+failed or that it ended, and the others only lost somebody, that alone tells who left.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from ..attempts import is_terminated
 from ..events import Event
 from ..job import Job, RankInfo
 from ..words.ranges import rank_ranges
-from .finding import Exhibit, Finding
+from .finding import Exhibit, Finding, exhibits
 
 MAX_SHARE = 0.5
 
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding where a minority finished before the others failed."""
+    found = list(_finished(job))
+    yield from found or _unlisted(job)
+
+
+def _finished(job: Job) -> Iterator[Finding]:
     failing = {e.rank for e in job.failures() if e.rank is not None and not _is_clean_up(e)}
     done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in _own_failures(job)]
     if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
@@ -34,6 +40,35 @@ def find(job: Job) -> Iterator[Finding]:
     )
     onset = min((i.finished.time for i in done if i.finished and i.finished.time is not None), default=None)
     yield Finding("data.uneven-inputs", why, shown, ranks, onset=onset, question="early_exit")
+
+
+def _unlisted(job: Job) -> Iterator[Finding]:
+    """One who is in no launcher's list of all its failed workers, and was not ended either, left with code 0."""
+    listed = {e.rank: e for e in job.telling("exit") if e.rank is not None and _names_both_ranks(e)}
+    lost = [e for e in job.telling("peer-lost") if e.rank in listed]
+    if not lost or any(e.role == "cause" for e in job.failures()):
+        return
+    left = set(range(job.world_size or max(*job.ranks, *listed) + 1)) - {e.rank for e in job.failures()}
+    if len(left) != 1 or not _is_of_a_listing_node(job, min(left), listed.values()):
+        return
+    rank = left.pop()
+    absent = "is in no launcher's list of those that failed or were ended"
+    why = f"Rank {rank} {absent}: it left with code 0, and the others lost it."
+    onset = min((e.onset for e in lost if e.onset is not None), default=None)
+    yield Finding("process.early-exit", why, exhibits(lost, 4), (rank,), onset=onset, question="early_exit")
+
+
+def _is_of_a_listing_node(job: Job, rank: int, listed: Collection[Event]) -> bool:
+    """Whether the agent of its node printed a list: global and local rank tell which ranks a node has."""
+    firsts = {e.fields["rank"] - e.fields["local_rank"] for e in listed}
+    first = max((n for n in firsts if n <= rank), default=None)
+    size = job.places.local_world or max(e.fields["local_rank"] for e in listed) + 2
+    return first is not None and rank - first < size
+
+
+def _names_both_ranks(event: Event) -> bool:
+    """Only torchelastic's list of all workers that failed gives both numbers of each."""
+    return all(isinstance(event.fields.get(name), int) for name in ("rank", "local_rank"))
 
 
 def _is_clean_up(event: Event) -> bool:

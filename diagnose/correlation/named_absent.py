@@ -14,8 +14,6 @@ from ..job import Job
 from ..words.ranges import rank_ranges
 from .finding import Finding, exhibits
 
-MEETING = "rendezvous.timeout"
-
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding with the ranks that are named."""
@@ -23,11 +21,13 @@ def find(job: Job) -> Iterator[Finding]:
     events = [e for e in job.telling("absent-ranks") if e.fields.get("absent_ranks") and id(e) not in outlived]
     if not events:
         return
-    counts = Counter(rank for e in events for rank in e.fields["absent_ranks"])
+    counts = Counter(rank for e in events for rank in e.fields["absent_ranks"] if rank != e.rank)
+    if not counts:
+        return
     most = max(counts.values())
     ranks = tuple(sorted(r for r, n in counts.items() if n == most))
     onset = min((e.onset for e in events if e.onset is not None), default=None)
     messages, who = "messages" if len(events) > 1 else "message", "ranks" if len(ranks) > 1 else "rank"
     why = f"{len(events)} {messages} name {who} {rank_ranges(ranks)} as not having joined."
-    cause = MEETING if all(e.cause == MEETING for e in events) else "collective.straggler"
+    cause = "rendezvous.timeout" if all(e.cause == "rendezvous.timeout" for e in events) else "collective.straggler"
     yield Finding(cause, why, exhibits(events), ranks, onset=onset, question="named_absent")

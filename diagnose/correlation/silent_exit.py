@@ -1,8 +1,11 @@
-"""Who left with an error code and no word?
+"""Who left with an error code, or died by a signal, and said no word?
 
 The launcher prints exit codes. A rank that failed and printed nothing, where all the others that failed say that they lost
 a peer or waited in vain, or were ended by their launcher, is the one that left first: `sys.exit(13)` in the program, a
 wrapper script, a library's `_exit`. Words of which nobody knows the rank may be its own.
+
+SIGABRT and SIGTERM are otherwise what a watchdog and a launcher end ranks with: here the others only lost the rank, nobody
+waited in vain, and no launcher says that it sent the signal.
 """
 
 from __future__ import annotations
@@ -17,25 +20,27 @@ from .finding import Exhibit, Finding
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
 CRASHES = {"-4", "-6", "-7", "-8", "-11", "132", "134", "135", "136", "139"}
+SIGNALS = {6: ("SIGABRT", "process.abort"), 15: ("SIGTERM", "process.terminated")}
 NEVER = 1 << 62  # behind any line
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
 
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where exactly one rank ended with an error code and says nothing."""
-    ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)]
+    ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)] or _signalled(job)
     said = _Said(job)
     wordless = {e.rank for e in ends if _is_listened_to(job, e) and not said.by(e)}
     wordless = {r for r in wordless if job.is_heard_on(r, "stderr")}
     if len(wordless) != 1 or not _others_followed(job, wordless):
         return
     rank = next(r for r in wordless if r is not None)
-    end = min((e for e in ends if e.rank == rank), key=lambda e: (e.time or 0.0, e.source, e.line or 0))
+    end = min((e for e in ends if e.rank == rank), key=lambda e: (int(e.time or 0), e.source, e.line or 0))
     if any(_is_crash(e) and e.rank != rank and _is_earlier(e, end) for e in job.telling("exit")):
         return
-    code = end.fields.get("exit_code")
-    why = f"Rank {rank} ended with code {code} and printed no reason; the others only lost it or were ended after it."
-    yield Finding(CAUSE, why, (Exhibit.of_event(end),), (rank,), onset=end.onset, fields=end.fields, question="silent_exit")
+    signal, cause = SIGNALS.get(_signal(end), ("", CAUSE))
+    how = f"died by {signal}" if signal else f"ended with code {end.fields.get('exit_code')}"
+    why = f"Rank {rank} {how} and printed no reason; the others only lost it or were ended after it."
+    yield Finding(cause, why, (Exhibit.of_event(end),), (rank,), onset=end.onset, fields=end.fields, question="silent_exit")
 
 
 def _is_error(event: Event) -> bool:
@@ -53,6 +58,20 @@ def _is_earlier(event: Event, end: Event) -> bool:
     if a is not None and b is not None and a != b:
         return a < b
     return event.source == end.source and (event.line or 0) < (end.line or 0)
+
+
+def _signal(event: Event) -> int:
+    """The signal that an exit code tells, as Python (-6) or a shell (134) does, or its own name; 0 for no such signal."""
+    told = {str(event.fields.get(name)) for name in ("exit_code", "signal")}
+    return next((s for s, (name, _) in SIGNALS.items() if told & {str(-s), str(128 + s), str(s), name}), 0)
+
+
+def _signalled(job: Job) -> list[Event]:
+    """Deaths by a signal that nobody owns to, where the others lost a peer and did not wait for it in vain."""
+    if job.telling("signal-received") or not job.telling("peer-lost") or job.telling(*LOST[1:]):
+        return []
+    sent = {e.rank for e in job.telling("signal-sent")}
+    return [e for e in job.telling("exit") if e.rank is not None and e.rank not in sent and _signal(e)]
 
 
 def _is_listened_to(job: Job, end: Event) -> bool:
@@ -81,11 +100,16 @@ def _others_followed(job: Job, left: set[int | None]) -> bool:
     return lost or any(e.rule.tells == "signal-sent" or is_terminated(e) for e in job.telling("signal-sent", "exit"))
 
 
+def _only_aborts(event: Event) -> bool:
+    """`terminate called without an active exception` says that the process aborts, as its exit code does, and not why."""
+    return event.cause == "process.abort" and event.role == "symptom"
+
+
 class _Said:
     """What was said of failures, and by whom."""
 
     def __init__(self, job: Job) -> None:
-        words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
+        words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES and not _only_aborts(e)]
         self._ranks = {e.rank for e in words} - {None}
         self._on_host: dict[str | None, list[Event]] = {}  # by speakers whose rank is not known
         for event in words:

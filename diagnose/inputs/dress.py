@@ -24,8 +24,8 @@ from typing import Any, NamedTuple
 
 MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON
 
-_TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", "_raw")
-_HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw)"')
+_TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", "_raw", "event")
+_HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw|event)"')
 _TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date", "TimeGenerated")
 _ENVELOPES = ("_source", "content", "result")  # Elasticsearch, Datadog, Splunk: the record, in what their export adds
 _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
@@ -90,7 +90,8 @@ def undress_logfmt(line: bytes) -> bytes | None:
     known = {"msg", *_TIME_KEYS, *_LEVEL_KEYS, *_RANK_KEYS}
     rest = "".join(f' {key}="{value}"' for key, value in fields.items() if key not in known)
     first, end, more = fields["msg"].partition("\n")
-    return _one_line(f"{when} {_level(fields)}{_rank(fields)}", f"{first}{rest if not end else ''}{end}{more}")
+    said = f"{first}{rest if not end else ''}{end}{more}"
+    return _one_line(f"{when} {_level(fields, said)}{_rank(fields)}", said)
 
 
 def _unescaped(text: str) -> str:
@@ -125,7 +126,7 @@ def _written(record: dict[str, Any], key: str) -> Written | None:
     if key != "log" and host and speaker is None:
         prefix += f"{host} {_ident(record)}: "  # without the level, which is no part of this form
     elif key != "log":  # nor of a pod's: `[pod/p/c] ERROR   File "train.py"` is no frame
-        prefix += _rank(record) if speaker is not None else _level(record) + _rank(record)
+        prefix += _rank(record) if speaker is not None else _level(record, text) + _rank(record)
     # Docker ends `log` with a line feed unless the line was cut at 16 KiB; fluent-bit drops it.
     is_partial = key == "log" and has_stream and "kubernetes" not in record and not text.endswith("\n")
     label = record.get("label")  # Ray's events say what happened there only: RAY_NODE_REMOVED
@@ -195,9 +196,10 @@ def _rfc3339(when: str) -> str:
     return stamp.replace(microsecond=microseconds % 1_000_000).isoformat(timespec="microseconds")
 
 
-def _level(record: dict[str, Any]) -> str:
+def _level(record: dict[str, Any], text: str) -> str:
+    """The level, unless it would hide what the text begins with: a launcher's prefix, the blanks of a frame."""
     level = _first_text(record, _LEVEL_KEYS)
-    return f"{level.upper()} " if level.isalpha() else ""
+    return f"{level.upper()} " if level.isalpha() and not text.startswith(("(", "[", " ")) else ""
 
 
 def _rank(record: dict[str, Any]) -> str:

@@ -11,7 +11,11 @@ from typing import Literal
 
 from ..lazy_pattern import lazy
 
-Kind = Literal["text", "markdown", "recorder", "scan", "json-error", "json-stacks", "context", "code", "prose", "binary"]
+Kind = Literal[
+    "text", "markdown", "table", "notebook", "recorder", "scan", "json-error", "json-stacks", "context", "code", "prose",
+    "binary",
+]  # fmt: skip
+LINES: frozenset[Kind] = frozenset(["text", "markdown", "table", "notebook"])  # hold lines of a log, in some form
 Compression = Literal["gzip", "bzip2", "xz", "zstd"]
 Container = Literal["tar", "zip"]
 Encoding = Literal["utf-8", "utf-16-le", "utf-16-be"]
@@ -73,7 +77,6 @@ _CODE = frozenset(
         ".scala",
         ".rb",
         ".lua",
-        ".ipynb",
         ".diff",
         ".patch",
         ".cmake",
@@ -183,18 +186,26 @@ def kind_of(head: bytes, name: str) -> tuple[Kind, str | None]:
     if binary is not None:
         return "binary", binary
     suffix = suffix_of(name)
-    if suffix in _CODE:
-        return "code", f"source code ({suffix}): messages in it were not printed by a run"
-    if suffix in _PROSE or _PROSE_NAMES.match(re.split(r"[/\\!]", name)[-1]):
-        return "prose", f"documentation ({suffix or 'by its name'}): it only speaks about messages"
-    if suffix in (".yaml", ".yml") and _RULE.match(head):
-        return "code", "a rule of a catalogue: messages in it were not printed by a run"
+    if (unread := _unread_kind(head, name, suffix)) is not None:
+        return unread
     if suffix in _MARKDOWN:
         return _markdown_kind(head)
     is_log = any((_KUBERNETES.search(head), _JSON_LOG.match(head), _JSON_EXPORT.search(head)))
     if suffix in _CONTEXT and not is_log:
         return "context", None
     return "text", None
+
+
+def _unread_kind(head: bytes, name: str, suffix: str) -> tuple[Kind, str] | None:
+    if suffix in _CODE:
+        return "code", f"source code ({suffix}): messages in it were not printed by a run"
+    if suffix == ".ipynb":
+        return "notebook", "a notebook among other files: what it once printed is of any age; give it by its own name"
+    if suffix in _PROSE or _PROSE_NAMES.match(re.split(r"[/\\!]", name)[-1]):
+        return "prose", f"documentation ({suffix or 'by its name'}): it only speaks about messages"
+    if suffix in (".yaml", ".yml") and _RULE.match(head):
+        return "code", "a rule of a catalogue: messages in it were not printed by a run"
+    return None
 
 
 def _markdown_kind(head: bytes) -> tuple[Kind, str | None]:

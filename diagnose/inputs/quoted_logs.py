@@ -15,7 +15,13 @@ _LOG_LINE = lazy(
     rb"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\[?rank\d|[IWEF]\d{4} \d\d:|Traceback \(most recent|  File \"|\x1b\["
     rb"|[\w.-]{1,64}:\d+:\d+ \[\d|\w+(?:Error|Exception|Warning): |\(\w+ pid=|srun: |slurmstepd|WARNING:|ERROR:"
 )
-# What no docstring holds: code that is indented as a whole only speaks of its exceptions.
+# What a docstring or a program holds, which is indented as a whole too: it only speaks of its exceptions.
+_CODE = lazy(
+    rb"(?:def|class|async def) \w+[(:]|(?:import|from) [\w.]+(?: import [\w(*]|$)|@\w+|>>> |#[! ]|\"\"\"|\'\'\'|//|/\*|"
+    rb":\w+[ :]|(?:if|elif|for|while|with|except|else|try)\b[^\n]*:$|(?:raise|return) [\w.(]|\w+ = \S|"
+    rb"(?:Raises|Args|Returns|Examples?|Notes?):$|[\w.]*(?:Error|Exception|Warning)\b"
+)
+# A line that a run printed, whatever stands around it: a traceback shows code.
 _PRINTED = lazy(
     rb"\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[?rank\d|\[default\d|[IWEF]\d{4} \d\d:|\[[IWEF] \w|Traceback \(most recent|"
     rb"File \"[^\"\n]+\", line \d|[\w.-]{1,64}:\d+:\d+ \[\d|\[\d+,\d+\]<std|\(\w+ pid=|srun: |slurmstepd|mpirun|"
@@ -23,7 +29,10 @@ _PRINTED = lazy(
     rb"E[A-Z]\d{4}: |LAUNCH [A-Z]|"
     rb"[a-z][a-z-]{0,30}-?\d{1,4}: \S|\S{1,200}\.(?:cpp|cc|cu|hpp):\d+"
 )
+MAX_MARGINS = 4  # of replies to replies
 INDENT = 4  # columns that make a code block in Markdown
+FEW = 3  # lines of a message that was copied alone, often with the blank before it
+_NUDGED = lazy(rb" {1,3}(?!File \")\S")  # frames keep their columns
 _PROSE_LINE = lazy(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
 
 
@@ -32,6 +41,7 @@ class FenceMask:
 
     def __init__(self) -> None:
         self._fence = b""  # what closes the open fence; empty outside
+        self._margin = b""  # what stands before it: the lines inside stand as deep, in a list or a reply
         self._is_page = False  # the open fence is a directive of a documentation page, which shows what could be printed
 
     def feed(self, data: bytes) -> bytes:
@@ -42,14 +52,15 @@ class FenceMask:
     def _keep(self, line: bytes) -> bytes:
         found = _FENCE.match(line.rstrip(b"\r")) if b"```" in line or b"~~~" in line else None
         if found is None:
-            return line if self._fence and not self._is_page else b""
+            return _dedented(line, self._margin) if self._fence and not self._is_page else b""
         fence, info = found[1], found[2].strip()
         if not self._fence:
             self._fence, self._is_page = fence, info.startswith(b"{")  # ```{code-block}, ```{pip-cli}: MyST, R Markdown
+            self._margin = line[: found.start(1)]
         elif fence.startswith(self._fence) and not info:
             self._fence = b""
         else:
-            return b"" if self._is_page else line  # "```python" inside a fence is text
+            return b"" if self._is_page else _dedented(line, self._margin)  # "```python" inside a fence is text
         return b""
 
 
@@ -57,17 +68,30 @@ class Unquoting:
     """Takes the margin off a paste that has one, and blanks what stands outside its fences, block after block."""
 
     def __init__(self) -> None:
-        self._margin: bytes | None = None  # as the first block has it
+        self._margins: list[bytes] | None = None  # as the first block has them
         self._mask: FenceMask | None = FenceMask()
 
     def feed(self, data: bytes) -> bytes:
         """Gives `data` with as many lines."""
-        if self._margin is None:
-            self._margin = margin_of(data)
-            if self._margin and not is_paste(_without(data, self._margin)):
+        if self._margins is None:
+            self._margins = _margins_of(data)
+            if self._margins and not is_paste(_without(data, self._margins)):
                 self._mask = None
-        data = _without(data, self._margin)
+        data = _without(data, self._margins)
         return data if self._mask is None else self._mask.feed(data)
+
+    def finish(self) -> bytes:
+        """Gives nothing: no line is held back."""
+        return b""
+
+
+def _margins_of(text: bytes) -> list[bytes]:
+    """Gives the margins of a reply to a reply, from the outside in."""
+    margins: list[bytes] = []
+    while len(margins) < MAX_MARGINS and (margin := margin_of(text)):
+        margins.append(margin)
+        text = _without(text, [margin])
+    return margins
 
 
 def margin_of(text: bytes) -> bytes:
@@ -78,16 +102,25 @@ def margin_of(text: bytes) -> bytes:
     if lines and lines[0].startswith((b"    ", b"\t")):
         margin = min((line[: len(line) - len(line.lstrip(b" \t"))] for line in lines), key=len)
         is_common = len(margin.expandtabs(4)) >= INDENT and all(line.startswith(margin) for line in lines)
-        if is_common and any(_PRINTED.match(line.lstrip()) for line in lines):
+        inside = [line.strip() for line in lines]
+        if is_common and (any(map(_PRINTED.match, inside)) or not any(map(_CODE.match, inside))):
             return margin
+    elif 0 < len(lines) <= FEW and all(_NUDGED.match(line) for line in lines):
+        return min((line[: len(line) - len(line.lstrip(b" "))] for line in lines), key=len)
     return b""
 
 
-def _without(data: bytes, margin: bytes) -> bytes:
-    if not margin:
-        return data
-    lines = [line.removeprefix(margin) for line in data.split(b"\n")]
-    return b"\n".join([line.removeprefix(b" ") for line in lines] if margin == b">" else lines)
+def _without(data: bytes, margins: list[bytes]) -> bytes:
+    for margin in margins:
+        lines = [line.removeprefix(margin) for line in data.split(b"\n")]
+        data = b"\n".join([line.removeprefix(b" ") for line in lines] if margin == b">" else lines)
+    return data
+
+
+def _dedented(line: bytes, margin: bytes) -> bytes:
+    """Gives a line inside a fence without what stands before the fence, as far as it stands before the line too."""
+    same = (at for at, (a, b) in enumerate(zip(line, margin, strict=False)) if a != b)
+    return line[next(same, min(len(line), len(margin))) :]
 
 
 def may_quote(head: bytes, *, is_pasted: bool) -> bool:

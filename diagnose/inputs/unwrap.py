@@ -25,6 +25,8 @@ MAX_ASKED = 500  # breaks
 
 Known = Callable[[bytes], Iterable[tuple[int, int]]]  # where known texts begin and end
 
+# No-break spaces, and the space of no width at which chats break words
+_COPIED_BLANKS = ((b"\xc2\xa0", b" "), (b"\xe2\x80\xaf", b" "), (b"\xe2\x80\x8b", b""))
 _FRAME = lazy(rb'File "[^"\n]{1,300}", line \d+')
 # A line's beginning, as loggers, launchers and Python write it: a time, a level, a rank, a process, a frame.
 _HEAD = lazy(
@@ -34,6 +36,13 @@ _HEAD = lazy(
 _EXCEPTION = lazy(r"(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}: ")  # the same behind a whole word may be the rest of a name
 _DIGITS = lazy(r"\d+")
 _TABLE = lazy(r"(?:([|+*#])[^\n]*\1|[│┃╭╰┌└├┏┗][^\n]*[│┃╮╯┐┘┤┓┛]|([-=*#_~])\2*)\s{0,4}$")
+
+
+def plain_blanks(data: bytes) -> bytes:
+    """Yield the text with the blanks that a web page or a chat put into it as blanks, without its invisible ones."""
+    for blank, plain in _COPIED_BLANKS:
+        data = data.replace(blank, plain)
+    return data
 
 
 def unwrapped(data: bytes, known: Known) -> bytes | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..events import Event, SourceEvents
-from .places import Places, as_rank, as_text, own_rank, pci_address, remember
+from .places import HERE, Places, as_rank, as_text, own_rank, pci_address, remember
 
 MAX_LEFT = 1 << 16
 
@@ -105,7 +105,8 @@ def _learn_event(places: Places, event: Event) -> None:
         rank = speaker.rank if speaker.rank is not None else places.source_rank.get(event.source)
     if rank is None:
         return
-    host = as_text(fields.get("host")) or speaker.host or places.source_host.get(event.source)
+    around, told = speaker.host or places.source_host.get(event.source), as_text(fields.get("host"))
+    host = around if around and told in HERE else told or around
     pid = fields.get("pid") if isinstance(fields.get("pid"), int) else speaker.pid
     local = as_rank(fields.get("local_rank"))
     remember(places, rank, host, local, pid if isinstance(pid, int) else None)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ..events import Event, SourceEvents
 from ..identity import PathIdentity
 from ..lazy_pattern import lazy
-from .places import Places, as_rank, as_text, is_default_group, own_rank, pci_address
+from .places import HERE, Places, as_rank, as_text, is_default_group, own_rank, pci_address
 
 WORDS = lazy(r"[\w.-]+")
 SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
@@ -27,9 +27,11 @@ CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)"
 def place_event(places: Places, event: Event) -> None:
     fields, speaker = event.fields, event.speaker
     path = places.by_source.get(event.source, PathIdentity())
-    told = as_text(fields.get("host")) or speaker.host or _pod_of_row(event)
-    event.host = told or speaker.pod or places.source_host.get(event.source)
-    event.host_from = "the line" if told else "the file's name or content" if event.host else ""
+    own_host = speaker.host or _pod_of_row(event)
+    around = own_host or speaker.pod or places.source_host.get(event.source)
+    told = as_text(fields.get("host"))
+    event.host = around if around and told in HERE else told or around
+    event.host_from = "the line" if told or own_host else "the file's name or content" if event.host else ""
     pid = fields.get("pid")
     own = speaker.pid if speaker.pid is not None else _remote_pid(event)
     event.pid = pid if isinstance(pid, int) else own if own is not None else path.pid

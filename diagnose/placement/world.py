@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..events import SourceEvents, Speaker
 from ..lazy_pattern import lazy
-from .places import MAX_RANK, Places, as_text, is_default_group, own_rank
+from .places import MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
 
 
 def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | None) -> None:
@@ -22,7 +22,8 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
             size = event.fields.get("world_size")
             if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
                 stated[size] += 1
-            highest = max([highest, *(r for r in (event.speaker.rank, own_rank(event, None)) if r is not None)])
+            ended = as_rank(event.fields.get("rank")) if event.rule.tells == "exit" else None
+            highest = max([highest, *(r for r in (event.speaker.rank, own_rank(event, None), ended) if r is not None)])
         highest = max([highest, *(p.rank for p in source.speakers if p.rank is not None)])
     if given:
         places.world_size, places.world_from = given, "given"
@@ -74,10 +75,19 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
         ended = {e.fields.get("pid") for e in source.events if e.rule.tells == "signal-sent"}
         failed = {e.fields.get("pid") for e in source.events if e.rule.tells == "exit"}
         if ended - {None}:
-            most = max(most, len((ended | failed) - {None}))
+            most = max(most, len((ended | failed) - {None}) // _starts(source))
         last = (e.fields.get("last_local_rank") for e in source.events if e.rule.tells == "exit")  # of the last one started
         most = max([most, *(n + 1 for n in last if isinstance(n, int) and n > 0)])
     return most
+
+
+def _starts(source: SourceEvents) -> int:
+    """How often a launcher started its processes: a local rank has another process each time."""
+    pids: dict[object, set[object]] = defaultdict(set)
+    for event in source.events:
+        if event.rule.tells == "exit" and event.fields.get("pid") and event.fields.get("local_rank") is not None:
+            pids[event.fields["local_rank"]].add(event.fields["pid"])
+    return max(map(len, pids.values()), default=1)
 
 
 GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_out", "numel_in"),

@@ -54,6 +54,12 @@ LOGGERS: tuple[Row, ...] = (
         "[INFO|2025-03-02 11:22:33] llamafactory.hparams.parser:143 >> Process rank: 3",
     ),
     row(
+        "level and time in one bracket",
+        after("[", "DIWECF"),
+        rf"\[{LEVEL}[ |:]{{1,2}}(?P<at>(?:\d{{4}}-\d\d-\d\d[ T])?\d\d:\d\d:\d\d(?:[.,]\d{{1,6}})?)\]:? ",
+        "[INFO 11:17:33] step 4 loss 0.8181",
+    ),
+    row(
         "nemo",
         ("[N",),
         r"\[NeMo (?P<level>[DIWEC]) (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?P<origin>[^\]]{1,120})\] ?",

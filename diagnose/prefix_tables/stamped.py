@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from .row import DIGITS, HOST, LETTERS, LEVEL, LOG_TEXT, LOGGER, LOWER, SOURCE, Row, after, row
+from .row import DIGITS, HOST, LETTERS, LEVEL, LOG_TEXT, LOGGER, LOWER, SAID, SOURCE, Row, after, row
+
+# A logger's name, file or thread with what sets it off
+NAME = (
+    r"(?!\[?\(?[Rr](?:ank|ANK)|\[?\d)(?:\[(?P<origin>[\w./:<> -]{1,60})\](?: - |[ :|]{1,3})|"
+    r"[\w./<>-]{1,60}(?::[\w<>]{1,40}){0,2}(?: ?[|:\]] ?| - ))"
+)
+
+SECOND_NAME = NAME.replace("?P<origin>", "?:")
 
 AFTER_STAMP: tuple[Row, ...] = (
     row(
@@ -31,7 +39,7 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "syslog",
         after(" ", LETTERS + DIGITS),
-        rf" (?P<host>{HOST}) (?:kernel|(?P<origin>[\w./()@-]{{1,60}}?)(?:\[(?P<pid>\d{{1,8}})\])?): ?",
+        rf" (?P<host>(?!\d{{4}}-\d\d-){HOST}) (?:kernel|(?P<origin>[\w./()@-]{{1,60}}?)(?:\[(?P<pid>\d{{1,8}})\])?): ?",
         "Mar 21 07:18:53 node0056 kernel: [2752089.385738] pcieport 0000:00:1c.4: AER",
         kind="syslog",
         needs=": ",
@@ -89,7 +97,20 @@ AFTER_STAMP: tuple[Row, ...] = (
         rf" \| {LEVEL} {{0,6}}\| (?P<stream>stderr|stdout) \| ",
         "2023-12-27 11:25:36 | ERROR | stderr | RuntimeError: failed",
     ),
+    row(
+        "logging, level and name",
+        (" |", " -", " [", " ", "\t", "[", ":", ","),
+        rf" ?[|:,-]? ?\[?{LEVEL}\]?[\t ]{{0,10}}[|:-]? ?{NAME}{SECOND_NAME}?{SAID}",
+        "2026-11-22 11:17:33,609 [INFO] trainer: step 4 loss 0.8181",
+    ),
+    row(
+        "logging, name and level",
+        (" |", " -", " [", " ", "\t", "[", ":", ","),
+        rf" ?[|:,-]? ?{NAME}\[?{LEVEL}\]?[\t ]{{0,10}}[|:-]? ?{SAID}",
+        "2026-11-22 11:17:33,609 [trainer] [INFO] step 4 loss 0.8181",
+    ),
     row("piped", (" |",), rf" \| {LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
+    row("viewer of a log", (" |",), r" \| ", "2026-05-01 18:52:10.983 | (EngineCore pid=256) KeyError: failed"),
     row(
         "hydra",
         "[",

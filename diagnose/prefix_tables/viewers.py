@@ -12,6 +12,7 @@ VIEWERS: tuple[Row, ...] = (
         "> Traceback (most recent call last):",
         outer=True,
     ),
+    row("Ctrl-C that the terminal echoed", "^", r"\^C(?=\S)", "^CTraceback (most recent call last):", outer=True),
     row(
         "cat -n",
         " " + DIGITS,
@@ -27,13 +28,21 @@ VIEWERS: tuple[Row, ...] = (
         "1207:[rank3]: Traceback (most recent call last):",
         outer=True,
     ),
-    row(
-        "grep -n, several files",
-        LETTERS + "./",
-        r"[\w./-]{1,200}\.log:\d{1,9}:" + LOG_TEXT,
-        "logs/train.log:1207:[rank3]: Traceback (most recent call last):",
-        outer=True,
-        needs=".log:",
+    *(
+        row(
+            f"grep, several files, .{suffix}",
+            LETTERS + "./",
+            rf"[\w./-]{{1,200}}\.{suffix}:(?:\d{{1,9}}:(?=\S| )|{LOG_TEXT}|(?=slurmstepd: |srun: ))",
+            sample,
+            outer=True,
+            needs=f".{suffix}:",
+        )
+        for suffix, sample in (
+            ("log", "logs/train.log:1207:[rank3]: Traceback (most recent call last):"),
+            ("out", "runs/slurm-4711.out:slurmstepd: error: *** JOB 4711 ON n7 CANCELLED AT 2026-07-01T16:28:11 ***"),
+            ("err", "./slurm-4711.err:12:srun: error: n7: task 0: Killed"),
+            ("txt", "out/rank0.txt:[rank0]: Traceback (most recent call last):"),
+        )
     ),
     row(
         "kmsg",

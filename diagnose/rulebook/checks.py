@@ -178,6 +178,8 @@ def _strangers(catalogue: Catalogue, rule: Rule, hits: list[Rule], text: str) ->
     for hit in hits:
         if hit.id == rule.id or hit.role not in ("cause", "symptom") or rule.role == "context":
             continue
+        if rule.role == "harmless" and hit.role == "symptom":
+            continue  # what it matches is evidence of nothing else, such as a call that fails in a side service
         mine, other = rule.cause, hit.cause
         if mine == other or (mine and other and (catalogue.explains(mine, other) or catalogue.explains(other, mine))):
             continue

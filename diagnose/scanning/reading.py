@@ -11,6 +11,7 @@ from typing import Protocol
 from ..blocks import read_blocks
 from ..deadline import Deadline
 from ..errors import SourceError
+from ..inputs.kinds import LINES
 from ..scan import Scan, SourceScan, scan_from_json, seal
 from ..sources import Input, Source, find_sources
 from .dump_reading import DumpReading, read_limited
@@ -62,7 +63,7 @@ def read_all(
     places: list[_Found] = []
     with closing(DumpReading(scan)) as dumps:
         for source in find_sources(inputs, deadline):
-            if source.skipped is None and source.path is not None and source.kind in ("text", "markdown"):
+            if source.skipped is None and source.path is not None and source.kind in LINES:
                 places.append(_Found([], source))  # may be opened later, by anyone
             elif deadline.passed():
                 places.append(_Found([unread(source, source.skipped or UNREAD)]))

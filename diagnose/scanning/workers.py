@@ -13,10 +13,12 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import astuple
 from typing import Any, BinaryIO
 
 from ..blocks import Block, read_blocks, read_range
 from ..deadline import Deadline
+from ..inputs.labels import Label
 from ..rulebook.compiled import from_bytes
 from ..scan import SourceScan, source_to_json
 from ..sources import Source
@@ -102,14 +104,15 @@ def _last(steps: Iterator[SourceScan | None]) -> SourceScan:
 def part_to_json(part: Part) -> dict[str, Any]:
     """Yield a part as plain values."""
     s = part.source
-    source = [s.name, s.kind, s.size, s.seekable, s.path, list(s.layers), s.encoding]
+    label = astuple(s.label) if s.label is not None else None
+    source = [s.name, s.kind, s.size, s.seekable, s.path, label, list(s.layers), s.encoding]
     return {"source": source, "range": [part.start, part.end, part.stop, part.is_first, part.starts_line]}
 
 
 def part_from_json(raw: dict[str, Any]) -> Part:
     """Read what `part_to_json` made."""
-    name, kind, size, seekable, path, layers, encoding = raw["source"]
-    source = Source(name, kind, size, None, seekable, path, tuple(layers), encoding)
+    name, kind, size, seekable, path, label, layers, encoding = raw["source"]
+    source = Source(name, kind, size, None, seekable, path, Label(*label) if label else None, tuple(layers), encoding)
     return Part(source, *raw["range"])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from ..advice import advise, merge_remedy
 from ..catalogue import Catalogue
 from ..correlation.finding import Exhibit
-from ..diagnosis import Verdict
+from ..diagnosis import Verdict, breaks_off_in_a_traceback
 from ..events import Event
 from ..facts.store import Facts
 from ..job import Job
@@ -85,7 +85,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
         return _unknown(job, show, translator.words)
     cause = translator.cause(catalogue.causes[verdict.cause])
     cause = replace(cause, title=_title(verdict, cause, translator), references=_references(verdict, cause))
-    proof = _proof(verdict)
+    proof = _proof(job, verdict)
     fields = {**_fields(verdict), **_seen(job, verdict, proof)}
     return Diagnosis(
         cause=cause.id,
@@ -107,8 +107,10 @@ def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
     tails = ((s.name, tail[-1]) for s in job.sources if (tail := s.tail()))
     last = [Exhibit.of_line(name, line, None, None) for name, line in islice(tails, MAX_EVIDENCE)]
     switches = "export NCCL_DEBUG=WARN TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"
+    cut = [RemedyStep("collect", words.say("unknown-traceback"))] if breaks_off_in_a_traceback(job) else []
     steps = (
         RemedyStep("now", words.say("unknown-now")),
+        *cut,
         RemedyStep("collect", words.say("unknown-logs"), "dmesg -T"),
         RemedyStep("collect", words.say("unknown-switches"), switches),
         RemedyStep("collect", words.say("unknown-files"), "torchrun --log-dir logs --redirects 3 --tee 3 …"),
@@ -123,9 +125,9 @@ def _notice(notice: Notice, translator: Translator) -> Notice:
     return replace(notice, text=translator.sentence(notice.text), remedy=steps)
 
 
-def _proof(verdict: Verdict) -> list[Exhibit]:
+def _proof(job: Job, verdict: Verdict) -> list[Exhibit]:
     """What an expert would point at, the first one first."""
-    shown: list[Exhibit] = []
+    shown = _in_earlier_attempts(job, verdict)
     for suspect in verdict.roots:
         if suspect.finding is not None:
             shown += suspect.finding.exhibits
@@ -137,6 +139,16 @@ def _proof(verdict: Verdict) -> list[Exhibit]:
     for exhibit in shown:
         unique.setdefault(_news(exhibit), exhibit)
     return list(unique.values())[:MAX_EVIDENCE]
+
+
+def _in_earlier_attempts(job: Job, verdict: Verdict) -> list[Exhibit]:
+    """Where the same rank failed of the very same before it was restarted: there it began."""
+    root = verdict.roots[0]
+    if root.finding is not None or root.first is None:
+        return []
+    said = _news(Exhibit.of_event(root.first))[1:]
+    alike = [x for e in job.earlier if e.rule.id == root.first.rule.id and _news(x := Exhibit.of_event(e))[1:] == said]
+    return alike[:1]
 
 
 def _news(exhibit: Exhibit) -> tuple[object, ...]:

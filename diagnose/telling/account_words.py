@@ -13,6 +13,10 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "Look at the last lines of each rank below; the rank that stops earliest is the one to ask.",
         "查看下面每个 rank 的最后几行；最早停下的那个 rank 最值得追查。",
     ),
+    "unknown-traceback": (
+        "The rest of the traceback with which the text breaks off: its last line names the exception.",
+        "文本在 traceback 中途断开，请补上其余部分：最后一行会写明异常。",
+    ),
     "unknown-logs": (
         "All ranks' logs, the launcher's own output and the kernel log of each host.",
         "所有 rank 的日志、启动器自己的输出，以及每台主机的内核日志。",

@@ -133,8 +133,9 @@ _STRONG = lazy(
     r"\.(?:exc|exceptions?|errors?)\.[A-Z]\w{0,80})$"
 )
 
-# Several processes that print the same at once: `RuntimeErrorRuntimeError: : CUDA out of memory.`
-_GLUED = lazy(r"^((?:\w{1,60}\.){0,8}[A-Za-z]\w{0,80}?(?:Error|Exception))\1{1,15}((?:: ?){1,16})")
+# Several processes that print the same at once: `RuntimeErrorRuntimeError: : CUDA out of memory.`, and with a third one
+# `RuntimeErrorRuntimeError: RuntimeErrorNCCL error in: …`
+_GLUED = lazy(r"^((?:\w{1,60}\.){0,8}[A-Za-z]\w{0,80}?(?:Error|Exception))\1{1,15}(?:: ?)(?:: ?|\1){0,31}")
 
 
 @dataclass(frozen=True, slots=True)

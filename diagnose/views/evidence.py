@@ -37,6 +37,7 @@ class EvidenceView:
     left_out: int
     gap_after: int  # index of the line after which lines are left out; -1: none are
     also_in: str
+    other_places: tuple[str, ...]  # the same one by one, each with `also in`
 
 
 def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
@@ -55,7 +56,7 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
     before = before[-limits.context :] if limits.context else []
     parts = [say("rank", n=e.rank)] if e.rank is not None else []
     parts += [say("host", name=one_line(e.host))] if e.host else []
-    places = ", ".join(place(p.file, p.line) for p in e.also_in[:3])
+    others = [place(p.file, p.line) for p in e.also_in[:3]]
     return EvidenceView(
         place(e.file, e.line),
         say("comma").join(parts),
@@ -64,7 +65,8 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
         (*before, *hit, *after[: limits.context]),
         max(0, left_out),
         gap_after + len(before) if gap_after >= 0 else -1,
-        say("also-in", places=clip_ranges(places, 200)) if places else "",
+        say("also-in", places=clip_ranges(", ".join(others), 200)) if others else "",
+        tuple(say("also-in", places=other) for other in others),
     )
 
 

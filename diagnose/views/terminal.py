@@ -114,8 +114,9 @@ class _Page:
         else:  # the place stays whole, so that it can be copied
             self._console.print(_text((" " * INDENT, ""), (e.where, "bold cyan")), soft_wrap=True)
             self._print(_text((self._say("comma").join(filter(None, (e.who, e.time))), "dim")), INDENT)
-        if e.also_in:
-            self._print(_text((e.also_in, "dim")), INDENT)
+        fits = len(e.also_in) <= self._console.width - INDENT
+        for text in filter(None, [e.also_in] if fits else e.other_places):
+            self._console.print(_text((" " * INDENT + text, "dim")), soft_wrap=True)
         self._grid(list(self._proof_rows(e)))
 
     def _proof_rows(self, e: EvidenceView) -> Iterable[tuple[Text, Text]]:

@@ -1,0 +1,67 @@
+"""A text that breaks off inside a traceback shows that something was raised, and not what."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from diagnose.engine import diagnose
+
+from .told import cause, told
+
+BROKEN = """Added key: store_based_barrier_key:1 to store for rank: 0
+Traceback (most recent call last):
+  File "train.py", line 600, in <module>
+    main(opt)
+  File "train.py", line 494, in main
+    dist.init_process_group(backend="nccl" if dist.is_nccl_available() else "gloo")
+  File "/opt/conda/lib/pytho"""
+
+
+def test_a_traceback_that_breaks_off_is_a_failure_without_a_name(tmp_path: Path) -> None:
+    report = told(tmp_path, {"console.log": BROKEN})
+
+    assert ("failed", "unknown") == (report.outcome, cause(report))
+    assert 7 == report.diagnosis.evidence[0].line
+    assert any("rest of the traceback" in step.text for step in report.diagnosis.remedy)
+
+
+def test_a_traceback_that_breaks_off_hides_no_cause_above_it(tmp_path: Path) -> None:
+    killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=71.0. Some of the step tasks have been OOM Killed.\n"
+
+    assert "memory.host-oom" == cause(told(tmp_path, {"console.log": killed + BROKEN}))
+
+
+def test_what_went_on_behind_a_cut_traceback_did_not_fail(tmp_path: Path) -> None:
+    """`...` of the poster, or another writer, took the end away; the program printed on."""
+    (tmp_path / "console.log").write_text(BROKEN + "\n...\nepoch 1 done\nsaved the model\n")
+
+    assert "unfinished" == diagnose(tmp_path).outcome
+
+
+def test_a_logged_or_ignored_traceback_that_breaks_off_ends_nothing(tmp_path: Path) -> None:
+    head = "Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f2c>\n"
+
+    assert "unfinished" == told(tmp_path, {"console.log": head + BROKEN.split("\n", 1)[1]}).outcome
+
+
+def test_frames_alone_were_raised_where_the_excepthook_of_torch_printed_them(tmp_path: Path) -> None:
+    """`[rank13]: ` stands before each line of an uncaught exception; elsewhere a stack may only have been printed."""
+    frames = [
+        'rank13]:   File "/opt/env/transformer_engine/pytorch/attention.py", line 6915, in forward',
+        "[rank13]:     return self.fused_attention(",
+        '[rank13]:   File "/opt/env/transformer_engine/pytorch/cpp_extensions/fused_attn.py", line 1006, in fused_attn_fwd',
+        "[rank13]:     output_tens",
+    ]
+
+    report = told(tmp_path / "raised", {"train.log": "\n".join(frames)})
+
+    assert ("failed", "unknown") == (report.outcome, cause(report))
+    bare = "\n".join(line.partition("]: ")[2] for line in frames)
+    assert "unfinished" == told(tmp_path / "printed", {"train.log": bare}).outcome
+
+
+def test_a_launcher_that_cleans_up_and_breaks_off_was_not_told_to_end_from_outside(tmp_path: Path) -> None:
+    cleaned = "[2021-11-21 08:32:07,148] [INFO] [launch.py:131:sigkill_handler] Killing subprocess 250621\n"
+
+    assert "process.terminated" == cause(told(tmp_path / "whole", {"console.log": cleaned}))
+    assert "unknown" == cause(told(tmp_path / "cut", {"console.log": cleaned + BROKEN.split("\n", 1)[1]}))

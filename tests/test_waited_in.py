@@ -1,0 +1,61 @@
+"""Tracebacks of time-outs tell in which collective each rank waited."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnose import Text, diagnose
+
+BACKWARD = """[rank{rank}]:   File "/job/train.py", line 107, in main
+[rank{rank}]:     loss.backward()
+[rank{rank}]:   File "/opt/env/lib/python3.11/site-packages/torch/_tensor.py", line 623, in backward
+[rank{rank}]:     torch.autograd.backward(
+[rank{rank}]:   File "/opt/env/lib/python3.11/site-packages/torch/autograd/graph.py", line 979, in _engine_run_backward
+[rank{rank}]:     return Variable._execution_engine.run_backward(  # Calls into the C++ engine to run the backward pass
+"""
+CALL = """[rank{rank}]:   File "/job/train.py", line 33, in main
+[rank{rank}]:     dist.{name}(x)
+[rank{rank}]:   File "/opt/env/lib/python3.11/site-packages/torch/distributed/c10d_logger.py", line 83, in wrapper
+[rank{rank}]:     return func(*args, **kwargs)
+[rank{rank}]:   File "/opt/env/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 5356, in {name}
+[rank{rank}]:     work.wait()
+"""
+TIMED_OUT = (
+    "[rank{rank}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] "
+    "Timed out waiting 8000ms for recv operation to complete\n"
+)
+
+
+def verdict(*frames: str) -> tuple[str, list[int | None]]:
+    heads = "".join(
+        f"[rank{rank}]: Traceback (most recent call last):\n" + text.format(rank=rank, name="x") + TIMED_OUT.format(rank=rank)
+        for rank, text in enumerate(frames)
+    )
+    found = diagnose(Text(f"world_size={len(frames)}\n" + heads, name="console.log")).diagnosis
+    assert found is not None
+    return found.cause, [c.rank for c in found.culprits]
+
+
+def call(name: str) -> str:
+    return CALL.replace("{name}", name)
+
+
+def test_rank_in_a_barrier_while_the_others_reduce_gradients_left_the_common_order() -> None:
+    assert ("collective.desync", [1]) == verdict(BACKWARD, call("barrier"), BACKWARD)
+
+
+def test_all_in_one_call_blames_no_rank() -> None:
+    assert ("collective.timeout", []) == verdict(BACKWARD, BACKWARD, BACKWARD)
+
+
+def test_of_two_ranks_neither_is_the_odd_one() -> None:
+    assert ("collective.desync", []) == verdict(BACKWARD, call("barrier"))
+
+
+def test_rank_that_waits_in_a_broadcast_need_not_be_the_wrong_one() -> None:
+    assert ("collective.desync", []) == verdict(BACKWARD, call("broadcast"), BACKWARD)
+
+
+@pytest.mark.parametrize("name", ["send", "batch_isend_irecv"])
+def test_stages_of_a_pipeline_are_in_other_calls_by_right(name: str) -> None:
+    assert "collective.desync" != verdict(BACKWARD, call(name), BACKWARD)[0]
