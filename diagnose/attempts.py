@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from .clocks import Clocks
@@ -115,3 +116,12 @@ def is_terminated(event: Event) -> bool:
     """Whether an exit is by SIGTERM: the launcher's own clean-up."""
     codes = {str(event.fields.get("signal")), str(event.fields.get("exit_code"))}
     return bool(codes & {"15", "-15", "SIGTERM", "143"})
+
+
+def ended_at(end: Event) -> float | None:
+    """When a process ended: as a summary states it, which is not when the summary was printed."""
+    stated = end.fields.get("time")
+    try:
+        return datetime.strptime(str(stated), "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return end.time

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING, is_terminated
+from .attempts import FAILING, ended_at, is_terminated
 from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
-from .suspects import STATED, Suspect
+from .suspects import EXIT_CODE, STATED, Suspect
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict
@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 SHARED = ("process.exception", "storage.", "software.known-bug", "numerics.nan")  # seldom the fault of one rank alone
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
+DEATHS = {
+    "process.segfault": ("-11", "139"), "process.bus-error": ("-7", "135"), "process.abort": ("-6", "134"),
+    "memory.host-alloc": ("-6", "134"),  # of an exception in C++ that nobody caught
+}  # fmt: skip
+LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
+OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
 
@@ -31,12 +37,14 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.culprit_hosts = sorted(finding.hosts or hosts)
         return
     if cause.blame == "none":
+        verdict.culprit_hosts = _odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
         return
     ranks = {s.rank for s in verdict.roots if s.rank is not None and not _only_compares(s)}
+    ranks = _first_dead(verdict, ranks)
     is_of_a_node = cause.id.startswith(OF_A_NODE)
     places = {s.host or (_address(s) if is_of_a_node else None) for s in verdict.roots}
     verdict.culprit_hosts = sorted(place for place in places if place is not None)
-    if is_everywhere(job, ranks):
+    if is_everywhere(job, ranks) and not _complain_elsewhere(job, ranks):
         verdict.culprit_hosts = []
         return
     if not ranks and cause.blame == "rank":
@@ -51,12 +59,46 @@ def _address(suspect: Suspect) -> str | None:
     return suspect.first.speaker.ip if suspect.first is not None else None
 
 
+def _first_dead(verdict: Verdict, ranks: set[int]) -> set[int]:
+    """Of processes of which nothing is known but how they ended, the one that died clearly before the others.
+
+    Each node's launcher tells of its own first: the later ones had lost their peer. Clocks of nodes agree within seconds,
+    which is not known to be so here; the verdict is no more than possible either way.
+    """
+    ends = [e for s in verdict.roots for e in s.events if e.rank in ranks]
+    if len(ranks) < 2 or verdict.roots[0].cause != EXIT_CODE or any(e.rule.tells != "exit" for e in ends):
+        return ranks
+    died: dict[int, float] = {}
+    for e in ends:
+        if e.rank is not None and (at := ended_at(e)) is not None:
+            died[e.rank] = min(at, died.get(e.rank, at))
+    first, *others = sorted(died, key=died.__getitem__) or [-1]
+    is_first = len(died) == len(ranks) and died[others[0]] - died[first] > LEAD_S
+    return {first} if is_first else ranks
+
+
 def is_everywhere(job: Job, ranks: set[int]) -> bool:
     """Whether so many ranks say the same that it is no rank's own fault."""
     seen = sum(i.has_lines for i in job.ranks.values()) or len(job.ranks)
     world = job.world_size or seen
     share = len(ranks) / max(1, min(seen, world))
     return (len(ranks) > 1 and share >= EVERYWHERE) or (len(ranks) >= MANY and share > MANY_SHARE)
+
+
+def _odd_hosts(job: Job, verdict: Verdict) -> list[str]:
+    """The one host where all ranks met it, if those elsewhere met something else."""
+    ranks = {s.rank for s in verdict.roots if s.rank is not None}
+    hosts = {s.host for s in verdict.roots}
+    return [h for h in hosts if h is not None] if len(hosts) == 1 and _complain_elsewhere(job, ranks) else []
+
+
+def _complain_elsewhere(job: Job, ranks: set[int]) -> bool:
+    """Whether these are all of some hosts, and another host's log tells of others only: then it is no reason of all.
+
+    A host whose environment differs fails before any of its processes names its rank, and the others then wait for it.
+    """
+    hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
+    return is_whole_hosts(job, ranks) and any(e.host is not None and e.host not in hosts for e in job.failures())
 
 
 def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:
@@ -105,6 +147,8 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
         return left
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
+    by_signal = [e for e in later if str(e.fields.get("exit_code")) in DEATHS.get(root.cause or "", ())]
+    later = by_signal or later  # of a crash, who died by its signal
     later.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
     found = {r for e in later[:1] if (r := e.rank) is not None and not _is_one_of_many_alike(e, later)}
     return found - own

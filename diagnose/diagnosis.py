@@ -95,7 +95,8 @@ def _strength(s: Suspect, broad: Callable[[Suspect], bool]) -> tuple[object, ...
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
     ended = s.finding is None and s.first is not None and s.first.rule.tells in ("signal-received", "exit")
-    return (-s.direct, s.is_echo, not s.specific, broad(s), ended, onset, order, s.cause, s.place())
+    unsure = s.finding is not None and s.finding.certainty == "possible"
+    return (-s.direct, s.is_echo, unsure, not s.specific, broad(s), ended, onset, order, s.cause, s.place())
 
 
 def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:

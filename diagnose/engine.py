@@ -152,7 +152,8 @@ def reduce(
     read = EventReader(catalogue).read
     sources = [read(s) for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
     del read  # with the patterns that it compiled
-    job = build_job(sources, scan.dumps, context, zone_offset_s(tz), rank_from)
+    empty = [s.name for s in scan.sources.values() if s.skipped == "empty"]
+    job = build_job(sources, scan.dumps, context, zone_offset_s(tz), rank_from, empty)
     if len(sources) >= MANY_SOURCES:
         give_back_memory()
     facts = read_facts(job)

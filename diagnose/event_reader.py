@@ -23,6 +23,7 @@ from .scan import Hit, SourceScan
 from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
 from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
+from .traces.last_error import quoting
 from .traces.quoted import is_heard, looks_quoted, quoted_tracebacks
 from .traces.told import told_texts, wrapped_texts
 from .traces.wrapped import quoted_in
@@ -295,4 +296,6 @@ class _Reading:
         if tb is not None and tb.speaker and not speaker_key(line.prefix):
             heads = (self._lines[i] for i in self._at.get(tb.line, ()))
             line = next((x for x in heads if speaker_key(x.prefix) == tb.speaker), line)
+        elif tb is None and line.number in self._at:
+            line = quoting(self._lines, self._at[line.number][0]) if not line.prefix.end else line
         return Speaker.of(line.prefix)

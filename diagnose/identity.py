@@ -35,7 +35,9 @@ class PathIdentity:
     kind: str | None = None
 
 
-_SUFFIX = lazy(r"(?:\.(?:gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$")
+_SUFFIX = lazy(
+    r"(?:\.(?:previous|prev|gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$"
+)
 # `gpu-node-07`, `dgx-731`, `h100-r5-n08`, `ip-10-77-1-11.ec2.internal`, `nid001234`; not `gpu0`, `llama3-8b`, `run-2`;
 # of `logs-gpu-07` and `train.gpu-07` only the end
 _HOST = (
@@ -48,7 +50,8 @@ _HOST = (
 _IS_HOST = lazy(_HOST, re.IGNORECASE | re.ASCII)
 _ENDS_IN_HOST = lazy(rf"(?:^|.*?[-_.])({_HOST})", re.IGNORECASE | re.ASCII)
 _HOST_AFTER_WORD = lazy(
-    r"(?:dmesg|kern|kernel|journal|syslog|messages|agent|console|nvidia-smi|smi|pyspy|py-spy|nccl)[-_.](?P<host>[\w.-]*?)"
+    r"(?:dmesg|kern|kernel|journal|syslog|messages|agent|console|nvidia-smi|smi|pyspy|py-spy|nccl|"
+    r"(?:kubectl[-_.])?(?:describe|logs)(?:[-_.]pod)?)[-_.](?P<host>[\w.-]*?)"
     r"(?:[-_.](?P<pid>\d{3,8}))?",
     re.IGNORECASE | re.ASCII,
 )
@@ -226,7 +229,8 @@ def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity
 def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
     """`rank_3/stderr.log`: a folder tells files apart where another one bears its name with another number.
 
-    What all inputs lie in (`known_rank_0/`, a case that somebody called so) is said of the job, not of a process.
+    What all inputs lie in (`known_rank_0/`, a case that somebody called so; `rank_64/`, an adapter's) is said of the job,
+    not of a process, unless the file is one that launchers make for each.
     """
     for field, pattern in _WORDS:
         if field not in ("rank", "node_rank"):
@@ -237,9 +241,18 @@ def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
             numbers[shape].add(number)
         for name, (shape, number) in told.items():
             held = identities[name]
-            if getattr(held, field) is None and len(numbers[shape]) > 1:
+            is_own = len(numbers[shape]) > 1 or _is_of_one_process(name)
+            if getattr(held, field) is None and is_own:
                 of_rank = {"rank": number, "kind": held.kind or "rank"}
                 identities[name] = replace(held, **(of_rank if field == "rank" else {field: number}))
+
+
+_OF_ONE_PROCESS = lazy(r"(?:^|/)rank[_-]?\d{1,6}/(?:(?:stdout|stderr|out|err)(?:\.(?:log|txt))?|error\.json)$", re.ASCII)
+
+
+def _is_of_one_process(name: str) -> bool:
+    """Whether it is a process's own stream, in a folder called like its rank and no more: `rank_3/stderr.log`."""
+    return _OF_ONE_PROCESS.search(_with_slashes(name)) is not None
 
 
 def _folder_number(name: str, pattern: re.Pattern[str]) -> tuple[str, int] | None:

@@ -94,6 +94,7 @@ class Job:
     facts: dict[str, list[tuple[Any, Event]]] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
     others: list[JobApart] = field(default_factory=list)  # jobs among the inputs that are not diagnosed
+    files: frozenset[str] = frozenset()  # all that were given, the empty ones too
     _recorded: list[GroupReport] | None = None
 
     def recorded(self) -> list[GroupReport]:
@@ -130,6 +131,16 @@ class Job:
         info = self.ranks.get(rank) if rank is not None else None
         return info is not None and info.has_lines
 
+    def is_heard_on(self, rank: int | None, stream: str | None) -> bool:
+        """Whether what it prints on the stream would be here: errors go to the standard error, which may not be given."""
+        info = self.ranks.get(rank) if rank is not None else None
+        told = {name: self.places.by_source[name] for name in (info.sources if info is not None else ())}
+        of_it = {n: p for n, p in told.items() if self.places.source_rank.get(n) == rank or p.local_rank is not None}
+        own = {name: path.stream for name, path in of_it.items()}
+        if not own or stream is None or not {None, stream}.isdisjoint(own.values()):
+            return True
+        return any(name.replace(str(other), stream) in self.files for name, other in own.items())
+
     def tracebacks(self) -> list[Traceback]:
         """Yield all tracebacks, in order of source and line."""
         return [tb for s in self.sources for tb in s.tracebacks]
@@ -141,6 +152,7 @@ def build_job(
     context: JobContext | None = None,
     zone_s: float | None = None,
     rank_from: str | None = None,
+    empty: Sequence[str] = (),
 ) -> Job:
     """Yield the job that these sources tell of."""
     context = context or JobContext()
@@ -152,7 +164,8 @@ def build_job(
     clocks = set_clocks(sources, zone_s)
     number_by_time(sources, places, clocks)
     events = merge_doubles(sorted((e for s in sources for e in s.events), key=_moment), places)
-    job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps), others=others)
+    files = frozenset((*(s.name for s in sources), *empty))
+    job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps), others=others, files=files)
     _fill_ranks(job)
     job.hosts = sorted({*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)})
     job.attempt = decisive_attempt(job)

@@ -66,7 +66,7 @@ class Relation:
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
-        if s.direct and not t.direct:
+        if (s.direct and not t.direct) or _is_less_sure(t, s):
             return False
         has_finding = t.finding is not None or s.finding is not None
         if has_finding and (_is_drawn_from(s, t) or _is_drawn_from(t, s)):
@@ -138,6 +138,13 @@ class Relation:
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
 
 
+
+
+def _is_less_sure(t: Suspect, s: Suspect) -> bool:
+    """Whether both are concluded, and t is only possible: it explains nothing that is surer."""
+    if t.finding is None or s.finding is None:
+        return False
+    return t.finding.certainty == "possible" and s.finding.certainty != "possible"
 
 
 def _is_drawn_from(t: Suspect, s: Suspect) -> bool:

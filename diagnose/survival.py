@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from .attempts import FAILING, is_numbered, numbered_sources
 from .events import Event, SourceEvents
 from .lazy_pattern import lazy
+from .placement.world import OF_MACHINES
 from .restarts import HISTORY_S, before, restarted
 
 if TYPE_CHECKING:
@@ -26,6 +27,13 @@ BUFFERED_S = 3.0
 RENEWING = ("exit", "killed", "signal-sent", "signal-received", "identity", "attempt")
 ALIKE_CHARS = 24  # of a message: what it was raised for follows
 CAUGHT_S = 60.0  # a logger and the interpreter, or the threads of one process, print what ends it within moments
+BESIDE = 5  # lines
+AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
+# By which signal a launcher finds a process dead: negative as torchrun counts them, above 128 as shells do.
+SIGNALS = {
+    "-11": "process.segfault", "139": "process.segfault", "-7": "process.bus-error", "135": "process.bus-error",
+    "-6": "process.abort", "134": "process.abort", "-9": "process.sigkill", "137": "process.sigkill",
+}  # fmt: skip
 
 
 def set_aside(job: Job) -> None:
@@ -43,6 +51,7 @@ def set_aside(job: Job) -> None:
     for birth in births:
         starts.setdefault((birth.source, birth.rank), {}).setdefault(birth.rule.id, []).append(birth.line or 0)
     numbered = numbered_sources(job)
+    began_s = _began_s(job)
     is_before = before(job, restarted(job, signs, births))
     sources = {s.name: s for s in job.sources}
     caught = _caught(job)
@@ -50,7 +59,7 @@ def set_aside(job: Job) -> None:
         fails = event.role in FAILING
         is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
         is_other = event.attempt != job.attempt and is_numbered(numbered, event)
-        if is_other or is_history or is_before(event):
+        if is_other or is_history or is_before(event) or _is_of_old(event, began_s):
             job.earlier.append(event)
         elif fails and (
             id(event) in caught
@@ -59,6 +68,39 @@ def set_aside(job: Job) -> None:
             or _is_born_again(starts.get((event.source, event.rank), {}), event)
         ):
             job.survived.append(event)
+    _set_aside_companions(job)
+
+
+def _set_aside_companions(job: Job) -> None:
+    """What stands beside an error of an earlier run and says the same, without a time of its own, is as old.
+
+    `srun: error: Node failure on n17` above `slurmstepd: error: *** JOB 77 ON n11 CANCELLED AT … DUE TO NODE FAILURE`; and
+    a crash without a clock is that of the earlier process which its launcher found dead by that very signal.
+    """
+    dropped = {id(e) for e in (*job.earlier, *job.survived)}
+    old = {(e.source, e.cause, n) for e in job.earlier for n in range((e.line or 0) - BESIDE, (e.line or 0) + BESIDE + 1)}
+    died = [(SIGNALS.get(str(e.fields.get("exit_code"))), id(e) in dropped) for e in job.events if e.rule.tells == "exit"]
+    for event in job.events:
+        if id(event) in dropped or event.role not in FAILING or event.rank is not None:
+            continue
+        is_timed = event.stamp is not None or event.fields.get("time") is not None
+        is_beside = not is_timed and (event.source, event.cause, event.line) in old
+        by_signal = [is_old for cause, is_old in died if cause == event.cause] if event.time is None else []
+        if is_beside or (by_signal and all(by_signal)):
+            job.earlier.append(event)
+
+
+def _began_s(job: Job) -> float | None:
+    """The first time that a source prints which tells of the job, and not of machines alone."""
+    own = (s for s in job.sources if any(e.rule.tells not in OF_MACHINES for e in s.all_events()) or s.tracebacks)
+    return min((e.time for s in own for e in s.all_events() if e.stamp is not None and e.time is not None), default=None)
+
+
+def _is_of_old(event: Event, began_s: float | None) -> bool:
+    """Whether a kernel tells of a day before the job: its log goes back to when the host was started."""
+    if began_s is None or event.time is None or event.rank is not None or event.stamp is None or not event.stamp.has_date:
+        return False
+    return event.role in (*FAILING, "confirmation") and event.time < began_s - AGO_S
 
 
 def _caught(job: Job) -> set[int]:
@@ -142,8 +184,11 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     """Whether the same rank made progress after this error, in the same file or by the clock.
 
     Of a line without a rank nobody can tell; what ends a job at its start or not at all and a warning in words that nobody
-    knows are survived where any rank goes on, and a NaN where a later step is finite.
+    knows are survived where any rank goes on, and a NaN where a later step is finite. An exception is where the file shows
+    training long after it, for no rank takes steps without the others; of the GPU's number that it names that is said too.
     """
+    if _is_trained_on(event, sources[event.source]):
+        return True
     if event.rank is None:
         later = [e for _, e in sources[event.source].progress if (e.line or 0) > (event.end_line or 0)]
         if event.cause == NOT_FINITE and event.role == "symptom":
@@ -161,6 +206,15 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
         return False
     same_host = sign.host == event.host
     return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
+
+
+def _is_trained_on(event: Event, source: SourceEvents) -> bool:
+    """Whether the file of an exception that says no rank goes on with losses, for longer than the others would wait."""
+    if event.traceback is None or event.time is None or (event.rank is not None and "GPU" not in event.rank_from):
+        return False
+    later = [e for _, e in source.progress if (e.line or 0) > (event.end_line or 0) and e.time is not None and e.stamp]
+    later = [e for e in later if (e.time or 0.0) > (event.time or 0.0) + HISTORY_S]
+    return any("loss" in (raw := e.raw.lower()) and "eval" not in raw for e in later)
 
 
 def _is_finite_again(source: SourceEvents, event: Event) -> bool:

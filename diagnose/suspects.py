@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
 
-from .attempts import FAILING, is_terminated
+from .attempts import FAILING, ended_at, is_terminated
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .doubles import is_repetition
@@ -21,6 +20,8 @@ CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it t
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
+KILLED = (SIGKILL, "data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about
+NINE = ("9", "-9", "SIGKILL")
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 
 
@@ -117,8 +118,24 @@ def _consequences(job: Job) -> dict[int, int]:
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
     late |= {id(e): 0 for e in exits if e.cause == SIGKILL and _is_killed_while_closing(e, exits)}
+    late |= {id(e): 0 for e in _faults_of_others(job)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
+
+
+def _faults_of_others(job: Job) -> list[Event]:
+    """What the kernel says of processes that are no rank's, where each rank says how it failed, and one that it raised.
+
+    Who was killed says nothing: nobody here was, and a kernel log goes back to other jobs of its host.
+    """
+    infos, failures = job.ranks.values(), job.failures()
+    told = [e for e in failures if e.rule.tells == "killed" or (e.cause or "").startswith("gpu.")]
+    told = [e for e in told if e.rank is None and e.fields.get("pid") is not None and e.traceback is None]
+    if not told or len(infos) < (job.world_size or 1) or not all(info.failed_in_words() for info in infos):
+        return []
+    raised = [e for e in failures if e.cause == EXCEPTION and e.role == "cause" and e.rank is not None]
+    died = [e for e in failures if e.cause in KILLED or str(e.fields.get("signal")) in NINE]
+    return told if raised and not died else []
 
 
 def _told_to_end_by_a_summary(job: Job, exits: Sequence[Event]) -> Iterator[Event]:
@@ -137,18 +154,9 @@ def _is_killed_while_closing(killed: Event, exits: Sequence[Event]) -> bool:
     torchelastic's summary lists who failed, and with its own later time who had to be killed: SIGTERM was not enough.
     """
     alike = (e for e in exits if e.cause != SIGKILL and (e.source, e.host) == (killed.source, killed.host))
-    times = [time for e in alike if (time := _ended_at(e)) is not None]
-    late = _ended_at(killed)
+    times = [time for e in alike if (time := ended_at(e)) is not None]
+    late = ended_at(killed)
     return late is not None and bool(times) and late >= min(times) + CLOSING_S
-
-
-def _ended_at(end: Event) -> float | None:
-    """When a process ended: as a summary states it, which is not when the summary was printed."""
-    stated = end.fields.get("time")
-    try:
-        return datetime.strptime(str(stated), "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
-    except ValueError:
-        return end.time
 
 
 def _names_nobody(event: Event) -> bool:

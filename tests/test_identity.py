@@ -93,6 +93,13 @@ def test_a_folder_that_everything_lies_in_names_no_rank(names):
     assert {identity.rank for identity in identities_from_paths(names).values()} == {None}
 
 
+@pytest.mark.parametrize(("name", "rank"), [
+    ("rank_3/stderr.log", 3), ("logs/rank3/stdout", 3), ("rank-0/error.json", 0), ("rank_64/train.log", None),
+    ("case_rank_3/stderr.log", None)])
+def test_a_single_folder_names_the_rank_of_the_streams_that_a_launcher_makes_there(name, rank):
+    assert rank == identities_from_paths([name])[name].rank
+
+
 def test_the_name_of_a_file_says_more_than_that_of_its_folder():
     found = identities_from_paths(["case_rank_0/rank_3.log", "case_rank_1/rank_5.log"])
     assert [identity.rank for identity in found.values()] == [3, 5]

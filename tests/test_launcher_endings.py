@@ -248,8 +248,7 @@ def test_size_of_the_job_is_read_from_the_agents_lists(tmp_path: Path) -> None:
         node, local = divmod(rank, 2)
         step = f"2026-11-22 11:08:2{rank},180 [INFO] trainer: step 4 loss 0.8181\n"
         files[folder.format(node=node, local=local, stream="stdout")] = step
-        if rank != 3:
-            files[folder.format(node=node, local=local, stream="stderr")] = waited.format(rank=rank)
+        files[folder.format(node=node, local=local, stream="stderr")] = waited.format(rank=rank) if rank != 3 else ""
     for node, code in ((0, 1), (1, -15)):
         listed = "".join(
             LISTED.replace("(local_rank: {rank})", f"(local_rank: {local})").format(rank=2 * node + local, code=code if local else 1)

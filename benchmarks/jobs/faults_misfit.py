@@ -82,6 +82,17 @@ def driver(job: Job, time_s: float) -> Truth:
     return blameless("gpu.driver-mismatch", f"the driver of {host.name} does not fit", "river", hosts=[host.name], remedy="Update or reload the driver of that host.")
 
 
+def import_one_host(job: Job, time_s: float) -> Truth:
+    """The environment of one host differs: no process of it comes as far as the others, which wait for them."""
+    rng, host = job.rng, job.rng.choice(job.hosts)
+    text = rng.choice(["ModuleNotFoundError: No module named 'flash_attn'", "ImportError: libcudart.so.12: cannot open shared object file: No such file or directory",
+                       "ImportError: /opt/venv/lib/python3.10/site-packages/flash_attn_2_cuda.cpython-310-x86_64-linux-gnu.so: undefined symbol: _ZN3c105ErrorC2ENS_14SourceLocationESs"])
+    for rank in job.ranks_on(host):
+        tracebacks.raise_text(job, time_s + rng.uniform(0, 1), rank, text, "args", text.partition(": ")[2][:40], joined=False)
+    ends_one(job, time_s + 2, job.ranks_on(host))
+    return blameless("software.import-error", f"an import fails on {host.name} only", text.partition(": ")[2][:20], hosts=[host.name], remedy="Install on that host what the others have.")
+
+
 def silent_exit(job: Job, time_s: float) -> Truth:
     """sys.exit(3) somewhere deep, and no word."""
     rank, code = job.any_rank(), job.rng.choice([1, 3, 7, 13, 42, 255])
@@ -93,5 +104,6 @@ FAULTS = [
     Fault("nccl-shm", nccl_shm, phase="start", silent=True), Fault("duplicate-gpu", duplicate_gpu, phase="start", silent=True),
     Fault("open-files", open_files, ANYWHERE), Fault("world-size", world_size, phase="start", frameworks=("megatron",)),
     Fault("device-ordinal", device_ordinal, phase="launch", silent=True), Fault("driver", driver, phase="launch", silent=True),
+    Fault("import-one-host", import_one_host, phase="launch", min_hosts=2, silent=True),
     Fault("silent-exit", silent_exit, ("tree", "task", "node", "merged", "k8s"), silent=True),
 ]

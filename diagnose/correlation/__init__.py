@@ -26,6 +26,7 @@ from . import (
     silence,
     silent_exit,
     standing,
+    stuck_watchdog,
     together,
     waited_in,
 )
@@ -37,6 +38,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     waited_in.find,  # in which call did each rank wait when it gave up?
     named_absent.find,  # whom does a message name as not having come?
     absent.find,  # who did not report the time-out that the others did?
+    stuck_watchdog.find,  # on whom did even the watchdog stand still?
     rank_zero.find,  # what became of rank 0 while the others waited for it?
     shared_gpu.find,  # which ranks sit on one GPU?
     master.find,  # does nobody reach the address on which rank 0 listens?

@@ -16,13 +16,16 @@ from ..events import Event
 from ..job import Job, RankInfo
 from ..prefixes import Line
 from ..words.ranges import rank_ranges
-from .finding import Exhibit, Finding
+from .finding import Certainty, Exhibit, Finding
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 BEGAN_BEFORE_S = 300.0
 GROUPS_SHARE = 0.13  # of them, where membership in the groups is not known
 CROWD = 4  # ranks that wait, to tell how many there are where nobody says it
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
+ABORTED = {"-6", "6", "134", "SIGABRT"}
+QUOTED = "watchdog thread terminated with exception: "
+GUESSED = "highest rank seen"
 SLOW_STORAGE = ("saving", "loading")
 WORDS = {
     "saving": "was saving", "loading": "was loading", "evaluating": "was evaluating", "tokenising": "was tokenising",
@@ -62,8 +65,12 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and job.is_heard(rank)]
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
+    streams = {job.places.by_source[s.event.source].stream for s in table.stuck.values()}
+    alive = [info for info in alive if len(streams) > 1 or job.is_heard_on(info.rank, next(iter(streams), None))]
     if not alive and (job.world_size or len(reported) >= CROWD):
         alive = _unheard(job, table, reported, job.world_size or max(reported) + 1)
+    cut = _cut_off(job)
+    alive = [info for info in alive if not (_is_aborted(job, info) or (cut and cut.issuperset(info.sources)))]
     alive = [info for info in alive if _is_dead(job, info)] or alive  # the others of its host were ended for its sake
     share = GROUPS_SHARE if table.is_all else MAX_SHARE
     few = 0 < len(alive) <= max(1, share * world) and len(reported) >= len(alive)
@@ -105,6 +112,19 @@ def _is_dead(job: Job, info: RankInfo) -> bool:
     return bool(ends) and not any(is_terminated(e) or e.rule.tells == "signal-sent" for e in ends)
 
 
+def _is_aborted(job: Job, info: RankInfo) -> bool:
+    """Whether it ended itself by SIGABRT, as a watchdog ends the process that waited: its report was not kept."""
+    ends = [e for e in job.telling("exit") if e.rank == info.rank]
+    return any({str(e.fields.get("exit_code")), str(e.fields.get("signal"))} & ABORTED for e in ends)
+
+
+def _cut_off(job: Job) -> set[str]:
+    """Files of which the head is missing: what ends a process quotes its report, which is not there any more."""
+    told = [e for e in job.events if e.rule.tells == "collective-timeout" and e.rank is not None]
+    itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
+    return {e.source for e in told if (e.source, e.rank) not in itself}
+
+
 def _is_of_host(event: Event, info: RankInfo) -> bool:
     """An agent ends all its processes: where one of them failed, the others of that host were ended too."""
     return info.host is not None and event.host == info.host and event.rule.tells != "killed"
@@ -116,11 +136,24 @@ def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> lis
     One of two is so only where the size is told: a paste of rank 1's lines alone has "seen" a world of two.
     """
     consoles = {s.event.source for s in table.stuck.values()}
-    pair = world == 2 and job.places.world_from not in ("", "highest rank seen")
+    pair = world == 2 and job.places.world_from not in ("", GUESSED)
     missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
     if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank:
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or pair else []
+
+
+def _is_only_unseen(job: Job, table: GroupTable, absent: list[RankInfo]) -> bool:
+    """Whether a filter may have left the absent ones out: the first of a world that nobody states, and not heard of.
+
+    Lines of ranks 1 to 3 alone have "seen" a world of four, of which rank 0 said nothing; mostly it is the one, but a
+    paste may just begin behind its lines.
+    """
+    consoles = {s.event.source for s in table.stuck.values()}
+    if job.places.world_from != GUESSED or any(job.is_heard(i.rank) for i in absent):
+        return False
+    heard = (e for source in job.sources if source.name in consoles for e in source.all_events())
+    return sorted(i.rank for i in absent) == list(range(len(absent))) and all(e.rank is not None for e in heard)
 
 
 def _is_whole_world(table: GroupTable) -> bool:
@@ -152,9 +185,11 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     shown = [Exhibit.of_event(doing)] if doing else _last_words(job, absent[0])
     fields = {**usual.event.fields, "activity": doing.rule.activity if doing else None}
     onset = next((e.onset for e in (doing, usual.event) if e and e.onset is not None and e.has_own_time), None)
+    certainty: Certainty = "possible" if _is_only_unseen(job, table, absent) else "likely"
     return Finding(
-        cause, why, (*shown, Exhibit.of_event(usual.event)), ranks, onset=onset, fields=fields, question="absent"
-    )
+        cause, why, (*shown, Exhibit.of_event(usual.event)), ranks, onset=onset, fields=fields, question="absent",
+        certainty=certainty,
+    )  # fmt: skip
 
 
 def _last_activity(job: Job, info: RankInfo, table: GroupTable) -> Event | None:

@@ -2,6 +2,7 @@
 
 "Connection reset" and "closed by peer" are printed by those who stayed. The peer that they name (by address, host or
 rank) is the one that left. Where several name the same one, and it says nothing itself, its end is the thing to explain.
+An address of the fast network names no host; the one other host whose kernel complains of that network then is it.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from collections.abc import Iterator
 
 from ..events import Event
 from ..job import Job
+from ..lazy_pattern import lazy
 from ..words.ranges import rank_ranges
 from .finding import Finding, exhibits
+
+ADDRESS = lazy(r"(?:\d{1,3}\.){3}\d{1,3}$|[\da-fA-F]{0,4}:[\da-fA-F:.]+$")
+AROUND_S = 600.0  # retries of a queue pair last seconds, clocks of kernels may be minutes apart
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -35,6 +40,12 @@ def find(job: Job) -> Iterator[Finding]:
     host = str(name)
     if kind == "host" and any(e.host == host for e in job.failures()):
         return
+    own = _of_its_kernel(job, said, cause) if kind == "address" else None
+    if own is not None and own.host is not None:
+        why = f"{_who(said)} lost connections to {host}; of the other hosts only {own.host} tells of a network fault."
+        shown, fields = exhibits([own, *said]), {"peer": host}
+        yield Finding(cause, why, shown, hosts=(own.host,), onset=_onset(said), fields=fields, question="lost_peers")
+        return
     why = f"{_who(said)} lost connections to {host}; no log from there says why."
     yield Finding(
         cause, why, exhibits(said), hosts=(), certainty="possible", onset=_onset(said),
@@ -42,12 +53,23 @@ def find(job: Job) -> Iterator[Finding]:
     )  # fmt: skip
 
 
+def _of_its_kernel(job: Job, said: list[Event], cause: str) -> Event | None:
+    """What the one host that did not complain of the peer says of the same cause, around that time."""
+    began, theirs = _onset(said), {e.host for e in said}
+    own = [e for e in job.failures() if e.cause == cause and e.rule.tells != "peer-lost" and e.rank is None]
+    own = [e for e in own if e.host is not None and e.host not in theirs]
+    own = [e for e in own if began is None or e.time is None or abs(e.time - began) < AROUND_S]
+    return own[0] if own and None not in theirs and len({e.host for e in own}) == 1 else None
+
+
 def _peer(job: Job, event: Event) -> tuple[str, object] | None:
     rank = event.fields.get("peer_rank")
     if isinstance(rank, int) and rank != event.rank:
         return ("rank", rank)
-    ip = event.fields.get("peer_ip")
-    host = event.fields.get("peer_host") or job.places.host_of_ip.get(str(ip))
+    ip, host = event.fields.get("peer_ip"), event.fields.get("peer_host")
+    if host and ADDRESS.match(str(host)):  # NCCL's peers over InfiniBand: `from peer 10.9.3.4<55120>`
+        ip, host = host, None
+    host = host or job.places.host_of_ip.get(str(ip))
     if host and host != event.host:
         return ("host", str(host))
     return ("address", str(ip)) if ip and not str(ip).startswith("127.") else None

@@ -1,7 +1,8 @@
 """Whom does a message name as not having come?
 
 `monitoredBarrier` and the desync report name the ranks that never joined. Several such lines may each name a part; the
-ranks that most of them name are the ones to look at. Whoever prints the message is not at fault.
+ranks that most of them name are the ones to look at. Whoever prints the message is not at fault. A barrier of those who
+are about to meet (torchelastic's agents, JAX's coordinator) tells of a rank that never joined, not of a late one.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ def _silent(job: Job) -> Iterator[Finding]:
     complaining = {e.rank for e in job.telling("peer-lost") if e.rank is not None and e.role in FAILING}
     failing = {e.rank for e in job.failures() if e.rank is not None}
     quiet = [i for r, i in job.ranks.items() if r not in failing and (i.sources or i.last_sign)]
+    quiet = [i for i in quiet if job.is_heard_on(i.rank, "stderr")]
     world = job.world_size or len(job.ranks)
     if len(complaining) < 1 or not quiet or len(quiet) > max(1, MAX_SHARE * world) or len(failing) + len(quiet) < world:
         return

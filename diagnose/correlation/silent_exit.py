@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..attempts import is_terminated
+from ..attempts import ended_at, is_terminated
 from ..events import Event
 from ..job import CERTIFICATES, Job
 from .finding import Exhibit, Finding
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
+CRASHES = {"-4", "-6", "-7", "-8", "-11", "132", "134", "135", "136", "139"}
 SIGNALS = {6: ("SIGABRT", "process.abort"), 15: ("SIGTERM", "process.terminated")}
 NEVER = 1 << 62  # behind any line
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
@@ -29,10 +30,13 @@ def find(job: Job) -> Iterator[Finding]:
     ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)] or _signalled(job)
     said = _Said(job)
     wordless = {e.rank for e in ends if _is_listened_to(job, e) and not said.by(e)}
+    wordless = {r for r in wordless if job.is_heard_on(r, "stderr")}
     if len(wordless) != 1 or not _others_followed(job, wordless):
         return
     rank = next(r for r in wordless if r is not None)
     end = min((e for e in ends if e.rank == rank), key=lambda e: (int(e.time or 0), e.source, e.line or 0))
+    if any(_is_crash(e) and e.rank != rank and _is_earlier(e, end) for e in job.telling("exit")):
+        return
     signal, cause = SIGNALS.get(_signal(end), ("", CAUSE))
     how = f"died by {signal}" if signal else f"ended with code {end.fields.get('exit_code')}"
     why = f"Rank {rank} {how} and printed no reason; the others only lost it or were ended after it."
@@ -42,6 +46,18 @@ def find(job: Job) -> Iterator[Finding]:
 def _is_error(event: Event) -> bool:
     code = event.fields.get("exit_code")
     return isinstance(code, int) and (0 < code < SIGNALLED.start or code >= SIGNALLED.stop)
+
+
+def _is_crash(event: Event) -> bool:
+    """Whether the process died by a signal that no launcher sends, of its own doing."""
+    return str(event.fields.get("exit_code")) in CRASHES
+
+
+def _is_earlier(event: Event, end: Event) -> bool:
+    a, b = ended_at(event), ended_at(end)
+    if a is not None and b is not None and a != b:
+        return a < b
+    return event.source == end.source and (event.line or 0) < (end.line or 0)
 
 
 def _signal(event: Event) -> int:

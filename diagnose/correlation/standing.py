@@ -132,7 +132,8 @@ def _together(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     group = tree.groups[0]
     frame = group.standing.frame or group.frames[-1]
     where = f"All {len(tree.crowd)} stacks stand in {frame.function}"
-    unseen = sorted(set(job.ranks) - set(_ranks(tree.crowd))) if _ranks(tree.crowd) else []
+    known = {*job.ranks, *range(max([job.world_size or 0, *job.ranks]))}
+    unseen = sorted(known - set(_ranks(tree.crowd))) if _ranks(tree.crowd) else []
     shown = _shown(job, placed, tree.crowd[:1])
     if unseen:
         why = f"{where}; of rank{'s' if len(unseen) > 1 else ''} {rank_ranges(unseen)} there is none."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ..events import SourceEvents
 from ..identity import PathIdentity
@@ -11,6 +11,8 @@ from ..lazy_pattern import lazy
 from .places import Places, own_rank
 
 NUMBER = lazy(r"\d+")
+LAST_NUMBER = lazy(r"(\d{1,6})[^\d/]{0,40}(?:\.[^\d/.]{1,12})?$")
+FEWEST_TOLD = 3  # files that have to name their rank, before the numbers of others are taken for theirs
 
 
 def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
@@ -51,6 +53,7 @@ def _content_host(source: SourceEvents) -> str | None:
 
 
 def learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
+    heard: dict[str, set[int]] = {}
     for source in sources:
         path = places.by_source[source.name]
         ranks = {r for e in source.all_events() if (r := own_rank(e, places.world_size)) is not None}
@@ -59,7 +62,23 @@ def learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
             places.source_rank.setdefault(source.name, path.rank)
         elif _is_one_process(path) and len(ranks) == 1:
             places.source_rank.setdefault(source.name, next(iter(ranks)))
+        heard[source.name] = ranks
+    if not places.source_rank:
+        _learn_numbers(places, heard)
     _share_folder_ranks(places, sources)
+
+
+def _learn_numbers(places: Places, heard: Mapping[str, set[int]]) -> None:
+    """Files that differ in one number, which is the rank wherever a file names one, and only one: `w_0.log`, `w_1.log`."""
+    alike: dict[str, dict[str, int]] = defaultdict(dict)
+    for name in heard:
+        if last := LAST_NUMBER.search(name):
+            alike[f"{name[: last.start(1)]}#{name[last.end(1) :]}"][name] = int(last[1])
+    for numbers in alike.values():
+        told = {name: number for name, number in numbers.items() if heard[name]}
+        fits = all(heard[name] == {number} for name, number in told.items())
+        if fits and len(told) >= max(FEWEST_TOLD, len(numbers) // 2) and len(set(numbers.values())) == len(numbers):
+            places.source_rank.update(numbers)
 
 
 def _is_one_process(path: PathIdentity) -> bool:

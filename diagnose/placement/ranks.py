@@ -13,6 +13,10 @@ WORDS = lazy(r"[\w.-]+")
 SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
 # An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
 TENSOR_RANK = lazy(r"(?:Worker_)?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
+# `2m          Normal    Preempted          pod/sft-worker-1    Preempted by pod 5f3e1c77 on node gpu-node-5`
+EVENTS_ROW = lazy(
+    r"\S{1,20}(?: \(x\d{1,6} over \S{1,12}\))? {1,20}(?:Normal|Warning) {1,20}\w{1,60} {1,60}pods?/([\w.-]{1,253}) "
+)
 REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
 # Of two ranks that print at once: `… (GPU 3; 15.98 GiB total capacity; …CUDA out of memory. … (GPU 1; 15.98 GiB …`
 GPUS = lazy(r"\bGPU (\d{1,3})(?:;| has a total)")
@@ -20,23 +24,22 @@ GPUS = lazy(r"\bGPU (\d{1,3})(?:;| has a total)")
 CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)")
 
 
-def _where_it_speaks(places: Places, event: Event) -> str | None:
+def _where_it_speaks(places: Places, event: Event, own_host: str | None) -> str | None:
     """The host of the process: Ray says by its address on which node a worker is whose words the driver's console shows."""
     speaker = event.speaker
-    if speaker.ip is not None and speaker.pid is not None and (speaker.host or speaker.pod):
+    if speaker.ip is not None and speaker.pid is not None and (own_host or speaker.pod):
         return places.host_of_ip.get(speaker.ip)
-    return speaker.host or speaker.pod or places.source_host.get(event.source)
+    return own_host or speaker.pod or places.source_host.get(event.source)
 
 
 def place_event(places: Places, event: Event) -> None:
     fields, speaker = event.fields, event.speaker
     path = places.by_source.get(event.source, PathIdentity())
-    around = _where_it_speaks(places, event)
+    own_host = speaker.host or _pod_of_row(event)
+    around = _where_it_speaks(places, event, own_host)
     told = as_text(fields.get("host"))
     event.host = around if around and told in HERE else told or around
-    event.host_from = (
-        "the line" if fields.get("host") or speaker.host else "the file's name or content" if event.host else ""
-    )
+    event.host_from = "the line" if told or own_host else "the file's name or content" if event.host else ""
     pid = fields.get("pid")
     own = speaker.pid if speaker.pid is not None else _remote_pid(event)
     event.pid = pid if isinstance(pid, int) else own if own is not None else path.pid
@@ -62,12 +65,24 @@ def place_kills(places: Places, sources: Sequence[SourceEvents]) -> None:
             event.host, event.host_from = named.pop(), "the message"
 
 
+def _pod_of_row(event: Event) -> str | None:
+    """A pod is its own host to the job; `kubectl get events` tells of all pods, one a row."""
+    match = EVENTS_ROW.match(event.raw) if "pod" in event.raw else None
+    return match[1] if match else None
+
+
 def _remote_pid(event: Event) -> int | None:
-    """Ray's driver prints a worker's exception with the worker's process id: `ray::Trainer.step() (pid=28716, ip=…)`."""
-    if event.traceback is None:
+    """Ray's driver prints a worker's exception with the worker's process id: `ray::Trainer.step() (pid=28716, ip=…)`.
+
+    Of tasks that waited for one another, the innermost is named last above what it raised.
+    """
+    tb = event.traceback
+    if tb is None:
         return None
-    links = [event.traceback.message, *(link.message for link in event.traceback.links)]
-    return next((int(m[1]) for text in links if (m := REMOTE.search(text[:2000]))), None)
+    printed = [(tb.exception_line, tb.message), *((link.exception_line, link.message) for link in tb.links)]
+    named = [(number, int(m[1])) for number, text in printed if (m := REMOTE.search(text[:2000]))]
+    above = [each for each in named if each[0] <= (event.line or 0)] or named[:1]
+    return max(above)[1] if above else None
 
 
 def _spawned(event: Event) -> int | None:
@@ -157,6 +172,8 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         device = as_rank(fields.get("device"))
     if event.traceback is not None and len(set(GPUS.findall(event.traceback.message))) > 1:
         return
+    if event.speaker.actor is not None and places.source_rank and event.source not in places.source_rank:
+        return  # a server beside the trainer, whose ranks have files of their own, counts its GPUs from 0 too
     if device is not None and event.role in ("cause", "confirmation") and not places.has_actors:
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
         yield "the GPU index on the only node", device if places.is_one_node and places.has_processes else None

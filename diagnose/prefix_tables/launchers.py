@@ -168,6 +168,14 @@ LAUNCHERS: tuple[Row, ...] = (
         needs=" NCCL ",
     ),
     row(
+        "nccl before 2.3",
+        LETTERS + DIGITS,
+        rf"(?P<host>{HOST}):(?P<pid>\d{{1,8}}):(?P<tid>\d{{1,8}}) \[(?P<device>\d{{1,3}})\] "
+        r"(?:(?P<origin>[\w./-]{1,120}\.(?:cc|cu|c|h):\d{1,6}) )?(?P<level>WARN|INFO) ",
+        "gpu-07:4711:4802 [3] include/socket.h:361 WARN Call to connect returned Connection refused",
+        needs="] ",
+    ),
+    row(
         "pdsh",
         LETTERS,
         rf"{NOT_HOST}(?P<host>localhost|(?=[A-Za-z.-]{{0,40}}\d){HOST}): " + LOG_TEXT,

@@ -1,0 +1,30 @@
+"""On which ranks did even the watchdog stand still, while the others' watchdogs reported?
+
+A watchdog that hangs in a call of CUDA or NCCL, or waits for Python's lock, cannot report the collective that its rank
+does not come to. Where all the other ranks report a time-out, those few held them up. Where it stands still on most
+ranks, the call hangs for a reason below them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ..job import Job
+from ..words.ranges import rank_ranges
+from .finding import Finding, exhibits
+
+CAUSE = "collective.api-hang"
+MAX_SHARE = 0.34
+
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield one finding for the few ranks whose heartbeat stopped among many that timed out."""
+    waited = {e.rank for e in job.telling("collective-timeout") if e.rank is not None}
+    stopped = [e for e in job.telling("heartbeat") if e.cause == CAUSE and e.rank is not None and e.rank not in waited]
+    ranks = tuple(sorted({e.rank for e in stopped if e.rank is not None}))
+    if not ranks or len(waited) < 2 or len(ranks) > max(1, MAX_SHARE * (len(waited) + len(ranks))):
+        return
+    who = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
+    why = f"Ranks {rank_ranges(r for r in waited if r is not None)} waited in vain; on {who} even the watchdog stood still."
+    onset = min((e.onset for e in stopped if e.onset is not None), default=None)
+    yield Finding(CAUSE, why, exhibits(stopped), ranks, onset=onset, question="stuck_watchdog")

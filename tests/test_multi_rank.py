@@ -1,0 +1,419 @@
+"""Jobs of many processes: whom the lines of one launcher, or of several, point at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .told import alive, cause, culprits, told, watchdog
+
+BOX = """E1120 {at}.100000 811 torch/distributed/elastic/multiprocessing/api.py:882] failed (exitcode: 1) local_rank: {local} (pid: {pid}) of binary: /usr/bin/python3
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:{blank}
+============================================================
+train.py FAILED
+------------------------------------------------------------
+Failures:
+  <NO_OTHER_FAILURES>
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-20_{at}
+  host      : {host}
+  rank      : {rank} (local_rank: {local})
+  exitcode  : 1 (pid: {pid})
+  error_file: <N/A>
+  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
+============================================================
+"""
+
+
+@pytest.mark.parametrize("files", [("a.log", "b.log"), ("console.log", "console.log")], ids=["apart", "one-console"])
+def test_of_two_launchers_boxes_the_earlier_death_is_the_one_to_look_at(files: tuple[str, str], tmp_path: Path) -> None:
+    late = BOX.format(at="10:30:59", host="gpu-01", rank=2, local=2, pid=830, blank=" ")
+    early = BOX.format(at="10:30:11", host="gpu-02", rank=5, local=1, pid=930, blank=" ")
+    logs: dict[str, str] = {}
+    for name, box in zip(files, (late, early), strict=True):
+        logs[name] = logs.get(name, "") + box
+
+    report = told(tmp_path, logs)
+
+    assert ("process.exit-code", [5]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "possible" == report.diagnosis.certainty
+
+
+def test_of_two_deaths_in_one_moment_neither_is_the_first(tmp_path: Path) -> None:
+    boxes = [BOX.format(at=f"10:30:1{n}", host=f"gpu-0{n}", rank=n, local=0, pid=830 + n, blank=" ") for n in (1, 3)]
+
+    assert [] == culprits(told(tmp_path, {"a.log": boxes[0], "b.log": boxes[1]}))
+
+
+@pytest.mark.parametrize("between", ["", "\n"], ids=["filtered", "with-blank-lines"])
+def test_the_first_rank_is_only_possibly_silent_where_nothing_but_words_of_the_others_was_kept(
+    between: str, tmp_path: Path
+) -> None:
+    report = told(tmp_path, {"paste.log": between.join(watchdog(r) for r in (1, 2, 3))})
+
+    assert report.diagnosis is not None
+    assert ([0], "possible") == (culprits(report), report.diagnosis.certainty)
+
+
+ENDS = "W1120 10:30:40.000000 811 torch/distributed/elastic/multiprocessing/api.py:900] Sending process 830 closing signal SIGTERM\n"
+
+
+def test_rank_0_is_silent_in_a_console_that_holds_more(tmp_path: Path) -> None:
+    report = told(tmp_path, {"console.log": "".join(watchdog(r) for r in (1, 2, 3)) + ENDS})
+
+    assert ("collective.straggler", [0]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "likely" == report.diagnosis.certainty
+
+
+JAX = """F0603 11:02:00.314417 90311 client.h:77] Terminating process because the JAX distributed service detected fatal errors. This most likely indicates that another task died; see the other task logs for more details. absl::Status: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):
+/job:jax_worker/replica:0/task:3
+The tasks have crashed. Check the task logs for an earlier error, or scheduler events (e.g. preemption, eviction) to debug further.
+"""
+BARRIER = """jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: PjRT_Client_Connect::0.
+# of tasks that reached the barrier: 1/2.
+The first task at the barrier: /job:jax_worker/replica:0/task:0. Some timed out task names:
+/job:jax_worker/replica:0/task:1
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [(JAX, ("network.connection-reset", [3])), (BARRIER, ("rendezvous.timeout", [1]))],
+    ids=["heartbeat", "barrier"],
+)
+def test_a_process_that_jax_lost_or_never_met_is_no_straggler(log: str, expected: tuple[str, list[int]], tmp_path: Path) -> None:
+    report = told(tmp_path, {"worker.log": log})
+
+    assert expected == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "torchrun" not in " ".join(f"{s.text} {s.command}" for s in report.diagnosis.remedy)
+
+
+def hosts(folder: Path, files: dict[str, str]) -> tuple[str, list[int], list[str | None]]:
+    report = told(folder, files)
+    return cause(report), culprits(report), [c.host for c in report.diagnosis.culprits] if report.diagnosis else []
+
+
+UNDEFINED = """[default{lr}]:Traceback (most recent call last):
+[default{lr}]:  File "/ws/train.py", line 3, in <module>
+[default{lr}]:    import flash_attn_2_cuda as flash_attn_gpu
+[default{lr}]:ImportError: /opt/conda/lib/python3.10/site-packages/flash_attn_2_cuda.so: undefined symbol: _ZN3c105ErrorC2E
+"""
+WAITS = """[default{lr}]:Traceback (most recent call last):
+[default{lr}]:  File "/ws/train.py", line 20, in main
+[default{lr}]:    dist.init_process_group("nccl")
+[default{lr}]:torch.distributed.DistNetworkError: Connection reset by peer
+"""
+ENDED = """E1120 10:00:2{n}.100000 300 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0 (pid: 500) of binary: /usr/bin/python3
+[0]:
+  time      : 2026-11-20_10:00:2{n}
+  host      : gpu-node-0{n}
+  rank      : {first} (local_rank: 0)
+  exitcode  : 1 (pid: 500)
+[1]:
+  time      : 2026-11-20_10:00:2{n}
+  host      : gpu-node-0{n}
+  rank      : {second} (local_rank: 1)
+  exitcode  : 1 (pid: 501)
+"""
+
+
+def test_an_import_that_fails_on_all_ranks_of_one_host_only_is_that_host_s(tmp_path: Path) -> None:
+    logs = {
+        f"gpu-node-0{n}.log": "".join(text.format(lr=lr) for lr in (0, 1)) + ENDED.format(n=n, first=2 * n, second=2 * n + 1)
+        for n, text in enumerate((WAITS, UNDEFINED))
+    }
+
+    assert ("software.import-error", [], ["gpu-node-01"]) == hosts(tmp_path, logs)
+
+
+def test_an_import_that_fails_everywhere_is_no_host_s(tmp_path: Path) -> None:
+    logs = {
+        f"gpu-node-0{n}.log": "".join(UNDEFINED.format(lr=lr) for lr in (0, 1)) + ENDED.format(n=n, first=2 * n, second=2 * n + 1)
+        for n in range(2)
+    }
+
+    assert ("software.import-error", [], []) == hosts(tmp_path, logs)
+
+
+COMPLETION = (
+    "[2026-11-20 10:10:22] {host}:100{n}:2001 [1] transport/net_ib.cc:1882 NCCL WARN NET/IB: Got completion from peer "
+    "10.9.0.3<48001> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_RDMA_WRITE(1) reqSize=0 vendor_err=129 "
+    "req_type=Send localGid ::ffff:10.9.0.1 remoteGids::ffff:10.9.0.3 hca mlx5_1\n"
+)
+LINK = "[Fri Nov 20 10:{minute}:19 2026] mlx5_core 0000:5d:00.0 ens3f0np0: Link down\n"
+
+
+@pytest.mark.parametrize(("minute", "expected"), [("10", ["gpu-03"]), ("55", [])], ids=["then", "long-after"])
+def test_the_host_whose_kernel_lost_a_link_is_the_peer_that_the_others_lost(
+    minute: str, expected: list[str], tmp_path: Path
+) -> None:
+    logs = {f"gpu-0{n}-rank{n}.log": COMPLETION.format(host=f"gpu-0{n}", n=n) for n in (1, 2, 4)}
+
+    assert ("nccl.ib-error", [], expected) == hosts(tmp_path, {**logs, "dmesg-gpu-03.log": LINK.format(minute=minute)})
+
+
+EVENTS = """LAST SEEN   TYPE      REASON      OBJECT             MESSAGE
+30m         Warning   Failed      pod/llm-worker-2   Failed to pull image "registry.local/llm:31": rpc error: code = NotFound desc = not found
+29m         Normal    BackOff     pod/llm-worker-2   Back-off pulling image "registry.local/llm:31"
+"""
+POD = """Name:             llm-worker-1
+Namespace:        ml
+Priority:         0
+Node:             ip-10-0-3-17.ec2.internal/10.0.3.17
+Containers:
+  pytorch:
+    Last State:     Terminated
+      Reason:       OOMKilled
+      Exit Code:    137
+"""
+
+
+def test_a_row_of_kubernetes_events_names_its_pod(tmp_path: Path) -> None:
+    assert ("process.not-started", [], ["llm-worker-2"]) == hosts(tmp_path, {"events.txt": EVENTS})
+
+
+@pytest.mark.parametrize("name", ["pods.txt", "describe-llm-worker-1.txt"])
+def test_a_described_pod_is_the_host_of_what_is_told_of_it(name: str, tmp_path: Path) -> None:
+    assert ("memory.host-oom", [], ["llm-worker-1"]) == hosts(tmp_path, {name: POD})
+
+
+RAY_TRAIN = """(TorchTrainer pid=7000) - (node_id=aa0, ip=10.4.1.6, pid=7101) world_rank=1, local_rank=1, node_rank=0
+(TorchTrainer pid=7000) - (node_id=aa1, ip=10.4.1.7, pid=7102) world_rank=2, local_rank=0, node_rank=1
+Traceback (most recent call last):
+  File "/opt/ray/_private/worker.py", line 2772, in get
+    values = worker.get_objects(object_refs)
+ray.exceptions.RayTaskError(RuntimeError): ray::_Inner.train() (pid=7000, ip=10.4.1.6, actor_id=b1, repr=TorchTrainer)
+  File "/opt/ray/train/_internal/utils.py", line 57, in check_for_failure
+    ray.get(object_ref)
+ray.exceptions.RayTaskError(RuntimeError): ray::_RayTrainWorker__execute.get_next() (pid=7102, ip=10.4.1.7, actor_id=b4, repr=<W>)
+  File "/home/ray/loop.py", line 44, in train_loop_per_worker
+    loss = crit(model(x), y)
+RuntimeError: expected scalar type Long but found Float
+"""
+
+
+def test_an_exception_that_two_ray_tasks_passed_on_is_of_the_innermost_s_process(tmp_path: Path) -> None:
+    report = told(tmp_path, {"driver.log": RAY_TRAIN})
+
+    assert ("process.exception", [2]) == (cause(report), culprits(report))
+
+
+LOST = """[rank{r}]:[E1120 10:06:40.104231877 ProcessGroupNCCL.cpp:542] [Rank {r}] Collective WorkNCCL(SeqNum=512, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) raised the following async exception: NCCL error: remote process exited or there was a network error, NCCL version 2.21.5
+ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.
+Last error:
+socketProgress: Connection closed by remote peer w-2.svc<40001>
+"""
+
+
+def test_the_one_whose_log_just_stops_is_the_one_that_the_others_lost(tmp_path: Path) -> None:
+    """What NCCL said last stands on a line without a rank, below that of the rank which quotes it."""
+    steps = "".join(f"[rank{{r}}]: step {n} loss 2.1\n" for n in range(0, 200, 10))
+    logs = {f"pods/job-worker-{r}.log": (steps + (LOST if r != 2 else "")).replace("{r}", str(r)) for r in range(4)}
+
+    report = told(tmp_path, logs)
+
+    assert ("network.connection-reset", [2]) == (cause(report), culprits(report))
+
+
+STUCK = (
+    "[rank{r}]:[E1120 10:29:20.335200045 ProcessGroupNCCL.cpp:1484] [PG ID 0 PG GUID 0(default_pg) Rank {r}] ProcessGroupNCCL's "
+    "watchdog got stuck for 480 seconds without making progress in monitoring enqueued collectives. This typically indicates "
+    "a NCCL/CUDA API (e.g., CudaEventDestroy) hang blocking the watchdog, and could be triggered by another thread holding "
+    "the GIL inside a CUDA api.\n"
+)
+
+
+def test_the_rank_whose_watchdog_stands_still_held_up_those_whose_watchdogs_report(tmp_path: Path) -> None:
+    logs = {f"rank_{r}.log": STUCK.format(r=r) if r == 3 else watchdog(r) for r in range(4)}
+    everywhere = {f"rank_{r}.log": STUCK.format(r=r) for r in range(4)}
+
+    few, all_of_them = told(tmp_path / "few", logs), told(tmp_path / "all", everywhere)
+
+    assert ("collective.api-hang", [3]) == (cause(few), culprits(few))
+    assert ("collective.api-hang", []) == (cause(all_of_them), culprits(all_of_them))
+
+
+WHAT = (
+    "terminate called after throwing an instance of 'c10::DistBackendError'\n  what():  [PG ID 0 PG GUID 0(default_pg) Rank {r}] "
+    "Process group watchdog thread terminated with exception: [Rank {r}] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=812, OpType=ALLREDUCE, NumelIn=4096, NumelOut=4096, Timeout(ms)=600000) ran for 600012 milliseconds "
+    "before timing out.\n"
+)
+
+
+def test_in_a_console_whose_head_is_cut_off_nobody_is_silent(tmp_path: Path) -> None:
+    """What ends rank 1 quotes its report, which is not there any more, nor may be rank 0's."""
+    ends = "".join(WHAT.format(r=r) for r in (1, 2, 3))
+    whole = "".join(watchdog(r) for r in (1, 2, 3)) + ends
+
+    cut, kept = told(tmp_path / "cut", {"console.log": ends + ENDS}), told(tmp_path / "kept", {"console.log": whole + ENDS})
+
+    assert ([], [0]) == (culprits(cut), culprits(kept))
+
+
+def test_an_exception_after_which_the_file_goes_on_with_losses_was_survived(tmp_path: Path) -> None:
+    """Nobody takes steps without the others; the GPU's number alone says whose exception it was."""
+    steps = [f"[2026-11-20 10:{m:02}:00,001][train][INFO] step {m * 10} loss 9.{60 - m}\n" for m in range(20)]
+    caught = (
+        "Traceback (most recent call last):\n"
+        '  File "/ws/eval.py", line 30, in evaluate\n'
+        "    out = model(**b)\n"
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 2 has a total capacity of 79.11 GiB of "
+        "which 1.35 GiB is free.\n"
+    )
+    died = "[rank5]: Traceback (most recent call last):\n[rank5]: KeyError: 'labels'\n"
+    early, late = "".join([*steps[:4], caught, *steps[4:], died]), "".join([*steps, caught])
+
+    survived, fatal = told(tmp_path / "a", {"job.log": early}), told(tmp_path / "b", {"job.log": late})
+
+    assert ("process.exception", [5]) == (cause(survived), culprits(survived))
+    assert "memory.cuda-oom" == cause(fatal)
+
+
+def test_what_stands_beside_the_end_of_an_earlier_run_is_as_old(tmp_path: Path) -> None:
+    """Slurm queued the job again: its next run goes on in the same file, and only one of the two lines has a time."""
+    run = "".join(f"[2026-11-20 1{h}:{m:02}:00,001][train][INFO] step {m} loss 9.1\n" for h in (0, 2) for m in range(4))
+    ends = (
+        "srun: error: Node failure on n17\n"
+        "slurmstepd: error: *** JOB 77 ON n11 CANCELLED AT 2026-11-20T10:04:00 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***\n"
+    )
+    lines = run.splitlines(keepends=True)
+
+    report = told(tmp_path, {"slurm-77.out": "".join([*lines[:4], ends, *lines[4:]])})
+
+    assert "recovered" == report.outcome
+
+
+def test_a_crash_without_a_clock_is_that_of_the_run_which_its_signal_ended(tmp_path: Path) -> None:
+    agent = (
+        "W1120 10:05:10.000000 2999 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 3100 closing signal SIGTERM\n"
+        "E1120 10:05:10.700000 2999 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -11) local_rank: 1 (pid: 3101) of binary: /usr/bin/python3\n"
+        "W1120 10:11:50.000000 2999 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 3200 closing signal SIGTERM\n"
+        "E1120 10:11:50.700000 2999 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 3 (pid: 3203) of binary: /usr/bin/python3\n"
+    )
+    crash = 'Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f1c (most recent call first):\n  File "/ws/tok.py", line 7 in encode\n'
+    raised = "[rank3]: Traceback (most recent call last):\n[rank3]: KeyError: 'labels'\n"
+
+    report = told(tmp_path, {"agent.log": agent, "part1.log": crash, "part2.log": raised})
+
+    assert ("process.exception", [3]) == (cause(report), culprits(report))
+
+
+def _tree(reports: dict[int, str], stderr_of: set[int]) -> dict[str, str]:
+    """As torchrun --log-dir leaves it: one file of each stream a rank."""
+    logs = {}
+    for r in range(8):
+        logs[f"logs/none_k2v9q0zt/attempt_0/{r}/stdout.log"] = alive(r)
+        if r in stderr_of:
+            logs[f"logs/none_k2v9q0zt/attempt_0/{r}/stderr.log"] = reports.get(r, "")
+    return logs
+
+
+def test_a_rank_whose_standard_error_was_not_given_is_not_silent(tmp_path: Path) -> None:
+    """The others report there; an empty file is silence, a missing one is a gap."""
+    reports = {r: watchdog(r) for r in range(8) if r != 5}
+
+    empty = told(tmp_path / "empty", _tree(reports, set(range(8))))
+    missing = told(tmp_path / "missing", _tree(reports, set(range(8)) - {5}))
+
+    assert ("collective.straggler", [5]) == (cause(empty), culprits(empty))
+    assert [] == culprits(missing)
+
+
+def test_who_left_without_a_word_after_a_crash_did_not_begin_it(tmp_path: Path) -> None:
+    """Only the standard outputs were kept: the abort of rank 1 is what rank 0 then failed of."""
+    failed = (
+        "E1120 10:03:40.700000 99 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -6) local_rank: 1 "
+        "(pid: 41) of binary: /usr/bin/python3\n"
+        "[1]:\n  time      : 2026-11-20_10:03:41\n  host      : h\n  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 40)\n"
+        "[0]:\n  time      : 2026-11-20_10:03:40\n  host      : h\n  rank      : 1 (local_rank: 1)\n  exitcode  : -6 (pid: 41)\n"
+    )
+    logs = {f"logs/none_abcdefgh/attempt_0/{r}/stdout.log": alive(r) for r in range(4)}
+
+    report = told(tmp_path, {**logs, "agent.log": failed})
+
+    assert [0] != culprits(report)
+
+
+STACK = """Process {pid}: /usr/bin/python3 -u train.py
+Python v3.10.12 (/usr/bin/python3.10)
+
+Thread {pid} (active): "MainThread"
+    all_reduce (torch/distributed/distributed_c10d.py:2806)
+    sync (train.py:150)
+    <module> (train.py:410)
+"""
+
+
+def test_stacks_of_some_ranks_do_not_say_that_all_wait(tmp_path: Path) -> None:
+    some, every = (
+        told(tmp_path / name, {f"pyspy/rank_{r}.txt": STACK.format(pid=6000 + r) for r in ranks})
+        for name, ranks in (("some", (1, 3, 5)), ("every", range(4)))
+    )
+
+    assert some.diagnosis is not None
+    assert every.diagnosis is not None
+    assert ("possible", "likely") == (some.diagnosis.certainty, every.diagnosis.certainty)
+
+
+OLD_KILL = (
+    "[Thu Nov 19 05:12:44 2026] Memory cgroup out of memory: Killed process 90412 (java) total-vm:81234567kB, "
+    "anon-rss:64123456kB, file-rss:1234kB, shmem-rss:0kB, UID:1001 pgtables:131232kB oom_score_adj:0\n"
+)
+RAISED = "[rank2]: Traceback (most recent call last):\n[rank2]: KeyError: 'caption'\n"
+OF_2 = LOST.replace("w-2.svc", "gpu-08")
+
+
+@pytest.mark.parametrize("stamp", ["", "[2026-11-20 10:00:00,001][train][INFO] step 1 loss 9.1\n"], ids=["untimed", "timed"])
+def test_a_kill_of_another_process_does_not_explain_what_a_rank_raised(stamp: str, tmp_path: Path) -> None:
+    """The kernel's log goes back to other jobs of the host; here each rank says what it failed of."""
+    logs = {f"rank{r}.log": stamp + (RAISED if r == 2 else OF_2.replace("{r}", str(r))) for r in range(4)}
+
+    report = told(tmp_path, {**logs, "dmesg-gpu-08.txt": OLD_KILL})
+
+    assert ("process.exception", [2]) == (cause(report), culprits(report))
+
+
+def test_a_crash_is_that_of_the_process_which_died_of_its_signal(tmp_path: Path) -> None:
+    log = (
+        "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n"
+        "E1120 10:03:40.700000 99 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0 "
+        "(pid: 40) of binary: /usr/bin/python3\n"
+        "[1]:\n  time      : 2026-11-20_10:03:40\n  host      : h\n  rank      : 1 (local_rank: 1)\n  exitcode  : -6 (pid: 41)\n"
+    )
+
+    assert [1] == culprits(told(tmp_path, {"console.log": log}))
+
+
+def test_a_file_s_number_is_its_rank_where_the_others_say_so(tmp_path: Path) -> None:
+    """What rank 5 raises before it names itself stands in the only file that names nobody."""
+    raised = "Traceback (most recent call last):\n  File \"/ws/d.py\", line 3, in g\n    return m[k]\nKeyError: 'loss_mask'\n"
+    logs = {f"w_{r}.log": raised if r == 5 else watchdog(r) for r in range(8)}
+    others = {f"node_{n}.log": raised if n == 2 else watchdog(8 * n) for n in range(4)}
+
+    report = told(tmp_path / "a", logs)
+
+    assert ("process.exception", [5]) == (cause(report), culprits(report))
+    assert [] == culprits(told(tmp_path / "b", others))
+
+
+def test_a_server_beside_the_trainer_is_none_of_its_ranks(tmp_path: Path) -> None:
+    server = (
+        "(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720] Traceback (most recent call last):\n"
+        '(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720]   File "/v/engine/core.py", line 711, in run_engine_core\n'
+        "(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720]     engine_core.run_busy_loop()\n"
+        "(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720] torch.OutOfMemoryError: CUDA out of memory. Tried to "
+        "allocate 3.91 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.35 GiB is free.\n"
+    )
+    logs = {f"trainer/rank_{r}.log": alive(r) + watchdog(r) for r in range(1, 4)}
+
+    report = told(tmp_path, {**logs, "trainer/rank_0.log": alive(0), "vllm_server.log": server})
+
+    assert "memory.cuda-oom" == cause(report)
+    assert [] == culprits(report)
