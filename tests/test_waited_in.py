@@ -59,3 +59,27 @@ def test_rank_that_waits_in_a_broadcast_need_not_be_the_wrong_one() -> None:
 @pytest.mark.parametrize("name", ["send", "batch_isend_irecv"])
 def test_stages_of_a_pipeline_are_in_other_calls_by_right(name: str) -> None:
     assert "collective.desync" != verdict(BACKWARD, call(name), BACKWARD)[0]
+
+
+def test_who_timed_out_behind_the_call_that_the_others_still_wait_in_left_the_common_order() -> None:
+    """Gloo pairs buffers by their order: a rank that passes another size comes through, and its next call finds nobody."""
+    lost = "[rank{rank}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [127.0.0.1]:1\n"
+    head = "[rank{rank}]: Traceback (most recent call last):\n"
+    other = call("all_reduce").replace("line 33", "line 75")
+    text = (head + other + TIMED_OUT).format(rank=2)
+    text += "".join((head + call("all_reduce") + lost).format(rank=rank) for rank in (0, 1))
+    found = diagnose(Text("world_size=3\n" + text, name="console.log")).diagnosis
+
+    assert found is not None
+    assert ("collective.desync", []) == (found.cause, [c.rank for c in found.culprits])
+
+
+def test_a_rank_that_comes_late_to_the_call_of_the_others_is_in_the_same_order() -> None:
+    lost = "[rank{rank}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [127.0.0.1]:1\n"
+    head = "[rank{rank}]: Traceback (most recent call last):\n"
+    text = "".join((head + call("all_reduce") + TIMED_OUT).format(rank=rank) for rank in (0, 1))
+    text += (head + call("all_reduce") + lost).format(rank=2)
+    found = diagnose(Text("world_size=3\n" + text, name="console.log")).diagnosis
+
+    assert found is not None
+    assert "collective.desync" != found.cause

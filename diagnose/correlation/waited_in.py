@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 from ..events import Event
@@ -28,26 +29,41 @@ class Call(NamedTuple):
     place: str
 
 
+Waits = dict[int, tuple[Event, Call]]
+
+
 def find(job: Job) -> Iterator[Finding]:
-    """Yield one finding where one rank waited in another operation than all others."""
-    waits = {e.rank: (e, call) for e in job.telling("collective-timeout") if e.rank is not None and (call := _call(e))}
+    """Yield one finding where some ranks waited in another call than all others."""
+    waits = _waits(job, "collective-timeout")
+    left = {rank: wait for rank, wait in _waits(job, "peer-lost").items() if rank not in waits}
+    if not waits or (job.world_size or 0) > len(waits) + len(left) or any(e.role == "cause" for e in job.failures()):
+        return
+    if any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
+        return
     by_operation: dict[str, list[int]] = defaultdict(list)
     for rank, (_, call) in sorted(waits.items()):
         by_operation[call.operation].append(rank)
-    if len(by_operation) != 2 or any(part in name for name in by_operation for part in PAIRED):
-        return
-    (_, few), (_, crowd) = sorted(by_operation.items(), key=lambda group: (len(group[1]), group[0]))
-    if len(few) > 1 or (job.world_size or 0) > len(waits):
-        return
-    event, call = waits[few[0]]
-    usual = waits[crowd[0]][1]
-    others = f"rank{'s' if len(crowd) > 1 else ''} {rank_ranges(crowd)}"
-    why = f"Rank {few[0]} waited in {call.operation} ({call.place}), {others} in {usual.operation} ({usual.place})."
-    shown = (Exhibit.of_event(event), Exhibit.of_event(waits[crowd[0]][0]))
+    if not left and len(by_operation) == 2:
+        few, crowd = sorted(by_operation.values(), key=lambda ranks: (len(ranks), ranks))
+        is_told = len(few) == 1 < len(crowd) and not any(name.startswith(ONE_SIDED) for name in by_operation)
+        if len(few) == 1:
+            yield _finding(waits, few, crowd, tuple(few) if is_told else ())
+    elif left and {call.place for _, call in waits.values()}.isdisjoint(call.place for _, call in left.values()):
+        # Whom the others lost came to its call by the one they still wait in: one of the two kinds issued it otherwise.
+        yield replace(_finding({**waits, **left}, sorted(waits), sorted(left), ()), certainty="possible")
+
+
+def _waits(job: Job, tells: str) -> Waits:
+    return {e.rank: (e, call) for e in job.telling(tells) if e.rank is not None and (call := _call(e)) is not None}
+
+
+def _finding(waits: Waits, few: list[int], crowd: list[int], ranks: tuple[int, ...]) -> Finding:
+    (event, call), (other, usual) = waits[few[0]], waits[crowd[0]]
+    who, others = (f"ank{'s' if len(group) > 1 else ''} {rank_ranges(group)}" for group in (few, crowd))
+    why = f"R{who} waited in {call.operation} ({call.place}), r{others} in {usual.operation} ({usual.place})."
     onset = min((e.onset for e, _ in waits.values() if e.onset is not None), default=None)
-    is_told = len(crowd) > 1 and not any(name.startswith(ONE_SIDED) for name in by_operation)
-    ranks = tuple(few) if is_told else ()
-    yield Finding("collective.desync", why, shown, ranks, onset=onset, question="waited_in")
+    shown = (Exhibit.of_event(event), Exhibit.of_event(other))
+    return Finding("collective.desync", why, shown, ranks, onset=onset, question="waited_in")
 
 
 def _call(event: Event) -> Call | None:
