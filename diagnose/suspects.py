@@ -114,11 +114,20 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in (*exits, *job.telling("exit")) if e.rank in ended}
     wrappers = (e for e in job.failures() if e.cause == EXIT_CODE and e.rank is None and e.rule.tells != "exit")
     late |= {id(e): 0 for e in wrappers if any(x.source == e.source for x in exits)}  # `ChildFailedError` above its box
+    late |= {id(e): 0 for e in job.failures() if e.cause == EXIT_CODE and _carries_another(job, e)}
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
     late |= {id(e): 0 for e in exits if e.cause == SIGKILL and _is_killed_while_closing(e, exits)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
+
+
+def _carries_another(job: Job, wrapper: Event) -> bool:
+    """Whether what a process died of is printed inside the exception that tells of its end, and is known (mp.spawn)."""
+    if wrapper.traceback is None or wrapper.rule.tells == "exit":
+        return False
+    inside = range((wrapper.line or 0) + 1, wrapper.traceback.end_line + 1)
+    return any(e.source == wrapper.source and e.line in inside for e in job.failures())
 
 
 def _told_to_end_by_a_summary(job: Job, exits: Sequence[Event]) -> Iterator[Event]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..catalogue import Catalogue
@@ -10,11 +11,15 @@ from ..prefixes import split_prefix
 from ..rule import Rule
 
 CONTINUATION_LINES = 40
+FRAME = re.compile(r'File "([^"\n]{1,400})", line \d{1,9}, in (\S{1,200})')
 _MATCHERS: dict[str, Matcher] = {}  # the last catalogue asked about; built once for hundreds of texts
 
 
 def fire(catalogue: Catalogue, text: str) -> list[tuple[Rule, dict[str, Any]]]:
-    """Yield each rule that some line of `text` fires, with its fields; generic rules only where no other spoke."""
+    """Yield each rule that some line of `text` fires, with its fields; generic rules only where no other spoke.
+
+    A rule that asks for a frame is asked for it where the text has frames.
+    """
     matcher = _matcher(catalogue)
     lines = text.splitlines()
     ends = [split_prefix(line).end for line in lines]
@@ -24,9 +29,17 @@ def fire(catalogue: Catalogue, text: str) -> list[tuple[Rule, dict[str, Any]]]:
     specific = {n for n, rule, _ in hits if not rule.generic and rule.role != "context"}
     kept: dict[str, tuple[Rule, dict[str, Any]]] = {}
     for number, rule, fields in hits:
-        if not (rule.generic and number in specific):
+        if not (rule.generic and number in specific) and has_frame(rule, text) is not False:
             kept.setdefault(rule.id, (rule, fields))
     return list(kept.values())
+
+
+def has_frame(rule: Rule, text: str) -> bool | None:
+    """Whether a text has the frame that a rule asks for; None where it has no frames, or the rule asks for none."""
+    frames = FRAME.findall(text)
+    if rule.frame is None or not frames:
+        return None
+    return any(re.search(rule.frame, f"{file} in {function}") for file, function in frames)
 
 
 def _at(
