@@ -14,7 +14,7 @@ from .event_reader import UNHEARD_FORMS
 from .events import Event, SourceEvents
 from .job import Job
 from .relation import Relation
-from .suspects import EXCEPTION, SAME_MOMENT_S, STATED, Suspect, gather, when
+from .suspects import EXCEPTION, SAME_MOMENT_S, Suspect, gather, when
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
 
