@@ -26,7 +26,8 @@ def fire(catalogue: Catalogue, text: str) -> list[tuple[Rule, dict[str, Any]]]:
     hits: list[tuple[int, Rule, dict[str, Any]]] = []
     for number in range(len(lines)):
         hits += [(number, c.rule, fields) for c, fields in _at(matcher, catalogue, lines, ends, number)]
-    specific = {n for n, rule, _ in hits if not rule.generic and rule.role != "context"}
+    narrow = ((n, r) for n, r, _ in hits if not r.generic and r.role != "context")
+    specific = {n for n, rule in narrow if rule.frame is None or has_frame(rule, text)}
     kept: dict[str, tuple[Rule, dict[str, Any]]] = {}
     for number, rule, fields in hits:
         if not (rule.generic and number in specific) and has_frame(rule, text) is not False:
