@@ -13,7 +13,7 @@ from .correlation.finding import Finding
 from .events import Event, SourceEvents
 from .job import Job
 from .relation import Relation
-from .suspects import EXCEPTION, SAME_MOMENT_S, STATED, Suspect, gather, when
+from .suspects import EXCEPTION, SAME_MOMENT_S, Suspect, gather, when
 from .traces.quoted import UNHEARD_FORMS
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
@@ -54,7 +54,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     verdict = Verdict(outcome, best.cause, roots, suspects=suspects)
     verdict.rivals = [s for s in candidates if s not in roots]
     blame(job, catalogue, verdict)
-    if verdict.culprits and best.direct == STATED and not any(s.finding for s in verdict.roots):
+    if verdict.culprits and not any(s.finding for s in verdict.roots):
         verdict.roots.sort(key=lambda s: (_is_certificate(s), s.rank not in verdict.culprits))
     _rate(job, catalogue, verdict)
     return verdict

@@ -31,8 +31,7 @@ from .traces.wrapped import quoted_in
 if TYPE_CHECKING:
     from .stacks import StackDump
 
-MAX_BLOCK_LINES = 80
-BARE_LINES = 14  # of a message without a traceback above it
+MAX_BLOCK_LINES, BARE_LINES = 80, 14  # the second: of a message without a traceback above it
 LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
 UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
 OWN_NAME = lazy(r"(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Z]\w{1,80}$")
@@ -294,8 +293,8 @@ class _Reading:
     def _speaker(self, line: Line, tb: Traceback | None) -> Speaker:
         """Who speaks; a logger names itself on the first line of a record only, so a traceback's head tells."""
         if tb is not None and tb.speaker and not speaker_key(line.prefix):
-            heads = (self._lines[i] for i in self._at.get(tb.line, ()))
-            line = next((x for x in heads if speaker_key(x.prefix) == tb.speaker), line)
-        elif tb is None and line.number in self._at:
-            line = quoting(self._lines, self._at[line.number][0]) if not line.prefix.end else line
+            heads = (x for i in self._at.get(tb.line, ()) if speaker_key((x := self._lines[i]).prefix) == tb.speaker)
+            line = next(heads, line)
+        elif tb is None and line.number in self._at and not line.prefix.end:
+            line = quoting(self._lines, self._at[line.number][0])
         return Speaker.of(line.prefix)

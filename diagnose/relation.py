@@ -15,7 +15,7 @@ from .clocks import UNALIGNED_S
 from .events import Event
 from .job import Job
 from .rule import Explains
-from .suspects import Suspect
+from .suspects import EXIT_CODE, Suspect
 
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
@@ -66,7 +66,7 @@ class Relation:
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
-        if (s.direct and not t.direct) or _is_less_sure(t, s):
+        if (s.direct and not t.direct) or _is_less_sure(t, s) or _is_its_own_word(s, t):
             return False
         has_finding = t.finding is not None or s.finding is not None
         if has_finding and (_is_drawn_from(s, t) or _is_drawn_from(t, s)):
@@ -79,10 +79,10 @@ class Relation:
                 return asked[0] == "silent_exit"  # the peer that they lost is the one that left
             if self._is_death(t, s) or self._is_death(s, t):
                 return self._is_death(t, s)
-        order = self._order(t, s)
-        if order > 0 and not self._is_certificate(t, s):
+        order, is_word = self._order(t, s), _is_its_own_word(t, s)
+        if order > 0 and not self._is_certificate(t, s) and not is_word:
             return False
-        if not self._links.get((s.cause, t.cause)) or (order < 0 and self._waited_before(t, s)):
+        if is_word or not self._links.get((s.cause, t.cause)) or (order < 0 and self._waited_before(t, s)):
             return True
         ours, theirs = self._weight(t), self._weight(s)
         return ours > theirs if ours != theirs else order < 0
@@ -145,6 +145,14 @@ def _is_less_sure(t: Suspect, s: Suspect) -> bool:
     if t.finding is None or s.finding is None:
         return False
     return t.finding.certainty == "possible" and s.finding.certainty != "possible"
+
+
+def _is_its_own_word(t: Suspect, s: Suspect) -> bool:
+    """Whether s only certifies that the rank ended which says in t why: a summary's seconds do not order the two."""
+    if t.rank is None or t.rank != s.rank or s.cause != EXIT_CODE or t.cause == s.cause or t.direct < max(s.direct, 1):
+        return False
+    spoken = t.first is not None and t.first.rule.tells == "peer-lost"
+    return spoken and all(e.role == "symptom" for e in s.events)
 
 
 def _is_drawn_from(t: Suspect, s: Suspect) -> bool:

@@ -16,6 +16,7 @@ from .lazy_pattern import lazy
 EXCEPTION = "process.exception"
 STATED = 3  # how direct the evidence is where a line states the cause
 EXIT_CODE, SIGKILL = "process.exit-code", "process.sigkill"
+WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on what a process raised
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
@@ -115,6 +116,7 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in (*exits, *job.telling("exit")) if e.rank in ended}
     wrappers = (e for e in job.failures() if e.cause == EXIT_CODE and e.rank is None and e.rule.tells != "exit")
     late |= {id(e): 0 for e in wrappers if any(x.source == e.source for x in exits)}  # `ChildFailedError` above its box
+    late |= {id(e): 0 for e in job.failures() if e.cause in WRAPPED and _carries_another(job, e)}
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
     late |= {id(e): 0 for e in exits if e.cause == SIGKILL and _is_killed_while_closing(e, exits)}
@@ -136,6 +138,19 @@ def _faults_of_others(job: Job) -> list[Event]:
     raised = [e for e in failures if e.cause == EXCEPTION and e.role == "cause" and e.rank is not None]
     died = [e for e in failures if e.cause in KILLED or str(e.fields.get("signal")) in NINE]
     return told if raised and not died else []
+
+
+def _carries_another(job: Job, wrapper: Event) -> bool:
+    """Whether what a process died of is printed inside the exception that tells of its end, and is known.
+
+    `ProcessRaisedException` of mp.spawn and `WorkerGroupError` of Ray Train hold the traceback of the child.
+    """
+    if wrapper.traceback is None or wrapper.rule.tells == "exit":
+        return False
+    end = wrapper.traceback.end_line
+    inside = range((wrapper.line or 0) + 1, end + 1)
+    others = (e for e in job.failures() if e.source == wrapper.source)
+    return any(e.line in inside or (e.traceback is not None and e.traceback.line == end + 1) for e in others)
 
 
 def _told_to_end_by_a_summary(job: Job, exits: Sequence[Event]) -> Iterator[Event]:

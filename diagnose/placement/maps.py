@@ -113,7 +113,7 @@ def _learn_event(places: Places, event: Event) -> None:
     device = fields.get("device")
     if event.rule.tells == "identity" and isinstance(device, int):
         places.device_of.setdefault(rank, device)
-    if speaker.actor is not None and speaker.pid is not None:
+    if speaker.actor is not None and speaker.pid is not None and pid == speaker.pid:  # not Ray Train's list of its workers
         places.rank_of_actor.setdefault((speaker.actor, speaker.pid, speaker.ip or ""), rank)
     ip = as_text(fields.get("ip"))
     if ip and host:

@@ -13,6 +13,7 @@ from ..catalogue import Catalogue
 from ..prefixes import split_prefix
 from ..rule import Cause, Form, Rule
 from ..words.translation import translation_faults
+from .firing import has_frame
 from .pattern_facts import implies, is_anchored, re2_faults
 
 FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
@@ -178,6 +179,8 @@ def _strangers(catalogue: Catalogue, rule: Rule, hits: list[Rule], text: str) ->
     for hit in hits:
         if hit.id == rule.id or hit.role not in ("cause", "symptom") or rule.role == "context":
             continue
+        if (hit.frame is not None and not has_frame(hit, text)) or (hit.frame is None and has_frame(rule, text)):
+            continue  # what asks for a frame stays silent without one, and speaks alone where it has it
         if rule.role == "harmless" and hit.role == "symptom":
             continue  # what it matches is evidence of nothing else, such as a call that fails in a side service
         mine, other = rule.cause, hit.cause

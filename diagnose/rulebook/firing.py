@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..catalogue import Catalogue
@@ -15,21 +16,40 @@ _MATCHERS: dict[str, Matcher] = {}  # the last catalogue asked about; built once
 
 
 def fire(catalogue: Catalogue, text: str) -> list[tuple[Rule, dict[str, Any]]]:
-    """Yield each rule that some line of `text` fires, with its fields; generic rules only where no other spoke."""
+    """Yield each rule that some line of `text` fires, with its fields; generic rules only where no other spoke.
+
+    A rule that asks for a frame is asked for it where the text has frames.
+    """
     matcher = _matcher(catalogue)
     lines = text.splitlines()
     ends = [split_prefix(line).end for line in lines]
-    frames = [f"{f.file} in {f.function}" for line, end in zip(lines, ends, strict=True) if (f := read_frame(line[end:]))]
+    frames = _frames(text)
     hits: list[tuple[int, Rule, dict[str, Any]]] = []
     for number in range(len(lines)):
-        found = _at(matcher, catalogue, lines, ends, number)
-        hits += [(number, c.rule, fields) for c, fields in found if _allow(matcher, c.rule, frames)]
-    specific = {n for n, rule, _ in hits if not rule.generic and rule.role != "context"}
+        hits += [(number, c.rule, fields) for c, fields in _at(matcher, catalogue, lines, ends, number)]
+    narrow = ((n, r) for n, r, _ in hits if not r.generic and r.role != "context")
+    specific = {n for n, rule in narrow if rule.frame is None or _has(rule, frames)}
     kept: dict[str, tuple[Rule, dict[str, Any]]] = {}
     for number, rule, fields in hits:
-        if not (rule.generic and number in specific):
+        if not (rule.generic and number in specific) and _has(rule, frames) is not False:
             kept.setdefault(rule.id, (rule, fields))
     return list(kept.values())
+
+
+def has_frame(rule: Rule, text: str) -> bool | None:
+    """Whether a text has the frame that a rule asks for; None where it has no frames, or the rule asks for none."""
+    return _has(rule, _frames(text))
+
+
+def _has(rule: Rule, frames: list[str]) -> bool | None:
+    if rule.frame is None or not frames:
+        return None
+    return any(re.search(rule.frame, frame) for frame in frames)
+
+
+def _frames(text: str) -> list[str]:
+    found = (read_frame(line[split_prefix(line).end :]) for line in text.splitlines())
+    return [f"{frame.file} in {frame.function}" for frame in found if frame]
 
 
 def _at(
@@ -45,11 +65,6 @@ def _at(
         if match and "\n" not in scope[: match.start()] and rule.id not in found:
             found[rule.id] = (candidate, with_table(catalogue, rule, read_fields(rule, match.groupdict())))
     return list(found.values())
-
-
-def _allow(matcher: Matcher, rule: Rule, frames: list[str]) -> bool:
-    """Whether a frame that the rule asks for is there; a text that quotes no frame leaves it open."""
-    return rule.frame is None or not frames or any(matcher.compiled(rule.frame).search(frame) for frame in frames)
 
 
 def with_table(catalogue: Catalogue, rule: Rule, fields: dict[str, Any]) -> dict[str, Any]:

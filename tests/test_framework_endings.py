@@ -1,0 +1,155 @@
+"""What Ray Train, mp.spawn, notebook_launcher and the frameworks' side services print round a failure, from real runs."""
+
+from __future__ import annotations
+
+from diagnose.engine import diagnose
+from diagnose.report import Report
+from diagnose.sources import Text
+
+LOST = (
+    "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer "
+    "[127.0.0.1]:31442. This is typically caused by a remote worker crashing. Check the logs of the remote worker before "
+    "reporting an error.\n"
+)
+SPAWN_PASSES_ON = f"""[rank 0] step 6 loss -9.1392
+[rank 1] step 6 loss -9.1392
+[rank 2] step 6 loss -9.1392
+W1122 11:33:55.183000 26797 torch/multiprocessing/spawn.py:165] Terminating process 26840 via signal SIGTERM
+Traceback (most recent call last):
+  File "/job/train.py", line 101, in <module>
+    mp.spawn(main, args=(port,), nprocs=3)
+  File "/opt/torch/multiprocessing/spawn.py", line 296, in start_processes
+    while not context.join():
+  File "/opt/torch/multiprocessing/spawn.py", line 211, in join
+    raise ProcessRaisedException(msg, error_index, failed_process.pid)
+torch.multiprocessing.spawn.ProcessRaisedException: \n
+-- Process 2 terminated with the following error:
+Traceback (most recent call last):
+  File "/opt/torch/multiprocessing/spawn.py", line 87, in _wrap
+    fn(i, *args)
+  File "/job/train.py", line 36, in main
+    loss.backward()
+{LOST}
+"""
+CHILD_LACKS_THE_FUNCTION = """Traceback (most recent call last):
+  File "<string>", line 1, in <module>
+  File "/usr/lib/python3.11/multiprocessing/spawn.py", line 122, in spawn_main
+    exitcode = _main(fd, parent_sentinel)
+  File "/usr/lib/python3.11/multiprocessing/spawn.py", line 132, in _main
+    self = reduction.pickle.load(from_parent)
+AttributeError: Can't get attribute 'inner' on <module '__mp_main__' from '/job/train.py'>
+"""
+RAY_TRAIN = """(TrainController pid=15459) Started training worker group of size 2:
+(TrainController pid=15459) - (ip=192.0.2.2, pid=15584) world_rank=0, local_rank=0, node_rank=0
+(TrainController pid=15459) - (ip=192.0.2.2, pid=15613) world_rank=1, local_rank=1, node_rank=0
+"""
+RAY_TRAIN_RAISED = (
+    RAY_TRAIN
+    + """(RayTrainWorker pid=15613) Error in training function:
+(RayTrainWorker pid=15613) Traceback (most recent call last):
+(RayTrainWorker pid=15613)   File "/job/train.py", line 123, in loop
+(RayTrainWorker pid=15613)     raise KeyError("input_ids")
+(RayTrainWorker pid=15613) KeyError: 'input_ids'
+(RayTrainWorker pid=15613)
+(TrainController pid=15459) Error: Training failed due to worker errors:
+(TrainController pid=15459) [Rank 1 Error Snippet]:
+(TrainController pid=15459) Traceback (most recent call last):
+(TrainController pid=15459)   File "/job/train.py", line 123, in loop
+(TrainController pid=15459)     raise KeyError("input_ids")
+(TrainController pid=15459) KeyError: 'input_ids'
+"""
+)
+RAY_TRAIN_WAITED = """Traceback (most recent call last):
+  File "/job/train.py", line 133, in go
+    print(trainer.fit())
+  File "/opt/ray/train/v2/api/data_parallel_trainer.py", line 195, in fit
+    raise result.error
+ray.train.WorkerGroupError: Training failed due to worker errors:
+[Rank 0 Error Snippet]:
+Traceback (most recent call last):
+  File "/job/train.py", line 127, in loop
+    model(batch).sum().backward()
+RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out \
+waiting 8000ms for recv operation to complete
+"""
+ACTOR_DIED = """ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.
+\tclass_name: Trainer
+\tactor_id: 095e8fecbc0ce8f9314acef501000000
+\tpid: 30692
+\tnamespace: 2dedd4c5-e116-4034-a1eb-3400b2e116eb
+\tip: 192.0.2.2
+The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly \
+exits with a connection error code 2. End of file.
+"""
+DASHBOARD_AGENT = """2026-11-22 11:37:00,321	ERROR event_agent.py:106 -- Report event failed: ['{"custom_fields":{"job_id":"01000000"}}']
+Traceback (most recent call last):
+  File "/opt/ray/dashboard/modules/event/event_agent.py", line 92, in report_events
+    async with self._dashboard_agent.http_session.post(
+  File "/opt/aiohttp/connector.py", line 1345, in _wrap_create_connection
+    raise client_error(req.connection_key, exc) from exc
+aiohttp.client_exceptions.ClientConnectorError: Cannot connect to host 127.0.0.1:8265 ssl:default \
+[Connect call failed ('127.0.0.1', 8265)]
+"""
+AGENT = "E1122 12:06:58.988000 23955 torch/distributed/elastic/multiprocessing/api.py:836] "
+NOTEBOOK = f"""{AGENT}failed (exitcode: 1) local_rank: 0 (pid: 23967) of fn: main (start_method: fork)
+{AGENT}Traceback (most recent call last):
+{AGENT}  File "/opt/torch/multiprocessing/spawn.py", line 211, in join
+{AGENT}    raise ProcessRaisedException(msg, error_index, failed_process.pid)
+{AGENT}torch.multiprocessing.spawn.ProcessRaisedException:
+{AGENT}
+{AGENT}-- Process 0 terminated with the following error:
+{AGENT}Traceback (most recent call last):
+{AGENT}  File "/job/train.py", line 27, in main
+{AGENT}    accelerator.backward(loss)
+{AGENT}{LOST}{AGENT}
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
+============================================================
+main FAILED
+------------------------------------------------------------
+Failures:
+  <NO_OTHER_FAILURES>
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-22_12:06:58
+  host      : localhost
+  rank      : 0 (local_rank: 0)
+  exitcode  : 1 (pid: 23967)
+  error_file: /tmp/torchelastic_sxslb5o8/none_d6fg6vbt/attempt_0/0/error.json
+============================================================
+"""
+
+
+def said(*logs: tuple[str, str]) -> Report:
+    return diagnose(*(Text(text, name=name) for name, text in logs))
+
+
+def verdict(report: Report) -> tuple[str, list[int | None]]:
+    assert report.diagnosis is not None
+    return report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits]
+
+
+def test_what_spawn_passes_on_is_the_child_s_error_not_a_wordless_exit() -> None:
+    assert verdict(said(("console.log", SPAWN_PASSES_ON))) == ("network.connection-reset", [])
+
+
+def test_a_function_that_a_spawned_child_does_not_find_is_no_matter_of_versions() -> None:
+    assert verdict(said(("console.log", CHILD_LACKS_THE_FUNCTION)))[0] == "process.exception"
+
+
+def test_the_controller_that_lists_ray_train_s_workers_is_none_of_them() -> None:
+    assert verdict(said(("driver.log", RAY_TRAIN_RAISED))) == ("process.exception", [1])
+
+
+def test_ray_train_s_wrapper_does_not_say_that_an_actor_died() -> None:
+    assert verdict(said(("driver.log", RAY_TRAIN + RAY_TRAIN_WAITED)))[0] == "collective.timeout"
+
+
+def test_a_dashboard_that_gets_no_events_ends_no_job() -> None:
+    report = said(("driver.log", ACTOR_DIED), ("logs/dashboard_agent.log", DASHBOARD_AGENT))
+
+    assert verdict(report)[0] == "ray.actor-died"
+
+
+def test_a_rank_that_lost_a_peer_and_ended_with_a_code_is_not_the_one_that_began() -> None:
+    assert verdict(said(("console.log", NOTEBOOK))) == ("network.connection-reset", [])
