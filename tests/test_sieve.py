@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -9,8 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.matcher import Literal, automaton
+from benchmarks import corpus
+from diagnose.catalogue import load_rules
+from diagnose.matcher import Literal, Matcher, automaton
 from diagnose.scanning import sieve
+from diagnose.scanning.scan_rules import ScanRules
 from diagnose.scanning.sieve import Sieve, choose_fragments
 
 WORDS = [
@@ -136,3 +140,12 @@ def test_one_fragment_may_stand_for_several_literals() -> None:
 
 def test_a_literal_all_of_whose_fragments_are_common_stands_for_itself() -> None:
     assert choose_fragments(LITERALS[2:3], [b"reset by peer"]) == LITERALS[2:3]
+
+
+def test_no_literal_of_the_catalogue_stands_on_lines_that_healthy_jobs_print_all_the_time() -> None:
+    """One such literal costs every large log: where lines with literals are common, no fragment is rare, and no sieve helps."""
+    rules = ScanRules(load_rules())
+    text = next(corpus.lines("realistic", 1, 0, 0, ([b"training"], [])))
+    literals = Counter(rules.main.literals[n].text for _, n in Matcher.find(rules.main, text))
+
+    assert {} == {literal: count for literal, count in literals.items() if count > len(text) >> 18}
