@@ -15,7 +15,7 @@ def logged(minute: int, pid: int, error: str = "TypeError: cannot unpack non-ite
     who = f"(ToolWorker pid={pid})"
     return [
         f"{who} ERROR:2026-11-10 10:{minute:02d}:41,526:Traceback (most recent call last):",
-        f'{who}   File "/work/rl/env.py", line 470, in step',
+        f'{who}   File "/job/rl/env.py", line 470, in step',
         f"{who}     action, x, y = extract(text)",
         f"{who} {error}",
         f"{who} ERROR:2026-11-10 10:{minute:02d}:41,526:Error extracting action for item 355{minute}",
@@ -44,7 +44,7 @@ def test_two_processes_that_raise_the_same_may_both_have_ended() -> None:
 
 
 def test_another_exception_after_those_that_were_caught_is_the_cause() -> None:
-    other = ["Traceback (most recent call last):", '  File "/work/rl/main.py", line 9, in <module>', "KeyError: 'reward'"]
+    other = ["Traceback (most recent call last):", '  File "/job/rl/main.py", line 9, in <module>', "KeyError: 'reward'"]
     report = diagnose(Text("\n".join([*logged(1, 577), *logged(5, 577), *other]), name="rollout.log"))
     assert report.diagnosis is not None
     assert report.diagnosis.evidence[0].line == 13
