@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 FAILING = ("cause", "symptom")
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
+CRASHES = ("process.segfault", "process.bus-error", "process.abort")  # as the table of exit codes calls such ends
 ENDING = ("exit", "signal-sent", "signal-received", "killed")  # how processes ended, and nothing of a new start
 
 

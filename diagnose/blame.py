@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING, ended_at, is_terminated
+from .attempts import CRASHES, FAILING, ended_at, is_terminated
 from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 SHARED = ("process.exception", "storage.", "software.known-bug", "numerics.nan")  # seldom the fault of one rank alone
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
-DEATHS = {
-    "process.segfault": ("-11", "139"), "process.bus-error": ("-7", "135"), "process.abort": ("-6", "134"),
-    "memory.host-alloc": ("-6", "134"),  # of an exception in C++ that nobody caught
-}  # fmt: skip
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
@@ -147,7 +143,8 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
         return left
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
-    by_signal = [e for e in later if str(e.fields.get("exit_code")) in DEATHS.get(root.cause or "", ())]
+    death = "process.abort" if root.cause == "memory.host-alloc" else root.cause  # in C++ nobody may have caught it
+    by_signal = [e for e in later if death in CRASHES and e.cause == death]
     later = by_signal or later  # of a crash, who died by its signal
     later.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
     found = {r for e in later[:1] if (r := e.rank) is not None and not _is_one_of_many_alike(e, later)}

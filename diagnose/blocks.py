@@ -17,8 +17,9 @@ from typing import Any, cast
 from .errors import SourceError
 from .inputs import newest_first
 from .inputs.decoding import Bounded, Decoding
-from .inputs.forms import Reader, reader_of
+from .inputs.forms import reader_of
 from .inputs.normalise import Normaliser, needs_normalising, normalise
+from .inputs.reader import Reader
 from .inputs.streams import Stream
 from .inputs.unwrap import MAX_BYTES, Known, plain_blanks, unwrapped
 from .sources import Source

@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING, is_numbered, numbered_sources
+from .attempts import CRASHES, FAILING, is_numbered, numbered_sources
 from .events import Event, SourceEvents
 from .lazy_pattern import lazy
 from .placement.world import OF_MACHINES
@@ -29,11 +29,6 @@ ALIKE_CHARS = 24  # of a message: what it was raised for follows
 CAUGHT_S = 60.0  # a logger and the interpreter, or the threads of one process, print what ends it within moments
 BESIDE = 5  # lines
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
-# By which signal a launcher finds a process dead: negative as torchrun counts them, above 128 as shells do.
-SIGNALS = {
-    "-11": "process.segfault", "139": "process.segfault", "-7": "process.bus-error", "135": "process.bus-error",
-    "-6": "process.abort", "134": "process.abort", "-9": "process.sigkill", "137": "process.sigkill",
-}  # fmt: skip
 
 
 def set_aside(job: Job) -> None:
@@ -79,7 +74,8 @@ def _set_aside_companions(job: Job) -> None:
     """
     dropped = {id(e) for e in (*job.earlier, *job.survived)}
     old = {(e.source, e.cause, n) for e in job.earlier for n in range((e.line or 0) - BESIDE, (e.line or 0) + BESIDE + 1)}
-    died = [(SIGNALS.get(str(e.fields.get("exit_code"))), id(e) in dropped) for e in job.events if e.rule.tells == "exit"]
+    ends = (e for e in job.events if e.rule.tells == "exit" and e.cause in (*CRASHES, "process.sigkill"))
+    died = [(e.cause, id(e) in dropped) for e in ends]
     for event in job.events:
         if id(event) in dropped or event.role not in FAILING or event.rank is not None:
             continue

@@ -123,26 +123,16 @@ def test_names_of_eight_processes_between_one_anothers_colons_are_one_exception(
     assert "nccl.invalid-usage" == cause(told(tmp_path, {"console.log": text}))
 
 
-def test_frames_below_the_tag_of_mpirun_are_those_of_the_traceback(tmp_path: Path) -> None:
-    """`[1,8]<stdout>:` has no blank behind it, and the frames begin with two."""
-    text = (
-        "[1,8]<stdout>:Traceback (most recent call last):\n"
-        '[1,8]<stdout>:  File "/opt/conda/lib/python3.6/urllib/request.py", line 248, in urlretrieve\n'
-        "[1,8]<stdout>:    with contextlib.closing(urlopen(url, data)) as fp:\n"
-        "[1,8]<stdout>:urllib.error.HTTPError: HTTP Error 403: Forbidden\n"
-    )
-
-    assert "hub.download" == cause(told(tmp_path, {"console.log": text}))
-
-
-def test_frames_below_the_line_numbers_of_grep_are_those_of_the_traceback(tmp_path: Path) -> None:
-    """srun's label has a blank behind its colon, and grep's number has none."""
-    text = (
-        "1207:Traceback (most recent call last):\n"
-        '1208:  File "/opt/conda/lib/python3.6/urllib/request.py", line 248, in urlretrieve\n'
-        "1209:    with contextlib.closing(urlopen(url, data)) as fp:\n"
-        "1210:urllib.error.HTTPError: HTTP Error 403: Forbidden\n"
-    )
+@pytest.mark.parametrize("label", ["[1,8]<stdout>:", "{n}:"], ids=["mpirun's tag", "grep's numbers"])
+def test_frames_right_behind_a_label_are_those_of_the_traceback(tmp_path: Path, label: str) -> None:
+    """These have no blank behind them, as srun's label has one, and the frames begin with two."""
+    lines = [
+        "Traceback (most recent call last):",
+        '  File "/opt/conda/lib/python3.6/urllib/request.py", line 248, in urlretrieve',
+        "    with contextlib.closing(urlopen(url, data)) as fp:",
+        "urllib.error.HTTPError: HTTP Error 403: Forbidden",
+    ]
+    text = "".join(f"{label.format(n=n)}{line}\n" for n, line in enumerate(lines, 1207))
 
     assert "hub.download" == cause(told(tmp_path, {"console.log": text}))
 

@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..attempts import ended_at, is_terminated
+from ..attempts import CRASHES, ended_at, is_terminated
 from ..events import Event
 from ..job import CERTIFICATES, Job
 from .finding import Exhibit, Finding
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
-CRASHES = {"-4", "-6", "-7", "-8", "-11", "132", "134", "135", "136", "139"}
-SIGNALS = {6: ("SIGABRT", "process.abort"), 15: ("SIGTERM", "process.terminated")}
+SENT = ("process.abort", "process.terminated")  # by a signal that is mostly sent by others: a watchdog, a launcher
 NEVER = 1 << 62  # behind any line
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
 
@@ -35,10 +34,11 @@ def find(job: Job) -> Iterator[Finding]:
         return
     rank = next(r for r in wordless if r is not None)
     end = min((e for e in ends if e.rank == rank), key=lambda e: (int(e.time or 0), e.source, e.line or 0))
-    if any(_is_crash(e) and e.rank != rank and _is_earlier(e, end) for e in job.telling("exit")):
+    if any(e.cause in CRASHES and e.rank != rank and _is_earlier(e, end) for e in job.telling("exit")):
         return
-    signal, cause = SIGNALS.get(_signal(end), ("", CAUSE))
-    how = f"died by {signal}" if signal else f"ended with code {end.fields.get('exit_code')}"
+    by_signal = end.cause in SENT
+    signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE
+    how = f"died by {signal}" if by_signal else f"ended with code {end.fields.get('exit_code')}"
     why = f"Rank {rank} {how} and printed no reason; the others only lost it or were ended after it."
     yield Finding(cause, why, (Exhibit.of_event(end),), (rank,), onset=end.onset, fields=end.fields, question="silent_exit")
 
@@ -48,11 +48,6 @@ def _is_error(event: Event) -> bool:
     return isinstance(code, int) and (0 < code < SIGNALLED.start or code >= SIGNALLED.stop)
 
 
-def _is_crash(event: Event) -> bool:
-    """Whether the process died by a signal that no launcher sends, of its own doing."""
-    return str(event.fields.get("exit_code")) in CRASHES
-
-
 def _is_earlier(event: Event, end: Event) -> bool:
     a, b = ended_at(event), ended_at(end)
     if a is not None and b is not None and a != b:
@@ -60,18 +55,12 @@ def _is_earlier(event: Event, end: Event) -> bool:
     return event.source == end.source and (event.line or 0) < (end.line or 0)
 
 
-def _signal(event: Event) -> int:
-    """The signal that an exit code tells, as Python (-6) or a shell (134) does, or its own name; 0 for no such signal."""
-    told = {str(event.fields.get(name)) for name in ("exit_code", "signal")}
-    return next((s for s, (name, _) in SIGNALS.items() if told & {str(-s), str(128 + s), str(s), name}), 0)
-
-
 def _signalled(job: Job) -> list[Event]:
     """Deaths by a signal that nobody owns to, where the others lost a peer and did not wait for it in vain."""
     if job.telling("signal-received") or not job.telling("peer-lost") or job.telling(*LOST[1:]):
         return []
     sent = {e.rank for e in job.telling("signal-sent")}
-    return [e for e in job.telling("exit") if e.rank is not None and e.rank not in sent and _signal(e)]
+    return [e for e in job.telling("exit") if e.rank is not None and e.rank not in sent and e.cause in SENT]
 
 
 def _is_listened_to(job: Job, end: Event) -> bool:

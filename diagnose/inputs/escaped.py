@@ -21,11 +21,6 @@ _ENTITY_LITERALS = (b"&quot;", b"&#34;", b"&#39;", b"&#x27;", b"&apos;", b"&lt;"
 ESCAPED_LITERALS: tuple[bytes, ...] = (*_ENTITY_LITERALS, b"call last):\\", b'"textPayload": "', b'"message": "')
 
 _ENTITY = lazy(rb"&(?:quot|#34|#39|#x27|apos|lt|gt|amp);")
-_CHARACTERS = {
-    b"&quot;": b'"', b"&#34;": b'"', b"&#39;": b"'", b"&#x27;": b"'", b"&apos;": b"'", b"&lt;": b"<", b"&gt;": b">",
-    b"&amp;": b"&",
-}  # fmt: skip
-
 _QUOTED_TRACEBACK = lazy(rb"(?:Original )?Traceback \(most recent call last\):\\[^\n]*")
 # Between the elements of a list of lines, as `traceback.format_exception` gives it: `…:\n', '  File …`
 _BETWEEN = lazy(rb"\\{1,2}n(?:\\?['\"], ?\\?['\"])?")
@@ -48,7 +43,9 @@ def is_escaped(data: bytes) -> bool:
 def unescape(data: bytes) -> bytes:
     """Gives `data` as it was printed before it was escaped."""
     if b"&" in data:
-        data = _ENTITY.sub(lambda found: _CHARACTERS[found[0]], data)
+        from html import unescape as plain  # its table costs every start, and few inputs need it
+
+        data = _ENTITY.sub(lambda found: plain(found[0].decode()).encode(), data)
     if _is_exported(data):
         data = _EXPORTED.sub(_exported, data)
     if b"call last):\\" in data:

@@ -7,12 +7,12 @@ and a reader that gives the lines as they were printed: as many, so that line nu
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from .kinds import Kind, suffix_of
 from .labels import SAMPLE_BYTES, Label, Unlabelling, label_of, may_be_labelled
 from .notebooks import NotebookMask
 from .quoted_logs import Unquoting, has_fences, is_quoted, may_quote
+from .reader import Reader
 from .streams import Joined, peek
 from .tables import TableReader, delimiter_of
 
@@ -27,16 +27,6 @@ class Form:
     kind: Kind
     label: Label | None = None
     skipped: str | None = None
-
-
-class Reader(Protocol):
-    """Gives the lines that were printed, block after block."""
-
-    def feed(self, data: bytes) -> bytes:
-        """Gives the lines of `data`."""
-
-    def finish(self) -> bytes:
-        """Gives what was held back."""
 
 
 def form_of(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[Form, Joined]:

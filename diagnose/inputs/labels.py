@@ -23,6 +23,7 @@ from ..lazy_pattern import lazy
 from ..prefix_tables.row import LEVEL, LOG_TEXT
 from ..prefixes import Prefix, split_prefix
 from ..timestamps import read_stamp
+from .reader import Reader
 
 MIN_LINES = 4
 SAMPLE_BYTES = 64 << 10
@@ -63,7 +64,7 @@ class Label:
         return f"{self.level}({self.time}){self.label}"
 
 
-class Unlabelling:
+class Unlabelling(Reader):
     """Takes a label off, block after block."""
 
     def __init__(self, label: Label) -> None:
@@ -77,10 +78,6 @@ class Unlabelling:
         """Gives `data` with as many lines."""
         put = b"\\1 " if self._label.time else b""
         return self._pattern.sub(b"\n" + put + self._label.instead.encode(), b"\n" + data)[1:]
-
-    def finish(self) -> bytes:
-        """Gives nothing: no line is held back."""
-        return b""
 
 
 def may_be_labelled(head: bytes) -> bool:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 
 from ..lazy_pattern import lazy
+from .reader import Reader
 
 _OPENS = lazy(rb'\s{0,32}"(text|text/plain|traceback)":\s{0,4}\[\s{0,8}$')
 _STRING = lazy(rb'\s{0,32}("(?:[^"\\]|\\.){0,1000000}"),?\s{0,8}$')
 
 
-class NotebookMask:
+class NotebookMask(Reader):
     """Keeps what was printed, block after block."""
 
     def __init__(self) -> None:
@@ -23,10 +24,6 @@ class NotebookMask:
     def feed(self, data: bytes) -> bytes:
         """Gives `data` with as many lines."""
         return b"\n".join([self._keep(line) for line in data.split(b"\n")])
-
-    def finish(self) -> bytes:
-        """Gives nothing: no line is held back."""
-        return b""
 
     def _keep(self, line: bytes) -> bytes:
         if not self._is_output:

@@ -7,6 +7,7 @@ stands behind a margin as a whole, `> ` of a reply or the four blanks of a code 
 from __future__ import annotations
 
 from ..lazy_pattern import lazy
+from .reader import Reader
 
 # "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
 _FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
@@ -64,7 +65,7 @@ class FenceMask:
         return b""
 
 
-class Unquoting:
+class Unquoting(Reader):
     """Takes the margin off a paste that has one, and blanks what stands outside its fences, block after block."""
 
     def __init__(self) -> None:
@@ -79,10 +80,6 @@ class Unquoting:
                 self._mask = None
         data = _without(data, self._margins)
         return data if self._mask is None else self._mask.feed(data)
-
-    def finish(self) -> bytes:
-        """Gives nothing: no line is held back."""
-        return b""
 
 
 def _margins_of(text: bytes) -> list[bytes]:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import csv
 
+from .reader import Reader
+
 _MESSAGES = (
     "message", "@message", "msg", "log", "line", "content", "_raw", "textpayload", "logmessage", "rawdata",
     "jsonpayload.message",
@@ -33,7 +35,7 @@ def delimiter_of(head: bytes) -> str | None:
     return None
 
 
-class TableReader:
+class TableReader(Reader):
     """Reads the messages of a table, block after block."""
 
     def __init__(self) -> None:
