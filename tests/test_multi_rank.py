@@ -326,6 +326,16 @@ def test_a_rank_whose_standard_error_was_not_given_is_not_silent(tmp_path: Path)
     assert [] == culprits(missing)
 
 
+def test_of_two_without_a_report_the_one_whose_file_is_there_is_silent(tmp_path: Path) -> None:
+    """The driver repeats what all print; of rank 2 the file in which the others report got lost."""
+    names = {r: f"logs/worker-{r:040x}-01000000-{3000 + r}" for r in range(8)}
+    logs = {"driver.log": "".join(alive(r) for r in range(8))}
+    logs |= {f"{name}.err": f"rank {r}: local_rank={r}\n" + (watchdog(r) if r != 5 else "") for r, name in names.items() if r != 2}
+    logs |= {f"{name}.out": alive(r) for r, name in names.items()}
+
+    assert [5] == culprits(told(tmp_path, logs))
+
+
 def test_who_left_without_a_word_after_a_crash_did_not_begin_it(tmp_path: Path) -> None:
     """Only the standard outputs were kept: the abort of rank 1 is what rank 0 then failed of."""
     failed = (
