@@ -144,19 +144,25 @@ def _faults_of_others(job: Job) -> list[Event]:
 def _carrying_another(job: Job) -> Iterator[Event]:
     """Wrappers in whose exception what a process died of is printed, and is known.
 
-    `ProcessRaisedException` of mp.spawn and `WorkerGroupError` of Ray Train hold the traceback of the child.
+    `ProcessRaisedException` of mp.spawn and `WorkerGroupError` of Ray Train hold the traceback of the child; that an actor
+    is dead, as `ActorDiedError` says in a further line, is no more than it said before.
     """
     failures = job.failures()
     begun = {(e.source, e.traceback.line) for e in failures if e.traceback is not None}
-    said: dict[str, list[int]] = {}  # ordered, so that each of thousands of summaries need not look at all errors
+    said: dict[tuple[str, str | None], list[int]] = {}  # ordered: each of thousands of summaries looks at few errors
     for e in sorted(failures, key=lambda e: e.line or 0):
-        said.setdefault(e.source, []).append(e.line or 0)
+        for cause in (e.cause, None):  # None: whatever it is
+            said.setdefault((e.source, cause), []).append(e.line or 0)
     for e in failures:
         if e.cause in WRAPPED and e.traceback is not None and e.rule.tells != "exit":
-            lines, end = said[e.source], e.traceback.end_line
-            inside = bisect_right(lines, end) - bisect_right(lines, e.line or 0)
-            if inside > 0 or (e.source, end + 1) in begun:
+            span = e.line or 0, e.traceback.end_line
+            inside, alike = (_count(said[e.source, cause], *span) for cause in (None, e.cause))
+            if inside > alike or (e.source, span[1] + 1) in begun:
                 yield e
+
+
+def _count(lines: Sequence[int], above: int, last: int) -> int:
+    return bisect_right(lines, last) - bisect_right(lines, above)
 
 
 def _told_to_end_by_a_summary(job: Job, exits: Sequence[Event]) -> Iterator[Event]:
