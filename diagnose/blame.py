@@ -10,7 +10,7 @@ from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
-from .suspects import EXIT_CODE, STATED, Suspect
+from .suspects import EXIT_CODE, STATED, Suspect, alike
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict
@@ -170,7 +170,7 @@ def _is_said_by_several(verdict: Verdict) -> bool:
     said = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.rule.tells != "exit"]
     said = [e for e in said if not is_repetition(e)]
     hosts = {e.host for e in said if e.host is not None}
-    texts = Counter((e.source, e.rule.id, e.text.split("\n", 1)[0]) for e in said if e.traceback is not None)
+    texts = Counter((e.source, e.rule.id, alike(e)) for e in said if e.traceback is not None)
     return len(hosts) > 1 or max(texts.values(), default=0) > 1
 
 

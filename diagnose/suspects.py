@@ -24,6 +24,12 @@ REPEATED = "[repeated "  # Ray prints alike lines of several workers once
 KILLED = (SIGKILL, "data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about
 NINE = ("9", "-9", "SIGKILL")
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
+# `Error cleaning up worker actor/0: …`, `Exception during engine shutdown`; not `Error in worker, shutting down`
+_ENDING = r"(?:clean(?:ing)?[ _-]?up|shut(?:ting)?[ _-]?down|tear(?:ing)?[ _-]?down|clos(?:e|ing)|destroy(?:ing)?)\b"
+CLOSING = lazy(
+    r"(?i)\b(?:errors?|exception|failed|failure)(?: (?:occurred|happened|raised|to))?"
+    r"(?: (?:during|while|when|in|on|at)(?: [\w.]{1,40}){0,2})? " + _ENDING
+)
 
 
 @dataclass(slots=True)
@@ -121,6 +127,7 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
     late |= {id(e): 0 for e in exits if e.cause == SIGKILL and _is_killed_while_closing(e, exits)}
     late |= {id(e): 0 for e in _faults_of_others(job)}
+    late |= {id(e): 1 for e in _raised_while_closing(job)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
 
@@ -138,6 +145,18 @@ def _faults_of_others(job: Job) -> list[Event]:
     raised = [e for e in failures if e.cause == EXCEPTION and e.role == "cause" and e.rank is not None]
     died = [e for e in failures if e.cause in KILLED or str(e.fields.get("signal")) in NINE]
     return told if raised and not died else []
+
+
+def _raised_while_closing(job: Job) -> Iterator[Event]:
+    """What a logger says to have failed while something was put away: that follows every end."""
+    raised: dict[str, list[tuple[Event, int]]] = {}
+    for e in job.failures():
+        if e.cause == EXCEPTION and e.traceback is not None and e.traceback.form != "bare":
+            raised.setdefault(e.source, []).append((e, e.traceback.line))
+    for source in (s for s in job.sources if s.name in raised):
+        above = {n for _, line in raised[source.name] for n in (line - 1, line)}
+        told = {x.number for x in source.lines() if x.number in above and CLOSING.search(x.message)}
+        yield from (e for e, line in raised[source.name] if told & {line - 1, line})
 
 
 def _carries_another(job: Job, wrapper: Event) -> bool:
@@ -211,6 +230,9 @@ def when(event: Event, moment_s: float = SAME_MOMENT_S) -> tuple[bool, float, st
 
 def _signature(event: Event) -> str:
     """Exceptions of one cause are told apart by type and text, numbers aside."""
-    if event.cause != EXCEPTION:
-        return ""
+    return alike(event) if event.cause == EXCEPTION else ""
+
+
+def alike(event: Event) -> str:
+    """Yield the event's words without what differs between processes that fail alike: sizes, addresses, a count."""
     return NUMBERS.sub("#", event.text.split("\n", 1)[0].partition(REPEATED)[0].rstrip())[:160]

@@ -22,6 +22,7 @@ ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, w
 BEGAN_BEFORE_S = 300.0
 GROUPS_SHARE = 0.13  # of them, where membership in the groups is not known
 CROWD = 4  # ranks that wait, to tell how many there are where nobody says it
+FEW = 3  # where their numbers leave one out
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
 ABORTED = {"-6", "6", "134", "SIGABRT"}
 QUOTED = "watchdog thread terminated with exception: "
@@ -67,7 +68,7 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
     streams = {job.places.by_source[s.event.source].stream for s in table.stuck.values()}
     alive = [info for info in alive if len(streams) > 1 or job.is_heard_on(info.rank, next(iter(streams), None))]
-    if not alive and (job.world_size or len(reported) >= CROWD):
+    if not alive and len(reported) >= _enough(job):
         alive = _unheard(job, table, reported, job.world_size or max(reported) + 1)
     cut = _cut_off(job)
     alive = [info for info in alive if not (_is_aborted(job, info) or (cut and cut.issuperset(info.sources)))]
@@ -75,6 +76,13 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     share = GROUPS_SHARE if table.is_all else MAX_SHARE
     few = 0 < len(alive) <= max(1, share * world) and len(reported) >= len(alive)
     return alive if few and (len(reported) > 1 or world == 2) else []
+
+
+def _enough(job: Job) -> int:
+    """How many have to wait, for a rank that is never heard to be the one: two in a paste may be all that was copied."""
+    if job.places.world_from not in ("", GUESSED):
+        return 1
+    return FEW if job.world_size else CROWD
 
 
 def _reported(job: Job, table: GroupTable) -> set[int]:
