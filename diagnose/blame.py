@@ -115,8 +115,12 @@ def _only_compares(suspect: Suspect) -> bool:
 
 
 def _victims(verdict: Verdict) -> set[int]:
-    """A cause known by its host alone (a kernel line) fell on the one rank there that says what it felt."""
+    """A cause known by its host alone (a kernel line) fell on the one rank there that says what it felt.
+
+    What a process raises in a file of its own fell on that process, as on a server that the rank only asks.
+    """
     hosts = {s.host for s in verdict.roots}
+    raised = {s.first.source for s in verdict.roots if s.first is not None and s.first.traceback is not None}
     felt = {
         s.rank
         for s in verdict.suspects
@@ -124,6 +128,7 @@ def _victims(verdict: Verdict) -> set[int]:
         and s.rank is not None
         and (s.host in hosts or hosts == {None})
         and any(t in verdict.roots for t in s.explained_by)
+        and (not raised or (s.first is not None and s.first.source in raised))
     }
     return felt if len(felt) == 1 else set()
 

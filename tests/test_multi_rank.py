@@ -417,3 +417,23 @@ def test_a_server_beside_the_trainer_is_none_of_its_ranks(tmp_path: Path) -> Non
 
     assert "memory.cuda-oom" == cause(report)
     assert [] == culprits(report)
+
+
+def test_a_server_s_gpu_is_no_rank_where_the_ranks_exceptions_bear_their_numbers(tmp_path: Path) -> None:
+    server = (
+        "INFO:     Uvicorn running on http://0.0.0.0:8000 (Press CTRL+C to quit)\n"
+        "Traceback (most recent call last):\n"
+        '  File "/opt/env/lib/python3.11/site-packages/trl/scripts/vllm_serve.py", line 345, in llm_worker\n'
+        "    result = method(*args, **kwargs)\n"
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.64 GiB. GPU 0 has a total capacity of 79.10 GiB of "
+        "which 1.21 GiB is free.\n"
+    )
+    asked = (
+        "[rank0]: Traceback (most recent call last):\n"
+        '[rank0]:   File "/opt/env/lib/python3.11/site-packages/trl/extras/vllm_client.py", line 210, in generate\n'
+        '[rank0]:     raise Exception(f"Request failed: {response.status_code}, {response.text}")\n'
+        "[rank0]: Exception: Request failed: 500, Internal Server Error\n"
+    )
+    report = told(tmp_path, {"trainer.log": asked + watchdog(1) + watchdog(2) + watchdog(3), "server.log": server})
+
+    assert ("memory.cuda-oom", []) == (cause(report), culprits(report))
