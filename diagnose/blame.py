@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from .diagnosis import Verdict
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
-SHARED = ("process.exception", "storage.", "software.known-bug", "numerics.nan")  # seldom the fault of one rank alone
+KNOWN_BUG = "software.known-bug"
+SHARED = ("process.exception", "storage.", KNOWN_BUG, "numerics.nan")  # seldom the fault of one rank alone
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
@@ -102,8 +103,10 @@ def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:
 
     Consoles are filtered to rank 0 (`torchrun --local-ranks-filter 0`), and `[rank0]:` is all that is pasted: where
     nothing tells of another rank, that rank 0 says it does not set it apart. A world of one, stated, is rank 0's own.
+    A bug of a library lies in wait for each of them: whichever rank is pasted alone is only the one that was copied.
     """
-    if ranks != {0} or not cause.startswith(SHARED) or set(job.ranks) - {0}:
+    is_alone = set(job.ranks) <= ranks and (ranks == {0} or (len(ranks) == 1 and cause == KNOWN_BUG))
+    if not is_alone or not cause.startswith(SHARED):
         return False
     is_world_of_one = job.world_size == 1 and job.places.world_from != "highest rank seen"
     return not is_world_of_one and (job.places.local_world or 1) == 1

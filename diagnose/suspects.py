@@ -169,7 +169,8 @@ def _carries_another(job: Job, wrapper: Event) -> bool:
     end = wrapper.traceback.end_line
     inside = range((wrapper.line or 0) + 1, end + 1)
     others = (e for e in job.failures() if e.source == wrapper.source)
-    return any(e.line in inside or (e.traceback is not None and e.traceback.line == end + 1) for e in others)
+    below = (end + 1, end + 2)  # Ray Train puts a header between, which says whose it is
+    return any(e.line in inside or (e.traceback is not None and e.traceback.line in below) for e in others)
 
 
 def _told_to_end_by_a_summary(job: Job, exits: Sequence[Event]) -> Iterator[Event]:
