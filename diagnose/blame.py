@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 KNOWN_BUG = "software.known-bug"
 SHARED = ("process.exception", "storage.", KNOWN_BUG, "numerics.nan")  # seldom the fault of one rank alone
+SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
@@ -133,7 +134,15 @@ def _victims(verdict: Verdict) -> set[int]:
         and any(t in verdict.roots for t in s.explained_by)
         and (not raised or (s.first is not None and s.first.source in raised))
     }
-    return felt if len(felt) == 1 else set()
+    victims = felt or _silent_there(verdict, hosts)
+    return victims if len(victims) == 1 else set()
+
+
+def _silent_there(verdict: Verdict, hosts: set[str | None]) -> set[int]:
+    """The ranks of those hosts that say nothing any more, where that is taken for a consequence: a killed one cannot."""
+    silent = (s for s in verdict.suspects if s.finding is not None and s.finding.question in SILENT)
+    silent = (s for s in silent if s.host is not None and s.host in hosts)
+    return {s.rank for s in silent if s.rank is not None and any(t in verdict.roots for t in s.explained_by)}
 
 
 def _first_ended(job: Job, verdict: Verdict) -> set[int]:
