@@ -27,6 +27,7 @@ MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the rep
 ABORTED = {"-6", "6", "134", "SIGABRT"}
 QUOTED = "watchdog thread terminated with exception: "
 GUESSED = "highest rank seen"
+ACTOR_DIED = "ray.actor-died"
 SLOW_STORAGE = ("saving", "loading")
 WORDS = {
     "saving": "was saving", "loading": "was loading", "evaluating": "was evaluating", "tokenising": "was tokenising",
@@ -146,9 +147,15 @@ def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> lis
     consoles = {s.event.source for s in table.stuck.values()}
     pair = world == 2 and job.places.world_from not in ("", GUESSED)
     missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
-    if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank:
+    if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank or _has_lost_somebody(job):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or pair else []
+
+
+def _has_lost_somebody(job: Job) -> bool:
+    """Whether Ray tells of a dead worker whose rank nobody knows: its own time-out may have ended it before it was heard."""
+    lost = (e for e in job.failures() if e.cause == ACTOR_DIED and e.fields.get("pid") is not None)
+    return any(e.rank is None for e in lost)
 
 
 def _is_only_unseen(job: Job, table: GroupTable, absent: list[RankInfo]) -> bool:
