@@ -128,6 +128,7 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in exits if e.cause == SIGKILL and _is_killed_while_closing(e, exits)}
     late |= {id(e): 0 for e in _faults_of_others(job)}
     late |= {id(e): 1 for e in _raised_while_closing(job)}
+    late |= {id(e): 0 for e in _outlived(job)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
 
@@ -145,6 +146,20 @@ def _faults_of_others(job: Job) -> list[Event]:
     raised = [e for e in failures if e.cause == EXCEPTION and e.role == "cause" and e.rank is not None]
     died = [e for e in failures if e.cause in KILLED or str(e.fields.get("signal")) in NINE]
     return told if raised and not died else []
+
+
+def _outlived(job: Job) -> Iterator[Event]:
+    """What ended a thread, or a child that a shell tells of, beside a program that went on with its steps.
+
+    A trainer runs what a model wrote, and uploads behind its back. It may be the reason only where nothing else failed, as
+    a step may be printed late.
+    """
+    last_sign = {s.name: s.last_sign_line or 0 for s in job.sources}
+    for e in job.failures():
+        is_thread = e.traceback is not None and e.traceback.form == "thread"
+        is_child = e.rule.tells == "exit" and e.rank is None and e.fields.get("signal") is not None
+        if (is_thread or is_child) and last_sign[e.source] > (e.end_line or e.line or 0):
+            yield e
 
 
 def _raised_while_closing(job: Job) -> Iterator[Event]:

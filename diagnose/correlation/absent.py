@@ -153,7 +153,7 @@ def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> lis
 
 
 def _has_lost_somebody(job: Job) -> bool:
-    """Whether Ray tells of a dead worker whose rank nobody knows: its own time-out may have ended it before it was heard."""
+    """Whether Ray tells of a dead worker whose rank nobody knows: it may be the one that is not heard any more."""
     lost = (e for e in job.failures() if e.cause == ACTOR_DIED and e.fields.get("pid") is not None)
     return any(e.rank is None for e in lost)
 
