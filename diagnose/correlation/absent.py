@@ -69,6 +69,7 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
     streams = {job.places.by_source[s.event.source].stream for s in table.stuck.values()}
     alive = [info for info in alive if len(streams) > 1 or job.is_heard_on(info.rank, next(iter(streams), None))]
+    alive = [info for info in alive if _has_own_file(job, info, streams)] or alive  # a log got lost, the driver told of it
     if not alive and len(reported) >= _enough(job):
         alive = _unheard(job, table, reported, job.world_size or max(reported) + 1)
     cut = _cut_off(job)
@@ -84,6 +85,12 @@ def _enough(job: Job) -> int:
     if job.places.world_from not in ("", GUESSED):
         return 1
     return FEW if job.world_size else CROWD
+
+
+def _has_own_file(job: Job, info: RankInfo, streams: set[str | None]) -> bool:
+    """Whether a file of the rank alone is there, of the stream in which the others report."""
+    own = (name for name in info.sources if job.places.source_rank.get(name) == info.rank)
+    return any(job.places.by_source[name].stream in streams for name in own)
 
 
 def _reported(job: Job, table: GroupTable) -> set[int]:
