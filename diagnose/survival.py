@@ -15,6 +15,7 @@ from .events import Event, SourceEvents
 from .lazy_pattern import lazy
 from .placement.world import OF_MACHINES
 from .restarts import HISTORY_S, before, restarted
+from .undone import undone
 
 if TYPE_CHECKING:
     from .job import Job
@@ -49,7 +50,7 @@ def set_aside(job: Job) -> None:
     began_s = _began_s(job)
     is_before = before(job, restarted(job, signs, births))
     sources = {s.name: s for s in job.sources}
-    caught = _caught(job)
+    over = _caught(job) | undone(job)
     for event in job.events:
         fails = event.role in FAILING
         is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
@@ -57,7 +58,7 @@ def set_aside(job: Job) -> None:
         if is_other or is_history or is_before(event) or _is_of_old(event, began_s):
             job.earlier.append(event)
         elif fails and (
-            id(event) in caught
+            id(event) in over
             or _survived(job, event, sources)
             or _is_born_after(lives.get((event.source, event.rank)), event)
             or _is_born_again(starts.get((event.source, event.rank), {}), event)
@@ -205,8 +206,8 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
 
 
 def _is_trained_on(event: Event, source: SourceEvents) -> bool:
-    """Whether the file of an exception that says no rank goes on with losses, for longer than the others would wait."""
-    if event.traceback is None or event.time is None or (event.rank is not None and "GPU" not in event.rank_from):
+    """Whether the file of an error that says no rank goes on with losses, for longer than the others would wait."""
+    if event.time is None or (event.rank is not None and not (event.traceback and "GPU" in event.rank_from)):
         return False
     later = [e for _, e in source.progress if (e.line or 0) > (event.end_line or 0) and e.time is not None and e.stamp]
     later = [e for e in later if (e.time or 0.0) > (event.time or 0.0) + HISTORY_S]
