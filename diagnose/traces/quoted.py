@@ -26,6 +26,8 @@ def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) ->
     """Yield the first lines of those tracebacks that are quoted; `lines` are the kept ones of their source."""
     texts = {line.number: line.message.rstrip() for line in lines} if tracebacks else {}
     is_log = bool(texts) and any(line.prefix.end for line in lines)
+    if next(iter(texts.values()), "").startswith(">>> "):
+        return frozenset()  # all of it is a session, whose traceback is what went wrong
     return frozenset(tb.line for tb in tracebacks if _is_quoted(tb, texts, is_log))
 
 
