@@ -35,3 +35,11 @@ def test_what_came_after_the_start_is_the_cause(tmp_path):
     killed = "    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n"
 
     assert "memory.host-oom" == cause(told(tmp_path, {"describe.txt": killed + EVENTS + PLACED}))
+
+
+def test_network_that_could_not_be_used_is_over_once_the_process_took_another(tmp_path):
+    trace = "n7:326046:326046 [0] NCCL INFO transport/net_ib.cc:852 -> 3\n"
+    other = "n7:{pid}:326046 [0] NCCL INFO Using network Socket\n"
+
+    assert "recovered" == told(tmp_path / "same", {"rank0.log": trace + other.format(pid=326046)}).outcome
+    assert "nccl.internal-error" == cause(told(tmp_path / "other", {"rank0.log": trace + other.format(pid=7)}))
