@@ -52,7 +52,8 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
         roots = _earliest_first(roots)
     outcome: Outcome = "hung" if _is_hung(job) else "failed"
     verdict = Verdict(outcome, best.cause, roots, suspects=suspects)
-    verdict.rivals = [s for s in candidates if s not in roots]
+    rooted = {id(s) for s in roots}
+    verdict.rivals = [s for s in candidates if id(s) not in rooted]
     blame(job, catalogue, verdict)
     if verdict.culprits and not any(s.finding for s in verdict.roots):
         verdict.roots.sort(key=lambda s: (_is_certificate(s), s.rank not in verdict.culprits))

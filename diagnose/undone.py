@@ -18,7 +18,7 @@ Thing = tuple[str | None, object]  # a pod's name; or host and process
 
 def undone(job: Job) -> set[int]:
     """Return the ids of events whose rule a later event undoes, of the same pod or process."""
-    ends: dict[tuple[str, str], dict[Thing | None, int]] = {}  # what is undone and where -> the last line that says so of whom
+    ends: dict[tuple[str, str], dict[Thing | None, int]] = {}  # rule undone, file -> whom it was undone for, last line
     for event in job.events:
         for rule in event.rule.undoes:
             last = ends.setdefault((rule, event.source), {})

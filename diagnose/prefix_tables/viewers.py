@@ -85,14 +85,6 @@ VIEWERS: tuple[Row, ...] = (
         outer=True,
     ),
     row(
-        "torchelastic's error handler, which prints error.json",
-        " ",
-        rf' {{2,12}}"message": "(?={RAISED}: )',
-        '    "message": "RendezvousConnectionError: The connection to the C10d store has failed. See inner exception for details.",',
-        outer=True,
-        needs='"message": "',
-    ),
-    row(
         "cell before a time, as in a table copied from a log viewer",
         " |",
         r" {0,8}\| (?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,Z+:-]{0,20} ?\| )",
