@@ -43,3 +43,11 @@ def test_network_that_could_not_be_used_is_over_once_the_process_took_another(tm
 
     assert "recovered" == told(tmp_path / "same", {"rank0.log": trace + other.format(pid=326046)}).outcome
     assert "nccl.internal-error" == cause(told(tmp_path / "other", {"rank0.log": trace + other.format(pid=7)}))
+
+
+def test_quota_that_kueue_reserved_is_waited_for_no_more(tmp_path):
+    waits = "  Normal  Pending  3m5s  kueue-admission  couldn't assign flavors to pod set main: insufficient unused quota for cpu\n"
+    admitted = "  Normal  Admitted  65s  kueue-admission  Admitted by ClusterQueue team-a, wait time since reservation was 0s\n"
+
+    assert "process.not-scheduled" == cause(told(tmp_path / "waits", {"events.txt": waits}))
+    assert "recovered" == told(tmp_path / "admitted", {"events.txt": waits + admitted}).outcome
