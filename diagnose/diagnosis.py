@@ -146,6 +146,12 @@ def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:
     return any(not job.ranks[rank].failed_in_words() for rank in others)
 
 
+def _is_ambiguous(root: Suspect) -> bool:
+    """Whether another reason prints all that states the cause in the same words."""
+    stated = [e for e in root.events if e.role == "cause"]
+    return bool(stated) and all(e.rule.ambiguous for e in stated)
+
+
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     root = max(verdict.roots, key=lambda s: (s.direct, s.finding is not None and s.finding.certainty == "certain"))
     blamed = catalogue.causes[root.cause].blame
@@ -159,7 +165,8 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "certain"
     else:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
-    is_told = not (rivals or catalogue.causes[root.cause].broad or _others_may_have_raised(job, verdict))
+    is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _others_may_have_raised(job, verdict)
+    is_told = not (rivals or is_open)
     if verdict.certainty == "certain" and not is_told:
         verdict.certainty = "likely"
     verdict.confidence = {"certain": 0.95, "likely": 0.75, "possible": 0.45}[verdict.certainty]
