@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 SHARED = ("process.exception", "storage.", "software.known-bug", "numerics.nan")  # seldom the fault of one rank alone
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
+OF_ITSELF = ("process.segfault", "process.bus-error")
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
@@ -40,7 +41,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     is_of_a_node = cause.id.startswith(OF_A_NODE)
     places = {s.host or (_address(s) if is_of_a_node else None) for s in verdict.roots}
     verdict.culprit_hosts = sorted(place for place in places if place is not None)
-    if is_everywhere(job, ranks) and not _complain_elsewhere(job, ranks):
+    if is_everywhere(job, ranks | _crashed_alike(verdict)) and not _complain_elsewhere(job, ranks):
         verdict.culprit_hosts = []
         return
     if not ranks and cause.blame == "rank":
@@ -48,6 +49,12 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, cause.id, ranks):
         return
     verdict.culprits = sorted(ranks)
+
+
+def _crashed_alike(verdict: Verdict) -> set[int]:
+    """Who crashed of itself as the root did while the launcher ended it: SIGTERM brings about no SIGSEGV."""
+    cause = verdict.roots[0].cause
+    return {s.rank for s in verdict.suspects if s.cause == cause and s.rank is not None} if cause in OF_ITSELF else set()
 
 
 def _address(suspect: Suspect) -> str | None:
@@ -134,7 +141,7 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     Ranks that say, by their number, what they failed of themselves did not say it; the one that is left over did.
     """
     root = verdict.roots[0].first
-    if root is None or root.rule.tells == "exit" or _is_said_by_several(verdict):
+    if root is None or root.rule.tells == "exit" or _is_said_by_several(verdict) or all(map(_only_compares, verdict.roots)):
         return set()
     said = (e for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES)
     own = {e.rank for e in said if e.rank is not None}

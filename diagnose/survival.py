@@ -50,6 +50,7 @@ def set_aside(job: Job) -> None:
     is_before = before(job, restarted(job, signs, births))
     sources = {s.name: s for s in job.sources}
     caught = _caught(job)
+    everybody = _until_when_all_go_on(job)
     for event in job.events:
         fails = event.role in FAILING
         is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
@@ -59,6 +60,7 @@ def set_aside(job: Job) -> None:
         elif fails and (
             id(event) in caught
             or _survived(job, event, sources)
+            or _is_outlived_by_all(event, everybody.get(event.source))
             or _is_born_after(lives.get((event.source, event.rank)), event)
             or _is_born_again(starts.get((event.source, event.rank), {}), event)
         ):
@@ -202,6 +204,26 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
         return False
     same_host = sign.host == event.host
     return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
+
+
+def _until_when_all_go_on(job: Job) -> dict[str, tuple[int, float | None]]:
+    """By console that shows the steps of all ranks: the line and the time until which none of them had fallen silent."""
+    signs = [info.last_sign for info in job.ranks.values() if info.last_sign is not None]
+    sources = {sign.source for sign in signs}
+    if len(sources) != 1 or len(signs) < max(len(job.ranks), job.world_size or 0, 2):
+        return {}
+    times = [sign.time for sign in signs if sign.time is not None and sign.stamp is not None]
+    return {sources.pop(): (min(sign.line or 0 for sign in signs), min(times) if len(times) == len(signs) else None)}
+
+
+def _is_outlived_by_all(event: Event, until: tuple[int, float | None] | None) -> bool:
+    """Whether an error of a process that nobody knows is followed by steps of every rank: it ended none of them."""
+    if until is None or event.rank is not None or event.rule.tells in RENEWING:
+        return False
+    line, time = until
+    if time is None or event.time is None:
+        return line > (event.end_line or 0) + REDRAW_LINES
+    return line > (event.end_line or 0) and time > event.time + BUFFERED_S
 
 
 def _is_trained_on(event: Event, source: SourceEvents) -> bool:
