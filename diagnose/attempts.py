@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from .clocks import Clocks
 from .events import Event, SourceEvents
 from .placement import Places
+from .placement.world import ONCE
 
 if TYPE_CHECKING:
     from .job import Job
@@ -26,6 +28,8 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
         count = path.attempt if path.attempt is not None and path.kind in NUMBERED else 0
         events = sorted(source.all_events(), key=lambda e: e.line or 0)
         marked = {e.line for e in events if e.rule.tells == "attempt"}
+        if not marked and path.kind not in NUMBERED:
+            _number_by_ends(events)
         ended: str | None = None  # the job that Slurm says it ends and queues again, until something new is heard
         for event in events:
             if event.rule.tells == "attempt" and path.kind not in NUMBERED:
@@ -41,6 +45,18 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
         for event in events:  # the same line may say why the attempt before it ended
             if event.line in begins and event.rule.tells != "attempt" and path.kind not in NUMBERED:
                 event.attempt = begins[event.line]
+
+
+def _number_by_ends(events: Sequence[Event]) -> None:
+    """Where one agent says time and again how an attempt ended, what comes after is of the next; its summary is of the last."""
+    ends = [e for e in events if e.rule.id == ONCE]
+    agents = {(e.speaker.pid, e.speaker.host) for e in ends}
+    summary = next((e.line or 0 for e in events if e.rule.tells == "exit" and e.fields.get("time") is not None), None)
+    if len(agents) != 1 or (summary is not None and summary < (ends[-1].line or 0)):
+        return
+    lines = [e.line or 0 for e in ends[:-1]]
+    for event in events:
+        event.attempt = max(event.attempt, bisect_left(lines, event.line or 0))
 
 
 def _requeued(event: Event) -> str | None:
@@ -104,7 +120,7 @@ def _is_clean_up(event: Event) -> bool:
 
 def numbered_sources(job: Job) -> set[str]:
     """Files that tell of the attempts they hold: by their name, or by a line; of the others only lines with a clock do."""
-    marked = {e.source for e in job.events if e.rule.tells == "attempt"}
+    marked = {e.source for e in job.events if e.rule.tells == "attempt" or (e.rule.id == ONCE and e.attempt)}
     return marked | {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
 
 

@@ -47,7 +47,8 @@ def set_aside(job: Job) -> None:
         starts.setdefault((birth.source, birth.rank), {}).setdefault(birth.rule.id, []).append(birth.line or 0)
     numbered = numbered_sources(job)
     began_s = _began_s(job)
-    is_before = before(job, restarted(job, signs, births))
+    ended = restarted(job, signs, births)  # what ended the attempt that decides was answered in vain
+    is_before = before(job, [e for e in ended if e.attempt < job.attempt or e.source not in numbered])
     sources = {s.name: s for s in job.sources}
     caught = _caught(job)
     everybody = _until_when_all_go_on(job)

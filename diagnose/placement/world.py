@@ -68,6 +68,9 @@ def _is_ray_actor(speaker: Speaker) -> bool:
     return speaker.actor is not None and not ENGINES.match(speaker.actor)
 
 
+ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
+
+
 def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
     """A launcher that cleans up names every process it started: those that it ends, and those that failed."""
     most = 0
@@ -82,12 +85,13 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
 
 
 def _starts(source: SourceEvents) -> int:
-    """How often a launcher started its processes: a local rank has another process each time."""
+    """How often a launcher started its processes: a local rank has another process each time, or it says how each ended."""
     pids: dict[object, set[object]] = defaultdict(set)
+    told = Counter(e.speaker.pid for e in source.events if e.rule.id == ONCE)
     for event in source.events:
         if event.rule.tells == "exit" and event.fields.get("pid") and event.fields.get("local_rank") is not None:
             pids[event.fields["local_rank"]].add(event.fields["pid"])
-    return max(map(len, pids.values()), default=1)
+    return max([1, *map(len, pids.values()), *told.values()])
 
 
 GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_out", "numel_in"),
