@@ -41,6 +41,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     is_of_a_node = cause.id.startswith(OF_A_NODE)
     places = {s.host or (_address(s) if is_of_a_node else None) for s in verdict.roots}
     verdict.culprit_hosts = sorted(place for place in places if place is not None)
+    ranks |= _listed(job, verdict)
     if is_everywhere(job, ranks | _crashed_alike(verdict)) and not _complain_elsewhere(job, ranks):
         verdict.culprit_hosts = []
         return
@@ -49,6 +50,13 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, cause.id, ranks):
         return
     verdict.culprits = sorted(ranks)
+
+
+def _listed(job: Job, verdict: Verdict) -> set[int]:
+    """Who raised what Ray Train prints once for all of them, below a list of these ranks."""
+    raised = {(e.source, e.traceback.line) for s in verdict.roots for e in s.events if e.traceback is not None}
+    lists = (e for e in job.failures() if e.traceback is not None and isinstance(e.fields.get("ranks"), list))
+    return {r for e in lists if (e.source, e.traceback.end_line + 1) in raised for r in e.fields["ranks"]}
 
 
 def _crashed_alike(verdict: Verdict) -> set[int]:
