@@ -186,7 +186,7 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     knows are survived where any rank goes on, and a NaN where a later step is finite. An exception is where the file shows
     training long after it, for no rank takes steps without the others; of the GPU's number that it names that is said too.
     """
-    if _is_trained_on(event, sources[event.source]):
+    if _is_trained_on(event, sources[event.source]) or _is_left_behind(event, sources[event.source]):
         return True
     if event.rank is None:
         later = [e for _, e in sources[event.source].progress if (e.line or 0) > (event.end_line or 0)]
@@ -234,6 +234,13 @@ def _is_trained_on(event: Event, source: SourceEvents) -> bool:
     later = [e for _, e in source.progress if (e.line or 0) > (event.end_line or 0) and e.time is not None and e.stamp]
     later = [e for e in later if (e.time or 0.0) > (event.time or 0.0) + HISTORY_S]
     return any("loss" in (raw := e.raw.lower()) and "eval" not in raw for e in later)
+
+
+def _is_left_behind(event: Event, source: SourceEvents) -> bool:
+    """Whether asyncio tells of a task that failed and whose result nobody awaited: the loop itself goes on, as steps show."""
+    if event.traceback is None or event.traceback.form != "asyncio":
+        return False
+    return any((sign.line or 0) > (event.end_line or 0) for _, sign in source.progress)
 
 
 def _is_finite_again(source: SourceEvents, event: Event) -> bool:
