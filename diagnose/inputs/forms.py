@@ -17,7 +17,7 @@ from .streams import Joined, peek
 from .tables import TableReader, delimiter_of
 
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
-WHOLE: frozenset[Kind] = frozenset(["markdown", "notebook", "table"])  # where a line means what those before it say
+WHOLE: frozenset[Kind] = frozenset(["markdown", "notebook", "table", "loki"])  # where a line means what those before it say
 
 
 @dataclass(frozen=True, slots=True)
