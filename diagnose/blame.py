@@ -49,6 +49,8 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         ranks = _victims(verdict) or _first_ended(job, verdict)
     if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, cause.id, ranks):
         return
+    if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
+        return
     verdict.culprits = sorted(ranks)
 
 
@@ -122,6 +124,22 @@ def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:
         return False
     is_world_of_one = job.world_size == 1 and job.places.world_from != "highest rank seen"
     return not is_world_of_one and (job.places.local_world or 1) == 1
+
+
+def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
+    """Whether all others that failed by themselves ended with the same code, and of none of them is a word here.
+
+    The end of a console shows the rank that printed last; who lost the others by it would have said so.
+    """
+    ends = [e for e in job.telling("exit") if e.rank is not None and e.role in FAILING and not is_terminated(e)]
+    codes = {e.rank: e.fields.get("exit_code") for e in ends}
+    own = {codes.get(rank) for rank in ranks}
+    others = {rank: code for rank, code in codes.items() if rank is not None and rank not in ranks}
+    return bool(others) and own == set(others.values()) and not any(job.ranks[r].failed_in_words() for r in others)
+
+
+def _has_own_file(job: Job, ranks: set[int]) -> bool:
+    return any(rank in ranks for rank in job.places.source_rank.values())
 
 
 def _only_compares(suspect: Suspect) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .attempts import FAILING, is_terminated
-from .blame import blame, is_everywhere, is_whole_hosts
+from .blame import blame, failed_alike_unheard, is_everywhere, is_whole_hosts
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .events import Event, SourceEvents
@@ -166,6 +166,7 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     else:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
     is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _others_may_have_raised(job, verdict)
+    is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
     is_told = not (rivals or is_open)
     if verdict.certainty == "certain" and not is_told:
         verdict.certainty = "likely"
