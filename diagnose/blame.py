@@ -57,8 +57,8 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
 def _listed(job: Job, verdict: Verdict) -> set[int]:
     """Who raised what Ray Train prints once for all of them, below a list of these ranks."""
     raised = {(e.source, e.traceback.line) for s in verdict.roots for e in s.events if e.traceback is not None}
-    lists = (e for e in job.failures() if e.traceback is not None and isinstance(e.fields.get("ranks"), list))
-    return {r for e in lists if (e.source, e.traceback.end_line + 1) in raised for r in e.fields["ranks"]}
+    lists = ((e, e.traceback) for e in job.failures() if isinstance(e.fields.get("ranks"), list))
+    return {r for e, tb in lists if tb is not None and (e.source, tb.end_line + 1) in raised for r in e.fields["ranks"]}
 
 
 def _crashed_alike(verdict: Verdict) -> set[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timezone
+from itertools import pairwise
 
 from .events import Event
 from .placement.world import ONCE
@@ -20,7 +21,7 @@ def begun_anew(events: Sequence[Event]) -> tuple[tuple[int, ...], int]:
     runs = _run_ends(events)
     borders = [0, *runs, 1 << 62]
     attempts: list[int] = []
-    for start, stop in zip(borders, borders[1:], strict=False):
+    for start, stop in pairwise(borders):
         ends = [e for e in events if e.rule.id == ONCE and start < (e.line or 0) <= stop]
         if len({(e.speaker.pid, e.speaker.host) for e in ends}) == 1:  # the agents of several nodes each tell of one
             attempts += [e.line or 0 for e in ends[:-1]]

@@ -237,7 +237,7 @@ def _is_trained_on(event: Event, source: SourceEvents) -> bool:
 
 
 def _is_left_behind(event: Event, source: SourceEvents) -> bool:
-    """Whether asyncio tells of a task that failed and whose result nobody awaited: the loop itself goes on, as steps show."""
+    """Whether asyncio tells of a task that failed and nobody awaited: the loop itself goes on, as steps show."""
     if event.traceback is None or event.traceback.form != "asyncio":
         return False
     return any((sign.line or 0) > (event.end_line or 0) for _, sign in source.progress)

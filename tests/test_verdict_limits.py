@@ -197,3 +197,60 @@ def test_a_late_result_of_ray_is_no_death() -> None:
     report = verdict(frames + "ray.exceptions.GetTimeoutError: Get timed out: some object(s) not ready.\n")
 
     assert cause(report) == "process.exception"
+
+
+def test_two_agents_in_one_console_each_count_their_own_local_ranks() -> None:
+    report = verdict(
+        steps(4) + exception(0, CLOSED) + exception(1, CLOSED) + exception(3, CLOSED)
+        + sent(11, 100, agent=7001) + failed(0, 21, -9, 101, agent=7002) + failed(1, 12, 1, 102, agent=7001)
+    )  # fmt: skip
+
+    assert 0 not in culprits(report)
+
+
+FIRST = steps(4) + exception(3, "ValueError: bad shard") + sent(11) + failed(3, 14, 1)
+FIRST += box(entry(0, 3, 1, 14), entry(1, 0, -15, 11), entry(2, 1, -15, 12), entry(3, 2, -15, 13)) + "\n"
+LATER = steps(2, 300, 305)
+
+
+def test_of_runs_appended_to_one_file_the_last_one_is_told() -> None:
+    second = LATER + exception(1, "KeyError: 'input_ids'") + sent(31, agent=99) + failed(1, 32, 1, agent=99)
+    report = verdict(FIRST + second + box(entry(0, 1, 1, 32), entry(1, 0, -15, 31)))
+
+    assert (cause(report), culprits(report)) == ("process.exception", [1])
+
+
+def test_a_run_that_failed_before_is_history_where_a_later_one_goes_on() -> None:
+    assert verdict(FIRST + LATER + steps(2, 305, 320)).diagnosis is None
+
+
+def test_steps_printed_late_are_no_later_run() -> None:
+    assert culprits(verdict(FIRST + steps(4, 4, 5))) == [3]
+
+
+def test_nobody_is_at_fault_where_all_ended_alike_and_one_is_heard() -> None:
+    missing = "FileNotFoundError: [Errno 2] No such file or directory: '/data/tokenizer.json'"
+    summary = box(entry(0, 0, 1, 11), entry(1, 1, 1, 12), entry(2, 2, 1, 13))
+    report = verdict(exception(2, missing) + failed(0, 11, 1) + summary)
+
+    assert report.diagnosis is not None
+    assert (culprits(report), report.diagnosis.certainty) == ([], "likely")
+
+
+ISSUE = (
+    "### Describe the bug\n\nBefore this I saw\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+    "but with a smaller batch that is gone. Now it fails with:\n\n```\nstep 10 loss 2.1\n{raised}```\n\nThanks for any help!\n"
+)
+
+
+@pytest.mark.parametrize("name", ["issue.txt", "issue.log", "<stdin>"])
+def test_only_what_stands_inside_the_fences_of_a_saved_issue_was_printed(name: str) -> None:
+    report = diagnose(Text(ISSUE.format(raised=exception(3, "KeyError: 'input_ids'")), name=name))
+
+    assert (cause(report), culprits(report)) == ("process.exception", [3])
+
+
+def test_a_log_that_prints_a_sample_with_fences_is_no_issue() -> None:
+    sample = "Sample of step 4:\nHere is the program:\n```python\nprint(1)\n```\n"
+
+    assert cause(verdict(steps(1) + sample + exception(0, "KeyError: 3"))) == "process.exception"

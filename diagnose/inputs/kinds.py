@@ -13,8 +13,8 @@ from ..lazy_pattern import lazy
 from .loki import ANSWER
 
 Kind = Literal[
-    "text", "markdown", "table", "notebook", "loki", "recorder", "scan", "json-error", "json-stacks", "context", "code", "prose",
-    "binary",
+    "text", "markdown", "table", "notebook", "loki", "recorder", "scan", "json-error", "json-stacks", "context", "code",
+    "prose", "binary",
 ]  # fmt: skip
 LINES: frozenset[Kind] = frozenset(["text", "markdown", "table", "notebook", "loki"])  # hold lines of a log, in some form
 Compression = Literal["gzip", "bzip2", "xz", "zstd"]

@@ -101,7 +101,8 @@ def _share_folder_ranks(places: Places, sources: Sequence[SourceEvents]) -> None
 
 def _count_on_in_attempts(places: Places, sources: Sequence[SourceEvents]) -> None:
     """One agent numbers the folders of an attempt by local rank: global ranks are as much higher in all of them."""
-    folders = {s.name: p for s in sources if (p := places.by_source[s.name]).kind == "torchrun" and p.local_rank is not None}
+    paths = {s.name: places.by_source[s.name] for s in sources}
+    folders = {name: p for name, p in paths.items() if p.kind == "torchrun" and p.local_rank is not None}
     firsts: dict[str, set[int]] = defaultdict(set)
     for name, path in folders.items():
         if name in places.source_rank and path.local_rank is not None:

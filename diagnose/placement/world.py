@@ -44,7 +44,8 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
-    places.is_one_node = len(hosts) <= 1 and not node_ranks and _fits_one_node(places, counts)
+    is_alone = len(hosts) <= 1 and not node_ranks and not _has_two_agents(sources)
+    places.is_one_node = is_alone and _fits_one_node(places, counts)
 
 
 # vLLM and SGLang label their processes where Ray has the names of actors: `(Worker_TP2 pid=4711)`, `[… DP0 TP3]`.
@@ -69,6 +70,7 @@ def _is_ray_actor(speaker: Speaker) -> bool:
 
 
 ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
+OF_AGENTS = (ONCE, "process.terminated/agent-closes-worker")
 
 
 def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
@@ -82,6 +84,12 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
         last = (e.fields.get("last_local_rank") for e in source.events if e.rule.tells == "exit")  # of the last one started
         most = max([most, *(n + 1 for n in last if isinstance(n, int) and n > 0)])
     return most
+
+
+def _has_two_agents(sources: Sequence[SourceEvents]) -> bool:
+    """Whether agents with two process ids write into one console: each counts the local ranks of its own node."""
+    told = ({e.speaker.pid for e in s.events if e.rule.id in OF_AGENTS} for s in sources)
+    return any(len(pids - {None}) > 1 for pids in told)
 
 
 def _starts(source: SourceEvents) -> int:

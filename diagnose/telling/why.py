@@ -61,7 +61,8 @@ def _rank(report: Report, rank: int, say: Say) -> list[str]:
         say("why-told-by", how=_said(say, "from", row.rank_from)) if row.rank_from else "",
     ]
     told = say("comma").join(text for text in where if text)
-    lines = [say("why-rank", n=rank, state=_said(say, "state", row.state)) + (say("in-brackets", text=told) if told else "")]
+    about = say("in-brackets", text=told) if told else ""
+    lines = [say("why-rank", n=rank, state=_said(say, "state", row.state)) + about]
     if row.first_time or row.last_time:
         lines.append("  " + say("why-seen", first=row.first_time or "?", last=row.last_time or "?"))
     if row.first_failure:
