@@ -2,9 +2,9 @@
 
     python -m benchmarks.scale [--ranks 64,1024,16384] [--only hang-task] [--keep DIR] [--json]
 
-A culprit and the cascades that follow, hosts with wrong clocks, and 1 % of the log files missing; one file per rank or
-one console per host. Each size is measured in a process of its own: CPU seconds of reading and of every stage of the
-reduce step, peak memory, size of the report, and whether the culprit was named.
+A culprit and the cascades that follow, hosts with wrong clocks, and 1 % of the log files missing; one file per rank, one
+console per host, or one for all. Each size is measured in a process of its own: CPU seconds of reading and of every
+stage of the reduce step, peak memory, size of the report, and whether the culprit was named.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ class Case:
     fault: str
     layout: str
     launcher: str
+    style: str = ""  # of one console for all: `srun -l` or torchrun's `--tee` on every host
 
 
 CASES = (
@@ -82,6 +83,8 @@ CASES = (
     Case("hang-node", "silent-straggler", "node", "torchrun"),
     Case("oom-task", "cuda-oom", "task", "srun"),
     Case("oom-node", "cuda-oom", "node", "torchrun"),
+    Case("hang-console", "silent-straggler", "merged", "srun", "srunl"),
+    Case("oom-console", "cuda-oom", "merged", "torchrun", "tee"),
 )
 
 
@@ -111,7 +114,7 @@ def _play(rng: Random, case: Case, ranks: int) -> tuple[Job, Truth]:
     for host in hosts:
         host.zone_h = 0
         host.skew_s = rng.uniform(-SKEW_S, SKEW_S) if rng.random() < SKEWED else rng.uniform(-0.4, 0.4)
-    job = replace(job, hosts=hosts, per_host=PER_HOST, torch=torch, framework="ddp", launcher=case.launcher)
+    job = replace(job, hosts=hosts, per_host=PER_HOST, torch=torch, framework="ddp", launcher=case.launcher, style=case.style)
     job.notes |= {"script": "train.py", "batch": False, "kill_on_bad_exit": False, "nccl_debug": False}
     many, chatter.MANY = chatter.MANY, 0  # every rank says the same at every size, or costs could not be compared
     try:

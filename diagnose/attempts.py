@@ -122,7 +122,7 @@ def is_numbered(numbered: set[str], event: Event) -> bool:
 
 def is_terminated(event: Event) -> bool:
     """Whether an exit is by SIGTERM: the launcher's own clean-up."""
-    codes = {str(event.fields.get("signal")), str(event.fields.get("exit_code"))}
+    codes = {str(event.fields.get(field)) for field in ("signal", "signal_name", "exit_code")}
     return bool(codes & {"15", "-15", "SIGTERM", "143"})
 
 

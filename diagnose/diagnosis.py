@@ -13,7 +13,7 @@ from .correlation.finding import Finding
 from .events import Event, SourceEvents
 from .job import Job
 from .relation import Relation
-from .suspects import EXCEPTION, SAME_MOMENT_S, Suspect, gather, when
+from .suspects import EXCEPTION, SAME_MOMENT_S, Suspect, gather, names_device, when
 from .traces.quoted import UNHEARD_FORMS
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
@@ -52,12 +52,18 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
         roots = _earliest_first(roots)
     outcome: Outcome = "hung" if _is_hung(job) else "failed"
     verdict = Verdict(outcome, best.cause, roots, suspects=suspects)
-    verdict.rivals = [s for s in candidates if s not in roots]
+    rooted = {id(s) for s in roots}
+    verdict.rivals = [s for s in candidates if id(s) not in rooted]
     blame(job, catalogue, verdict)
     if verdict.culprits and not any(s.finding for s in verdict.roots):
-        verdict.roots.sort(key=lambda s: (_is_certificate(s), s.rank not in verdict.culprits))
+        verdict.roots.sort(key=lambda s: (_is_certificate(s), not _is_of_culprit(verdict, s)))
     _rate(job, catalogue, verdict)
     return verdict
+
+
+def _is_of_culprit(verdict: Verdict, s: Suspect) -> bool:
+    """Whether it is said of a rank that is to blame, or of its host by the kernel, which knows no ranks."""
+    return s.rank in verdict.culprits or (s.rank is None and names_device(s.first) and s.host in verdict.culprit_hosts)
 
 
 def _is_hung(job: Job) -> bool:
@@ -66,16 +72,17 @@ def _is_hung(job: Job) -> bool:
 
 
 def _earliest_first(roots: list[Suspect]) -> list[Suspect]:
-    """What several ranks say within the same moment is ordered by place, the rest by time."""
+    """Who states the cause before who shows a symptom; what several say within a moment by place, the rest by time."""
     times = [s.first.time for s in roots if s.first is not None and s.first.time is not None]
     begin = min(times, default=0.0)
 
     def key(s: Suspect) -> tuple[object, ...]:
         if s.first is None:
-            return (True, True, True, 0.0, "", 0)
+            return (True, True, True, True, True, 0.0, "", 0)
         time = s.first.time if s.first.time is not None else begin
         late = time > begin + SAME_MOMENT_S
-        return (s.finding is not None, _is_relayed(s.first), late, time if late else 0.0, s.first.source, s.first.line or 0)
+        order = (late, time if late else 0.0, s.first.source, s.first.line or 0)
+        return (s.finding is not None, s.direct == 1, _is_relayed(s.first), not names_device(s.first), *order)
 
     return sorted(roots, key=key)
 

@@ -6,7 +6,7 @@ rule matches is taken as evidence of nothing else. Who and when in the whole job
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -59,7 +59,8 @@ class EventReader:
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
         found = [e for hit in scan.hits() for e in reading.events(hit)]
         found += [*reading.told(scan, {e.line for e in found if e.role != "context"})]
-        found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, found)]
+        spoken = {(id(e.traceback), e.line) for e in found if e.role in TRACEBACK_ROLES and not e.rule.generic}
+        found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
         events = settle([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
@@ -164,14 +165,10 @@ class _Reading:
         fields = {k: v for k, v in (hit.fields or {}).items() if k not in MEASURED}
         return self._event(self._catalogue.rules[hit.rule], fields, sign_line(hit), hit.line, None)
 
-    def catch_all(self, tb: Traceback, rules: Sequence[Rule], found: Sequence[Event]) -> Iterator[Event]:
+    def catch_all(self, tb: Traceback, rules: Sequence[Rule], spoken: Container[tuple[int, int | None]]) -> Iterator[Event]:
         """Yield what the generic rules say of a traceback about which no narrower rule spoke."""
         inner = innermost(tb)
-        spoken = any(
-            e.role in TRACEBACK_ROLES and not e.rule.generic and e.traceback is tb and e.line == inner.exception_line
-            for e in found
-        )
-        if spoken or not inner.exception or inner.exception_line not in self._at:
+        if (id(tb), inner.exception_line) in spoken or not inner.exception or inner.exception_line not in self._at:
             return
         text = exception_text(inner.exception, inner.message)
         if any(self._verify(Candidate(r, f, n), text) is not None for r in self._capped for n, f in enumerate(r.forms)):

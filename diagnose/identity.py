@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from .lazy_pattern import lazy
 
@@ -127,15 +128,13 @@ _WORKER_POD = lazy(r".*-(?:worker|master|launcher|chief|ps|head|replica|node|ser
 def identity_from_path(name: str) -> PathIdentity:
     """What one path says by itself; archive members (`a.tar.gz!member`) count as folders."""
     path = _with_slashes(name)
-    folder, _, base = path.rpartition("/")
-    stem = _SUFFIX.sub("", base) or base
+    folder, stem = path.rpartition("/")[0], _stem(name)
     found: dict[str, int | str] = dict(_from_forms(path))
     if "kind" in found and found["kind"] not in ("rank", "recorder", "slurm", "kernel"):
         stem = ""  # spoken for; the folders may still name a host
     for field, value in _from_words(stem):
         found.setdefault(field, value)
-    host = _host(folder, stem, found)
-    if host:
+    if host := _host(folder, stem, found):
         found["host"] = host
     return PathIdentity(**found)  # type: ignore[arg-type]
 
@@ -195,8 +194,13 @@ def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
         match = _IS_HOST.fullmatch(part)
         if match:
             return part
-    ending = _ENDS_IN_HOST.fullmatch(stem)  # `train-6151947-gpu-node-07.out` (%x-%j-%N)
-    return ending[1] if ending else None
+    return _ending(stem)
+
+
+def _ending(stem: str) -> str | None:
+    """The host that a name ends in: `train-6151947-gpu-node-07.out` (%x-%j-%N)."""
+    match = _ENDS_IN_HOST.fullmatch(stem)
+    return match[1] if match else None
 
 
 def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity] | None = None) -> dict[str, PathIdentity]:
@@ -206,6 +210,7 @@ def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity
     """
     identities = {name: alone[name] if alone else identity_from_path(name) for name in names}
     _add_folder_ranks(identities)
+    _tell_hosts_apart(identities)
     tasks: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     nodes: dict[str, dict[str, int]] = defaultdict(dict)
     for name, identity in sorted(identities.items()):
@@ -215,7 +220,7 @@ def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity
         if match and not array and identity.rank is None and identity.kind in (None, "slurm"):
             job = match.groupdict().get("job") or ""
             tasks[folder, match["stem"] if job else "", job][name] = int(match["task"])
-        node = _NODE.fullmatch(_SUFFIX.sub("", base))
+        node = _NODE.fullmatch(_stem(name))
         if node and identity.node_rank is None:
             nodes[folder][name] = int(node["node"])
     _add_tasks(identities, tasks)
@@ -245,6 +250,22 @@ def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
             if getattr(held, field) is None and is_own:
                 of_rank = {"rank": number, "kind": held.kind or "rank"}
                 identities[name] = replace(held, **(of_rank if field == "rank" else {field: number}))
+
+
+def _tell_hosts_apart(identities: dict[str, PathIdentity]) -> None:
+    """`hang-node-1024/train.cn-6216.out`: what all inputs lie in is no host where the names below it tell of several."""
+    parts = [_with_slashes(name).split("/")[:-1] for name in (min(identities, default=""), max(identities, default=""))]
+    shared = {a for a, b in takewhile(lambda pair: pair[0] == pair[1], zip(*parts, strict=False))}
+    endings = {name: _ending(_stem(name)) for name, held in identities.items() if held.host in shared}
+    others = {*endings.values(), *(held.host for held in identities.values() if held.host not in shared)} - {None}
+    if len(others) > 1:
+        for name, ending in endings.items():
+            identities[name] = replace(identities[name], host=ending)
+
+
+def _stem(name: str) -> str:
+    base = _with_slashes(name).rpartition("/")[2]
+    return _SUFFIX.sub("", base) or base
 
 
 _OF_ONE_PROCESS = lazy(r"(?:^|/)rank[_-]?\d{1,6}/(?:(?:stdout|stderr|out|err)(?:\.(?:log|txt))?|error\.json)$", re.ASCII)

@@ -139,11 +139,19 @@ class Job:
         own = {name: path.stream for name, path in of_it.items()}
         if not own or stream is None or not {None, stream}.isdisjoint(own.values()):
             return True
-        return any(name.replace(str(other), stream) in self.files for name, other in own.items())
+        return any(_on(stream, name, str(other)) in self.files for name, other in own.items())
 
     def tracebacks(self) -> list[Traceback]:
         """Yield all tracebacks, in order of source and line."""
         return [tb for s in self.sources for tb in s.tracebacks]
+
+
+def _on(stream: str, name: str, other: str) -> str:
+    """Name the file beside a process's other one: `0/stdout.log`, `0/stderr.log`; Ray's `worker-….out`, `worker-….err`."""
+    if other in name:
+        return name.replace(other, stream)
+    stem, _, suffix = name.rpartition(other.removeprefix("std"))
+    return stem + stream.removeprefix("std") + suffix
 
 
 def build_job(

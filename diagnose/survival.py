@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, is_numbered, numbered_sources
@@ -49,7 +50,7 @@ def set_aside(job: Job) -> None:
     began_s = _began_s(job)
     ended = restarted(job, signs, births)  # what ended the attempt that decides was answered in vain
     is_before = before(job, [e for e in ended if e.attempt < job.attempt or e.source not in numbered])
-    sources = {s.name: s for s in job.sources}
+    sources, losses = {s.name: s for s in job.sources}, _Losses(job.sources)
     caught = _caught(job)
     everybody = _until_when_all_go_on(job)
     for event in job.events:
@@ -60,6 +61,7 @@ def set_aside(job: Job) -> None:
             job.earlier.append(event)
         elif fails and (
             id(event) in caught
+            or losses.go_on_after(event)
             or _survived(job, event, sources)
             or _is_outlived_by_all(event, everybody.get(event.source))
             or _is_born_after(lives.get((event.source, event.rank)), event)
@@ -77,15 +79,14 @@ def _set_aside_companions(job: Job) -> None:
     """
     dropped = {id(e) for e in (*job.earlier, *job.survived)}
     old = {(e.source, e.cause, n) for e in job.earlier for n in range((e.line or 0) - BESIDE, (e.line or 0) + BESIDE + 1)}
-    ends = (e for e in job.events if e.rule.tells == "exit" and e.cause in (*CRASHES, "process.sigkill"))
-    died = [(e.cause, id(e) in dropped) for e in ends]
+    ends = [e for e in job.events if e.rule.tells == "exit" and e.cause in (*CRASHES, "process.sigkill")]
+    died = {e.cause for e in ends} - {e.cause for e in ends if id(e) not in dropped}  # by signals of earlier ends alone
     for event in job.events:
         if id(event) in dropped or event.role not in FAILING or event.rank is not None:
             continue
         is_timed = event.stamp is not None or event.fields.get("time") is not None
         is_beside = not is_timed and (event.source, event.cause, event.line) in old
-        by_signal = [is_old for cause, is_old in died if cause == event.cause] if event.time is None else []
-        if is_beside or (by_signal and all(by_signal)):
+        if is_beside or (event.time is None and event.cause in died):
             job.earlier.append(event)
 
 
@@ -183,18 +184,17 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     """Whether the same rank made progress after this error, in the same file or by the clock.
 
     Of a line without a rank nobody can tell; what ends a job at its start or not at all and a warning in words that nobody
-    knows are survived where any rank goes on, and a NaN where a later step is finite. An exception is where the file shows
-    training long after it, for no rank takes steps without the others; of the GPU's number that it names that is said too.
+    knows are survived where any rank goes on, and a NaN where a later step is finite.
     """
-    if _is_trained_on(event, sources[event.source]) or _is_left_behind(event, sources[event.source]):
+    if _is_left_behind(event, sources[event.source]):
         return True
     if event.rank is None:
-        later = [e for _, e in sources[event.source].progress if (e.line or 0) > (event.end_line or 0)]
+        is_later = (sources[event.source].last_sign_line or 0) > (event.end_line or 0)
         if event.cause == NOT_FINITE and event.role == "symptom":
-            return bool(later) and _is_finite_again(sources[event.source], event)
+            return is_later and _is_finite_again(sources[event.source], event)
         is_start = event.cause in BEFORE_FIRST_STEP or event.rule.at_start
         is_weak = is_start or (event.rule.generic and event.rule.match == "line")
-        return is_weak and bool(later)
+        return is_weak and is_later
     info = job.ranks.get(event.rank)
     sign = info.last_sign if info else None
     if sign is None or sign.attempt < event.attempt:
@@ -227,20 +227,44 @@ def _is_outlived_by_all(event: Event, until: tuple[int, float | None] | None) ->
     return line > (event.end_line or 0) and time > event.time + BUFFERED_S
 
 
-def _is_trained_on(event: Event, source: SourceEvents) -> bool:
-    """Whether the file of an exception that says no rank goes on with losses, for longer than the others would wait."""
-    if event.traceback is None or event.time is None or (event.rank is not None and "GPU" not in event.rank_from):
-        return False
-    later = [e for _, e in source.progress if (e.line or 0) > (event.end_line or 0) and e.time is not None and e.stamp]
-    later = [e for e in later if (e.time or 0.0) > (event.time or 0.0) + HISTORY_S]
-    return any("loss" in (raw := e.raw.lower()) and "eval" not in raw for e in later)
+class _Losses:
+    """The last loss that each speaker of a file prints, with its time: asked for each of thousands of exceptions."""
+
+    def __init__(self, sources: Iterable[SourceEvents]) -> None:
+        self._sources = {s.name: s for s in sources}
+        self._told: dict[str, tuple[list[int], list[float]]] = {}  # by file: lines, and the latest time from each on
+
+    def go_on_after(self, event: Event) -> bool:
+        """Whether the file of an exception goes on with losses, for longer than the others would wait.
+
+        No rank takes steps without the others, so it need not say whose it was; where that is the number of a GPU that it
+        names, that is not known either.
+        """
+        source = self._sources[event.source]
+        if event.traceback is None or event.time is None or (event.rank is not None and "GPU" not in event.rank_from):
+            return False
+        if (source.last_sign_line or 0) <= (event.end_line or 0):
+            return False
+        if source.name not in self._told:
+            self._told[source.name] = self._read(source)
+        lines, latest = self._told[source.name]
+        place = bisect_right(lines, event.end_line or 0)
+        return place < len(lines) and latest[place] > event.time + HISTORY_S
+
+    @staticmethod
+    def _read(source: SourceEvents) -> tuple[list[int], list[float]]:
+        timed = [e for _, e in source.progress if e.time is not None and e.stamp is not None]
+        told = [e for e in timed if "loss" in (raw := e.raw.lower()) and "eval" not in raw]
+        told.sort(key=lambda e: e.line or 0)
+        latest = list(accumulate((e.time or 0.0 for e in reversed(told)), max))
+        return [e.line or 0 for e in told], latest[::-1]
 
 
 def _is_left_behind(event: Event, source: SourceEvents) -> bool:
     """Whether asyncio tells of a task that failed and nobody awaited: the loop itself goes on, as steps show."""
     if event.traceback is None or event.traceback.form != "asyncio":
         return False
-    return any((sign.line or 0) > (event.end_line or 0) for _, sign in source.progress)
+    return (source.last_sign_line or 0) > (event.end_line or 0)
 
 
 def _is_finite_again(source: SourceEvents, event: Event) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -20,13 +21,14 @@ WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on 
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
+LAST_ERROR = "Last error:\n"
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
 KILLED = (SIGKILL, "data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about
 NINE = ("9", "-9", "SIGKILL")
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Suspect:
     """One cause at one place."""
 
@@ -115,11 +117,11 @@ def _consequences(job: Job) -> dict[int, int]:
     late = {id(e): 1 for e in (*told, *(x for x in exits if x.rank in waited))}
     late |= {id(e): 0 for e in (*exits, *job.telling("exit")) if e.rank in ended}
     wrappers = (e for e in job.failures() if e.cause == EXIT_CODE and e.rank is None and e.rule.tells != "exit")
-    late |= {id(e): 0 for e in wrappers if any(x.source == e.source for x in exits)}  # `ChildFailedError` above its box
-    late |= {id(e): 0 for e in job.failures() if e.cause in WRAPPED and _carries_another(job, e)}
+    late |= {id(e): 0 for e in wrappers if e.source in first}  # `ChildFailedError` above its box
+    late |= {id(e): 0 for e in _carrying_another(job)}
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
-    late |= {id(e): 0 for e in exits if e.cause == SIGKILL and _is_killed_while_closing(e, exits)}
+    late |= {id(e): 0 for e in _killed_while_closing(exits)}
     late |= {id(e): 0 for e in _faults_of_others(job)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
@@ -140,17 +142,28 @@ def _faults_of_others(job: Job) -> list[Event]:
     return told if raised and not died else []
 
 
-def _carries_another(job: Job, wrapper: Event) -> bool:
-    """Whether what a process died of is printed inside the exception that tells of its end, and is known.
+def _carrying_another(job: Job) -> Iterator[Event]:
+    """Wrappers in whose exception what a process died of is printed, and is known.
 
-    `ProcessRaisedException` of mp.spawn and `WorkerGroupError` of Ray Train hold the traceback of the child.
+    `ProcessRaisedException` of mp.spawn and `WorkerGroupError` of Ray Train hold the traceback of the child; that an actor
+    is dead, as `ActorDiedError` says in a further line, is no more than it said before.
     """
-    if wrapper.traceback is None or wrapper.rule.tells == "exit":
-        return False
-    end = wrapper.traceback.end_line
-    inside = range((wrapper.line or 0) + 1, end + 1)
-    others = (e for e in job.failures() if e.source == wrapper.source)
-    return any(e.line in inside or (e.traceback is not None and e.traceback.line == end + 1) for e in others)
+    failures = job.failures()
+    begun = {(e.source, e.traceback.line) for e in failures if e.traceback is not None}
+    said: dict[tuple[str, str | None], list[int]] = {}  # ordered: each of thousands of summaries looks at few errors
+    for e in sorted(failures, key=lambda e: e.line or 0):
+        for cause in (e.cause, None):  # None: whatever it is
+            said.setdefault((e.source, cause), []).append(e.line or 0)
+    for e in failures:
+        if e.cause in WRAPPED and e.traceback is not None and e.rule.tells != "exit":
+            span = e.line or 0, e.traceback.end_line
+            inside, alike = (_count(said[e.source, cause], *span) for cause in (None, e.cause))
+            if inside > alike or (e.source, span[1] + 1) in begun:
+                yield e
+
+
+def _count(lines: Sequence[int], above: int, last: int) -> int:
+    return bisect_right(lines, last) - bisect_right(lines, above)
 
 
 def _told_to_end_by_a_summary(job: Job, exits: Sequence[Event]) -> Iterator[Event]:
@@ -163,15 +176,19 @@ def _told_to_end_by_a_summary(job: Job, exits: Sequence[Event]) -> Iterator[Even
     return (e for e in ends if e.source in summaries)
 
 
-def _is_killed_while_closing(killed: Event, exits: Sequence[Event]) -> bool:
-    """Whether another process of the host had failed by itself so long before that the launcher was ending all by then.
+def _killed_while_closing(exits: Sequence[Event]) -> Iterator[Event]:
+    """Who was killed so long after another process of the host had failed that the launcher was ending all by then.
 
     torchelastic's summary lists who failed, and with its own later time who had to be killed: SIGTERM was not enough.
     """
-    alike = (e for e in exits if e.cause != SIGKILL and (e.source, e.host) == (killed.source, killed.host))
-    times = [time for e in alike if (time := ended_at(e)) is not None]
-    late = ended_at(killed)
-    return late is not None and bool(times) and late >= min(times) + CLOSING_S
+    failed: dict[tuple[str, str | None], float] = {}
+    for e in exits:
+        if e.cause != SIGKILL and (time := ended_at(e)) is not None:
+            failed[e.source, e.host] = min(failed.get((e.source, e.host), time), time)
+    for e in exits:
+        first = failed.get((e.source, e.host))
+        if e.cause == SIGKILL and first is not None and (late := ended_at(e)) is not None and late >= first + CLOSING_S:
+            yield e
 
 
 def _names_nobody(event: Event) -> bool:
@@ -201,7 +218,19 @@ def _telling(event: Event) -> tuple[object, ...]:
     """The event that an expert would point at comes first: it names the cause, it is specific, it is the earliest."""
     certificate = event.rule.tells in ("exit", "signal-sent", "signal-received")  # says that it ended, not by whom
     moment_s = CERTIFIED_S if certificate else SAME_MOMENT_S
-    return (event.role != "cause", event.rule.generic, certificate, is_repetition(event), *when(event, moment_s))
+    told_again = is_repetition(event) or _is_quoted(event)
+    return (event.role != "cause", event.rule.generic, certificate, told_again, not names_device(event), *when(event, moment_s))
+
+
+def _is_quoted(event: Event) -> bool:
+    """Whether torch repeats, below `Last error:` in what it raises, the warning that NCCL had printed."""
+    raised = event.traceback
+    return raised is not None and LAST_ERROR in raised.message and (event.line or 0) > raised.exception_line
+
+
+def names_device(event: Event | None) -> bool:
+    """Whether it names the part that broke: the kernel does, by its clock; an exception has the time of some line above."""
+    return event is not None and event.fields.get("pci") is not None
 
 
 def when(event: Event, moment_s: float = SAME_MOMENT_S) -> tuple[bool, float, str, int]:

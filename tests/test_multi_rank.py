@@ -326,6 +326,16 @@ def test_a_rank_whose_standard_error_was_not_given_is_not_silent(tmp_path: Path)
     assert [] == culprits(missing)
 
 
+def test_of_two_without_a_report_the_one_whose_file_is_there_is_silent(tmp_path: Path) -> None:
+    """The driver repeats what all print; of rank 2 the file in which the others report got lost."""
+    names = {r: f"logs/worker-{r:040x}-01000000-{3000 + r}" for r in range(8)}
+    logs = {"driver.log": "".join(alive(r) for r in range(8))}
+    logs |= {f"{name}.err": f"rank {r}: local_rank={r}\n" + (watchdog(r) if r != 5 else "") for r, name in names.items() if r != 2}
+    logs |= {f"{name}.out": alive(r) for r, name in names.items()}
+
+    assert [5] == culprits(told(tmp_path, logs))
+
+
 def test_who_left_without_a_word_after_a_crash_did_not_begin_it(tmp_path: Path) -> None:
     """Only the standard outputs were kept: the abort of rank 1 is what rank 0 then failed of."""
     failed = (
@@ -417,3 +427,38 @@ def test_a_server_beside_the_trainer_is_none_of_its_ranks(tmp_path: Path) -> Non
 
     assert "memory.cuda-oom" == cause(report)
     assert [] == culprits(report)
+
+
+def test_a_dead_actor_is_the_culprit_though_its_exception_says_twice_that_it_is_dead(tmp_path: Path) -> None:
+    worker = "(TorchTrainer pid=2379800) - (node_id=d9f7ef57b7d7, ip=10.88.3.{n}, pid=70{n}) world_rank={n}, local_rank=0, node_rank={n}\n"
+    died = (
+        "Traceback (most recent call last):\n"
+        '  File "/app/launch_ray.py", line 83, in <module>\n'
+        "    main()\n"
+        "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n"
+        "\tclass_name: RayTrainWorker\n"
+        "\tactor_id: 8b8fb6ae2e2bb86be32bb525db9bf3b0\n"
+        "\tpid: 702\n"
+        "\tip: 10.88.3.2\n"
+        "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker "
+        "unexpectedly exits with a connection error code 2. End of file.\n"
+    )
+
+    report = told(tmp_path, {"driver.log": "".join(worker.format(n=n) for n in range(4)) + died})
+
+    assert ("ray.actor-died", [2]) == (cause(report), culprits(report))
+
+
+def test_who_was_told_to_end_after_a_task_had_failed_is_the_one_that_the_others_waited_for(tmp_path: Path) -> None:
+    """srun calls it `Terminated`; the tasks that aborted stand behind a line of the run before, and are taken for its own."""
+    logs = {f"train-77-{r}.out": alive(r) + (watchdog(r) if r != 5 else "") for r in range(8)}
+    logs["slurm-77.out"] = (
+        "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-20T09:32:23 DUE TO JOB REQUEUE ***\n"
+        "srun: error: n1: tasks 0-4,6-7: Aborted (core dumped)\n"
+        "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n"
+        "srun: error: n1: task 5: Terminated\n"
+    )
+
+    report = told(tmp_path, logs)
+
+    assert ("collective.straggler", [5]) == (cause(report), culprits(report))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from diagnose.scanning.walks import MAX_TEXT, REACH_BYTES, Walk, walk_for
+from diagnose.scanning.voices import MAX_TEXT
+from diagnose.scanning.walks import REACH_BYTES, Walk, walk_for
 from diagnose.scanning.windows import cut_opening, is_frame
 
 

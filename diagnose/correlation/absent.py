@@ -67,6 +67,7 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
     streams = {job.places.by_source[s.event.source].stream for s in table.stuck.values()}
     alive = [info for info in alive if len(streams) > 1 or job.is_heard_on(info.rank, next(iter(streams), None))]
+    alive = [info for info in alive if _has_own_file(job, info, streams)] or alive  # a log got lost, the driver told of it
     if not alive and (job.world_size or len(reported) >= CROWD):
         alive = _unheard(job, table, reported, job.world_size or max(reported) + 1)
     cut = _cut_off(job)
@@ -75,6 +76,12 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     share = GROUPS_SHARE if table.is_all else MAX_SHARE
     few = 0 < len(alive) <= max(1, share * world) and len(reported) >= len(alive)
     return alive if few and (len(reported) > 1 or world == 2) else []
+
+
+def _has_own_file(job: Job, info: RankInfo, streams: set[str | None]) -> bool:
+    """Whether a file of the rank alone is there, of the stream in which the others report."""
+    own = (name for name in info.sources if job.places.source_rank.get(name) == info.rank)
+    return any(job.places.by_source[name].stream in streams for name in own)
 
 
 def _reported(job: Job, table: GroupTable) -> set[int]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..attempts import CRASHES, ended_at, is_terminated
-from ..events import Event
+from ..events import Event, SourceEvents
 from ..job import CERTIFICATES, Job
 from .finding import Exhibit, Finding
 
@@ -28,7 +28,8 @@ def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where exactly one rank ended with an error code and says nothing."""
     ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)] or _signalled(job)
     said = _Said(job)
-    wordless = {e.rank for e in ends if _is_listened_to(job, e) and not said.by(e)}
+    listening = _Listening(job)
+    wordless = {e.rank for e in ends if not said.by(e) and listening.to(e)}
     wordless = {r for r in wordless if job.is_heard_on(r, "stderr")}
     if len(wordless) != 1 or not _others_followed(job, wordless):
         return
@@ -63,26 +64,6 @@ def _signalled(job: Job) -> list[Event]:
     return [e for e in job.telling("exit") if e.rank is not None and e.rank not in sent and e.cause in SENT]
 
 
-def _is_listened_to(job: Job, end: Event) -> bool:
-    """Whether what the rank prints would be here: it has lines or a file of its own, or the console is that of its host."""
-    if job.is_heard(end.rank):
-        return True
-    for source in job.sources:
-        path = job.places.by_source[source.name]
-        if path.local_rank is not None and path.local_rank == end.local_rank and _is_there(job, source.name, end):
-            return True
-    console = next(s for s in job.sources if s.name == end.source)
-    if end.source in job.places.source_rank:
-        return False
-    if console.last_sign_line is not None:
-        return True
-    return any(e.rank is not None and e.rule.tells in (*LOST, "identity") for e in console.events)
-
-
-def _is_there(job: Job, source: str, end: Event) -> bool:
-    return job.places.source_host.get(source) == end.host or job.places.is_one_node
-
-
 def _others_followed(job: Job, left: set[int | None]) -> bool:
     """Whether the others lost it or were ended."""
     lost = any(e.rank not in left for e in job.telling(*LOST))
@@ -94,30 +75,56 @@ def _only_aborts(event: Event) -> bool:
     return event.cause == "process.abort" and event.role == "symptom"
 
 
+class _Listening:
+    """Whose words would be here; looked up, as thousands of ranks end and thousands of files tell of them."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        paths = ((job.places.by_source[s.name].local_rank, job.places.source_host.get(s.name)) for s in job.sources)
+        self._files = {(local, None if job.places.is_one_node else host) for local, host in paths if local is not None}
+        self._consoles = {s.name for s in job.sources if s.last_sign_line is not None or _has_words_of_ranks(s)}
+
+    def to(self, end: Event) -> bool:
+        """Whether what the rank prints is here: it has lines or a file of its own, or the console is that of its host."""
+        places = self._job.places
+        if self._job.is_heard(end.rank) or (end.local_rank, None if places.is_one_node else end.host) in self._files:
+            return True
+        return end.source not in places.source_rank and end.source in self._consoles
+
+
+def _has_words_of_ranks(console: SourceEvents) -> bool:
+    return any(e.rank is not None and e.rule.tells in (*LOST, "identity") for e in console.events)
+
+
 class _Said:
     """What was said of failures, and by whom."""
 
     def __init__(self, job: Job) -> None:
         words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES and not _only_aborts(e)]
         self._ranks = {e.rank for e in words} - {None}
-        self._on_host: dict[str | None, list[Event]] = {}  # by speakers whose rank is not known
+        self._causes: set[str | None] = set()  # hosts on which a speaker whose rank is not known states a cause, …
+        self._first: dict[str | None, dict[str, int]] = {}  # … or says anything: by file, where first
         for event in words:
             if event.rank is None:
-                self._on_host.setdefault(event.host, []).append(event)
+                self._note(event)
         self._closed: dict[tuple[str, str | None], int] = {}  # by console and host: where the launcher ends the others
         for sent in job.telling("signal-sent"):
             place = (sent.source, sent.host)
             self._closed[place] = min(self._closed.get(place, NEVER), sent.line or 0)
 
+    def _note(self, event: Event) -> None:
+        if event.role == "cause":
+            self._causes.add(event.host)
+        first, line = self._first.setdefault(event.host, {}), event.line or 0
+        first[event.source] = min(first.get(event.source, line), line)
+
     def by(self, end: Event) -> bool:
-        """Whether the rank itself says anything of its failure, or somebody on its host whose rank is not known."""
-        if end.rank in self._ranks:
+        """Whether the rank itself says anything of its failure, or somebody on its host whose rank is not known.
+
+        What is heard after its launcher closes the others is theirs, unless it states a cause.
+        """
+        if end.rank in self._ranks or not self._causes.isdisjoint((end.host, None)):
             return True
         closed = self._closed.get((end.source, end.host), NEVER)
-        near = [e for host in {end.host, None} for e in self._on_host.get(host, ())]
-        return any(_may_be_of(e, end, closed) for e in near)
-
-
-def _may_be_of(event: Event, end: Event, closed: int) -> bool:
-    """Words without a rank, maybe on the host of that end; what is heard after its launcher closes the others is theirs."""
-    return event.role == "cause" or event.source != end.source or (event.line or 0) < closed
+        near = [self._first.get(host, {}) for host in {end.host, None}]
+        return any(first.get(end.source, NEVER) < closed or not first.keys() <= {end.source} for first in near)

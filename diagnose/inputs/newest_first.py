@@ -18,7 +18,7 @@ MIN_STAMPED = 0.6  # of the lines
 
 
 def is_newest_first(data: bytes) -> bool:
-    """Tells whether the times at the heads of lines go back only, again and again, or stand still while tracebacks do so."""
+    """Tells whether the times at the heads of lines go back only, again and again, or as tracebacks do."""
     lines = [line for line in data[:SAMPLE_BYTES].split(b"\n") if line.strip()][:-1]
     if len(lines) < 2 * MIN_STEPS or not _goes_back([_time(lines[0]), _time(lines[len(lines) // 2]), _time(lines[-1])]):
         return False

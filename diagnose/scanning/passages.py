@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from .line_ends import LINE_END, counter
 from .pieces import Piece, pieces_of, read_pieces
-from .walks import MAX_TEXT
+from .voices import MAX_TEXT, Voices
 from .windows import decode
 
 MARK_BYTES = 32 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
@@ -117,7 +117,7 @@ class TextBlock:
     """Whole lines, or a piece of one that is longer than a block."""
 
     def __init__(self, data: bytes, base: int, previous: TextBlock | None, *, continues: bool, overlap: int) -> None:
-        self.data = data
+        self.data, self.voices = data, Voices(data)
         self.base = base  # line ends before this block
         self.previous = previous
         self.continues = continues

@@ -24,7 +24,7 @@ from .shape_memory import NOWHERE, Kind, Place, ShapeMemory, Waits
 from .slots import Slot, Waiting, slot_for
 from .surroundings import Surroundings
 from .verifying import Verifier
-from .walks import MAX_TEXT
+from .voices import MAX_TEXT
 from .windows import HEAD_LINES, TAIL_LINES, cut_opening, decode
 
 __all__ = ["ScanRules", "Scanner"]

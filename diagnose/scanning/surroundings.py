@@ -6,7 +6,8 @@ from collections import deque
 
 from ..scan import Hit
 from .passages import Passage, TextBlock
-from .walks import MAX_TEXT, Walk, walk_for
+from .voices import MAX_TEXT
+from .walks import Walk, walk_for
 from .windows import BEFORE, Windows, decode
 
 
@@ -41,7 +42,7 @@ class Surroundings:
         number = walk.line + 1
         for later, start in self._rest_of(block, at):
             first = start or later.skipped()
-            self._keep(walk, walk.read(later.data, first, number if start else later.first_number()))
+            self._keep(walk, walk.read(later.voices, first, number if start else later.first_number()))
             if not walk.is_open():
                 return False
         return True
@@ -61,5 +62,5 @@ class Surroundings:
     def go_on(self, block: TextBlock) -> None:
         """Lead what is open through a new block."""
         for walk in self._windows.open:
-            self._keep(walk, walk.read(block.data, block.skipped(), block.first_number()))
+            self._keep(walk, walk.read(block.voices, block.skipped(), block.first_number()))
         self._windows.open[:] = [w for w in self._windows.open if w.is_open()]

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..lazy_pattern import lazy
 from ..prefixes import split_prefix
-from .raw_speakers import fast_speaker
+from .voices import MAX_TEXT, Voices, is_same, voice
 
 AFTER = 3  # neighbours of a hit
 TRACEBACK_REST = 14  # lines of the same speaker kept below an exception line: its message goes on, or a chain does
@@ -17,8 +17,6 @@ REACH_LINES = 5_000  # what is open is given up after so many lines, its own or 
 REACH_BYTES = 512 << 10  # … or so many bytes; a part remembers its opening up to here, for what the part before opened
 MAX_GAP = {"traceback": 2_000, "stack": 2_000}  # lines of others between two of a speaker (ranks that are woven)
 OTHER_GAP = 300
-MAX_TEXT = 8 * 1024  # bytes of one line
-RANK_MARK = b"[rank"
 
 CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
 THREAD = lazy(r"(?:Current thread|Thread|Traceback for thread|TID) (?:0x)?[\da-fA-F]")  # has a walk of its own
@@ -36,7 +34,7 @@ class Walk:
 
     line: int  # of the hit
     want: str  # "near", "block", "rest", "traceback", "stack"
-    speaker: bytes  # of the hit's line, as `fast_speaker` reads it
+    speaker: bytes  # of the hit's line, as `voice` reads it
     near: int  # neighbours still to come, whoever speaks
     own: int  # lines of the same speaker still to come
     is_mine: bool = True  # whether the hit's speaker spoke last
@@ -51,13 +49,13 @@ class Walk:
             return False
         return self.near > 0 or (self.own > 0 and self.most > 0 and self.gap <= MAX_GAP.get(self.want, OTHER_GAP))
 
-    def read(self, data: bytes, at: int, number: int) -> list[tuple[int, bytes]]:
-        """Go over the lines of `data` from offset `at` on, the first of which has this number; yield the wanted ones."""
+    def read(self, voices: Voices, at: int, number: int) -> list[tuple[int, bytes]]:
+        """Go over the lines of a buffer from offset `at` on, the first of which has this number; yield the wanted ones."""
         wanted: list[tuple[int, bytes]] = []
-        size = len(data)
+        data, size = voices.data, len(voices.data)
         while at < size and self.is_open():
             if not self.near and not self.is_mine:
-                at, count = self._pass_by(data, at)
+                at, count = self._pass_by(voices, at)
                 number += count
                 if at >= size or not self.is_open():
                     break
@@ -69,26 +67,11 @@ class Walk:
             at, number = end + 1, number + 1
         return wanted
 
-    def _pass_by(self, data: bytes, at: int) -> tuple[int, int]:
+    def _pass_by(self, voices: Voices, at: int) -> tuple[int, int]:
         """Pass by what others go on to say, which in a mixed log is most; yield where it ends, and its lines."""
-        size, speaker, bytes_left = len(data), self.speaker, self.bytes_left
-        tag = speaker[: speaker.find(b"]") + 1] if speaker.startswith(RANK_MARK) else b""
-        count, most = 0, min(self.lines_left, MAX_GAP.get(self.want, OTHER_GAP) + 1 - self.gap)
-        while at < size and count < most and bytes_left >= 0:
-            end = data.find(b"\n", at)
-            end = size if end < 0 else end
-            raw = data[at:end]
-            if tag and raw.startswith(RANK_MARK):
-                if raw.startswith(tag):
-                    break
-            elif who := fast_speaker(raw[:256]):
-                if speaker and (who.startswith(speaker) or speaker.startswith(who)):
-                    break
-            elif not speaker:
-                break
-            bytes_left -= min(end - at, MAX_TEXT) + 1
-            at, count = end + 1, count + 1
-        self.bytes_left = bytes_left
+        most = min(self.lines_left, MAX_GAP.get(self.want, OTHER_GAP) + 1 - self.gap)
+        at, count, size = voices.pass_by(at, self.speaker, most, self.bytes_left)
+        self.bytes_left -= size
         self.lines_left -= count
         self.gap += count
         return at, count
@@ -113,15 +96,9 @@ class Walk:
         return True
 
     def _speaks(self, raw: bytes) -> bool:
-        if raw.startswith(RANK_MARK) and self.speaker.startswith(RANK_MARK):  # the commonest, without a pattern
-            end = self.speaker.find(b"]") + 1
-            self.is_mine = raw[:end] == self.speaker[:end]
-            return self.is_mine
-        who = fast_speaker(raw[:256])
+        who = voice(raw)
         if who:
-            # A launcher's prefix alone, or with the rank's own behind it, is the same process.
-            of_mine = bool(self.speaker) and (who.startswith(self.speaker) or self.speaker.startswith(who))
-            self.is_mine = of_mine or self._ends_frames(who)
+            self.is_mine = is_same(who, self.speaker) or self._ends_frames(who)
             return self.is_mine
         return self.is_mine or not self.speaker  # a line without a speaker goes on with what was said last
 
@@ -158,4 +135,4 @@ def walk_for(line: int, want: str, raw: bytes) -> Walk | None:
     if kind == "line":
         return None
     own = {"near": 0, "block": int(count or 1) - 1, "rest": TRACEBACK_REST, "traceback": TRACEBACK_REST}
-    return Walk(line, want, fast_speaker(raw[:256]), AFTER, own.get(kind, STACK_REST))
+    return Walk(line, want, voice(raw), AFTER, own.get(kind, STACK_REST))

@@ -49,7 +49,8 @@ def alternatives(
 ) -> tuple[Alternative, ...]:
     """What could have been the root and was beaten, with the reason."""
     found: dict[str, Alternative] = {}
-    rivals = [*verdict.rivals, *(s for s in verdict.suspects if s.direct == 3 and s not in verdict.roots)]
+    roots = {id(s) for s in verdict.roots}
+    rivals = [*verdict.rivals, *(s for s in verdict.suspects if s.direct == 3 and id(s) not in roots)]
     for s in rivals:
         if s.cause in found or len(found) >= MAX_ALTERNATIVES or s.first is None:
             continue

@@ -29,11 +29,15 @@ def exception_lines(tracebacks: Sequence[Traceback]) -> dict[int, list[Traceback
     """Yield the lines on which the exceptions of each traceback stand, further lines of a message included."""
     found: dict[int, list[Traceback]] = {}
     for tb in tracebacks:
-        for _, message, number in exceptions(tb):
-            for at in range(number, number + min(message.count("\n"), MAX_MESSAGE_LINES) + 1):
-                if tb not in found.setdefault(at, []):
-                    found[at].append(tb)
+        for at in _message_lines(tb):
+            found.setdefault(at, []).append(tb)
     return found
+
+
+def _message_lines(tb: Traceback) -> set[int]:
+    """Yield the lines on which what it raised is told, each once: a chain and a quotation may share them."""
+    told = ((number, min(message.count("\n"), MAX_MESSAGE_LINES)) for _, message, number in exceptions(tb))
+    return {at for number, more in told for at in range(number, number + more + 1)}
 
 
 def inside_lines(tracebacks: Sequence[Traceback]) -> set[int]:
