@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from .clocks import Clocks
 from .events import Event, SourceEvents
 from .placement import Places
+from .runs import begun_anew, stated_end
 
 if TYPE_CHECKING:
     from .job import Job
@@ -26,6 +27,10 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
         count = path.attempt if path.attempt is not None and path.kind in NUMBERED else 0
         events = sorted(source.all_events(), key=lambda e: e.line or 0)
         marked = {e.line for e in events if e.rule.tells == "attempt"}
+        if not marked and path.kind not in NUMBERED:
+            source.begun_anew, source.earlier_runs = begun_anew(events)
+            for event in events:
+                event.attempt = max(event.attempt, bisect_left(source.begun_anew, event.line or 0))
         ended: str | None = None  # the job that Slurm says it ends and queues again, until something new is heard
         for event in events:
             if event.rule.tells == "attempt" and path.kind not in NUMBERED:
@@ -85,11 +90,12 @@ def _begin(begins: dict[str | None, dict[int, float]], host: str | None, attempt
 
 def decisive_attempt(job: Job) -> int:
     """The last attempt; but one after which no rank made progress again was never recovered from, and decides."""
-    last = max((e.attempt for e in job.events), default=0)
+    earlier = max((s.earlier_runs for s in job.sources), default=0)
     numbered = numbered_sources(job)
     signs = [e.attempt for s in job.sources for pair in s.progress for e in pair if is_numbered(numbered, e)]
+    last = max([*signs, *(e.attempt for e in job.events)], default=0)
     ended_well = [e.attempt for e in job.events if e.rule.tells == "finished"]
-    failed = {e.attempt for e in job.events if e.role in FAILING and not _is_clean_up(e)}
+    failed = {e.attempt for e in job.events if e.role in FAILING and not _is_clean_up(e) and e.attempt >= earlier}
     reached = max([*signs, *ended_well], default=max(failed, default=last))
     return min(last, reached) if min(last, reached) in failed else last
 
@@ -105,6 +111,7 @@ def _is_clean_up(event: Event) -> bool:
 def numbered_sources(job: Job) -> set[str]:
     """Files that tell of the attempts they hold: by their name, or by a line; of the others only lines with a clock do."""
     marked = {e.source for e in job.events if e.rule.tells == "attempt"}
+    marked |= {source.name for source in job.sources if source.begun_anew}
     return marked | {name for name, path in job.places.by_source.items() if path.kind in NUMBERED}
 
 
@@ -121,8 +128,5 @@ def is_terminated(event: Event) -> bool:
 
 def ended_at(end: Event) -> float | None:
     """When a process ended: as a summary states it, which is not when the summary was printed."""
-    stated = end.fields.get("time")
-    try:
-        return datetime.strptime(str(stated), "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
-    except ValueError:
-        return end.time
+    stated = stated_end(end)
+    return end.time if stated is None else stated

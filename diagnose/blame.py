@@ -20,6 +20,7 @@ KNOWN_BUG = "software.known-bug"
 SHARED = ("process.exception", "storage.", KNOWN_BUG, "numerics.nan")  # seldom the fault of one rank alone
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
+OF_ITSELF = ("process.segfault", "process.bus-error")
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
@@ -42,14 +43,30 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     is_of_a_node = cause.id.startswith(OF_A_NODE)
     places = {s.host or (_address(s) if is_of_a_node else None) for s in verdict.roots}
     verdict.culprit_hosts = sorted(place for place in places if place is not None)
-    if is_everywhere(job, ranks) and not _complain_elsewhere(job, ranks):
+    ranks |= _listed(job, verdict)
+    if is_everywhere(job, ranks | _crashed_alike(verdict)) and not _complain_elsewhere(job, ranks):
         verdict.culprit_hosts = []
         return
     if not ranks and cause.blame == "rank":
         ranks = _victims(verdict) or _first_ended(job, verdict)
     if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, cause.id, ranks):
         return
+    if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
+        return
     verdict.culprits = sorted(ranks)
+
+
+def _listed(job: Job, verdict: Verdict) -> set[int]:
+    """Who raised what Ray Train prints once for all of them, below a list of these ranks."""
+    raised = {(e.source, e.traceback.line) for s in verdict.roots for e in s.events if e.traceback is not None}
+    lists = ((e, e.traceback) for e in job.failures() if isinstance(e.fields.get("ranks"), list))
+    return {r for e, tb in lists if tb is not None and (e.source, tb.end_line + 1) in raised for r in e.fields["ranks"]}
+
+
+def _crashed_alike(verdict: Verdict) -> set[int]:
+    """Who crashed of itself as the root did while the launcher ended it: SIGTERM brings about no SIGSEGV."""
+    cause = verdict.roots[0].cause
+    return {s.rank for s in verdict.suspects if s.cause == cause and s.rank is not None} if cause in OF_ITSELF else set()
 
 
 def _address(suspect: Suspect) -> str | None:
@@ -113,6 +130,22 @@ def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:
     return not is_world_of_one and (job.places.local_world or 1) == 1
 
 
+def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
+    """Whether all others that failed by themselves ended with the same code, and of none of them is a word here.
+
+    The end of a console shows the rank that printed last; who lost the others by it would have said so.
+    """
+    ends = [e for e in job.telling("exit") if e.rank is not None and e.role in FAILING and not is_terminated(e)]
+    codes = {e.rank: e.fields.get("exit_code") for e in ends}
+    own = {codes.get(rank) for rank in ranks}
+    others = {rank: code for rank, code in codes.items() if rank is not None and rank not in ranks}
+    return bool(others) and own == set(others.values()) and not any(job.ranks[r].failed_in_words() for r in others)
+
+
+def _has_own_file(job: Job, ranks: set[int]) -> bool:
+    return any(rank in ranks for rank in job.places.source_rank.values())
+
+
 def _only_compares(suspect: Suspect) -> bool:
     """Whether the rank only found that another one differs from it, which is no more its fault than the other's."""
     return bool(suspect.events) and all(e.rule.tells == "collective-mismatch" for e in suspect.events)
@@ -151,7 +184,7 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     Ranks that say, by their number, what they failed of themselves did not say it; the one that is left over did.
     """
     root = verdict.roots[0].first
-    if root is None or root.rule.tells == "exit" or _is_said_by_several(verdict):
+    if root is None or root.rule.tells == "exit" or _is_said_by_several(verdict) or all(map(_only_compares, verdict.roots)):
         return set()
     said = (e for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES)
     own = {e.rank for e in said if e.rank is not None}

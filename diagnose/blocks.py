@@ -18,6 +18,7 @@ from .errors import SourceError
 from .inputs import newest_first
 from .inputs.decoding import Bounded, Decoding
 from .inputs.forms import reader_of
+from .inputs.loki import lines_of_answer
 from .inputs.normalise import Normaliser, needs_normalising, normalise
 from .inputs.reader import Reader
 from .inputs.streams import Stream
@@ -61,6 +62,7 @@ def read_blocks(
     stream = source.open()
     try:
         decoded = Decoding(stream, source.encoding) if source.encoding != "utf-8" else stream
+        decoded = lines_of_answer(decoded) if source.kind == "loki" else decoded
         blocks = cut_blocks(decoded, block_bytes=block_bytes, damage=source.damage)
         if (reader := reader_of(source.kind, source.label)) is not None:
             blocks = _read_by(reader, blocks)

@@ -12,6 +12,8 @@ from typing import Any
 from .events import Event
 from .job import Job
 
+BEGUN_S = 2.0  # a time-out is printed a moment after its limit
+
 
 @dataclass(slots=True)
 class Stuck:
@@ -47,8 +49,9 @@ def collective_tables(job: Job) -> list[GroupTable]:
     """Yield a table per process group, the one with most ranks first."""
     groups = _group_names(job)
     tables: dict[str, dict[int, Stuck]] = defaultdict(dict)
+    ended = _told_to_end(job)
     for event in job.telling("collective-timeout"):
-        if event.rank is None:
+        if event.rank is None or any(_began_after(event, end) for end in ended.get(event.rank, ())):
             continue
         group = _group_of(event, groups)
         known = tables[group].get(event.rank)
@@ -58,6 +61,22 @@ def collective_tables(job: Job) -> list[GroupTable]:
         _add_status(tables, event)
     tables_list = [GroupTable(g, dict(sorted(stuck.items()))) for g, stuck in tables.items() if stuck]
     return sorted(tables_list, key=lambda t: (-len(t.stuck), t.group))
+
+
+def _told_to_end(job: Job) -> dict[int, list[Event]]:
+    """By rank, the signals that it says it received: what it waits for from then on is part of its end."""
+    received: dict[int, list[Event]] = defaultdict(list)
+    for event in job.telling("signal-received"):
+        if event.rank is not None:
+            received[event.rank].append(event)
+    return received
+
+
+def _began_after(wait: Event, end: Event) -> bool:
+    """Whether the wait began once the rank had been told to end, as far as clocks or lines can tell."""
+    if wait.onset is not None and end.time is not None and wait.has_own_time and end.has_own_time:
+        return wait.onset > end.time - BEGUN_S
+    return wait.source == end.source and (wait.line or 0) > (end.line or 0)
 
 
 def _is_earlier(a: Event, b: Event) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .attempts import FAILING, is_terminated
-from .blame import blame, is_everywhere, is_whole_hosts
+from .blame import blame, failed_alike_unheard, is_everywhere, is_whole_hosts
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .events import Event, SourceEvents
@@ -153,6 +153,12 @@ def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:
     return any(not job.ranks[rank].failed_in_words() for rank in others)
 
 
+def _is_ambiguous(root: Suspect) -> bool:
+    """Whether another reason prints all that states the cause in the same words."""
+    stated = [e for e in root.events if e.role == "cause"]
+    return bool(stated) and all(e.rule.ambiguous for e in stated)
+
+
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     root = max(verdict.roots, key=lambda s: (s.direct, s.finding is not None and s.finding.certainty == "certain"))
     blamed = catalogue.causes[root.cause].blame
@@ -166,7 +172,9 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "certain"
     else:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
-    is_told = not (rivals or catalogue.causes[root.cause].broad or _others_may_have_raised(job, verdict))
+    is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _others_may_have_raised(job, verdict)
+    is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
+    is_told = not (rivals or is_open)
     if verdict.certainty == "certain" and not is_told:
         verdict.certainty = "likely"
     verdict.confidence = {"certain": 0.95, "likely": 0.75, "possible": 0.45}[verdict.certainty]

@@ -106,6 +106,8 @@ class SourceEvents:
     last_sign_line: int | None  # of the last one of all
     capped: tuple[str, ...]  # rules with more hits than are kept
     scan: SourceScan
+    begun_anew: tuple[int, ...] = ()  # lines behind which the processes were started again
+    earlier_runs: int = 0  # so many of these starts lie before the last run; the others are attempts within it
 
     def all_events(self) -> Iterator[Event]:
         """Yield the events, and each speaker's first and last sign of life."""

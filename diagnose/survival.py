@@ -49,9 +49,11 @@ def set_aside(job: Job) -> None:
         starts.setdefault((birth.source, birth.rank), {}).setdefault(birth.rule.id, []).append(birth.line or 0)
     numbered = numbered_sources(job)
     began_s = _began_s(job)
-    is_before = before(job, restarted(job, signs, births))
+    ended = restarted(job, signs, births)  # what ended the attempt that decides was answered in vain
+    is_before = before(job, [e for e in ended if e.attempt < job.attempt or e.source not in numbered])
     sources, losses = {s.name: s for s in job.sources}, _Losses(job.sources)
     over = _caught(job) | undone(job)
+    everybody = _until_when_all_go_on(job)
     for event in job.events:
         fails = event.role in FAILING
         is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
@@ -62,6 +64,7 @@ def set_aside(job: Job) -> None:
             id(event) in over
             or losses.go_on_after(event)
             or _survived(job, event, sources)
+            or _is_outlived_by_all(event, everybody.get(event.source))
             or _is_born_after(lives.get((event.source, event.rank)), event)
             or _is_born_again(starts.get((event.source, event.rank), {}), event)
         ):
@@ -184,6 +187,8 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     Of a line without a rank nobody can tell; what ends a job at its start or not at all and a warning in words that nobody
     knows are survived where any rank goes on, and a NaN where a later step is finite.
     """
+    if _is_left_behind(event, sources[event.source]):
+        return True
     if event.rank is None:
         is_later = (sources[event.source].last_sign_line or 0) > (event.end_line or 0)
         if event.cause == NOT_FINITE and event.role == "symptom":
@@ -201,6 +206,26 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
         return False
     same_host = sign.host == event.host
     return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
+
+
+def _until_when_all_go_on(job: Job) -> dict[str, tuple[int, float | None]]:
+    """By console that shows the steps of all ranks: the line and the time until which none of them had fallen silent."""
+    signs = [info.last_sign for info in job.ranks.values() if info.last_sign is not None]
+    sources = {sign.source for sign in signs}
+    if len(sources) != 1 or len(signs) < max(len(job.ranks), job.world_size or 0, 2):
+        return {}
+    times = [sign.time for sign in signs if sign.time is not None and sign.stamp is not None]
+    return {sources.pop(): (min(sign.line or 0 for sign in signs), min(times) if len(times) == len(signs) else None)}
+
+
+def _is_outlived_by_all(event: Event, until: tuple[int, float | None] | None) -> bool:
+    """Whether an error of a process that nobody knows is followed by steps of every rank: it ended none of them."""
+    if until is None or event.rank is not None or event.rule.tells in RENEWING:
+        return False
+    line, time = until
+    if time is None or event.time is None:
+        return line > (event.end_line or 0) + REDRAW_LINES
+    return line > (event.end_line or 0) and time > event.time + BUFFERED_S
 
 
 class _Losses:
@@ -234,6 +259,13 @@ class _Losses:
         told.sort(key=lambda e: e.line or 0)
         latest = list(accumulate((e.time or 0.0 for e in reversed(told)), max))
         return [e.line or 0 for e in told], latest[::-1]
+
+
+def _is_left_behind(event: Event, source: SourceEvents) -> bool:
+    """Whether asyncio tells of a task that failed and nobody awaited: the loop itself goes on, as steps show."""
+    if event.traceback is None or event.traceback.form != "asyncio":
+        return False
+    return (source.last_sign_line or 0) > (event.end_line or 0)
 
 
 def _is_finite_again(source: SourceEvents, event: Event) -> bool:

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -314,6 +315,13 @@ def test_why_a_cause_won_lost_or_never_stood():
 def test_why_tells_what_is_known_of_a_rank():
     assert tell(OOM, "--why", "rank 2").out.startswith("rank 2: culprit (host h100-r6-n03")
     assert "no line of the logs" in tell(OOM, "--why", "rank 99").out
+
+
+def test_why_is_answered_in_the_language_of_the_report() -> None:
+    answers = [tell(OOM, "--lang", "zh", "--why", question).out for question in ("memory.cuda-oom", "nccl.topology", "rank 2")]
+    english = re.compile(r"\b(?:the|is|of|no|culprit|error|seen|told)\b")
+
+    assert [[], [], []] == [english.findall(answer.split("/", 1)[0]) for answer in answers]
 
 
 def test_rank_narrows_the_tables_and_leaves_the_verdict():

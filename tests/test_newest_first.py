@@ -48,3 +48,13 @@ def test_a_few_times_in_other_text_turn_nothing_round() -> None:
     lines = [line for pair in zip(reversed(stamped(PRINTED)), PRINTED, PRINTED, strict=True) for line in pair]
 
     assert not is_newest_first("\n".join(lines).encode())
+
+
+def test_lines_of_one_second_go_back_where_a_traceback_stands_upside_down() -> None:
+    lines = [f"2026-11-20T17:03:11Z {line}" for line in reversed(PRINTED)]
+
+    assert is_newest_first("\n".join([*lines, ""]).encode())
+
+
+def test_a_traceback_within_one_second_is_not_turned_round() -> None:
+    assert not is_newest_first("\n".join(f"2026-11-20T17:03:11Z {line}" for line in [*PRINTED, ""]).encode())

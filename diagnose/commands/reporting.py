@@ -69,7 +69,7 @@ def run(given: Options) -> int:
     if given.why is not None:
         from ..telling.why import why
 
-        print(why(show.redacted("terminal")[0], _known(given.why, given.rules or [])))
+        print(why(show.redacted("terminal")[0], _known(given.why, given.rules or []), lang))
     elif not given.quiet:
         sys.stdout.writelines(show.pieces(str(given.format), _width(), _has_colors()))
     if unwritten:

@@ -29,7 +29,7 @@ def _silent(job: Job) -> Iterator[Finding]:
     complaining = {e.rank for e in job.telling("peer-lost") if e.rank is not None and e.role in FAILING}
     failing = {e.rank for e in job.failures() if e.rank is not None}
     quiet = [i for r, i in job.ranks.items() if r not in failing and (i.sources or i.last_sign)]
-    quiet = [i for i in quiet if job.is_heard_on(i.rank, "stderr")]
+    quiet = [i for i in quiet if job.is_heard_on(i.rank, "stderr") and not _is_of_old(job, i)]
     world = job.world_size or len(job.ranks)
     if len(complaining) < 1 or not quiet or len(quiet) > max(1, MAX_SHARE * world) or len(failing) + len(quiet) < world:
         return
@@ -40,6 +40,11 @@ def _silent(job: Job) -> Iterator[Finding]:
     silent = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
     why = f"{who} lost a peer; the log of {silent} stops without a word."
     yield Finding("network.connection-reset", why, (*lost, *shown), ranks, question="silence")
+
+
+def _is_of_old(job: Job, info: RankInfo) -> bool:
+    """Whether it was heard before the last attempt only, which may have fewer ranks."""
+    return info.last_sign is not None and info.last_sign.attempt < job.attempt
 
 
 def _behind(job: Job) -> Iterator[Finding]:

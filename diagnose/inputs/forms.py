@@ -17,7 +17,7 @@ from .streams import Joined, peek
 from .tables import TableReader, delimiter_of
 
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
-WHOLE: frozenset[Kind] = frozenset(["markdown", "notebook", "table"])  # where a line means what those before it say
+WHOLE: frozenset[Kind] = frozenset(["markdown", "notebook", "table", "loki"])  # where a line means what those before it say
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,11 @@ def form_of(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[Form, J
         sample, stream = peek(stream, SAMPLE_BYTES)
         if (label := label_of(sample, is_whole=len(sample) < SAMPLE_BYTES)) is not None:
             return Form(kind, label), stream
-    if kind == "markdown" or (kind == "text" and may_quote(head, is_pasted=name.startswith("<"))):
+    if kind == "markdown" or (kind == "text" and may_quote(head)):
         head, stream = peek(stream, PASTE_BYTES + 1)
         if kind == "markdown" and not has_fences(head):
             return Form("prose", skipped=f"documentation ({suffix_of(name)}): no log is quoted in it"), stream
-        if kind == "text" and len(head) <= PASTE_BYTES and is_quoted(head):
+        if kind == "text" and len(head) <= PASTE_BYTES and is_quoted(head, is_pasted=name.startswith("<")):
             return Form("markdown"), stream
     return Form("table" if kind == "text" and delimiter_of(head) is not None else kind), stream
 

@@ -10,12 +10,13 @@ import re
 from typing import Literal
 
 from ..lazy_pattern import lazy
+from .loki import ANSWER
 
 Kind = Literal[
-    "text", "markdown", "table", "notebook", "recorder", "scan", "json-error", "json-stacks", "context", "code", "prose",
-    "binary",
+    "text", "markdown", "table", "notebook", "loki", "recorder", "scan", "json-error", "json-stacks", "context", "code",
+    "prose", "binary",
 ]  # fmt: skip
-LINES: frozenset[Kind] = frozenset(["text", "markdown", "table", "notebook"])  # hold lines of a log, in some form
+LINES: frozenset[Kind] = frozenset(["text", "markdown", "table", "notebook", "loki"])  # hold lines of a log, in some form
 Compression = Literal["gzip", "bzip2", "xz", "zstd"]
 Container = Literal["tar", "zip"]
 Encoding = Literal["utf-8", "utf-16-le", "utf-16-be"]
@@ -226,6 +227,8 @@ def _dump_kind(head: bytes, name: str) -> Kind | None:
         return "scan"
     if _ERROR_JSON.match(text) and (b"extraInfo" in text or b"py_callstack" in text or name.endswith("error.json")):
         return "json-error"
+    if ANSWER.match(text):
+        return "loki"
     if _JSON_STACKS.match(text) and b'"thread_id"' in text:
         return "json-stacks"
     config = any(key in text for key in (b'"pg_config"', b'"pg_status"', b'"comm_lib_version"', b'"nccl_version"'))

@@ -34,6 +34,8 @@ MAX_MARGINS = 4  # of replies to replies
 INDENT = 4  # columns that make a code block in Markdown
 FEW = 3  # lines of a message that was copied alone, often with the blank before it
 _NUDGED = lazy(rb" {1,3}(?!File \")\S")  # frames keep their columns
+_HEADING = lazy(rb"#{1,6} [A-Z][a-z]|\*\*[A-Z][^*]{1,60}\*\*")
+MAX_LOGGED = 0.34  # of an issue's lines outside fences
 _PROSE_LINE = lazy(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
 
 
@@ -120,14 +122,14 @@ def _dedented(line: bytes, margin: bytes) -> bytes:
     return line[next(same, min(len(line), len(margin))) :]
 
 
-def may_quote(head: bytes, *, is_pasted: bool) -> bool:
-    """Tells from its first bytes whether a text may be a quoted log: fences in what is pasted, or a margin."""
-    return bool(margin_of(head)) or (is_pasted and has_fences(head))
+def may_quote(head: bytes) -> bool:
+    """Tells from its first bytes whether a text may be a quoted log: a margin, or fences."""
+    return bool(margin_of(head)) or has_fences(head)
 
 
-def is_quoted(text: bytes) -> bool:
-    """Tells a log behind a margin, and a pasted issue, from a log."""
-    return bool(margin_of(text)) or is_paste(text)
+def is_quoted(text: bytes, *, is_pasted: bool) -> bool:
+    """Tells a log behind a margin, and a pasted or saved issue, from a log."""
+    return bool(margin_of(text)) or (is_pasted and is_paste(text)) or is_issue(text)
 
 
 def has_fences(text: bytes) -> bool:
@@ -140,11 +142,34 @@ def is_paste(text: bytes) -> bool:
 
     It has fences, all closed; outside them there is prose and not one line that looks logged.
     """
-    if not has_fences(text):
+    outside, _, is_closed = _parted(text)
+    is_prose = not outside or any(_PROSE_LINE.match(line) for line in outside)
+    return is_closed and is_prose and not any(_LOG_LINE.match(line) for line in outside)
+
+
+def is_issue(text: bytes) -> bool:
+    """Tells an issue that was saved as text from a log: what was printed stands inside its fences, as a rule.
+
+    An issue's own words may hold a message that begins a line; then it has headings, and prose makes most of it.
+    """
+    outside, inside, is_closed = _parted(text)
+    printed, logged = sum(map(_is_logged, inside)), sum(map(_is_logged, outside))
+    if not is_closed or not printed or not any(map(_PROSE_LINE.match, outside)):
         return False
+    is_page = any(map(_HEADING.match, outside)) and logged < printed and logged <= MAX_LOGGED * len(outside)
+    return not logged or is_page
+
+
+def _is_logged(line: bytes) -> bool:
+    return _LOG_LINE.match(line) is not None
+
+
+def _parted(text: bytes) -> tuple[list[bytes], list[bytes], bool]:
+    """Gives the lines outside fences and inside, and whether there are any and all are closed."""
+    if not has_fences(text):
+        return [], [], False
     mask = FenceMask()
     kept = mask.feed(text).split(b"\n")
     outside = [line.strip() for line, inside in zip(text.split(b"\n"), kept, strict=True) if not inside]
     outside = [line for line in outside if line and not line.startswith((b"```", b"~~~"))]
-    is_prose = not outside or any(_PROSE_LINE.match(line) for line in outside)
-    return not mask._fence and is_prose and not any(_LOG_LINE.match(line) for line in outside)
+    return outside, [line for line in kept if line], not mask._fence

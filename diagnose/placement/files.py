@@ -110,3 +110,22 @@ def _share_folder_ranks(places: Places, sources: Sequence[SourceEvents]) -> None
         known = by_folder.get(source.name.rpartition("/")[0], set())
         if len(known) == 1 and places.by_source[source.name].kind == "torchrun":
             places.source_rank.setdefault(source.name, next(iter(known)))
+    _count_on_in_attempts(places, sources)
+
+
+def _count_on_in_attempts(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """One agent numbers the folders of an attempt by local rank: global ranks are as much higher in all of them."""
+    paths = {s.name: places.by_source[s.name] for s in sources}
+    folders = {name: p for name, p in paths.items() if p.kind == "torchrun" and p.local_rank is not None}
+    firsts: dict[str, set[int]] = defaultdict(set)
+    for name, path in folders.items():
+        if name in places.source_rank and path.local_rank is not None:
+            firsts[_attempt_folder(name)].add(places.source_rank[name] - path.local_rank)
+    for name, path in folders.items():
+        first = firsts.get(_attempt_folder(name), set())
+        if len(first) == 1 and path.local_rank is not None:
+            places.source_rank.setdefault(name, next(iter(first)) + path.local_rank)
+
+
+def _attempt_folder(name: str) -> str:
+    return name.rsplit("/", 2)[0]

@@ -45,7 +45,8 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
-    places.is_one_node = len(hosts) <= 1 and not node_ranks and _fits_one_node(places, counts)
+    is_alone = len(hosts) <= 1 and not node_ranks and not _has_two_agents(sources)
+    places.is_one_node = is_alone and _fits_one_node(places, counts)
 
 
 # vLLM and SGLang label their processes where Ray has the names of actors: `(Worker_TP2 pid=4711)`, `[… DP0 TP3]`.
@@ -69,6 +70,10 @@ def _is_ray_actor(speaker: Speaker) -> bool:
     return speaker.actor is not None and not ENGINES.match(speaker.actor)
 
 
+ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
+OF_AGENTS = (ONCE, "process.terminated/agent-closes-worker")
+
+
 def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
     """A launcher that cleans up names every process it started: those that it ends, and those that failed."""
     most = 0
@@ -82,13 +87,20 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
     return most
 
 
+def _has_two_agents(sources: Sequence[SourceEvents]) -> bool:
+    """Whether agents with two process ids write into one console: each counts the local ranks of its own node."""
+    told = ({e.speaker.pid for e in s.events if e.rule.id in OF_AGENTS} for s in sources)
+    return any(len(pids - {None}) > 1 for pids in told)
+
+
 def _starts(source: SourceEvents) -> int:
-    """How often a launcher started its processes: a local rank has another process each time."""
+    """How often a launcher started its processes: a local rank has another process each time, or it says how each ended."""
     pids: dict[object, set[object]] = defaultdict(set)
+    told = Counter(e.speaker.pid for e in source.events if e.rule.id == ONCE)
     for event in source.events:
         if event.rule.tells == "exit" and event.fields.get("pid") and event.fields.get("local_rank") is not None:
             pids[event.fields["local_rank"]].add(event.fields["pid"])
-    return max(map(len, pids.values()), default=1)
+    return max([1, *map(len, pids.values()), *told.values()])
 
 
 GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_out", "numel_in"),

@@ -106,7 +106,7 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "logging, level and name",
         (" |", " -", " [", " ", "\t", "[", ":", ","),
-        rf" ?[|:,-]? ?\[?{LEVEL}\]?[\t ]{{0,10}}[|:-]? ?{NAME}{SECOND_NAME}?{SAID}",
+        rf" ?[|:,-]? ?\[?{LEVEL}\]?[\t ]{{0,10}}[|:-]? ?{NAME}(?:{SECOND_NAME})?{SAID}",
         "2026-11-22 11:17:33,609 [INFO] trainer: step 4 loss 0.8181",
     ),
     row(

@@ -1,0 +1,65 @@
+"""Where one console holds several runs, appended to one another, or several attempts of one: by what torchrun's agent says.
+
+The agent says once an attempt which process it found dead first, and draws a summary when it gives up. Whoever is listed
+in a summary is dead: another process of that rank, or a later step of it, is of a run that somebody started anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from itertools import pairwise
+
+from .events import Event
+from .placement.world import ONCE
+
+LATE_S, LATE_LINES = 5.0, 60  # within which what the dead had printed is still written
+
+
+def begun_anew(events: Sequence[Event]) -> tuple[tuple[int, ...], int]:
+    """Yield the lines of a source behind which its processes were started again, and how many of them end a run."""
+    runs = _run_ends(events)
+    borders = [0, *runs, 1 << 62]
+    attempts: list[int] = []
+    for start, stop in pairwise(borders):
+        ends = [e for e in events if e.rule.id == ONCE and start < (e.line or 0) <= stop]
+        if len({(e.speaker.pid, e.speaker.host) for e in ends}) == 1:  # the agents of several nodes each tell of one
+            attempts += [e.line or 0 for e in ends[:-1]]
+    marks = sorted({*runs, *attempts})
+    return tuple(marks), marks.index(runs[-1]) + 1 if runs else 0
+
+
+def _run_ends(events: Sequence[Event]) -> list[int]:
+    ends: list[int] = []
+    dead: dict[int, int] = {}  # of the last summary: process ids by rank
+    last: Event | None = None
+    for event in events:
+        rank, pid = event.fields.get("rank"), event.fields.get("pid")
+        if is_summary(event) and isinstance(rank, int) and isinstance(pid, int):
+            if last is not None and dead.get(rank, pid) != pid:
+                ends.append(last.end_line or 0)
+                dead = {}
+            dead[rank], last = pid, event
+        elif last is not None and event.rule.tells == "progress" and event.rank in dead and _is_later(event, last):
+            ends.append(last.end_line or 0)
+            dead, last = {}, None
+    return ends
+
+
+def is_summary(event: Event) -> bool:
+    """Whether it is an entry of the summary that states when each process ended."""
+    return event.rule.tells == "exit" and event.fields.get("time") is not None
+
+
+def _is_later(sign: Event, end: Event) -> bool:
+    if sign.stamp is not None and sign.stamp.has_date and (ended := stated_end(end)) is not None:
+        return sign.stamp.seconds > ended + LATE_S
+    return (sign.line or 0) > (end.end_line or 0) + LATE_LINES
+
+
+def stated_end(end: Event) -> float | None:
+    """When a process ended, as a summary states it."""
+    try:
+        return datetime.strptime(str(end.fields.get("time")), "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+    except ValueError:
+        return None

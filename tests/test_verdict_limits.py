@@ -1,0 +1,256 @@
+"""Where evidence ends: what may not be called certain, whom nothing sets apart, and what a run outlived."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from diagnose import Text, diagnose
+from diagnose.report import Report
+
+from .told import cause, culprits, told
+
+
+def verdict(text: str) -> Report:
+    return diagnose(Text(text, name="console.log"))
+
+
+@pytest.mark.parametrize(
+    ("argument", "certainty"), [("evaluation_stategy", "likely"), ("evaluation_strategy", "certain")]
+)
+def test_a_keyword_that_no_release_had_may_be_misspelt(argument: str, certainty: str) -> None:
+    line = f"TypeError: TrainingArguments.__init__() got an unexpected keyword argument '{argument}'\n"
+    report = verdict('Traceback (most recent call last):\n  File "/job/t.py", line 3, in <module>\n    main()\n' + line)
+
+    assert report.diagnosis is not None
+    assert ("software.version-incompatible", certainty) == (cause(report), report.diagnosis.certainty)
+
+
+def exception(rank: int, text: str) -> str:
+    lines = ("Traceback (most recent call last):", '  File "/job/train.py", line 14, in <module>', "    main()", text)
+    return "".join(f"[rank{rank}]: {line}\n" for line in lines)
+
+
+WAITED = "RuntimeError: [/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 15000ms for recv operation to complete"
+CLOSED = "RuntimeError: [/gloo/transport/tcp/pair.cc:553] Connection closed by peer [127.0.0.1]:39310."
+
+
+def test_what_a_rank_waits_for_once_it_was_told_to_end_makes_nobody_late() -> None:
+    report = verdict(
+        "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\nInitializing distributed: GLOBAL_RANK: 1, MEMBER: 2/2\n"
+        "[rank: 1] Received SIGTERM: 15\n" + exception(1, WAITED) + exception(0, CLOSED)
+    )
+
+    assert (cause(report), culprits(report)) == ("process.terminated", [])
+
+
+GLOO = (
+    "terminate called after throwing an instance of 'gloo::EnforceNotMet'\n"
+    "  what():  [enforce fail at /gloo/transport/tcp/pair.cc:456] op.preamble.length <= op.nbytes. 292 vs 4. "
+    "Received data size doesn't match expected size. Is there a distributed collective mismatch in your code?\n"
+)
+AGENT = "1122 13:34:14.{ms:03d}000 {agent} torch/distributed/elastic/multiprocessing/api.py:"
+
+
+def sent(pid: int, ms: int = 815, agent: int = 4392) -> str:
+    return f"W{AGENT.format(ms=ms, agent=agent)}1028] Sending process {pid} closing signal SIGTERM\n"
+
+
+def failed(local: int, pid: int, code: int, ms: int = 901, agent: int = 4392) -> str:
+    head = AGENT.format(ms=ms, agent=agent)
+    return f"E{head}1002] failed (exitcode: {code}) local_rank: {local} (pid: {pid}) of binary: /usr/bin/python\n"
+
+
+def entry(number: int, rank: int, code: int, pid: int) -> str:
+    name = {-6: "SIGABRT", -11: "SIGSEGV", -15: "SIGTERM"}.get(code)
+    why = f"Signal {-code} ({name}) received by PID {pid}" if name else "To enable traceback see: https://pytorch.org"
+    return (
+        f"[{number}]:\n  time      : 2026-11-22_13:34:14\n  host      : localhost\n  rank      : {rank} (local_rank: {rank})\n"
+        f"  exitcode  : {code} (pid: {pid})  ({name})\n  error_file: <N/A>\n  traceback : {why}\n"
+    )
+
+
+def box(root: str, *others: str) -> str:
+    rule = "-" * 54 + "\n"
+    title = "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n" + "=" * 54 + "\ntrain.py FAILED\n"
+    return title + rule + "Failures:\n" + "".join(others) + rule + "Root Cause (first observed failure):\n" + root + "=" * 54
+
+
+def steps(ranks: int, first: int = 0, last: int = 5) -> str:
+    lines = [
+        f"2026-11-22 13:3{step // 60 % 10}:{step % 60:02d},100 INFO train: rank {rank} step {step}/900 loss 0.5\n"
+        for step in range(first, last)
+        for rank in range(ranks)
+    ]
+    return "".join(lines)
+
+
+def test_who_finds_that_a_message_has_another_size_is_not_at_fault_by_that() -> None:
+    report = verdict(steps(2) + GLOO + sent(4401) + failed(1, 4402, -6) + box(entry(0, 1, -6, 4402), entry(1, 0, -15, 4401)))
+
+    assert report.diagnosis is not None
+    assert (cause(report), culprits(report), report.diagnosis.certainty) == ("collective.shape-mismatch", [], "likely")
+
+
+def test_nobody_is_at_fault_for_a_crash_of_all_though_the_launcher_ended_the_others() -> None:
+    summary = box(entry(0, 2, -11, 4403), entry(1, 0, -11, 4401), entry(2, 1, -11, 4402))
+    report = verdict(steps(3) + sent(4401) + sent(4402) + failed(2, 4403, -11) + summary)
+
+    assert (cause(report), culprits(report)) == ("process.segfault", [])
+
+
+def test_a_rank_behind_a_level_and_a_name_of_a_logger_shows_its_steps() -> None:
+    assert [row.last_step for row in verdict(steps(2)).ranks] == [4, 4]
+
+
+RESET = (
+    "2026-11-22 13:30:05,500 ERROR train: upload failed\nTraceback (most recent call last):\n"
+    '  File "/job/up.py", line 9, in upload\n    send(part)\nConnectionResetError: [Errno 104] Connection reset by peer\n'
+)
+
+
+def test_an_error_of_nobody_is_outlived_where_all_ranks_go_on() -> None:
+    assert verdict(steps(3) + RESET + steps(3, 6, 20)).outcome == "recovered"
+
+
+def test_an_error_of_nobody_is_not_outlived_where_one_rank_falls_silent() -> None:
+    assert cause(verdict(steps(3) + RESET + steps(2, 6, 20))) == "network.connection-reset"
+
+
+TASK = (
+    "Task exception was never retrieved\nfuture: <Task finished name='Task-12' coro=<push() done> exception=KeyError(3)>\n"
+    'Traceback (most recent call last):\n  File "/job/metrics.py", line 20, in push\n    send(x)\nKeyError: 3\n'
+)
+
+
+def test_a_task_that_nobody_awaited_ends_no_program_that_goes_on() -> None:
+    assert verdict(steps(1) + TASK + steps(1, 6, 8)).outcome == "recovered"
+
+
+def test_a_task_that_nobody_awaited_is_told_where_nothing_goes_on() -> None:
+    assert cause(verdict(steps(1) + TASK)) == "process.exception"
+
+
+MESH = (
+    'Traceback (most recent call last):\n  File "/job/train.py", line 30, in main\n    init()\n'
+    "RuntimeError: Gloo connectFullMesh failed with [/gloo/transport/tcp/pair.h:311] Connect timeout [none]\n"
+)
+
+
+def test_restarts_that_never_came_to_a_step_leave_the_first_failure_the_cause() -> None:
+    report = verdict(
+        steps(3) + exception(1, "KeyError: 'input_ids'") + sent(11, 100) + sent(13, 101) + failed(1, 12, 1, 102)
+        + MESH + sent(21, 200) + sent(23, 201) + failed(1, 22, 1, 202)
+        + MESH + sent(31, 300) + sent(32, 301) + failed(2, 33, 1, 302)
+        + box(entry(0, 2, 1, 33), entry(1, 0, -15, 31), entry(2, 1, -15, 32))
+    )  # fmt: skip
+
+    assert (cause(report), culprits(report)) == ("process.exception", [1])
+
+
+def test_processes_of_several_attempts_are_not_counted_together() -> None:
+    report = verdict(
+        sent(11, 100) + sent(13, 101) + failed(1, 12, -9, 102) + sent(20, 200) + failed(0, 21, 1, 202)
+        + sent(31, 300) + sent(32, 301) + failed(0, 30, 1, 302)
+        + box(entry(0, 0, 1, 30), entry(1, 1, -15, 31), entry(2, 2, -15, 32))
+    )  # fmt: skip
+
+    assert [row.rank for row in report.ranks] == [0, 1, 2]
+
+
+def test_ranks_count_on_in_the_folders_of_one_attempt(tmp_path: Path) -> None:
+    lost = exception(5, CLOSED)
+    report = told(
+        tmp_path,
+        {
+            "none_x1y2/attempt_0/1/stderr.log": lost,
+            "none_x1y2/attempt_0/1/stdout.log": "step 4 loss 2.0\n",
+            "none_x1y2/attempt_0/2/stderr.log": "",
+            "none_x1y2/attempt_0/2/stdout.log": "step 4 loss 2.0\n",
+        },
+    )
+
+    assert [row.rank for row in report.ranks if row.last_step == 4] == [5, 6]
+
+
+RAY = (
+    "Traceback (most recent call last):\n  File \"/job/fit.py\", line 16, in <module>\n    raise result.error\n"
+    "ray.train.WorkerGroupError: Training failed due to worker errors:\n[Rank {ranks} Error Snippet]:\n"
+    "Traceback (most recent call last):\n  File \"/job/fit.py\", line 12, in f\n    load()\n"
+    "FileNotFoundError: /data/tokenizer.json not found\n"
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("ranks", "blamed"), [("0,1,2", []), ("1", [1])])
+def test_ray_train_lists_the_ranks_that_raised_alike(ranks: str, blamed: list[int]) -> None:
+    group = "".join(
+        f"(TrainController pid=17802) - (ip=10.0.0.2, pid={1790 + r}) world_rank={r}, local_rank={r}, node_rank=0\n"
+        for r in range(3)
+    )
+
+    assert culprits(verdict(group + RAY.format(ranks=ranks))) == blamed
+
+
+def test_a_late_result_of_ray_is_no_death() -> None:
+    frames = 'Traceback (most recent call last):\n  File "/job/t.py", line 3, in <module>\n    ray.get(rs, timeout=6)\n'
+    report = verdict(frames + "ray.exceptions.GetTimeoutError: Get timed out: some object(s) not ready.\n")
+
+    assert cause(report) == "process.exception"
+
+
+def test_two_agents_in_one_console_each_count_their_own_local_ranks() -> None:
+    report = verdict(
+        steps(4) + exception(0, CLOSED) + exception(1, CLOSED) + exception(3, CLOSED)
+        + sent(11, 100, agent=7001) + failed(0, 21, -9, 101, agent=7002) + failed(1, 12, 1, 102, agent=7001)
+    )  # fmt: skip
+
+    assert 0 not in culprits(report)
+
+
+FIRST = steps(4) + exception(3, "ValueError: bad shard") + sent(11) + failed(3, 14, 1)
+FIRST += box(entry(0, 3, 1, 14), entry(1, 0, -15, 11), entry(2, 1, -15, 12), entry(3, 2, -15, 13)) + "\n"
+LATER = steps(2, 300, 305)
+
+
+def test_of_runs_appended_to_one_file_the_last_one_is_told() -> None:
+    second = LATER + exception(1, "KeyError: 'input_ids'") + sent(31, agent=99) + failed(1, 32, 1, agent=99)
+    report = verdict(FIRST + second + box(entry(0, 1, 1, 32), entry(1, 0, -15, 31)))
+
+    assert (cause(report), culprits(report)) == ("process.exception", [1])
+
+
+def test_a_run_that_failed_before_is_history_where_a_later_one_goes_on() -> None:
+    assert verdict(FIRST + LATER + steps(2, 305, 320)).diagnosis is None
+
+
+def test_steps_printed_late_are_no_later_run() -> None:
+    assert culprits(verdict(FIRST + steps(4, 4, 5))) == [3]
+
+
+def test_nobody_is_at_fault_where_all_ended_alike_and_one_is_heard() -> None:
+    missing = "FileNotFoundError: [Errno 2] No such file or directory: '/data/tokenizer.json'"
+    summary = box(entry(0, 0, 1, 11), entry(1, 1, 1, 12), entry(2, 2, 1, 13))
+    report = verdict(exception(2, missing) + failed(0, 11, 1) + summary)
+
+    assert report.diagnosis is not None
+    assert (culprits(report), report.diagnosis.certainty) == ([], "likely")
+
+
+ISSUE = (
+    "### Describe the bug\n\nBefore this I saw\nRuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+    "but with a smaller batch that is gone. Now it fails with:\n\n```\nstep 10 loss 2.1\n{raised}```\n\nThanks for any help!\n"
+)
+
+
+@pytest.mark.parametrize("name", ["issue.txt", "issue.log", "<stdin>"])
+def test_only_what_stands_inside_the_fences_of_a_saved_issue_was_printed(name: str) -> None:
+    report = diagnose(Text(ISSUE.format(raised=exception(3, "KeyError: 'input_ids'")), name=name))
+
+    assert (cause(report), culprits(report)) == ("process.exception", [3])
+
+
+def test_a_log_that_prints_a_sample_with_fences_is_no_issue() -> None:
+    sample = "Sample of step 4:\nHere is the program:\n```python\nprint(1)\n```\n"
+
+    assert cause(verdict(steps(1) + sample + exception(0, "KeyError: 3"))) == "process.exception"
