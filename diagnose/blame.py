@@ -133,13 +133,16 @@ def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:
 def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
     """Whether all others that failed by themselves ended with the same code, and of none of them is a word here.
 
-    The end of a console shows the rank that printed last; who lost the others by it would have said so.
+    The end of a console shows the rank that printed last; who lost the others by it would have said so. Where launchers
+    on several hosts tell how their ranks ended, each in a file of its own, those of the others are just not all of it.
     """
     ends = [e for e in job.telling("exit") if e.rank is not None and e.role in FAILING and not is_terminated(e)]
     codes = {e.rank: e.fields.get("exit_code") for e in ends}
     own = {codes.get(rank) for rank in ranks}
     others = {rank: code for rank, code in codes.items() if rank is not None and rank not in ranks}
-    return bool(others) and own == set(others.values()) and not any(job.ranks[r].failed_in_words() for r in others)
+    if not others or own != set(others.values()) or len({e.source for e in ends}) > 1:
+        return False
+    return not any(job.ranks[r].failed_in_words() for r in others)
 
 
 def _has_own_file(job: Job, ranks: set[int]) -> bool:
