@@ -230,7 +230,7 @@ def _unglue(text: str) -> Iterator[tuple[str, Prefix, bool]]:
 def _next_cut(text: str, prefix_end: int) -> int:
     """Where the next line is glued on, at least one character behind the prefix."""
     cut = len(text)
-    if text.find("]", prefix_end) < 0:
+    if text.find("]", prefix_end) < 0 and text.find("%|", prefix_end) < 0:
         return cut
     if any(text.find(mark, prefix_end) >= 0 for mark in _GLUED_MARKS):
         glued = GLUED.search(text, prefix_end + 1)

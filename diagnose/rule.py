@@ -103,6 +103,7 @@ class Rule:
     generic: bool = False  # speaks only where no other cause or symptom rule spoke about the same lines
     at_start: bool = False  # ends a job before its first step or not at all: something else was taken instead
     ambiguous: str | None = None  # role cause: what else gives the same line; the verdict is then at most likely
+    undoes: tuple[str, ...] = ()  # ids of rules: what they told, of the same object and before, is over
     unanchored: str | None = None  # why a rule of role cause needs no anchor
     onset: str | None = None  # name of a field in ms that the reported thing had lasted already; "unknown"
     lines: int = 1  # match: block - how many lines from the first one the pattern may read

@@ -16,6 +16,7 @@ from .events import Event, SourceEvents
 from .lazy_pattern import lazy
 from .placement.world import OF_MACHINES
 from .restarts import HISTORY_S, before, restarted
+from .undone import undone
 
 if TYPE_CHECKING:
     from .job import Job
@@ -51,7 +52,7 @@ def set_aside(job: Job) -> None:
     ended = restarted(job, signs, births)  # what ended the attempt that decides was answered in vain
     is_before = before(job, [e for e in ended if e.attempt < job.attempt or e.source not in numbered])
     sources, losses = {s.name: s for s in job.sources}, _Losses(job.sources)
-    caught = _caught(job)
+    over = _caught(job) | undone(job)
     everybody = _until_when_all_go_on(job)
     for event in job.events:
         fails = event.role in FAILING
@@ -60,7 +61,7 @@ def set_aside(job: Job) -> None:
         if is_other or is_history or is_before(event) or _is_of_old(event, began_s):
             job.earlier.append(event)
         elif fails and (
-            id(event) in caught
+            id(event) in over
             or losses.go_on_after(event)
             or _survived(job, event, sources)
             or _is_outlived_by_all(event, everybody.get(event.source))
@@ -228,20 +229,20 @@ def _is_outlived_by_all(event: Event, until: tuple[int, float | None] | None) ->
 
 
 class _Losses:
-    """The last loss that each speaker of a file prints, with its time: asked for each of thousands of exceptions."""
+    """The last loss that each speaker of a file prints, with its time: asked for each of thousands of errors."""
 
     def __init__(self, sources: Iterable[SourceEvents]) -> None:
         self._sources = {s.name: s for s in sources}
         self._told: dict[str, tuple[list[int], list[float]]] = {}  # by file: lines, and the latest time from each on
 
     def go_on_after(self, event: Event) -> bool:
-        """Whether the file of an exception goes on with losses, for longer than the others would wait.
+        """Whether the file of an error goes on with losses, for longer than the others would wait.
 
         No rank takes steps without the others, so it need not say whose it was; where that is the number of a GPU that it
         names, that is not known either.
         """
         source = self._sources[event.source]
-        if event.traceback is None or event.time is None or (event.rank is not None and "GPU" not in event.rank_from):
+        if event.time is None or (event.rank is not None and not (event.traceback and "GPU" in event.rank_from)):
             return False
         if (source.last_sign_line or 0) <= (event.end_line or 0):
             return False

@@ -371,3 +371,13 @@ def test_rank_that_left_without_a_word_is_found_among_a_hundred_that_lost_it(tmp
     report = told(tmp_path, {"console.log": named + ends + left})
 
     assert ("process.exit-code", [99]) == (cause(report), culprits(report))
+
+
+def test_peers_that_lose_one_another_after_the_end_waited_for_nothing(tmp_path):
+    text = (
+        "[rank0]: step 1000/1000 loss 1.92\n[rank0]: Training finished successfully in 2h 3m\n"
+        "node3:1022:1303 [1] misc/socket.cc:881 NCCL WARN socketProgress: Connection closed by remote peer node3<45012>\n"
+        "node3:1022:1022 [1] NCCL INFO comm 0x12464df00 rank 1 nranks 2 cudaDev 1 busId c000 - Abort COMPLETE\n"
+    )
+
+    assert told(tmp_path, {"console.log": text}).diagnosis is None

@@ -60,6 +60,18 @@ def test_the_time_before_a_label_stays() -> None:
     assert "2026-11-20T17:03:11.123Z" == report.diagnosis.evidence[0].time
 
 
+AMDGPU = [
+    "[mmhub0] retry page fault (src_id:0 ring:0 vmid:3 pasid:32790)",
+    "[mmhub0] no-retry page fault (src_id:0 ring:160 vmid:3 pasid:32790)",
+    " for process python3.12 pid 6071 thread python3.12 pid 6071)",
+    "  in page starting at address 0x0000709843600000 from IH client 0x12 (VMC)",
+    "  cookie node_id 0 fault from die AID0",
+    "VM_L2_PROTECTION_FAULT_STATUS:0x00360251",
+    "     Faulty UTCL2 client ID: SDMA1 (0x101)",
+    "     MORE_FAULTS: 0x1",
+]
+
+
 @pytest.mark.parametrize(
     "lines",
     [
@@ -69,9 +81,10 @@ def test_the_time_before_a_label_stays() -> None:
         [f"[rank{n % 4}]: Traceback (most recent call last):" for n in range(12)],
         [f'{{"time": "2026-11-20T17:03:{n:02d}Z", "msg": "x"}}' for n in range(12)],
         ["    Raises:", *["        ValueError: if it is wrong", "        KeyError: if it is gone"] * 4],
+        [f"[19277.97555{n}] amdgpu 0000:3d:00.0: amdgpu: {x}" for n, x in enumerate(AMDGPU)],
         ["  Traceback", "no blanks here", *["  [rank0]: x"] * 6],
     ],
-    ids=["devices", "steps", "tasks of srun", "ranks", "JSON", "docstring", "some lines only"],
+    ids=["devices", "steps", "tasks of srun", "ranks", "JSON", "docstring", "a driver", "some lines only"],
 )
 def test_a_line_s_own_beginning_is_no_label(lines: list[str]) -> None:
     assert label_of("\n".join(lines).encode(), is_whole=True) is None

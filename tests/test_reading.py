@@ -60,6 +60,7 @@ DRESSES = {
     "carriage return line end": OOM.encode() + b"\r",
     "after a progress bar": b"\r 10%|#  | 1/9\r 20%|## | 2/9\r" + OOM.encode(),
     "glued to a bar": b" 20%|##        | 2/9 [00:01<00:05,  1.2it/s][rank3]: " + OOM.encode(),
+    "drawn over a bar": " 33%|██████▌[rank3]: ".encode() + OOM.encode() + b":54:01, 26.24s/it]",
     "colour between words": OOM.replace("CUDA out", "\x1b[31mCUDA\x1b[0m \x1b[1mout").encode(),
     "written colour": OOM.replace("CUDA out", "#033[31mCUDA#033[0m out").encode(),
     "bad UTF-8 behind it": OOM.encode() + b" \xff\xfe\xc3(",

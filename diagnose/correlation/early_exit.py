@@ -25,7 +25,7 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _finished(job: Job) -> Iterator[Finding]:
-    failing = {e.rank for e in job.failures() if e.rank is not None and not _is_clean_up(e)}
+    failing = {e.rank for e in job.failures() if e.rank is not None and not _is_clean_up(e) and _shows_an_end(e)}
     done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in _own_failures(job)]
     if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
         return
@@ -74,6 +74,11 @@ def _names_both_ranks(event: Event) -> bool:
 def _is_clean_up(event: Event) -> bool:
     """A launcher that ends processes does not tell that they waited."""
     return event.rule.tells == "signal-sent" or (event.rule.tells == "exit" and is_terminated(event))
+
+
+def _shows_an_end(event: Event) -> bool:
+    """Whether its process waited in vain or died by it; that a peer has gone is said by all that close, too."""
+    return event.role == "cause" or event.traceback is not None or event.rule.tells in ("collective-timeout", "exit")
 
 
 def _failed_later(job: Job, rank: int, done: list[RankInfo]) -> bool:

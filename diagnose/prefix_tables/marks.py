@@ -18,13 +18,16 @@ GLUED = lazy(
 )
 # What begins a new line only behind a progress bar, which no line end follows: headers, as in
 # `4/10 [00:10<00:12]2026-11-20 17:03:28,001 - ERROR`, and what shells, launchers and dying processes say, as in
-# `4/10 [00:10<00:12,  2.1s/it]Killed`.
+# `4/10 [00:10<00:12,  2.1s/it]Killed`. Where it was drawn over the rest of the bar, only the bar's blocks stand before it.
 GLUED_AFTER_BAR = lazy(
-    r"(?:it/s|s/it|B/s|examples/s|<\d\d:\d\d|<\?)[^\]\n]{0,200}\] {0,3}(?=\[rank\d|\[default\d|\[[IWEF][ \d]|"
+    r"(?:(?:it/s|s/it|B/s|examples/s|<\d\d:\d\d|<\?)[^\]\n]{0,200}\]|\d%\|[█▉▊▋▌▍▎▏]{1,300}) {0,3}"
+    r"(?=\[rank\d|\[default\d|\[[IWEF][ \d]|"
     r"[IWEF]\d{4} \d\d:|\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d\d/\d\d/\d{4} \d\d:|\[(?:INFO|WARNING|ERROR)|"
     r"(?:INFO|WARNING|ERROR|CRITICAL)[: ]|Traceback \(most recent|\{['\"]\w|\([A-Za-z_]\w{0,60} pid=|"
     r"[\w.]{1,80}(?:Error|Exception): |[\w.-]{1,63}:\d+:\d+ \[\d|terminate called |Fatal Python error: |"
     r"(?:Killed|Terminated|Segmentation fault|Bus error|Aborted|Illegal instruction)(?: \(core dumped\))?\s{0,3}$|"
+    r"(?:Memory access fault|HW Exception) by GPU |"
+    r"double free or corruption|(?:free|malloc|realloc|munmap_chunk)\(\): |corrupted |"
     r"[\w./-]{1,120}: line \d|slurmstepd: |srun: |mpirun: |\*\*\* |[Ll]oss is |WARNING: )"
 )
 

@@ -85,6 +85,14 @@ VIEWERS: tuple[Row, ...] = (
         outer=True,
     ),
     row(
+        "cell before a time, as in a table copied from a log viewer",
+        " |",
+        r" {0,8}\| (?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,Z+:-]{0,20} ?\| )",
+        "  | 2025-05-16T16:39:51.208-07:00 | ip-10-36-29-253:79:79 [0] NCCL INFO cudaDriverVersion 12040",
+        outer=True,
+        needs=" | ",
+    ),
+    row(
         "viewer line number",
         after("[", DIGITS),
         r"\[\d{1,7}\] (?=\[(?:rank\d|[IWEF] |[IWEF]\d{3}))",

@@ -90,6 +90,7 @@ def _rule_faults(catalogue: Catalogue, rule: Rule, fire: Fire) -> Iterator[str]:
         yield "needs at least one form"
     if rule.onset not in (None, "unknown") and rule.onset not in rule.fields:
         yield f"onset names no field: {rule.onset}"
+    yield from (f"undoes no rule that there is: {name}" for name in rule.undoes if name not in catalogue.rules)
     if rule.table and rule.table_name not in catalogue.tables:
         yield f"no table {rule.table_name}"
     yield from _references(rule.references)

@@ -16,8 +16,8 @@ from ..rule import Cause, Explains, Form, Remedy, Rule, Table, TableRef
 KINDS = (Rule, Form, TableRef, Cause, Explains, Remedy, Table)
 _LAYOUT = [[f.name for f in fields(kind)] for kind in KINDS]
 _NAMES = dict(zip(KINDS, _LAYOUT, strict=True))
-_FORMS, _COUNTER, _REFERENCES = (_LAYOUT[0].index(name) for name in ("forms", "counter_examples", "references"))
-_TABLE = _LAYOUT[0].index("table")
+_FORMS, _COUNTER, _TABLE = (_LAYOUT[0].index(name) for name in ("forms", "counter_examples", "table"))
+_REFERENCES, _UNDOES = (_LAYOUT[0].index(name) for name in ("references", "undoes"))
 _LITERALS, _EXAMPLES = (_LAYOUT[1].index(name) for name in ("literals", "examples"))
 
 
@@ -71,7 +71,7 @@ def _plain(value: Any) -> Any:
 def _rule(row: list[Any]) -> Rule:
     row[_FORMS] = tuple([_form(form) for form in row[_FORMS]])
     row[_COUNTER] = ()
-    row[_REFERENCES] = tuple(row[_REFERENCES])
+    row[_REFERENCES], row[_UNDOES] = tuple(row[_REFERENCES]), tuple(row[_UNDOES])
     if row[_TABLE]:
         row[_TABLE] = TableRef(*row[_TABLE])
     return Rule(*row)

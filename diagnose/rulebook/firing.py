@@ -61,7 +61,8 @@ def _at(
         rule = candidate.rule
         count = 1 if rule.match in ("line", "exit") else rule.lines if rule.match == "block" else CONTINUATION_LINES
         scope = "\n".join(messages[:count])
-        match = m.verify(candidate.form, scope, lines[at][: ends[at]])
+        before = lines[at][: ends[at]]
+        match = m.verify_line(candidate, scope, before) if count == 1 else m.verify(candidate.form, scope, before)
         if match and "\n" not in scope[: match.start()] and rule.id not in found:
             found[rule.id] = (candidate, with_table(catalogue, rule, read_fields(rule, match.groupdict())))
     return list(found.values())

@@ -33,7 +33,7 @@ class Verifier:
                 continue
             for candidate in candidates:
                 try:
-                    match = self._matcher.verify(candidate.form, message, prefix)
+                    match = self._matcher.verify_line(candidate, message, prefix)
                 except PatternTimeout:
                     self.timeouts.add(rule.rule.id)
                     has_time = False

@@ -26,7 +26,9 @@ def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) ->
     """Yield the first lines of those tracebacks that are quoted; `lines` are the kept ones of their source."""
     texts = {line.number: line.message.rstrip() for line in lines} if tracebacks else {}
     is_log = bool(texts) and any(line.prefix.end for line in lines)
-    return frozenset(tb.line for tb in tracebacks if _is_quoted(tb, texts, is_log))
+    is_session = next(iter(texts.values()), "").startswith(">>> ")  # all of it: what went wrong in it is the news
+    shown = (tb for tb in tracebacks if not (is_session and _is_of_files(tb)))
+    return frozenset(tb.line for tb in shown if _is_quoted(tb, texts, is_log))
 
 
 def is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
@@ -36,14 +38,17 @@ def is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
 
 def _is_quoted(tb: Traceback, texts: dict[int, str], is_log: bool) -> bool:
     if any(texts.get(n, "").strip() in ELIDED for n in (tb.line + 1, tb.exception_line - 1)):
-        is_of_files = any(not frame.file.startswith("<") for frame in tb.frames)
         is_set_in = texts.get(tb.line, "").startswith("    ")
-        if is_set_in or not (is_of_files or is_log):
+        if is_set_in or not (_is_of_files(tb) or is_log):
             return True
     above, below = texts.get(tb.line - 1, "").lstrip(), texts.get(tb.end_line + 1, "").lstrip()
     is_set_in = bool(tb.frames) and texts.get(tb.line, "").startswith("    ")
     is_shown = is_set_in or above.startswith(PROMPTS) or below.startswith(">>> ")
     return is_shown and tb.form != "bare" and all(frame.file.startswith("<") for frame in tb.frames[:1])
+
+
+def _is_of_files(tb: Traceback) -> bool:
+    return any(not frame.file.startswith("<") for frame in tb.frames)
 
 
 def looks_quoted(line: Line) -> bool:

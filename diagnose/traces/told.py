@@ -18,7 +18,7 @@ from ..tracebacks import Traceback, innermost
 
 TYPES = (  # under which the rules know most messages
     "RuntimeError", "OSError", "ValueError", "AssertionError", "torch.OutOfMemoryError", "FileNotFoundError",
-    "ConnectionRefusedError", "ConnectionResetError", "TimeoutError",
+    "ConnectionRefusedError", "ConnectionResetError", "TimeoutError", "ImportError",
 )  # fmt: skip
 _LEAD = lazy(r"(?i)[^\n:]{0,80}?\b(?:error|exception|fail(?:ed|ure|s)|crashed|abort(?:ed|ing))\b[^\n:]{0,60}: {1,2}(?=\S)")
 _WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")

@@ -13,6 +13,7 @@ from .traceback_lines import read_exception
 _DEPTH = 3  # `BackendCompilerFailed: backend='inductor' raised:` of `InductorError: OutOfMemoryError: …`
 _OWN_LABEL = lazy(
     r"^(?:(?:backend='[\w.]{1,80}' raised:|\w{1,60} raised(?= [A-Z])|"
+    r"(?:Failed to import [\w.]{1,200} because of the following error[^\n]{0,80}:\s{1,8}){0,3}"
     r"Failed to import [\w.]{1,200} because of the following error[^\n]{0,80}:)\s{1,8})"
 )
 # `Capture cuda graph failed: CUDA out of memory. …` (SGLang), `Worker failed with error 'CUDA error: …'` and
@@ -27,7 +28,7 @@ _VALIDATOR = lazy(
 )
 _VALIDATORS = {"Value error": "ValueError", "Assertion failed": "AssertionError"}
 _IMPORTS = (("No module named ", "ModuleNotFoundError"), ("cannot import name ", "ImportError"))
-_LOADER = lazy(r"^[^\s:]{1,300}: (?:undefined symbol: |cannot open shared object file)")
+_LOADER = lazy(r"^[^\s:]{1,300}: (?:undefined symbol: |cannot open shared object file|version `)")
 
 
 def quoted_in(exception: str, message: str) -> Iterator[tuple[str, str]]:

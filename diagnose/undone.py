@@ -1,0 +1,41 @@
+"""Which errors a later line says to be over.
+
+A pod that found no node was placed, an image that failed was pulled, a process of NCCL that could not open one network
+took another.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .events import Event
+    from .job import Job
+
+LISTING = 40  # lines: `kubectl describe` names the pod once, above all of its events
+Thing = tuple[str | None, object]  # a pod's name; or host and process
+
+
+def undone(job: Job) -> set[int]:
+    """Return the ids of events whose rule a later event undoes, of the same pod or process."""
+    ends: dict[tuple[str, str], dict[Thing | None, int]] = {}  # rule undone, file -> whom it was undone for, last line
+    for event in job.events:
+        for rule in event.rule.undoes:
+            last = ends.setdefault((rule, event.source), {})
+            for thing in {_thing(event), None}:
+                last[thing] = max(last.get(thing, 0), event.line or 0)
+    return {id(e) for e in job.events if _is_over(e, ends.get((e.rule.id, e.source), {}))}
+
+
+def _thing(event: Event) -> Thing | None:
+    pod, speaker = event.fields.get("pod"), event.speaker
+    if pod is not None:
+        return (str(pod), None)
+    return (speaker.host, speaker.pid) if speaker.pid is not None else None
+
+
+def _is_over(event: Event, last: dict[Thing | None, int]) -> bool:
+    line, thing = event.end_line or 0, _thing(event)
+    if thing is not None:
+        return last.get(thing, 0) > line
+    return line < last.get(None, 0) <= line + LISTING
