@@ -21,13 +21,18 @@ ENDING = ("exit", "signal-sent", "signal-received", "killed")  # how processes e
 
 
 def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
-    """A restart begins a new attempt: torchrun's folders are numbered, in one log a line says so."""
+    """A restart begins a new attempt: torchrun's folders are numbered, in one log a line says so.
+
+    Where no line does, what the one agent of a host says tells; those of several end their parts of an attempt apart.
+    """
+    hosts = {*places.host_of.values(), *places.source_host.values(), *(e.host for s in sources for e in s.events)} - {None}
+    is_one_host = len(hosts) <= 1
     for source in sources:
         path = places.by_source[source.name]
         count = path.attempt if path.attempt is not None and path.kind in NUMBERED else 0
         events = sorted(source.all_events(), key=lambda e: e.line or 0)
         marked = {e.line for e in events if e.rule.tells == "attempt"}
-        if not marked and path.kind not in NUMBERED:
+        if is_one_host and not marked and path.kind not in NUMBERED:
             source.begun_anew, source.earlier_runs = begun_anew(events)
             for event in events:
                 event.attempt = max(event.attempt, bisect_left(source.begun_anew, event.line or 0))

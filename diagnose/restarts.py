@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from .attempts import FAILING, NUMBERED
 from .clocks import SAME_CLOCK_S
 from .events import Event
+from .placement.world import ONCE
 
 if TYPE_CHECKING:
     from .job import Job
 
 HISTORY_S = 120.0  # longer than ranks go on after one of them has died
+REAPED_S = 10.0  # the same behind the line that an agent prints once all its processes are dead
 LATE_LINES = 60  # more than what is printed late
 ENDING_S = 30.0  # within which what was ended with the others still prints
 
@@ -80,7 +82,7 @@ def _goes_on(event: Event, sign: Event) -> bool:
     if sign.source == event.source and (sign.line or 0) < (event.line or 0):
         return False  # whatever the clocks say: a launcher and a trainer may print the times of two zones
     if event.time is not None and sign.time is not None and sign.stamp is not None:
-        return sign.time > event.time + HISTORY_S
+        return sign.time > event.time + (REAPED_S if event.rule.id == ONCE else HISTORY_S)
     return sign.source == event.source and (sign.line or 0) > (event.end_line or 0) + LATE_LINES
 
 

@@ -254,3 +254,19 @@ def test_a_log_that_prints_a_sample_with_fences_is_no_issue() -> None:
     sample = "Sample of step 4:\nHere is the program:\n```python\nprint(1)\n```\n"
 
     assert cause(verdict(steps(1) + sample + exception(0, "KeyError: 3"))) == "process.exception"
+
+
+REAPED = steps(3) + sent(11) + sent(13) + failed(1, 12, -9)
+AFTER = "".join(
+    f"2026-11-22 13:34:{second},100 INFO train: rank {rank} step {second - 20}/900 loss 0.5\n"
+    for second in (28, 30, 32)
+    for rank in range(3)
+)
+
+
+def test_steps_soon_after_the_agent_found_all_dead_are_of_processes_started_anew() -> None:
+    assert verdict(REAPED + AFTER).outcome == "recovered"
+
+
+def test_what_was_printed_just_before_the_end_is_no_restart() -> None:
+    assert culprits(verdict(REAPED + AFTER.replace("13:34:28", "13:34:15").split("2026-11-22 13:34:30")[0])) == [1]
