@@ -10,13 +10,15 @@ from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
-from .suspects import EXIT_CODE, STATED, Suspect
+from .suspects import EXIT_CODE, STATED, Suspect, alike
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
-SHARED = ("process.exception", "storage.", "software.known-bug", "numerics.nan")  # seldom the fault of one rank alone
+KNOWN_BUG = "software.known-bug"
+SHARED = ("process.exception", "storage.", KNOWN_BUG, "numerics.nan")  # seldom the fault of one rank alone
+SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
@@ -102,8 +104,10 @@ def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:
 
     Consoles are filtered to rank 0 (`torchrun --local-ranks-filter 0`), and `[rank0]:` is all that is pasted: where
     nothing tells of another rank, that rank 0 says it does not set it apart. A world of one, stated, is rank 0's own.
+    A bug of a library lies in wait for each of them: whichever rank is pasted alone is only the one that was copied.
     """
-    if ranks != {0} or not cause.startswith(SHARED) or set(job.ranks) - {0}:
+    is_alone = set(job.ranks) <= ranks and (ranks == {0} or (len(ranks) == 1 and cause == KNOWN_BUG))
+    if not is_alone or not cause.startswith(SHARED):
         return False
     is_world_of_one = job.world_size == 1 and job.places.world_from != "highest rank seen"
     return not is_world_of_one and (job.places.local_world or 1) == 1
@@ -115,8 +119,12 @@ def _only_compares(suspect: Suspect) -> bool:
 
 
 def _victims(verdict: Verdict) -> set[int]:
-    """A cause known by its host alone (a kernel line) fell on the one rank there that says what it felt."""
+    """A cause known by its host alone (a kernel line) fell on the one rank there that says what it felt.
+
+    What a process raises in a file of its own fell on that process, as on a server that the rank only asks.
+    """
     hosts = {s.host for s in verdict.roots}
+    raised = {s.first.source for s in verdict.roots if s.first is not None and s.first.traceback is not None}
     felt = {
         s.rank
         for s in verdict.suspects
@@ -124,8 +132,17 @@ def _victims(verdict: Verdict) -> set[int]:
         and s.rank is not None
         and (s.host in hosts or hosts == {None})
         and any(t in verdict.roots for t in s.explained_by)
+        and (not raised or (s.first is not None and s.first.source in raised))
     }
-    return felt if len(felt) == 1 else set()
+    victims = felt or _silent_there(verdict, hosts)
+    return victims if len(victims) == 1 else set()
+
+
+def _silent_there(verdict: Verdict, hosts: set[str | None]) -> set[int]:
+    """The ranks of those hosts that say nothing any more, where that is taken for a consequence: a killed one cannot."""
+    silent = (s for s in verdict.suspects if s.finding is not None and s.finding.question in SILENT)
+    silent = (s for s in silent if s.host is not None and s.host in hosts)
+    return {s.rank for s in silent if s.rank is not None and any(t in verdict.roots for t in s.explained_by)}
 
 
 def _first_ended(job: Job, verdict: Verdict) -> set[int]:
@@ -170,7 +187,7 @@ def _is_said_by_several(verdict: Verdict) -> bool:
     said = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.rule.tells != "exit"]
     said = [e for e in said if not is_repetition(e)]
     hosts = {e.host for e in said if e.host is not None}
-    texts = Counter((e.source, e.rule.id, e.text.split("\n", 1)[0]) for e in said if e.traceback is not None)
+    texts = Counter((e.source, e.rule.id, alike(e)) for e in said if e.traceback is not None)
     return len(hosts) > 1 or max(texts.values(), default=0) > 1
 
 

@@ -25,7 +25,14 @@ LAST_ERROR = "Last error:\n"
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
 KILLED = (SIGKILL, "data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about
 NINE = ("9", "-9", "SIGKILL")
+BELOW = (1, 2)  # lines: Ray Train puts a header between an exception and the one it wraps, which says whose it is
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
+# `Error cleaning up worker actor/0: …`, `Exception during engine shutdown`; not `Error in worker, shutting down`
+_ENDING = r"(?:clean(?:ing)?[ _-]?up|shut(?:ting)?[ _-]?down|tear(?:ing)?[ _-]?down|clos(?:e|ing)|destroy(?:ing)?)\b"
+CLOSING = lazy(
+    r"(?i)\b(?:errors?|exception|failed|failure)(?: (?:occurred|happened|raised|to))?"
+    r"(?: (?:during|while|when|in|on|at)(?: [\w.]{1,40}){0,2})? " + _ENDING
+)
 
 
 @dataclass(slots=True, eq=False)
@@ -123,6 +130,8 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
     late |= {id(e): 0 for e in _killed_while_closing(exits)}
     late |= {id(e): 0 for e in _faults_of_others(job)}
+    late |= {id(e): 1 for e in _raised_while_closing(job)}
+    late |= {id(e): 0 for e in _outlived(job)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
 
@@ -142,6 +151,32 @@ def _faults_of_others(job: Job) -> list[Event]:
     return told if raised and not died else []
 
 
+def _outlived(job: Job) -> Iterator[Event]:
+    """What ended a thread, or a child that a shell tells of, beside a program that went on with its steps.
+
+    A trainer runs what a model wrote, and uploads behind its back. It may be the reason only where nothing else failed, as
+    a step may be printed late.
+    """
+    last_sign = {s.name: s.last_sign_line or 0 for s in job.sources}
+    for e in job.failures():
+        is_thread = e.traceback is not None and e.traceback.form == "thread"
+        is_child = e.rule.tells == "exit" and e.rank is None and e.fields.get("signal") is not None
+        if (is_thread or is_child) and last_sign[e.source] > (e.end_line or e.line or 0):
+            yield e
+
+
+def _raised_while_closing(job: Job) -> Iterator[Event]:
+    """What a logger says to have failed while something was put away: that follows every end."""
+    raised: dict[str, list[tuple[Event, int]]] = {}
+    for e in job.failures():
+        if e.cause == EXCEPTION and e.traceback is not None and e.traceback.form != "bare":
+            raised.setdefault(e.source, []).append((e, e.traceback.line))
+    for source in (s for s in job.sources if s.name in raised):
+        above = {n for _, line in raised[source.name] for n in (line - 1, line)}
+        told = {x.number for x in source.lines() if x.number in above and CLOSING.search(x.message)}
+        yield from (e for e, line in raised[source.name] if told & {line - 1, line})
+
+
 def _carrying_another(job: Job) -> Iterator[Event]:
     """Wrappers in whose exception what a process died of is printed, and is known.
 
@@ -158,7 +193,7 @@ def _carrying_another(job: Job) -> Iterator[Event]:
         if e.cause in WRAPPED and e.traceback is not None and e.rule.tells != "exit":
             span = e.line or 0, e.traceback.end_line
             inside, alike = (_count(said[e.source, cause], *span) for cause in (None, e.cause))
-            if inside > alike or (e.source, span[1] + 1) in begun:
+            if inside > alike or any((e.source, span[1] + n) in begun for n in BELOW):
                 yield e
 
 
@@ -240,6 +275,9 @@ def when(event: Event, moment_s: float = SAME_MOMENT_S) -> tuple[bool, float, st
 
 def _signature(event: Event) -> str:
     """Exceptions of one cause are told apart by type and text, numbers aside."""
-    if event.cause != EXCEPTION:
-        return ""
+    return alike(event) if event.cause == EXCEPTION else ""
+
+
+def alike(event: Event) -> str:
+    """Yield the event's words without what differs between processes that fail alike: sizes, addresses, a count."""
     return NUMBERS.sub("#", event.text.split("\n", 1)[0].partition(REPEATED)[0].rstrip())[:160]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from diagnose.engine import diagnose
 from diagnose.report import Report
 from diagnose.sources import Text
@@ -139,6 +141,32 @@ def test_a_function_that_a_spawned_child_does_not_find_is_no_matter_of_versions(
 
 def test_the_controller_that_lists_ray_train_s_workers_is_none_of_them() -> None:
     assert verdict(said(("driver.log", RAY_TRAIN_RAISED))) == ("process.exception", [1])
+
+
+RAY_TRAIN_SNIPPETS = """ray.train.v2.api.exceptions.WorkerGroupError: Training failed due to worker errors:
+[Rank {rank}{words}]:
+Traceback (most recent call last):
+  File "/job/train.py", line 40, in train_fn
+    raise ValueError("boom")
+ValueError: boom
+[Rank 0{words}]:
+Traceback (most recent call last):
+  File "/job/train.py", line 38, in train_fn
+    dist.all_reduce(x)
+torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:2394, remote process \
+exited or there was a network error, NCCL version 2.21.5
+"""
+
+
+@pytest.mark.parametrize("words", ["", " Error Snippet"])
+def test_ray_train_s_controller_tells_which_rank_raised(words: str) -> None:
+    assert verdict(said(("driver.log", RAY_TRAIN_SNIPPETS.format(rank=2, words=words)))) == ("process.exception", [2])
+
+
+def test_an_error_that_ray_train_s_controller_tells_of_several_ranks_is_no_one_s() -> None:
+    report = said(("driver.log", RAY_TRAIN_SNIPPETS.format(rank="1, 2, 3", words="")))
+
+    assert verdict(report) == ("process.exception", [])
 
 
 def test_ray_train_s_wrapper_does_not_say_that_an_actor_died() -> None:

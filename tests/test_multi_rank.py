@@ -429,6 +429,42 @@ def test_a_server_beside_the_trainer_is_none_of_its_ranks(tmp_path: Path) -> Non
     assert [] == culprits(report)
 
 
+def test_a_server_s_gpu_is_no_rank_where_the_ranks_exceptions_bear_their_numbers(tmp_path: Path) -> None:
+    server = (
+        "INFO:     Uvicorn running on http://0.0.0.0:8000 (Press CTRL+C to quit)\n"
+        "Traceback (most recent call last):\n"
+        '  File "/opt/env/lib/python3.11/site-packages/trl/scripts/vllm_serve.py", line 345, in llm_worker\n'
+        "    result = method(*args, **kwargs)\n"
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.64 GiB. GPU 0 has a total capacity of 79.10 GiB of "
+        "which 1.21 GiB is free.\n"
+    )
+    asked = (
+        "[rank0]: Traceback (most recent call last):\n"
+        '[rank0]:   File "/opt/env/lib/python3.11/site-packages/trl/extras/vllm_client.py", line 210, in generate\n'
+        '[rank0]:     raise Exception(f"Request failed: {response.status_code}, {response.text}")\n'
+        "[rank0]: Exception: Request failed: 500, Internal Server Error\n"
+    )
+    report = told(tmp_path, {"trainer.log": asked + watchdog(1) + watchdog(2) + watchdog(3), "server.log": server})
+
+    assert ("memory.cuda-oom", []) == (cause(report), culprits(report))
+
+
+def test_the_silent_rank_of_the_host_whose_kernel_killed_a_process_is_the_one_that_was_killed(tmp_path: Path) -> None:
+    """The host's name bears no number; the ranks' own lines tell that it is one."""
+    logs = {
+        f"task{r}.log": f"rank={r} world_size=4 host=gpu-{'ab'[r // 2]}\n" + alive(r) + (watchdog(r) if r < 3 else "")
+        for r in range(4)
+    }
+    kernel = (
+        "2026-11-20T10:19:55,111211+00:00 Memory cgroup out of memory: Killed process 51003 (python) total-vm:912345678kB, "
+        "anon-rss:501234567kB, file-rss:1234kB, shmem-rss:0kB, UID:1000 pgtables:981234kB oom_score_adj:0\n"
+    )
+    report = told(tmp_path, {**logs, "gpu-b.dmesg": kernel})
+
+    assert ("memory.host-oom", [3]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None and ["gpu-b"] == [c.host for c in report.diagnosis.culprits]
+
+
 def test_a_dead_actor_is_the_culprit_though_its_exception_says_twice_that_it_is_dead(tmp_path: Path) -> None:
     worker = "(TorchTrainer pid=2379800) - (node_id=d9f7ef57b7d7, ip=10.88.3.{n}, pid=70{n}) world_rank={n}, local_rank=0, node_rank={n}\n"
     died = (

@@ -99,3 +99,15 @@ def test_rank_that_finds_another_one_different_is_not_at_fault_itself(tmp_path: 
     report = told(tmp_path, {"console.log": text})
 
     assert ("collective.desync", [], "likely") == (cause(report), culprits(report), certainty(report))
+
+
+def test_a_bug_of_a_library_is_not_the_fault_of_the_only_rank_that_was_pasted(tmp_path: Path) -> None:
+    text = (
+        "[rank2]: Traceback (most recent call last):\n"
+        '[rank2]:   File "/opt/env/site-packages/deepspeed/runtime/engine.py", line 1995, in no_sync\n'
+        "[rank2]:     assert not self.zero_optimization_partition_gradients(), \\\n"
+        "[rank2]: AssertionError: no_sync context manager is incompatible with gradient partitioning logic of ZeRO stage 2\n"
+    )
+    report = told(tmp_path, {"console.log": text})
+
+    assert ("software.known-bug", []) == (cause(report), culprits(report))

@@ -22,10 +22,12 @@ ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, w
 BEGAN_BEFORE_S = 300.0
 GROUPS_SHARE = 0.13  # of them, where membership in the groups is not known
 CROWD = 4  # ranks that wait, to tell how many there are where nobody says it
+FEW = 3  # where their numbers leave one out
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
 ABORTED = {"-6", "6", "134", "SIGABRT"}
 QUOTED = "watchdog thread terminated with exception: "
 GUESSED = "highest rank seen"
+ACTOR_DIED = "ray.actor-died"
 SLOW_STORAGE = ("saving", "loading")
 WORDS = {
     "saving": "was saving", "loading": "was loading", "evaluating": "was evaluating", "tokenising": "was tokenising",
@@ -68,7 +70,7 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     streams = {job.places.by_source[s.event.source].stream for s in table.stuck.values()}
     alive = [info for info in alive if len(streams) > 1 or job.is_heard_on(info.rank, next(iter(streams), None))]
     alive = [info for info in alive if _has_own_file(job, info, streams)] or alive  # a log got lost, the driver told of it
-    if not alive and (job.world_size or len(reported) >= CROWD):
+    if not alive and len(reported) >= _enough(job):
         alive = _unheard(job, table, reported, job.world_size or max(reported) + 1)
     cut = _cut_off(job)
     alive = [info for info in alive if not (_is_aborted(job, info) or (cut and cut.issuperset(info.sources)))]
@@ -76,6 +78,13 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     share = GROUPS_SHARE if table.is_all else MAX_SHARE
     few = 0 < len(alive) <= max(1, share * world) and len(reported) >= len(alive)
     return alive if few and (len(reported) > 1 or world == 2) else []
+
+
+def _enough(job: Job) -> int:
+    """How many have to wait, for a rank that is never heard to be the one: two in a paste may be all that was copied."""
+    if job.places.world_from not in ("", GUESSED):
+        return 1
+    return FEW if job.world_size else CROWD
 
 
 def _has_own_file(job: Job, info: RankInfo, streams: set[str | None]) -> bool:
@@ -145,9 +154,15 @@ def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> lis
     consoles = {s.event.source for s in table.stuck.values()}
     pair = world == 2 and job.places.world_from not in ("", GUESSED)
     missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
-    if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank:
+    if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank or _has_lost_somebody(job):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or pair else []
+
+
+def _has_lost_somebody(job: Job) -> bool:
+    """Whether Ray tells of a dead worker whose rank nobody knows: it may be the one that is not heard any more."""
+    lost = (e for e in job.failures() if e.cause == ACTOR_DIED and e.fields.get("pid") is not None)
+    return any(e.rank is None for e in lost)
 
 
 def _is_only_unseen(job: Job, table: GroupTable, absent: list[RankInfo]) -> bool:

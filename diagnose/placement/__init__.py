@@ -15,6 +15,7 @@ from .files import learn_hosts, learn_sources
 from .maps import learn_maps
 from .places import Places
 from .ranks import place_event, place_kills
+from .snippets import place_snippets
 from .world import learn_world
 
 __all__ = ["Places", "place"]
@@ -41,6 +42,7 @@ def place(
         for event in source.all_events():
             place_event(places, event)
     place_kills(places, sources)
+    place_snippets(sources)
     return places
 
 

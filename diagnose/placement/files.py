@@ -10,6 +10,8 @@ from ..identity import PathIdentity
 from ..lazy_pattern import lazy
 from .places import Places, own_rank
 
+SEPARATORS = lazy(r"[-_.]")
+MOST_WORDS = 12  # of a file's name
 NUMBER = lazy(r"\d+")
 LAST_NUMBER = lazy(r"(\d{1,6})[^\d/]{0,40}(?:\.[^\d/.]{1,12})?$")
 FEWEST_TOLD = 3  # files that have to name their rank, before the numbers of others are taken for theirs
@@ -21,6 +23,18 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
         if host := _same_in_content(source, named) or named or _content_host(source):
             places.source_host[source.name] = host
     _learn_sister_folders(places, sources)
+    _learn_named_after_hosts(places, sources)
+
+
+def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """`gpu-b.dmesg`, `dmesg-gpu-b.txt`: a name without a number is a host's where another file says that it is one."""
+    hosts = set(places.source_host.values())
+    for source in (s for s in sources if s.name not in places.source_host):
+        base = source.name.replace("!", "/").rpartition("/")[2]
+        ends = [0, *(m.end() for m in SEPARATORS.finditer(base)), len(base) + 1][:MOST_WORDS]
+        named = {base[a : b - 1] for n, a in enumerate(ends) for b in ends[n + 1 :]} & hosts
+        if named:
+            places.source_host[source.name] = max(named, key=len)
 
 
 def _learn_sister_folders(places: Places, sources: Sequence[SourceEvents]) -> None:

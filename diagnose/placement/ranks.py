@@ -174,6 +174,8 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         return
     if event.speaker.actor is not None and places.source_rank and event.source not in places.source_rank:
         return  # a server beside the trainer, whose ranks have files of their own, counts its GPUs from 0 too
+    if event.traceback is not None and places.signed and event.source not in places.signed:
+        return  # so does one whose exceptions do not say their rank, as the ranks' own do
     if device is not None and event.role in ("cause", "confirmation") and not places.has_actors:
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
         yield "the GPU index on the only node", device if places.is_one_node and places.has_processes else None

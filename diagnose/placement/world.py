@@ -40,6 +40,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     if places.world_from in ("", "highest rank seen") and started > highest + 1 and len(hosts) <= 1:
         places.world_size, places.world_from = started, "processes that the launcher ended"
     places.has_processes = given is not None or any(_speaks_of_a_job(s) for s in sources)
+    places.signed = {s.name for s in sources if any(e.traceback and e.speaker.rank is not None for e in s.events)}
     places.has_actors = any(_is_ray_actor(p) for s in sources for p in s.speakers)
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started

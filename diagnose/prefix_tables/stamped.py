@@ -37,6 +37,12 @@ AFTER_STAMP: tuple[Row, ...] = (
         kind="zone",
     ),
     row(
+        "uvicorn, after time",
+        " ",
+        r" (?P<level>INFO(?=: {5}\S)|WARNING(?=: {2}\S)|(?:ERROR|DEBUG)(?=: {4}\S)): +",
+        "[2025-08-02 19:24:20] INFO:     Application startup complete.",
+    ),
+    row(
         "syslog",
         after(" ", LETTERS + DIGITS),
         rf" (?P<host>(?!\d{{4}}-\d\d-){HOST}) (?:kernel|(?P<origin>[\w./()@-]{{1,60}}?)(?:\[(?P<pid>\d{{1,8}})\])?): ?",

@@ -70,7 +70,8 @@ def collective_rows(job: Job) -> tuple[CollectiveRow, ...]:
         alike = sum((s.seq, s.op, s.numel_in) == usual for s in table.stuck.values())
         for rank, s in table.stuck.items():
             sizes = tuple(n for n in (s.numel_in, s.numel_out) if n is not None)
-            same = (s.seq, s.op, s.numel_in) == usual and (alike > 1 or len(table.stuck) < 3)  # of many, none is usual
+            said = (s.seq, s.op or usual[1], usual[2] if s.op is None else s.numel_in)  # what is cut off differs not
+            same = said == usual and (alike > 1 or len(table.stuck) < 3)  # of many, none is usual
             verdict = "" if same else "differs"
             rows.append(CollectiveRow(table.group, rank, s.seq, s.enqueued, s.completed, s.op, sizes, verdict))
     return tuple(rows)

@@ -1,0 +1,38 @@
+"""Which rank raised what Ray Train's controller repeats of its workers' errors.
+
+    ray.train.v2.api.exceptions.WorkerGroupError: Training failed due to worker errors:
+    [Rank 2 Error Snippet]:                         later `[Rank 2]:`; `[Rank 0, 1]:` above what several raised alike
+    Traceback (most recent call last):
+
+Source: ray/train/v2/_internal/execution/worker_group/poll.py, `get_error_string`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..events import Event, SourceEvents
+from ..lazy_pattern import lazy
+
+HEADER = lazy(r"\[Rank (\d{1,6})(?: Error Snippet)?\]:\s{0,3}$")
+
+
+def place_snippets(sources: Sequence[SourceEvents]) -> None:
+    """Give the rank of its header to every error that names none itself.
+
+    Not to who only waited: the controller ends the others as soon as one has failed, so that they do not get to say so.
+    """
+    for source in filter(_is_of_a_controller, sources):
+        told = {line.number + 1: int(m[1]) for line in source.lines() if (m := HEADER.match(line.message))}
+        for event in (e for e in source.events if e.rank is None and e.role == "cause"):
+            rank = told.get(_first_line(event))
+            if rank is not None:
+                event.rank, event.rank_from = rank, "the controller's header"
+
+
+def _is_of_a_controller(source: SourceEvents) -> bool:
+    return any("WorkerGroupError" in e.raw or e.speaker.actor == "TrainController" for e in source.events)
+
+
+def _first_line(event: Event) -> int:
+    return event.traceback.line if event.traceback is not None else event.line or 0
