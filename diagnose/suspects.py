@@ -254,7 +254,8 @@ def _telling(event: Event) -> tuple[object, ...]:
     certificate = event.rule.tells in ("exit", "signal-sent", "signal-received")  # says that it ended, not by whom
     moment_s = CERTIFIED_S if certificate else SAME_MOMENT_S
     told_again = is_repetition(event) or _is_quoted(event)
-    return (event.role != "cause", event.rule.generic, certificate, told_again, not names_device(event), *when(event, moment_s))
+    is_vague = not names_device(event)
+    return (event.role != "cause", event.rule.generic, certificate, told_again, is_vague, *when(event, moment_s))
 
 
 def _is_quoted(event: Event) -> bool:
