@@ -23,16 +23,15 @@ ENDING = ("exit", "signal-sent", "signal-received", "killed")  # how processes e
 def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
     """A restart begins a new attempt: torchrun's folders are numbered, in one log a line says so.
 
-    Where no line does, what the one agent of a host says tells; those of several end their parts of an attempt apart.
+    Where no line does, the one agent of a job on one host tells; those of several end their parts of an attempt apart.
     """
-    hosts = {*places.host_of.values(), *places.source_host.values(), *(e.host for s in sources for e in s.events)} - {None}
-    is_one_host = len(hosts) <= 1
+    is_one_agent = _is_one_agent(sources, places)
     for source in sources:
         path = places.by_source[source.name]
         count = path.attempt if path.attempt is not None and path.kind in NUMBERED else 0
         events = sorted(source.all_events(), key=lambda e: e.line or 0)
         marked = {e.line for e in events if e.rule.tells == "attempt"}
-        if is_one_host and not marked and path.kind not in NUMBERED:
+        if is_one_agent and not marked and path.kind not in NUMBERED:
             source.begun_anew, source.earlier_runs = begun_anew(events)
             for event in events:
                 event.attempt = max(event.attempt, bisect_left(source.begun_anew, event.line or 0))
@@ -51,6 +50,12 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
         for event in events:  # the same line may say why the attempt before it ended
             if event.line in begins and event.rule.tells != "attempt" and path.kind not in NUMBERED:
                 event.attempt = begins[event.line]
+
+
+def _is_one_agent(sources: Sequence[SourceEvents], places: Places) -> bool:
+    hosts = {*places.host_of.values(), *places.source_host.values(), *(e.host for s in sources for e in s.events)} - {None}
+    consoles = [s for s in sources if any(e.rule.tells in ("exit", "signal-sent") for e in s.events)]
+    return len(hosts) <= 1 and len(consoles) <= 1
 
 
 def _requeued(event: Event) -> str | None:

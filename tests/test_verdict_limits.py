@@ -9,7 +9,7 @@ import pytest
 from diagnose import Text, diagnose
 from diagnose.report import Report
 
-from .told import cause, culprits, told
+from .told import cause, culprits, told, watchdog
 
 
 def verdict(text: str) -> Report:
@@ -270,3 +270,22 @@ def test_steps_soon_after_the_agent_found_all_dead_are_of_processes_started_anew
 
 def test_what_was_printed_just_before_the_end_is_no_restart() -> None:
     assert culprits(verdict(REAPED + AFTER.replace("13:34:28", "13:34:15").split("2026-11-22 13:34:30")[0])) == [1]
+
+
+def test_agents_of_several_hosts_end_an_attempt_apart(tmp_path: Path) -> None:
+    """Only the agent of n2 says in both attempts who died; that of n1 ended its own ranks once, and no second time before."""
+    died = failed(1, 12, 1)
+
+    def reports(ranks: range) -> str:
+        return "".join(watchdog(r, at="13:44:30") for r in ranks if r != 0)
+
+    slow = "2026-11-22 13:34:30,000 | INFO | rank 0 | saving checkpoint to /lustre/ckpt/step_5\n"
+    first = [f"2026-11-22 13:30:0{r},000 | INFO | rank {r} | step 4 loss 1.0\n" for r in range(8)]
+    again = [line.replace("13:30", "13:34").replace("step 4", "step 5") for line in first]
+    n1 = "".join(first[:4]) + sent(21) + sent(22) + sent(23) + sent(24) + "".join(again[:4]) + slow + reports(range(4))
+    n2 = "".join(first[4:]) + exception(5, "ConnectionResetError: [Errno 104] Connection reset by peer") + died
+    n2 += "".join(again[4:]) + reports(range(4, 8)) + died.replace("13:34", "13:45")
+
+    report = told(tmp_path, {"n1.log": n1, "n2.log": n2})
+
+    assert (cause(report), culprits(report)) == ("storage.slow-save", [0])
