@@ -98,12 +98,12 @@ def _is_certificate(s: Suspect) -> bool:
 
 
 def _strength(s: Suspect, broad: Callable[[Suspect], bool]) -> tuple[object, ...]:
-    """Directness, then what knows before what guesses, then narrowness and onset; the rest only makes the order total."""
+    """Directness, what knows before what guesses, words before an exit code, narrowness, onset; the rest makes it total."""
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
     ended = s.finding is None and s.first is not None and s.first.rule.tells in ("signal-received", "exit")
     unsure = s.finding is not None and s.finding.certainty == "possible"
-    return (-s.direct, s.is_echo, unsure, not s.specific, broad(s), ended, onset, order, s.cause, s.place())
+    return (-s.direct, s.is_echo, unsure, ended, not s.specific, broad(s), onset, order, s.cause, s.place())
 
 
 def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:

@@ -295,3 +295,14 @@ def test_an_error_that_no_rule_knows_is_pointed_at_where_a_log_ends_in_it() -> N
     gaps = [gap.text for gap in verdict(steps(1) + "2026-11-22 13:40:00,100 ERROR pool: frobnicator gave up on 7\n").gaps]
 
     assert gaps == ["The last line, console.log:6, is an error that no rule knows: read it and what stands above it."]
+
+
+def test_what_a_rank_printed_comes_before_its_exit_code_in_the_same_box() -> None:
+    raised = (
+        "RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is running collective: "
+        "CollectiveFingerPrint(SequenceNumber=1OpType=BARRIER), but Rank 2 is running collective: CollectiveFingerPrint("
+    )
+    frames = '\n    File "/job/bug.py", line 16, in main\n      dist.barrier()\n  '
+    entry_of_rank = entry(1, 1, 1, 12).replace("To enable traceback see: https://pytorch.org", f"Traceback (most recent call last):{frames}{raised}")
+
+    assert cause(verdict(box(entry_of_rank, entry(2, 2, 1, 13)))) == "collective.desync"
