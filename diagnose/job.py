@@ -199,18 +199,15 @@ def _fill_ranks(job: Job) -> None:
     signs = [e for s in job.sources for pair in s.progress for e in pair if e.rank is not None]
     known |= {e.rank for e in (*job.events, *signs) if e.rank is not None}
     ranks = {rank: RankInfo(rank) for rank in sorted(known)}
-    told: dict[int, dict[str, None]] = {rank: {} for rank in ranks}  # files; all may tell of rank 0
-    for event in (*job.events, *signs):
-        if event.rank is not None:
-            told[event.rank][event.source] = None
     for event in job.events:
         if event.rank is not None:
             _note_event(ranks[event.rank], event)
+    for info in ranks.values():
+        info.sources = tuple(dict.fromkeys(e.source for e in info.events))  # all files may tell of rank 0
     for event in signs:
         if event.rank is not None:
             _note_sign(ranks[event.rank], event)
     for rank, info in ranks.items():
-        info.sources = tuple(told[rank])
         own = (e for e in info.events if e.rule.tells not in CERTIFICATES)
         info.has_lines = rank in speaking or info.last_sign is not None or any(own)
         info.host = job.places.host_of.get(rank) or next((e.host for e in info.events if e.host), None)
@@ -227,6 +224,8 @@ def _note_event(info: RankInfo, event: Event) -> None:
 
 
 def _note_sign(info: RankInfo, event: Event) -> None:
+    if event.source not in info.sources:
+        info.sources += (event.source,)
     if info.first_sign is None or _sign_key(event) < _sign_key(info.first_sign):
         info.first_sign = event
     if info.last_sign is None or _sign_key(event) >= _sign_key(info.last_sign):
