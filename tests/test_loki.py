@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
 from diagnose import diagnose
+from diagnose.inputs.loki import lines_of_answer
 
 RAISED = [
     "[rank1]: Traceback (most recent call last):",
@@ -45,3 +47,10 @@ def test_an_answer_that_was_cut_off_is_no_fault_of_the_program(tmp_path: Path) -
     path.write_text(json.dumps(answer())[:-40])
 
     assert diagnose(path).diagnosis is None
+
+
+@pytest.mark.parametrize("value", ['["99999999999999999999999999999", "x"]', '["-1e9", "x"]', "[]", '["1"]', "7", "null", '{"a": 1}'])
+def test_what_is_no_answer_after_all_is_read_as_the_text_that_it_is(value: str) -> None:
+    text = '{"status":"success","data":{"resultType":"streams","result":[{"stream":{},"values":[' + value + "]}]}}"
+
+    assert lines_of_answer(io.BytesIO(text.encode())).read() == text.encode()

@@ -289,3 +289,9 @@ def test_agents_of_several_hosts_end_an_attempt_apart(tmp_path: Path) -> None:
     report = told(tmp_path, {"n1.log": n1, "n2.log": n2})
 
     assert (cause(report), culprits(report)) == ("storage.slow-save", [0])
+
+
+def test_an_error_that_no_rule_knows_is_pointed_at_where_a_log_ends_in_it() -> None:
+    gaps = [gap.text for gap in verdict(steps(1) + "2026-11-22 13:40:00,100 ERROR pool: frobnicator gave up on 7\n").gaps]
+
+    assert gaps == ["The last line, console.log:6, is an error that no rule knows: read it and what stands above it."]

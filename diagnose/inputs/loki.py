@@ -18,7 +18,7 @@ from ..lazy_pattern import lazy
 if TYPE_CHECKING:
     from .streams import Stream
 
-MAX_BYTES = 64 << 20  # Loki gives 5,000 lines at most, unless it is told to
+MAX_BYTES = 16 << 20  # Loki gives 5,000 lines at most, unless it is told to
 ANSWER = lazy(rb'\s{0,64}\{\s{0,64}"status"\s{0,9}:\s{0,9}"success"\s{0,9},\s{0,64}"data"\s{0,9}:\s{0,64}\{[^\[]{0,2000}'
               rb'"result"\s{0,9}:\s{0,9}\[\s{0,64}\{\s{0,64}"(?:stream|values)"')  # fmt: skip
 
@@ -31,7 +31,7 @@ def lines_of_answer(stream: Stream) -> Stream:
     try:
         streams = json.loads(data)["data"]["result"]
         entries = sorted(entry for number, each in enumerate(streams) for entry in _entries(number, each))
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+    except (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, RecursionError):
         return io.BytesIO(data)
     return io.BytesIO("".join(f"{line}\n" for *_, line in entries).encode("utf-8", "replace"))
 

@@ -47,6 +47,10 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "No log was among the inputs: source code and prose are not diagnosed.",
         "输入中没有日志：不诊断源代码和文字说明。",
     ),
+    "ends-in-error": (
+        "The last line, {place}, is an error that no rule knows: read it and what stands above it.",
+        "最后一行 {place} 是没有规则认识的报错：请查看该行及其上文。",
+    ),
     "every-rank": (
         "Collect the logs of every rank; a rank without a log is never called the culprit.",
         "收集每个 rank 的日志；没有日志的 rank 绝不会被判为故障源。",

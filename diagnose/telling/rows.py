@@ -19,6 +19,7 @@ from .exhibits import Exhibitor, show_time
 
 MAX_TIMELINE = 60
 MAX_STACKS = 40
+MAX_ENDS = 64  # of files of a job of which nothing is told
 TERMINATED = "process.terminated"  # by a launcher or scheduler, as a rule because another rank had failed
 
 
@@ -171,6 +172,7 @@ def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
         Gap(shown, words.say("more-time"), "diagnose --budget 300 …") if "budget" in text else Gap(shown)
         for text, shown in said
     ]
+    gaps += [Gap(words.say("ends-in-error", place=place)) for place in _last_errors(job)]
     world = job.world_size
     missing = sorted(set(range(world)) - job.known_ranks()) if world and world <= 65536 else []
     if missing and job.ranks:
@@ -182,3 +184,13 @@ def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
             )
         )
     return tuple(gaps)
+
+
+def _last_errors(job: Job) -> list[str]:
+    """Where a file ends in a line of the level of errors that nobody read, of a job of which nothing is told."""
+    if any(e.role in FAILING or e.rule.tells == "finished" for e in job.events):
+        return []
+    known = {(e.source, e.line) for e in job.events}
+    ends = ((s.name, [x for x in s.tail() if x.message.strip()][-1:]) for s in job.sources[:MAX_ENDS])
+    last = [(name, line) for name, lines in ends for line in lines if line.prefix.severity in ("E", "F")]
+    return [f"{name}:{line.number}" for name, line in last if (name, line.number) not in known][:1]

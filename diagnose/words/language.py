@@ -20,8 +20,8 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "healthy-summary": ("Nothing wrong was found.", "未发现问题。"),
     "recovered-summary": ("Something failed, and the job went on.", "曾出现错误，但作业已继续运行。"),
     "unfinished-summary": (
-        "The logs stop without an error and without an end.",
-        "日志在没有报错、也没有正常结束的地方中断。",
+        "The logs stop without an end, and without an error that is known.",
+        "日志没有正常结束就中断了，也没有已知的报错。",
     ),
     "certain": ("certain", "确定"),
     "likely": ("likely", "很可能"),
