@@ -34,5 +34,20 @@ def test_what_was_logged_as_a_warning_is_not_certain(tmp_path, text):
     assert told(tmp_path, {"rank3.log": text}).diagnosis.certainty == "likely"
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *LOGGED[:3],
+        "WARNING: could not find the metadata file /out/latest_checkpointed_iteration.txt\n",
+        "[W1120 10:17:21.123456789 ProcessGroupGloo.cpp:723] Warning: Unable to resolve hostname to a (local) address. Using "
+        "the loopback address as fallback. Manually set the network interface to bind to with GLOO_SOCKET_IFNAME. "
+        "(function operator())\n",
+    ],
+)
+def test_steps_of_a_console_without_ranks_outlive_a_warning(tmp_path, text):
+    steps = "".join(f"step {n}/100 loss={2 - n / 100:.3f}\n" for n in range(1, 90))
+    assert told(tmp_path, {"train.log": text + steps}).diagnosis is None
+
+
 def test_a_warning_above_an_exception_that_nobody_caught_makes_it_no_warning(tmp_path):
     assert told(tmp_path, {"rank3.log": CRASHED}).diagnosis.certainty == "certain"

@@ -6,9 +6,9 @@
       …
     OSError: [Errno 28] No space left on device
 
-Python prints a traceback from the frame that caught it on: one that begins in a module, or where a thread or process
-begins, nobody caught, whatever was logged above it. In: the lines of a source, and where a traceback begins. What is logged as INFO may be a launcher's copy of all that a
-process prints, and tells nothing.
+Python prints a traceback from the frame that caught it on: one that begins in a module, or where a thread or a process
+begins, nobody caught, whatever was logged above it. What is logged as INFO may be a launcher's copy of all that a
+process prints, and tells nothing. In: the lines of a source, and where a traceback begins.
 """
 
 from __future__ import annotations
