@@ -184,8 +184,9 @@ def _finished_after(job: Job, event: Event, finished: Sequence[Event]) -> bool:
 def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     """Whether the same rank made progress after this error, in the same file or by the clock.
 
-    Of a line without a rank nobody can tell; what ends a job at its start or not at all and a warning in words that nobody
-    knows are survived where any rank goes on, and a NaN where a later step is finite.
+    Of a line without a rank nobody can tell; what ends a job at its start or not at all, a warning in words that nobody
+    knows and an exception that was logged as a warning are survived where any rank goes on, and a NaN where a later step is
+    finite.
     """
     if _is_left_behind(event, sources[event.source]):
         return True
@@ -194,7 +195,8 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
         if event.cause == NOT_FINITE and event.role == "symptom":
             return is_later and _is_finite_again(sources[event.source], event)
         is_start = event.cause in BEFORE_FIRST_STEP or event.rule.at_start
-        is_weak = is_start or (event.rule.generic and event.rule.match == "line")
+        is_logged = event.traceback is not None and event.traceback.is_warned
+        is_weak = is_start or is_logged or (event.rule.generic and event.rule.match == "line")
         return is_weak and is_later
     info = job.ranks.get(event.rank)
     sign = info.last_sign if info else None

@@ -16,6 +16,7 @@ from .lazy_pattern import lazy
 
 EXCEPTION = "process.exception"
 STATED = 3  # how direct the evidence is where a line states the cause
+WARNED = 2  # where it states what a logger wrote as a warning: the program went on after it
 EXIT_CODE, SIGKILL = "process.exit-code", "process.sigkill"
 WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on what a process raised
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
@@ -111,7 +112,7 @@ def _consequences(job: Job) -> dict[int, int]:
     """How directly ends speak that cannot have begun it, by the event's id.
 
     Of a rank that had waited in vain before, or ordered after a process had failed: a symptom. Of a rank that its
-    launcher was ending (SIGTERM, then SIGKILL): nothing.
+    launcher was ending (SIGTERM, then SIGKILL): nothing. What was logged as a warning is not what a process died of.
     """
     waited = {e.rank for e in job.telling("collective-timeout") if e.rank is not None}
     exits = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e)]
@@ -131,6 +132,7 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in _killed_while_closing(exits)}
     late |= {id(e): 0 for e in _faults_of_others(job)}
     late |= {id(e): 1 for e in _raised_while_closing(job)}
+    late |= {id(e): WARNED for e in job.failures() if e.traceback and e.traceback.is_warned and id(e) not in late}
     late |= {id(e): 0 for e in _outlived(job)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}

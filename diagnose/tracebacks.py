@@ -7,7 +7,7 @@ chained to or carried inside. Whether it matters (a launcher's own, a thread's, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .lazy_pattern import lazy
 from .prefixes import Line
@@ -15,6 +15,7 @@ from .traces.assembly import Assembly
 from .traces.segment import Relation, Segment
 from .traces.traceback_lines import Frame
 from .traces.traceback_streams import assemble
+from .traces.warned import heads, is_warned
 
 __all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost"]
 
@@ -44,12 +45,16 @@ class Traceback:
     speaker: str
     links: tuple[Link, ...]
     form: str
+    is_warned: bool = False  # logged as a warning: it was caught
 
 
 def find_tracebacks(lines: Sequence[Line]) -> list[Traceback]:
     """Find every traceback in the lines of one source, in the order of their first lines."""
-    found = [_as_traceback(*closed) for closed in assemble(lines)]
-    return sorted(filter(None, found), key=lambda tb: (tb.line, tb.end_line, tb.speaker))
+    found = [tb for closed in assemble(lines) if (tb := _as_traceback(*closed))]
+    by_number = heads(lines, (tb.line for tb in found))
+    warned = (is_warned(by_number, tb.line, next(iter(tb.frames), None)) for tb in found)
+    found = [replace(tb, is_warned=is_so) if is_so else tb for tb, is_so in zip(found, warned, strict=True)]
+    return sorted(found, key=lambda tb: (tb.line, tb.end_line, tb.speaker))
 
 
 def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
