@@ -13,6 +13,7 @@ from .doubles import is_repetition
 from .events import Event
 from .job import Job
 from .lazy_pattern import lazy
+from .traces.last_error import is_quoted
 
 EXCEPTION = "process.exception"
 STATED = 3  # how direct the evidence is where a line states the cause
@@ -22,7 +23,6 @@ WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on 
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
-LAST_ERROR = "Last error:\n"
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
 KILLED = (SIGKILL, "data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about
 NINE = ("9", "-9", "SIGKILL")
@@ -255,14 +255,8 @@ def _telling(event: Event) -> tuple[object, ...]:
     """The event that an expert would point at comes first: it names the cause, it is specific, it is the earliest."""
     certificate = event.rule.tells in ("exit", "signal-sent", "signal-received")  # says that it ended, not by whom
     moment_s = CERTIFIED_S if certificate else SAME_MOMENT_S
-    told_again, is_felt = is_repetition(event) or _is_quoted(event), not names_device(event)
+    told_again, is_felt = is_repetition(event) or is_quoted(event.traceback, event.line), not names_device(event)
     return (event.role != "cause", event.rule.generic, certificate, told_again, is_felt, *when(event, moment_s))
-
-
-def _is_quoted(event: Event) -> bool:
-    """Whether torch repeats, below `Last error:` in what it raises, the warning that NCCL had printed."""
-    raised = event.traceback
-    return raised is not None and LAST_ERROR in raised.message and (event.line or 0) > raised.exception_line
 
 
 def names_device(event: Event | None) -> bool:

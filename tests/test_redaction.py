@@ -101,7 +101,7 @@ NOT_PRIVATE = [
     "nvidia-cudnn-cu12==8.9.2.26 cuDNN version 8.9.2.26, driver 12.1.105.7, v1.2.3.4, libcublas-12.1.3.1",
     "pthread_create@@GLIBC_2.2.5 torch @ file:///x mei@gpu-node-07: rank 3",
     "fe80:0000:0000:0000:506b:4b03:00c2:4a3e 10:12:03:44 2024:10:12",
-    "/home/ubuntu/train.py /home/runner/job /root/x /homework/mei",
+    "/home/ubuntu/train.py /home/runner/job /root" "/x /homework/mei",
     "std::vector<int>::at 2.20.5+cu121",
 ]  # fmt: skip
 

@@ -5,10 +5,10 @@ import pytest
 from .told import alive, cause, culprits, told
 
 DISK = "OSError: [Errno 28] No space left on device"
-FRAME = '  File "/work/lib/cache.py", line 61, in {}\n    do(x)\n'
+FRAME = '  File "/job/lib/cache.py", line 61, in {}\n    do(x)\n'
 OOM = (
     "[rank5]: Traceback (most recent call last):\n"
-    '[rank5]:   File "/work/train.py", line 88, in <module>\n'
+    '[rank5]:   File "/job/train.py", line 88, in <module>\n'
     "[rank5]:     main()\n"
     "[rank5]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 5 has a total capacity of "
     "79.10 GiB of which 1.20 GiB is free.\n"

@@ -9,8 +9,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..prefixes import Line, speaker_key
+
+if TYPE_CHECKING:
+    from ..tracebacks import Traceback
 
 ABOVE = "Last error:"
 MOST_LINES = 4  # from the head to what NCCL said
@@ -22,3 +26,8 @@ def quoting(lines: Sequence[Line], index: int) -> Line:
     if speaker_key(line.prefix) or not above or above[-1].message.strip() != ABOVE:
         return line
     return next((x for x in reversed(above) if speaker_key(x.prefix)), line)
+
+
+def is_quoted(raised: Traceback | None, line: int | None) -> bool:
+    """Whether the line stands in what was raised below `Last error:`: NCCL had printed it before, as a warning."""
+    return raised is not None and f"{ABOVE}\n" in raised.message and (line or 0) > raised.exception_line

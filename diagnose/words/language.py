@@ -180,6 +180,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "from-the file's process id": ("the file's process id", "文件的进程号"),
     "from-the actor": ("the actor", "actor"),
     "from-the engine's label": ("the engine's label", "推理引擎的标签"),
+    "from-the controller's header": ("the controller's header", "控制器的标题行"),
     "from-the only process": ("the only process", "唯一的进程"),
     "from-the local rank on its host": ("the local rank on its host", "所在主机的 local rank"),
     "from-the other local ranks of its host": ("the other local ranks of its host", "所在主机的其他 local rank"),
