@@ -56,11 +56,11 @@ class Exhibitor:
 
 
 def _spans(event: Event, text: str) -> tuple[Span, ...]:
-    """Where the captured values stand in the line."""
-    found = []
+    """Where the captured values stand in the line: behind its head, of whose date they may be a part."""
+    found, begin = [], max(text.find(event.text.split("\n", 1)[0]), 0)
     for name, value in sorted(event.fields.items()):
         word = str(value)
-        at = text.find(word) if len(word) > 1 else -1
+        at = text.find(word, begin) if len(word) > 1 else -1
         if at >= 0 and name in event.rule.fields:
             found.append(Span(at, at + len(word), name))
     return tuple(sorted(found, key=lambda s: (s.start, s.end, s.field)))
