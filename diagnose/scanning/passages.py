@@ -9,12 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from .line_ends import LINE_END, counter
+from .line_ends import counter
 from .pieces import Piece, pieces_of, read_pieces
 from .voices import MAX_TEXT, Voices
 from .windows import decode
 
-MARK_BYTES = 32 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
+MARK_BYTES = 64 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
 NEAR_BYTES = 2 << 10  # … or counted anew
 FRAME_MARK = b'File "'  # on a traceback's frames: what follows one may be quoted code
 LEAD_BYTES = 2 << 10  # of a passage within a long line: so much before the literal …
@@ -162,15 +162,15 @@ class TextBlock:
         places, numbers = self._places, self._numbers
         if at < places[-1]:
             index = bisect_right(places, at) - 1
-            return numbers[index] + counter()(self.data, LINE_END, places[index], at)
+            return numbers[index] + counter()(self.data, places[index], at)
         place, number = places[-1], numbers[-1]
         count = counter()
         while at - place > MARK_BYTES:
-            number += count(self.data, LINE_END, place, place + MARK_BYTES)
+            number += count(self.data, place, place + MARK_BYTES)
             place += MARK_BYTES
             places.append(place)
             numbers.append(number)
-        number += count(self.data, LINE_END, place, at)
+        number += count(self.data, place, at)
         if at - place > NEAR_BYTES:
             places.append(at)
             numbers.append(number)
