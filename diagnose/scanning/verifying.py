@@ -9,7 +9,8 @@ from .passages import Passage
 from .scan_rules import RuleForms
 from .windows import decode, is_frame
 
-SKIPPED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code
+QUOTED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code …
+ASKS_FOR_ECHO = r"^\+"  # … that is evidence for a pattern only which asks for a command by its `+`
 
 
 class Verifier:
@@ -29,9 +30,10 @@ class Verifier:
             return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None), True
         has_time = True
         for index, (prefix, message) in enumerate(pieces):
-            if message.startswith(SKIPPED_STARTS):
-                continue
+            is_quoted = message.startswith(QUOTED_STARTS)
             for candidate in candidates:
+                if is_quoted and not candidate.form.pattern.startswith(ASKS_FOR_ECHO):
+                    continue
                 try:
                     match = self._matcher.verify_line(candidate, message, prefix)
                 except PatternTimeout:
