@@ -9,9 +9,12 @@ from heapq import merge
 from typing import Any
 
 from .events import Event
+from .lazy_pattern import lazy
 from .placement import Places
 
 MIN_TEXT = 24  # characters: shorter messages are alike by chance
+# `logs/events/event_RAYLET.log`: Ray exports there as JSON, by the whole second, what its processes also log.
+RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
 
 
 def merge_doubles(events: Sequence[Event], places: Places) -> list[Event]:
@@ -119,9 +122,9 @@ def _identity(event: Event) -> tuple[Any, ...] | None:
     return (rule, event.text.split("\n", 1)[0][:300], event.attempt)
 
 
-def _specific(event: Event, places: Places) -> tuple[bool, bool, bool]:
-    """A process's own file tells more than the console, a log more than the error file made from it."""
+def _specific(event: Event, places: Places) -> tuple[bool, bool, bool, bool]:
+    """A process's own file tells more than the console, a log more than the file of errors or events made from it."""
     path = places.by_source[event.source]
     own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
     own = own or event.speaker.local_rank is not None  # `--tee`: the console has it as it came, in order with the others
-    return (not is_repetition(event), own, event.speaker.actor is None)
+    return (not is_repetition(event), RAY_EVENTS.search(event.source) is None, own, event.speaker.actor is None)

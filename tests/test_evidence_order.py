@@ -72,3 +72,38 @@ def test_a_value_is_marked_in_the_message_and_not_in_the_date_before_it(tmp_path
     assert found is not None
     marked = [found.evidence[0].text[s.start - 5 : s.end] for s in found.evidence[0].spans if s.field == "step"]
     assert marked == ["step 11"]
+
+
+def test_what_a_ray_process_logs_comes_before_the_copy_for_drivers_and_the_exported_event(tmp_path: Path) -> None:
+    text = (
+        "Error: No available node types can fulfill resource request {'CPU': 4.0, 'GPU': 4.0}. Add suitable node types to this "
+        "cluster to resolve this issue."
+    )
+    event = (
+        '{"event_id": "fD1e4065222ddCecd7397A0DFadFc052CC41", "source_type": "AUTOSCALER", "source_hostname": "vm", "source_pid": '
+        f'864, "message": "{text}", "timestamp": "1795194863", "label": "", "severity": "INFO"}}\n'
+    )
+    monitor = f"2026-11-20 17:14:23,981\tINFO monitor.py:438 -- :event_summary:{text}\n"
+    driver = f"2026-11-20 17:14:18,075\tINFO worker.py:2038 -- Started a local Ray instance.\n(autoscaler +11s) {text}\n"
+
+    files = {"driver.log": driver, "logs/events/event_AUTOSCALER.log": event, "logs/monitor.log": monitor}
+    assert "logs/monitor.log:1" == shown_first(tmp_path, files)
+
+
+def test_a_late_rank_is_shown_with_what_it_said_last_and_not_with_the_step_before(tmp_path: Path) -> None:
+    def step(rank: int) -> str:
+        return f"[2026-11-20 17:35:53,655][train][INFO] [rank{rank}] step 10 loss 1.2733\n"
+
+    def waited(rank: int) -> str:
+        return (
+            f"[rank{rank}]: Traceback (most recent call last):\n"
+            f'[rank{rank}]:   File "/app/train.py", line 88, in main\n'
+            f"[rank{rank}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting "
+            "8000ms for recv operation to complete\n"
+        )
+
+    last = "[2026-11-20 17:35:53,798][train][INFO] [rank2] doing a long extended thing on the validation set\n"
+    library = "vm:18305:18399 [0] NCCL INFO Channel 00/0 : 2[0] -> 3[0] via SHM\n"
+    files = {f"rank_{rank}.log": step(rank) + waited(rank) for rank in (0, 1, 3)}
+
+    assert "rank_2.log:2" == shown_first(tmp_path, {**files, "rank_2.log": step(2) + last + library})

@@ -29,6 +29,7 @@ QUOTED = "watchdog thread terminated with exception: "
 GUESSED = "highest rank seen"
 ACTOR_DIED = "ray.actor-died"
 SLOW_STORAGE = ("saving", "loading")
+NOT_DOING = ("SIGTERM", "NCCL INFO ", ".cpp:", "Warning: ")  # what a library says, or the end, is not what a rank was doing
 WORDS = {
     "saving": "was saving", "loading": "was loading", "evaluating": "was evaluating", "tokenising": "was tokenising",
     "compiling": "was compiling", "downloading": "was downloading", "generating": "was generating",
@@ -237,7 +238,17 @@ def _was_going_on(doing: Event, info: RankInfo, stuck: Event) -> bool:
 
 def _last_words(job: Job, info: RankInfo) -> list[Exhibit]:
     lines = [(s, x) for s, x in _lines_of(job, info.rank) if x.message.strip()]
-    before = [(s, x) for s, x in lines if "SIGTERM" not in x.raw]
-    if info.last_sign is not None and (not before or info.last_sign.source == before[-1][0]):
-        return [Exhibit.of_event(info.last_sign)]
+    before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
+    sign = info.last_sign
+    if sign is not None and (not before or sign.source == before[-1][0]):
+        is_own = job.places.source_rank.get(sign.source) == info.rank
+        if not (is_own and before and _is_said_after(before[-1][1], sign)):
+            return [Exhibit.of_event(sign)]
     return [Exhibit.of_line(before[-1][0], before[-1][1], info.rank, info.host)] if before else []
+
+
+def _is_said_after(line: Line, sign: Event) -> bool:
+    """Whether the program went on to say what it does after its last step: `[rank2] running extended evaluation`."""
+    is_later = line.number > (sign.end_line or sign.line or 0)
+    is_dated = line.prefix.stamp is not None or not sign.has_own_time
+    return is_later and is_dated and not line.message[0].isspace()

@@ -196,7 +196,7 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "ray python",
         "\t ",
-        rf"[\t ]{LEVEL} (?P<origin>[\w./]{{1,120}}\.py:\d{{1,6}}) -- ",
+        rf"[\t ]{LEVEL} (?P<origin>[\w./]{{1,120}}\.py:\d{{1,6}}) -- (?::event_summary:)?",  # what drivers get
         "2026-11-20 17:08:38,422\tINFO worker.py:2038 -- Started a local Ray instance.",
         needs=" -- ",
     ),

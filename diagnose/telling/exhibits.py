@@ -9,6 +9,7 @@ from ..events import Event
 from ..job import Job
 from ..report import Evidence, Place, Span
 from ..timestamps import format_rfc3339
+from .own_code import own_code
 
 CONTEXT_LINES = 3
 MAX_TEXT = 2000
@@ -41,6 +42,7 @@ class Exhibitor:
             after=self._around(exhibit.source, end, 1, CONTEXT_LINES + 1),
             spans=_spans(event, text) if event else (),
             also_in=tuple(Place(f, n) for f, n in event.also_in[:8]) if event else (),
+            own_code=own_code(event.traceback) if event else (),
         )
 
     def _around(self, source: str, line: int | None, first: int, stop: int) -> tuple[str, ...]:

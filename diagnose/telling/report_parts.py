@@ -32,8 +32,21 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class CodePlace:
+    """A frame of a traceback: where in the code, and its source line where it was printed."""
+
+    file: str
+    line: int
+    function: str
+    code: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
-    """One place in the logs, shown as proof; `before` and `after` are the lines around it."""
+    """One place in the logs, shown as proof; `before` and `after` are the lines around it.
+
+    `own_code`: of a traceback, the frames that are no library's, innermost first.
+    """
 
     file: str = ""
     line: int | None = None
@@ -48,6 +61,7 @@ class Evidence:
     after: tuple[str, ...] = ()
     spans: tuple[Span, ...] = ()
     also_in: tuple[Place, ...] = ()
+    own_code: tuple[CodePlace, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

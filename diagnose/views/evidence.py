@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ..report import Evidence, Span
+from ..report import CodePlace, Evidence, Span
 from ..words.language import Say
 from ..words.phrases import clip_ranges, place
 from ..words.printable import one_line, printable, printable_spans
@@ -38,6 +38,7 @@ class EvidenceView:
     gap_after: int  # index of the line after which lines are left out; -1: none are
     also_in: str
     other_places: tuple[str, ...]  # the same one by one, each with `also in`
+    own_code: tuple[str, ...]  # `shards.py:113, parse_record`, and its source line where none of `lines` shows it
 
 
 def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
@@ -67,7 +68,14 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
         gap_after + len(before) if gap_after >= 0 else -1,
         say("also-in", places=clip_ranges(", ".join(others), 200)) if others else "",
         tuple(say("also-in", places=other) for other in others),
+        tuple(_code_place(c, e, say) for c in e.own_code),
     )
+
+
+def _code_place(c: CodePlace, e: Evidence, say: Say) -> str:
+    shown = f"{place(c.file, c.line)}{say('comma')}{one_line(c.function)}"
+    is_told = not c.code or any(c.code in text for text in (*e.before, e.text))
+    return shown if is_told else f"{shown}{say('colon')}{one_line(c.code)}"
 
 
 def join_neighbours(views: Sequence[EvidenceView]) -> list[EvidenceView]:

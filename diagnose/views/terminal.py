@@ -118,6 +118,10 @@ class _Page:
         for text in filter(None, [e.also_in] if fits else e.other_places):
             self._console.print(_text((" " * INDENT + text, "dim")), soft_wrap=True)
         self._grid(list(self._proof_rows(e)))
+        if is_first and e.own_code:
+            self._print(_text((self._say("own-code"), "dim")), INDENT)
+            for text in e.own_code:  # not wrapped: an editor opens the place that is copied
+                self._console.print(_text((" " * (INDENT + 2) + text, "")), soft_wrap=True)
 
     def _proof_rows(self, e: EvidenceView) -> Iterable[tuple[Text, Text]]:
         for i, line in enumerate(e.lines):

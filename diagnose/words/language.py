@@ -136,6 +136,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "after": ("{delay} after the cause began", "根因开始 {delay} 后"),
     "undated": ("undated", "时间不详"),
     "also-in": ("also in {places}", "亦见于 {places}"),
+    "own-code": ("in your own code", "在您自己的代码中"),
     "more": ("… and {n:,} more", "……另有 {n:,} 项"),
     "more-lines": ("… {n:,} lines left out", "……省略 {n:,} 行"),
     "others-differ": ("{who}: {value}", "{who}：{value}"),
