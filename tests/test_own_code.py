@@ -46,6 +46,39 @@ def test_no_more_than_three_places_are_told(tmp_path: Path) -> None:
     assert ["/app/train.py:5 f5", "/app/train.py:4 f4", "/app/train.py:3 f3"] == places(tmp_path, text)
 
 
+def test_the_worker_s_code_is_told_and_not_the_place_that_started_it(tmp_path: Path) -> None:
+    text = (
+        HEAD
+        + frame("/app/launch.py", 49, "launch", "mp.spawn(")
+        + "torch.multiprocessing.spawn.ProcessRaisedException: \n\n-- Process 3 terminated with the following error:\n"
+        + HEAD
+        + frame("/app/images.py", 12, "load")
+        + "OSError: Caught OSError in DataLoader worker process 1.\n"
+        + "Original "
+        + HEAD
+        + LIBRARY
+        + "OSError: image file is truncated (9 bytes not processed)\n"
+    )
+
+    assert ["/app/images.py:12 load"] == places(tmp_path, text)
+
+
+def test_where_only_libraries_raised_the_code_that_called_them_is_told(tmp_path: Path) -> None:
+    text = (
+        HEAD
+        + LIBRARY
+        + "huggingface_hub.errors.LocalEntryNotFoundError: Cannot find the requested files in the disk cache and outgoing traffic has "
+        + "been disabled. To enable hf.co look-ups and downloads online, set 'local_files_only' to False.\n\n"
+        + "The above exception was the direct cause of the following exception:\n\n"
+        + HEAD
+        + frame("/app/train.py", 24, "main")
+        + LIBRARY
+        + "OSError: We couldn't connect to 'https://huggingface.co' to load the files, and couldn't find them in the cached files.\n"
+    )
+
+    assert ["/app/train.py:24 main"] == places(tmp_path, text)
+
+
 def test_the_source_line_is_told_where_the_evidence_does_not_show_it(tmp_path: Path) -> None:
     call = 'model = AutoModel.from_pretrained("acme/7b")'
     text = HEAD + frame("/app/train.py", 24, "main", call) + LIBRARY * 3 + "ValueError: bad float\n"

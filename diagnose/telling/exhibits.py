@@ -42,7 +42,7 @@ class Exhibitor:
             after=self._around(exhibit.source, end, 1, CONTEXT_LINES + 1),
             spans=_spans(event, text) if event else (),
             also_in=tuple(Place(f, n) for f, n in event.also_in[:8]) if event else (),
-            own_code=own_code(event.traceback) if event else (),
+            own_code=own_code(event.traceback, line) if event else (),
         )
 
     def _around(self, source: str, line: int | None, first: int, stop: int) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..report import CodePlace
-from ..tracebacks import Traceback
+from ..tracebacks import Link, Traceback
 from ..traces.library_paths import is_library
 from ..traces.traceback_lines import Frame
 
@@ -11,16 +13,27 @@ MOST_FRAMES = 3  # the innermost say where it broke and who called; further out 
 MAX_CODE = 200
 
 
-def own_code(traceback: Traceback | None) -> tuple[CodePlace, ...]:
-    """Yield the innermost frames that are no library's, innermost first; empty where all are."""
-    frames: list[Frame] = []
-    for frame in reversed(traceback.frames if traceback else ()):
-        is_entry = frame.function == "<module>" and any(frame.file == f.file for f in frames)  # `main()`, below its def
+def own_code(traceback: Traceback | None, line: int | None) -> tuple[CodePlace, ...]:
+    """Yield the innermost frames that are no library's, innermost first; empty where all are.
+
+    Of the exception that stands on `line`; where only libraries raised that, of the one next to it in the chain.
+    """
+    if traceback is None or line is None:
+        return ()
+    raised: tuple[Traceback | Link, ...] = (traceback, *traceback.links)
+    chain = sorted(raised, key=lambda one: abs(one.exception_line - line))
+    return next(filter(None, (_own(one.frames) for one in chain)), ())
+
+
+def _own(frames: Sequence[Frame]) -> tuple[CodePlace, ...]:
+    own: list[Frame] = []
+    for frame in reversed(frames):
+        is_entry = frame.function == "<module>" and any(frame.file == f.file for f in own)  # `main()`, below its def
         if is_library(frame.file) or is_entry:
             continue
-        if frames and (frames[-1].file, frames[-1].line) == (frame.file, frame.line):
-            frames.pop()  # `<listcomp>` stands at the line of the function around it
-        elif len(frames) == MOST_FRAMES:
+        if own and (own[-1].file, own[-1].line) == (frame.file, frame.line):
+            own.pop()  # `<listcomp>` stands at the line of the function around it
+        elif len(own) == MOST_FRAMES:
             break
-        frames.append(frame)
-    return tuple(CodePlace(f.file, f.line, f.function, f.code[:MAX_CODE]) for f in frames)
+        own.append(frame)
+    return tuple(CodePlace(f.file, f.line, f.function, f.code[:MAX_CODE]) for f in own)
