@@ -24,6 +24,7 @@ from ..words.translation import ENGLISH, Translator
 from .account_words import Words
 from .exhibits import Exhibitor
 from .losers import alternatives, chain, symptoms
+from .proof import MAX_EVIDENCE, proof_of
 from .recorder_rows import recorder_rows
 from .rows import (
     attempt_rows,
@@ -34,8 +35,6 @@ from .rows import (
     stack_rows,
     timeline_rows,
 )
-
-MAX_EVIDENCE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +84,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
         return _unknown(job, show, translator.words)
     cause = translator.cause(catalogue.causes[verdict.cause])
     cause = replace(cause, title=_title(verdict, cause, translator), references=_references(verdict, cause))
-    proof = _proof(job, verdict)
+    proof = proof_of(job, verdict)
     fields = {**_fields(verdict), **_seen(job, verdict, proof)}
     return Diagnosis(
         cause=cause.id,
@@ -123,41 +122,6 @@ def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
 def _notice(notice: Notice, translator: Translator) -> Notice:
     steps = tuple(replace(s, text=translator.sentence(s.text)) for s in notice.remedy)
     return replace(notice, text=translator.sentence(notice.text), remedy=steps)
-
-
-def _proof(job: Job, verdict: Verdict) -> list[Exhibit]:
-    """What an expert would point at, the first one first."""
-    shown = _in_earlier_attempts(job, verdict)
-    for suspect in verdict.roots:
-        if suspect.finding is not None:
-            shown += suspect.finding.exhibits
-        elif suspect.first is not None:
-            shown.append(Exhibit.of_event(suspect.first))
-    if not any(s.finding for s in verdict.roots[:1]):
-        shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
-    unique: dict[tuple[object, ...], Exhibit] = {}
-    for exhibit in shown:
-        unique.setdefault(_news(exhibit), exhibit)
-    return list(unique.values())[:MAX_EVIDENCE]
-
-
-def _in_earlier_attempts(job: Job, verdict: Verdict) -> list[Exhibit]:
-    """Where the same rank failed of the very same before it was restarted: there it began."""
-    root = verdict.roots[0]
-    if root.finding is not None or root.first is None:
-        return []
-    said = _news(Exhibit.of_event(root.first))[1:]
-    alike = [x for e in job.earlier if e.rule.id == root.first.rule.id and _news(x := Exhibit.of_event(e))[1:] == said]
-    return alike[:1]
-
-
-def _news(exhibit: Exhibit) -> tuple[object, ...]:
-    """What a proof adds: a speaker who says the same once more, as every retry does, adds nothing."""
-    event = exhibit.event
-    if event is None:
-        return exhibit.source, exhibit.line
-    said = sorted((name, str(value)) for name, value in event.fields.items())
-    return exhibit.source, exhibit.rank, exhibit.host, event.rule.id, *said
 
 
 def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any]:

@@ -1,0 +1,58 @@
+"""Which places in the logs prove a verdict, the first one first."""
+
+from __future__ import annotations
+
+from ..correlation.finding import Exhibit
+from ..diagnosis import Verdict
+from ..events import Event
+from ..job import Job
+
+MAX_EVIDENCE = 5
+
+
+def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
+    """What an expert would point at, the first one first."""
+    shown = _in_earlier_attempts(job, verdict)
+    for suspect in verdict.roots:
+        if suspect.finding is not None:
+            shown += suspect.finding.exhibits
+        elif suspect.first is not None:
+            shown.append(Exhibit.of_event(suspect.first))
+    shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
+    if not any(s.finding for s in verdict.roots[:1]):
+        shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
+    unique: dict[tuple[object, ...], Exhibit] = {}
+    for exhibit in shown:
+        unique.setdefault(_news(exhibit), exhibit)
+    return list(unique.values())[:MAX_EVIDENCE]
+
+
+def _confirmations(job: Job, verdict: Verdict) -> list[Exhibit]:
+    """What others know of the same: the controller of Slurm says whose user id asked it to cancel the job."""
+    root = verdict.roots[0]
+    hosts = {None, root.host, *verdict.culprit_hosts, *(job.ranks[r].host for r in verdict.culprits if r in job.ranks)}
+    found: dict[str, Event] = {}
+    for event in job.events:
+        is_same = event.role == "confirmation" and event.cause == root.cause
+        if is_same and event.host in hosts and event.rank in (None, *verdict.culprits):
+            found.setdefault(event.rule.id, event)
+    return [Exhibit.of_event(e) for e in found.values()]
+
+
+def _in_earlier_attempts(job: Job, verdict: Verdict) -> list[Exhibit]:
+    """Where the same rank failed of the very same before it was restarted: there it began."""
+    root = verdict.roots[0]
+    if root.finding is not None or root.first is None:
+        return []
+    said = _news(Exhibit.of_event(root.first))[1:]
+    alike = [x for e in job.earlier if e.rule.id == root.first.rule.id and _news(x := Exhibit.of_event(e))[1:] == said]
+    return alike[:1]
+
+
+def _news(exhibit: Exhibit) -> tuple[object, ...]:
+    """What a proof adds: a speaker who says the same once more, as every retry does, adds nothing."""
+    event = exhibit.event
+    if event is None:
+        return exhibit.source, exhibit.line
+    said = sorted((name, str(value)) for name, value in event.fields.items())
+    return exhibit.source, exhibit.rank, exhibit.host, event.rule.id, *said
