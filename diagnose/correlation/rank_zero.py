@@ -37,8 +37,14 @@ def find(job: Job) -> Iterator[Finding]:
     cause = "storage.slow-save" if doing and doing.rule.activity in SLOW_STORAGE else "collective.straggler"
     why = f"{who} waited in vain for rank 0's NCCL id: rank 0 was alive and had not reached the call"
     why += f"; it was {doing.rule.activity}." if doing and doing.rule.activity else "."
-    shown = (*((Exhibit.of_event(doing),) if doing and doing.rank == 0 else ()), *exhibits(waited))
-    yield Finding(cause, why, shown, (0,), onset=onset, question="rank_zero")
+    yield Finding(cause, why, _shown(waited, doing), (0,), onset=onset, question="rank_zero")
+
+
+def _shown(waited: list[Event], doing: Event | None) -> tuple[Exhibit, ...]:
+    """What rank 0 did comes first where the line says that it was rank 0, else behind the first who waited for it."""
+    first, *others = exhibits(waited)
+    does = (Exhibit.of_event(doing),) if doing else ()
+    return (*does, first, *others) if doing and doing.rank == 0 else (first, *does, *others)
 
 
 def _last_activity(job: Job, waited: Event) -> Event | None:
