@@ -121,9 +121,9 @@ def test_who_asked_for_the_end_of_a_job_is_shown_beside_the_end(tmp_path: Path) 
 def test_what_the_late_rank_did_is_shown_with_those_who_waited_for_it(tmp_path: Path) -> None:
     doing = "Map (num_proc=64):  57%|█████▋    | 76590/135065 [29:59<25:58, 40.38 examples/s]\n"
     waited = "".join(
-        f"[rank{rank}]: Traceback (most recent call last):\n"
-        f'[rank{rank}]:   File "/app/train.py", line 30, in main\n'
-        f"[rank{rank}]: RuntimeError: [{rank}] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value "
+        "Traceback (most recent call last):\n"
+        '  File "/app/train.py", line 30, in main\n'
+        f"RuntimeError: [{rank}] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value "
         "store by key '0', but store->get('0') got error: Socket Timeout\n"
         for rank in (1, 2, 3)
     )
