@@ -68,13 +68,13 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
         gap_after + len(before) if gap_after >= 0 else -1,
         say("also-in", places=clip_ranges(", ".join(others), 200)) if others else "",
         tuple(say("also-in", places=other) for other in others),
-        tuple(_code_place(c, e, say) for c in e.own_code),
+        tuple(_code_place(c, (*before, *hit), say) for c in e.own_code),
     )
 
 
-def _code_place(c: CodePlace, e: Evidence, say: Say) -> str:
+def _code_place(c: CodePlace, lines: Sequence[LineView], say: Say) -> str:
     shown = f"{place(c.file, c.line)}{say('comma')}{one_line(c.function)}"
-    is_told = not c.code or any(c.code in text for text in (*e.before, e.text))
+    is_told = not c.code or any(c.code in line.text for line in lines)
     return shown if is_told else f"{shown}{say('colon')}{one_line(c.code)}"
 
 
