@@ -131,3 +131,22 @@ def test_what_the_late_rank_did_is_shown_with_those_who_waited_for_it(tmp_path: 
     found = told(tmp_path, {"console.log": doing + waited}).diagnosis
     assert found is not None
     assert [4, 1] == [e.line for e in found.evidence[:2]]
+
+
+def test_a_second_message_is_shown_before_the_first_one_of_other_ranks(tmp_path: Path) -> None:
+    def monitor(rank: int) -> str:
+        return (
+            f"[rank{rank}]:[E1019 01:04:03.37{rank}354441 ProcessGroupNCCL.cpp:1413] [PG 3 Rank {rank}] Heartbeat monitor timed out! "
+            "Process will be terminated after dumping debug info. workMetaList_.size()=121\n"
+        )
+
+    def stuck(rank: int) -> str:
+        return (
+            f"[rank{rank}]:[F1019 01:14:03.38{rank}002320 ProcessGroupNCCL.cpp:1224] [PG 3 Rank {rank}] [PG 3 Rank {rank}] "
+            "ProcessGroupNCCL's watchdog got stuck for 600 seconds without making progress in monitoring enqueued collectives. This "
+            "typically indicates a NCCL/CUDA API hang blocking the watchdog\n"
+        )
+
+    found = told(tmp_path, {"console.log": "".join(map(monitor, range(8))) + "".join(map(stuck, range(8)))}).diagnosis
+    assert found is not None
+    assert [1, 9] == [e.line for e in found.evidence[:2]]

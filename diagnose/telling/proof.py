@@ -24,7 +24,16 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
     unique: dict[tuple[object, ...], Exhibit] = {}
     for exhibit in shown:
         unique.setdefault(_news(exhibit), exhibit)
-    return list(unique.values())[:MAX_EVIDENCE]
+    return _varied(list(unique.values()))[:MAX_EVIDENCE]
+
+
+def _varied(shown: list[Exhibit]) -> list[Exhibit]:
+    """Where eight ranks say the same two messages, the second one says more than the first a second time."""
+    kinds: dict[str, Exhibit] = {}
+    for exhibit in shown:
+        kinds.setdefault(exhibit.event.rule.id if exhibit.event else f"{exhibit.source}:{exhibit.line}", exhibit)
+    picked = {id(x) for x in kinds.values()}
+    return [*kinds.values(), *(x for x in shown if id(x) not in picked)]
 
 
 def _confirmations(job: Job, verdict: Verdict) -> list[Exhibit]:
