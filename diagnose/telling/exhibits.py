@@ -7,6 +7,7 @@ from typing import Any
 from ..correlation.finding import Exhibit
 from ..events import Event
 from ..job import Job
+from ..prefixes import read_lines
 from ..report import Evidence, Place, Span
 from ..timestamps import format_rfc3339
 from .own_code import own_code
@@ -16,12 +17,12 @@ MAX_TEXT = 2000
 
 
 class Exhibitor:
-    """Shows places of one job; the kept lines of a source are looked up once."""
+    """Shows places of one job; the kept lines of a source are unpacked once."""
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        self._lines: dict[str, dict[int, str]] = {}
-        self._sources = {s.name: s for s in job.sources}
+        self._kept: dict[str, dict[int, str]] = {}
+        self._scans = {s.name: s.scan for s in job.sources}
 
     def evidence(self, exhibit: Exhibit) -> Evidence:
         """Yield the evidence of one place."""
@@ -46,15 +47,13 @@ class Exhibitor:
         )
 
     def _around(self, source: str, line: int | None, first: int, stop: int) -> tuple[str, ...]:
-        if line is None or source not in self._sources:
+        if line is None or source not in self._scans:
             return ()
-        if source not in self._lines:
-            kept: dict[int, str] = {}
-            for x in self._sources[source].lines():
-                kept[x.number] = f"{kept[x.number]} {x.raw}" if x.number in kept else x.raw
-            self._lines[source] = kept
-        lines = self._lines[source]
-        return tuple(lines[n][:400] for n in range(line + first, line + stop) if n in lines)
+        if source not in self._kept:
+            self._kept[source] = self._scans[source].kept()
+        kept = self._kept[source]
+        near = (read_lines(n, kept[n]) for n in range(line + first, line + stop) if n in kept)
+        return tuple(" ".join(x.raw for x in lines)[:400] for lines in near if lines)
 
 
 def _spans(event: Event, text: str) -> tuple[Span, ...]:
