@@ -175,3 +175,12 @@ def test_a_traceback_inside_a_quoted_string_is_read(text: str, tmp_path: Path) -
     assert "process.exception" == cause(report)
     assert report.diagnosis is not None
     assert report.diagnosis.evidence[0].text.endswith("KeyError: 'labels'")
+
+
+def test_backtick_before_an_exception_leaves_its_further_lines_to_it(tmp_path: Path) -> None:
+    """Pasted as inline code, only the first line has the backtick: the message's lines were another writer's."""
+    text = (
+        "I am getting this issue:-\n\n`RuntimeError: \n        CUDA Setup failed despite GPU being available. Please run the "
+        "following command to get more information:\n\n        python -m bitsandbytes`\n"
+    )
+    assert "software.import-error" == cause(told(tmp_path, {"issue.md": text}))

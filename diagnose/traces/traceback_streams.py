@@ -67,7 +67,8 @@ _VARYING = lazy(r"\d+| +")
 
 def _shape(line: Line) -> str:
     """Yield the prefix without its numbers: a line of another shape was not printed by the traceback's printer."""
-    return _VARYING.sub("0", line.raw[: line.prefix.end].rstrip())  # a blank that it ends with may be the text's own
+    # A blank that it ends with may be the text's own; the backtick of Markdown stands before the first line only.
+    return _VARYING.sub("0", line.raw[: line.prefix.end].rstrip().lstrip("`"))
 
 
 class _Speaker:
