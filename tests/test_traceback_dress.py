@@ -183,4 +183,4 @@ def test_backtick_before_an_exception_leaves_its_further_lines_to_it(tmp_path: P
         "I am getting this issue:-\n\n`RuntimeError: \n        CUDA Setup failed despite GPU being available. Please run the "
         "following command to get more information:\n\n        python -m bitsandbytes`\n"
     )
-    assert "software.import-error" == cause(told(tmp_path, {"issue.md": text}))
+    assert "software.import-error" == cause(told(tmp_path, {"issue.txt": text}))
