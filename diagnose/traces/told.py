@@ -3,6 +3,7 @@
     2026-11-20 17:03:28 - ERROR - Training failed: CUDA error: an illegal memory access was encountered
     Error saving checkpoint: [Errno 28] No space left on device: '/ckpt/step_100'
     DataLoader worker (pid 20991) is killed by signal: Bus error.
+    [2024-04-18 15:55:06] CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error: Too Many Requests
 
 `print(f"... failed: {e}")` is all that is left of many an exception. In: such a line. Out: the texts that Python would
 have printed for it, in which a rule about exceptions is looked for. What the program went on after is no such line.
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..lazy_pattern import lazy
+from ..prefix_tables.row import RAISED
 from ..prefixes import Line
 from ..tracebacks import Traceback, innermost
 
@@ -21,6 +23,12 @@ TYPES = (  # under which the rules know most messages
     "ConnectionRefusedError", "ConnectionResetError", "TimeoutError", "ImportError",
 )  # fmt: skip
 _LEAD = lazy(r"(?i)[^\n:]{0,80}?\b(?:error|exception|fail(?:ed|ure|s)|crashed|abort(?:ed|ing))\b[^\n:]{0,60}: {1,2}(?=\S)")
+# What a hook for uncaught exceptions puts before the name, and how a user quotes an error within a sentence.
+_NAMED = lazy(
+    rf"(?:[^\n:]{{0,80}}?\b(?i:uncaught|unhandled)\b(?: exception)?:? {{1,2}}|[^\n`]{{0,200}}?\b(?i:get(?:ting|s)?|got|error|"
+    rf"exception|fail(?:ed|s|ing)?|raise[sd]?)\b[^\n`]{{0,40}}?:? ?`{{1,3}})(?={RAISED}: )"
+)
+_ADVISES = lazy(r"(?i)\b(?:if|when|will|would|may|might|could|can|avoid|fix(?:e[sd])?|instead)\b")
 _WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")
 _CALM = ("I", "W", "D")  # severities of a line that reports no failure
 
@@ -44,5 +52,8 @@ def _as_printed(message: str) -> Iterator[str]:
     lead = _LEAD.match(message)
     for told in (message, message[lead.end():]) if lead else (message,):
         yield from (f"{name}: {told}" for name in TYPES)
+    named = _NAMED.match(message)
+    if named and not _ADVISES.search(named[0]):
+        yield message[named.end():].rstrip("`")
     if lead:
         yield message[lead.end():]  # its name may stand there too
