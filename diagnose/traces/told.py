@@ -35,7 +35,7 @@ _CALM = ("I", "W", "D")  # severities of a line that reports no failure
 
 def told_texts(line: Line) -> Iterator[str]:
     """Yield what Python would have printed for the exception of which the line gives the message."""
-    message = line.message.strip()
+    message = line.message.strip().strip("`")
     if line.prefix.severity in _CALM or line.message[:2].isspace() or _WENT_ON.search(message):
         return
     yield from _as_printed(message)
