@@ -197,3 +197,18 @@ def test_rank_that_waited_for_others_to_load_is_no_culprit() -> None:
     found = diagnose(Text(log, name="console.log")).diagnosis
     assert found is not None
     assert ("collective.straggler", (), "possible") == (found.cause, tuple(found.culprits), found.certainty)
+
+
+def test_worker_killed_under_vllm_is_told_before_the_wait_for_it_that_was_broken_off() -> None:
+    """`RuntimeError: cancelled` is what the engine raises at its queue once a worker is gone."""
+    killed = "ERROR 03-31 15:45:20 [multiproc_worker_utils.py:124] Worker VllmWorkerProcess pid 1867860 died, exit code: -9\n"
+    gone = "(EngineCore pid=11) ERROR 04-02 06:21:53 [multiproc_executor.py:273] Worker proc VllmWorker-0 died unexpectedly, shutting down executor.\n"
+    frame = '  File "/opt/vllm/distributed/device_communicators/shm_broadcast.py", line 596, in acquire_read\n    raise RuntimeError("cancelled")\n'
+    raised = f"Traceback (most recent call last):\n{frame}RuntimeError: cancelled\n"
+    died = "Traceback (most recent call last):\n  File \"/opt/vllm/executor/utils.py\", line 58, in get\n    raise e\nChildProcessError: worker died\n"
+
+    first, second = (diagnose(Text(x, name="serve.log")).diagnosis for x in (killed + died, gone + raised))
+
+    assert first is not None
+    assert second is not None
+    assert ("process.sigkill", "process.exit-code") == (first.cause, second.cause)

@@ -30,6 +30,7 @@ TOLD = {
     "Yesterday it worked, and today I am getting: ```OSError: We couldn't connect to 'https://huggingface.co' to load this file.": (
         "hub.download"
     ),
+    "It dies with `RuntimeError: One of the subprocesses has abruptly died during map operation.` and then succeeds.": "data.worker-died",
     "Got an error: RuntimeError: CUDA error: device-side assert triggered": "gpu.device-assert",
 }
 

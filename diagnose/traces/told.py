@@ -25,8 +25,9 @@ TYPES = (  # under which the rules know most messages
 _LEAD = lazy(r"(?i)[^\n:]{0,80}?\b(?:error|exception|fail(?:ed|ure|s)|crashed|abort(?:ed|ing))\b[^\n:]{0,60}: {1,2}(?=\S)")
 # What a hook for uncaught exceptions puts before the name, and how a user quotes an error within a sentence.
 _NAMED = lazy(
-    rf"(?:[^\n:]{{0,80}}?\b(?i:uncaught|unhandled)\b(?: exception)?:? {{1,2}}|[^\n`]{{0,200}}?\b(?i:get(?:ting|s)?|got|error|"
-    rf"exception|fail(?:ed|s|ing)?|raise[sd]?)\b[^\n`]{{0,40}}?:? ?`{{1,3}})(?={RAISED}: )"
+    rf"(?:[^\n:]{{0,80}}?\b(?i:uncaught|unhandled)\b(?: exception)?:? {{1,2}}|"
+    rf"[^\n`]{{0,200}}?\b(?i:get(?:ting|s)?|got|error|exception|fail(?:ed|s|ing)?|raise[sd]?|die[sd]|crash(?:ed|es)|throws?)\b"
+    rf"[^\n`]{{0,40}}?:? ?`{{1,3}})(?={RAISED}: )"
 )
 _ADVISES = lazy(r"(?i)\b(?:if|when|will|would|may|might|could|can|avoid|fix(?:e[sd])?|instead)\b")
 _WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")
