@@ -29,6 +29,8 @@ _NAMED = lazy(
     rf"[^\n`]{{0,200}}?\b(?i:get(?:ting|s)?|got|error|exception|fail(?:ed|s|ing)?|raise[sd]?|die[sd]|crash(?:ed|es)|throws?)\b"
     rf"[^\n`]{{0,40}}?:? ?`{{1,3}})(?={RAISED}: )"
 )
+# A traceback pasted with its line ends lost: `… File "protocol.py", line 499, in chunk assert len( AssertionError: only …`
+_FRAME, _RAISED = lazy(r'File "[^"\n]{1,400}", line \d{1,9}, in [^"\n]'), lazy(rf"(?<= ){RAISED}: ")
 _ADVISES = lazy(r"(?i)\b(?:if|when|will|would|may|might|could|can|avoid|fix(?:e[sd])?|instead)\b")
 _WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")
 _CALM = ("I", "W", "D")  # severities of a line that reports no failure
@@ -40,6 +42,8 @@ def told_texts(line: Line) -> Iterator[str]:
     if line.prefix.severity in _CALM or line.message[:2].isspace() or _WENT_ON.search(message):
         return
     yield from _as_printed(message)
+    if frame := _FRAME.search(message):
+        yield from (message[found.start():] for found in _RAISED.finditer(message, frame.end()))
 
 
 def wrapped_texts(tb: Traceback, number: int) -> Iterator[str]:
