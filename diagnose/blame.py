@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 KNOWN_BUG = "software.known-bug"
+LATE = "collective.straggler"
 SHARED = ("process.exception", "storage.", KNOWN_BUG, "numerics.nan")  # seldom the fault of one rank alone
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
@@ -38,10 +39,11 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if cause.blame == "none":
         verdict.culprit_hosts = _odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
         return
-    ranks = {s.rank for s in verdict.roots if s.rank is not None and not _only_compares(s)}
+    at_fault = [s for s in verdict.roots if not _only_waited(s)]
+    ranks = {s.rank for s in at_fault if s.rank is not None and not _only_compares(s)}
     ranks = _first_dead(verdict, ranks)
     is_of_a_node = cause.id.startswith(OF_A_NODE)
-    places = {s.host or (_address(s) if is_of_a_node else None) for s in verdict.roots}
+    places = {s.host or (_address(s) if is_of_a_node else None) for s in at_fault}
     verdict.culprit_hosts = sorted(place for place in places if place is not None)
     ranks |= _listed(job, verdict)
     if is_everywhere(job, ranks | _crashed_alike(verdict)) and not _complain_elsewhere(job, ranks):
@@ -152,6 +154,11 @@ def _has_own_file(job: Job, ranks: set[int]) -> bool:
 def _only_compares(suspect: Suspect) -> bool:
     """Whether the rank only found that another one differs from it, which is no more its fault than the other's."""
     return bool(suspect.events) and all(e.rule.tells == "collective-mismatch" for e in suspect.events)
+
+
+def _only_waited(suspect: Suspect) -> bool:
+    """Whether the rank only says that another one did not come: `TP rank 1 could finish the model loading, but …`."""
+    return suspect.cause == LATE and bool(suspect.events) and all(e.role == "symptom" for e in suspect.events)
 
 
 def _victims(verdict: Verdict) -> set[int]:

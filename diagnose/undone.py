@@ -1,7 +1,7 @@
 """Which errors a later line says to be over.
 
 A pod that found no node was placed, an image that failed was pulled, a process of NCCL that could not open one network
-took another.
+took another, an application of Ray Serve got its replicas.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .job import Job
 
 LISTING = 40  # lines: `kubectl describe` names the pod once, above all of its events
-Thing = tuple[str | None, object]  # a pod's name; or host and process
+Thing = tuple[str | None, object]  # the name of a pod or an application; or host and process
 
 
 def undone(job: Job) -> set[int]:
@@ -28,9 +28,9 @@ def undone(job: Job) -> set[int]:
 
 
 def _thing(event: Event) -> Thing | None:
-    pod, speaker = event.fields.get("pod"), event.speaker
-    if pod is not None:
-        return (str(pod), None)
+    named, speaker = event.fields.get("pod") or event.fields.get("application"), event.speaker
+    if named is not None:
+        return (str(named), None)
     return (speaker.host, speaker.pid) if speaker.pid is not None else None
 
 

@@ -9,7 +9,7 @@ from diagnose.report import Gap, Report
 from diagnose.views.rendering import render
 
 from .command_line import FIXTURES
-from .told import alive, told, watchdog
+from .told import alive, cause, told, watchdog
 
 
 def on(fixture: str, lang: str = "en") -> Report:
@@ -117,3 +117,16 @@ def test_what_a_rank_says_again_and_again_is_one_proof(tmp_path):
 def test_what_was_missing_ends_before_what_to_do_next_time():
     report = replace(on("cuda-oom-one-rank"), gaps=(Gap("n7.log: the middle was not read", "Give it more time."),))
     assert "was not read. Next time: Give it" in " ".join(render(report, "terminal").split())
+
+
+def test_a_cause_is_no_alternative_to_itself(tmp_path):
+    """SGLang's `Scheduler hit an exception` was `also considered`, since `process.exception names a reason`, beside the very same."""
+    text = (
+        "[2025-07-31 10:21:33 TP1] Scheduler hit an exception: Traceback (most recent call last):\n"
+        '  File "/srv/sglang/srt/managers/scheduler.py", line 2921, in run_scheduler_process\n    scheduler.event_loop_overlap()\n'
+        "RuntimeError: no such batch\n"
+    )
+    report = told(tmp_path, {"server.log": text})
+
+    assert "process.exception" == cause(report)
+    assert not [a for a in report.alternatives if a.cause == "process.exception"]

@@ -181,3 +181,34 @@ def test_a_dashboard_that_gets_no_events_ends_no_job() -> None:
 
 def test_a_rank_that_lost_a_peer_and_ended_with_a_code_is_not_the_one_that_began() -> None:
     assert verdict(said(("console.log", NOTEBOOK))) == ("network.connection-reset", [])
+
+
+def test_rank_that_waited_for_others_to_load_is_no_culprit() -> None:
+    """SGLang's barrier behind the loading names who waited: of `TP rank 1 could finish …` rank 1 was certainly at fault."""
+    log = (
+        "sglang-0:100:1012 [1] NCCL INFO ncclCommInitRank comm 0x55c8b7ed9050 rank 1 nranks 16 cudaDev 1 nvmlDev 1 busId 3a000 "
+        "commId 0x11e35ff62bc85e0d - Init COMPLETE\n"
+        "[2025-03-17 17:15:55 TP1] Scheduler hit an exception: Traceback (most recent call last):\n"
+        '  File "/srv/sglang/srt/model_executor/model_runner.py", line 417, in load_model\n'
+        "    raise ValueError(\n"
+        "ValueError: TP rank 1 could finish the model loading, but there are other ranks that didn't finish loading. It is likely "
+        "due to unexpected failures (e.g., OOM) or a slow node.\n"
+    )
+    found = diagnose(Text(log, name="console.log")).diagnosis
+    assert found is not None
+    assert ("collective.straggler", (), "possible") == (found.cause, tuple(found.culprits), found.certainty)
+
+
+def test_worker_killed_under_vllm_is_told_before_the_wait_for_it_that_was_broken_off() -> None:
+    """`RuntimeError: cancelled` is what the engine raises at its queue once a worker is gone."""
+    killed = "ERROR 03-31 15:45:20 [multiproc_worker_utils.py:124] Worker VllmWorkerProcess pid 1867860 died, exit code: -9\n"
+    gone = "(EngineCore pid=11) ERROR 04-02 06:21:53 [multiproc_executor.py:273] Worker proc VllmWorker-0 died unexpectedly, shutting down executor.\n"
+    frame = '  File "/opt/vllm/distributed/device_communicators/shm_broadcast.py", line 596, in acquire_read\n    raise RuntimeError("cancelled")\n'
+    raised = f"Traceback (most recent call last):\n{frame}RuntimeError: cancelled\n"
+    died = "Traceback (most recent call last):\n  File \"/opt/vllm/executor/utils.py\", line 58, in get\n    raise e\nChildProcessError: worker died\n"
+
+    first, second = (diagnose(Text(x, name="serve.log")).diagnosis for x in (killed + died, gone + raised))
+
+    assert first is not None
+    assert second is not None
+    assert ("process.sigkill", "process.exit-code") == (first.cause, second.cause)

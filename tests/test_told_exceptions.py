@@ -25,6 +25,14 @@ TOLD = {
         "storage.checkpoint-corrupt"
     ),
     "DataLoader worker (pid 20991) is killed by signal: Bus error. Details are lost due to multiprocessing.": "memory.shm-full",
+    "[2024-04-18 15:55:06] CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error: Too Many Requests for url: "
+    "https://huggingface.co/api/datasets/glue/paths-info/bcdcba79": "hub.download",
+    "Yesterday it worked, and today I am getting: ```OSError: We couldn't connect to 'https://huggingface.co' to load this file.": (
+        "hub.download"
+    ),
+    'Traceback (most recent call last): File "/opt/verl/protocol.py", line 499, in chunk assert len( AssertionError: only support equal '
+    "chunk. Got size of DataProto 10 and chunk 8.": "config.batch-size-mismatch",
+    "It dies with `RuntimeError: One of the subprocesses has abruptly died during map operation.` and then succeeds.": "data.worker-died",
     "Got an error: RuntimeError: CUDA error: device-side assert triggered": "gpu.device-assert",
 }
 
@@ -44,6 +52,7 @@ def test_a_message_without_its_exceptions_name_is_a_hint_and_no_proof(line: str)
         f"2026-11-20 03:04:05,678 - WARNING - {OUT_OF_MEMORY}",
         f"OOM caught at step 12, skipping the batch: {OUT_OF_MEMORY}",
         "Error uploading artifact: [Errno 104] Connection reset by peer, retrying in 5 s",
+        "If you get `RuntimeError: CUDA error: device-side assert triggered`, look at the labels",
         "If you see CUDA out of memory. Tried to allocate 2.00 GiB, lower the batch size",
     ],
 )

@@ -175,3 +175,54 @@ def test_a_traceback_inside_a_quoted_string_is_read(text: str, tmp_path: Path) -
     assert "process.exception" == cause(report)
     assert report.diagnosis is not None
     assert report.diagnosis.evidence[0].text.endswith("KeyError: 'labels'")
+
+
+def test_backtick_before_an_exception_leaves_its_further_lines_to_it(tmp_path: Path) -> None:
+    """Pasted as inline code, only the first line has the backtick: the message's lines were another writer's."""
+    text = (
+        "I am getting this issue:-\n\n`RuntimeError: \n        CUDA Setup failed despite GPU being available. Please run the "
+        "following command to get more information:\n\n        python -m bitsandbytes`\n"
+    )
+    assert "software.import-error" == cause(told(tmp_path, {"issue.txt": text}))
+
+
+def test_json_around_a_callstack_is_no_part_of_its_message(tmp_path: Path) -> None:
+    """torchelastic dumps its own error into the console: the key behind `py_callstack` was read as what was raised."""
+    stack = 'Traceback (most recent call last):\\n  File \\"/opt/torch/run.py\\", line 719, in main\\n    run(args)\\n'
+    dumped = (
+        'ERROR:torch.distributed.elastic.multiprocessing.errors.error_handler:{\n  "message": {\n'
+        '    "message": "RendezvousTimeoutError: ",\n    "extraInfo": {\n'
+        f'      "py_callstack": "{stack}torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\\n",\n'
+        '      "timestamp": "1650424500"\n    }\n  }\n}\n'
+    )
+    assert "rendezvous.timeout" == cause(told(tmp_path, {"console.log": dumped}))
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 163840, Hardware limit: 101376.",
+        "`triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 163840, Hardware limit: 101376.`",
+        "subprocess.TimeoutExpired: Command '['ninja']' timed out after 60 seconds",
+    ],
+)
+def test_exception_whose_name_does_not_end_in_error_is_read_without_its_traceback(tmp_path: Path, line: str) -> None:
+    report = told(tmp_path, {"issue.txt": f"I got this on one A10G:\n{line}\n"})
+
+    assert "process.exception" == cause(report)
+    assert report.diagnosis is not None
+    assert line.strip("`") in report.diagnosis.summary
+
+
+def test_what_a_task_of_an_old_ray_raised_is_shown(tmp_path: Path) -> None:
+    """Ray 0.7 prints `RayTaskError: ray_worker (pid=…, host=…)` above the frames of the task."""
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/ray/worker.py", line 2195, in get\n    raise value\n'
+        "ray.exceptions.RayTaskError: ray_worker (pid=39340, host=n7)\n"
+        '  File "train.py", line 12, in objective\n    raise ValueError("bad height")\n'
+        "ValueError: bad height\n"
+    )
+    diagnosis = told(tmp_path, {"driver.log": text}).diagnosis
+    assert diagnosis is not None
+    assert "ValueError: bad height" == diagnosis.evidence[0].text

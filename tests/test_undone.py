@@ -51,3 +51,17 @@ def test_quota_that_kueue_reserved_is_waited_for_no_more(tmp_path):
 
     assert "process.not-scheduled" == cause(told(tmp_path / "waits", {"events.txt": waits}))
     assert "recovered" == told(tmp_path / "admitted", {"events.txt": waits + admitted}).outcome
+
+
+def test_replicas_that_got_their_place_waited_for_nothing(tmp_path):
+    """Ray Serve's controller repeats that replicas wait; the driver says, without a process id, that the application is ready."""
+    waits = (
+        "(ServeController pid=1666) WARNING 2025-11-17 18:46:52,471 controller 1666 -- Deployment 'LLMServer:qwen' in application 'llms' "
+        "has 1 replicas that have taken more than 30s to be scheduled. This may be due to waiting for the cluster to auto-scale or for a "
+        'runtime environment to be installed. Resources required for each replica: [{"CPU": 1.0, "GPU": 1.0}], total resources available: '
+        "{}. Use `ray status` for more details.\n"
+    )
+    ready = "INFO 2025-11-17 18:50:48,569 serve 170212 -- Application 'llms' is ready at http://127.0.0.1:8000/.\n"
+
+    assert "ray.unschedulable" == cause(told(tmp_path / "a", {"serve.log": waits}))
+    assert told(tmp_path / "b", {"serve.log": waits + ready}).diagnosis is None

@@ -31,7 +31,10 @@ SAID = (
     rf"(?:{LOG_TEXT}|(?=\[?\(?(?:[Gg]lobal[_ ]|[Tt]rain(?:ing)?[_ :]{{1,2}})?"
     r"(?:[Ss]teps?|[Ii]ter(?:ation)?s?|[Ee]p(?:och)?|[Bb]atch)\]?[ :=\[(]{1,3}\[?\d|(?:\[?[Rr]ank[ :=]{0,2}\d)))"
 )
-RAISED = r"(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Interrupt)"  # an exception, as it is printed
+# An exception, as it is printed; in a module of exceptions any name is one.
+RAISED = (
+    r"(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,80}(?:Error|Exception|Interrupt)|(?:errors|exceptions|exc)\.[A-Z]\w{1,80})"
+)
 # `python3: can't open file`, `fp16: True`, `cuda0: ...` are words with digits, not hosts.
 NOT_HOST = (
     r"(?!(?:python|pip|cuda|gpu\d?:|nccl|rank|step|epoch|iter|layer|stage|mlx|ib|eth|fp|bf|int|utf|sm_?\d|v\d)"

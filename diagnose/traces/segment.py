@@ -55,8 +55,12 @@ class Segment:
 
     @property
     def is_ray(self) -> bool:
-        """Claims that what a remote task raised follows: `…RayTaskError(KeyError): ray::Trainer.step() (pid=…)`."""
-        return "ray::" in self.last_text or self.last_text.lstrip().startswith(_RAY_INPUT)
+        """Claims that what a remote task raised follows: `…RayTaskError(KeyError): ray::Trainer.step() (pid=…)`.
+
+        Ray 0.7 wrote `RayTaskError: ray_worker (pid=39340, host=n7)`.
+        """
+        is_old = self.exception.endswith("RayTaskError") and "(pid=" in self.last_text
+        return is_old or "ray::" in self.last_text or self.last_text.lstrip().startswith(_RAY_INPUT)
 
     @property
     def is_one_line(self) -> bool:

@@ -3,6 +3,7 @@
     2026-11-20 17:03:28 - ERROR - Training failed: CUDA error: an illegal memory access was encountered
     Error saving checkpoint: [Errno 28] No space left on device: '/ckpt/step_100'
     DataLoader worker (pid 20991) is killed by signal: Bus error.
+    [2024-04-18 15:55:06] CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error: Too Many Requests
 
 `print(f"... failed: {e}")` is all that is left of many an exception. In: such a line. Out: the texts that Python would
 have printed for it, in which a rule about exceptions is looked for. What the program went on after is no such line.
@@ -13,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..lazy_pattern import lazy
+from ..prefix_tables.row import RAISED
 from ..prefixes import Line
 from ..tracebacks import Traceback, innermost
 
@@ -21,16 +23,27 @@ TYPES = (  # under which the rules know most messages
     "ConnectionRefusedError", "ConnectionResetError", "TimeoutError", "ImportError",
 )  # fmt: skip
 _LEAD = lazy(r"(?i)[^\n:]{0,80}?\b(?:error|exception|fail(?:ed|ure|s)|crashed|abort(?:ed|ing))\b[^\n:]{0,60}: {1,2}(?=\S)")
+# What a hook for uncaught exceptions puts before the name, and how a user quotes an error within a sentence.
+_NAMED = lazy(
+    rf"(?:[^\n:]{{0,80}}?\b(?i:uncaught|unhandled)\b(?: exception)?:? {{1,2}}|"
+    rf"[^\n`]{{0,200}}?\b(?i:get(?:ting|s)?|got|error|exception|fail(?:ed|s|ing)?|raise[sd]?|die[sd]|crash(?:ed|es)|throws?)\b"
+    rf"[^\n`]{{0,40}}?:? ?`{{1,3}})(?={RAISED}: )"
+)
+# A traceback pasted with its line ends lost: `… File "protocol.py", line 499, in chunk assert len( AssertionError: only …`
+_FRAME, _RAISED = lazy(r'File "[^"\n]{1,400}", line \d{1,9}, in [^"\n]'), lazy(rf"(?<= ){RAISED}: ")
+_ADVISES = lazy(r"(?i)\b(?:if|when|will|would|may|might|could|can|avoid|fix(?:e[sd])?|instead)\b")
 _WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")
 _CALM = ("I", "W", "D")  # severities of a line that reports no failure
 
 
 def told_texts(line: Line) -> Iterator[str]:
     """Yield what Python would have printed for the exception of which the line gives the message."""
-    message = line.message.strip()
+    message = line.message.strip().strip("`")
     if line.prefix.severity in _CALM or line.message[:2].isspace() or _WENT_ON.search(message):
         return
     yield from _as_printed(message)
+    if frame := _FRAME.search(message):
+        yield from (message[found.start():] for found in _RAISED.finditer(message, frame.end()))
 
 
 def wrapped_texts(tb: Traceback, number: int) -> Iterator[str]:
@@ -44,5 +57,8 @@ def _as_printed(message: str) -> Iterator[str]:
     lead = _LEAD.match(message)
     for told in (message, message[lead.end():]) if lead else (message,):
         yield from (f"{name}: {told}" for name in TYPES)
+    named = _NAMED.match(message)
+    if named and not _ADVISES.search(named[0]):
+        yield message[named.end():].rstrip("`")
     if lead:
         yield message[lead.end():]  # its name may stand there too

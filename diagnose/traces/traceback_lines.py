@@ -129,7 +129,7 @@ _NAME = lazy(
 )
 _STRONG = lazy(
     r"(?:Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|TimedOut|Warning|Iteration|ExceptionGroup|"
-    r"RemoteTraceback|NotFound|NotImplemented|Killed|Died|\.error|\.timeout|\.gaierror|\.Empty|\.Full|"
+    r"RemoteTraceback|NotFound|NotImplemented|Killed|Died|TimeoutExpired|\.error|\.timeout|\.gaierror|\.Empty|\.Full|"
     r"\.(?:exc|exceptions?|errors?)\.[A-Z]\w{0,80})$"
 )
 
@@ -157,6 +157,8 @@ def read_exception(text: str) -> ExceptionLine | None:
     if found is None:
         return None
     name, message = found[1], found[2] or ""
+    if message.endswith("`") and message.count("`") % 2:
+        message = message.rstrip("`")  # Markdown's, which stood before the first line of what is quoted
     bare = name.partition("(")[0]
     last = bare.rpartition(".")[2]
     if _STRONG.search(bare) and bare not in ("Error", "Warning", "Failed", "Killed", "Exit", "Timeout"):
@@ -203,6 +205,7 @@ _FOREIGN = lazy(
     r"(?:Killed|Aborted|Terminated|Segmentation fault|Bus error|Done)\b|terminate called |Fatal Python error|"
     r"Process \S{1,100}:$|Exception (?:in thread|ignored)|Extension modules:|\*\*\* |\*{10}|[-=]{20}|"
     r"\[Rank \d[\d, ]{0,200}(?: Error Snippet)?\]:$|"
+    r"\s{2,16}\"[A-Za-z_]\w{0,40}\": [\"{\[\d]|"  # the next key of the JSON that the traceback stands in
     r"Traceback \(most|(?:step|iter|epoch|Epoch|Step|Iteration)\b[ :=\[]|\S{1,400}:\d{1,9}: \w{1,60}Warning:|"
     r"Root Cause \(first|Failures:|\[\d{1,7}\]:$|Train(?:ing)?\b.{0,40}\d{1,3}%|"
     r"\S{1,100}:\d{1,9}:\d{1,9} \[\d{1,3}\] )|\d(?:it/s|s/it)\b"

@@ -67,7 +67,8 @@ _VARYING = lazy(r"\d+| +")
 
 def _shape(line: Line) -> str:
     """Yield the prefix without its numbers: a line of another shape was not printed by the traceback's printer."""
-    return _VARYING.sub("0", line.raw[: line.prefix.end].rstrip())  # a blank that it ends with may be the text's own
+    # A blank that it ends with may be the text's own; the backtick of Markdown stands before the first line only.
+    return _VARYING.sub("0", line.raw[: line.prefix.end].rstrip().lstrip("`"))
 
 
 class _Speaker:
@@ -180,7 +181,9 @@ class _Speaker:
 _EXCEPTHOOK = lazy(r"\[rank\d{1,7}\]: $")
 _BARE = lazy(r"^[A-Za-z_][\w.]{2,160}(?:\([\w.]{1,120}\))?(?::|\s*$)")
 _BARE_NAME = lazy(
-    r"(?:^|\.)_?(?:[A-Z]\w*(?:Error|Exception|Interrupt)|Exception(?:Group)?|BaseExceptionGroup|SystemExit|RemoteTraceback)"
+    r"(?:(?:^|\.)_?(?:[A-Z]\w*(?:Error|Exception|Interrupt)|Exception(?:Group)?|BaseExceptionGroup|SystemExit|RemoteTraceback)|"
+    # in a module of exceptions any name is one: `triton.runtime.errors.OutOfResources: …`
+    r"\.(?:exc|exceptions?|errors?)\.[A-Z]\w{2,80}|^(?:subprocess\.TimeoutExpired|[a-z_]{2,40}\.Error)(?=:))"
     r"(?:\(|:|\s*$)"
 )
 

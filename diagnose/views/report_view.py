@@ -160,9 +160,11 @@ class _Builder:
         )
 
     def alternatives(self) -> list[Alternative]:
-        """What could have been the root; what is a consequence of it was told above."""
+        """What could have been the root; what is a consequence of it, or shown as such by the same line, was told above."""
         told = {link.to for link in self._report.chain}
-        return [a for a in self._report.alternatives if a.cause not in told]
+        shown = {(s.first.file, s.first.line) for s in self._report.symptoms if s.first is not None}
+        left = (a for a in self._report.alternatives if a.cause not in told)
+        return [a for a in left if not a.evidence or (a.evidence[0].file, a.evidence[0].line) not in shown]
 
     def evidence(self, found: Diagnosis | None) -> Cut[EvidenceView]:
         proofs = found.evidence[: self._limits.evidence] if found else ()
