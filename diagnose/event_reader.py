@@ -258,7 +258,7 @@ class _Reading:
             return True
         pattern = self._matcher.compiled(rule.frame)
         frames = [*tb.frames, *(f for link in tb.links for f in link.frames)]
-        return any(pattern.search(f"{f.file} in {f.function}", timeout=1.0) for f in frames)
+        return any(pattern.search(words, timeout=1.0) for f in frames for words in f.told)
 
     def _stack(self, candidate: Candidate, line: Line) -> Iterator[Event]:
         dump = next((d for d in self._stacks if d.line <= line.number <= d.end_line), None)

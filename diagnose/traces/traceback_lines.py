@@ -29,6 +29,12 @@ class Frame:
     function: str
     code: str = ""
 
+    @property
+    def told(self) -> tuple[str, str]:
+        """What a rule may ask for: `file in function`, and the same with `: code` behind it."""
+        where = f"{self.file} in {self.function}"
+        return where, f"{where}: {self.code}"
+
 
 @dataclass(frozen=True, slots=True)
 class Header:
