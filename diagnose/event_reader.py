@@ -47,7 +47,7 @@ class EventReader:
         rules = catalogue.rules.values()
         self._matcher = Matcher(r for r in rules if r.tells != "progress")
         catch_alls = [r for r in rules if r.generic and r.match == "traceback"]
-        self._catch_alls = sorted(catch_alls, key=lambda r: (r.cause == LAST_RESORT, r.id))
+        self._catch_alls = sorted(catch_alls, key=lambda r: (r.cause == LAST_RESORT, r.frame is not None, r.id))
         self._same = Same()
 
     def read(self, scan: SourceScan) -> SourceEvents:
@@ -175,7 +175,7 @@ class _Reading:
             return  # a narrower rule has said the same so often that this one was not kept
         quoted = [exception_text(*each) for each in quoted_in(inner.exception, inner.message)]
         is_label = bool(quoted) and inner.message.split("\n", 1)[0].endswith(":")  # what was raised stands below it
-        for rule in rules:
+        for rule in (r for r in rules if self._has_frame(r, tb)):
             for said in (text,) if rule.cause == LAST_RESORT and not is_label else (*reversed(quoted), text):
                 match = self._first_form(rule, said)
                 if match is not None:
@@ -258,7 +258,7 @@ class _Reading:
             return True
         pattern = self._matcher.compiled(rule.frame)
         frames = [*tb.frames, *(f for link in tb.links for f in link.frames)]
-        return any(pattern.search(f"{f.file} in {f.function}", timeout=1.0) for f in frames)
+        return any(pattern.search(words, timeout=1.0) for f in frames for words in f.told)
 
     def _stack(self, candidate: Candidate, line: Line) -> Iterator[Event]:
         dump = next((d for d in self._stacks if d.line <= line.number <= d.end_line), None)

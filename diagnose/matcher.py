@@ -136,7 +136,7 @@ def read_ranks(text: str) -> list[int]:
     """Yield the ranks that a list such as `0, 3-5` or `4 5 6` names, sorted."""
     ranks: set[int] = set()
     for part in text.replace(",", " ").replace(";", " ").split():
-        first, _, last = part.strip("[](){}.").partition("-")
+        first, _, last = part.strip("[](){}.").rpartition("/task:")[2].partition("-")  # JAX: `/job:w/replica:0/task:3`
         if first.isdigit() and (last.isdigit() or not last):
             ranks.update(range(int(first), min(int(last or first), int(first) + 65536) + 1))
     return sorted(ranks)

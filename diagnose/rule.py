@@ -107,7 +107,7 @@ class Rule:
     unanchored: str | None = None  # why a rule of role cause needs no anchor
     onset: str | None = None  # name of a field in ms that the reported thing had lasted already; "unknown"
     lines: int = 1  # match: block - how many lines from the first one the pattern may read
-    frame: str | None = None  # match: traceback - some frame ("file in function") has to match this too
+    frame: str | None = None  # match: traceback - some frame ("file in function", or that and ": code") has to match
     table: TableRef | None = None
     applies_to: dict[str, str] = field(default_factory=dict)  # library -> version range, for known bugs
     disable: bool = False  # in a user's overlay: takes the shipped rule of this id out

@@ -381,3 +381,24 @@ def test_peers_that_lose_one_another_after_the_end_waited_for_nothing(tmp_path):
     )
 
     assert told(tmp_path, {"console.log": text}).diagnosis is None
+
+
+def jax_barrier(*absent: int) -> str:
+    names = "".join(f"/job:jax_worker/replica:0/task:{n}\n" for n in absent)
+    return (
+        "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect. "
+        f"Timed out task names:\n{names}"
+    )
+
+
+def test_all_processes_that_jax_names_are_the_ones_that_did_not_come(tmp_path: Path) -> None:
+    report = told(tmp_path, {"rank0.log": jax_barrier(6, 3)}, world_size=8)
+
+    assert ("rendezvous.timeout", [3, 6]) == (cause(report), culprits(report))
+
+
+def test_where_most_of_a_job_never_came_none_of_them_is_at_fault(tmp_path: Path) -> None:
+    """One process was started with num_processes=8: the start is at fault, not seven processes."""
+    report = told(tmp_path, {"rank0.log": jax_barrier(1, 6, 3, 2, 5, 7, 4)})
+
+    assert ("rendezvous.timeout", []) == (cause(report), culprits(report))

@@ -212,3 +212,30 @@ def test_worker_killed_under_vllm_is_told_before_the_wait_for_it_that_was_broken
     assert first is not None
     assert second is not None
     assert ("process.sigkill", "process.exit-code") == (first.cause, second.cause)
+
+
+def horovodrun(name: str, code: int) -> str:
+    return (
+        "RuntimeError: Horovod detected that one or more processes exited with non-zero status, thus causing the job to be "
+        f"terminated. The first process to do so was:\nProcess name: {name}\nExit code: {code}\n"
+    )
+
+
+def test_horovodrun_tells_by_which_signal_its_first_process_ended() -> None:
+    found = diagnose(Text(horovodrun("elastic-worker-1[0]", 137), name="driver.log")).diagnosis
+
+    assert found is not None
+    assert "process.sigkill" == found.cause
+
+
+def test_the_code_of_torch_npu_is_the_last_word_of_an_allocation_that_failed() -> None:
+    """ERR00100 says only that a call of the runtime failed; the CANN code below it says which."""
+    text = (
+        "[ERROR] 2026-04-09-21:56:46 (PID:210907, Device:0, RankID:0) ERR00100 PTA call acl api failed.\n"
+        "[PID: 210907] 2026-04-09-21:56:40.384.694 Memory_Allocation_Failure(EL0004): Failed to allocate memory requested by "
+        "GE module.\n"
+    )
+    found = diagnose(Text(text, name="npu.log")).diagnosis
+
+    assert found is not None
+    assert "memory.cuda-oom" == found.cause

@@ -130,6 +130,29 @@ def test_message_of_several_lines_is_joined():
     assert found.message.splitlines()[-1].startswith("Error while creating shared memory segment")
 
 
+def test_what_stands_below_an_exception_without_a_colon_is_not_its_message():
+    """Python prints a colon before every message, so the closing fence of a paste belongs to nobody."""
+    text = """
+      File "/opt/torch/distributed/elastic/rendezvous/dynamic_rendezvous.py", line 676, in run
+        raise RendezvousClosedError
+    torch.distributed.elastic.rendezvous.api.RendezvousClosedError
+    ```
+    """
+    assert only(text).message == ""
+
+
+def test_fence_of_a_paste_ends_a_message():
+    text = """
+    Traceback (most recent call last):
+      File "/data/train.py", line 20, in main
+        raise ValueError("bad shard")
+    ValueError: bad shard
+    ```
+    It worked last week.
+    """
+    assert only(text).message == "bad shard"
+
+
 def test_native_frames_are_left_out_of_the_message():
     text = """
     Traceback (most recent call last):

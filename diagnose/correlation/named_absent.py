@@ -2,7 +2,8 @@
 
 `monitoredBarrier` and the desync report name the ranks that never joined. Several such lines may each name a part; the
 ranks that most of them name are the ones to look at. Whoever prints the message is not at fault. A barrier of those who
-are about to meet (torchelastic's agents, JAX's coordinator) tells of a rank that never joined, not of a late one.
+are about to meet (torchelastic's agents, JAX's coordinator) tells of a rank that never joined, not of a late one. Where
+most of the job is missing, its start or the place to meet is at fault, and none of those who are named.
 """
 
 from __future__ import annotations
@@ -27,7 +28,13 @@ def find(job: Job) -> Iterator[Finding]:
     most = max(counts.values())
     ranks = tuple(sorted(r for r, n in counts.items() if n == most))
     onset = min((e.onset for e in events if e.onset is not None), default=None)
-    messages, who = "messages" if len(events) > 1 else "message", "ranks" if len(ranks) > 1 else "rank"
-    why = f"{len(events)} {messages} name {who} {rank_ranges(ranks)} as not having joined."
+    messages, who = "messages name" if len(events) > 1 else "message names", "ranks" if len(ranks) > 1 else "rank"
+    why = f"{len(events)} {messages} {who} {rank_ranges(ranks)} as not having joined."
     cause = "rendezvous.timeout" if all(e.cause == "rendezvous.timeout" for e in events) else "collective.straggler"
-    yield Finding(cause, why, exhibits(events), ranks, onset=onset, question="named_absent")
+    culprits = () if _are_most(ranks, job) else ranks
+    yield Finding(cause, why, exhibits(events), culprits, onset=onset, question="named_absent")
+
+
+def _are_most(ranks: tuple[int, ...], job: Job) -> bool:
+    """Whether the absent ranks are more than half of a job of more than two."""
+    return len(ranks) > 1 and 2 * len(ranks) > (job.world_size or max(ranks) + 1)

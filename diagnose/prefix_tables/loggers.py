@@ -112,6 +112,13 @@ LOGGERS: tuple[Row, ...] = (
         needs=":",
     ),
     row(
+        "logrus",  # operators of Kubernetes, containerd, the Docker daemon
+        "t",
+        r"time=\"(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[^\"\s]{0,16})\" level=(?P<level>[a-z]{4,7}) msg=\"",
+        'time="2024-02-21T09:32:29Z" level=info msg="Pod: kubeflow.llm-worker-0 exited with code 1" job=kubeflow.llm',
+        needs="level=",
+    ),
+    row(
         "level before time",
         "DIWECF",
         rf"{LEVEL} {{1,5}}(?=\d{{4}}-\d\d|\d\d-\d\d \d\d:|\d\d/\d\d[/ ])",

@@ -53,7 +53,7 @@ AFTER_STAMP: tuple[Row, ...] = (
     row(
         "journal, ISO",
         after(" ", LETTERS + DIGITS),
-        rf" (?P<host>{HOST}) (?:kernel|(?P<origin>[\w./()@-]{{1,60}})\[(?P<pid>\d{{1,8}})\]): ?",
+        rf" (?P<host>{HOST}) (?:kernel|mmfs|(?P<origin>[\w./()@-]{{1,60}})\[(?P<pid>\d{{1,8}})\]): ?",
         "2026-11-20T17:03:28.123456+08:00 node7 slurmd[811]: error: oom",
         kind="zone",
         needs=": ",

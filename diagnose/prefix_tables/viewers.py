@@ -16,7 +16,7 @@ VIEWERS: tuple[Row, ...] = (
     row(
         "Markdown emphasis",
         "*`",
-        rf"(?:\*{{2,3}}|`{{1,2}})(?=\[rank\d{{1,6}}\]:|{RAISED}: )",
+        rf"(?:\*{{2,3}}|`{{1,2}})(?:(?=\[rank\d{{1,6}}\]:|{RAISED}: |\([A-Za-z]\w{{0,40}} pid=\d)|{LOG_TEXT})",
         "**RuntimeError: CUDA error: an illegal memory access was encountered**",
         outer=True,
     ),

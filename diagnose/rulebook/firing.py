@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from ..catalogue import Catalogue
@@ -48,8 +49,9 @@ def _has(rule: Rule, frames: list[str]) -> bool | None:
 
 
 def _frames(text: str) -> list[str]:
-    found = (read_frame(line[split_prefix(line).end :]) for line in text.splitlines())
-    return [f"{frame.file} in {frame.function}" for frame in found if frame]
+    lines = [line[split_prefix(line).end :] for line in text.splitlines()]
+    found = ((read_frame(line), below.strip()) for line, below in zip(lines, [*lines[1:], ""], strict=True))
+    return [words for frame, code in found if frame for words in replace(frame, code=code).told]
 
 
 def _at(

@@ -137,6 +137,7 @@ def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any
         "is_gloo": _is_gloo_alone(job, proof),
         "is_python": bool(proof) and proof[0].event is not None and "/python-connect" in proof[0].event.rule.id,
         "is_jax": any(x.event is not None and "/jax-" in x.event.rule.id for x in proof[:1]),
+        "is_horovod": any(x.event is not None and "/horovod-" in x.event.rule.id for x in proof[:1]),
     }
 
 

@@ -29,6 +29,12 @@ class Frame:
     function: str
     code: str = ""
 
+    @property
+    def told(self) -> tuple[str, str]:
+        """What a rule may ask for: `file in function`, and the same with `: code` behind it."""
+        where = f"{self.file} in {self.function}"
+        return where, f"{where}: {self.code}"
+
 
 @dataclass(frozen=True, slots=True)
 class Header:
@@ -145,6 +151,7 @@ class ExceptionLine:
     name: str
     message: str
     is_sure: bool
+    is_bare: bool = False  # without the colon, which Python prints before every message, also one that begins a line below
 
 
 def read_exception(text: str) -> ExceptionLine | None:
@@ -161,11 +168,12 @@ def read_exception(text: str) -> ExceptionLine | None:
         message = message.rstrip("`")  # Markdown's, which stood before the first line of what is quoted
     bare = name.partition("(")[0]
     last = bare.rpartition(".")[2]
+    is_bare = found.end(1) == found.end()
     if _STRONG.search(bare) and bare not in ("Error", "Warning", "Failed", "Killed", "Exit", "Timeout"):
-        return ExceptionLine(name, message, True)
+        return ExceptionLine(name, message, True, is_bare)
     has_case = last[0].isupper() and any(c.islower() for c in last)
     if ("." in bare and not text.endswith(".")) or (has_case and ":" in text):
-        return ExceptionLine(name, message, False)
+        return ExceptionLine(name, message, False, is_bare)
     return None
 
 
@@ -207,7 +215,7 @@ _FOREIGN = lazy(
     r"\[Rank \d[\d, ]{0,200}(?: Error Snippet)?\]:$|"
     r"\s{2,16}\"[A-Za-z_]\w{0,40}\": [\"{\[\d]|"  # the next key of the JSON that the traceback stands in
     r"Traceback \(most|(?:step|iter|epoch|Epoch|Step|Iteration)\b[ :=\[]|\S{1,400}:\d{1,9}: \w{1,60}Warning:|"
-    r"Root Cause \(first|Failures:|\[\d{1,7}\]:$|Train(?:ing)?\b.{0,40}\d{1,3}%|"
+    r"`{3}|Root Cause \(first|Failures:|\[\d{1,7}\]:$|Train(?:ing)?\b.{0,40}\d{1,3}%|"
     r"\S{1,100}:\d{1,9}:\d{1,9} \[\d{1,3}\] )|\d(?:it/s|s/it)\b"
 )
 # Lines that continue a message even after a blank line.
