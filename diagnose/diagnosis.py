@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .attempts import FAILING, is_terminated
-from .blame import blame, failed_alike_unheard, is_everywhere, is_whole_hosts
+from .blame import blame, failed_alike_unheard, is_everywhere, is_half_told, is_whole_hosts
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .events import Event, SourceEvents
@@ -153,6 +153,13 @@ def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:
     return any(not job.ranks[rank].failed_in_words() for rank in others)
 
 
+def _others_break_off(job: Job, verdict: Verdict) -> bool:
+    """Whether another rank's traceback ends before what it raised, as where the middle of a console is left out."""
+    own = {f"rank{rank}" for rank in verdict.culprits}
+    cut = (tb for s in job.sources for tb in s.tracebacks if not tb.exception and tb.form not in UNHEARD_FORMS)
+    return any(tb.frames and tb.speaker.startswith("rank") and tb.speaker not in own for tb in cut)
+
+
 def _is_ambiguous(root: Suspect) -> bool:
     """Whether another reason prints all that states the cause in the same words."""
     stated = [e for e in root.events if e.role == "cause"]
@@ -174,6 +181,7 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
     is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _others_may_have_raised(job, verdict)
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
+    is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))
     is_told = not (rivals or is_open)
     if verdict.certainty == "certain" and not is_told:
         verdict.certainty = "likely"

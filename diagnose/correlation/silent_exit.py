@@ -5,7 +5,7 @@ a peer or waited in vain, or were ended by their launcher, is the one that left 
 wrapper script, a library's `_exit`. Words of which nobody knows the rank may be its own.
 
 SIGABRT and SIGTERM are otherwise what a watchdog and a launcher end ranks with: here the others only lost the rank, nobody
-waited in vain, and no launcher says that it sent the signal.
+waited in vain, and no launcher says that it sent the signal; or it says so of all but one (`kill` of one process).
 """
 
 from __future__ import annotations
@@ -57,11 +57,19 @@ def _is_earlier(event: Event, end: Event) -> bool:
 
 
 def _signalled(job: Job) -> list[Event]:
-    """Deaths by a signal that nobody owns to, where the others lost a peer and did not wait for it in vain."""
-    if job.telling("signal-received") or not job.telling("peer-lost") or job.telling(*LOST[1:]):
+    """Deaths by a signal that nobody owns to, where the others lost a peer and did not wait for it in vain.
+
+    Of SIGTERM it is enough that the launcher then ended the others, each by its process id, before they noticed.
+    """
+    if job.telling("signal-received") or job.telling(*LOST[1:]):
         return []
-    sent = {e.rank for e in job.telling("signal-sent")}
-    return [e for e in job.telling("exit") if e.rank is not None and e.rank not in sent and e.cause in SENT]
+    closing = job.telling("signal-sent")
+    sent = {e.rank for e in closing}
+    died = [e for e in job.telling("exit") if e.rank is not None and e.rank not in sent and e.cause in SENT]
+    if job.telling("peer-lost"):
+        return died
+    closed = {e.source for e in closing if e.fields.get("pid") is not None and e.fields.get("signal") is not None}
+    return [e for e in died if e.source in closed and is_terminated(e)]
 
 
 def _others_followed(job: Job, left: set[int | None]) -> bool:
