@@ -48,6 +48,7 @@ class Segment:
     frames: list[Frame] = field(default_factory=list)
     exception: str = ""
     is_sure: bool = False
+    is_bare: bool = False
     message: str = ""
     exception_line: int = 0
     last_text: str = ""
@@ -61,11 +62,12 @@ class Segment:
     @property
     def is_one_line(self) -> bool:
         """Claims that the exception's message cannot go on in the next line."""
-        return self.exception.rpartition(".")[2] in _ONE_LINE and "Caught " not in self.message[:8]
+        return self.is_bare or self.exception.rpartition(".")[2] in _ONE_LINE and "Caught " not in self.message[:8]
 
     def name(self, number: int, found: ExceptionLine) -> None:
         """Keep the exception's name and the first line of its message."""
         self.exception, self.is_sure, self.exception_line = found.name, found.is_sure, number
+        self.is_bare = found.is_bare
         self.message, self.last_text = found.message[:MESSAGE_CHARS], found.message
 
     def forget_name(self) -> None:

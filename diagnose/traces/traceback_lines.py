@@ -145,6 +145,7 @@ class ExceptionLine:
     name: str
     message: str
     is_sure: bool
+    is_bare: bool = False  # without a colon: Python prints an exception so whose message is empty
 
 
 def read_exception(text: str) -> ExceptionLine | None:
@@ -160,7 +161,7 @@ def read_exception(text: str) -> ExceptionLine | None:
     bare = name.partition("(")[0]
     last = bare.rpartition(".")[2]
     if _STRONG.search(bare) and bare not in ("Error", "Warning", "Failed", "Killed", "Exit", "Timeout"):
-        return ExceptionLine(name, message, True)
+        return ExceptionLine(name, message, True, ":" not in text)
     has_case = last[0].isupper() and any(c.islower() for c in last)
     if ("." in bare and not text.endswith(".")) or (has_case and ":" in text):
         return ExceptionLine(name, message, False)
