@@ -109,3 +109,34 @@ def test_another_rank_that_was_raising_too_makes_the_first_no_more_than_likely(t
 
     assert report.diagnosis is not None
     assert (report.diagnosis.cause, report.diagnosis.certainty) == ("process.exception", "likely")
+
+
+BANNER = "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded\n"
+RAISED = '[rank0]: Traceback (most recent call last):\n[rank0]:   File "/job/train.py", line 7, in <module>\n[rank0]:     main()\n'
+PORT = "[rank0]: RuntimeError: The server socket has failed to listen on any local network address. port: 29500, useIpv6: 0, code: \
+-98, name: EADDRINUSE, message: address already in use\n"
+
+
+def test_what_a_console_tells_of_the_launch_before_is_history(tmp_path: Path) -> None:
+    """`torchrun … 2>&1 | tee -a train.log`, started again after it failed."""
+    console = BANNER + RAISED + PORT + BANNER + RAISED + "[rank0]: KeyError: 'target'\n"
+    report = told(tmp_path, {"train.log": console})
+
+    assert (cause(report), culprits(report)) == ("process.exception", [])
+    assert len(report.attempts) > 1
+
+
+def test_a_launch_after_no_failure_begins_nothing_anew(tmp_path: Path) -> None:
+    report = told(tmp_path, {"train.log": BANNER + BANNER + RAISED + "[rank0]: KeyError: 'target'\n"})
+
+    assert cause(report) == "process.exception"
+    assert len(report.attempts) <= 1
+
+
+def test_an_exception_without_a_message_takes_no_line_of_the_next_run(tmp_path: Path) -> None:
+    """`RendezvousTimeoutError` ends a run; below it the agent of the next one draws its first rule."""
+    frame = 'Traceback (most recent call last):\n  File "/opt/torch/distributed/run.py", line 1028, in main\n    run(args)\n'
+    timed_out = "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\n\n"
+    report = told(tmp_path, {"train.log": frame + timed_out + "*" * 41 + "\n" + BANNER + "*" * 41 + "\n" + frame + timed_out})
+
+    assert cause(report) == "rendezvous.timeout"

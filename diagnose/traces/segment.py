@@ -62,7 +62,7 @@ class Segment:
     @property
     def is_one_line(self) -> bool:
         """Claims that the exception's message cannot go on in the next line."""
-        return self.is_bare or self.exception.rpartition(".")[2] in _ONE_LINE and "Caught " not in self.message[:8]
+        return self.is_bare or (self.exception.rpartition(".")[2] in _ONE_LINE and "Caught " not in self.message[:8])
 
     def name(self, number: int, found: ExceptionLine) -> None:
         """Keep the exception's name and the first line of its message."""
