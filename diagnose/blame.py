@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 KNOWN_BUG = "software.known-bug"
-SHARED = ("process.exception", "storage.", KNOWN_BUG, "numerics.nan")  # seldom the fault of one rank alone
+SHARED = (  # seldom the fault of one rank alone
+    "process.exception", "storage.", KNOWN_BUG, "numerics.nan", "network.interface",
+)  # fmt: skip
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 HEAD = "process.exit-code/child-failed-error"  # stands above a summary

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .attempts import FAILING, is_terminated
-from .blame import blame, failed_alike_unheard, is_everywhere, is_half_told, is_whole_hosts
+from .blame import SHARED, blame, failed_alike_unheard, is_everywhere, is_half_told, is_whole_hosts
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .events import Event, SourceEvents
@@ -153,6 +153,18 @@ def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:
     return any(not job.ranks[rank].failed_in_words() for rank in others)
 
 
+def _ends_with_the_first(job: Job, verdict: Verdict) -> bool:
+    """Whether all that is here ends with the first that raised, before a word of what became of the others.
+
+    They may have raised the same; only what had been running shows that they had not.
+    """
+    own, root = set(verdict.culprits), verdict.roots[0]
+    if not own or not (job.ranks.keys() - own) or root.finding is not None or not root.cause.startswith(SHARED):
+        return False
+    told = any(e.rank not in own or e.rule.tells in ("exit", "signal-sent") for e in job.failures())
+    return not told and not any(info.last_sign for info in job.ranks.values()) and not job.telling("exit", "finished")
+
+
 def _others_break_off(job: Job, verdict: Verdict) -> bool:
     """Whether another rank's traceback ends before what it raised, as where the middle of a console is left out."""
     own = {f"rank{rank}" for rank in verdict.culprits}
@@ -182,7 +194,7 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _others_may_have_raised(job, verdict)
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
     is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))
-    is_told = not (rivals or is_open)
+    is_told = not (rivals or is_open or _ends_with_the_first(job, verdict))
     if verdict.certainty == "certain" and not is_told:
         verdict.certainty = "likely"
     verdict.confidence = {"certain": 0.95, "likely": 0.75, "possible": 0.45}[verdict.certainty]

@@ -140,3 +140,33 @@ def test_an_exception_without_a_message_takes_no_line_of_the_next_run(tmp_path: 
     report = told(tmp_path, {"train.log": frame + timed_out + "*" * 41 + "\n" + BANNER + "*" * 41 + "\n" + frame + timed_out})
 
     assert cause(report) == "rendezvous.timeout"
+
+
+def test_a_summary_that_names_an_error_file_tells_of_a_rank_that_had_a_reason(tmp_path: Path) -> None:
+    """What the file holds was not copied: that the rank printed no reason is not said of it."""
+    lost = "[rank1]: " + LOST.replace("\n  ", "\n[rank1]:   ").rstrip("\n") + "\n"
+    filed = entry(0, 0, "1").replace("<N/A>", "/tmp/torchelastic_x/none_y/attempt_0/0/error.json")
+    report = told(tmp_path, {"console.log": lost + HEAD + entry(1, 1, "-15") + FIRST + filed})
+
+    assert "printed no reason" not in (report.diagnosis.summary if report.diagnosis else "")
+
+
+def test_a_logger_that_passes_lines_on_hides_no_actor(tmp_path: Path) -> None:
+    """A wrapper logs what Ray's driver prints: the process id and the address still say whose line it is."""
+    line = "2026-11-20 10:00:00,020 - trainer - INFO - (RayWorkerWrapper pid=231877, ip=10.80.3.25) "
+    report = told(tmp_path, {"driver.log": line + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 6 has\n"})
+
+    assert (cause(report), culprits(report)) == ("memory.cuda-oom", [])
+
+
+def test_the_gpu_of_a_ray_task_is_no_rank(tmp_path: Path) -> None:
+    """Ray sets CUDA_VISIBLE_DEVICES for each task: every one of them calls its GPU 0."""
+    text = (
+        'Traceback (most recent call last):\n  File "/job/train_ppo_ray.py", line 407, in <module>\n    train(args)\n'
+        "ray.exceptions.RayTaskError(OutOfMemoryError): ray::Actor.fit() (pid=7013, ip=10.12.6.61, actor_id=0f1c)\n"
+        '  File "/job/models/actor.py", line 205, in forward\n    output = self.model(sequences)\n'
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 0 has a total capacity of 79.15 GiB\n"
+    )
+    report = told(tmp_path, {"driver.log": text})
+
+    assert (cause(report), culprits(report)) == ("memory.cuda-oom", [])

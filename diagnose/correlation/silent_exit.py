@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..attempts import CRASHES, ended_at, is_terminated
+from ..doubles import is_repetition
 from ..events import Event, SourceEvents
 from ..job import CERTIFICATES, Job
 from .finding import Exhibit, Finding
@@ -101,7 +102,8 @@ class _Listening:
 
 
 def _has_words_of_ranks(console: SourceEvents) -> bool:
-    return any(e.rank is not None and e.rule.tells in (*LOST, "identity") for e in console.events)
+    own = (e for e in console.events if e.rank is not None and not is_repetition(e))
+    return any(e.rule.tells in (*LOST, "identity") for e in own)
 
 
 class _Said:
@@ -129,9 +131,10 @@ class _Said:
     def by(self, end: Event) -> bool:
         """Whether the rank itself says anything of its failure, or somebody on its host whose rank is not known.
 
-        What is heard after its launcher closes the others is theirs, unless it states a cause.
+        Where torchrun's summary names a file, it holds what the rank raised. What is heard after its launcher closes the
+        others is theirs, unless it states a cause.
         """
-        if end.rank in self._ranks or not self._causes.isdisjoint((end.host, None)):
+        if end.rank in self._ranks or end.fields.get("error_file") or not self._causes.isdisjoint((end.host, None)):
             return True
         closed = self._closed.get((end.source, end.host), NEVER)
         near = [self._first.get(host, {}) for host in {end.host, None}]
