@@ -7,7 +7,7 @@ all below the note that the agent prints when it starts, where something had fai
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from itertools import pairwise
 
@@ -25,11 +25,20 @@ def begun_anew(events: Sequence[Event]) -> tuple[tuple[int, ...], int]:
     borders = [0, *runs, 1 << 62]
     attempts: list[int] = []
     for start, stop in pairwise(borders):
-        ends = [e for e in events if e.rule.id == ONCE and start < (e.line or 0) <= stop]
+        ends = _deaths(e for e in events if e.rule.id == ONCE and start < (e.line or 0) <= stop)
         if len({(e.speaker.pid, e.speaker.host) for e in ends}) == 1:  # the agents of several nodes each tell of one
             attempts += [e.line or 0 for e in ends[:-1]]
     marks = sorted({*runs, *attempts})
     return tuple(marks), marks.index(runs[-1]) + 1 if runs else 0
+
+
+def _deaths(ends: Iterable[Event]) -> list[Event]:
+    """Yield each death once: two handlers of one logger print the line twice, and no process dies twice."""
+    first: dict[object, Event] = {}
+    for e in ends:
+        pid = e.fields.get("pid")
+        first.setdefault((e.host, pid) if pid is not None else id(e), e)
+    return list(first.values())
 
 
 def _run_ends(events: Sequence[Event]) -> list[int]:

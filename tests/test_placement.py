@@ -171,9 +171,11 @@ def test_the_process_id_of_a_unit_is_no_rank(tmp_path: Path) -> None:
     said = journal(
         "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2",
         "Initializing distributed: GLOBAL_RANK: 1, MEMBER: 2/2",
+        "All distributed processes registered. Starting with 2 processes",
+        "iter 0 step 0: loss 1.7060, train time: 913.56ms",
         "Traceback (most recent call last):",
         '  File "/job/train.py", line 297, in <module>',
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 1 has a total capacity of 79.15 GiB",
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 1 has a total capacity of 79.15 GiB of which 1.12 GiB is free.",
     )
 
     assert [1] == culprits(told(tmp_path, {"journal.log": said}))
