@@ -15,6 +15,7 @@ from .job import Job
 from .relation import Relation
 from .suspects import EXCEPTION, SAME_MOMENT_S, Suspect, gather, names_device, when
 from .traces.quoted import UNHEARD_FORMS
+from .traces.traceback_lines import ELIDED
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
 
@@ -178,6 +179,12 @@ def _is_ambiguous(root: Suspect) -> bool:
     return bool(stated) and all(e.rule.ambiguous for e in stated)
 
 
+def _is_cut_short(root: Suspect) -> bool:
+    """Whether somebody left out the end of all that was raised, and with it perhaps what it really was."""
+    said = [e.text.split("\n", 1)[0].rstrip() for e in root.events if e.role == "cause"]
+    return root.cause == EXCEPTION and bool(said) and all(text.endswith(ELIDED) for text in said)
+
+
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     root = max(verdict.roots, key=lambda s: (s.direct, s.finding is not None and s.finding.certainty == "certain"))
     blamed = catalogue.causes[root.cause].blame
@@ -191,7 +198,8 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "certain"
     else:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
-    is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _others_may_have_raised(job, verdict)
+    is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _is_cut_short(root)
+    is_open = is_open or _others_may_have_raised(job, verdict)
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
     is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))
     is_told = not (rivals or is_open or _ends_with_the_first(job, verdict))

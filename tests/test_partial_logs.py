@@ -170,3 +170,19 @@ def test_the_gpu_of_a_ray_task_is_no_rank(tmp_path: Path) -> None:
     report = told(tmp_path, {"driver.log": text})
 
     assert (cause(report), culprits(report)) == ("memory.cuda-oom", [])
+
+
+def test_an_exception_whose_end_was_left_out_is_no_more_than_likely(tmp_path: Path) -> None:
+    """A viewer shows the first 120 columns: what the reason was may have stood behind them."""
+    cut = "[rank0]: OSError: We couldn't connect to 'https://huggingface.co' to load the files, and c..."
+    report = told(tmp_path, {"train.log": RAISED + cut + "\n"})
+
+    assert report.diagnosis is not None
+    assert "certain" != report.diagnosis.certainty
+
+
+def test_what_gloo_raises_is_a_lost_peer_though_its_words_were_cut_off(tmp_path: Path) -> None:
+    cut = "[rank0]: RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:5..."
+    report = told(tmp_path, {"train.log": RAISED + cut + "\n"})
+
+    assert (cause(report), culprits(report)) == ("network.connection-reset", [])
