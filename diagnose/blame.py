@@ -10,6 +10,8 @@ from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
+from .placement.summaries import ENTRY
+from .placement.world import ONCE
 from .suspects import EXIT_CODE, STATED, Suspect, alike
 
 if TYPE_CHECKING:
@@ -18,9 +20,12 @@ if TYPE_CHECKING:
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 KNOWN_BUG = "software.known-bug"
 LATE = "collective.straggler"
-SHARED = ("process.exception", "storage.", KNOWN_BUG, "numerics.nan")  # seldom the fault of one rank alone
+SHARED = (  # seldom the fault of one rank alone
+    "process.exception", "storage.", KNOWN_BUG, "numerics.nan", "network.interface",
+)  # fmt: skip
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
+HEAD = "process.exit-code/child-failed-error"  # stands above a summary
 OF_ITSELF = ("process.segfault", "process.bus-error")
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
@@ -145,6 +150,28 @@ def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
     if not others or own != set(others.values()) or len({e.source for e in ends}) > 1:
         return False
     return not any(job.ranks[r].failed_in_words() for r in others)
+
+
+def is_half_told(job: Job, verdict: Verdict) -> bool:
+    """Whether torchrun's agent alone says who it was, and what it says of the others was not copied.
+
+    It names the first that it found dead. That the others had not failed alike shows in its whole summary, or in its
+    ending them.
+    """
+    stated = [e for s in verdict.roots for e in s.events if e.role == "cause"]
+    if not stated or not all(map(_is_of_an_agent, stated)):
+        return False
+    rules = {e.rule.id: e.rule.tells for e in job.events if e.source == stated[0].source}
+    is_whole = "signal-sent" in rules.values() or {HEAD, ENTRY} <= rules.keys()
+    is_world = job.world_size == len(verdict.culprits) and job.places.world_from != "highest rank seen"
+    others = (i for rank, i in job.ranks.items() if rank not in verdict.culprits)
+    return not is_whole and not is_world and not any(i.has_lines for i in others)
+
+
+def _is_of_an_agent(event: Event) -> bool:
+    """Whether it is what torchrun's agent says of an end, or repeats; of a traceback without its head nobody knows."""
+    is_cut = event.traceback is not None and event.traceback.form == "headless"
+    return is_cut or is_repetition(event) or event.rule.id in (ONCE, ENTRY)
 
 
 def _has_own_file(job: Job, ranks: set[int]) -> bool:

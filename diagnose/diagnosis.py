@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .attempts import FAILING, is_terminated
-from .blame import blame, failed_alike_unheard, is_everywhere, is_whole_hosts
+from .blame import SHARED, blame, failed_alike_unheard, is_everywhere, is_half_told, is_whole_hosts
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .events import Event, SourceEvents
@@ -15,6 +15,7 @@ from .job import Job
 from .relation import Relation
 from .suspects import EXCEPTION, SAME_MOMENT_S, Suspect, gather, names_device, when
 from .traces.quoted import UNHEARD_FORMS
+from .traces.traceback_lines import ELIDED
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
 
@@ -153,10 +154,35 @@ def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:
     return any(not job.ranks[rank].failed_in_words() for rank in others)
 
 
+def _ends_with_the_first(job: Job, verdict: Verdict) -> bool:
+    """Whether all that is here ends with the first that raised, before a word of what became of the others.
+
+    They may have raised the same; only what had been running shows that they had not.
+    """
+    own, root = set(verdict.culprits), verdict.roots[0]
+    if not own or not (job.ranks.keys() - own) or root.finding is not None or not root.cause.startswith(SHARED):
+        return False
+    told = any(e.rank not in own or e.rule.tells in ("exit", "signal-sent") for e in job.failures())
+    return not told and not any(info.last_sign for info in job.ranks.values()) and not job.telling("exit", "finished")
+
+
+def _others_break_off(job: Job, verdict: Verdict) -> bool:
+    """Whether another rank's traceback ends before what it raised, as where the middle of a console is left out."""
+    own = {f"rank{rank}" for rank in verdict.culprits}
+    cut = (tb for s in job.sources for tb in s.tracebacks if not tb.exception and tb.form not in UNHEARD_FORMS)
+    return any(tb.frames and tb.speaker.startswith("rank") and tb.speaker not in own for tb in cut)
+
+
 def _is_ambiguous(root: Suspect) -> bool:
     """Whether another reason prints all that states the cause in the same words."""
     stated = [e for e in root.events if e.role == "cause"]
     return bool(stated) and all(e.rule.ambiguous for e in stated)
+
+
+def _is_cut_short(root: Suspect) -> bool:
+    """Whether somebody left out the end of all that was raised, and with it perhaps what it really was."""
+    said = [e.text.split("\n", 1)[0].rstrip() for e in root.events if e.role == "cause"]
+    return root.cause == EXCEPTION and bool(said) and all(text.endswith(ELIDED) for text in said)
 
 
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
@@ -172,9 +198,11 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "certain"
     else:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
-    is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _others_may_have_raised(job, verdict)
+    is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _is_cut_short(root)
+    is_open = is_open or _others_may_have_raised(job, verdict)
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
-    is_told = not (rivals or is_open)
+    is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))
+    is_told = not (rivals or is_open or _ends_with_the_first(job, verdict))
     if verdict.certainty == "certain" and not is_told:
         verdict.certainty = "likely"
     verdict.confidence = {"certain": 0.95, "likely": 0.75, "possible": 0.45}[verdict.certainty]

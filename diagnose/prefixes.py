@@ -142,7 +142,7 @@ def split_prefix(text: str) -> Prefix:
 def _read_row(text: str, start: int, outer: bool, found: dict[str, object]) -> tuple[int, bool] | None:
     first = text[start : start + 1]
     for row, pattern, groups in _LEADING[first if first != "[" else text[start : start + 2]] if first else ():
-        if (outer or not row.outer) and row.needs in text:
+        if (outer or not row.outer or row.anywhere) and row.needs in text:
             match = pattern.match(text, start)
             if match:
                 _collect(row, groups, match, found)

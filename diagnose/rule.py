@@ -27,6 +27,7 @@ Tells = Literal[  # what correlators read from a line, and by which fields; rule
     "identity",  # who is who: rank, local_rank, group_rank, host, pid, device, world_size, actor, ip
     "exit",  # a process ended: exit_code or signal, with rank, local_rank, pid, host
     "signal-sent",  # the launcher ends a process: pid, signal
+    "launch",  # a launcher starts: what failed above belongs to a run before
     "signal-received",  # a process or agent was told to end: pid, signal
     "killed",  # the kernel, a cgroup or a monitor killed a process: pid, process, host, cgroup
     "progress",  # a sign of life: step, epoch

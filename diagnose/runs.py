@@ -1,32 +1,44 @@
 """Where one console holds several runs, appended to one another, or several attempts of one: by what torchrun's agent says.
 
 The agent says once an attempt which process it found dead first, and draws a summary when it gives up. Whoever is listed
-in a summary is dead: another process of that rank, or a later step of it, is of a run that somebody started anew.
+in a summary is dead: another process of that rank, or a later step of it, is of a run that somebody started anew. So is
+all below the note that the agent prints when it starts, where something had failed above it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from itertools import pairwise
 
 from .events import Event
 from .placement.world import ONCE
 
+FAILING = ("cause", "symptom")
 LATE_S, LATE_LINES = 5.0, 60  # within which what the dead had printed is still written
 
 
 def begun_anew(events: Sequence[Event]) -> tuple[tuple[int, ...], int]:
     """Yield the lines of a source behind which its processes were started again, and how many of them end a run."""
     runs = _run_ends(events)
+    runs = sorted((*runs, *_launched_again(events, runs)))
     borders = [0, *runs, 1 << 62]
     attempts: list[int] = []
     for start, stop in pairwise(borders):
-        ends = [e for e in events if e.rule.id == ONCE and start < (e.line or 0) <= stop]
+        ends = _deaths(e for e in events if e.rule.id == ONCE and start < (e.line or 0) <= stop)
         if len({(e.speaker.pid, e.speaker.host) for e in ends}) == 1:  # the agents of several nodes each tell of one
             attempts += [e.line or 0 for e in ends[:-1]]
     marks = sorted({*runs, *attempts})
     return tuple(marks), marks.index(runs[-1]) + 1 if runs else 0
+
+
+def _deaths(ends: Iterable[Event]) -> list[Event]:
+    """Yield each death once: two handlers of one logger print the line twice, and no process dies twice."""
+    first: dict[object, Event] = {}
+    for e in ends:
+        pid = e.fields.get("pid")
+        first.setdefault((e.host, pid) if pid is not None else id(e), e)
+    return list(first.values())
 
 
 def _run_ends(events: Sequence[Event]) -> list[int]:
@@ -44,6 +56,22 @@ def _run_ends(events: Sequence[Event]) -> list[int]:
             ends.append(last.end_line or 0)
             dead, last = {}, None
     return ends
+
+
+def _launched_again(events: Sequence[Event], runs: Sequence[int]) -> Iterator[int]:
+    """Yield the lines above which a launcher says that it starts, where something had failed since the start before."""
+    failed = border = 0
+    ends = iter(sorted(runs))
+    end = next(ends, 1 << 62)
+    for event in events:
+        line = event.line or 0
+        while line > end:
+            border, end = end, next(ends, 1 << 62)
+        if event.role in FAILING:
+            failed = event.end_line or line
+        elif event.rule.tells == "launch" and border < failed < line:
+            border = line - 1
+            yield border
 
 
 def is_summary(event: Event) -> bool:

@@ -113,3 +113,12 @@ def test_what_failed_alike_before_a_restart_is_shown_where_it_began(tmp_path: Pa
     assert ("storage.io-error", [1]) == (cause(report), culprits(report))
     assert report.diagnosis is not None
     assert f"attempt_{attempt}" in report.diagnosis.evidence[0].file
+
+
+def test_a_death_that_a_logger_prints_twice_is_one(tmp_path: Path) -> None:
+    """Two handlers of one logger: no process dies twice, so that nothing was started anew between the two lines."""
+    raised = "Traceback (most recent call last):\n" + IO_ERROR.partition("\n")[2].replace("[rank1]: ", "")
+    failed = FAILED.format(code=1, pid=4101)
+    report = told(tmp_path, {"console.log": raised + failed + failed})
+
+    assert "storage.io-error" == cause(report)

@@ -168,6 +168,7 @@ def lost_one(codes: dict[int, int], first: int, signalled: tuple[int, ...] = (0,
     """What torchrun prints on one node where ranks 0 and 2 lost a peer; the verdict on it."""
     text = "".join(LOST_A_PEER.format(rank=rank) for rank in (0, 2)) + "".join(SENT.format(rank=rank) for rank in signalled)
     text += FAILED.format(rank=first, code=codes[first])
+    text += "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n=====\ntrain.py FAILED\n-----\nFailures:\n"
     text += "".join(LISTED.format(rank=rank, code=code) for rank, code in sorted(codes.items()))
     found = diagnose(Text(text, name="console.log")).diagnosis
     assert found is not None
@@ -184,6 +185,26 @@ def test_rank_that_was_told_to_end_but_not_by_its_launcher_is_what_the_others_lo
 
 def test_ranks_that_the_launcher_told_to_end_left_nobody_behind() -> None:
     assert "process.terminated" != lost_one({0: -15, 1: -15, 2: 1}, first=2, signalled=(0, 1))[0]
+
+
+SPAWN = """step 5 loss 0.1667
+W1122 16:26:54.347000 22254 torch/multiprocessing/spawn.py:165] Terminating process 22257 via signal SIGTERM
+W1122 16:26:54.348000 22254 torch/multiprocessing/spawn.py:165] Terminating process 22258 via signal SIGTERM
+Traceback (most recent call last):
+  File "/job/train.py", line 17, in <module>
+    mp.spawn(f, (4,), nprocs=3)
+  File "/opt/venv/lib/python3.11/site-packages/torch/multiprocessing/spawn.py", line 192, in join
+    raise ProcessExitedException(
+torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with signal SIGTERM
+"""
+
+
+def test_a_process_that_its_parent_did_not_end_itself_was_ended_by_somebody_else() -> None:
+    """`kill PID` of one process of mp.spawn: the parent then ends the others before they lose a peer."""
+    found = diagnose(Text(SPAWN, name="console.log")).diagnosis
+
+    assert found is not None
+    assert ("process.terminated", [2]) == (found.cause, [c.rank for c in found.culprits])
 
 
 def test_rank_in_no_list_of_failures_left_with_code_0() -> None:

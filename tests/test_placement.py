@@ -159,3 +159,33 @@ def test_worker_whose_words_a_head_s_console_shows_is_not_on_the_head(tmp_path: 
 
     assert report.diagnosis is not None
     assert ["10.80.3.25"] == [c.host for c in report.diagnosis.culprits]
+
+
+def journal(*lines: str) -> str:
+    """What a unit's processes print: journald names the one that opened the output, and not who wrote the line."""
+    return "".join(f"Nov 20 17:01:{n:02d} gpu01 train.sh[4711]: {line}\n" for n, line in enumerate(lines))
+
+
+def test_the_process_id_of_a_unit_is_no_rank(tmp_path: Path) -> None:
+    """Several ranks name themselves behind it: what names nobody is not the first one's."""
+    said = journal(
+        "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2",
+        "Initializing distributed: GLOBAL_RANK: 1, MEMBER: 2/2",
+        "All distributed processes registered. Starting with 2 processes",
+        "iter 0 step 0: loss 1.7060, train time: 913.56ms",
+        "Traceback (most recent call last):",
+        '  File "/job/train.py", line 297, in <module>',
+        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 1 has a total capacity of 79.15 GiB of which 1.12 GiB is free.",
+    )
+
+    assert [1] == culprits(told(tmp_path, {"journal.log": said}))
+
+
+def test_the_process_id_of_a_unit_whose_launcher_tells_of_ends_is_no_rank(tmp_path: Path) -> None:
+    said = journal(
+        "[rank1]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.0.0.2]:94",
+        "[2026-11-20 17:41:15,760] [ERROR] [launch.py:259:sigkill_handler] ['/usr/bin/python3', '-u', 'train.py', "
+        "'--local_rank=1'] exits with return code = -9",
+    )
+
+    assert [1] != culprits(told(tmp_path, {"journal.log": said}))

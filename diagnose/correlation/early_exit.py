@@ -16,6 +16,8 @@ from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding, exhibits
 
 MAX_SHARE = 0.5
+HEAD = "process.exit-code/child-failed-error"
+HEAD_LINES = 8  # between it and the first that is listed: a rule, `train.py FAILED`, `Failures:`, `[1]:`
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -49,7 +51,7 @@ def _unlisted(job: Job) -> Iterator[Finding]:
     if not lost or any(e.role == "cause" for e in job.failures()):
         return
     left = set(range(job.world_size or max(*job.ranks, *listed) + 1)) - {e.rank for e in job.failures()}
-    if len(left) != 1 or not _is_of_a_listing_node(job, min(left), listed.values()):
+    if len(left) != 1 or not _is_of_a_listing_node(job, min(left), listed.values()) or not _are_whole(job, listed.values()):
         return
     rank = left.pop()
     absent = "is in no launcher's list of those that failed or were ended"
@@ -64,6 +66,15 @@ def _is_of_a_listing_node(job: Job, rank: int, listed: Collection[Event]) -> boo
     first = max((n for n in firsts if n <= rank), default=None)
     size = job.places.local_world or max(e.fields["local_rank"] for e in listed) + 2
     return first is not None and rank - first < size
+
+
+def _are_whole(job: Job, listed: Collection[Event]) -> bool:
+    """Whether each list is here from its head on: what was copied of a console's end tells of the last ones only."""
+    first: dict[str, int] = {}
+    for e in listed:
+        first[e.source] = min(first.get(e.source, e.line or 0), e.line or 0)
+    heads = [(e.source, e.line or 0) for e in job.events if e.rule.id == HEAD]
+    return all(any(s == source and 0 < line - head <= HEAD_LINES for s, head in heads) for source, line in first.items())
 
 
 def _names_both_ranks(event: Event) -> bool:

@@ -5,7 +5,7 @@ a peer or waited in vain, or were ended by their launcher, is the one that left 
 wrapper script, a library's `_exit`. Words of which nobody knows the rank may be its own.
 
 SIGABRT and SIGTERM are otherwise what a watchdog and a launcher end ranks with: here the others only lost the rank, nobody
-waited in vain, and no launcher says that it sent the signal.
+waited in vain, and no launcher says that it sent the signal; or it says so of all but one (`kill` of one process).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..attempts import CRASHES, ended_at, is_terminated
+from ..doubles import is_repetition
 from ..events import Event, SourceEvents
 from ..job import CERTIFICATES, Job
 from .finding import Exhibit, Finding
@@ -57,11 +58,19 @@ def _is_earlier(event: Event, end: Event) -> bool:
 
 
 def _signalled(job: Job) -> list[Event]:
-    """Deaths by a signal that nobody owns to, where the others lost a peer and did not wait for it in vain."""
-    if job.telling("signal-received") or not job.telling("peer-lost") or job.telling(*LOST[1:]):
+    """Deaths by a signal that nobody owns to, where the others lost a peer and did not wait for it in vain.
+
+    Of SIGTERM it is enough that the launcher then ended the others, each by its process id, before they noticed.
+    """
+    if job.telling("signal-received") or job.telling(*LOST[1:]):
         return []
-    sent = {e.rank for e in job.telling("signal-sent")}
-    return [e for e in job.telling("exit") if e.rank is not None and e.rank not in sent and e.cause in SENT]
+    closing = job.telling("signal-sent")
+    sent = {e.rank for e in closing}
+    died = [e for e in job.telling("exit") if e.rank is not None and e.rank not in sent and e.cause in SENT]
+    if job.telling("peer-lost"):
+        return died
+    closed = {e.source for e in closing if e.fields.get("pid") is not None and e.fields.get("signal") is not None}
+    return [e for e in died if e.source in closed and is_terminated(e)]
 
 
 def _others_followed(job: Job, left: set[int | None]) -> bool:
@@ -93,7 +102,8 @@ class _Listening:
 
 
 def _has_words_of_ranks(console: SourceEvents) -> bool:
-    return any(e.rank is not None and e.rule.tells in (*LOST, "identity") for e in console.events)
+    own = (e for e in console.events if e.rank is not None and not is_repetition(e))
+    return any(e.rule.tells in (*LOST, "identity") for e in own)
 
 
 class _Said:
@@ -121,9 +131,10 @@ class _Said:
     def by(self, end: Event) -> bool:
         """Whether the rank itself says anything of its failure, or somebody on its host whose rank is not known.
 
-        What is heard after its launcher closes the others is theirs, unless it states a cause.
+        Where torchrun's summary names a file, it holds what the rank raised. What is heard after its launcher closes the
+        others is theirs, unless it states a cause.
         """
-        if end.rank in self._ranks or not self._causes.isdisjoint((end.host, None)):
+        if end.rank in self._ranks or end.fields.get("error_file") or not self._causes.isdisjoint((end.host, None)):
             return True
         closed = self._closed.get((end.source, end.host), NEVER)
         near = [self._first.get(host, {}) for host in {end.host, None}]

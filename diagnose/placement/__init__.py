@@ -16,6 +16,7 @@ from .maps import learn_maps
 from .places import Places
 from .ranks import place_event, place_kills
 from .snippets import place_snippets
+from .summaries import place_summaries
 from .world import learn_world
 
 __all__ = ["Places", "place"]
@@ -43,6 +44,7 @@ def place(
             place_event(places, event)
     place_kills(places, sources)
     place_snippets(sources)
+    place_summaries(sources)
     return places
 
 

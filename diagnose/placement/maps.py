@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from ..events import Event, SourceEvents
-from .places import HERE, Places, as_rank, as_text, own_rank, pci_address, remember
+from ..events import Event, SourceEvents, Speaker
+from .places import HERE, Places, as_rank, as_text, is_default_group, own_rank, pci_address, remember
 
 MAX_LEFT = 1 << 16
+OF_A_LAUNCHER = -1  # no rank tells how processes ended
 
 
 def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
@@ -31,6 +32,7 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
                 matched_tasks += path.task == rank > 0
             host = places.source_host.get(source.name)
             remember(places, rank, host, path.local_rank, path.pid)
+    _forget_relays(places, sources)
     tasks = {p.task for p in places.by_source.values() if p.task is not None}
     tasks |= {p.task for s in sources for p in s.speakers if p.task is not None}
     too_few = bool(tasks) and places.world_size is not None and places.world_from != "highest rank seen" and (
@@ -40,6 +42,34 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
     if places.tasks_are_ranks:
         _learn_tasks(places, sources)
     _learn_blocks(places)
+
+
+def _forget_relays(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """A process that passes on what several ranks print is none of them.
+
+    journald names for all lines of a unit the one process that opened its output: `n7 train.sh[4711]: [rank3]: …`.
+    """
+    told: dict[tuple[str, str, int], set[int]] = {}
+    for speaker, kind, number in (x for s in sources for x in _numbers(places, s)):
+        for place in {speaker.host or speaker.pod or "", ""}:
+            told.setdefault((kind, place, speaker.pid or 0), set()).add(number)
+    for relay in {(place, pid) for (_, place, pid), numbers in told.items() if len(numbers) > 1}:
+        if places.rank_of_pid.pop(relay, None) is not None:
+            places.pid_of = {rank: pid for rank, pid in places.pid_of.items() if pid != relay[1]}
+
+
+def _numbers(places: Places, source: SourceEvents) -> Iterator[tuple[Speaker, str, int]]:
+    """Yield each number by which lines that a process id stands before say whose they are."""
+    for p in (p for p in source.speakers if p.pid is not None):
+        yield from ((p, kind, n) for kind, n in (("rank", p.rank), ("task", p.task)) if n is not None)
+    for event in (e for e in source.events if e.speaker.pid is not None):
+        group = as_rank(event.fields.get("group_rank"))
+        if group is not None and is_default_group(event.fields):
+            yield event.speaker, "group", group
+        if event.rule.tells == "identity" and (own := own_rank(event, places.world_size)) is not None:
+            yield event.speaker, "rank", own
+        elif event.rule.tells in ("exit", "signal-sent"):
+            yield event.speaker, "rank", OF_A_LAUNCHER
 
 
 def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:

@@ -172,6 +172,8 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         device = as_rank(fields.get("device"))
     if event.traceback is not None and len(set(GPUS.findall(event.traceback.message))) > 1:
         return
+    if _remote_pid(event) is not None:
+        return  # Ray shows each of its tasks the GPUs of that task only, counted from 0
     if event.speaker.actor is not None and places.source_rank and event.source not in places.source_rank:
         return  # a server beside the trainer, whose ranks have files of their own, counts its GPUs from 0 too
     if event.traceback is not None and places.signed and event.source not in places.signed:

@@ -96,7 +96,8 @@ def _has_two_agents(sources: Sequence[SourceEvents]) -> bool:
 def _starts(source: SourceEvents) -> int:
     """How often a launcher started its processes: a local rank has another process each time, or it says how each ended."""
     pids: dict[object, set[object]] = defaultdict(set)
-    told = Counter(e.speaker.pid for e in source.events if e.rule.id == ONCE)
+    once = {(e.speaker.pid, e.fields.get("pid") or e.line) for e in source.events if e.rule.id == ONCE}
+    told = Counter(agent for agent, _ in once)  # a logger with two handlers says it twice of the same process
     for event in source.events:
         if event.rule.tells == "exit" and event.fields.get("pid") and event.fields.get("local_rank") is not None:
             pids[event.fields["local_rank"]].add(event.fields["pid"])

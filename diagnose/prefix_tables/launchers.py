@@ -110,6 +110,7 @@ LAUNCHERS: tuple[Row, ...] = (
         r"\[[a-z][a-z_-]{0,40}(?P<rank>\d{1,6})\|(?P<local_rank>\d{1,4})\]:",
         "[trainer0|0]:Traceback (most recent call last):",
         outer=True,
+        anywhere=True,
         needs="]:",
     ),
     row(
@@ -214,6 +215,7 @@ LAUNCHERS: tuple[Row, ...] = (
         rf"(?:, ip=(?P<ip>{IP}))?\) ?",
         "(Trainer pid=28717, ip=10.0.0.2) step 3",
         outer=True,
+        anywhere=True,
         needs="pid=",
     ),
     row(
@@ -222,6 +224,7 @@ LAUNCHERS: tuple[Row, ...] = (
         rf"\((?P<actor>raylet|gcs_server|autoscaler|scheduler)(?: \+[\dhms]{{1,12}})?(?:, ip=(?P<ip>{IP}))?\) ?",
         "(raylet, ip=10.0.0.2) Workers (tasks / actors) killed due to memory pressure",
         outer=True,
+        anywhere=True,
     ),
     row(
         "skypilot",

@@ -66,6 +66,7 @@ class Row:
     pattern: str  # compiled when a line first begins so: a run meets few of these forms
     sample: str
     outer: bool = False  # printed by a launcher around the process: never found after a rank or logger header
+    anywhere: bool = False  # a launcher's too, but so much its own that a logger may stand before it, and pass lines on
     needs: str = ""  # literal that must occur in the line: a cheap test before the pattern
     kind: str = ""  # of the stamp before it ("zone", "syslog", "bracket"), for rows that follow one
 

@@ -36,6 +36,14 @@ VIEWERS: tuple[Row, ...] = (
         needs="\t",
     ),
     row(
+        "gh run view --log",
+        LETTERS,
+        r"[^\t]{1,120}\t[^\t]{1,120}\t\ufeff?(?=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z )",
+        "train\tRun torchrun\t2026-11-20T10:00:01.1234567Z [rank3]: Traceback (most recent call last):",
+        outer=True,
+        needs="\t20",
+    ),
+    row(
         "grep -n",
         DIGITS,
         r"\d{1,9}[:-]" + LOG_TEXT,

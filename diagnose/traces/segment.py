@@ -71,8 +71,8 @@ class Segment:
     def name(self, number: int, found: ExceptionLine) -> None:
         """Keep the exception's name and the first line of its message."""
         self.exception, self.is_sure, self.exception_line = found.name, found.is_sure, number
-        self.message, self.last_text = found.message[:MESSAGE_CHARS], found.message
         self.is_bare = found.is_bare
+        self.message, self.last_text = found.message[:MESSAGE_CHARS], found.message
 
     def forget_name(self) -> None:
         """Undo `name`, the line having been somebody else's."""

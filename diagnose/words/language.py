@@ -182,6 +182,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "from-the actor": ("the actor", "actor"),
     "from-the engine's label": ("the engine's label", "推理引擎的标签"),
     "from-the controller's header": ("the controller's header", "控制器的标题行"),
+    "from-the entry of torchrun's summary": ("the entry of torchrun's summary", "torchrun 汇总中的条目"),
     "from-the only process": ("the only process", "唯一的进程"),
     "from-the local rank on its host": ("the local rank on its host", "所在主机的 local rank"),
     "from-the other local ranks of its host": ("the other local ranks of its host", "所在主机的其他 local rank"),

@@ -1,0 +1,52 @@
+"""Which rank raised what torchrun's summary repeats: the entry above a traceback says whose it is.
+
+      rank      : 3 (local_rank: 3)
+      exitcode  : 1 (pid: 4121)
+      error_file: /tmp/torchelastic_x/none_y/attempt_0/3/error.json
+      traceback : Traceback (most recent call last):
+
+Source: torch/distributed/elastic/multiprocessing/errors/__init__.py, `ChildFailedError`.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Sequence
+
+from ..events import Event, SourceEvents
+
+ENTRY = "process.exit-code/torchelastic-summary-entry"
+BELOW = 6  # lines of an entry before its traceback
+BOX = "elastic-box"
+
+
+def place_summaries(sources: Sequence[SourceEvents]) -> None:
+    """Give rank, host and process of its entry to every error that a summary repeats and that names none itself.
+
+    Not where several processes printed the same words without their rank: an entry tells of one, and not of which.
+    """
+    for source in sources:
+        entries = {e.line or 0: e for e in source.events if e.rule.id == ENTRY and e.rank is not None}
+        if not entries:
+            continue
+        lines = sorted(entries)
+        unplaced = [e for e in source.events if e.rank is None and e.traceback is not None]
+        said = Counter(text for _, text in {(e.line, e.text) for e in unplaced if not _is_boxed(e)})
+        for event in unplaced:
+            if _is_boxed(event) and said[event.text] < 2:
+                _take_from(entries, lines, event)
+
+
+def _is_boxed(event: Event) -> bool:
+    return event.traceback is not None and event.traceback.form == BOX
+
+
+def _take_from(entries: dict[int, Event], lines: list[int], event: Event) -> None:
+    begin = event.traceback.line if event.traceback is not None else 0
+    at = bisect_left(lines, begin) - 1
+    if at >= 0 and begin - lines[at] <= BELOW:
+        entry = entries[lines[at]]
+        event.rank, event.rank_from = entry.rank, "the entry of torchrun's summary"
+        event.local_rank, event.pid = entry.local_rank, entry.pid
+        event.host, event.host_from = entry.host, entry.host_from
