@@ -64,3 +64,55 @@ def test_mismatch_that_a_program_logs_with_words_of_its_own_is_read(tmp_path: Pa
         "differ in the following aspects: \t Sequence number: 101vs 0  Op type: ALLGATHERvs REDUCE (GPU 1)\n"
     )
     assert "collective.desync" == cause(told(tmp_path, {"console.log": log}))
+
+
+XLA_QUOTES = (
+    "E0211 20:37:28.264467    5785 pjrt_stream_executor_client.cc:3045] Execution of replica 0 failed: INTERNAL: NCCL operation "
+    "ncclGroupEnd() failed: unhandled system error (run with NCCL_DEBUG=INFO for details). Last NCCL warning(error) log entry "
+    "(may be unrelated) 'Error while creating shared memory segment /dev/shm/nccl-kXqNYh (size 9637888), error: No space left "
+    "on device (28)'.\n"
+)
+WITHOUT_LINE_ENDS = (
+    "[E ProcessGroupNCCL.cpp:460] To avoid data inconsistency, we are taking the entire process down. terminate called after "
+    "throwing an instance of 'std::runtime_error' what(): NCCL error: remote process exited or there was a network error, NCCL "
+    "version 2.14.3 ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely. Last "
+    "error: NET/IB : Got completion from peer 11.214.147.122<39138> with error 12, opcode 0, len 0, vendor err 129\n"
+)
+
+
+def test_what_nccl_said_last_is_read_from_the_line_of_xla_that_quotes_it(tmp_path: Path) -> None:
+    assert "nccl.shm-exhausted" == cause(told(tmp_path, {"console.log": XLA_QUOTES}))
+
+
+def test_last_error_is_read_from_a_paste_that_lost_its_line_ends(tmp_path: Path) -> None:
+    assert "nccl.ib-error" == cause(told(tmp_path, {"paste.txt": WITHOUT_LINE_ENDS}))
+
+
+def test_segment_that_cuda_would_not_register_is_not_certain_to_lack_room(tmp_path: Path) -> None:
+    log = (
+        "n1:4711:4800 [1] misc/shmutils.cc:103 NCCL WARN Cuda failure 'invalid argument'\n"
+        "n1:4711:4800 [1] misc/shmutils.cc:114 NCCL WARN Error while creating shared memory segment /dev/shm/nccl-NzwJ7O "
+        "(size 9637888)\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert report.diagnosis is not None
+    assert "likely" == report.diagnosis.certainty
+
+
+def test_heads_that_do_not_divide_by_the_world_are_no_fault_of_the_rank_that_says_so(tmp_path: Path) -> None:
+    log = (
+        "[rank9]: AssertionError: The number of heads must be divisible by world size\n"
+        "W0527 09:20:36.761000 140735466850080 torch/distributed/elastic/multiprocessing/api.py:857] Sending process 96484 "
+        "closing signal SIGTERM\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert ("config.invalid-argument", []) == (cause(report), culprits(report))
+
+
+def test_refused_key_explains_that_wandb_did_not_start(tmp_path: Path) -> None:
+    log = (
+        "wandb: ERROR Error while calling W&B API: permission denied (<Response [403]>)\n"
+        'Traceback (most recent call last):\n  File "script/train.py", line 168, in <module>\n    wandb.init()\n'
+        "wandb.run_manager.LaunchError: W&B process failed to launch, see: wandb/debug.log\n"
+    )
+    assert "config.authentication" == cause(told(tmp_path, {"console.log": log}))
