@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, ended_at, is_terminated
@@ -20,9 +21,9 @@ if TYPE_CHECKING:
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 KNOWN_BUG = "software.known-bug"
 LATE = "collective.straggler"
-SHARED = (  # seldom the fault of one rank alone
-    "process.exception", "storage.", KNOWN_BUG, "numerics.nan", "network.interface",
-)  # fmt: skip
+INTERFACE = "network.interface"
+SHARED = ("process.exception", "storage.", KNOWN_BUG, INTERFACE, "numerics.nan")  # seldom the fault of one rank alone
+LATENT = (KNOWN_BUG, INTERFACE)  # lies in wait for each rank
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 HEAD = "process.exit-code/child-failed-error"  # stands above a summary
@@ -48,7 +49,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     ranks = {s.rank for s in at_fault if s.rank is not None and not _only_compares(s)}
     ranks = _first_dead(verdict, ranks)
     is_of_a_node = cause.id.startswith(OF_A_NODE)
-    places = {s.host or (_address(s) if is_of_a_node else None) for s in at_fault}
+    places = {s.host or (_address(s) if is_of_a_node else None) for s in _without_witnesses(at_fault)}
     verdict.culprit_hosts = sorted(place for place in places if place is not None)
     ranks |= _listed(job, verdict)
     if is_everywhere(job, ranks | _crashed_alike(verdict)) and not _complain_elsewhere(job, ranks):
@@ -61,6 +62,14 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
         return
     verdict.culprits = sorted(ranks)
+
+
+def _without_witnesses(roots: Sequence[Suspect]) -> Sequence[Suspect]:
+    """Those that state what broke at their own place, where any does: who only lost a peer met it from afar.
+
+    `NET/IB : Got async event : port error` on one host, `Got completion from peer` that host `with error 12` on another.
+    """
+    return [s for s in roots if s.direct == STATED or not all(e.rule.tells == "peer-lost" for e in s.events)] or roots
 
 
 def _listed(job: Job, verdict: Verdict) -> set[int]:
@@ -128,9 +137,10 @@ def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:
 
     Consoles are filtered to rank 0 (`torchrun --local-ranks-filter 0`), and `[rank0]:` is all that is pasted: where
     nothing tells of another rank, that rank 0 says it does not set it apart. A world of one, stated, is rank 0's own.
-    A bug of a library lies in wait for each of them: whichever rank is pasted alone is only the one that was copied.
+    A bug of a library and a name of an interface in the environment of the job lie in wait for each of them: whichever
+    rank is pasted alone is only the one that was copied.
     """
-    is_alone = set(job.ranks) <= ranks and (ranks == {0} or (len(ranks) == 1 and cause == KNOWN_BUG))
+    is_alone = set(job.ranks) <= ranks and (ranks == {0} or (len(ranks) == 1 and cause in LATENT))
     if not is_alone or not cause.startswith(SHARED):
         return False
     is_world_of_one = job.world_size == 1 and job.places.world_from != "highest rank seen"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from .prefix_tables.launchers import LAUNCHERS
 from .prefix_tables.loggers import LOGGERS
-from .prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP
+from .prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
 from .prefix_tables.ranks import RANKS
 from .prefix_tables.row import SEVERITIES, Row
 from .prefix_tables.stamped import AFTER_STAMP
@@ -24,6 +24,7 @@ _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were se
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
 _MAX_GLUED = 100  # in one piece between carriage returns
 _GLUED_MARKS = ("rank", ".c", ".h", ".py:")  # one of them stands in any header that may be glued on without a bar
+_QUOTING = (" log entry (may be unrelated)", " Last error: ")
 _BAR_MARKS = ("|", "[00:")
 
 
@@ -230,11 +231,14 @@ def _unglue(text: str) -> Iterator[tuple[str, Prefix, bool]]:
 def _next_cut(text: str, prefix_end: int) -> int:
     """Where the next line is glued on, at least one character behind the prefix."""
     cut = len(text)
+    if any(text.find(mark, prefix_end) >= 0 for mark in _QUOTING):
+        quoted = QUOTED_AFTER.search(text, prefix_end)
+        cut = quoted.end() if quoted else cut
     if text.find("]", prefix_end) < 0 and text.find("%|", prefix_end) < 0:
         return cut
     if any(text.find(mark, prefix_end) >= 0 for mark in _GLUED_MARKS):
         glued = GLUED.search(text, prefix_end + 1)
-        cut = glued.start() if glued else cut
+        cut = min(cut, glued.start()) if glued else cut
     if any(text.find(mark, prefix_end) >= 0 for mark in _BAR_MARKS):
         bar = GLUED_AFTER_BAR.search(text, prefix_end)
         cut = min(cut, bar.end()) if bar else cut

@@ -31,6 +31,12 @@ GLUED_AFTER_BAR = lazy(
     r"[\w./-]{1,120}: line \d|slurmstepd: |srun: |mpirun: |\*\*\* |[Ll]oss is |WARNING: )"
 )
 
+# What NCCL said last, quoted in the line of who asked it: by XLA, and by c10 where a paste has lost its line ends.
+QUOTED_AFTER = lazy(
+    r"Last NCCL warning\(error\) log entry \(may be unrelated\):? '|"
+    r"\bnccl[A-Z]\w{5,20}Error: [^\n]{1,200}? Last error: ?(?=\S)"
+)
+
 # The leading bytes that tell speakers apart; times between them are skipped, so that one speaker has one text.
 SPEAKER = lazy(
     rb"""(?:\x1b\[[0-9;]{0,12}m)*

@@ -1,0 +1,118 @@
+"""Failures of collectives, NCCL and networks as public threads show them, each with what else it might be taken for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .told import cause, culprits, told
+
+PORT_ERROR = "node48:34050:34121 [0] transport/net_ib.cc:93 NCCL WARN NET/IB : Got async event : port error\n"
+NO_ANSWER = (
+    "node51:73076:73185 [4] transport/net_ib.cc:1238 NCCL WARN NET/IB : Got completion from peer node48<37948> "
+    "with error 12, opcode 2, len 1, vendor err 129\n"
+)
+OVER_LOOPBACK = (
+    "RuntimeError: Gloo connectFullMesh failed with [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:152] timed out "
+    "connecting: SO_ERROR: Connection refused, remote=[127.0.0.1]:21573 (rank=8, size=16, local=[127.0.0.1])\n"
+)
+NO_ROUTE = (
+    "[rank1]: RuntimeError: [enforce fail at /opt/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/socket.cc:142] "
+    "rv != -1. -1 vs -1. connect: Network is unreachable\n"
+)
+
+
+def test_host_that_only_lost_the_one_with_a_dead_port_is_a_witness(tmp_path: Path) -> None:
+    report = told(tmp_path, {"console.log": PORT_ERROR + NO_ANSWER})
+    assert report.diagnosis is not None
+    assert ["node48"] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_one_rank_pasted_alone_is_not_at_fault_for_the_interface_of_the_job(tmp_path: Path) -> None:
+    report = told(tmp_path, {"console.log": OVER_LOOPBACK})
+    assert ("network.interface", []) == (cause(report), culprits(report))
+
+
+def test_gloo_without_a_route_to_its_peer_took_the_wrong_interface(tmp_path: Path) -> None:
+    report = told(tmp_path, {"console.log": NO_ROUTE})
+    assert ("network.interface", []) == (cause(report), culprits(report))
+
+
+def test_communicator_that_an_error_took_down_is_no_wrong_argument(tmp_path: Path) -> None:
+    log = (
+        "[1,0]<stderr>:tensorflow.python.framework.errors_impl.UnknownError: ncclCommInitRank failed: unhandled cuda error\n"
+        "[1,0]<stdout>:biomind:6502:6588 [0] misc/argcheck.cc:39 NCCL WARN AllReduce : invalid root 0 (root should be in "
+        "the 0..-1 range)\n"
+        "[1,0]<stdout>:biomind:6502:6588 [0] init.cc:1137 NCCL WARN comm 0x7fd72034c4d0 has already been destroyed\n"
+    )
+    assert "nccl.system-error" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_what_an_editors_debugger_shows_is_an_exception(tmp_path: Path) -> None:
+    log = (
+        "Exception has occurred: RuntimeError       (note: full exception trace is shown but execution is paused at: "
+        "_run_module_as_main)\nshape '[1]' is invalid for input of size 2\n"
+        '  File "/opt/NeMo/nemo/collections/nlp/modules/common/megatron/utils.py", line 183, in <listcomp>\n'
+    )
+    assert "process.exception" == cause(told(tmp_path, {"paste.txt": log}))
+
+
+def test_mismatch_that_a_program_logs_with_words_of_its_own_is_read(tmp_path: Path) -> None:
+    log = (
+        "[RANK 1] 2026-05-19 10:10:29,701 [ERROR] GPU circuit breaker OPEN: cuda_error - Detected mismatch between collectives "
+        "on ranks. Rank 1 is running collective: CollectiveFingerPrint(SequenceNumber=101, OpType=ALLGATHER, TensorShape=[1], "
+        "TensorDtypes=Long), but Rank 7 is running collective: CollectiveFingerPrint(SequenceNumber=0OpType=REDUCE).Collectives "
+        "differ in the following aspects: \t Sequence number: 101vs 0  Op type: ALLGATHERvs REDUCE (GPU 1)\n"
+    )
+    assert "collective.desync" == cause(told(tmp_path, {"console.log": log}))
+
+
+XLA_QUOTES = (
+    "E0211 20:37:28.264467    5785 pjrt_stream_executor_client.cc:3045] Execution of replica 0 failed: INTERNAL: NCCL operation "
+    "ncclGroupEnd() failed: unhandled system error (run with NCCL_DEBUG=INFO for details). Last NCCL warning(error) log entry "
+    "(may be unrelated) 'Error while creating shared memory segment /dev/shm/nccl-kXqNYh (size 9637888), error: No space left "
+    "on device (28)'.\n"
+)
+WITHOUT_LINE_ENDS = (
+    "[E ProcessGroupNCCL.cpp:460] To avoid data inconsistency, we are taking the entire process down. terminate called after "
+    "throwing an instance of 'std::runtime_error' what(): NCCL error: remote process exited or there was a network error, NCCL "
+    "version 2.14.3 ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely. Last "
+    "error: NET/IB : Got completion from peer 11.214.147.122<39138> with error 12, opcode 0, len 0, vendor err 129\n"
+)
+
+
+def test_what_nccl_said_last_is_read_from_the_line_of_xla_that_quotes_it(tmp_path: Path) -> None:
+    assert "nccl.shm-exhausted" == cause(told(tmp_path, {"console.log": XLA_QUOTES}))
+
+
+def test_last_error_is_read_from_a_paste_that_lost_its_line_ends(tmp_path: Path) -> None:
+    assert "nccl.ib-error" == cause(told(tmp_path, {"paste.txt": WITHOUT_LINE_ENDS}))
+
+
+def test_segment_that_cuda_would_not_register_is_not_certain_to_lack_room(tmp_path: Path) -> None:
+    log = (
+        "n1:4711:4800 [1] misc/shmutils.cc:103 NCCL WARN Cuda failure 'invalid argument'\n"
+        "n1:4711:4800 [1] misc/shmutils.cc:114 NCCL WARN Error while creating shared memory segment /dev/shm/nccl-NzwJ7O "
+        "(size 9637888)\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert report.diagnosis is not None
+    assert "likely" == report.diagnosis.certainty
+
+
+def test_heads_that_do_not_divide_by_the_world_are_no_fault_of_the_rank_that_says_so(tmp_path: Path) -> None:
+    log = (
+        "[rank9]: AssertionError: The number of heads must be divisible by world size\n"
+        "W0527 09:20:36.761000 140735466850080 torch/distributed/elastic/multiprocessing/api.py:857] Sending process 96484 "
+        "closing signal SIGTERM\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert ("config.invalid-argument", []) == (cause(report), culprits(report))
+
+
+def test_refused_key_explains_that_wandb_did_not_start(tmp_path: Path) -> None:
+    log = (
+        "wandb: ERROR Error while calling W&B API: permission denied (<Response [403]>)\n"
+        'Traceback (most recent call last):\n  File "script/train.py", line 168, in <module>\n    wandb.init()\n'
+        "wandb.run_manager.LaunchError: W&B process failed to launch, see: wandb/debug.log\n"
+    )
+    assert "config.authentication" == cause(told(tmp_path, {"console.log": log}))
