@@ -1,0 +1,58 @@
+"""Texts read cause by cause: what a message of one cause's neighbour must not be taken for."""
+
+from diagnose import diagnose
+from diagnose.sources import Text
+
+
+def told(text: str) -> tuple[str, list[tuple[int | None, str | None]], str]:
+    """The cause, the culprits' ranks and hosts, and the first line of evidence."""
+    found = diagnose(Text(text, name="console.log")).diagnosis
+    assert found is not None
+    return found.cause, [(c.rank, c.host) for c in found.culprits], found.evidence[0].text
+
+
+def test_a_tensor_that_cannot_be_mapped_met_no_full_shared_memory() -> None:
+    """The file had its bytes; the kernel allows 65530 mappings, and every shared tensor is one."""
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/conda/lib/python3.8/site-packages/torch/multiprocessing/reductions.py", line 343, in reduce_storage\n'
+        "    fd, size = storage._share_fd_cpu_()\n"
+        "RuntimeError: unable to mmap 276 bytes from file </torch_116128_1191909093_62920>: Cannot allocate memory (12)\n"
+    )
+    assert "memory.host-alloc" == told(text)[0]
+
+
+PRTERUN = """../aten/src/ATen/native/cuda/Indexing.cu:1290: indexSelectLargeIndex: block: [949,0,0], thread: [62,0,0] \
+Assertion `srcIndex < srcSelectDimSize` failed.
+terminate called after throwing an instance of 'c10::Error'
+  what():  CUDA error: device-side assert triggered
+[gpu0304:3411853] *** Process received signal ***
+[gpu0304:3411853] Signal: Aborted (6)
+--------------------------------------------------------------------------
+prterun noticed that process rank 7 with PID 0 on node gpu0304 exited on
+signal 6 (Aborted).
+--------------------------------------------------------------------------
+"""
+
+
+def test_prterun_names_the_rank_over_two_lines() -> None:
+    assert ("gpu.device-assert", 7) == (told(PRTERUN)[0], told(PRTERUN)[1][0][0])
+
+
+def test_elastic_horovod_names_a_slot_of_a_host_and_no_rank() -> None:
+    text = (
+        "RuntimeError: Horovod detected that one or more processes exited with non-zero status, thus causing the job to be"
+        " terminated. The first process to do so was:\nProcess name: elastic-test-worker-1[0]\nExit code: 137\n"
+    )
+    assert ("process.sigkill", [(None, "elastic-test-worker-1")]) == told(text)[:2]
+
+
+LOCKED = "[_get_plugin()] Lock file exists in build directory: '/home/zq/.cache/torch_extensions/py39_cu118/nvdiffrast_plugin/lock'\n"
+
+
+def test_a_log_that_stops_at_a_lock_in_the_build_folder_waits_for_it() -> None:
+    assert "software.stale-lock" == told(LOCKED)[0]
+
+
+def test_a_lock_that_another_rank_took_away_again_is_nothing() -> None:
+    assert diagnose(Text(f"{LOCKED}Epoch: [0][10/1736]\tLoss 0.5844 (0.6123)\n", name="console.log")).diagnosis is None
