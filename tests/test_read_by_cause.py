@@ -56,3 +56,51 @@ def test_a_log_that_stops_at_a_lock_in_the_build_folder_waits_for_it() -> None:
 
 def test_a_lock_that_another_rank_took_away_again_is_nothing() -> None:
     assert diagnose(Text(f"{LOCKED}Epoch: [0][10/1736]\tLoss 0.5844 (0.6123)\n", name="console.log")).diagnosis is None
+
+
+GRAPH_ERROR = """tensorflow.python.framework.errors_impl.DataLossError: Graph execution error:
+
+Detected at node 'IteratorGetNext' defined at (most recent call last):
+    File "train.py", line 88, in <module>
+      main()
+    File "/usr/local/lib/python3.8/dist-packages/keras/engine/training.py", line 1384, in fit
+      tmp_logs = self.train_function(iterator)
+Node: 'IteratorGetNext'
+{said}
+\t [[{{{{node IteratorGetNext}}}}]] [Op:__inference_train_function_1474]
+"""
+
+
+def test_what_tensorflow_says_below_the_place_in_the_graph_is_read() -> None:
+    assert "data.bad-sample" == told(GRAPH_ERROR.format(said="corrupted record at 0"))[0]
+
+
+def test_the_first_of_several_root_errors_is_read() -> None:
+    said = "2 root error(s) found.\n  (0) DATA_LOSS:  corrupted record at 0\n  (1) CANCELLED:  Function was cancelled before it was started"
+    assert "data.bad-sample" == told(GRAPH_ERROR.format(said=said))[0]
+
+
+def test_a_full_gpu_is_seen_among_several_root_errors() -> None:
+    text = (
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: 2 root error(s) found.\n"
+        "  (0) Resource exhausted:  OOM when allocating tensor with shape[64,512,28,28] and type float on"
+        " /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n"
+        "\t [[node model/conv2d/Conv2D (defined at train.py:88) ]]\n"
+    )
+    assert "memory.cuda-oom" == told(text)[0]
+
+
+def test_a_container_that_yarn_killed_ran_out_of_host_memory() -> None:
+    """Horovod on Spark then tells only that its process left with 255."""
+    text = (
+        "22/08/12 14:15:32 ERROR YarnScheduler: Lost executor 2 on worker-3: Container killed by YARN for exceeding memory limits."
+        " 22.1 GB of 22 GB physical memory used. Consider boosting spark.yarn.executor.memoryOverhead.\n"
+        "RuntimeError: Horovod detected that one or more processes exited with non-zero status, thus causing the job to be"
+        " terminated. The first process to do so was:\nProcess name: 1\nExit code: 255\n"
+    )
+    assert "memory.host-oom" == told(text)[0]
+
+
+def test_a_raylet_of_ray_1_that_was_declared_dead() -> None:
+    text = "[2022-02-16 12:46:52,789 C 149 149] node_manager.cc:170: This node has beem marked as dead.\n*** StackTrace Information ***\n"
+    assert "ray.node-died" == told(text)[0]
