@@ -104,3 +104,14 @@ def test_a_container_that_yarn_killed_ran_out_of_host_memory() -> None:
 def test_a_raylet_of_ray_1_that_was_declared_dead() -> None:
     text = "[2022-02-16 12:46:52,789 C 149 149] node_manager.cc:170: This node has beem marked as dead.\n*** StackTrace Information ***\n"
     assert "ray.node-died" == told(text)[0]
+
+
+def test_a_loss_scale_far_below_one_is_no_search_for_the_scale() -> None:
+    line = "Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to {}\n"
+    assert "numerics.nan" == told("".join(line.format(f"{n}.16e-303") for n in (8, 4, 2)))[0]
+    assert diagnose(Text("".join(line.format(n) for n in ("256.0", "128.0", "1.52587890625e-05")), name="console.log")).diagnosis is None
+
+
+def test_a_bar_that_shows_nan_step_after_step() -> None:
+    bar = "Steps:   1%|▋    | {n}/2000 [00:2{n}<1:02:00,  1.87s/it, lr=0.0001, step_loss=nan]\n"
+    assert "numerics.nan" == told("".join(bar.format(n=n) for n in (4, 5, 6)))[0]
