@@ -115,3 +115,26 @@ def test_a_loss_scale_far_below_one_is_no_search_for_the_scale() -> None:
 def test_a_bar_that_shows_nan_step_after_step() -> None:
     bar = "Steps:   1%|▋    | {n}/2000 [00:2{n}<1:02:00,  1.87s/it, lr=0.0001, step_loss=nan]\n"
     assert "numerics.nan" == told("".join(bar.format(n=n) for n in (4, 5, 6)))[0]
+
+
+def test_a_fatal_status_that_holds_a_cuda_error_is_that_error() -> None:
+    text = (
+        "2020-05-04 09:20:11.124556: F tensorflow/core/kernels/random_op_gpu.h:232] Non-OK-status:"
+        " GpuLaunchKernel(FillPhiloxRandomKernelLaunch<Distribution>, num_blocks, block_size, 0, d.stream(), gen, data, size, dist)"
+        " status: Internal: out of memory\nAborted (core dumped)\n"
+    )
+    assert "memory.cuda-oom" == told(text)[0]
+
+
+def test_jax_ends_for_a_link_that_its_log_names() -> None:
+    text = (
+        "E0905 17:34:36.549100     162 gpu_cudamallocasync_allocator.cc:414] cudaFreeAsync failed to free 0x7f12a000:"
+        " CUDA_ERROR_CONTAINED: Invalid access of peer GPU memory over nvlink or a hardware error\n"
+        "F0905 17:34:43.194200 1044529 client.h:77] Terminating process because the JAX distributed service detected fatal errors."
+        " This most likely indicates that another task died; see the other task logs for more details.\n"
+    )
+    assert "gpu.nvlink" == told(text)[0]
+
+
+def test_a_checkpoint_that_several_ranks_wrote_at_once() -> None:
+    assert "storage.checkpoint-corrupt" == told("RuntimeError: storage has wrong size: expected -7659745797817883467 got 512\n")[0]
