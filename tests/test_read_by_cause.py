@@ -138,3 +138,15 @@ def test_jax_ends_for_a_link_that_its_log_names() -> None:
 
 def test_a_checkpoint_that_several_ranks_wrote_at_once() -> None:
     assert "storage.checkpoint-corrupt" == told("RuntimeError: storage has wrong size: expected -7659745797817883467 got 512\n")[0]
+
+
+def test_the_watchdog_is_shown_before_what_stands_above_every_failed_collective() -> None:
+    """PyTorch 1.8 to 1.13 print the remark first, and without a rank."""
+    text = (
+        "[E ProcessGroupNCCL.cpp:485] Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA"
+        " kernels, subsequent GPU operations might run on corrupted/incomplete data. To avoid this inconsistency, we are taking"
+        " the entire process down.\nterminate called after throwing an instance of 'std::runtime_error'\n"
+        "  what():  [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE, Timeout(ms)=1800000) ran for"
+        " 1804582 milliseconds before timing out.\n"
+    )
+    assert "Watchdog caught collective operation timeout" in told(text)[2]
