@@ -150,3 +150,47 @@ def test_the_watchdog_is_shown_before_what_stands_above_every_failed_collective(
         " 1804582 milliseconds before timing out.\n"
     )
     assert "Watchdog caught collective operation timeout" in told(text)[2]
+
+
+ASCEND_HAD_NO_MEMORY = """RuntimeError: The Inner error is reported as above. The process exits for this inner error, and the current working \
+operator name is Conv2D.
+[ERROR] 2026-04-09-21:56:46 (PID:210907, Device:0, RankID:0) ERR00100 PTA call acl api failed.
+[PID: 210907] 2026-04-09-21:56:40.384.694 Memory_Allocation_Failure(EL0004): Failed to allocate memory requested by GE module.
+        Possible Cause: Available memory is insufficient.
+"""
+
+
+def test_the_reason_that_the_ascend_runtime_gives_below_the_failed_call_is_the_cause() -> None:
+    assert "memory.cuda-oom" == told(ASCEND_HAD_NO_MEMORY)[0]
+
+
+def test_a_checkpoint_that_two_processes_delete_is_not_missing() -> None:
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/conda/lib/python3.8/site-packages/transformers/trainer.py", line 1920, in _inner_training_loop\n'
+        "    shutil.rmtree(checkpoint)\n"
+        '  File "/usr/lib/python3.8/shutil.py", line 709, in rmtree\n'
+        "    onerror(os.lstat, path, sys.exc_info())\n"
+        "FileNotFoundError: [Errno 2] No such file or directory: 'distilbert-base-uncased-finetuned-cola/checkpoint-9'\n"
+    )
+    assert "software.known-bug" == told(text)[0]
+
+
+def test_batch_systems_that_end_a_job_for_its_memory() -> None:
+    lines = (
+        "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\n",
+        "=>> PBS: job killed: mem 68719480kb exceeded limit 67108864kb\n",
+        "Job has gone over memory limit of 2048 megabytes. Peak usage: 2048 megabytes.\n",
+    )
+    assert {"memory.host-oom"} == {told(line)[0] for line in lines}
+    assert "process.time-limit" == told("=>> PBS: job killed: walltime 86429 exceeded limit 86400\nTerminated\n")[0]
+
+
+def test_tensorflow_without_memory_for_the_handle_of_cublas() -> None:
+    text = (
+        "2019-04-05 18:59:37.772229: E tensorflow/stream_executor/cuda/cuda_blas.cc:510] failed to create cublas handle:"
+        " CUBLAS_STATUS_NOT_INITIALIZED\nTraceback (most recent call last):\n"
+        '  File "main.py", line 88, in <module>\n    runner.train()\n'
+        "tensorflow.python.framework.errors_impl.InternalError: Blas GEMM launch failed : a.shape=(32, 2048), b.shape=(2048, 1001)\n"
+    )
+    assert "memory.cuda-oom" == told(text)[0]
