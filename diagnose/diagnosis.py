@@ -73,7 +73,9 @@ def _is_hung(job: Job) -> bool:
 
 
 def _earliest_first(roots: list[Suspect]) -> list[Suspect]:
-    """Who states the cause before who shows a symptom; what several say within a moment by place, the rest by time."""
+    """Who states the cause before who shows a symptom, and a line of a kind before one that stands below every failure;
+    what several say within a moment by place, the rest by time.
+    """
     times = [s.first.time for s in roots if s.first is not None and s.first.time is not None]
     begin = min(times, default=0.0)
 
@@ -83,7 +85,8 @@ def _earliest_first(roots: list[Suspect]) -> list[Suspect]:
         time = s.first.time if s.first.time is not None else begin
         late = time > begin + SAME_MOMENT_S
         order = (late, time if late else 0.0, s.first.source, s.first.line or 0)
-        return (s.finding is not None, s.direct == 1, _is_relayed(s.first), not names_device(s.first), *order)
+        told = (s.direct == 1, not s.specific, _is_relayed(s.first), not names_device(s.first))
+        return (s.finding is not None, *told, *order)
 
     return sorted(roots, key=key)
 

@@ -21,7 +21,12 @@ ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print ano
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
 # How many lines below its own line the reason of a message may stand that is printed before it.
-BEFORE_ITS_REASON = {"process.abort/terminate-called": 2, "nccl.remote-error/communicator-aborted": 200}
+BEFORE_ITS_REASON = {
+    "process.abort/terminate-called": 2,
+    "nccl.remote-error/communicator-aborted": 200,
+    "gpu.xid/torch-npu-error-code": 12,  # `ERR00100 PTA call acl api failed`, and below it the runtime's own messages
+    "gpu.xid/hccl-npu-call-failed": 16,
+}
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
 
@@ -119,6 +124,8 @@ class Relation:
         """The kernel, the scheduler or a monitor may say last what began first."""
         links = self._links.get((t.cause, s.cause), ())
         if not self._catalogue.causes[t.cause].told_late and not any(link.told_late for link in links):
+            return False
+        if t.first is not None and s.first is not None and t.first.source == s.first.source and _is_told_before(t.first, s.first):
             return False
         return t.onset is None or s.onset is None or t.onset - s.onset < CERTIFICATE_S
 

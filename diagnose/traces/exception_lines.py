@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..tracebacks import Traceback
+from .traceback_lines import GRAPH_ERROR
 from .wrapped import quoted_in
 
 MAX_MESSAGE_LINES = 14  # of an exception, on which its traceback is looked up
@@ -36,8 +37,15 @@ def exception_lines(tracebacks: Sequence[Traceback]) -> dict[int, list[Traceback
 
 def _message_lines(tb: Traceback) -> set[int]:
     """Yield the lines on which what it raised is told, each once: a chain and a quotation may share them."""
-    told = ((number, min(message.count("\n"), MAX_MESSAGE_LINES)) for _, message, number in exceptions(tb))
+    told = ((number, _further_lines(tb, message, number)) for _, message, number in exceptions(tb))
     return {at for number, more in told for at in range(number, number + more + 1)}
+
+
+def _further_lines(tb: Traceback, message: str, number: int) -> int:
+    """Yield how many lines below its first one a message is looked up on."""
+    if message.startswith(GRAPH_ERROR):
+        return max(0, min(tb.end_line - number, MAX_FRAME_LINES))
+    return min(message.count("\n"), MAX_MESSAGE_LINES)
 
 
 def inside_lines(tracebacks: Sequence[Traceback]) -> set[int]:

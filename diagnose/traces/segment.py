@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from .boxes import join_wrapped
-from .traceback_lines import ExceptionLine, Frame
+from .traceback_lines import GRAPH_ERROR, ExceptionLine, Frame, is_graph_frame
 
 Relation = Literal["last", "cause", "context", "inner", "member"]
 
@@ -91,6 +91,8 @@ class Segment:
         if self.message_lines > _MESSAGE_LINES:
             return False
         if text.startswith("frame #") or len(self.message) >= MESSAGE_CHARS:
+            return True
+        if self.message.startswith(GRAPH_ERROR) and is_graph_frame(text):
             return True
         if width:
             whole = join_wrapped(self.message, text.strip(), width)

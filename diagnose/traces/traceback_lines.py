@@ -222,8 +222,10 @@ _FOREIGN = lazy(
 _RESUMES = lazy(
     r"^(?:\s|Exception raised from |frame #\d|C\+\+ CapturedTraceback|CUDA kernel errors|For debugging consider|"
     r"Compile with|Device-side assert|Last error|from user code|Set TORCH|You can suppress|-- Process \d|ray::|"
-    r"\"\"\"|The full |Search for|HINT|Hint|Note: |Please |If )"
+    r"\"\"\"|The full |Search for|HINT|Hint|Note: |Please |If |Detected at node )"
 )
+GRAPH_ERROR = "Graph execution error:"  # of TensorFlow; where the graph was made stands before what went wrong
+_GRAPH_FRAME = lazy(r"^ {4}(?:File \"| {2}\S)")
 
 
 def is_foreign(text: str) -> bool:
@@ -234,3 +236,8 @@ def is_foreign(text: str) -> bool:
 def resumes_message(text: str) -> bool:
     """Say whether a line after a blank one still belongs to the message above."""
     return _RESUMES.match(text) is not None
+
+
+def is_graph_frame(text: str) -> bool:
+    """Say whether a line below `Graph execution error:` tells where an operation was made."""
+    return _GRAPH_FRAME.match(text) is not None

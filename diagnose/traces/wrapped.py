@@ -27,6 +27,13 @@ _VALIDATOR = lazy(
     r"^\d{1,4} validation errors? for [^\n]{1,200}\n(?:[^\s\n][^\n]{0,160}\n)?\s{2,4}(Value error|Assertion failed), "
 )
 _VALIDATORS = {"Value error": "ValueError", "Assertion failed": "AssertionError"}
+# TensorFlow says where in the graph it was, and how many operations failed, before it says what:
+# `DataLossError: Graph execution error:`, `Detected at node 'IteratorGetNext' defined at (most recent call last):`,
+# `Node: 'IteratorGetNext'`, `2 root error(s) found.`, `  (0) DATA_LOSS:  corrupted record at 0`
+_GRAPH = lazy(
+    r"^(?:Graph execution error:\s{1,4}(?:(?:Detected at node [^\n]{1,300}|<stack traces unavailable>|Node: [^\n]{1,200})\s{1,4}){0,40})?"
+    r"(?:\d{1,4} root error\(s\) found\.\s{1,8}\(0\) (?:[A-Z][A-Za-z_]{1,20}(?: [a-z]{1,20}){0,2}: {1,4})?)?"
+)
 _IMPORTS = (("No module named ", "ModuleNotFoundError"), ("cannot import name ", "ImportError"))
 _LOADER = lazy(r"^[^\s:]{1,300}: (?:undefined symbol: |cannot open shared object file|version `)")
 
@@ -42,7 +49,9 @@ def quoted_in(exception: str, message: str) -> Iterator[tuple[str, str]]:
 
 
 def _inner(exception: str, message: str) -> tuple[str, str] | None:
-    said, validator = _SAID.match(message), _VALIDATOR.match(message)
+    said, validator, graph = _SAID.match(message), _VALIDATOR.match(message), _GRAPH.match(message)
+    if graph and graph.end() and graph.end() < len(message):
+        return exception, message[graph.end() :]
     if validator:
         return _VALIDATORS[validator[1]], message[validator.end() :]
     if said:

@@ -1,0 +1,196 @@
+"""Texts read cause by cause: what a message of one cause's neighbour must not be taken for."""
+
+from diagnose import diagnose
+from diagnose.sources import Text
+
+
+def told(text: str) -> tuple[str, list[tuple[int | None, str | None]], str]:
+    """The cause, the culprits' ranks and hosts, and the first line of evidence."""
+    found = diagnose(Text(text, name="console.log")).diagnosis
+    assert found is not None
+    return found.cause, [(c.rank, c.host) for c in found.culprits], found.evidence[0].text
+
+
+def test_a_tensor_that_cannot_be_mapped_met_no_full_shared_memory() -> None:
+    """The file had its bytes; the kernel allows 65530 mappings, and every shared tensor is one."""
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/conda/lib/python3.8/site-packages/torch/multiprocessing/reductions.py", line 343, in reduce_storage\n'
+        "    fd, size = storage._share_fd_cpu_()\n"
+        "RuntimeError: unable to mmap 276 bytes from file </torch_116128_1191909093_62920>: Cannot allocate memory (12)\n"
+    )
+    assert "memory.host-alloc" == told(text)[0]
+
+
+PRTERUN = """../aten/src/ATen/native/cuda/Indexing.cu:1290: indexSelectLargeIndex: block: [949,0,0], thread: [62,0,0] \
+Assertion `srcIndex < srcSelectDimSize` failed.
+terminate called after throwing an instance of 'c10::Error'
+  what():  CUDA error: device-side assert triggered
+[gpu0304:3411853] *** Process received signal ***
+[gpu0304:3411853] Signal: Aborted (6)
+--------------------------------------------------------------------------
+prterun noticed that process rank 7 with PID 0 on node gpu0304 exited on
+signal 6 (Aborted).
+--------------------------------------------------------------------------
+"""
+
+
+def test_prterun_names_the_rank_over_two_lines() -> None:
+    assert ("gpu.device-assert", 7) == (told(PRTERUN)[0], told(PRTERUN)[1][0][0])
+
+
+def test_elastic_horovod_names_a_slot_of_a_host_and_no_rank() -> None:
+    text = (
+        "RuntimeError: Horovod detected that one or more processes exited with non-zero status, thus causing the job to be"
+        " terminated. The first process to do so was:\nProcess name: elastic-test-worker-1[0]\nExit code: 137\n"
+    )
+    assert ("process.sigkill", [(None, "elastic-test-worker-1")]) == told(text)[:2]
+
+
+LOCKED = "[_get_plugin()] Lock file exists in build directory: '/home/zq/.cache/torch_extensions/py39_cu118/nvdiffrast_plugin/lock'\n"
+
+
+def test_a_log_that_stops_at_a_lock_in_the_build_folder_waits_for_it() -> None:
+    assert "software.stale-lock" == told(LOCKED)[0]
+
+
+def test_a_lock_that_another_rank_took_away_again_is_nothing() -> None:
+    assert diagnose(Text(f"{LOCKED}Epoch: [0][10/1736]\tLoss 0.5844 (0.6123)\n", name="console.log")).diagnosis is None
+
+
+GRAPH_ERROR = """tensorflow.python.framework.errors_impl.DataLossError: Graph execution error:
+
+Detected at node 'IteratorGetNext' defined at (most recent call last):
+    File "train.py", line 88, in <module>
+      main()
+    File "/usr/local/lib/python3.8/dist-packages/keras/engine/training.py", line 1384, in fit
+      tmp_logs = self.train_function(iterator)
+Node: 'IteratorGetNext'
+{said}
+\t [[{{{{node IteratorGetNext}}}}]] [Op:__inference_train_function_1474]
+"""
+
+
+def test_what_tensorflow_says_below_the_place_in_the_graph_is_read() -> None:
+    assert "data.bad-sample" == told(GRAPH_ERROR.format(said="corrupted record at 0"))[0]
+
+
+def test_the_first_of_several_root_errors_is_read() -> None:
+    said = "2 root error(s) found.\n  (0) DATA_LOSS:  corrupted record at 0\n  (1) CANCELLED:  Function was cancelled before it was started"
+    assert "data.bad-sample" == told(GRAPH_ERROR.format(said=said))[0]
+
+
+def test_a_full_gpu_is_seen_among_several_root_errors() -> None:
+    text = (
+        "tensorflow.python.framework.errors_impl.ResourceExhaustedError: 2 root error(s) found.\n"
+        "  (0) Resource exhausted:  OOM when allocating tensor with shape[64,512,28,28] and type float on"
+        " /job:localhost/replica:0/task:0/device:GPU:0 by allocator GPU_0_bfc\n"
+        "\t [[node model/conv2d/Conv2D (defined at train.py:88) ]]\n"
+    )
+    assert "memory.cuda-oom" == told(text)[0]
+
+
+def test_a_container_that_yarn_killed_ran_out_of_host_memory() -> None:
+    """Horovod on Spark then tells only that its process left with 255."""
+    text = (
+        "22/08/12 14:15:32 ERROR YarnScheduler: Lost executor 2 on worker-3: Container killed by YARN for exceeding memory limits."
+        " 22.1 GB of 22 GB physical memory used. Consider boosting spark.yarn.executor.memoryOverhead.\n"
+        "RuntimeError: Horovod detected that one or more processes exited with non-zero status, thus causing the job to be"
+        " terminated. The first process to do so was:\nProcess name: 1\nExit code: 255\n"
+    )
+    assert "memory.host-oom" == told(text)[0]
+
+
+def test_a_raylet_of_ray_1_that_was_declared_dead() -> None:
+    text = "[2022-02-16 12:46:52,789 C 149 149] node_manager.cc:170: This node has beem marked as dead.\n*** StackTrace Information ***\n"
+    assert "ray.node-died" == told(text)[0]
+
+
+def test_a_loss_scale_far_below_one_is_no_search_for_the_scale() -> None:
+    line = "Gradient overflow.  Skipping step, loss scaler 0 reducing loss scale to {}\n"
+    assert "numerics.nan" == told("".join(line.format(f"{n}.16e-303") for n in (8, 4, 2)))[0]
+    assert diagnose(Text("".join(line.format(n) for n in ("256.0", "128.0", "1.52587890625e-05")), name="console.log")).diagnosis is None
+
+
+def test_a_bar_that_shows_nan_step_after_step() -> None:
+    bar = "Steps:   1%|▋    | {n}/2000 [00:2{n}<1:02:00,  1.87s/it, lr=0.0001, step_loss=nan]\n"
+    assert "numerics.nan" == told("".join(bar.format(n=n) for n in (4, 5, 6)))[0]
+
+
+def test_a_fatal_status_that_holds_a_cuda_error_is_that_error() -> None:
+    text = (
+        "2020-05-04 09:20:11.124556: F tensorflow/core/kernels/random_op_gpu.h:232] Non-OK-status:"
+        " GpuLaunchKernel(FillPhiloxRandomKernelLaunch<Distribution>, num_blocks, block_size, 0, d.stream(), gen, data, size, dist)"
+        " status: Internal: out of memory\nAborted (core dumped)\n"
+    )
+    assert "memory.cuda-oom" == told(text)[0]
+
+
+def test_jax_ends_for_a_link_that_its_log_names() -> None:
+    text = (
+        "E0905 17:34:36.549100     162 gpu_cudamallocasync_allocator.cc:414] cudaFreeAsync failed to free 0x7f12a000:"
+        " CUDA_ERROR_CONTAINED: Invalid access of peer GPU memory over nvlink or a hardware error\n"
+        "F0905 17:34:43.194200 1044529 client.h:77] Terminating process because the JAX distributed service detected fatal errors."
+        " This most likely indicates that another task died; see the other task logs for more details.\n"
+    )
+    assert "gpu.nvlink" == told(text)[0]
+
+
+def test_a_checkpoint_that_several_ranks_wrote_at_once() -> None:
+    assert "storage.checkpoint-corrupt" == told("RuntimeError: storage has wrong size: expected -7659745797817883467 got 512\n")[0]
+
+
+def test_the_watchdog_is_shown_before_what_stands_above_every_failed_collective() -> None:
+    """PyTorch 1.8 to 1.13 print the remark first, and without a rank."""
+    text = (
+        "[E ProcessGroupNCCL.cpp:485] Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA"
+        " kernels, subsequent GPU operations might run on corrupted/incomplete data. To avoid this inconsistency, we are taking"
+        " the entire process down.\nterminate called after throwing an instance of 'std::runtime_error'\n"
+        "  what():  [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE, Timeout(ms)=1800000) ran for"
+        " 1804582 milliseconds before timing out.\n"
+    )
+    assert "Watchdog caught collective operation timeout" in told(text)[2]
+
+
+ASCEND_HAD_NO_MEMORY = """RuntimeError: The Inner error is reported as above. The process exits for this inner error, and the current working \
+operator name is Conv2D.
+[ERROR] 2026-04-09-21:56:46 (PID:210907, Device:0, RankID:0) ERR00100 PTA call acl api failed.
+[PID: 210907] 2026-04-09-21:56:40.384.694 Memory_Allocation_Failure(EL0004): Failed to allocate memory requested by GE module.
+        Possible Cause: Available memory is insufficient.
+"""
+
+
+def test_the_reason_that_the_ascend_runtime_gives_below_the_failed_call_is_the_cause() -> None:
+    assert "memory.cuda-oom" == told(ASCEND_HAD_NO_MEMORY)[0]
+
+
+def test_a_checkpoint_that_two_processes_delete_is_not_missing() -> None:
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/conda/lib/python3.8/site-packages/transformers/trainer.py", line 1920, in _inner_training_loop\n'
+        "    shutil.rmtree(checkpoint)\n"
+        '  File "/usr/lib/python3.8/shutil.py", line 709, in rmtree\n'
+        "    onerror(os.lstat, path, sys.exc_info())\n"
+        "FileNotFoundError: [Errno 2] No such file or directory: 'distilbert-base-uncased-finetuned-cola/checkpoint-9'\n"
+    )
+    assert "software.known-bug" == told(text)[0]
+
+
+def test_batch_systems_that_end_a_job_for_its_memory() -> None:
+    lines = (
+        "TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\n",
+        "=>> PBS: job killed: mem 68719480kb exceeded limit 67108864kb\n",
+        "Job has gone over memory limit of 2048 megabytes. Peak usage: 2048 megabytes.\n",
+    )
+    assert {"memory.host-oom"} == {told(line)[0] for line in lines}
+    assert "process.time-limit" == told("=>> PBS: job killed: walltime 86429 exceeded limit 86400\nTerminated\n")[0]
+
+
+def test_tensorflow_without_memory_for_the_handle_of_cublas() -> None:
+    text = (
+        "2019-04-05 18:59:37.772229: E tensorflow/stream_executor/cuda/cuda_blas.cc:510] failed to create cublas handle:"
+        " CUBLAS_STATUS_NOT_INITIALIZED\nTraceback (most recent call last):\n"
+        '  File "main.py", line 88, in <module>\n    runner.train()\n'
+        "tensorflow.python.framework.errors_impl.InternalError: Blas GEMM launch failed : a.shape=(32, 2048), b.shape=(2048, 1001)\n"
+    )
+    assert "memory.cuda-oom" == told(text)[0]
