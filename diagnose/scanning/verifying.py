@@ -10,7 +10,7 @@ from .scan_rules import RuleForms
 from .windows import decode, is_frame
 
 QUOTED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code …
-ASKS_FOR_ECHO = r"^\+"  # … that is evidence for a pattern only which asks for a command by its `+`
+ASKS_FOR_ECHO = (r"^\+", r"^(?:\+")  # … that is evidence for a pattern only which asks for a command by its `+`
 
 
 class Verifier:
