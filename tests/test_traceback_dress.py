@@ -226,3 +226,27 @@ def test_what_a_task_of_an_old_ray_raised_is_shown(tmp_path: Path) -> None:
     diagnosis = told(tmp_path, {"driver.log": text}).diagnosis
     assert diagnosis is not None
     assert "ValueError: bad height" == diagnosis.evidence[0].text
+
+
+@pytest.mark.parametrize("address", ["x.x.x.x", "xxx.xxx.xxx.xxx", "10.0.*.*", "<ip>", "***", "NODE1_IP"])
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("(WorkerDict pid=8123, ip={}) torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2 GiB", "memory.cuda-oom"),
+        (
+            "(raylet, ip={}) 2 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to"
+            " other reasons at node (ID: 7396fa64, IP: {}) over the last time period.",
+            "memory.ray-oom",
+        ),
+        (
+            "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Read error [{}]:36760: No route to host",
+            "network.partition",
+        ),
+        ("n1:7:9 [0] misc/socket.cc:484 NCCL WARN Net : Connect to {}<43761> failed : No route to host", "nccl.bootstrap"),
+    ],
+)
+def test_address_that_was_struck_out_hides_no_error(tmp_path: Path, line: str, expected: str, address: str) -> None:
+    report = told(tmp_path, {"issue.txt": line.replace("{}", address) + "\n"})
+
+    assert expected == cause(report)
+    assert address not in {each.host for each in (report.diagnosis.culprits if report.diagnosis else ())}

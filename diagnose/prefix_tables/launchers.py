@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .row import DIGITS, HOST, IP, LETTERS, LEVEL, LOG_TEXT, LOWER, NOT_HOST, Row, after, row
+from .row import DIGITS, HIDDEN, HOST, IP, LETTERS, LEVEL, LOG_TEXT, LOWER, NOT_HOST, Row, after, row
 
 # A line of torchelastic's summary of what failed: `  rank      : 3 (local_rank: 3)` between rulers.
 ELASTIC_BOX = (
@@ -212,7 +212,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "ray, vllm",
         "(",
         rf"\((?:(?P<actor>[A-Za-z_][^()=]{{0,80}}?)(?: rank=(?P<rank>\d{{1,6}}))? )?pid=(?P<pid>\d{{1,8}})"
-        rf"(?:, ip=(?P<ip>{IP}))?\) ?",
+        rf"(?:, ip=(?:(?P<ip>{IP})|{HIDDEN}))?\) ?",
         "(Trainer pid=28717, ip=10.0.0.2) step 3",
         outer=True,
         anywhere=True,
@@ -221,7 +221,8 @@ LAUNCHERS: tuple[Row, ...] = (
     row(
         "ray daemon",
         "(",
-        rf"\((?P<actor>raylet|gcs_server|autoscaler|scheduler)(?: \+[\dhms]{{1,12}})?(?:, ip=(?P<ip>{IP}))?\) ?",
+        rf"\((?P<actor>raylet|gcs_server|autoscaler|scheduler)(?: \+[\dhms]{{1,12}})?"
+        rf"(?:, ip=(?:(?P<ip>{IP})|{HIDDEN}))?\) ?",
         "(raylet, ip=10.0.0.2) Workers (tasks / actors) killed due to memory pressure",
         outer=True,
         anywhere=True,
@@ -230,7 +231,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "skypilot",
         "(",
         rf"\((?P<actor>[a-z][\w-]{{0,40}})(?:, rank=(?P<node_rank>\d{{1,5}}))?, pid=(?P<pid>\d{{1,8}})(?:,"
-        rf" ip=(?P<ip>{IP}))?\) ?",
+        rf" ip=(?:(?P<ip>{IP})|{HIDDEN}))?\) ?",
         "(worker1, rank=1, pid=2102, ip=10.0.0.5) step 3",
         outer=True,
     ),

@@ -14,6 +14,7 @@ HOST = r"[A-Za-z0-9][\w.-]{0,62}"
 SOURCE = r"[\w./<>+-]{1,160}:\d{1,6}"
 LOGGER = r"[A-Za-z_]\w{0,40}(?:\.\w{1,60}){1,9}"
 IP = r"[\da-fA-F.:]{3,45}"
+HIDDEN = r"[^\s,()]{1,40}"  # what stands where somebody struck an address out: `x.x.x.x`, `<ip>`, `***`
 # What a line's text must begin with before `word: ` or `word | ` in front of it is taken as a name.
 LOG_TEXT = (
     r"(?=\[(?:rank|default|[IWEF][ \d]|\d{4}-|\d\d/\d\d/\d{4}-|INFO|WARN|ERROR)|\d{4}-\d\d-\d\d[T ]|"

@@ -21,6 +21,13 @@ VIEWERS: tuple[Row, ...] = (
         outer=True,
     ),
     row(
+        "Markdown code of one line",
+        "`",
+        r"`{1,3}(?=[^`\s][^`\n]{8,2000}`{1,3}\s{0,3}$)",
+        "`Memory access fault by GPU node-2 (Agent handle: 0x5a0d7202eab0) on address 0x7d35a0c00000. Reason: Unknown.`",
+        outer=True,
+    ),
+    row(
         "pytest",
         "E",
         r"E {3,16}(?=\S)",
