@@ -208,3 +208,58 @@ def test_the_code_of_torch_npu_is_the_last_word_of_an_allocation_that_failed() -
 
     assert found is not None
     assert "memory.cuda-oom" == found.cause
+
+
+def test_slurm_s_container_that_did_not_start_is_looked_for_in_slurm_not_in_kubernetes() -> None:
+    text = "slurmstepd: error: pyxis: container start failed with error code: 1\n"
+    found = diagnose(Text(text, name="job.err")).diagnosis
+
+    assert found is not None
+    assert "process.not-started" == found.cause
+    assert "kubectl" not in " ".join(step.command or "" for step in found.remedy)
+
+
+def test_a_step_gone_on_a_node_is_not_that_node_s_fault_where_another_did_not_answer() -> None:
+    text = (
+        "srun: error: Task launch for StepId=96.0 failed on node n2: No such process\n"
+        "srun: error: Task launch for StepId=96.0 failed on node n1: Socket timed out on send/recv operation\n"
+        "srun: Job step aborted\n"
+    )
+    found = diagnose(Text(text, name="96.err")).diagnosis
+
+    assert found is not None
+    assert ["n1"] == [culprit.host for culprit in found.culprits]
+
+
+def test_a_loopback_address_is_no_host_to_blame() -> None:
+    text = "Error: failed to run torchrun --nproc_per_node=4 --nnodes=1 --node_rank=0 train.py --config config.py -s on 127.0.0.1\n"
+    found = diagnose(Text(text, name="job.log")).diagnosis
+
+    assert found is not None
+    assert () == tuple(found.culprits)
+
+
+def test_a_tpu_chip_s_driver_error_names_the_worker_that_reported_it() -> None:
+    text = (
+        "E0511 18:18:50.796514     915 session_master.cc:505] Session is failing with the following status: Session master "
+        "detected TPU session error from worker train-8-5-15.headless-svc:8471. The reporting TPU chip locations are:tpu31:pe4:3,\n"
+        "E0511 18:18:50.796852     915 tpunetd_client.cc:311] Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR in session "
+        "e6c885828b538167; Start failure handling\n"
+    )
+    found = diagnose(Text(text, name="worker-0.log")).diagnosis
+
+    assert found is not None
+    assert ("gpu.xid", ["train-8-5-15"]) == (found.cause, [culprit.host for culprit in found.culprits])
+
+
+def test_shared_memory_of_a_streaming_dataset_is_not_taken_for_a_folder() -> None:
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/streaming/base/shared/memory.py", line 41, in __init__\n'
+        "    shm = BuiltinSharedMemory(name, create, size)\n"
+        "FileExistsError: [Errno 17] File exists: '/000000_epoch_shape'\n"
+    )
+    found = diagnose(Text(text, name="rank0.log")).diagnosis
+
+    assert found is not None
+    assert "clean_stale_shared_memory" in " ".join(step.command or "" for step in found.remedy)

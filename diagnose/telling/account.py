@@ -160,6 +160,9 @@ def _news(exhibit: Exhibit) -> tuple[object, ...]:
     return exhibit.source, exhibit.rank, exhibit.host, event.rule.id, *said
 
 
+_KINDS = ("jax", "horovod", "slurm", "mpirun", "tpu", "streaming")  # the first part of a rule's name, of which advice asks
+
+
 def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any]:
     """What advice asks of the job beside the line that names the cause."""
     late = job.ranks.get(verdict.culprits[0]) if verdict.culprits else None
@@ -172,8 +175,7 @@ def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any
         "late_host": late.host if late else None,
         "is_gloo": _is_gloo_alone(job, proof),
         "is_python": bool(proof) and proof[0].event is not None and "/python-connect" in proof[0].event.rule.id,
-        "is_jax": any(x.event is not None and "/jax-" in x.event.rule.id for x in proof[:1]),
-        "is_horovod": any(x.event is not None and "/horovod-" in x.event.rule.id for x in proof[:1]),
+        **{f"is_{kind}": any(x.event is not None and f"/{kind}-" in x.event.rule.id for x in proof[:1]) for kind in _KINDS},
     }
 
 
