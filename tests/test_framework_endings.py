@@ -263,3 +263,34 @@ def test_shared_memory_of_a_streaming_dataset_is_not_taken_for_a_folder() -> Non
 
     assert found is not None
     assert "clean_stale_shared_memory" in " ".join(step.command or "" for step in found.remedy)
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "advised"),
+    [
+        (
+            "botocore.exceptions.ConnectionClosedError: Connection was closed before we received a valid response from endpoint "
+            'URL: "https://s3.example.org/b/k".',
+            "storage.io-error",
+            "aws s3 ls",
+        ),
+        (
+            "FileNotFoundError: [Errno 2] No such file or directory: "
+            "'/tmp/torchinductor_ubuntu/triton/4/5eba80/triton_.cubin.tmp.pid_93828_100098'",
+            "process.exception",
+            "TRITON_CACHE_DIR",
+        ),
+        (
+            "ValueError: The path '/out/run7/last.ckpt' does not point to a valid checkpoint. Make sure the path points to either "
+            "a directory with FSDP checkpoint shards, or a single file with a full checkpoint.",
+            "storage.checkpoint-corrupt",
+            "PATH",
+        ),
+    ],
+)
+def test_advice_fits_what_was_lost_a_store_s_object_a_compiled_kernel_or_a_checkpoint(error: str, cause: str, advised: str) -> None:
+    found = diagnose(Text(f'Traceback (most recent call last):\n  File "train.py", line 7, in main\n    run()\n{error}\n', name="rank0.log")).diagnosis
+
+    assert found is not None
+    assert cause == found.cause
+    assert advised in " ".join(step.command or "" for step in found.remedy)
