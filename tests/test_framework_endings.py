@@ -294,3 +294,29 @@ def test_advice_fits_what_was_lost_a_store_s_object_a_compiled_kernel_or_a_check
     assert found is not None
     assert cause == found.cause
     assert advised in " ".join(step.command or "" for step in found.remedy)
+
+
+def test_a_loss_scale_at_its_minimum_is_not_the_fault_of_the_process_that_spawn_quotes() -> None:
+    """An overflow on any rank lowers the scale of all, and all of them give up at the same step."""
+    error = "FloatingPointError: Minimum loss scale reached (0.0001). Your loss is probably exploding."
+    text = (
+        "-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n"
+        '  File "/fairseq/train.py", line 283, in distributed_main\n    main(args, init_distributed=True)\n'
+    )
+    found = diagnose(Text(f"{text}{error}\n", name="train.log")).diagnosis
+
+    assert found is not None
+    assert ("numerics.nan", ()) == (found.cause, tuple(found.culprits))
+
+
+def test_a_link_of_ascend_cards_is_looked_for_with_ascend_s_tools() -> None:
+    text = (
+        "EI0006: 2024-08-05-18:15:21.270.506 Getting socket times out. Reason: Remote Rank did not send the data in time. Please "
+        "check the reason for the rank being stuck\n"
+    )
+    found = diagnose(Text(text, name="npu.log")).diagnosis
+
+    assert found is not None
+    commands = " ".join(step.command or "" for step in found.remedy)
+    assert "hccn_tool" in commands
+    assert "NCCL_" not in commands.replace("HCCL_", "")

@@ -160,7 +160,7 @@ def _news(exhibit: Exhibit) -> tuple[object, ...]:
     return exhibit.source, exhibit.rank, exhibit.host, event.rule.id, *said
 
 
-_KINDS = ("jax", "horovod", "slurm", "mpirun", "tpu", "streaming", "compile", "object")  # with which rules' names begin
+_KINDS = ("jax", "horovod", "slurm", "mpirun", "tpu", "streaming", "compile", "object", "ascend")  # rules' names begin so
 
 
 def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any]:
