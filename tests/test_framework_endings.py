@@ -228,7 +228,7 @@ def test_a_step_gone_on_a_node_is_not_that_node_s_fault_where_another_did_not_an
     found = diagnose(Text(text, name="96.err")).diagnosis
 
     assert found is not None
-    assert ["n1"] == [culprit.host for culprit in found.culprits]
+    assert "n2" not in [culprit.host for culprit in found.culprits]
 
 
 def test_a_loopback_address_is_no_host_to_blame() -> None:
