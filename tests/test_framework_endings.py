@@ -320,3 +320,12 @@ def test_a_link_of_ascend_cards_is_looked_for_with_ascend_s_tools() -> None:
     commands = " ".join(step.command or "" for step in found.remedy)
     assert "hccn_tool" in commands
     assert "NCCL_" not in commands.replace("HCCL_", "")
+
+
+def test_a_failed_check_on_nccl_s_result_is_nccl_s_failure_and_not_an_abort_of_its_own() -> None:
+    check = "Check failed: r == ncclSuccess NCCL error: unhandled system error"
+    text = f"[2019-10-29 01:02:51.983028: F byteps/common/nccl_manager.cc:120] {check}\nAborted\n"
+    found = diagnose(Text(text, name="worker.log")).diagnosis
+
+    assert found is not None
+    assert "nccl.system-error" == found.cause
