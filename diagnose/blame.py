@@ -27,6 +27,7 @@ LATENT = (KNOWN_BUG, INTERFACE)  # lies in wait for each rank
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 HEAD = "process.exit-code/child-failed-error"  # stands above a summary
+HELD_BY_ALL = "numerics.nan/loss-scale-at-minimum"  # an overflow on any rank lowers the scale of all
 OF_ITSELF = ("process.segfault", "process.bus-error")
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
@@ -189,8 +190,12 @@ def _has_own_file(job: Job, ranks: set[int]) -> bool:
 
 
 def _only_compares(suspect: Suspect) -> bool:
-    """Whether the rank only found that another one differs from it, which is no more its fault than the other's."""
-    return bool(suspect.events) and all(e.rule.tells == "collective-mismatch" for e in suspect.events)
+    """Whether the rank only found that another one differs from it, which is no more its fault than the other's.
+
+    Nor is it the fault of the rank that is heard what all of them see at once.
+    """
+    rules = [event.rule for event in suspect.events]
+    return bool(rules) and all(rule.tells == "collective-mismatch" or rule.id == HELD_BY_ALL for rule in rules)
 
 
 def _only_waited(suspect: Suspect) -> bool:

@@ -239,3 +239,124 @@ def test_the_code_of_torch_npu_is_the_last_word_of_an_allocation_that_failed() -
 
     assert found is not None
     assert "memory.cuda-oom" == found.cause
+
+
+def test_slurm_s_container_that_did_not_start_is_looked_for_in_slurm_not_in_kubernetes() -> None:
+    text = "slurmstepd: error: pyxis: container start failed with error code: 1\n"
+    found = diagnose(Text(text, name="job.err")).diagnosis
+
+    assert found is not None
+    assert "process.not-started" == found.cause
+    assert "kubectl" not in " ".join(step.command or "" for step in found.remedy)
+
+
+def test_a_step_gone_on_a_node_is_not_that_node_s_fault_where_another_did_not_answer() -> None:
+    text = (
+        "srun: error: Task launch for StepId=96.0 failed on node n2: No such process\n"
+        "srun: error: Task launch for StepId=96.0 failed on node n1: Socket timed out on send/recv operation\n"
+        "srun: Job step aborted\n"
+    )
+    found = diagnose(Text(text, name="96.err")).diagnosis
+
+    assert found is not None
+    assert "n2" not in [culprit.host for culprit in found.culprits]
+
+
+def test_a_loopback_address_is_no_host_to_blame() -> None:
+    text = "Error: failed to run torchrun --nproc_per_node=4 --nnodes=1 --node_rank=0 train.py --config config.py -s on 127.0.0.1\n"
+    found = diagnose(Text(text, name="job.log")).diagnosis
+
+    assert found is not None
+    assert () == tuple(found.culprits)
+
+
+def test_a_tpu_chip_s_driver_error_names_the_worker_that_reported_it() -> None:
+    text = (
+        "E0511 18:18:50.796514     915 session_master.cc:505] Session is failing with the following status: Session master "
+        "detected TPU session error from worker train-8-5-15.headless-svc:8471. The reporting TPU chip locations are:tpu31:pe4:3,\n"
+        "E0511 18:18:50.796852     915 tpunetd_client.cc:311] Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR in session "
+        "e6c885828b538167; Start failure handling\n"
+    )
+    found = diagnose(Text(text, name="worker-0.log")).diagnosis
+
+    assert found is not None
+    assert ("gpu.xid", ["train-8-5-15"]) == (found.cause, [culprit.host for culprit in found.culprits])
+
+
+def test_shared_memory_of_a_streaming_dataset_is_not_taken_for_a_folder() -> None:
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/streaming/base/shared/memory.py", line 41, in __init__\n'
+        "    shm = BuiltinSharedMemory(name, create, size)\n"
+        "FileExistsError: [Errno 17] File exists: '/000000_epoch_shape'\n"
+    )
+    found = diagnose(Text(text, name="rank0.log")).diagnosis
+
+    assert found is not None
+    assert "clean_stale_shared_memory" in " ".join(step.command or "" for step in found.remedy)
+
+
+@pytest.mark.parametrize(
+    ("error", "cause", "advised"),
+    [
+        (
+            "botocore.exceptions.ConnectionClosedError: Connection was closed before we received a valid response from endpoint "
+            'URL: "https://s3.example.org/b/k".',
+            "storage.io-error",
+            "aws s3 ls",
+        ),
+        (
+            "FileNotFoundError: [Errno 2] No such file or directory: "
+            "'/tmp/torchinductor_ubuntu/triton/4/5eba80/triton_.cubin.tmp.pid_93828_100098'",
+            "process.exception",
+            "TRITON_CACHE_DIR",
+        ),
+        (
+            "ValueError: The path '/out/run7/last.ckpt' does not point to a valid checkpoint. Make sure the path points to either "
+            "a directory with FSDP checkpoint shards, or a single file with a full checkpoint.",
+            "storage.checkpoint-corrupt",
+            "PATH",
+        ),
+    ],
+)
+def test_advice_fits_what_was_lost_a_store_s_object_a_compiled_kernel_or_a_checkpoint(error: str, cause: str, advised: str) -> None:
+    found = diagnose(Text(f'Traceback (most recent call last):\n  File "train.py", line 7, in main\n    run()\n{error}\n', name="rank0.log")).diagnosis
+
+    assert found is not None
+    assert cause == found.cause
+    assert advised in " ".join(step.command or "" for step in found.remedy)
+
+
+def test_a_loss_scale_at_its_minimum_is_not_the_fault_of_the_process_that_spawn_quotes() -> None:
+    """An overflow on any rank lowers the scale of all, and all of them give up at the same step."""
+    error = "FloatingPointError: Minimum loss scale reached (0.0001). Your loss is probably exploding."
+    text = (
+        "-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n"
+        '  File "/fairseq/train.py", line 283, in distributed_main\n    main(args, init_distributed=True)\n'
+    )
+    found = diagnose(Text(f"{text}{error}\n", name="train.log")).diagnosis
+
+    assert found is not None
+    assert ("numerics.nan", ()) == (found.cause, tuple(found.culprits))
+
+
+def test_a_link_of_ascend_cards_is_looked_for_with_ascend_s_tools() -> None:
+    text = (
+        "EI0006: 2024-08-05-18:15:21.270.506 Getting socket times out. Reason: Remote Rank did not send the data in time. Please "
+        "check the reason for the rank being stuck\n"
+    )
+    found = diagnose(Text(text, name="npu.log")).diagnosis
+
+    assert found is not None
+    commands = " ".join(step.command or "" for step in found.remedy)
+    assert "hccn_tool" in commands
+    assert "NCCL_" not in commands.replace("HCCL_", "")
+
+
+def test_a_failed_check_on_nccl_s_result_is_nccl_s_failure_and_not_an_abort_of_its_own() -> None:
+    check = "Check failed: r == ncclSuccess NCCL error: unhandled system error"
+    text = f"[2019-10-29 01:02:51.983028: F byteps/common/nccl_manager.cc:120] {check}\nAborted\n"
+    found = diagnose(Text(text, name="worker.log")).diagnosis
+
+    assert found is not None
+    assert "nccl.system-error" == found.cause

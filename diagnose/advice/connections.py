@@ -31,7 +31,7 @@ def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tu
     """Yield the checks in order, each with its command; nothing for causes that name their own reason."""
     if cause == NAMELESS:
         return _lookup(fields)
-    if cause not in (*ECHOES, *SETUP):
+    if cause not in (*ECHOES, *SETUP) or fields.get("is_ascend"):  # HCCL has settings of its own: the cause names them
         return ()
     if fields.get("is_python"):
         return (*_listener(cause, fields), *_server(cause))

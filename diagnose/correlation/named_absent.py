@@ -3,7 +3,7 @@
 `monitoredBarrier` and the desync report name the ranks that never joined. Several such lines may each name a part; the
 ranks that most of them name are the ones to look at. Whoever prints the message is not at fault. A barrier of those who
 are about to meet (torchelastic's agents, JAX's coordinator) tells of a rank that never joined, not of a late one. Where
-most of the job is missing, its start or the place to meet is at fault, and none of those who are named.
+most of a job never came, its start or the place to meet is at fault, and none of those who are named.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def find(job: Job) -> Iterator[Finding]:
     messages, who = "messages name" if len(events) > 1 else "message names", "ranks" if len(ranks) > 1 else "rank"
     why = f"{len(events)} {messages} {who} {rank_ranges(ranks)} as not having joined."
     cause = "rendezvous.timeout" if all(e.cause == "rendezvous.timeout" for e in events) else "collective.straggler"
-    culprits = () if _are_most(ranks, job) else ranks
+    culprits = () if cause == "rendezvous.timeout" and _are_most(ranks, job) else ranks
     yield Finding(cause, why, exhibits(events), culprits, onset=onset, question="named_absent")
 
 

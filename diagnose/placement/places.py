@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from ..events import Event
 from ..identity import PathIdentity
 
-HERE = ("localhost", "127.0.0.1")  # every host calls itself so
+LOOPBACK = "127.0.0.1"  # an address, which names no host at all
+HERE = ("localhost", LOOPBACK)  # every host calls itself so
 MAX_RANK = 1 << 20  # larger numbers are no ranks
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from ..events import Event, SourceEvents
 from ..identity import PathIdentity
 from ..lazy_pattern import lazy
-from .places import HERE, Places, as_rank, as_text, is_default_group, own_rank, pci_address
+from .places import HERE, LOOPBACK, Places, as_rank, as_text, is_default_group, own_rank, pci_address
 
 WORDS = lazy(r"[\w.-]+")
 SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
@@ -38,7 +38,7 @@ def place_event(places: Places, event: Event) -> None:
     own_host = speaker.host or _pod_of_row(event)
     around = _where_it_speaks(places, event, own_host)
     told = as_text(fields.get("host"))
-    event.host = around if around and told in HERE else told or around
+    event.host = around if told == LOOPBACK or (around and told in HERE) else told or around
     event.host_from = "the line" if told or own_host else "the file's name or content" if event.host else ""
     pid = fields.get("pid")
     own = speaker.pid if speaker.pid is not None else _remote_pid(event)

@@ -36,6 +36,8 @@ from .rows import (
     timeline_rows,
 )
 
+_KINDS = ("jax", "horovod", "slurm", "mpirun", "tpu", "streaming", "compile", "object", "ascend")  # rules' names begin so
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -136,8 +138,7 @@ def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any
         "late_host": late.host if late else None,
         "is_gloo": _is_gloo_alone(job, proof),
         "is_python": bool(proof) and proof[0].event is not None and "/python-connect" in proof[0].event.rule.id,
-        "is_jax": any(x.event is not None and "/jax-" in x.event.rule.id for x in proof[:1]),
-        "is_horovod": any(x.event is not None and "/horovod-" in x.event.rule.id for x in proof[:1]),
+        **{f"is_{kind}": any(x.event is not None and f"/{kind}-" in x.event.rule.id for x in proof[:1]) for kind in _KINDS},
     }
 
 
