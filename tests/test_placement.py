@@ -189,3 +189,16 @@ def test_the_process_id_of_a_unit_whose_launcher_tells_of_ends_is_no_rank(tmp_pa
     )
 
     assert [1] != culprits(told(tmp_path, {"journal.log": said}))
+
+
+def test_a_gpu_of_a_host_is_not_that_of_another_host_at_the_same_address(tmp_path: Path) -> None:
+    """Hosts of one kind have their GPUs at the same PCI addresses; the log of the rank on the broken one is not here."""
+    init = "{host}:4711:4711 [0] NCCL INFO comm 0x55d0 rank {rank} nranks 2 cudaDev 0 nvmlDev 0 busId 1b000 commId 0x1 - Init COMPLETE\n"
+    files = {
+        "rank0.log": init.format(host="cn-303", rank=0) + watchdog(0),
+        "system/cn-352.kern.log": "[12951485.418663] NVRM: Xid (PCI:0000:1b:00): 79, pid=3698333, name=python, GPU has fallen off the bus.\n",
+    }
+    report = told(tmp_path, files)
+
+    assert "gpu.off-bus" == cause(report)
+    assert 0 not in culprits(report)
