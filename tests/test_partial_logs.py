@@ -217,3 +217,15 @@ def test_one_stack_beside_steps_is_no_hang(tmp_path: Path) -> None:
     steps = "2026-11-20 10:19:00,000 | INFO | rank 0 | step 120 loss 1.2345\n" * 3
 
     assert "unfinished" == told(tmp_path, {"dump.txt": dump, "train.log": steps}).outcome
+
+
+def test_summaries_woven_into_one_another_tell_of_no_rank_what_it_raised(tmp_path: Path) -> None:
+    """The agents of two nodes write into one console at once: an exception may stand below the other node's entry."""
+    one = (HEAD + FIRST + entry(0, 0, "1", LOST) + RULE).split("\n")
+    other = (HEAD + FIRST + entry(0, 3, "1", NO_CHECKPOINT).replace("gpu-07", "gpu-08") + RULE).split("\n")
+    woven = [line for pair in zip(one, other, strict=False) for line in pair] + other[len(one) :] + one[len(other) :]
+    report = told(tmp_path, {"console.log": "\n".join(woven)})
+
+    assert report.diagnosis is not None
+    assert "certain" != report.diagnosis.certainty
+    assert culprits(report) in ([], [3])
