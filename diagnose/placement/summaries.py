@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from itertools import groupby
 
 from ..events import Event, SourceEvents
+from .places import HERE
 
 HEAD = "process.exit-code/child-failed-error"
 ENTRY = "process.exit-code/torchelastic-summary-entry"
@@ -61,7 +62,8 @@ def _take_from(entries: dict[int, Event], lines: list[int], event: Event) -> Non
         entry = entries[lines[at]]
         event.rank, event.rank_from = entry.rank, "the entry of torchrun's summary"
         event.local_rank, event.pid = entry.local_rank, entry.pid
-        event.host, event.host_from = entry.host, entry.host_from
+        if entry.host not in HERE:  # an agent on one node calls it so, and the log knows its name
+            event.host, event.host_from = entry.host, entry.host_from
 
 
 def _is_of_entry(entry: Event, event: Event, below: int) -> bool:
