@@ -202,3 +202,16 @@ def test_a_gpu_of_a_host_is_not_that_of_another_host_at_the_same_address(tmp_pat
 
     assert "gpu.off-bus" == cause(report)
     assert 0 not in culprits(report)
+
+
+def test_addresses_of_two_nodes_make_no_only_node(tmp_path: Path) -> None:
+    """pdsh puts the node's address before each line: local rank 0 of the second node is not rank 0."""
+    line = "10.0.1.{node}: [2023-12-15 18:09:{second:02d},510] [INFO] [launch.py:315:sigkill_handler] "
+    console = line.format(node=11, second=1) + "Killing subprocess 4401\n"
+    console += (
+        "10.0.1.12: ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -11) local_rank: 0 (pid: 4088) of binary: "
+        "/usr/bin/python3\n"
+    )
+    report = told(tmp_path, {"job.log": console})
+
+    assert 0 not in culprits(report)

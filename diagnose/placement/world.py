@@ -45,7 +45,8 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
-    is_alone = len(hosts) <= 1 and not node_ranks and not _has_two_agents(sources)
+    addresses = {p.ip for s in sources for p in s.speakers if p.ip}  # pdsh tells of nodes by them
+    is_alone = max(len(hosts), len(addresses)) <= 1 and not node_ranks and not _has_two_agents(sources)
     places.is_one_node = is_alone and _fits_one_node(places, counts)
 
 
