@@ -11,7 +11,7 @@ from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
-from .placement.summaries import ENTRY
+from .placement.summaries import ENTRY, HEAD
 from .placement.world import ONCE
 from .suspects import EXIT_CODE, STATED, Suspect, alike
 
@@ -26,7 +26,6 @@ SHARED = ("process.exception", "storage.", KNOWN_BUG, INTERFACE, "numerics.nan")
 LATENT = (KNOWN_BUG, INTERFACE)  # lies in wait for each rank
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
-HEAD = "process.exit-code/child-failed-error"  # stands above a summary
 HELD_BY_ALL = "numerics.nan/loss-scale-at-minimum"  # an overflow on any rank lowers the scale of all
 OF_ITSELF = ("process.segfault", "process.bus-error")
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
@@ -174,6 +173,9 @@ def is_half_told(job: Job, verdict: Verdict) -> bool:
         return False
     rules = {e.rule.id: e.rule.tells for e in job.events if e.source == stated[0].source}
     is_whole = "signal-sent" in rules.values() or {HEAD, ENTRY} <= rules.keys()
+    heads = [e for e in job.events if e.rule.id == HEAD and e.source == stated[0].source and e.attempt == job.attempt]
+    if len(heads) > len({e.speaker for e in heads}):
+        return True  # those of two agents, woven into one another without a label
     is_world = job.world_size == len(verdict.culprits) and job.places.world_from != "highest rank seen"
     others = (i for rank, i in job.ranks.items() if rank not in verdict.culprits)
     return not is_whole and not is_world and not any(i.has_lines for i in others)

@@ -13,6 +13,7 @@ from .events import Event, SourceEvents
 from .identity import identity_from_path
 from .jobs_apart import JobApart, set_jobs_apart
 from .placement import Places, place
+from .placement.world import narrow_world
 from .survival import set_aside
 from .tracebacks import Traceback
 
@@ -177,7 +178,10 @@ def build_job(
     _fill_ranks(job)
     job.hosts = sorted({*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)})
     job.attempt = decisive_attempt(job)
+    is_narrower = job.attempt > 0 and narrow_world(places, events, job.attempt)
     set_aside(job)
+    if is_narrower:
+        _drop_ranks_of_before(job)
     for source in sources:
         source.progress = ()  # four events for each of 20,000 files; the ranks hold their first and last one
     for event in events:
@@ -185,6 +189,13 @@ def build_job(
             for name, value in event.fields.items():
                 job.facts.setdefault(name, []).append((value, event))
     return job
+
+
+def _drop_ranks_of_before(job: Job) -> None:
+    """Forget ranks that only an earlier run had, which was larger."""
+    earlier, world = {id(e) for e in job.earlier}, job.world_size or 0
+    gone = {r for r, i in job.ranks.items() if r >= world and all(id(e) in earlier for e in i.events)}
+    job.ranks = {rank: info for rank, info in job.ranks.items() if rank not in gone}
 
 
 def _moment(event: Event) -> tuple[bool, float, str, int, int]:

@@ -64,11 +64,12 @@ def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
     segment = assembly.segments[last]
     if assembly.form == "headless" and not segment.exception and not assembly.is_whole_line_ours:
         return None  # frames alone may be a stack that was printed; behind torch's excepthook they were raised
+    is_empty = _is_empty_wrapper(segment, assembly)
     return Traceback(
         line=assembly.line,
         end_line=assembly.end_line,
-        exception_line=segment.exception_line,
-        exception=segment.exception,
+        exception_line=0 if is_empty else segment.exception_line,
+        exception="" if is_empty else segment.exception,
         message=segment.message.strip("\n"),
         frames=tuple(segment.frames),
         speaker=speaker,
@@ -77,11 +78,18 @@ def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
     )
 
 
+def _is_empty_wrapper(segment: Segment, assembly: Assembly) -> bool:
+    """Whether mp.spawn's parent passes on what a child raised, and the text breaks off before that is named."""
+    is_wrapper = segment.exception.endswith("ProcessRaisedException") or _SPAWNED.match(segment.message.lstrip())
+    return bool(is_wrapper) and not any(s.exception for s in assembly.segments if s is not segment)
+
+
 def _as_link(segment: Segment) -> Link:
     message, frames = segment.message.strip("\n"), tuple(segment.frames)
     return Link(segment.relation, segment.exception, message, segment.exception_line, frames, segment.depth)
 
 
+_SPAWNED = lazy(r"-- Process \d{1,4} terminated with the following error:")
 # Exceptions that only carry another one, which they name as their explicit cause.
 _CARRIERS = lazy(
     r"RemoteTraceback$|^ray\.|RayTaskError|BackendCompilerFailed$|TrainingFailedError$|ExecutionError$|"

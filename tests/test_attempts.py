@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.told import cause, culprits, told
+from tests.told import alive, cause, culprits, told, watchdog
 
 STEP = "2026-11-20 {at},000 | INFO | rank 0 | epoch 0 step {step}/20000 loss 1.2345 lr 3.00e-04 1.00 it/s\n"
 BIRTH = "Initializing distributed: GLOBAL_RANK: {rank}, MEMBER: {member}/2\n"
@@ -122,3 +122,15 @@ def test_a_death_that_a_logger_prints_twice_is_one(tmp_path: Path) -> None:
     report = told(tmp_path, {"console.log": raised + failed + failed})
 
     assert "storage.io-error" == cause(report)
+
+
+def test_a_run_of_fewer_ranks_below_a_failed_one_waits_for_its_own_only(tmp_path: Path) -> None:
+    """Eight ranks failed, and somebody tried again with four: ranks 4 to 7 are not late."""
+    banner = "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system\n"
+    born = "2026-11-20 {at},000 | INFO | rank {rank} | initialized: world_size={world} local_rank={rank} host=vm pid={pid}\n"
+    first = "".join(born.format(at="10:00:00", rank=r, world=8, pid=8000 + r) for r in range(8))
+    again = "".join(born.format(at="12:00:00", rank=r, world=4, pid=9000 + r) for r in range(4))
+    waiting = "".join(alive(r, at="12:10:00") for r in range(4)) + "".join(watchdog(r, at="12:30:00") for r in range(3))
+    report = told(tmp_path, {"train.log": banner + first + IO_ERROR + FAILED.format(code=1, pid=8001) + banner + again + waiting})
+
+    assert ("collective.straggler", [3]) == (cause(report), culprits(report))

@@ -65,3 +65,18 @@ def test_a_launcher_that_cleans_up_and_breaks_off_was_not_told_to_end_from_outsi
 
     assert "process.terminated" == cause(told(tmp_path / "whole", {"console.log": cleaned}))
     assert "unknown" == cause(told(tmp_path / "cut", {"console.log": cleaned + BROKEN.split("\n", 1)[1]}))
+
+
+def test_what_a_spawned_process_raised_is_unknown_where_it_breaks_off(tmp_path: Path) -> None:
+    """The parent's exception only carries the child's traceback, whose end was not copied."""
+    parent = (
+        'Traceback (most recent call last):\n  File "train.py", line 53, in main\n    mp.spawn(run, nprocs=4)\n'
+        '  File "/opt/torch/multiprocessing/spawn.py", line 160, in join\n    raise ProcessRaisedException(msg, error_index, pid)\n'
+        "torch.multiprocessing.spawn.ProcessRaisedException: \n\n"
+    )
+    child = '-- Process 3 terminated with the following error:\nTraceback (most recent call last):\n  File "train.py", line 9, in run\n'
+
+    for name, cut in (("above", parent), ("inside", parent + child)):
+        assert cause(told(tmp_path / name, {"console.log": cut})) in ("unknown", "process.exit-code")
+    raised = parent + child + "    step()\nKeyError: 'target'\n"
+    assert "process.exception" == cause(told(tmp_path / "whole", {"console.log": raised}))

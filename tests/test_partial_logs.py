@@ -186,3 +186,46 @@ def test_what_gloo_raises_is_a_lost_peer_though_its_words_were_cut_off(tmp_path:
     report = told(tmp_path, {"train.log": RAISED + cut + "\n"})
 
     assert (cause(report), culprits(report)) == ("network.connection-reset", [])
+
+
+DUMP = """Process 4121: /usr/bin/python3 -u train.py
+Python v3.10.12 (/usr/bin/python3.10)
+
+Thread 4121 (idle): "MainThread"
+    {inner}
+    main (train.py:140)
+    <module> (train.py:171)
+"""
+
+
+def test_the_stack_of_one_process_in_a_collective_is_a_hang_of_nobody_known(tmp_path: Path) -> None:
+    dump = DUMP.format(inner="all_reduce (torch/distributed/distributed_c10d.py:2815)\n    train_step (train.py:88)")
+    report = told(tmp_path, {"dump.txt": dump})
+
+    assert ("hung", "collective.timeout", []) == (report.outcome, cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "possible" == report.diagnosis.certainty
+
+
+def test_the_stack_of_one_process_at_work_is_no_hang(tmp_path: Path) -> None:
+    assert "unfinished" == told(tmp_path, {"dump.txt": DUMP.format(inner="load_state (train.py:60)")}).outcome
+
+
+def test_one_stack_beside_steps_is_no_hang(tmp_path: Path) -> None:
+    """Somebody looked at a process of a job that goes on."""
+    dump = DUMP.format(inner="all_reduce (torch/distributed/distributed_c10d.py:2815)\n    train_step (train.py:88)")
+    steps = "2026-11-20 10:19:00,000 | INFO | rank 0 | step 120 loss 1.2345\n" * 3
+
+    assert "unfinished" == told(tmp_path, {"dump.txt": dump, "train.log": steps}).outcome
+
+
+def test_summaries_woven_into_one_another_tell_of_no_rank_what_it_raised(tmp_path: Path) -> None:
+    """The agents of two nodes write into one console at once: an exception may stand below the other node's entry."""
+    one = (HEAD + FIRST + entry(0, 0, "1", LOST) + RULE).split("\n")
+    other = (HEAD + FIRST + entry(0, 3, "1", NO_CHECKPOINT).replace("gpu-07", "gpu-08") + RULE).split("\n")
+    woven = [line for pair in zip(one, other, strict=False) for line in pair] + other[len(one) :] + one[len(other) :]
+    report = told(tmp_path, {"console.log": "\n".join(woven)})
+
+    assert report.diagnosis is not None
+    assert "certain" != report.diagnosis.certainty
+    assert culprits(report) in ([], [3])

@@ -110,3 +110,25 @@ def test_a_step_that_is_cut_short_and_a_bar_show_no_finite_number() -> None:
     bar = " 14%|#4        | 381/2724 [13:58:09<86:18:35, 132.44s/it]"
     assert said([loss, bar]) == "numerics.nan"
     assert said([loss, loss.replace("nan", "1.31").replace("0.0,", "2.1,"), bar]) != "numerics.nan"
+
+
+TIMED_OUT = "[E1120 17:13:36.220790330 socket.cpp:1028] [c10d] The client socket has timed out after 15000ms while trying to connect \
+to (gpu-node-07, 29555).\n"
+
+
+def test_a_store_that_was_not_reached_at_first_is_no_root_once_steps_are_made() -> None:
+    """Nobody takes a step before all have reached the store; the line names no rank, and need not."""
+    steps = "".join(f"step {10 * n} loss 1.{n}\n" for n in range(1, 5))
+    raised = 'Traceback (most recent call last):\n  File "train.py", line 3, in <module>\n    main()\nValueError: bad record\n'
+
+    assert diagnose(Text(TIMED_OUT + steps, name="console.log")).diagnosis is None
+    found = diagnose(Text(TIMED_OUT + steps + raised, name="console.log")).diagnosis
+    assert found is not None
+    assert "process.exception" == found.cause
+
+
+def test_a_store_that_was_not_reached_is_the_root_where_no_step_is_made() -> None:
+    found = diagnose(Text("step 10 loss 1.5\n" + TIMED_OUT, name="console.log")).diagnosis
+
+    assert found is not None
+    assert "network.connect-timeout" == found.cause

@@ -12,11 +12,11 @@ from collections.abc import Collection, Iterator
 from ..attempts import is_terminated
 from ..events import Event
 from ..job import Job, RankInfo
+from ..placement.summaries import HEAD
 from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding, exhibits
 
 MAX_SHARE = 0.5
-HEAD = "process.exit-code/child-failed-error"
 HEAD_LINES = 8  # between it and the first that is listed: a rule, `train.py FAILED`, `Failures:`, `[1]:`
 
 

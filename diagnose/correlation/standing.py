@@ -77,10 +77,11 @@ def stack_tree(job: Job) -> StackTree | None:
 
 
 def find(job: Job) -> Iterator[Finding]:
-    """Yield one finding where the stacks of at least two live ranks are at hand, and show no progress."""
+    """Yield one finding where the stacks of live ranks are at hand, and show no progress."""
     went_on = {s.name: s.last_sign_line or 0 for s in job.sources}
     placed = [p for p in placed_stacks(job) if p[2].is_live and went_on[p[1]] <= p[2].end_line]
     if len({label for label, _, _ in placed}) < 2:
+        yield from _alone(job, placed, any(went_on.values()))
         return
     from ..traces.stack_tree import merge_stacks
 
@@ -95,6 +96,19 @@ def find(job: Job) -> Iterator[Finding]:
         yield from _halves(job, tree, placed)
     elif tree.pattern in ("waiting", "desync") and len(tree.suspects) <= len(tree.crowd):
         yield _elsewhere(job, tree, placed)
+
+
+def _alone(job: Job, placed: list[Placed], went_on: bool) -> Iterator[Finding]:
+    """The stack of one process is all there is: who looks at a live process holds it for hung, and it waits for others."""
+    if not placed or went_on or job.failures() or len(job.ranks) > 1:
+        return
+    from ..traces.stack_tree import merge_stacks
+
+    group = merge_stacks((label, dump) for label, _, dump in placed).groups[0]
+    if group.standing.kind == "collective":
+        why = f"The one process whose stack is here waits in {_where(group)}; whom it waits for, the others' stacks tell."
+        shown = _shown(job, placed, (placed[-1][0],))
+        yield Finding("collective.timeout", why, shown, certainty="possible", question="standing")
 
 
 def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:

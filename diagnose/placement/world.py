@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from ..events import SourceEvents, Speaker
+from ..events import Event, SourceEvents, Speaker
 from ..lazy_pattern import lazy
 from .places import MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
 
@@ -45,8 +45,21 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
-    is_alone = len(hosts) <= 1 and not node_ranks and not _has_two_agents(sources)
+    addresses = {p.ip for s in sources for p in s.speakers if p.ip}  # pdsh tells of nodes by them
+    is_alone = max(len(hosts), len(addresses)) <= 1 and not node_ranks and not _has_two_agents(sources)
     places.is_one_node = is_alone and _fits_one_node(places, counts)
+
+
+def narrow_world(places: Places, events: Sequence[Event], attempt: int) -> bool:
+    """Take the number of ranks that the attempt which decides states, where a larger run stands beside it."""
+    own = [e for e in events if e.attempt == attempt]
+    told = (e.fields.get("world_size") for e in own if e.rule.tells == "identity")
+    size = max((n for n in told if isinstance(n, int)), default=0)
+    highest = max((e.rank for e in own if e.rank is not None), default=-1)
+    if places.world_from != "stated in the logs" or not highest < size < (places.world_size or 0):
+        return False
+    places.world_size = size
+    return True
 
 
 # vLLM and SGLang label their processes where Ray has the names of actors: `(Worker_TP2 pid=4711)`, `[… DP0 TP3]`.
