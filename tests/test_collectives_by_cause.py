@@ -116,3 +116,86 @@ def test_refused_key_explains_that_wandb_did_not_start(tmp_path: Path) -> None:
         "wandb.run_manager.LaunchError: W&B process failed to launch, see: wandb/debug.log\n"
     )
     assert "config.authentication" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_jax_tasks_that_did_not_come_are_all_read_from_the_list(tmp_path: Path) -> None:
+    tasks = "".join(f"/job:jax_worker/replica:0/task:{n}\n" for n in (3, 1))
+    log = (
+        "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect. Timed out "
+        f"task names:\n{tasks}"
+    )
+    report = told(tmp_path, {"console.log": log, "rank5.log": "[rank5]: step 3 loss 1.0\n"})
+    assert ("rendezvous.timeout", [1, 3]) == (cause(report), culprits(report))
+
+
+def test_nobody_is_blamed_where_most_tasks_never_came(tmp_path: Path) -> None:
+    tasks = "".join(f"/job:jax_worker/replica:0/task:{n}\n" for n in (1, 6, 3, 2, 5, 7, 4))
+    log = (
+        "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect. Timed out "
+        f"task names:\n{tasks}"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert ("rendezvous.timeout", []) == (cause(report), culprits(report))
+
+
+def test_ascend_collective_that_waited_is_told_and_not_the_call_that_noticed(tmp_path: Path) -> None:
+    log = (
+        "[ERROR] 2025-06-25-10:45:23 (PID:13075, Device:0, RankID:8) ERR00100 PTA call acl api failed\n"
+        "EI0002: [PID: 13075] 2025-06-25-10:45:23.586.187 The wait execution of the Notify register times out. Reason: The Notify "
+        "register has not received the Notify record from remote rank: [unknown]. base information: [streamID:[1]]\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert ("collective.timeout", []) == (cause(report), culprits(report))
+
+
+def test_helper_threads_that_end_with_their_ranks_say_nothing_of_a_peer(tmp_path: Path) -> None:
+    log = (
+        "n1:14051:14895 [0] NCCL INFO [Service thread] Connection closed by localRank 3\n"
+        "n1:14054:14825 [3] NCCL INFO comm 0x9bc5a80 rank 11 nranks 16 cudaDev 3 busId 4e000 - Abort COMPLETE\n"
+        "[rank11]:[E ProcessGroupNCCL.cpp:1537] [PG 1 Rank 11] Timeout at NCCL work: 15734, last enqueued NCCL work: 15735, last "
+        "completed NCCL work: 15733.\n"
+    )
+    assert "collective.timeout" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_native_check_on_a_socket_is_a_lost_connection(tmp_path: Path) -> None:
+    log = (
+        "Thu Mar  8 17:17:08 2018[1,69]<stderr>:F0308 17:17:08.399897 46342 SocketChannel.cpp:54] Check failed: len >= 0  "
+        "peer=10.89.199.23: Connection reset by peer [104]\n"
+    )
+    assert "network.connection-reset" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_killed_pod_explains_that_mpirun_lost_its_daemon(tmp_path: Path) -> None:
+    log = (
+        "command terminated with exit code 137\n" + "-" * 74 + "\nORTE has lost communication with a remote daemon.\n\n"
+        "  HNP daemon   : [[11377,0],0] on node launcher-ksczd\n  Remote daemon: [[11377,0],1] on node worker-0\n"
+    )
+    assert "process.sigkill" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_exception_without_a_message_takes_none_from_the_json_around_it(tmp_path: Path) -> None:
+    log = (
+        "ERROR:torch.distributed.elastic.multiprocessing.errors.error_handler:{\n"
+        '  "message": {\n    "message": "RendezvousTimeoutError: ",\n    "extraInfo": {\n'
+        '      "py_callstack": "Traceback (most recent call last):\\n  File \\"/opt/torch/run.py\\", line 637, in run\\n    raise '
+        'RendezvousTimeoutError()\\ntorch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\\n",\n'
+        '      "timestamp": "1645520601"\n    }\n  }\n}\n'
+    )
+    assert "rendezvous.timeout" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_ssh_that_is_refused_is_read_behind_the_name_of_its_host(tmp_path: Path) -> None:
+    log = (
+        "localhost: ssh: connect to host localhost port 22: Connection refused\n"
+        "pdsh@gpu01: localhost: ssh exited with exit code 255\n"
+    )
+    assert "network.connection-refused" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_horovod_that_finds_no_common_interface_is_told(tmp_path: Path) -> None:
+    log = (
+        "horovod.run.common.util.network.NoValidAddressesFound: Horovod was unable to connect to horovod driver service on any of "
+        "the following addresses: {'lo': [('127.0.0.1', 61293)], 'docker0': [('172.17.0.1', 61293)]}.\n"
+    )
+    assert "network.interface" == cause(told(tmp_path, {"console.log": log}))

@@ -30,4 +30,6 @@ def find(job: Job) -> Iterator[Finding]:
     messages, who = "messages" if len(events) > 1 else "message", "ranks" if len(ranks) > 1 else "rank"
     why = f"{len(events)} {messages} name {who} {rank_ranges(ranks)} as not having joined."
     cause = "rendezvous.timeout" if all(e.cause == "rendezvous.timeout" for e in events) else "collective.straggler"
+    if cause == "rendezvous.timeout" and len(ranks) > (ranks[-1] + 1) / 2:
+        ranks = ()  # most never came: it is those that did who are alone
     yield Finding(cause, why, exhibits(events), ranks, onset=onset, question="named_absent")
