@@ -199,3 +199,46 @@ def test_horovod_that_finds_no_common_interface_is_told(tmp_path: Path) -> None:
         "the following addresses: {'lo': [('127.0.0.1', 61293)], 'docker0': [('172.17.0.1', 61293)]}.\n"
     )
     assert "network.interface" == cause(told(tmp_path, {"console.log": log}))
+
+
+STORE_LOST = (
+    "[rank2]:[W901 21:19:02.185931323 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=52, addr=[localhost]:40718, "
+    "remote=[localhost]:29500): Connection reset by peer\n"
+)
+
+
+def test_store_that_went_away_is_told_where_nothing_else_is_heard(tmp_path: Path) -> None:
+    report = told(tmp_path, {"paste.txt": STORE_LOST})
+    assert ("network.connection-reset", []) == (cause(report), culprits(report))
+    assert ("failed", "possible") == (report.outcome, report.diagnosis.certainty if report.diagnosis else "")
+
+
+def test_store_that_goes_at_the_end_of_a_run_is_no_failure(tmp_path: Path) -> None:
+    log = "[rank0]: step 100 loss 1.25\n[rank2]: step 100 loss 1.25\n" + STORE_LOST
+    assert "unfinished" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_rank_zero_that_left_as_programs_do_took_its_store_with_it(tmp_path: Path) -> None:
+    log = (
+        "[rank0]:[W724 19:26:06.079439421 ProcessGroupNCCL.cpp:1479] Warning: WARNING: destroy_process_group() was not called "
+        "before program exit, which can leak resources.\n" + STORE_LOST
+    )
+    assert "unfinished" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_heartbeat_monitor_that_lost_the_store_saw_no_collective_time_out(tmp_path: Path) -> None:
+    log = (
+        "[rank1]:[E614 11:14:03.086670611 ProcessGroupNCCL.cpp:1319] [PG 0 Rank 1] Failed to get exception dump flag from the "
+        "global store.Connection reset by peer\n"
+    )
+    assert "network.connection-reset" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_connection_that_nccl_aborted_itself_is_not_certainly_the_first_failure(tmp_path: Path) -> None:
+    log = (
+        "n1:12251:12400 [5] misc/socket.cc:483 NCCL WARN socketStartConnect: Connect to 10.0.0.2<17943> failed : Software "
+        "caused connection abort\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert report.diagnosis is not None
+    assert ("nccl.bootstrap", "possible") == (cause(report), report.diagnosis.certainty)
