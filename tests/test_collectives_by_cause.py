@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .told import cause, culprits, told
+from .told import cause, culprits, told, watchdog
 
 PORT_ERROR = "node48:34050:34121 [0] transport/net_ib.cc:93 NCCL WARN NET/IB : Got async event : port error\n"
 NO_ANSWER = (
@@ -242,3 +242,58 @@ def test_connection_that_nccl_aborted_itself_is_not_certainly_the_first_failure(
     report = told(tmp_path, {"console.log": log})
     assert report.diagnosis is not None
     assert ("nccl.bootstrap", "possible") == (cause(report), report.diagnosis.certainty)
+
+
+UCX_ENDPOINT = "[n1:1224050] pml_ucx.c:424  Error: ucp_ep_create(proc=1) failed: Destination is unreachable\n"
+
+
+def test_ucx_that_takes_a_container_bridge_used_the_wrong_interface(tmp_path: Path) -> None:
+    log = (
+        "[1695332443.361791] [n1:1224050:0]            sock.c:323  UCX  ERROR   connect(fd=42, dest_addr=172.17.0.1:54351) failed: "
+        "Connection refused\n" + UCX_ENDPOINT
+    )
+    report = told(tmp_path, {"paste.txt": log})
+    assert report.diagnosis is not None
+    assert ("network.interface", "likely") == (cause(report), report.diagnosis.certainty)
+
+
+def test_peer_that_refused_ucx_is_named_by_its_address(tmp_path: Path) -> None:
+    log = (
+        "[1701203515.505915] [n1:1838575:0]            sock.c:323  UCX  ERROR connect(fd=36, dest_addr=10.68.58.9:53111) failed: "
+        "Connection refused\n"
+    )
+    report = told(tmp_path, {"paste.txt": log})
+    assert ("network.connection-refused", []) == (cause(report), culprits(report))
+
+
+def counted(rank: int, own: int, other: int, others: int) -> str:
+    """A rank of which the number of parameters differs from another's."""
+    return (
+        f"[rank{rank}]: Traceback (most recent call last):\n"
+        f'[rank{rank}]:   File "/app/train.py", line 30, in main\n'
+        f"[rank{rank}]:     model = DistributedDataParallel(model)\n"
+        f"[rank{rank}]: RuntimeError: DDP expects same model across all ranks, but Rank {rank} has {own} params, while rank "
+        f"{other} has inconsistent {others} params.\n"
+    )
+
+
+def test_rank_that_alone_says_that_models_differ_is_not_at_fault(tmp_path: Path) -> None:
+    report = told(tmp_path, {"paste.txt": counted(0, 160, 2, 158)})
+    assert ("collective.shape-mismatch", []) == (cause(report), culprits(report))
+
+
+def test_rank_of_which_the_model_differs_from_all_others_is_at_fault(tmp_path: Path) -> None:
+    log = "".join(counted(r, *((158, 0, 160) if r == 2 else (160, 2, 158))) for r in range(4))
+    report = told(tmp_path, {"console.log": log})
+    assert ("collective.shape-mismatch", [2]) == (cause(report), culprits(report))
+
+
+def test_world_is_no_smaller_than_the_numbers_of_ranks_that_wait(tmp_path: Path) -> None:
+    log = "".join(watchdog(r).split("]:", 1)[1] for r in range(8) if r != 5) + (
+        "E1120 10:30:05.123000 900 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -6) local_rank: 0 "
+        "(pid: 200) of binary: /usr/bin/python3\n[0]:\n  time      : 2026-11-20_10:30:05\n  host      : gpu-02\n"
+        "  rank      : 4 (local_rank: 0)\n  exitcode  : -6 (pid: 200)\n  error_file: <N/A>\n"
+        "  traceback : Signal 6 (SIGABRT) received by PID 200\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert ("collective.straggler", [5]) == (cause(report), culprits(report))

@@ -159,3 +159,14 @@ def test_worker_whose_words_a_head_s_console_shows_is_not_on_the_head(tmp_path: 
 
     assert report.diagnosis is not None
     assert ["10.80.3.25"] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_rank_that_is_not_heard_in_the_consoles_of_all_hosts_is_the_one(tmp_path: Path) -> None:
+    files = {f"node{host}.log": "".join(watchdog(4 * host + r) for r in range(4) if 4 * host + r != 5) for host in range(2)}
+    report = told(tmp_path, files)
+    assert ("collective.straggler", [5]) == (cause(report), culprits(report))
+
+
+def test_rank_is_not_missed_where_the_console_of_a_host_is_not_there(tmp_path: Path) -> None:
+    files = {f"node{host}.log": "".join(watchdog(4 * host + r) for r in range(4) if 4 * host + r != 5) for host in (1, 2)}
+    assert [] == culprits(told(tmp_path, files))
