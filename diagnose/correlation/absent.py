@@ -168,7 +168,7 @@ def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> lis
 
 
 def _are_all(consoles: Counter[str], world: int) -> bool:
-    """Whether they are the one console of the job, or those of all its hosts: as many ranks on each as the fullest shows."""
+    """Whether they are the one console of the job, or those of all hosts, each as full as the fullest one."""
     most = max(consoles.values(), default=0)
     return len(consoles) == 1 or (most > 1 and most * len(consoles) == world)
 

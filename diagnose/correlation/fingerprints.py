@@ -1,7 +1,8 @@
 """What do the ranks say of each other's collectives?
 
-With TORCH_DISTRIBUTED_DEBUG=DETAIL each rank prints its own collective and that of one other that differs. No line tells
-who is wrong: the ranks vote, and the minority is at fault. Of two equal halves neither is. DDP counts the parameters of all models in the same way.
+With TORCH_DISTRIBUTED_DEBUG=DETAIL each rank prints its own collective and that of one other that differs, and so does
+DDP with the number of its model's parameters. No line tells who is wrong: the ranks vote, and the minority is at fault.
+Of two equal halves neither is.
 Source: PyTorch, ProcessGroupWrapper.cpp, reducer.cpp.
 """
 
