@@ -297,3 +297,33 @@ def test_world_is_no_smaller_than_the_numbers_of_ranks_that_wait(tmp_path: Path)
     )
     report = told(tmp_path, {"console.log": log})
     assert ("collective.straggler", [5]) == (cause(report), culprits(report))
+
+
+def old_watchdog(rank: int, shape: str = "1048576") -> str:
+    """As PyTorch 2.0 prints a time-out: no time, no prefix, the shape of the tensor."""
+    return (
+        f"[E ProcessGroupNCCL.cpp:828] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=41, "
+        f"OpType=ALLREDUCE, TensorShape=[{shape}], Timeout(ms)=1800000) ran for 1803170 milliseconds before timing out.\n"
+    )
+
+
+def test_rank_that_waits_with_a_tensor_of_another_shape_is_at_fault(tmp_path: Path) -> None:
+    log = "".join(old_watchdog(r, "1024, 512" if r == 3 else "1024, 1024") for r in range(4))
+    report = told(tmp_path, {"console.log": log})
+    assert ("collective.shape-mismatch", [3]) == (cause(report), culprits(report))
+
+
+def test_rank_that_was_killed_held_up_the_others_and_not_the_one_with_a_log(tmp_path: Path) -> None:
+    agent = (
+        "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) local_rank: 2 (pid: 102) of binary: "
+        "/opt/conda/bin/python\ntorch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+        "=====================================================\ntrain.py FAILED\n"
+        "-----------------------------------------------------\nFailures:\n  <NO_OTHER_FAILURES>\n"
+        "-----------------------------------------------------\nRoot Cause (first observed failure):\n[0]:\n"
+        "  time      : 2026-11-20_03:10:40\n  host      : gpu-01\n  rank      : 2 (local_rank: 2)\n"
+        "  exitcode  : -9 (pid: 102)\n  error_file: <N/A>\n  traceback : Signal 9 (SIGKILL) received by PID 102\n"
+    )
+    files = {f"rank_{r}.log": old_watchdog(r) for r in range(4, 8)}
+    files |= {"rank_0.log": "Epoch 0, iter 1: loss=2.99\nEpoch 0, iter 2: loss=2.98\n", "launcher_gpu-01.log": agent}
+    report = told(tmp_path, files)
+    assert ("process.sigkill", [2]) == (cause(report), culprits(report))

@@ -73,6 +73,8 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     alive = [info for info in alive if _has_own_file(job, info, streams)] or alive  # a log got lost, the driver told of it
     if not alive and len(reported) >= _enough(job):
         alive = _unheard(job, table, reported, _size(job, reported) or max(reported) + 1)
+    if _has_died(job, reported | {info.rank for info in alive}, fired):
+        return []
     cut = _cut_off(job)
     alive = [info for info in alive if not (_is_aborted(job, info) or (cut and cut.issuperset(info.sources)))]
     alive = [info for info in alive if _is_dead(job, info)] or alive  # the others of its host were ended for its sake
@@ -82,10 +84,8 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
 
 
 def _size(job: Job, reported: set[int]) -> int | None:
-    """How many ranks there are; where that is seen from their numbers, those of the ones that report count too."""
-    if job.world_size is None or job.places.world_from != GUESSED:
-        return job.world_size
-    return max(job.world_size, max(reported, default=0) + 1)
+    """How many ranks there are, as far as is known, and no fewer than the numbers of those that report."""
+    return job.world_size and max(job.world_size, max(reported, default=0) + 1)
 
 
 def _enough(job: Job) -> int:
@@ -134,6 +134,13 @@ def _is_dead(job: Job, info: RankInfo) -> bool:
     """Whether it is known to have failed by itself, and not to have been ended by its launcher."""
     ends = [e for e in job.telling("exit", "signal-sent") if e.rank == info.rank and e.role in FAILING]
     return bool(ends) and not any(is_terminated(e) or e.rule.tells == "signal-sent" for e in ends)
+
+
+def _has_died(job: Job, others: set[int], fired: float | None) -> bool:
+    """Whether a rank that is none of the others ended of itself, and not after the limit had passed: they waited for it."""
+    ends = [e for e in job.telling("exit") if e.rank is not None and e.rank not in others]
+    dead = [job.ranks[e.rank] for e in ends if e.rank is not None and (fired is None or e.time is None or e.time < fired)]
+    return any(_is_dead(job, i) and not _is_aborted(job, i) for i in dead)
 
 
 def _is_aborted(job: Job, info: RankInfo) -> bool:
