@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 from .events import Event
 from .job import Job
 
+SAME_SIZE = ("ALLREDUCE", "BROADCAST")
 BEGUN_S = 2.0  # a time-out is printed a moment after its limit
 
 
@@ -88,9 +90,15 @@ def _is_earlier(a: Event, b: Event) -> bool:
 
 def _stuck(event: Event, group: str) -> Stuck:
     f = event.fields
+    numel_in = f.get("numel_in") if f.get("numel_in") is not None else _numel(f.get("op"), f.get("shape"))
     return Stuck(
-        event.rank or 0, group, event, f.get("seq"), f.get("op"), f.get("numel_in"), f.get("numel_out"), f.get("timeout_ms")
+        event.rank or 0, group, event, f.get("seq"), f.get("op"), numel_in, f.get("numel_out"), f.get("timeout_ms")
     )  # fmt: skip
+
+
+def _numel(op: Any, shape: Any) -> int | None:
+    """How many elements a tensor of this shape has: PyTorch 2.0 prints that of the output."""
+    return prod(int(n) for n in shape.split(",")) if shape and op in SAME_SIZE else None
 
 
 def _group_names(job: Job) -> dict[tuple[int, int], str]:

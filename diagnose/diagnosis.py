@@ -10,6 +10,7 @@ from .attempts import FAILING, is_terminated
 from .blame import SHARED, blame, failed_alike_unheard, is_everywhere, is_half_told, is_whole_hosts
 from .catalogue import Catalogue
 from .correlation.finding import Finding
+from .correlation.store_gone import QUESTION as STORE_GONE
 from .events import Event, SourceEvents
 from .job import Job
 from .relation import Relation
@@ -51,7 +52,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     )
     if best.finding is None:
         roots = _earliest_first(roots)
-    outcome: Outcome = "hung" if _is_hung(job) else "failed"
+    outcome: Outcome = "hung" if _is_hung(job, best) else "failed"
     verdict = Verdict(outcome, best.cause, roots, suspects=suspects)
     rooted = {id(s) for s in roots}
     verdict.rivals = [s for s in candidates if id(s) not in rooted]
@@ -67,9 +68,10 @@ def _is_of_culprit(verdict: Verdict, s: Suspect) -> bool:
     return s.rank in verdict.culprits or (s.rank is None and names_device(s.first) and s.host in verdict.culprit_hosts)
 
 
-def _is_hung(job: Job) -> bool:
+def _is_hung(job: Job, best: Suspect) -> bool:
     """Ranks are seen to wait, by stacks, recorders or silence, and nothing tells of a process that ended."""
-    return not job.failures() and not job.context.failed()
+    has_ended = best.finding is not None and best.finding.question == STORE_GONE
+    return not has_ended and not job.failures() and not job.context.failed()
 
 
 def _earliest_first(roots: list[Suspect]) -> list[Suspect]:

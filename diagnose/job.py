@@ -94,6 +94,7 @@ class Job:
     earlier: list[Event] = field(default_factory=list)  # events of attempts that were restarted
     facts: dict[str, list[tuple[Any, Event]]] = field(default_factory=dict)
     gaps: list[str] = field(default_factory=list)
+    was_alive: bool = False  # whether any step, loss or other sign of progress is seen
     others: list[JobApart] = field(default_factory=list)  # jobs among the inputs that are not diagnosed
     files: frozenset[str] = frozenset()  # all that were given, the empty ones too
     _recorded: list[GroupReport] | None = None
@@ -182,6 +183,7 @@ def build_job(
     set_aside(job)
     if is_narrower:
         _drop_ranks_of_before(job)
+    job.was_alive = any(source.progress for source in sources)
     for source in sources:
         source.progress = ()  # four events for each of 20,000 files; the ranks hold their first and last one
     for event in events:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .lazy_pattern import lazy
 from .own_cache import can_tell_owner, read_own, write_own
 from .rule import Form, Rule
 
@@ -26,6 +27,7 @@ TIMEOUT_S = 5.0  # the last guard: rules keep to patterns of linear time; wall t
 WORTH_CACHING = 500  # literals: a smaller automaton is built as quickly as it is read
 DIGEST_BYTES = 32
 NCCL_GOES_ON = "NCCL INFO "
+TASK = lazy(r"/replica:\d{1,6}/task:(\d{1,7})")
 log = logging.getLogger("diagnose")
 
 
@@ -133,8 +135,8 @@ def _typed(kind: str, text: str) -> Any:
 
 
 def read_ranks(text: str) -> list[int]:
-    """Yield the ranks that a list such as `0, 3-5` or `4 5 6` names, sorted."""
-    ranks: set[int] = set()
+    """Yield the ranks that a list such as `0, 3-5`, `4 5 6` or JAX's `/job:w/replica:0/task:3` names, sorted."""
+    ranks = {int(task) for task in TASK.findall(text)}
     for part in text.replace(",", " ").replace(";", " ").split():
         first, _, last = part.strip("[](){}.").rpartition("/task:")[2].partition("-")  # JAX: `/job:w/replica:0/task:3`
         if first.isdigit() and (last.isdigit() or not last):

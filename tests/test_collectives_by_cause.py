@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .told import cause, culprits, told
+from .told import cause, culprits, told, watchdog
 
 PORT_ERROR = "node48:34050:34121 [0] transport/net_ib.cc:93 NCCL WARN NET/IB : Got async event : port error\n"
 NO_ANSWER = (
@@ -116,3 +116,214 @@ def test_refused_key_explains_that_wandb_did_not_start(tmp_path: Path) -> None:
         "wandb.run_manager.LaunchError: W&B process failed to launch, see: wandb/debug.log\n"
     )
     assert "config.authentication" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_jax_tasks_that_did_not_come_are_all_read_from_the_list(tmp_path: Path) -> None:
+    tasks = "".join(f"/job:jax_worker/replica:0/task:{n}\n" for n in (3, 1))
+    log = (
+        "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect. Timed out "
+        f"task names:\n{tasks}"
+    )
+    report = told(tmp_path, {"console.log": log, "rank5.log": "[rank5]: step 3 loss 1.0\n"})
+    assert ("rendezvous.timeout", [1, 3]) == (cause(report), culprits(report))
+
+
+def test_nobody_is_blamed_where_most_tasks_never_came(tmp_path: Path) -> None:
+    tasks = "".join(f"/job:jax_worker/replica:0/task:{n}\n" for n in (1, 6, 3, 2, 5, 7, 4))
+    log = (
+        "jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Barrier_id: PjRT_Client_Connect. Timed out "
+        f"task names:\n{tasks}"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert ("rendezvous.timeout", []) == (cause(report), culprits(report))
+
+
+def test_ascend_collective_that_waited_is_told_and_not_the_call_that_noticed(tmp_path: Path) -> None:
+    log = (
+        "[ERROR] 2025-06-25-10:45:23 (PID:13075, Device:0, RankID:8) ERR00100 PTA call acl api failed\n"
+        "EI0002: [PID: 13075] 2025-06-25-10:45:23.586.187 The wait execution of the Notify register times out. Reason: The Notify "
+        "register has not received the Notify record from remote rank: [unknown]. base information: [streamID:[1]]\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert ("collective.timeout", []) == (cause(report), culprits(report))
+
+
+def test_helper_threads_that_end_with_their_ranks_say_nothing_of_a_peer(tmp_path: Path) -> None:
+    log = (
+        "n1:14051:14895 [0] NCCL INFO [Service thread] Connection closed by localRank 3\n"
+        "n1:14054:14825 [3] NCCL INFO comm 0x9bc5a80 rank 11 nranks 16 cudaDev 3 busId 4e000 - Abort COMPLETE\n"
+        "[rank11]:[E ProcessGroupNCCL.cpp:1537] [PG 1 Rank 11] Timeout at NCCL work: 15734, last enqueued NCCL work: 15735, last "
+        "completed NCCL work: 15733.\n"
+    )
+    assert "collective.timeout" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_native_check_on_a_socket_is_a_lost_connection(tmp_path: Path) -> None:
+    log = (
+        "Thu Mar  8 17:17:08 2018[1,69]<stderr>:F0308 17:17:08.399897 46342 SocketChannel.cpp:54] Check failed: len >= 0  "
+        "peer=10.89.199.23: Connection reset by peer [104]\n"
+    )
+    assert "network.connection-reset" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_killed_pod_explains_that_mpirun_lost_its_daemon(tmp_path: Path) -> None:
+    log = (
+        "command terminated with exit code 137\n" + "-" * 74 + "\nORTE has lost communication with a remote daemon.\n\n"
+        "  HNP daemon   : [[11377,0],0] on node launcher-ksczd\n  Remote daemon: [[11377,0],1] on node worker-0\n"
+    )
+    assert "process.sigkill" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_exception_without_a_message_takes_none_from_the_json_around_it(tmp_path: Path) -> None:
+    log = (
+        "ERROR:torch.distributed.elastic.multiprocessing.errors.error_handler:{\n"
+        '  "message": {\n    "message": "RendezvousTimeoutError: ",\n    "extraInfo": {\n'
+        '      "py_callstack": "Traceback (most recent call last):\\n  File \\"/opt/torch/run.py\\", line 637, in run\\n    raise '
+        'RendezvousTimeoutError()\\ntorch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\\n",\n'
+        '      "timestamp": "1645520601"\n    }\n  }\n}\n'
+    )
+    assert "rendezvous.timeout" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_ssh_that_is_refused_is_read_behind_the_name_of_its_host(tmp_path: Path) -> None:
+    log = (
+        "localhost: ssh: connect to host localhost port 22: Connection refused\n"
+        "pdsh@gpu01: localhost: ssh exited with exit code 255\n"
+    )
+    assert "network.connection-refused" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_horovod_that_finds_no_common_interface_is_told(tmp_path: Path) -> None:
+    log = (
+        "horovod.run.common.util.network.NoValidAddressesFound: Horovod was unable to connect to horovod driver service on any of "
+        "the following addresses: {'lo': [('127.0.0.1', 61293)], 'docker0': [('172.17.0.1', 61293)]}.\n"
+    )
+    assert "network.interface" == cause(told(tmp_path, {"console.log": log}))
+
+
+STORE_LOST = (
+    "[rank2]:[W901 21:19:02.185931323 TCPStore.cpp:125] [c10d] recvValue failed on SocketImpl(fd=52, addr=[localhost]:40718, "
+    "remote=[localhost]:29500): Connection reset by peer\n"
+)
+
+
+def test_store_that_went_away_is_told_where_nothing_else_is_heard(tmp_path: Path) -> None:
+    report = told(tmp_path, {"paste.txt": STORE_LOST})
+    assert ("network.connection-reset", []) == (cause(report), culprits(report))
+    assert ("failed", "possible") == (report.outcome, report.diagnosis.certainty if report.diagnosis else "")
+
+
+def test_store_that_goes_at_the_end_of_a_run_is_no_failure(tmp_path: Path) -> None:
+    log = "[rank0]: step 100 loss 1.25\n[rank2]: step 100 loss 1.25\n" + STORE_LOST
+    assert "unfinished" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_rank_zero_that_left_as_programs_do_took_its_store_with_it(tmp_path: Path) -> None:
+    log = (
+        "[rank0]:[W724 19:26:06.079439421 ProcessGroupNCCL.cpp:1479] Warning: WARNING: destroy_process_group() was not called "
+        "before program exit, which can leak resources.\n" + STORE_LOST
+    )
+    assert "unfinished" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_heartbeat_monitor_that_lost_the_store_saw_no_collective_time_out(tmp_path: Path) -> None:
+    log = (
+        "[rank1]:[E614 11:14:03.086670611 ProcessGroupNCCL.cpp:1319] [PG 0 Rank 1] Failed to get exception dump flag from the "
+        "global store.Connection reset by peer\n"
+    )
+    assert "network.connection-reset" == cause(told(tmp_path, {"console.log": log}))
+
+
+def test_connection_that_nccl_aborted_itself_is_not_certainly_the_first_failure(tmp_path: Path) -> None:
+    log = (
+        "n1:12251:12400 [5] misc/socket.cc:483 NCCL WARN socketStartConnect: Connect to 10.0.0.2<17943> failed : Software "
+        "caused connection abort\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert report.diagnosis is not None
+    assert ("nccl.bootstrap", "possible") == (cause(report), report.diagnosis.certainty)
+
+
+UCX_ENDPOINT = "[n1:1224050] pml_ucx.c:424  Error: ucp_ep_create(proc=1) failed: Destination is unreachable\n"
+
+
+def test_ucx_that_takes_a_container_bridge_used_the_wrong_interface(tmp_path: Path) -> None:
+    log = (
+        "[1695332443.361791] [n1:1224050:0]            sock.c:323  UCX  ERROR   connect(fd=42, dest_addr=172.17.0.1:54351) failed: "
+        "Connection refused\n" + UCX_ENDPOINT
+    )
+    report = told(tmp_path, {"paste.txt": log})
+    assert report.diagnosis is not None
+    assert ("network.interface", "likely") == (cause(report), report.diagnosis.certainty)
+
+
+def test_peer_that_refused_ucx_is_named_by_its_address(tmp_path: Path) -> None:
+    log = (
+        "[1701203515.505915] [n1:1838575:0]            sock.c:323  UCX  ERROR connect(fd=36, dest_addr=10.68.58.9:53111) failed: "
+        "Connection refused\n"
+    )
+    report = told(tmp_path, {"paste.txt": log})
+    assert ("network.connection-refused", []) == (cause(report), culprits(report))
+
+
+def counted(rank: int, own: int, other: int, others: int) -> str:
+    """A rank of which the number of parameters differs from another's."""
+    return (
+        f"[rank{rank}]: Traceback (most recent call last):\n"
+        f'[rank{rank}]:   File "/app/train.py", line 30, in main\n'
+        f"[rank{rank}]:     model = DistributedDataParallel(model)\n"
+        f"[rank{rank}]: RuntimeError: DDP expects same model across all ranks, but Rank {rank} has {own} params, while rank "
+        f"{other} has inconsistent {others} params.\n"
+    )
+
+
+def test_rank_that_alone_says_that_models_differ_is_not_at_fault(tmp_path: Path) -> None:
+    report = told(tmp_path, {"paste.txt": counted(0, 160, 2, 158)})
+    assert ("collective.shape-mismatch", []) == (cause(report), culprits(report))
+
+
+def test_rank_of_which_the_model_differs_from_all_others_is_at_fault(tmp_path: Path) -> None:
+    log = "".join(counted(r, *((158, 0, 160) if r == 2 else (160, 2, 158))) for r in range(4))
+    report = told(tmp_path, {"console.log": log})
+    assert ("collective.shape-mismatch", [2]) == (cause(report), culprits(report))
+
+
+def test_world_is_no_smaller_than_the_numbers_of_ranks_that_wait(tmp_path: Path) -> None:
+    log = "".join(watchdog(r).split("]:", 1)[1] for r in range(8) if r != 5) + (
+        "E1120 10:30:05.123000 900 torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -6) local_rank: 0 "
+        "(pid: 200) of binary: /usr/bin/python3\n[0]:\n  time      : 2026-11-20_10:30:05\n  host      : gpu-02\n"
+        "  rank      : 4 (local_rank: 0)\n  exitcode  : -6 (pid: 200)\n  error_file: <N/A>\n"
+        "  traceback : Signal 6 (SIGABRT) received by PID 200\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+    assert ("collective.straggler", [5]) == (cause(report), culprits(report))
+
+
+def old_watchdog(rank: int, shape: str = "1048576") -> str:
+    """As PyTorch 2.0 prints a time-out: no time, no prefix, the shape of the tensor."""
+    return (
+        f"[E ProcessGroupNCCL.cpp:828] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=41, "
+        f"OpType=ALLREDUCE, TensorShape=[{shape}], Timeout(ms)=1800000) ran for 1803170 milliseconds before timing out.\n"
+    )
+
+
+def test_rank_that_waits_with_a_tensor_of_another_shape_is_at_fault(tmp_path: Path) -> None:
+    log = "".join(old_watchdog(r, "1024, 512" if r == 3 else "1024, 1024") for r in range(4))
+    report = told(tmp_path, {"console.log": log})
+    assert ("collective.shape-mismatch", [3]) == (cause(report), culprits(report))
+
+
+def test_rank_that_was_killed_held_up_the_others_and_not_the_one_with_a_log(tmp_path: Path) -> None:
+    agent = (
+        "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) local_rank: 2 (pid: 102) of binary: "
+        "/opt/conda/bin/python\ntorch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n"
+        "=====================================================\ntrain.py FAILED\n"
+        "-----------------------------------------------------\nFailures:\n  <NO_OTHER_FAILURES>\n"
+        "-----------------------------------------------------\nRoot Cause (first observed failure):\n[0]:\n"
+        "  time      : 2026-11-20_03:10:40\n  host      : gpu-01\n  rank      : 2 (local_rank: 2)\n"
+        "  exitcode  : -9 (pid: 102)\n  error_file: <N/A>\n  traceback : Signal 9 (SIGKILL) received by PID 102\n"
+    )
+    files = {f"rank_{r}.log": old_watchdog(r) for r in range(4, 8)}
+    files |= {"rank_0.log": "Epoch 0, iter 1: loss=2.99\nEpoch 0, iter 2: loss=2.98\n", "launcher_gpu-01.log": agent}
+    report = told(tmp_path, files)
+    assert ("process.sigkill", [2]) == (cause(report), culprits(report))

@@ -215,3 +215,14 @@ def test_addresses_of_two_nodes_make_no_only_node(tmp_path: Path) -> None:
     report = told(tmp_path, {"job.log": console})
 
     assert 0 not in culprits(report)
+
+
+def test_rank_that_is_not_heard_in_the_consoles_of_all_hosts_is_the_one(tmp_path: Path) -> None:
+    files = {f"node{host}.log": "".join(watchdog(4 * host + r) for r in range(4) if 4 * host + r != 5) for host in range(2)}
+    report = told(tmp_path, files)
+    assert ("collective.straggler", [5]) == (cause(report), culprits(report))
+
+
+def test_rank_is_not_missed_where_the_console_of_a_host_is_not_there(tmp_path: Path) -> None:
+    files = {f"node{host}.log": "".join(watchdog(4 * host + r) for r in range(4) if 4 * host + r != 5) for host in (1, 2)}
+    assert [] == culprits(told(tmp_path, files))

@@ -50,7 +50,7 @@ C|collective.timeout|[PG ID 0 PG GUID 0(default_pg) Rank 3] First PG on this ran
 C|collective.timeout|[PG ID 0 PG GUID 0(default_pg) Rank 3] Observed flight recorder dump signal from another rank via TCPStore.
 C|collective.timeout|[PG 0 (default_pg) Rank 3] Failed to set dump signal in tcpstore. Error: Broken pipe
 C|harmless|[PG ID 0 PG GUID 0(default_pg) Rank 3] Failed to check the "should dump" flag on TCPStore, (maybe TCPStore server has shut down too early), with error: failed to recv, got 0 bytes
-C|collective.timeout|Failed to get exception dump flag from the global store.Broken pipe
+C|context|Failed to get exception dump flag from the global store.Broken pipe
 C|context|slept for 60000ms giving time for flight recorder dumps to finish.
 +|context|timed out after waiting for 60000ms flight recorder dumps to finish.
 C|context|ProcessGroupNCCL preparing to dump debug info. Include stack trace: 1

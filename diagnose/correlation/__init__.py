@@ -26,6 +26,7 @@ from . import (
     silence,
     silent_exit,
     standing,
+    store_gone,
     stuck_watchdog,
     together,
     waited_in,
@@ -52,6 +53,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     silence.find,  # whose log just stops?
     together.find,  # do all ranks wait in one and the same collective?
     standing.find,  # where does each rank's stack stand?
+    store_gone.find,  # did the store go away, and nothing else is heard?
     recorder.find,  # what do the flight recorders say?
 )
 

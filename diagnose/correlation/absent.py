@@ -8,6 +8,7 @@ anything else a straggler.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from ..attempts import FAILING, is_terminated
@@ -64,7 +65,7 @@ def _is_deduplicated(job: Job) -> bool:
 
 def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     reported = _reported(job, table)
-    world = job.world_size or len(job.ranks)
+    world = _size(job, reported) or len(job.ranks)
     alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and job.is_heard(rank)]
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
@@ -72,13 +73,20 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     alive = [info for info in alive if len(streams) > 1 or job.is_heard_on(info.rank, next(iter(streams), None))]
     alive = [info for info in alive if _has_own_file(job, info, streams)] or alive  # a log got lost, the driver told of it
     if not alive and len(reported) >= _enough(job):
-        alive = _unheard(job, table, reported, job.world_size or max(reported) + 1)
+        alive = _unheard(job, table, reported, _size(job, reported) or max(reported) + 1)
+    if _has_died(job, reported | {info.rank for info in alive}, fired):
+        return []
     cut = _cut_off(job)
     alive = [info for info in alive if not (_is_aborted(job, info) or (cut and cut.issuperset(info.sources)))]
     alive = [info for info in alive if _is_dead(job, info)] or alive  # the others of its host were ended for its sake
     share = GROUPS_SHARE if table.is_all else MAX_SHARE
     few = 0 < len(alive) <= max(1, share * world) and len(reported) >= len(alive)
     return alive if few and (len(reported) > 1 or world == 2) else []
+
+
+def _size(job: Job, reported: set[int]) -> int | None:
+    """How many ranks there are, as far as is known, and no fewer than the numbers of those that report."""
+    return job.world_size and max(job.world_size, max(reported, default=0) + 1)
 
 
 def _enough(job: Job) -> int:
@@ -129,6 +137,13 @@ def _is_dead(job: Job, info: RankInfo) -> bool:
     return bool(ends) and not any(is_terminated(e) or e.rule.tells == "signal-sent" for e in ends)
 
 
+def _has_died(job: Job, others: set[int], fired: float | None) -> bool:
+    """Whether a rank that is none of the others ended of itself, and not after the limit had passed: they waited for it."""
+    ends = [e for e in job.telling("exit") if e.rank is not None and e.rank not in others]
+    dead = [job.ranks[e.rank] for e in ends if e.rank is not None and (fired is None or e.time is None or e.time < fired)]
+    return any(_is_dead(job, i) and not _is_aborted(job, i) for i in dead)
+
+
 def _is_aborted(job: Job, info: RankInfo) -> bool:
     """Whether it ended itself by SIGABRT, as a watchdog ends the process that waited: its report was not kept."""
     ends = [e for e in job.telling("exit") if e.rank == info.rank]
@@ -148,16 +163,22 @@ def _is_of_host(event: Event, info: RankInfo) -> bool:
 
 
 def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> list[RankInfo]:
-    """In one console for all ranks, a rank that is not heard while all others are is silent, not missing.
+    """In the consoles of all ranks, a rank that is not heard while all others are is silent, not missing.
 
     One of two is so only where the size is told: a paste of rank 1's lines alone has "seen" a world of two.
     """
-    consoles = {s.event.source for s in table.stuck.values()}
+    consoles = Counter(s.event.source for s in table.stuck.values())
     pair = world == 2 and job.places.world_from not in ("", GUESSED)
     missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
-    if len(consoles) != 1 or next(iter(consoles)) in job.places.source_rank or _has_lost_somebody(job):
+    if not _are_all(consoles, world) or consoles.keys() & job.places.source_rank.keys() or _has_lost_somebody(job):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or pair else []
+
+
+def _are_all(consoles: Counter[str], world: int) -> bool:
+    """Whether they are the one console of the job, or those of all hosts, each as full as the fullest one."""
+    most = max(consoles.values(), default=0)
+    return len(consoles) == 1 or (most > 1 and most * len(consoles) == world)
 
 
 def _has_lost_somebody(job: Job) -> bool:

@@ -1,8 +1,9 @@
 """What do the ranks say of each other's collectives?
 
-With TORCH_DISTRIBUTED_DEBUG=DETAIL each rank prints its own collective and that of one other that differs. No line tells
-who is wrong: the ranks vote, and the minority is at fault. Of two equal halves neither is.
-Source: PyTorch, ProcessGroupWrapper.cpp.
+With TORCH_DISTRIBUTED_DEBUG=DETAIL each rank prints its own collective and that of one other that differs, and so does
+DDP with the number of its model's parameters. No line tells who is wrong: the ranks vote, and the minority is at fault.
+Of two equal halves neither is.
+Source: PyTorch, ProcessGroupWrapper.cpp, reducer.cpp.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from ..job import Job
 from ..words.ranges import rank_ranges
 from .finding import Certainty, Exhibit, Finding
 
-Call = tuple[str, str]  # operation, shape
+Call = tuple[str, str]  # operation, shape; without an operation the number of parameters that DDP counted
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -35,8 +36,9 @@ def find(job: Job) -> Iterator[Finding]:
     odd = groups[1][0]
     ranks = tuple(sorted(others)) if len(groups[1][1]) < len(crowd) else ()
     cause = "collective.desync" if odd[0] != usual[0] else "collective.shape-mismatch"
+    verb = "issued" if usual[0] else "built a model of"
     why = (
-        f"Rank{'s' if len(others) > 1 else ''} {rank_ranges(others)} issued {_text(odd)}, "
+        f"Rank{'s' if len(others) > 1 else ''} {rank_ranges(others)} {verb} {_text(odd)}, "
         f"rank{'s' if len(crowd) > 1 else ''} {rank_ranges(crowd)} {_text(usual)}."
     )
     shown = tuple(Exhibit.of_event(e) for e in sorted(events, key=lambda e: (e.source, e.line or 0))[:4])
@@ -57,10 +59,16 @@ def _votes(event: Event) -> Iterator[tuple[int, Call]]:
     own = event.rank if event.rank is not None else f.get("group_rank")
     if isinstance(own, int) and f.get("op") is not None:
         yield own, (str(f["op"]), str(f.get("shape") or ""))
+    elif isinstance(own, int) and f.get("params") is not None:
+        yield own, ("", str(f["params"]))
     other = f.get("other_rank")
     if isinstance(other, int) and f.get("other_op") is not None:
         yield other, (str(f["other_op"]), str(f.get("other_shape") or ""))
+    elif isinstance(other, int) and f.get("other_params") is not None:
+        yield other, ("", str(f["other_params"]))
 
 
 def _text(call: Call) -> str:
+    if not call[0]:
+        return f"{call[1]} parameters"
     return f"{call[0]} of shape {call[1]}" if call[1] else call[0]

@@ -212,6 +212,7 @@ _FOREIGN = lazy(
     r"(?:srun|slurmstepd\S{0,80}|sbatch|wandb|mpirun|prterun|make|bash|sh|torchrun|kill|timeout):|"
     r"(?:Killed|Aborted|Terminated|Segmentation fault|Bus error|Done)\b|terminate called |Fatal Python error|"
     r"Process \S{1,100}:$|Exception (?:in thread|ignored)|Extension modules:|\*\*\* |\*{10}|[-=]{20}|"
+    r"\s{2,24}\"timestamp\": \"\d|"
     r"\[Rank \d[\d, ]{0,200}(?: Error Snippet)?\]:$|"
     r"\s{2,16}\"[A-Za-z_]\w{0,40}\": [\"{\[\d]|"  # the next key of the JSON that the traceback stands in
     r"Traceback \(most|(?:step|iter|epoch|Epoch|Step|Iteration)\b[ :=\[]|\S{1,400}:\d{1,9}: \w{1,60}Warning:|"
