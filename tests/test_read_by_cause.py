@@ -194,3 +194,28 @@ def test_tensorflow_without_memory_for_the_handle_of_cublas() -> None:
         "tensorflow.python.framework.errors_impl.InternalError: Blas GEMM launch failed : a.shape=(32, 2048), b.shape=(2048, 1001)\n"
     )
     assert "memory.cuda-oom" == told(text)[0]
+
+
+def test_a_container_that_cannot_open_its_gpus_has_no_other_driver() -> None:
+    assert "gpu.off-bus" == told("Failed to initialize NVML: Unknown Error\n")[0]
+    assert "gpu.driver-mismatch" == told("Failed to initialize NVML: Driver/library version mismatch\n")[0]
+
+
+AGENT_TELLS_IN_JSON = r"""ERROR:torch.distributed.elastic.multiprocessing.errors.error_handler:{
+  "message": {
+    "message": "RendezvousClosedError: ",
+    "extraInfo": {
+      "py_callstack": "Traceback (most recent call last):\n  File \"/opt/conda/lib/python3.7/site-packages/torch/distributed/run.py\", line 719, in main\n    run(args)\ntorch.distributed.elastic.rendezvous.api.RendezvousClosedError\n",
+      "timestamp": "1658379012"
+    }
+  }
+}
+"""  # noqa: E501
+
+
+def test_the_json_below_a_traceback_that_stood_in_one_of_its_lines_is_not_its_message() -> None:
+    assert "rendezvous.closed" == told(AGENT_TELLS_IN_JSON)[0]
+
+
+def test_vertex_says_that_a_replica_ran_out_of_memory() -> None:
+    assert "memory.host-oom" == told("The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)\n")[0]
