@@ -125,7 +125,7 @@ class Relation:
         links = self._links.get((t.cause, s.cause), ())
         if not self._catalogue.causes[t.cause].told_late and not any(link.told_late for link in links):
             return False
-        if t.first is not None and s.first is not None and t.first.source == s.first.source and _is_told_before(t.first, s.first):
+        if t.first and s.first and t.first.source == s.first.source and _is_told_before(t.first, s.first):
             return False
         return t.onset is None or s.onset is None or t.onset - s.onset < CERTIFICATE_S
 

@@ -210,7 +210,7 @@ AGENT_TELLS_IN_JSON = r"""ERROR:torch.distributed.elastic.multiprocessing.errors
     }
   }
 }
-"""  # noqa: E501
+"""
 
 
 def test_the_json_below_a_traceback_that_stood_in_one_of_its_lines_is_not_its_message() -> None:

@@ -31,7 +31,8 @@ _VALIDATORS = {"Value error": "ValueError", "Assertion failed": "AssertionError"
 # `DataLossError: Graph execution error:`, `Detected at node 'IteratorGetNext' defined at (most recent call last):`,
 # `Node: 'IteratorGetNext'`, `2 root error(s) found.`, `  (0) DATA_LOSS:  corrupted record at 0`
 _GRAPH = lazy(
-    r"^(?:Graph execution error:\s{1,4}(?:(?:Detected at node [^\n]{1,300}|<stack traces unavailable>|Node: [^\n]{1,200})\s{1,4}){0,40})?"
+    r"^(?:Graph execution error:\s{1,4}"
+    r"(?:(?:Detected at node [^\n]{1,300}|<stack traces unavailable>|Node: [^\n]{1,200})\s{1,4}){0,40})?"
     r"(?:\d{1,4} root error\(s\) found\.\s{1,8}\(0\) (?:[A-Z][A-Za-z_]{1,20}(?: [a-z]{1,20}){0,2}: {1,4})?)?"
 )
 _IMPORTS = (("No module named ", "ModuleNotFoundError"), ("cannot import name ", "ImportError"))
