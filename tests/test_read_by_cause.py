@@ -219,3 +219,25 @@ def test_the_json_below_a_traceback_that_stood_in_one_of_its_lines_is_not_its_me
 
 def test_vertex_says_that_a_replica_ran_out_of_memory() -> None:
     assert "memory.host-oom" == told("The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)\n")[0]
+
+
+def test_spark_tells_that_a_process_was_lost_and_not_what_it_raised() -> None:
+    text = (
+        "org.apache.spark.SparkException: Job aborted due to stage failure: Could not recover from a failed barrier ResultStage."
+        " Most recent failure reason: Stage failed because barrier task ResultTask(12, 7) finished unsuccessfully.\n"
+        "ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Remote RPC client disassociated.\n"
+        "\tat org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(DAGScheduler.scala:2778)\n"
+    )
+    assert "process.exit-code" == told(text)[0]
+
+
+def test_the_assertion_of_zeromq_and_the_check_of_dmlc_are_shown_first() -> None:
+    zeromq = (
+        "Assertion failed: data_ != NULL || size_ == 0 (src/msg.cpp:97)\n"
+        "bash: line 1:  2902 Aborted                 (core dumped) python train_mnist.py --kv-store dist_sync\n"
+    )
+    dmlc = (
+        "[04:22:48] src/engine/threaded_engine.cc:87: Check failed: (num_pending_reads_) > (0) \n"
+        "terminate called after throwing an instance of 'dmlc::Error'\nAborted (core dumped)\n"
+    )
+    assert [True, True] == [said in told(text)[2] for said, text in (("data_ != NULL", zeromq), ("num_pending_reads_", dmlc))]
