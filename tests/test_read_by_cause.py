@@ -241,3 +241,25 @@ def test_the_assertion_of_zeromq_and_the_check_of_dmlc_are_shown_first() -> None
         "terminate called after throwing an instance of 'dmlc::Error'\nAborted (core dumped)\n"
     )
     assert [True, True] == [said in told(text)[2] for said, text in (("data_ != NULL", zeromq), ("num_pending_reads_", dmlc))]
+
+
+def test_the_status_in_the_dump_of_the_neuron_runtime_is_read_by_name() -> None:
+    dump = "2024-Jul-30 14:22:31.305961 65191:69012 ERROR   NRT:nrt_infodump                            "
+    assert "memory.cuda-oom" == told(dump + "Failure: NRT_RESOURCE in nrt_load()\n" + dump + "Visible cores: 0, 1\n")[0]
+    assert "gpu.ecc" == told(dump + "Failure: NRT_EXEC_HW_ERR_HBM_UE in nrt_execute()\n")[0]
+
+
+def test_an_image_that_tensorflow_cannot_decode_is_no_wrong_argument() -> None:
+    text = (
+        "tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n\n"
+        "2 root error(s) found.\n"
+        "  (0) INVALID_ARGUMENT:  Unknown image file format. One of JPEG, PNG, GIF, BMP required.\n"
+        "\t [[{{node DecodeJpeg}}]]\n"
+        "  (1) CANCELLED:  Function was cancelled before it was started\n"
+    )
+    assert "data.bad-sample" == told(text)[0]
+
+
+def test_what_nccl_told_tensorflow_is_read_as_of_nccl() -> None:
+    text = "tensorflow.python.framework.errors_impl.InternalError: NCCL: unhandled system error. Set NCCL_DEBUG=WARN for detail.\n"
+    assert "nccl.system-error" == told(text)[0]
