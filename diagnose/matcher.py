@@ -133,10 +133,10 @@ def _typed(kind: str, text: str) -> Any:
 
 
 def read_ranks(text: str) -> list[int]:
-    """Yield the ranks that a list such as `0, 3-5` or `4 5 6` names, sorted."""
+    """Yield the ranks that a list such as `0, 3-5`, `4 5 6` or `/job:w/task:4\\n/job:w/task:6` names, sorted."""
     ranks: set[int] = set()
-    for part in text.replace(",", " ").replace(";", " ").split():
-        first, _, last = part.strip("[](){}.").partition("-")
+    for part in text.replace(",", " ").replace(";", " ").replace("\\n", " ").split():
+        first, _, last = part.rpartition("/task:")[2].strip("[](){}.").partition("-")
         if first.isdigit() and (last.isdigit() or not last):
             ranks.update(range(int(first), min(int(last or first), int(first) + 65536) + 1))
     return sorted(ranks)

@@ -263,3 +263,46 @@ def test_an_image_that_tensorflow_cannot_decode_is_no_wrong_argument() -> None:
 def test_what_nccl_told_tensorflow_is_read_as_of_nccl() -> None:
     text = "tensorflow.python.framework.errors_impl.InternalError: NCCL: unhandled system error. Set NCCL_DEBUG=WARN for detail.\n"
     assert "nccl.system-error" == told(text)[0]
+
+
+JAX_BARRIER = """jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: save.0.1. This usually happens because \
+a task triggered the barrier too early or too slowly.
+# of tasks that reached the barrier: 14/16.
+The first task at the barrier: /job:jax_worker/replica:0/task:13. Some timed out task names:
+/job:jax_worker/replica:0/task:6
+/job:jax_worker/replica:0/task:4
+
+
+RPC: /tensorflow.CoordinationService/Barrier [type.googleapis.com/tensorflow.CoordinationServiceError='']
+"""
+
+
+def test_every_process_that_a_barrier_of_jax_names_is_a_culprit() -> None:
+    assert ("rendezvous.timeout", [(4, None), (6, None)]) == told(JAX_BARRIER)[:2]
+
+
+def test_what_ended_a_process_of_julia_is_its_signal() -> None:
+    end = "in expression starting at /home/z/ImageNet/main.jl:537\nMPI_Bcast at /usr/lib/libmpi.so (unknown line)\n"
+    assert "process.segfault" == told("signal (11): Segmentation fault\n" + end)[0]
+    assert "process.segfault" == told("[1433292] signal 11 (1): Segmentation fault\n" + end)[0]
+    assert "process.abort" == told("[4211] signal (6.-6): Aborted\n" + end)[0]
+
+
+def test_a_check_of_dmlc_that_holds_an_error_of_cuda_is_read_as_that_error() -> None:
+    check = "/opt/dgl/src/runtime/cuda/cuda_device_api.cc:196: Check failed: e == cudaSuccess || e == cudaErrorCudartUnloading: CUDA: "
+    assert "memory.cuda-oom" == told(f"[09:50:35] {check}out of memory\n")[0]
+    raised = f"dgl._ffi.base.DGLError: [10:02:44] {check}an illegal memory access was encountered\n"
+    assert "gpu.illegal-access" == told(raised)[0]
+
+
+def test_a_tpu_that_cannot_be_opened_is_held() -> None:
+    text = (
+        "jax.errors.JaxRuntimeError: UNKNOWN: TPU initialization failed: open(/dev/vfio/0): Device or resource busy: "
+        "Device or resource busy; Couldn't open iommu group /dev/vfio/0\n"
+    )
+    assert "gpu.in-use" == told(text)[0]
+
+
+def test_the_user_before_a_host_of_mpich_is_no_part_of_its_name() -> None:
+    text = "=   PID 108257 RUNNING AT jetson@node1\n=   EXIT CODE: 134\n"
+    assert ("process.abort", [(None, "node1")]) == told(text)[:2]
