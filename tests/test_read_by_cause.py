@@ -306,3 +306,22 @@ def test_a_tpu_that_cannot_be_opened_is_held() -> None:
 def test_the_user_before_a_host_of_mpich_is_no_part_of_its_name() -> None:
     text = "=   PID 108257 RUNNING AT jetson@node1\n=   EXIT CODE: 134\n"
     assert ("process.abort", [(None, "node1")]) == told(text)[:2]
+
+
+def test_a_message_of_the_hub_that_holds_both_quotes_is_read() -> None:
+    """The repr of a text with both kinds of quotes escapes the one that it uses."""
+    text = (
+        "requests.exceptions.ConnectionError: (MaxRetryError('HTTPSConnectionPool(host=\\'huggingface.co\\', port=443): "
+        "Max retries exceeded with url: /acme/x/resolve/main/config.json (Caused by NameResolutionError("
+        '"<urllib3.connection.HTTPSConnection object at 0x7f>: Failed to resolve \\\'huggingface.co\\\' '
+        "([Errno -2] Name or service not known)\"))'), '(Request ID: e4d9)')\n"
+    )
+    assert told(text)[0] in ("hub.download", "network.dns")
+
+
+def test_h5py_ends_the_first_line_of_its_message_within_the_time() -> None:
+    lost = ", filename = '/mnt/x.h5', file descriptor = 7, errno = {}, error message = '{}', buf = 0x7f, total size = 65536)\n"
+    read = "OSError: Can't synchronously read data (file read failed: time = Fri May  2 10:00:00 2026\n"
+    write = "OSError: Can't synchronously write data (file write failed: time = Fri May  2 10:00:00 2026\n"
+    assert "storage.io-error" == told(read + lost.format(5, "Input/output error"))[0]
+    assert "storage.disk-full" == told(write + lost.format(28, "No space left on device"))[0]
