@@ -325,3 +325,15 @@ def test_h5py_ends_the_first_line_of_its_message_within_the_time() -> None:
     write = "OSError: Can't synchronously write data (file write failed: time = Fri May  2 10:00:00 2026\n"
     assert "storage.io-error" == told(read + lost.format(5, "Input/output error"))[0]
     assert "storage.disk-full" == told(write + lost.format(28, "No space left on device"))[0]
+
+
+def test_what_slurm_puts_before_all_lines_of_a_file_is_no_label_of_a_collector() -> None:
+    """What enroot says below `pyxis:` begins as a log does, so that the head looked like one that a viewer adds."""
+    text = (
+        "slurmstepd: error: pyxis: child 41232 failed with error code: 1\n"
+        "slurmstepd: error: pyxis: failed to import docker image\n"
+        "slurmstepd: error: pyxis: printing enroot log file:\n"
+        "slurmstepd: error: pyxis:     [INFO] Querying registry for permission grant\n"
+        "slurmstepd: error: pyxis:     [ERROR] URL https://auth.docker.io/token returned error code: 401 Unauthorized\n"
+    )
+    assert "process.not-started" == told(text)[0]
