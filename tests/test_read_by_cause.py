@@ -337,3 +337,15 @@ def test_what_slurm_puts_before_all_lines_of_a_file_is_no_label_of_a_collector()
         "slurmstepd: error: pyxis:     [ERROR] URL https://auth.docker.io/token returned error code: 401 Unauthorized\n"
     )
     assert "process.not-started" == told(text)[0]
+
+
+def test_what_dali_met_is_read_below_the_operator() -> None:
+    """Its first line is the same for an image that cannot be decoded and for a GPU without memory."""
+    head = "RuntimeError: Critical error in pipeline:\nError in GPU operator `nvidia.dali.fn.normalize`,\nencountered:\n\n"
+    end = "Current pipeline object is no longer valid.\n"
+    memory = "CUDA runtime API error cudaErrorMemoryAllocation (2):\nout of memory\n"
+    address = "CUDA runtime API error cudaErrorIllegalAddress (700):\nan illegal memory access was encountered\n"
+    assert "memory.cuda-oom" == told(head + memory + end)[0]
+    assert "memory.cuda-oom" == told(head + "CUDA allocation failed\n" + end)[0]
+    assert "gpu.illegal-access" == told(head + address + end)[0]
+    assert "data.bad-sample" == told(head + "Failed to decode the image: /data/0001.jpg\n" + end)[0]
