@@ -349,3 +349,13 @@ def test_what_dali_met_is_read_below_the_operator() -> None:
     assert "memory.cuda-oom" == told(head + "CUDA allocation failed\n" + end)[0]
     assert "gpu.illegal-access" == told(head + address + end)[0]
     assert "data.bad-sample" == told(head + "Failed to decode the image: /data/0001.jpg\n" + end)[0]
+
+
+def test_the_health_agent_of_hyperpod_quotes_the_kernel() -> None:
+    text = (
+        '{"level":"info","ts":"2026-08-21T18:35:35Z","msg":"NPD caught event: %v","details: ":{"severity":"warn",'
+        '"reason":"XidHardwareFailure","message":"Node condition NvidiaErrorReboot is now: True, reason: XidHardwareFailure, '
+        'message: \\"NVRM: Xid (PCI:0000:b9:00): 79, pid=<unknown>, name=<unknown>, GPU has fallen off the bus.\\""},'
+        '"HealthMonitoringAgentDetectionEvent":"HealthEvent"}\n'
+    )
+    assert "gpu.off-bus" == told(text)[0]
