@@ -138,7 +138,7 @@ def read_ranks(text: str) -> list[int]:
     """Yield the ranks that a list such as `0, 3-5`, `4 5 6` or JAX's `/job:w/replica:0/task:3` names, sorted."""
     ranks = {int(task) for task in TASK.findall(text)}
     for part in text.replace(",", " ").replace(";", " ").split():
-        first, _, last = part.strip("[](){}.").rpartition("/task:")[2].partition("-")  # JAX: `/job:w/replica:0/task:3`
+        first, _, last = part.strip("[](){}.").partition("-")
         if first.isdigit() and (last.isdigit() or not last):
             ranks.update(range(int(first), min(int(last or first), int(first) + 65536) + 1))
     return sorted(ranks)

@@ -194,3 +194,168 @@ def test_tensorflow_without_memory_for_the_handle_of_cublas() -> None:
         "tensorflow.python.framework.errors_impl.InternalError: Blas GEMM launch failed : a.shape=(32, 2048), b.shape=(2048, 1001)\n"
     )
     assert "memory.cuda-oom" == told(text)[0]
+
+
+def test_a_container_that_cannot_open_its_gpus_has_no_other_driver() -> None:
+    assert "gpu.off-bus" == told("Failed to initialize NVML: Unknown Error\n")[0]
+    assert "gpu.driver-mismatch" == told("Failed to initialize NVML: Driver/library version mismatch\n")[0]
+
+
+AGENT_TELLS_IN_JSON = r"""ERROR:torch.distributed.elastic.multiprocessing.errors.error_handler:{
+  "message": {
+    "message": "RendezvousClosedError: ",
+    "extraInfo": {
+      "py_callstack": "Traceback (most recent call last):\n  File \"/opt/conda/lib/python3.7/site-packages/torch/distributed/run.py\", line 719, in main\n    run(args)\ntorch.distributed.elastic.rendezvous.api.RendezvousClosedError\n",
+      "timestamp": "1658379012"
+    }
+  }
+}
+"""
+
+
+def test_the_json_below_a_traceback_that_stood_in_one_of_its_lines_is_not_its_message() -> None:
+    assert "rendezvous.closed" == told(AGENT_TELLS_IN_JSON)[0]
+
+
+def test_vertex_says_that_a_replica_ran_out_of_memory() -> None:
+    assert "memory.host-oom" == told("The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)\n")[0]
+
+
+def test_spark_tells_that_a_process_was_lost_and_not_what_it_raised() -> None:
+    text = (
+        "org.apache.spark.SparkException: Job aborted due to stage failure: Could not recover from a failed barrier ResultStage."
+        " Most recent failure reason: Stage failed because barrier task ResultTask(12, 7) finished unsuccessfully.\n"
+        "ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Remote RPC client disassociated.\n"
+        "\tat org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(DAGScheduler.scala:2778)\n"
+    )
+    assert "process.exit-code" == told(text)[0]
+
+
+def test_the_assertion_of_zeromq_and_the_check_of_dmlc_are_shown_first() -> None:
+    zeromq = (
+        "Assertion failed: data_ != NULL || size_ == 0 (src/msg.cpp:97)\n"
+        "bash: line 1:  2902 Aborted                 (core dumped) python train_mnist.py --kv-store dist_sync\n"
+    )
+    dmlc = (
+        "[04:22:48] src/engine/threaded_engine.cc:87: Check failed: (num_pending_reads_) > (0) \n"
+        "terminate called after throwing an instance of 'dmlc::Error'\nAborted (core dumped)\n"
+    )
+    assert [True, True] == [said in told(text)[2] for said, text in (("data_ != NULL", zeromq), ("num_pending_reads_", dmlc))]
+
+
+def test_the_status_in_the_dump_of_the_neuron_runtime_is_read_by_name() -> None:
+    dump = "2024-Jul-30 14:22:31.305961 65191:69012 ERROR   NRT:nrt_infodump                            "
+    assert "memory.cuda-oom" == told(dump + "Failure: NRT_RESOURCE in nrt_load()\n" + dump + "Visible cores: 0, 1\n")[0]
+    assert "gpu.ecc" == told(dump + "Failure: NRT_EXEC_HW_ERR_HBM_UE in nrt_execute()\n")[0]
+
+
+def test_an_image_that_tensorflow_cannot_decode_is_no_wrong_argument() -> None:
+    text = (
+        "tensorflow.python.framework.errors_impl.InvalidArgumentError: Graph execution error:\n\n"
+        "2 root error(s) found.\n"
+        "  (0) INVALID_ARGUMENT:  Unknown image file format. One of JPEG, PNG, GIF, BMP required.\n"
+        "\t [[{{node DecodeJpeg}}]]\n"
+        "  (1) CANCELLED:  Function was cancelled before it was started\n"
+    )
+    assert "data.bad-sample" == told(text)[0]
+
+
+def test_what_nccl_told_tensorflow_is_read_as_of_nccl() -> None:
+    text = "tensorflow.python.framework.errors_impl.InternalError: NCCL: unhandled system error. Set NCCL_DEBUG=WARN for detail.\n"
+    assert "nccl.system-error" == told(text)[0]
+
+
+JAX_BARRIER = """jaxlib.xla_extension.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. Id: save.0.1. This usually happens because \
+a task triggered the barrier too early or too slowly.
+# of tasks that reached the barrier: 14/16.
+The first task at the barrier: /job:jax_worker/replica:0/task:13. Some timed out task names:
+/job:jax_worker/replica:0/task:6
+/job:jax_worker/replica:0/task:4
+
+
+RPC: /tensorflow.CoordinationService/Barrier [type.googleapis.com/tensorflow.CoordinationServiceError='']
+"""
+
+
+def test_every_process_that_a_barrier_of_jax_names_is_a_culprit() -> None:
+    assert ("rendezvous.timeout", [(4, None), (6, None)]) == told(JAX_BARRIER)[:2]
+
+
+def test_what_ended_a_process_of_julia_is_its_signal() -> None:
+    end = "in expression starting at /home/z/ImageNet/main.jl:537\nMPI_Bcast at /usr/lib/libmpi.so (unknown line)\n"
+    assert "process.segfault" == told("signal (11): Segmentation fault\n" + end)[0]
+    assert "process.segfault" == told("[1433292] signal 11 (1): Segmentation fault\n" + end)[0]
+    assert "process.abort" == told("[4211] signal (6.-6): Aborted\n" + end)[0]
+
+
+def test_a_check_of_dmlc_that_holds_an_error_of_cuda_is_read_as_that_error() -> None:
+    check = "/opt/dgl/src/runtime/cuda/cuda_device_api.cc:196: Check failed: e == cudaSuccess || e == cudaErrorCudartUnloading: CUDA: "
+    assert "memory.cuda-oom" == told(f"[09:50:35] {check}out of memory\n")[0]
+    raised = f"dgl._ffi.base.DGLError: [10:02:44] {check}an illegal memory access was encountered\n"
+    assert "gpu.illegal-access" == told(raised)[0]
+
+
+def test_a_tpu_that_cannot_be_opened_is_held() -> None:
+    text = (
+        "jax.errors.JaxRuntimeError: UNKNOWN: TPU initialization failed: open(/dev/vfio/0): Device or resource busy: "
+        "Device or resource busy; Couldn't open iommu group /dev/vfio/0\n"
+    )
+    assert "gpu.in-use" == told(text)[0]
+
+
+def test_the_user_before_a_host_of_mpich_is_no_part_of_its_name() -> None:
+    text = "=   PID 108257 RUNNING AT jetson@node1\n=   EXIT CODE: 134\n"
+    assert ("process.abort", [(None, "node1")]) == told(text)[:2]
+
+
+def test_a_message_of_the_hub_that_holds_both_quotes_is_read() -> None:
+    """The repr of a text with both kinds of quotes escapes the one that it uses."""
+    text = (
+        "requests.exceptions.ConnectionError: (MaxRetryError('HTTPSConnectionPool(host=\\'huggingface.co\\', port=443): "
+        "Max retries exceeded with url: /acme/x/resolve/main/config.json (Caused by NameResolutionError("
+        '"<urllib3.connection.HTTPSConnection object at 0x7f>: Failed to resolve \\\'huggingface.co\\\' '
+        "([Errno -2] Name or service not known)\"))'), '(Request ID: e4d9)')\n"
+    )
+    assert told(text)[0] in ("hub.download", "network.dns")
+
+
+def test_h5py_ends_the_first_line_of_its_message_within_the_time() -> None:
+    lost = ", filename = '/mnt/x.h5', file descriptor = 7, errno = {}, error message = '{}', buf = 0x7f, total size = 65536)\n"
+    read = "OSError: Can't synchronously read data (file read failed: time = Fri May  2 10:00:00 2026\n"
+    write = "OSError: Can't synchronously write data (file write failed: time = Fri May  2 10:00:00 2026\n"
+    assert "storage.io-error" == told(read + lost.format(5, "Input/output error"))[0]
+    assert "storage.disk-full" == told(write + lost.format(28, "No space left on device"))[0]
+
+
+def test_what_slurm_puts_before_all_lines_of_a_file_is_no_label_of_a_collector() -> None:
+    """What enroot says below `pyxis:` begins as a log does, so that the head looked like one that a viewer adds."""
+    text = (
+        "slurmstepd: error: pyxis: child 41232 failed with error code: 1\n"
+        "slurmstepd: error: pyxis: failed to import docker image\n"
+        "slurmstepd: error: pyxis: printing enroot log file:\n"
+        "slurmstepd: error: pyxis:     [INFO] Querying registry for permission grant\n"
+        "slurmstepd: error: pyxis:     [ERROR] URL https://auth.docker.io/token returned error code: 401 Unauthorized\n"
+    )
+    assert "process.not-started" == told(text)[0]
+
+
+def test_what_dali_met_is_read_below_the_operator() -> None:
+    """Its first line is the same for an image that cannot be decoded and for a GPU without memory."""
+    head = "RuntimeError: Critical error in pipeline:\nError in GPU operator `nvidia.dali.fn.normalize`,\nencountered:\n\n"
+    end = "Current pipeline object is no longer valid.\n"
+    memory = "CUDA runtime API error cudaErrorMemoryAllocation (2):\nout of memory\n"
+    address = "CUDA runtime API error cudaErrorIllegalAddress (700):\nan illegal memory access was encountered\n"
+    assert "memory.cuda-oom" == told(head + memory + end)[0]
+    assert "memory.cuda-oom" == told(head + "CUDA allocation failed\n" + end)[0]
+    assert "gpu.illegal-access" == told(head + address + end)[0]
+    assert "data.bad-sample" == told(head + "Failed to decode the image: /data/0001.jpg\n" + end)[0]
+
+
+def test_the_health_agent_of_hyperpod_quotes_the_kernel() -> None:
+    text = (
+        '{"level":"info","ts":"2026-08-21T18:35:35Z","msg":"NPD caught event: %v","details: ":{"severity":"warn",'
+        '"reason":"XidHardwareFailure","message":"Node condition NvidiaErrorReboot is now: True, reason: XidHardwareFailure, '
+        'message: \\"NVRM: Xid (PCI:0000:b9:00): 79, pid=<unknown>, name=<unknown>, GPU has fallen off the bus.\\""},'
+        '"HealthMonitoringAgentDetectionEvent":"HealthEvent"}\n'
+    )
+    assert "gpu.off-bus" == told(text)[0]

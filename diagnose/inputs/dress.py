@@ -10,6 +10,7 @@ In: a line that begins with `{`. Out: its text, or None when it is not a log lin
     loggers      {"ts":"2026-…Z","level":"error","msg":"text","exc_info":"…"}    2026-…Z ERROR text
     torchelastic {"message":{"message":"…","extraInfo":{"py_callstack":"text","timestamp":"17…"}}}  2026-…+00:00 text
     Google Cloud {"textPayload":"text","resource":{"labels":{"pod_name":"p"}}}     [pod/p/main] text
+    HyperPod     {"ts":"2026-…Z","details":{"message":"text"},"HealthMonitoringAgentDetectionEvent":"…"}  2026-…Z text
     exports      {"_source":{"message":"text","@timestamp":"2026-…Z"}}            2026-…Z text
     of a rank    {"ts":"2026-…Z","level":"error","msg":"text","rank":3}          2026-…Z ERROR [rank3]: text
 """
@@ -60,7 +61,7 @@ def undress_json(line: bytes) -> Written | None:
     if not isinstance(record, dict):
         return None
     record = next((record[key] for key in _ENVELOPES if isinstance(record.get(key), dict)), record)
-    record = _of_google(record)
+    record = _of_hyperpod(_of_google(record))
     if "MESSAGE" in record:
         return _journald(record)
     if (elastic := _elastic(record)) is not None:
@@ -107,6 +108,16 @@ def _of_google(record: dict[str, Any]) -> dict[str, Any]:
     labels = resource.get("labels") if isinstance(resource, dict) else None
     kept: dict[str, Any] = {key: record[key] for key in ("timestamp", "severity") if key in record}
     return {"message": text.rstrip("\n"), "labels": labels, **kept}
+
+
+def _of_hyperpod(record: dict[str, Any]) -> dict[str, Any]:
+    """What the health agent of SageMaker HyperPod tells, as the kernel's line that it quotes; any other record as it is."""
+    details = record.get("details: ", record.get("details"))
+    text = details.get("message") if isinstance(details, dict) and "HealthMonitoringAgentDetectionEvent" in record else None
+    if not isinstance(text, str):
+        return record
+    quoted = text.partition(', message: "')[2].rstrip('"')
+    return {"message": quoted or text, "ts": record.get("ts")}
 
 
 def _written(record: dict[str, Any], key: str) -> Written | None:

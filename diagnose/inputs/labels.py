@@ -39,7 +39,8 @@ _BEGINS = lazy(LOG_TEXT)
 _SURELY = lazy(r"Traceback \(most recent|\[rank\d|\[?\d{4}-\d\d-\d\d[T ]\d")  # also behind nothing but blanks
 _TOKEN = lazy(r"\d+|[A-Za-z_]+|[\s\S]")
 _BOUNDARY = " \t:|>])}"  # ends a label
-_DRIVER = lazy(r"NVRM: |\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b")  # names its device in each line
+# a driver names its device in each line, and Slurm its own program: no collector put them there
+_OWN = lazy(r"NVRM: |\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|\b(?:slurmstepd|srun|sbatch)(?:-[\w.-]{1,63})?: error: ")
 _NUMBERED = lazy(r" {0,8}(\d{1,9})([ :-])")
 _NAMES = ("pod", "container", "actor")
 _WHO = ("rank", "local_rank", "task", "node_rank", "host", "ip")  # a label that tells these is a prefix of the tables
@@ -137,7 +138,7 @@ def _constant(lines: Sequence[str]) -> Label | None:
     kept = [(line, end) for line, end in zip(lines, ends, strict=True) if (end > 0) == (ends[0] > 0)]
     common = _most_common(kept, common)
     text = "".join(common)
-    if not text or len(text) > MAX_LABEL or not text.isascii() or _DRIVER.search(text):
+    if not text or len(text) > MAX_LABEL or not text.isascii() or _OWN.search(text):
         return None
     known = [told for line, end in kept if (told := _told(line, end + _length(line[end:], common))) is not None]
     is_word = not ends[0] and text.strip() and text.rstrip()[-1] not in _BOUNDARY  # every line may begin with `GPU `

@@ -74,6 +74,8 @@ class Assembly:
 
     def accept(self, number: int, text: str) -> bool:
         """Take the line if it is part of this traceback."""
+        if number > self.line == self.end_line and self.segment.frames and not self.in_frames:
+            return False  # it stood in one line, as a string of JSON does: what is below is not its message
         if not text.strip():
             self._blanks += 1
             return self._blanks <= _BLANK_LINES

@@ -223,7 +223,8 @@ _FOREIGN = lazy(
 _RESUMES = lazy(
     r"^(?:\s|Exception raised from |frame #\d|C\+\+ CapturedTraceback|CUDA kernel errors|For debugging consider|"
     r"Compile with|Device-side assert|Last error|from user code|Set TORCH|You can suppress|-- Process \d|ray::|"
-    r"\"\"\"|The full |Search for|HINT|Hint|Note: |Please |If |Detected at node )"
+    r"\"\"\"|The full |Search for|HINT|Hint|Note: |Please |If |Detected at node |\d{1,3} root error\(s\) found|"
+    r"encountered:|CUDA runtime API error |CUDA allocation failed)"
 )
 GRAPH_ERROR = "Graph execution error:"  # of TensorFlow; where the graph was made stands before what went wrong
 _GRAPH_FRAME = lazy(r"^ {4}(?:File \"| {2}\S)")
