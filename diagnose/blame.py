@@ -11,7 +11,7 @@ from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
-from .placement.summaries import ENTRY, HEAD
+from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .placement.world import ONCE
 from .suspects import EXIT_CODE, STATED, Suspect, alike
 
@@ -184,7 +184,7 @@ def is_half_told(job: Job, verdict: Verdict) -> bool:
 def _is_of_an_agent(event: Event) -> bool:
     """Whether it is what torchrun's agent says of an end, or repeats; of a traceback without its head nobody knows."""
     is_cut = event.traceback is not None and event.traceback.form == "headless"
-    return is_cut or is_repetition(event) or event.rule.id in (ONCE, ENTRY)
+    return is_cut or is_repetition(event) or event.rule.id in (ONCE, *ENTRIES)
 
 
 def _has_own_file(job: Job, ranks: set[int]) -> bool:

@@ -173,15 +173,15 @@ def settle(events: list[Event]) -> tuple[Event, ...]:
 def _whole(events: list[Event]) -> Iterator[Event]:
     """Yield the events, in order, without the rest of a block that was read from its first line already.
 
-    A form for a torchrun summary whose head was not copied begins at `rank      : 2 (local_rank: 0)`.
+    The rule for a torchrun summary whose head was not copied begins at `rank      : 2 (local_rank: 0)`.
     """
-    last: dict[str, Event] = {}
+    last: dict[str | None, Event] = {}  # by what they tell
     for event in events:
         if event.rule.match == "block":
-            block = last.get(event.rule.id)
+            block = last.get(event.rule.tells)
             if block is not None and (event.line or 0) <= (block.end_line or 0) and _is_part(event, block):
                 continue
-            last[event.rule.id] = event
+            last[event.rule.tells] = event
         yield event
 
 

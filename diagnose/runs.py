@@ -59,19 +59,24 @@ def _run_ends(events: Sequence[Event]) -> list[int]:
 
 
 def _launched_again(events: Sequence[Event], runs: Sequence[int]) -> Iterator[int]:
-    """Yield the lines above which a launcher says that it starts, where something had failed since the start before."""
-    failed = border = 0
+    """Yield the lines above which a launcher says that it starts, where something had failed since the start before.
+
+    Something has to be heard below: what the old launcher printed on a buffered output appears when it ends.
+    """
+    failed = border = launched = 0
     ends = iter(sorted(runs))
     end = next(ends, 1 << 62)
     for event in events:
         line = event.line or 0
         while line > end:
             border, end = end, next(ends, 1 << 62)
+        if launched and event.rule.tells != "launch":
+            yield launched
+            launched = 0
         if event.role in FAILING:
             failed = event.end_line or line
         elif event.rule.tells == "launch" and border < failed < line:
-            border = line - 1
-            yield border
+            border = launched = line - 1
 
 
 def is_summary(event: Event) -> bool:

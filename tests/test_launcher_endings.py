@@ -13,7 +13,8 @@ from diagnose.placement import place
 from diagnose.scanning.reading import Deadline, read_all
 from diagnose.scanning.scanner import ScanRules
 from diagnose.sources import Text
-from tests.told import told
+from tests.told import cause as verdict_of
+from tests.told import culprits, told
 
 SGLANG_HANGS = b"""[2026-03-09 00:57:15 TP4] Watchdog timeout (self.watchdog_timeout=300)
 [2026-03-09 00:57:15 TP6] Watchdog timeout (self.watchdog_timeout=300)
@@ -363,3 +364,21 @@ KeyError: 'choices'
 )
 def test_a_server_that_was_told_to_stop_explains_only_the_end_of_its_own_engine(log: str, expected: str) -> None:
     assert cause(log.encode()) == expected
+
+
+def test_rank_of_each_of_many_entries_of_summaries_is_read(tmp_path: Path) -> None:
+    """Each entry has four lines that may begin what is left of one; they are not counted with the entries."""
+    entry = (
+        "[{n}]:\n  time      : 2026-04-09_05:33:19\n  host      : n{node}\n  rank      : {rank} (local_rank: {n})\n"
+        "  exitcode  : {code} (pid: {pid})\n  error_file: <N/A>\n  traceback : Signal {signal} received by PID {pid}\n"
+    )
+    head = "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n" + "=" * 60 + "\ntrain.py FAILED\n" + "-" * 60 + "\n"
+    boxes = ""
+    for node in range(8):
+        boxes += head + "Failures:\n"
+        for n in range(8):
+            signal = 11 if (node, n) == (3, 5) else 15
+            boxes += entry.format(n=n, node=node, rank=8 * node + n, code=-signal, pid=4000 + 8 * node + n, signal=signal)
+
+    report = told(tmp_path, {"slurm.out": boxes})
+    assert ("process.segfault", [29]) == (verdict_of(report), culprits(report))

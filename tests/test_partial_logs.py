@@ -126,6 +126,17 @@ def test_what_a_console_tells_of_the_launch_before_is_history(tmp_path: Path) ->
     assert len(report.attempts) > 1
 
 
+def test_what_a_launcher_printed_on_a_buffered_output_is_no_new_launch(tmp_path: Path) -> None:
+    """Below the note that stands at the start, nothing is heard: it appeared when the launcher ended."""
+    ended = "subprocess.CalledProcessError: Command '['/usr/bin/python3', '-u', 'train.py', '--local_rank=7']' died with <Signals.SIGSEGV: 11>.\n"
+    stars = "*****************************************\n"
+    note = (
+        "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded, "
+        "please further tune the variable for optimal performance in your application as needed. \n"
+    )
+    assert "process.segfault" == cause(told(tmp_path, {"train.log": ended + stars + note + stars}))
+
+
 def test_a_launch_after_no_failure_begins_nothing_anew(tmp_path: Path) -> None:
     report = told(tmp_path, {"train.log": BANNER + BANNER + RAISED + "[rank0]: KeyError: 'target'\n"})
 
@@ -174,7 +185,7 @@ def test_the_gpu_of_a_ray_task_is_no_rank(tmp_path: Path) -> None:
 
 def test_an_exception_whose_end_was_left_out_is_no_more_than_likely(tmp_path: Path) -> None:
     """A viewer shows the first 120 columns: what the reason was may have stood behind them."""
-    cut = "[rank0]: OSError: We couldn't connect to 'https://huggingface.co' to load the files, and c..."
+    cut = "[rank0]: OSError: The tokenizer service has closed the third session of this client, and c..."
     report = told(tmp_path, {"train.log": RAISED + cut + "\n"})
 
     assert report.diagnosis is not None

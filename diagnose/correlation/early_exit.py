@@ -73,8 +73,11 @@ def _are_whole(job: Job, listed: Collection[Event]) -> bool:
     first: dict[str, int] = {}
     for e in listed:
         first[e.source] = min(first.get(e.source, e.line or 0), e.line or 0)
-    heads = [(e.source, e.line or 0) for e in job.events if e.rule.id == HEAD]
-    return all(any(s == source and 0 < line - head <= HEAD_LINES for s, head in heads) for source, line in first.items())
+    heads: dict[str, list[int]] = {}
+    for e in job.events:
+        if e.rule.id == HEAD:
+            heads.setdefault(e.source, []).append(e.line or 0)
+    return all(any(0 < line - head <= HEAD_LINES for head in heads.get(source, ())) for source, line in first.items())
 
 
 def _names_both_ranks(event: Event) -> bool:

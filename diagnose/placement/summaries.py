@@ -20,6 +20,7 @@ from .places import HERE
 
 HEAD = "process.exit-code/child-failed-error"
 ENTRY = "process.exit-code/torchelastic-summary-entry"
+ENTRIES = (ENTRY, "process.exit-code/torchelastic-summary-rest")  # whole, and one of which the head was not copied
 BELOW = {"time": 5, "host": 4, "rank": 3}  # lines from the first that is here of an entry to its traceback
 FAR = 20  # lines, where a launcher's label says whose each line is
 BOX = "elastic-box"
@@ -31,7 +32,7 @@ def place_summaries(sources: Sequence[SourceEvents]) -> None:
     Not where several processes printed the same words without their rank: an entry tells of one, and not of which.
     """
     for source in sources:
-        entries = {e.line or 0: e for e in source.events if e.rule.id == ENTRY and e.rank is not None}
+        entries = {e.line or 0: e for e in source.events if e.rule.id in ENTRIES and e.rank is not None}
         lines = sorted(entries)
         if not lines or _are_woven(source, [entries[line] for line in lines]):
             continue

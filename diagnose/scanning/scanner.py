@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import islice
 from operator import itemgetter
 
@@ -143,9 +143,12 @@ class Scanner:
             if known is False:
                 continue
             speaker = plain
-            if rule.census:
+            if rule.census and rule.rule.match == "block":  # an entry of torchrun's summary names its rank below its head
+                speaker = _named_in(plain, WHO.finditer(block.data, start, start + HEAD_BYTES))
+                is_settled = False
+            elif rule.census:
                 ranks = list(islice(WHO.finditer(head), MAX_NAMED)) if ranks is None else ranks
-                speaker = plain + b"|" + b",".join([m[1] for m in ranks])
+                speaker = _named_in(plain, ranks)
             slot = self._slots.get((rule.number, speaker))
             if slot is None or not slot.is_full:
                 is_settled &= self._try(passage, rule, speaker, kind, slot) is False
@@ -259,3 +262,7 @@ class Scanner:
         wanted = {(h.line, s.rule.want) for s in self._slots.values() for h in [*s.first, *s.last]}
         self._windows.prune(wanted | {(e.hit.line, e.want) for e in self._scan.edge})
         self._spans_at_prune = len(self._windows.spans)
+
+
+def _named_in(plain: bytes, ranks: Iterable[re.Match[bytes]]) -> bytes:
+    return plain + b"|" + b",".join([m[1] for m in islice(ranks, MAX_NAMED)])
