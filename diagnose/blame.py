@@ -57,7 +57,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         return
     if not ranks and cause.blame == "rank":
         ranks = _victims(verdict) or _first_ended(job, verdict)
-    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, cause.id, ranks):
+    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, verdict, ranks):
         return
     if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
         return
@@ -132,15 +132,17 @@ def _complain_elsewhere(job: Job, ranks: set[int]) -> bool:
     return is_whole_hosts(job, ranks) and any(e.host is not None and e.host not in hosts for e in job.failures())
 
 
-def _is_all_that_is_heard(job: Job, cause: str, ranks: set[int]) -> bool:
+def _is_all_that_is_heard(job: Job, verdict: Verdict, ranks: set[int]) -> bool:
     """Whether rank 0 alone is heard, and what it met is as a rule met by all: a missing file, an attribute, NaN.
 
     Consoles are filtered to rank 0 (`torchrun --local-ranks-filter 0`), and `[rank0]:` is all that is pasted: where
     nothing tells of another rank, that rank 0 says it does not set it apart. A world of one, stated, is rank 0's own.
-    A bug of a library and a name of an interface in the environment of the job lie in wait for each of them: whichever
-    rank is pasted alone is only the one that was copied.
+    A bug of a library and a name of an interface in the environment of the job lie in wait for each of them, and the loss
+    scale is one for all: whichever rank is pasted alone is only the one that was copied.
     """
-    is_alone = set(job.ranks) <= ranks and (ranks == {0} or (len(ranks) == 1 and cause in LATENT))
+    cause = verdict.roots[0].cause
+    is_latent = cause in LATENT or all(e.rule.id == HELD_BY_ALL for s in verdict.roots for e in s.events)
+    is_alone = set(job.ranks) <= ranks and (ranks == {0} or (len(ranks) == 1 and is_latent))
     if not is_alone or not cause.startswith(SHARED):
         return False
     is_world_of_one = job.world_size == 1 and job.places.world_from != "highest rank seen"
@@ -192,12 +194,8 @@ def _has_own_file(job: Job, ranks: set[int]) -> bool:
 
 
 def _only_compares(suspect: Suspect) -> bool:
-    """Whether the rank only found that another one differs from it, which is no more its fault than the other's.
-
-    Nor is it the fault of the rank that is heard what all of them see at once.
-    """
-    rules = [event.rule for event in suspect.events]
-    return bool(rules) and all(rule.tells == "collective-mismatch" or rule.id == HELD_BY_ALL for rule in rules)
+    """Whether the rank only found that another one differs from it, which is no more its fault than the other's."""
+    return bool(suspect.events) and all(e.rule.tells == "collective-mismatch" for e in suspect.events)
 
 
 def _only_waited(suspect: Suspect) -> bool:
