@@ -240,3 +240,7 @@ def test_summaries_woven_into_one_another_tell_of_no_rank_what_it_raised(tmp_pat
     assert report.diagnosis is not None
     assert "certain" != report.diagnosis.certainty
     assert culprits(report) in ([], [3])
+
+
+def test_one_process_without_a_frame_is_no_hang(tmp_path: Path) -> None:
+    assert "unfinished" == told(tmp_path, {"dump.txt": 'Process 7: python train.py\nThread 1 (idle): "x"\n'}).outcome

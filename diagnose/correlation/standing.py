@@ -104,8 +104,8 @@ def _alone(job: Job, placed: list[Placed], went_on: bool) -> Iterator[Finding]:
         return
     from ..traces.stack_tree import merge_stacks
 
-    group = merge_stacks((label, dump) for label, _, dump in placed).groups[0]
-    if group.standing.kind == "collective":
+    groups = merge_stacks((label, dump) for label, _, dump in placed).groups
+    for group in (g for g in groups[:1] if g.standing.kind == "collective"):
         why = f"The one process whose stack is here waits in {_where(group)}; whom it waits for, the others' stacks tell."
         shown = _shown(job, placed, (placed[-1][0],))
         yield Finding("collective.timeout", why, shown, certainty="possible", question="standing")
