@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
@@ -67,11 +67,13 @@ class EventReader:
             event.order = order
         stamps = stamps_of(lines)
         signs = tuple(_signs(reading, stored, scan))
+        for event in chain(events, *signs):
+            event.speaker = self._same(event.speaker)
         source = SourceEvents(
             scan.name,
             scan.kind,
             events,
-            tuple(dict.fromkeys(Speaker.of(line.prefix) for line in lines)),
+            tuple(dict.fromkeys(self._same(Speaker.of(line.prefix)) for line in lines)),
             self._same(years_of(stamps)),
             any("across cluster" in x.raw for x in lines),
             tuple(tb for tb in tracebacks if tb.line not in quoted),

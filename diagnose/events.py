@@ -5,6 +5,7 @@ Its lines are kept packed; they are read again where a question asks for them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -38,7 +39,8 @@ class Speaker(NamedTuple):
     def of(cls, prefix: Prefix) -> Speaker:
         """Yield who speaks with this prefix."""
         p = prefix
-        return cls(p.rank, p.local_rank, p.task, p.host, p.pod, p.pid, p.actor, p.ip)
+        host = sys.intern(p.host) if p.host else p.host  # one text for all that 20,000 files tell of a host
+        return cls(p.rank, p.local_rank, p.task, host, p.pod, p.pid, p.actor, p.ip)
 
 
 @dataclass(slots=True)
