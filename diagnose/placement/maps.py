@@ -94,6 +94,10 @@ def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
         return
     host, pci = event.speaker.host or places.source_host.get(event.source, ""), pci_address(address)
     device = fields.get("device")
+    if isinstance(device, int):
+        places.devices_of_pci.setdefault(pci, set()).add(device)
+    if rank is not None and host:
+        places.hosts_of_pci.setdefault(pci, set()).add(host)
     for place in (host, ""):
         if isinstance(device, int):
             places.device_of_pci.setdefault((place, pci), device)

@@ -31,6 +31,8 @@ class Places:
     host_of_ip: dict[str, str] = field(default_factory=dict)
     device_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)  # (host or "", PCI address) -> GPU index
     rank_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)
+    hosts_of_pci: dict[str, set[str]] = field(default_factory=dict)  # with a rank at this address
+    devices_of_pci: dict[str, set[int]] = field(default_factory=dict)  # of all hosts
     tasks_are_ranks: bool = True
     world_size: int | None = None
     world_from: str = ""

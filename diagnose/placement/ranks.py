@@ -161,12 +161,12 @@ def _counted_from(places: Places, host: str, local_rank: int) -> int | None:
     return first + local_rank if first >= 0 else None
 
 
-def _at_pci(table: dict[tuple[str, str], int], host: str, pci: str) -> int | None:
-    """Look up what is at a PCI address: hosts of one kind have the same ones, so another host's tells nothing."""
-    if (found := table.get((host, pci))) is not None:
+def _at_pci(places: Places, host: str, pci: str) -> int | None:
+    """Look up the rank at a PCI address: hosts of one kind have the same ones, so another host's tells nothing."""
+    if (found := places.rank_of_pci.get((host, pci))) is not None:
         return found
-    hosts = {h for h, address in table if address == pci and h}
-    return table.get(("", pci)) if not hosts or (not host and len(hosts) == 1) else None
+    hosts = places.hosts_of_pci.get(pci, ())
+    return places.rank_of_pci.get(("", pci)) if not hosts or (not host and len(hosts) == 1) else None
 
 
 def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:
@@ -174,9 +174,9 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
     fields = event.fields
     if fields.get("pci"):
         pci = pci_address(fields["pci"])
-        yield "the GPU's PCI address", _at_pci(places.rank_of_pci, host, pci)
-        devices = {device for (_, address), device in places.device_of_pci.items() if address == pci}
-        device = places.device_of_pci.get((host, pci), devices.pop() if len(devices) == 1 else None)
+        yield "the GPU's PCI address", _at_pci(places, host, pci)
+        devices = places.devices_of_pci.get(pci, ())
+        device = places.device_of_pci.get((host, pci), next(iter(devices)) if len(devices) == 1 else None)
     else:
         device = as_rank(fields.get("device"))
     if event.traceback is not None and len(set(GPUS.findall(event.traceback.message))) > 1:
