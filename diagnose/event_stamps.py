@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
@@ -65,6 +65,17 @@ def note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
         is_dated = event.stamp is not None and event.stamp.has_date and event.stamp.has_year  # then no other is asked
         event.stamp, event.near = same(event.stamp), None if is_dated else same(near)
         event.speaker = speakers.setdefault(event.speaker, event.speaker)
+    _share(source, same, ())
+
+
+def share_fields(sources: Sequence[SourceEvents], left_out: Container[str]) -> None:
+    """Hold once what many signs of life tell beside what is `left_out`."""
+    same = Same()
+    for source in sources:
+        _share(source, same, left_out)
+
+
+def _share(source: SourceEvents, same: Same, left_out: Container[str]) -> None:
     for pair in source.progress:
         for sign in pair:
-            sign.fields = same.items(sign.fields)
+            sign.fields = same.items({k: v for k, v in sign.fields.items() if k not in left_out})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from .attempts import FAILING, decisive_attempt, number_attempts, number_by_time
 from .clocks import Clocks, set_clocks
 from .doubles import merge_doubles
+from .event_stamps import share_fields
 from .events import Event, SourceEvents
 from .identity import identity_from_path
 from .jobs_apart import JobApart, set_jobs_apart
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from .flight_recorder import GroupReport
     from .recorder.dump import Dump
 
+READ_BY_PLACEMENT = ("rank", "local_rank", "pid", "host")
 CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
 
 
@@ -169,7 +172,8 @@ def build_job(
     alone = {s.name: identity_from_path(s.name) for s in sources}
     sources, others = set_jobs_apart(sources, alone)
     places = place(sources, context.world_size, rank_from, alone)
-    del alone  # with thousands of files it weighs
+    del alone  # with thousands of files it weighs, as do the fields of signs of life, each with its rank
+    share_fields(sources, READ_BY_PLACEMENT)
     number_attempts(sources, places)
     clocks = set_clocks(sources, zone_s)
     number_by_time(sources, places, clocks)
@@ -205,29 +209,43 @@ def _moment(event: Event) -> tuple[bool, float, str, int, int]:
 
 
 def _fill_ranks(job: Job) -> None:
-    speaking = {p.rank for s in job.sources for p in s.speakers if p.rank is not None}
-    speaking |= set(job.places.source_rank.values())
-    known = {*job.places.host_of, *job.places.local_of, *job.places.pid_of, *job.places.source_rank.values()}
-    known |= speaking
-    signs = [e for s in job.sources for pair in s.progress for e in pair if e.rank is not None]
-    known |= {e.rank for e in (*job.events, *signs) if e.rank is not None}
-    ranks = {rank: RankInfo(rank) for rank in sorted(known)}
+    ranks = {rank: RankInfo(rank) for rank in _known_ranks(job)}
     for event in job.events:
         if event.rank is not None:
             _note_event(ranks[event.rank], event)
     for info in ranks.values():
         info.sources = tuple(dict.fromkeys(e.source for e in info.events))  # all files may tell of rank 0
-    for event in signs:
+    for event in _signs(job):
         if event.rank is not None:
             _note_sign(ranks[event.rank], event)
+    for rank in _speaking(job):
+        ranks[rank].has_lines = True
     for rank, info in ranks.items():
         own = (e for e in info.events if e.rule.tells not in CERTIFICATES)
-        info.has_lines = rank in speaking or info.last_sign is not None or any(own)
+        info.has_lines = info.has_lines or info.last_sign is not None or any(own)
         info.host = job.places.host_of.get(rank) or next((e.host for e in info.events if e.host), None)
         info.local_rank = job.places.local_of.get(rank)
         info.pid = job.places.pid_of.get(rank)
         info.device = job.places.device_of.get(rank)
     job.ranks = ranks
+
+
+def _known_ranks(job: Job) -> list[int]:
+    """The ranks that anything tells of, in order; one set for all of them, for it weighs where they are thousands."""
+    places = job.places
+    known = {*places.host_of, *places.local_of, *places.pid_of}
+    known.update(_speaking(job))
+    known.update(e.rank for e in chain(job.events, _signs(job)) if e.rank is not None)
+    return sorted(known)
+
+
+def _speaking(job: Job) -> Iterator[int]:
+    yield from (p.rank for s in job.sources for p in s.speakers if p.rank is not None)
+    yield from job.places.source_rank.values()
+
+
+def _signs(job: Job) -> Iterator[Event]:
+    return (e for s in job.sources for pair in s.progress for e in pair)
 
 
 def _note_event(info: RankInfo, event: Event) -> None:

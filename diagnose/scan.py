@@ -111,9 +111,9 @@ class SourceScan:
     lines: int = 0  # line ends read
     held: Kept | Packed = field(default_factory=Kept)  # bytes once it is packed
     skipped: str | None = None
-    gaps: list[str] = field(default_factory=list)
+    gaps: tuple[str, ...] = ()
     ends_line: bool = True  # whether the last byte read was a line end
-    edge: list[Edge] = field(default_factory=list)  # of a part: hits on its first line
+    edge: tuple[Edge, ...] = ()  # of a part: hits on its first line
 
     @property
     def windows(self) -> Windows:
@@ -184,11 +184,11 @@ def tally_of(hits: list[Hit], want: str, census: bool) -> Tally:
 def merge(a: SourceScan, b: SourceScan) -> SourceScan:
     """Yield the scan of A's part followed by B's, which was read as a later part."""
     if b.bytes == 0 and b.lines == 0:
-        return replace(a, gaps=[*a.gaps, *(g for g in b.gaps if g not in a.gaps)])
+        return replace(a, gaps=(*a.gaps, *(g for g in b.gaps if g not in a.gaps)))
     shift = a.lines
     merged = SourceScan(a.name, a.kind, a.bytes + b.bytes, a.lines + b.lines)
     merged.skipped, merged.ends_line = a.skipped or b.skipped, b.ends_line
-    merged.gaps = [*a.gaps, *(g for g in b.gaps if g not in a.gaps)]
+    merged.gaps = (*a.gaps, *(g for g in b.gaps if g not in a.gaps))
     if a.bytes == 0 and a.lines == 0:
         merged.edge, later = b.edge, b.tallies
     else:
@@ -202,7 +202,7 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
         both = [*a.progress.get(speaker, ()), *(_move(h, shift) for h in b.progress.get(speaker, ()))]
         signs[speaker] = (both[0], both[-1])
     if len(tallies) > MAX_KEYS:
-        tallies, merged.gaps = _first_keys(tallies), sorted({*merged.gaps, TOO_MANY_KEYS})
+        tallies, merged.gaps = _first_keys(tallies), tuple(sorted({*merged.gaps, TOO_MANY_KEYS}))
     merged.held = Kept(a.windows.followed_by(b.windows, shift), signs, tallies)
     merged.prune()
     return merged
@@ -211,7 +211,7 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
 def seal(part: SourceScan) -> SourceScan:
     """Yield a source's scan without what only a part that follows or precedes it would need."""
     windows = replace(part.windows, open=[], opening=None, is_all_opening=False)
-    sealed = replace(part, edge=[], held=Kept(windows, part.progress, _settled(part, is_quoted=False)))
+    sealed = replace(part, edge=(), held=Kept(windows, part.progress, _settled(part, is_quoted=False)))
     sealed.prune()
     return sealed
 
@@ -219,7 +219,7 @@ def seal(part: SourceScan) -> SourceScan:
 def _settled(part: SourceScan, *, is_quoted: bool) -> dict[tuple[str, str], Tally]:
     """The tallies with the hits of the first line, unless that line is quoted source code."""
     tallies = dict(part.tallies)
-    for edge in [] if is_quoted else reversed(part.edge):
+    for edge in () if is_quoted else reversed(part.edge):
         key = (edge.hit.rule, edge.speaker)
         others = tallies[key].hits() if key in tallies else []
         tallies[key] = tally_of([edge.hit, *others], edge.want, edge.census)
@@ -288,9 +288,9 @@ def _dumps(rows: list[dict[str, Any]]) -> list[Dump]:
 
 def source_from_json(raw: dict[str, Any]) -> SourceScan:
     """Read what `source_to_json` wrote."""
-    edge = [Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"]]
+    edge = tuple(Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"])
     scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], Kept.from_json(raw), raw["skipped"])
-    scan.gaps, scan.ends_line, scan.edge = raw["gaps"], raw["ends_line"], edge
+    scan.gaps, scan.ends_line, scan.edge = tuple(raw["gaps"]), raw["ends_line"], edge
     return scan
 
 

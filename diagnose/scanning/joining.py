@@ -46,7 +46,7 @@ class Joining:
                 part.windows.open.clear()  # what it opened went on where nobody looked
         whole = seal(merge_all(read))
         if len(read) < len(parts) or any(OUT_OF_TIME in p.gaps for p in read[:-1]):
-            whole.gaps.append(PART_UNREAD)
+            whole.gaps += (PART_UNREAD,)
         return whole
 
 

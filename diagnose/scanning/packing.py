@@ -1,17 +1,18 @@
 """What is kept of a source in little memory, while thousands of others are read.
 
-Sources of one job are much alike, so each is packed as what it has beyond the first ones. Never written: others read JSON.
+Sources of one job are much alike, so each is packed as what it has beyond the first ones. As text: `marshal` is a third
+of the time, but its binary lengths and references are deflated to an eighth more.
 """
 
 from __future__ import annotations
 
-import marshal
+import json
 import sys
 import zlib
 from dataclasses import dataclass
 from typing import Any
 
-LEVEL = 6  # a tenth less than level 3; the higher ones take longer and save next to nothing
+LEVEL = 7  # a tenth less than level 3; the higher ones take longer and save next to nothing
 LIKE_BYTES = 16 << 10  # of the first sources: more of them saves a tenth, and takes longer to look through
 _RAW = -zlib.MAX_WBITS  # no header and no checksum: nobody else reads it
 
@@ -32,7 +33,7 @@ class Packer:
 
     def pack(self, value: Any) -> Packed:
         """Yield plain values as bytes."""
-        plain, like = marshal.dumps(value), self._like
+        plain, like = json.dumps(value, separators=(",", ":")).encode(), self._like
         if len(like) < LIKE_BYTES:
             self._like = (like + plain)[:LIKE_BYTES]
         deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW, zdict=like)
@@ -50,4 +51,4 @@ def give_back_memory() -> None:
 
 def unpack(packed: Packed) -> Any:
     """Yield what was packed."""
-    return marshal.loads(zlib.decompressobj(_RAW, zdict=packed.like).decompress(packed.data))
+    return json.loads(zlib.decompressobj(_RAW, zdict=packed.like).decompress(packed.data))

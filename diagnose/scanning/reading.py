@@ -165,11 +165,11 @@ def _read_stacks(source: Source) -> SourceScan:
         data = read_limited(stream.read, MAX_STACKS_BYTES)
         stream.close()
     except OSError as error:
-        found.gaps.append(f"reading stopped: {error.strerror or error}")
+        found.gaps += (f"reading stopped: {error.strerror or error}",)
         return found
     found.bytes, found.lines, found.ends_line = len(data), data.count(b"\n"), data.endswith(b"\n")
     found.windows.first = list(enumerate(data.decode("utf-8", "replace").split("\n"), 1))
-    found.gaps += source.damage
+    found.gaps += tuple(source.damage)
     return found
 
 

@@ -93,7 +93,7 @@ class Scanner:
         if self._ring:
             self._windows.last.extend((n, decode(raw)) for n, raw in self._ring[-1].last_lines(TAIL_LINES))
         self._windows.opening = self._opening
-        self._scan.gaps += [f"pattern of {rule} ran out of time" for rule in sorted(self._verifier.timeouts)]
+        self._scan.gaps += tuple(f"pattern of {rule} ran out of time" for rule in sorted(self._verifier.timeouts))
         self._scan.prune()
         return self._scan
 
@@ -203,11 +203,11 @@ class Scanner:
     def _add(self, passage: Passage, rule: RuleForms, speaker: bytes, slot: Slot | None, hit: Hit) -> None:
         if self._is_edge(passage, rule):
             who = speaker.decode("utf-8", "replace")
-            self._scan.edge.append(Edge(hit, who, rule.want, rule.census))
+            self._scan.edge += (Edge(hit, who, rule.want, rule.census),)
         else:
             if slot is None:
                 if len(self._slots) >= MAX_KEYS:
-                    self._scan.gaps = sorted({*self._scan.gaps, TOO_MANY_KEYS})
+                    self._scan.gaps = tuple(sorted({*self._scan.gaps, TOO_MANY_KEYS}))
                     return
                 slot = self._slots[(rule.number, speaker)] = slot_for(speaker, rule)
             slot.add_first(hit)

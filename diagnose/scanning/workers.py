@@ -86,7 +86,7 @@ def _feed(
     except OSError as error:
         source.damage.append(f"reading stopped: {error.strerror or error}")
     found = scanner.finish()
-    found.gaps += [d for d in source.damage if d not in found.gaps]
+    found.gaps += tuple(d for d in source.damage if d not in found.gaps)
     yield found
 
 

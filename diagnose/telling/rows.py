@@ -159,7 +159,7 @@ def input_rows(job: Job, scan: Scan) -> tuple[InputRow, ...]:
         for name in info.sources:
             ranks[name].append(info.rank)
     return tuple(
-        InputRow(s.name, s.bytes, s.lines if s.skipped is None else None, s.kind, tuple(ranks.get(s.name, ())), s.skipped)
+        InputRow(s.name, s.bytes, s.lines if s.skipped is None else None, s.kind, tuple(ranks.pop(s.name, ())), s.skipped)
         for s in scan.sources.values()
     )
 
@@ -174,7 +174,7 @@ def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
     ]
     gaps += [Gap(words.say("ends-in-error", place=place)) for place in _last_errors(job)]
     world = job.world_size
-    missing = sorted(set(range(world)) - job.known_ranks()) if world and world <= 65536 else []
+    missing = [rank for rank in range(world) if rank not in job.ranks] if world and world <= 65536 else []
     if missing and job.ranks:
         gaps.append(
             Gap(
