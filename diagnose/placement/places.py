@@ -22,6 +22,7 @@ class Places:
     source_host: dict[str, str] = field(default_factory=dict)
     rank_of_pid: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", pid)
     rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
+    firsts_of_host: dict[str, set[int]] = field(default_factory=dict)  # the rank of its local rank 0, if ranks count on
     rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)
     host_of: dict[int, str] = field(default_factory=dict)
     local_of: dict[int, int] = field(default_factory=dict)
@@ -72,7 +73,8 @@ def remember(places: Places, rank: int, host: str | None, local: int | None, pid
         places.pid_of.setdefault(rank, pid)
     if local is not None:
         places.local_of.setdefault(rank, local)
-        places.rank_of_local.setdefault((host or "", local), rank)
+        known = places.rank_of_local.setdefault((host or "", local), rank)
+        places.firsts_of_host.setdefault(host or "", set()).add(known - local)
 
 
 def pci_address(text: object) -> str:

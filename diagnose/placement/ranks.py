@@ -156,7 +156,7 @@ def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[s
 
 def _counted_from(places: Places, host: str, local_rank: int) -> int | None:
     """On one host ranks count on from the first one: another rank there, known with its local rank, tells the first."""
-    firsts = {rank - local for (h, local), rank in places.rank_of_local.items() if h == host}
+    firsts = places.firsts_of_host.get(host, ())
     first = next(iter(firsts)) if len(firsts) == 1 else -1
     return first + local_rank if first >= 0 else None
 
