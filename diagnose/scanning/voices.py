@@ -20,7 +20,7 @@ def voice(line: bytes) -> bytes:
     """Yield who speaks on a line: of torch's own prefix the rank alone, else as `fast_speaker` reads it."""
     if line.startswith(RANK_MARK) and (end := line.find(b"]", 0, HEAD_BYTES)) > 0:
         return line[: end + 1]
-    return fast_speaker(line[:HEAD_BYTES])
+    return fast_speaker(line if len(line) <= HEAD_BYTES else line[:HEAD_BYTES])
 
 
 def is_same(who: bytes, speaker: bytes) -> bool:
@@ -53,10 +53,12 @@ class Voices:
         data, size, lines, passed = self.data, len(self.data), 0, 0
         while at < size and lines < most_lines and passed <= most_bytes:
             end = data.find(b"\n", at)
-            end = size if end < 0 else end
-            if is_same(voice(data[at : min(end, at + HEAD_BYTES)]), speaker):
+            if end < 0:
+                end = size
+            who = voice(data[at:end] if end - at < HEAD_BYTES else data[at : at + HEAD_BYTES])
+            if is_same(who, speaker) if who else not speaker:
                 break
-            passed += min(end - at, MAX_TEXT) + 1
+            passed += (end - at if end - at < MAX_TEXT else MAX_TEXT) + 1
             at, lines = end + 1, lines + 1
         return at, lines, passed
 
