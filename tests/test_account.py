@@ -130,3 +130,8 @@ def test_a_cause_is_no_alternative_to_itself(tmp_path):
 
     assert "process.exception" == cause(report)
     assert not [a for a in report.alternatives if a.cause == "process.exception"]
+
+
+def test_that_a_preempted_job_was_told_to_stop_is_no_louder_error(tmp_path):
+    preempted = "slurmstepd: error: *** JOB 608 ON n7 CANCELLED AT 2026-11-20T10:06:00 DUE TO PREEMPTION ***\n"
+    assert told(tmp_path, {"job.log": alive(0) + preempted}).chain == ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from ..catalogue import Catalogue
 from ..correlation.finding import Exhibit
@@ -26,8 +26,9 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tup
     ranks: dict[str, set[int]] = defaultdict(set)
     onsets: dict[str, float] = {}
     parents: dict[str, str] = {}
+    lines = {(e.source, e.line) for root in verdict.roots for e in root.events}
     for s in verdict.suspects:
-        if s.cause == verdict.cause:
+        if s.cause == verdict.cause or _is_same_end(s, lines):
             continue
         explainers = [t.cause for t in s.explained_by if t.cause != s.cause]
         if explainers:
@@ -42,6 +43,13 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tup
         why = translator.words.reason(cause) or translator.cause(catalogue.causes[cause]).title
         links.append(Link(parent, cause, why, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
     return tuple(links)
+
+
+def _is_same_end(s: Suspect, lines: Container[tuple[str, int | None]]) -> bool:
+    """Whether it is only drawn from the lines that name the root: that a preempted job was told to stop is not loud."""
+    if s.cause != "process.terminated" or s.first is not None or s.finding is None:
+        return False
+    return all((x.source, x.line) in lines for x in s.finding.exhibits)
 
 
 def alternatives(
