@@ -68,3 +68,13 @@ def test_a_line_that_only_looks_like_progress_is_none() -> None:
 def test_text_of_progress_is_kept() -> None:
     ((first, _),) = scan_of(b"step 7 done\n").progress.values()
     assert first.fields == {"step": 7, "~text": "step 7 done"}
+
+
+def test_a_bar_belongs_to_nobody_whose_words_follow_behind_its_update() -> None:
+    assert steps(scan_of(b"step 1\rstep 2\r[rank3]: lost the connection\n")) == {"": (1, 2)}
+
+
+def test_a_short_log_has_the_signs_of_life_that_a_long_one_has() -> None:
+    rows = [f"[rank{r}]: step {s}\rstep {s * 2}\r[rank{r}]: the step {s} was odd\n" for s in range(40) for r in range(4)]
+    short = "".join(rows).encode()
+    assert steps(scan_of(short)) == steps(scan_of(short + b"idle\n" * 20_000))

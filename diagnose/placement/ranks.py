@@ -67,6 +67,8 @@ def place_kills(places: Places, sources: Sequence[SourceEvents]) -> None:
 
 def _pod_of_row(event: Event) -> str | None:
     """A pod is its own host to the job; `kubectl get events` tells of all pods, one a row."""
+    if event.rule.tells == "progress":  # its words would have to be read anew
+        return None
     match = EVENTS_ROW.match(event.raw) if "pod" in event.raw else None
     return match[1] if match else None
 

@@ -14,6 +14,7 @@ from typing import Any
 
 LEVEL = 7  # a tenth less than level 3; the higher ones take longer and save next to nothing
 LIKE_BYTES = 16 << 10  # of the first sources: more of them saves a tenth, and takes longer to look through
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _RAW = -zlib.MAX_WBITS  # no header and no checksum: nobody else reads it
 
 
@@ -33,7 +34,7 @@ class Packer:
 
     def pack(self, value: Any) -> Packed:
         """Yield plain values as bytes."""
-        plain, like = json.dumps(value, separators=(",", ":")).encode(), self._like
+        plain, like = _ENCODER.encode(value).encode(), self._like
         if len(like) < LIKE_BYTES:
             self._like = (like + plain)[:LIKE_BYTES]
         deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW, zdict=like)

@@ -9,10 +9,11 @@ seen at least at the ends.
 from __future__ import annotations
 
 from collections import deque
+from itertools import groupby, islice
 
 from ..scan import Hit
 from .passages import TextBlock
-from .progress_lines import LOOK_BYTES, ProgressLines
+from .progress_lines import LOOK_BYTES, SPEAKER_BYTES, ProgressLines
 
 EXACT_BYTES = 64 << 10  # of a part's start and of its end
 CHUNKS_BYTES = (4 << 10, 16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
@@ -33,6 +34,9 @@ class ProgressReader:
         self._seen_bytes = 0
         self._unseen: list[TextBlock] = []  # blocks since the last look
         self._failures: dict[str, int] = {}  # by speaker, in the blocks between start and end
+        self._heard: dict[str, list[int]] = {}  # by speaker: where its lines with a literal begin, near the start
+        self._searched = 0  # bytes near the start
+        self._gave_up = False  # on a speaker there
         self._recent: deque[TextBlock] = deque()  # EXACT_BYTES of them
         self._recent_bytes = 0
 
@@ -42,7 +46,8 @@ class ProgressReader:
         known = len(self._first)
         if self._seen_bytes < EXACT_BYTES:
             end = block.data.rfind(b"\n", 0, EXACT_BYTES - self._seen_bytes) + 1 or size
-            self._search(block, 0, end, self._first, backward=False)
+            self._search(block, (0, end), self._first, backward=False, heard=self._heard)
+            self._searched = end
         fresh = set(list(self._first)[known:])
         self._alive |= fresh
         self._recent.append(block)
@@ -69,30 +74,54 @@ class ProgressReader:
         """Yield first and last sign of life by speaker, sorted."""
         if self._seen_bytes > EXACT_BYTES:  # else all of it is near enough to the end
             self._look()
+        found = self._last_heard()
+        for speaker, hit in (self._near_end() if found is None else found).items():
+            self._keep_last(speaker, hit)
+            self._first.setdefault(speaker, hit)
+        return {s: (self._first[s], self._last.get(s, self._first[s])) for s in sorted(self._first)}
+
+    def _near_end(self) -> dict[str, Hit]:
         found: dict[str, Hit] = {}
         left = EXACT_BYTES
         for block in reversed(self._recent):
             start = block.data.rfind(b"\n", 0, max(len(block.data) - left, 0)) + 1
-            self._search(block, start, len(block.data), found, backward=True)
+            self._search(block, (start, len(block.data)), found, backward=True)
             left -= len(block.data)
             if left <= 0:
                 break
-        for speaker, hit in found.items():
-            self._keep_last(speaker, hit)
-            self._first.setdefault(speaker, hit)
-        return {s: (self._first[s], self._last.get(s, self._first[s])) for s in sorted(self._first)}
+        return found
+
+    def _last_heard(self) -> dict[str, Hit] | None:
+        """What `_near_end` finds in a short source, all of which was searched from its start; None where that cannot tell.
+
+        Thousands of short files, one for each rank, are what a large job leaves; to search them twice takes twice as long.
+        """
+        if self._seen_bytes > EXACT_BYTES or len(self._recent) != 1:
+            return None
+        block, found = self._recent[0], dict[str, Hit]()
+        self._search(block, (self._searched, len(block.data)), self._first, backward=False, heard=self._heard)
+        if self._gave_up:
+            return None
+        for speaker in self._first:
+            for start, _ in islice(groupby(reversed(self._heard[speaker]), block.line_start), MAX_TRIES + 1):
+                own: dict[str, Hit] = {}
+                self._search(block, (start, block.line_end(start)), own, backward=True)
+                if speaker in own:
+                    found[speaker] = own[speaker]
+                    break
+        return found
 
     def _backward(self, block: TextBlock, expected: set[str]) -> set[str]:
         found: dict[str, Hit] = {}
         end = len(block.data)
         for chunk in (*CHUNKS_BYTES, len(block.data)):
             start = block.data.rfind(b"\n", 0, max(end - chunk, 0)) + 1
-            self._search(block, start, end, found, backward=True, failures=self._failures)
+            self._search(block, (start, end), found, backward=True, failures=self._failures)
             end = start
             if end == 0 or (found and expected <= found.keys()):
                 break
         if found.keys() - self._first.keys():
-            self._search(block, 0, len(block.data), self._first, backward=False)
+            self._search(block, (0, len(block.data)), self._first, backward=False)
         for speaker, hit in found.items():
             self._keep_last(speaker, hit)
         return set(found)
@@ -105,28 +134,33 @@ class ProgressReader:
     def _search(
         self,
         block: TextBlock,
-        start: int,
-        end: int,
+        span: tuple[int, int],
         found: dict[str, Hit],
         *,
         backward: bool,
         failures: dict[str, int] | None = None,
+        heard: dict[str, list[int]] | None = None,
     ) -> None:
         tries: dict[str, int] = {s: MAX_TRIES + 1 for s, n in (failures or {}).items() if n > MAX_FAILURES}
-        data = block.data
+        data, (start, end) = block.data, span
         ends = self._lines.find(memoryview(data)[start:end])
         done = -1  # the line that was looked at last
         known = (0, -1)  # the line of a speaker that needs no other
+        is_parted = block.has_returns()
         for stop, literal in reversed(ends) if backward else ends:
             at = start + stop
             if known[0] < at <= known[1]:
                 continue
-            begin = max(data.rfind(b"\n", start, at), data.rfind(b"\r", max(start, at - LOOK_BYTES), at), start - 1) + 1
-            head = data[begin : begin + LOOK_BYTES]
-            speaker = self._lines.speaker(head)
+            begin = max(data.rfind(b"\n", start, at), start - 1) + 1
+            if is_parted:
+                begin = max(data.rfind(b"\r", max(begin, at - LOOK_BYTES), at) + 1, begin)
+            stop_at = _end_of(data, begin, is_parted)
+            speaker = self._lines.speaker(data[begin : min(stop_at, begin + SPEAKER_BYTES)])
+            if heard is not None:
+                heard.setdefault(speaker, []).append(begin)
+                self._gave_up |= tries.get(speaker, 0) > MAX_TRIES
             if speaker in found or len(found) >= MAX_SPEAKERS or tries.get(speaker, 0) > MAX_TRIES:
-                end_of_line = head.find(b"\n")
-                known = (begin, begin + (end_of_line if end_of_line >= 0 else 0))
+                known = (begin, stop_at)
                 continue
             hit = self._lines.verify(block, begin, literal)
             if hit:
@@ -136,3 +170,11 @@ class ProgressReader:
                 if failures is not None and speaker not in self._alive and len(failures) < MAX_SPEAKERS:
                     failures[speaker] = failures.get(speaker, 0) + 1
             done = begin
+
+
+def _end_of(data: bytes, begin: int, is_parted: bool) -> int:
+    """Where the line ends, or the update of a bar, as far as it is looked at."""
+    end = data.find(b"\n", begin, begin + LOOK_BYTES)
+    end = end if end >= 0 else min(begin + LOOK_BYTES, len(data))
+    carriage = data.find(b"\r", begin, end) if is_parted else -1
+    return carriage if carriage >= 0 else end

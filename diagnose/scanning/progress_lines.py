@@ -29,10 +29,8 @@ class ProgressLines:
         """Yield (end, literal) of what stands on lines of progress, in order."""
         return self._matcher.find(data)
 
-    def speaker(self, head: bytes) -> str:
-        """Yield who speaks, from the start of a line: its prefix and the rank that it names."""
-        end = head.find(b"\n", 0, SPEAKER_BYTES)
-        line = head[: end if end >= 0 else SPEAKER_BYTES]
+    def speaker(self, line: bytes) -> str:
+        """Yield who speaks, from a line's first SPEAKER_BYTES: its prefix and the rank that it names."""
         shape = line.translate(DIGITS)
         found = self._spans.get(shape)
         if found is None:
