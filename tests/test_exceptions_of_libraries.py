@@ -1,0 +1,67 @@
+"""Exceptions of libraries without a rule of their own: what the errno, the status, the client or CUDA's own name says of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from .told import cause, told
+
+RAISED = 'step 10 loss 2.1\nTraceback (most recent call last):\n  File "/app/train.py", line 10, in <module>\n    main()\n'
+
+
+def raised(tmp_path: Path, exception: str) -> str:
+    return cause(told(tmp_path, {"train.log": f"{RAISED}{exception}\n"}))
+
+
+@pytest.mark.parametrize(
+    ("expected", "exception"),
+    [
+        ("network.connection-refused", "pymongo.errors.ServerSelectionTimeoutError: mongo:27017: [Errno 111] Connection refused"),
+        ("network.connection-refused", "kafka.errors.NoBrokersAvailable: NoBrokersAvailable"),
+        ("network.connection-reset", "pymongo.errors.AutoReconnect: 10.0.0.3:27017: [Errno 104] Connection reset by peer"),
+        ("network.connection-reset", "aiohttp.client_exceptions.ClientOSError: [Errno 104] Connection reset by peer"),
+        ("network.connect-timeout", "redis.exceptions.TimeoutError: Timeout reading from socket"),
+        ("network.connect-timeout", "httpx.ReadTimeout"),
+        ("config.authentication", "paramiko.ssh_exception.AuthenticationException: Authentication failed."),
+        ("config.authentication", "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://api.wandb.ai/graphql"),
+        ("config.authentication", "gcsfs.retry.HttpError: Anonymous caller does not have storage.objects.get access, 401"),
+        ("storage.io-error", "gcsfs.retry.HttpError: Backend error, 503"),
+    ],
+)
+def test_a_client_that_could_not_reach_its_service_tells_by_its_errno_status_or_class(tmp_path: Path, expected: str, exception: str) -> None:
+    assert expected == raised(tmp_path, exception)
+
+
+@pytest.mark.parametrize(
+    ("expected", "exception"),
+    [
+        ("gpu.nvlink", "RuntimeError: jaxlib/cuda/versions_helpers.cc:113: operation cuInit(0) failed: CUDA_ERROR_SYSTEM_NOT_READY"),
+        ("memory.cuda-oom", "numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY"),
+        ("gpu.illegal-access", "RuntimeError: CUDA error encountered at: /rapids/copy.cu:10: 719 cudaErrorLaunchFailure unspecified launch failure"),
+        ("memory.cuda-oom", "mxnet.base.MXNetError: [10:11:12] src/storage/./pooled_storage_manager.h:157: cudaMalloc failed: out of memory"),
+        ("gpu.nvlink", "pycuda._driver.LogicError: cuInit failed: system not yet initialized"),
+        ("process.exception", "XlaRuntimeError: INTERNAL: CustomCall failed: CUDA_ERROR_INVALID_VALUE: invalid argument"),
+    ],
+)
+def test_the_name_or_the_words_of_a_cuda_error_tell_in_whatever_exception_they_stand(tmp_path: Path, expected: str, exception: str) -> None:
+    assert expected == raised(tmp_path, exception)
+
+
+def test_the_actor_that_died_is_shown_and_not_the_heading_of_the_task_that_met_it(tmp_path: Path) -> None:
+    """Ray's driver prints the frames of the task between the two."""
+    frames = "".join(f'  File "/app/verl/trainer/ray_trainer.py", line {n}, in fit\n    step()\n' for n in range(5))
+    report = told(
+        tmp_path,
+        {
+            "driver.log": RAISED
+            + "ray.exceptions.RayTaskError(ActorDiedError): ray::TaskRunner.run() (pid=10220, ip=192.0.2.10, actor_id=1f, repr=<T>)\n"
+            + frames
+            + "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n\tpid: 12810\n"
+            + "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR\n"
+        },
+    )
+
+    assert report.diagnosis is not None
+    assert "ray.actor-died/actor-died-unexpectedly" == report.diagnosis.evidence[0].rule
