@@ -82,10 +82,9 @@ class Relation:
             asked = (t.finding and t.finding.question, s.finding and s.finding.question)
             if set(asked) == {"silent_exit", "lost_peers"}:
                 return asked[0] == "silent_exit"  # the peer that they lost is the one that left
-            if self._is_death(t, s) or self._is_death(s, t):
-                return self._is_death(t, s)
-            if self._raised_before(t, s) or self._raised_before(s, t):
-                return self._raised_before(t, s)
+            for is_told in (self._is_death, self._raised_before):
+                if is_told(t, s) or is_told(s, t):
+                    return is_told(t, s)
         order, is_word = self._order(t, s), _is_its_own_word(t, s)
         if order > 0 and not self._is_certificate(t, s) and not is_word:
             return False
