@@ -65,3 +65,51 @@ def test_the_actor_that_died_is_shown_and_not_the_heading_of_the_task_that_met_i
 
     assert report.diagnosis is not None
     assert "ray.actor-died/actor-died-unexpectedly" == report.diagnosis.evidence[0].rule
+
+
+WATCHDOG = "[rank{rank}]:[E620 11:20:31.118812 ProcessGroupNCCL.cpp:629] [Rank {rank}] Watchdog caught collective operation timeout: "
+WORK = "WorkNCCL(SeqNum={seq}, OpType=ALLREDUCE, NumelIn={numel}, NumelOut={numel}, Timeout(ms)=1800000) ran for 1800072 milliseconds before timing out."
+LOST_CLIENT = "requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))\n"
+
+
+def test_what_the_absent_rank_raised_is_the_cause_of_the_others_wait(tmp_path: Path) -> None:
+    """Rank 0 lost its weight server half an hour before rank 1's watchdog spoke; alone, rank 1's line says straggler."""
+    traceback = "".join(f"[rank0]: {line}\n" for line in (RAISED.split("\n", 1)[1] + LOST_CLIENT).splitlines())
+    waited = WATCHDOG.format(rank=1) + WORK.format(seq=881, numel=1) + "\n"
+
+    report = told(tmp_path, {"train.log": traceback + waited})
+
+    assert "network.connection-reset" == cause(report)
+
+
+def test_a_wait_that_names_no_group_is_of_the_only_group_that_other_ranks_name_for_its_number(tmp_path: Path) -> None:
+    """Rank 0 prints one line and goes; rank 1 goes on to name the group: one call, two sizes."""
+    waits = "".join(WATCHDOG.format(rank=rank) + WORK.format(seq=3437, numel=numel) + "\n" for rank, numel in ((0, 4311252), (1, 1)))
+    named = (
+        "[rank1]:[E ProcessGroupNCCL.cpp:1537] [PG 0 Rank 1] Timeout at NCCL work: 3437,"
+        " last enqueued NCCL work: 3437, last completed NCCL work: 3436.\n"
+        "[rank1]:[E ProcessGroupNCCL.cpp:1414] [PG 0 Rank 1] Process group watchdog thread terminated with exception: "
+    )
+
+    report = told(tmp_path, {"train.log": waits + named + WATCHDOG.format(rank=1).split("] ", 1)[1] + WORK.format(seq=3437, numel=1) + "\n"})
+
+    assert cause(report) in {"collective.shape-mismatch", "collective.desync"}
+
+
+def test_vllm_s_heading_of_a_traceback_does_not_stand_for_the_error_below_it(tmp_path: Path) -> None:
+    head = "(VllmWorker rank=1 pid=2011) ERROR 06-29 19:19:58 [multiproc_executor.py:487] "
+    lines = [
+        "WorkerProc failed to start.",
+        "Traceback (most recent call last):",
+        '  File "/venv/vllm/distributed/device_communicators/pynccl_wrapper.py", line 287, in NCCL_CHECK',
+        '    raise RuntimeError(f"NCCL error: {error_str}")',
+        "RuntimeError: NCCL error: unhandled cuda error (run with NCCL_DEBUG=INFO for details)",
+    ]
+
+    assert "nccl.system-error" == cause(told(tmp_path, {"server.log": "".join(f"{head}{line}\n" for line in lines)}))
+
+
+def test_a_development_environment_names_the_signal_that_ended_its_run(tmp_path: Path) -> None:
+    log = "epoch 1 loss 0.3\n\nProcess finished with exit code 137 (interrupted by signal 9:SIGKILL)\n"
+
+    assert "process.sigkill" == cause(told(tmp_path, {"run.log": log}))
