@@ -113,3 +113,21 @@ def test_a_development_environment_names_the_signal_that_ended_its_run(tmp_path:
     log = "epoch 1 loss 0.3\n\nProcess finished with exit code 137 (interrupted by signal 9:SIGKILL)\n"
 
     assert "process.sigkill" == cause(told(tmp_path, {"run.log": log}))
+
+
+@pytest.mark.parametrize(
+    "exception",
+    [
+        "RuntimeError: MPS backend out of memory (MPS allocated: 11.14 GB, other allocations: 6.65 GB, max allowed: 18.13 GB).",
+        "RuntimeError: [METAL] Command buffer execution failed: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)",
+        "RuntimeError: UR error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)",
+        "RuntimeError: Could not allocate tensor with 134217728 bytes. There is not enough GPU video memory available!",
+        "torch.OutOfMemoryError: HPU out of memory",
+    ],
+)
+def test_every_backend_s_sentence_for_a_full_device_is_out_of_memory(tmp_path: Path, exception: str) -> None:
+    assert "memory.cuda-oom" == raised(tmp_path, exception)
+
+
+def test_memory_of_the_host_is_not_the_device_s(tmp_path: Path) -> None:
+    assert "memory.cuda-oom" != raised(tmp_path, "OSError: [Errno 12] Cannot allocate memory")
