@@ -131,3 +131,22 @@ def test_every_backend_s_sentence_for_a_full_device_is_out_of_memory(tmp_path: P
 
 def test_memory_of_the_host_is_not_the_device_s(tmp_path: Path) -> None:
     assert "memory.cuda-oom" != raised(tmp_path, "OSError: [Errno 12] Cannot allocate memory")
+
+
+@pytest.mark.parametrize(
+    ("expected", "exception"),
+    [
+        ("storage.disk-full", "lmdb.DiskError: /data/train.lmdb: No space left on device"),
+        ("storage.disk-full", "ValueError: RESOURCE_EXHAUSTED: Failed to write to file [OS error 28: ENOSPC No space left on device]"),
+        ("storage.io-error", "lmdb.Error: /data/train.lmdb: Permission denied"),
+        ("storage.io-error", "OSError: Unable to open file (unable to lock file, errno = 11, error message = 'Resource temporarily unavailable')"),
+        ("data.bad-sample", "OSError: Unable to open file (file signature not found)"),
+        ("storage.checkpoint-corrupt", 'ValueError: NOT_FOUND: Error opening "zarr" driver: Metadata at "a/.zarray" in OCDBT database at gs://b/ckpt/ does not exist'),
+        ("network.dns", "RuntimeError: UNAVAILABLE: DNS resolution failed for master-0:8476: Domain name not found"),
+        ("hub.download", "urllib.error.HTTPError: HTTP Error 403: rate limit exceeded"),
+        ("config.invalid-argument", "absl.flags._exceptions.UnrecognizedFlagError: Unknown command line flag 'foo'"),
+        ("config.invalid-argument", "KeyError: 'Non-existent config key: MODEL.FOO'"),
+    ],
+)
+def test_the_words_of_an_errno_or_the_library_that_reads_options_tell(tmp_path: Path, expected: str, exception: str) -> None:
+    assert expected == raised(tmp_path, exception)
