@@ -150,3 +150,17 @@ def test_memory_of_the_host_is_not_the_device_s(tmp_path: Path) -> None:
 )
 def test_the_words_of_an_errno_or_the_library_that_reads_options_tell(tmp_path: Path, expected: str, exception: str) -> None:
     assert expected == raised(tmp_path, exception)
+
+
+def test_a_child_of_sglang_that_crashed_says_so_by_its_wait_status(tmp_path: Path) -> None:
+    log = "[2025-04-26 20:55:31] Rank 0 scheduler is dead. Please check if there are relevant logs.\n"
+    log += "".join(f"[2025-04-26 20:55:32] Child process unexpectedly failed with an exit code 11. pid={pid}\n" for pid in (293198, 293197))
+
+    assert "process.segfault" == cause(told(tmp_path, {"server.log": log}))
+
+
+def test_children_that_sglang_killed_in_its_own_cleaning_do_not_hide_what_one_raised(tmp_path: Path) -> None:
+    raised_by_one = "ValueError: TP rank 1 could finish the model loading, but there are other ranks that didn't finish loading.\n"
+    log = RAISED + raised_by_one + "[2025-04-26 20:55:32] Child process unexpectedly failed with exitcode=9. pid=293198\n"
+
+    assert "process.sigkill" != cause(told(tmp_path, {"server.log": log}))
