@@ -36,7 +36,7 @@ from .rows import (
     timeline_rows,
 )
 
-_OF_PYTHON = ("/python-connect", "/client-library-")  # a connection of Python code, with which neither NCCL nor Gloo has to do
+_OF_PYTHON = ("/python-connect", "/client-library-")  # connections of Python code: no question of NCCL or Gloo
 _KINDS = ("jax", "horovod", "slurm", "mpirun", "tpu", "streaming", "compile", "object", "ascend")  # rules' names begin so
 
 
