@@ -15,6 +15,7 @@ from .job import Job
 
 SAME_SIZE = ("ALLREDUCE", "BROADCAST")
 BEGUN_S = 2.0  # a time-out is printed a moment after its limit
+TELLING_NUMBER = 16  # small numbers come up in each group; that a large one does by chance is unlikely
 
 
 @dataclass(slots=True)
@@ -116,7 +117,15 @@ def _group_of(event: Event, names: dict[tuple[int, int], str]) -> str:
     if pg is not None:
         return str(pg)
     seq = event.fields.get("seq")
-    return names.get((event.rank or 0, seq), "") if isinstance(seq, int) else ""
+    if not isinstance(seq, int):
+        return ""
+    return names.get((event.rank or 0, seq)) or _only_group_at(seq, names)
+
+
+def _only_group_at(seq: int, names: dict[tuple[int, int], str]) -> str:
+    """The group that other ranks name for this number, where the rank's own status line is not there."""
+    named = {group for (_, number), group in names.items() if number == seq}
+    return named.pop() if len(named) == 1 and seq >= TELLING_NUMBER else ""
 
 
 def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:

@@ -15,7 +15,7 @@ from .clocks import UNALIGNED_S
 from .events import Event
 from .job import Job
 from .rule import Explains
-from .suspects import EXIT_CODE, Suspect
+from .suspects import EXIT_CODE, STATED, Suspect
 
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
@@ -82,8 +82,9 @@ class Relation:
             asked = (t.finding and t.finding.question, s.finding and s.finding.question)
             if set(asked) == {"silent_exit", "lost_peers"}:
                 return asked[0] == "silent_exit"  # the peer that they lost is the one that left
-            if self._is_death(t, s) or self._is_death(s, t):
-                return self._is_death(t, s)
+            for is_told in (self._is_death, self._raised_before):
+                if is_told(t, s) or is_told(s, t):
+                    return is_told(t, s)
         order, is_word = self._order(t, s), _is_its_own_word(t, s)
         if order > 0 and not self._is_certificate(t, s) and not is_word:
             return False
@@ -109,6 +110,19 @@ class Relation:
             if slack_s < UNALIGNED_S or apart_s < ANOTHER_ZONE_S:
                 return apart_s < max(DEATH_S, slack_s)
         return self._is_first_found_dead(t)
+
+    def _raised_before(self, t: Suspect, s: Suspect) -> bool:
+        """Whether t states what the rank raised, before the others said that they had waited for it, says s, in vain."""
+        if t.first is None or t.first.traceback is None or t.direct < STATED or t.rank is None or t.rank != s.rank:
+            return False
+        if s.finding is None or s.finding.question != "absent":
+            return False
+        waiting = next((x.event for x in reversed(s.finding.exhibits) if x.event is not None), None)
+        if waiting is None or waiting.source == t.first.source:
+            return waiting is not None and (t.first.line or 0) < (waiting.line or 0)
+        if t.onset is None or waiting.time is None or not t.first.has_own_time:
+            return False
+        return t.onset < waiting.time - self._job.clocks.uncertainty_s(t.first, waiting)
 
     def _is_first_found_dead(self, t: Suspect) -> bool:
         """Whether its launcher found no other process dead before, those aside that it ended itself."""

@@ -255,7 +255,9 @@ def _telling(event: Event) -> tuple[object, ...]:
     """The event that an expert would point at comes first: it names the cause, it is specific, it is the earliest."""
     certificate = event.rule.tells in ("exit", "signal-sent", "signal-received")  # says that it ended, not by whom
     moment_s = CERTIFIED_S if certificate else SAME_MOMENT_S
-    told_again, is_felt = is_repetition(event) or is_quoted(event.traceback, event.line), not names_device(event)
+    is_heading = "RayTaskError(" in event.text.partition("\n")[0]  # Ray puts it above the frames
+    told_again = is_heading or is_repetition(event) or is_quoted(event.traceback, event.line)
+    is_felt = not names_device(event)
     return (event.role != "cause", event.rule.generic, certificate, told_again, is_felt, *when(event, moment_s))
 
 

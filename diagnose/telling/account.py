@@ -36,6 +36,7 @@ from .rows import (
     timeline_rows,
 )
 
+_OF_PYTHON = ("/python-connect", "/client-library-")  # connections of Python code: no question of NCCL or Gloo
 _KINDS = ("jax", "horovod", "slurm", "mpirun", "tpu", "streaming", "compile", "object", "ascend")  # rules' names begin so
 
 
@@ -137,7 +138,7 @@ def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any
         "late_pid": late.pid if late else None,
         "late_host": late.host if late else None,
         "is_gloo": _is_gloo_alone(job, proof),
-        "is_python": bool(proof) and proof[0].event is not None and "/python-connect" in proof[0].event.rule.id,
+        "is_python": any(x.event is not None and any(part in x.event.rule.id for part in _OF_PYTHON) for x in proof[:1]),
         **{f"is_{kind}": any(x.event is not None and f"/{kind}-" in x.event.rule.id for x in proof[:1]) for kind in _KINDS},
     }
 
