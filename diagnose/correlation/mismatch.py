@@ -113,7 +113,8 @@ def _overtaken(table: GroupTable) -> Finding | None:
         return None
     if behind.enqueued is None or behind.enqueued < ahead.completed:
         return None  # it did not issue all that the other completed: it is late
-    why = f"Rank {behind.rank} hangs at number {behind.seq} in {_call(behind)}, rank {ahead.rank} completed {ahead.completed}."
+    odd = f"Rank {behind.rank} hangs at number {behind.seq} in {_call(behind)}"
+    why = f"{odd}, rank {ahead.rank} completed {ahead.completed}."
     shown = (Exhibit.of_event(behind.event), Exhibit.of_event(ahead.event))
     return Finding(
         "collective.desync", why, shown, (), onset=behind.event.onset,
