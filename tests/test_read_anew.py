@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import diagnose
+from diagnose.inputs.normalise import normalise
 from diagnose.sources import Text
 
 from .told import cause, culprits, told
@@ -107,3 +108,15 @@ def test_an_exception_that_tells_a_task_of_hccl_timed_out_is_a_time_out() -> Non
         "timeout occurred during task execution, stream_id:5, sq_id:5, task_id:38827, stuck notify num:1, timeout:30min(default).\n"
     )
     assert "collective.timeout" == cause_of(text)
+
+
+@pytest.mark.parametrize("head", ["", "[rank3]: ", "> "])
+def test_quotes_that_a_forum_made_curly_are_read_as_they_were_printed(head: str) -> None:
+    assert "software.version-incompatible" == cause_of(f"{head}ImportError: cannot import name \u2018ncclX\u2019 from \u2018torch._C\u2019\n")
+
+
+def test_a_record_in_json_keeps_its_curly_quotes() -> None:
+    """A straight one would end the string that it stands in."""
+    text = '{"severity": "ERROR", "message": "the file \u201ca.pt\u201d: CUDA out of memory. Tried to allocate 2.00 GiB"}\n'
+
+    assert b"\xe2\x80\x9c" in normalise(b"x\n  " + text.encode())

@@ -195,7 +195,8 @@ LAUNCHERS: tuple[Row, ...] = (
     row(
         "compose, docker service logs",  # `train.2.k3x9@gpu-07    | `
         LETTERS + DIGITS,
-        rf"(?!{LEVEL.replace('?P<level>', '?:')}\b)(?P<container>(?:\d{{1,9}}\.)?[A-Za-z][\w.@-]{{0,80}}) {{1,40}}\| " + LOG_TEXT,
+        rf"(?!{LEVEL.replace('?P<level>', '?:')}\b)(?P<container>(?:\d{{1,9}}\.)?[A-Za-z][\w.@-]{{0,80}}) {{1,40}}\| "
+        + LOG_TEXT,
         "trainer-1  | [rank0]: Traceback (most recent call last):",
         outer=True,
         needs=" | ",
