@@ -120,3 +120,22 @@ def test_a_record_in_json_keeps_its_curly_quotes() -> None:
     text = '{"severity": "ERROR", "message": "the file \u201ca.pt\u201d: CUDA out of memory. Tried to allocate 2.00 GiB"}\n'
 
     assert b"\xe2\x80\x9c" in normalise(b"x\n  " + text.encode())
+
+
+def test_a_warning_of_neurons_collectives_is_heard_as_one_of_nccl() -> None:
+    head = "2023-Aug-01 16:14:43.0210 332066:332508 [31] bootstrap.cc:86 CCOM WARN "
+
+    assert "process.resource-limit" == cause_of(f"{head}Call to accept failed : Too many open files\n")
+    assert "nccl.bootstrap" == cause_of(f"{head}Timeout waiting for incoming connection (waited 120 sec)\n")
+
+
+def test_a_straggler_is_named_behind_the_name_of_a_docker_service(tmp_path: Path) -> None:
+    warned = (
+        "1469.worker.1  | [2019-06-04T16:49:20Z] [2019-06-04 16:49:19.737850: W horovod/common/operations.cc:588] One or more "
+        "tensors were submitted to be reduced, gathered or broadcasted by subset of ranks and are waiting for remainder of ranks "
+        "for more than 60 seconds.\n"
+        "1469.worker.1  | [2019-06-04T16:49:20Z] Stalled ops:all_reduce/HorovodAllreduce_mul_1_0 [missing ranks: 0]\n"
+    )
+    report = told(tmp_path, {"console.log": warned})
+
+    assert ("collective.straggler", [0]) == (cause(report), culprits(report))

@@ -169,6 +169,14 @@ LAUNCHERS: tuple[Row, ...] = (
         needs=" NCCL ",
     ),
     row(
+        "neuron's collectives, made from nccl",
+        DIGITS,
+        r"\d{4}-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d\.\d{1,9} (?P<pid>\d{1,8}):(?P<tid>\d{1,8}) \[(?P<device>\d{1,3})\] "
+        r"(?:(?P<origin>[^\s\[\]]{1,120}:\d{1,6}) )?CCOM (?P<level>WARN|INFO) ",
+        "2023-Aug-01 16:14:43.0210 332066:332508 [31] bootstrap.cc:89 CCOM WARN Call to accept failed : Too many files",
+        needs=" CCOM ",
+    ),
+    row(
         "nccl before 2.3",
         LETTERS + DIGITS,
         rf"(?P<host>{HOST}):(?P<pid>\d{{1,8}}):(?P<tid>\d{{1,8}}) \[(?P<device>\d{{1,3}})\] "
