@@ -169,6 +169,14 @@ LAUNCHERS: tuple[Row, ...] = (
         needs=" NCCL ",
     ),
     row(
+        "neuron's collectives, made from nccl",
+        DIGITS,
+        r"\d{4}-[A-Z][a-z]{2}-\d\d \d\d:\d\d:\d\d\.\d{1,9} (?P<pid>\d{1,8}):(?P<tid>\d{1,8}) \[(?P<device>\d{1,3})\] "
+        r"(?:(?P<origin>[^\s\[\]]{1,120}:\d{1,6}) )?CCOM (?P<level>WARN|INFO) ",
+        "2023-Aug-01 16:14:43.0210 332066:332508 [31] bootstrap.cc:89 CCOM WARN Call to accept failed : Too many files",
+        needs=" CCOM ",
+    ),
+    row(
         "nccl before 2.3",
         LETTERS + DIGITS,
         rf"(?P<host>{HOST}):(?P<pid>\d{{1,8}}):(?P<tid>\d{{1,8}}) \[(?P<device>\d{{1,3}})\] "
@@ -193,9 +201,10 @@ LAUNCHERS: tuple[Row, ...] = (
         needs=": ",
     ),
     row(
-        "compose",
-        LETTERS,
-        rf"(?!{LEVEL.replace('?P<level>', '?:')}\b)(?P<container>[A-Za-z][\w.-]{{0,60}}) {{1,40}}\| " + LOG_TEXT,
+        "compose, docker service logs",  # `train.2.k3x9@gpu-07    | `
+        LETTERS + DIGITS,
+        rf"(?!{LEVEL.replace('?P<level>', '?:')}\b)(?P<container>(?:\d{{1,9}}\.)?[A-Za-z][\w.@-]{{0,80}}) {{1,40}}\| "
+        + LOG_TEXT,
         "trainer-1  | [rank0]: Traceback (most recent call last):",
         outer=True,
         needs=" | ",

@@ -1,0 +1,141 @@
+"""Texts of less common programs, read cause by cause: what was told wrongly, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from diagnose import diagnose
+from diagnose.inputs.normalise import normalise
+from diagnose.sources import Text
+
+from .told import cause, culprits, told
+
+OPEN_BLAS = "OpenBLAS blas_thread_init: pthread_create failed for thread {} of 48: {}\n"
+NOT_IN_STEP = (
+    "[rank0]:[E1122 06:40:00.504052851 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=122, OpType=_REDUCE_SCATTER_BASE, NumelIn=106343680, NumelOut=53171840, Timeout(ms)=600000) ran for 600080 "
+    "milliseconds before timing out.\n"
+    "[rank0]:[E1122 06:40:00.504952916 ProcessGroupNCCL.cpp:1785] [PG ID 0 PG GUID 0(default_pg) Rank 0] Exception (either an "
+    "error or timeout) detected by watchdog at work: 122, last enqueued NCCL work: {}, last completed NCCL work: 121.\n"
+    "[rank1]:[E1122 06:40:01.902604829 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum=126, OpType=_ALLGATHER_BASE, NumelIn=378702080, NumelOut=757404160, Timeout(ms)=600000) ran for 600079 "
+    "milliseconds before timing out.\n"
+    "[rank1]:[E1122 06:40:01.903028278 ProcessGroupNCCL.cpp:1785] [PG ID 0 PG GUID 0(default_pg) Rank 1] Exception (either an "
+    "error or timeout) detected by watchdog at work: 126, last enqueued NCCL work: 128, last completed NCCL work: 125.\n"
+)
+
+
+def cause_of(text: str) -> str | None:
+    found = diagnose(Text(text, name="console.log")).diagnosis
+    return found.cause if found else None
+
+
+def test_a_rank_that_was_overtaken_in_what_it_had_issued_was_not_in_step(tmp_path: Path) -> None:
+    report = told(tmp_path, {"console.log": NOT_IN_STEP.format(127)})
+
+    assert ("collective.desync", []) == (cause(report), culprits(report))
+
+
+def test_a_rank_that_had_not_issued_what_the_other_completed_is_late(tmp_path: Path) -> None:
+    assert "collective.desync" != cause(told(tmp_path, {"console.log": NOT_IN_STEP.format(122)}))
+
+
+def test_a_thread_that_a_container_forbids_met_no_limit() -> None:
+    assert "software.version-incompatible" == cause_of(OPEN_BLAS.format(35, "Operation not permitted"))
+    assert "process.resource-limit" == cause_of(OPEN_BLAS.format(35, "Resource temporarily unavailable"))
+
+
+def test_a_crash_after_refused_threads_is_their_consequence() -> None:
+    refused = "OpenBLAS blas_thread_init: pthread_create: Resource temporarily unavailable\n"
+
+    assert "process.resource-limit" == cause_of(refused + "/job/run.sh: line 8:  4121 Segmentation fault  (core dumped) python t.py\n")
+
+
+def test_a_message_of_gloo_that_was_wrapped_by_hand_is_read_whole() -> None:
+    text = (
+        "RuntimeError: Gloo connectFullMesh failed with [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:152]\n"
+        "  timed out connecting: SO_ERROR: Connection refused, remote=[127.0.0.1]:41211\n"
+        "  (rank=8, size=16, local=[127.0.0.1])\n"
+    )
+    assert "network.interface" == cause_of(text)
+
+
+def test_a_placement_that_fails_after_nodes_were_taken_is_their_consequence() -> None:
+    text = (
+        "(autoscaler +44m27s) Instance k-1a5e56fa0001 (node IP: 10.1.140.199) will be terminated soon (reason: "
+        "kubernetes-pod-termination).\n"
+        "RuntimeError: Failed to create placement group with 1 bundles (requiring 2.0 GPUs, 1.0 CPUs total) in 180 seconds.\n"
+    )
+    assert "process.preempted" == cause_of(text)
+
+
+def test_a_nodes_drain_explains_the_actor_that_died() -> None:
+    text = (
+        "(PreemptionWatcher pid=79362) PreemptionWatcher: drain detected \u2014 preempted_node_ids=['b157c93de960'], "
+        "preempted_ranks=[1], deadline=1780379350\n"
+        "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n\tclass_name: RayTrainWorker\n"
+    )
+    assert "process.preempted" == cause_of(text)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        ("forward compatibility was attempted on non supported HW", "gpu.driver-mismatch"),
+        ("PTX JIT compiler library not found", "gpu.driver-mismatch"),
+        ("invalid program counter", "gpu.illegal-access"),
+        ("too many blocks in cooperative launch", "process.exception"),
+        ("peer mapping resources exhausted", "nccl.topology"),
+    ],
+)
+def test_an_error_of_the_cuda_runtime_keeps_its_cause_in_any_librarys_words(error: str, expected: str) -> None:
+    assert expected == cause_of(f"RuntimeError: CUDA failed with error {error}\n")
+    assert expected == cause_of(f"RuntimeError: CUDA error: {error}\n")
+
+
+def test_a_loss_that_fairseq_logs_as_nan_is_heard() -> None:
+    text = '2020-10-01 10:25:50 | INFO | train | {"epoch": 73, "train_loss": "nan", "train_ntokens": "15558.8"}\n'
+
+    assert "numerics.nan" == cause_of(text * 3)
+
+
+def test_an_exception_that_tells_a_task_of_hccl_timed_out_is_a_time_out() -> None:
+    text = (
+        "RuntimeError: ACL stream synchronize failed.\nEI9999: Inner Error!\n"
+        "EI9999: 2024-10-21-10:42:00.358.410  The error from device(chipId:3, dieId:0), serial number is 9, hccl fftsplus task "
+        "timeout occurred during task execution, stream_id:5, sq_id:5, task_id:38827, stuck notify num:1, timeout:30min(default).\n"
+    )
+    assert "collective.timeout" == cause_of(text)
+
+
+@pytest.mark.parametrize("head", ["", "[rank3]: ", "> "])
+def test_quotes_that_a_forum_made_curly_are_read_as_they_were_printed(head: str) -> None:
+    assert "software.version-incompatible" == cause_of(f"{head}ImportError: cannot import name \u2018ncclX\u2019 from \u2018torch._C\u2019\n")
+
+
+def test_a_record_in_json_keeps_its_curly_quotes() -> None:
+    """A straight one would end the string that it stands in."""
+    text = '{"severity": "ERROR", "message": "the file \u201ca.pt\u201d: CUDA out of memory. Tried to allocate 2.00 GiB"}\n'
+
+    assert b"\xe2\x80\x9c" in normalise(b"x\n  " + text.encode())
+
+
+def test_a_warning_of_neurons_collectives_is_heard_as_one_of_nccl() -> None:
+    head = "2023-Aug-01 16:14:43.0210 332066:332508 [31] bootstrap.cc:86 CCOM WARN "
+
+    assert "process.resource-limit" == cause_of(f"{head}Call to accept failed : Too many open files\n")
+    assert "nccl.bootstrap" == cause_of(f"{head}Timeout waiting for incoming connection (waited 120 sec)\n")
+
+
+def test_a_straggler_is_named_behind_the_name_of_a_docker_service(tmp_path: Path) -> None:
+    warned = (
+        "1469.worker.1  | [2019-06-04T16:49:20Z] [2019-06-04 16:49:19.737850: W horovod/common/operations.cc:588] One or more "
+        "tensors were submitted to be reduced, gathered or broadcasted by subset of ranks and are waiting for remainder of ranks "
+        "for more than 60 seconds.\n"
+        "1469.worker.1  | [2019-06-04T16:49:20Z] Stalled ops:all_reduce/HorovodAllreduce_mul_1_0 [missing ranks: 0]\n"
+    )
+    report = told(tmp_path, {"console.log": warned})
+
+    assert ("collective.straggler", [0]) == (cause(report), culprits(report))

@@ -1,0 +1,79 @@
+"""What varies from run to run does not matter: a rule still fires on its own examples with other slots."""
+
+from __future__ import annotations
+
+import builtins
+import re
+from collections.abc import Callable
+
+import pytest
+
+from diagnose.catalogue import Catalogue, load_rules
+from diagnose.prefixes import split_prefix
+from diagnose.rulebook.firing import fire
+
+RAISED = re.compile(r"^((?:\[rank\d+\]: |\([^)]{1,60}\) )?)(?:[A-Za-z_]\w*\.)+([A-Z]\w*(?:Error|Exception|Timeout))(?=:)", re.MULTILINE)
+ROOT = re.compile(r"(?<![\w/.:\-])/(?!dev/|proc/|sys/|var/lib/|tmp/ray)[\w.\-+@]+(?=/[\w.\-+@]+/)")
+ADDRESS = re.compile(r"(?<![\d.\w])(?:10|172|192)(?:\.\d{1,3}){3}(?![\d.])(?!:\d)")
+BUILT_IN = frozenset(dir(builtins))
+
+# The module is all that tells whose exception it is: any service has a `NotFound`, an `AuthenticationError`, a parser.
+NAMED_BY_ITS_MODULE = {
+    "config.authentication/tracker-or-api-key-refused",
+    "config.invalid-argument/user-configuration-error",
+    "config.invalid-argument/yaml-file-cannot-be-parsed",
+    "storage.io-error/object-store-failed",
+}
+
+
+def without_its_module(text: str) -> str:
+    """As a notebook and rich print an exception."""
+    return RAISED.sub(lambda m: m[0] if m[2] in BUILT_IN else m[1] + m[2], text)
+
+
+def under_another_root(text: str) -> str:
+    """The same program on another machine."""
+    return ROOT.sub("/mnt/größe-2/j.doe", text)
+
+
+def at_another_address(text: str) -> str:
+    return ADDRESS.sub("fd12:3456:789a::b", text)
+
+
+def said_by(head: str) -> Callable[[str], str]:
+    """Of a text that nobody's name stands before yet."""
+
+    def change(text: str) -> str:
+        lines = text.split("\n")
+        return text if any(split_prefix(line).end for line in lines) else "\n".join(head + line for line in lines)
+
+    return change
+
+
+CHANGES: dict[str, Callable[[str], str]] = {
+    "without_its_module": without_its_module,
+    "under_another_root": under_another_root,
+    "at_another_address": at_another_address,
+    "by_a_rank": said_by("[rank12]: "),
+    "by_an_actor": said_by("(TrainWorker pid=12345, ip=10.1.2.3) "),
+    "by_a_task": said_by("[1,3]<stderr>:"),
+    "by_a_child_of_torchrun": said_by("[default3]:"),
+    "on_windows": lambda text: "\r\n".join(text.split("\n")),
+}
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return load_rules(fresh=True)
+
+
+@pytest.mark.parametrize("name", CHANGES)
+def test_a_rule_fires_on_its_example_with_another_slot(name: str, catalogue: Catalogue) -> None:
+    lost = set()
+    for rule in catalogue.rules.values():
+        for text in {example.text for form in rule.forms for example in form.examples}:
+            changed = CHANGES[name](text)
+            if changed != text and not any(hit.id == rule.id for hit, _ in fire(catalogue, changed)):
+                lost.add(rule.id)
+
+    assert (NAMED_BY_ITS_MODULE if name == "without_its_module" else set()) == lost
