@@ -65,7 +65,7 @@ def to_text(found: Facts) -> str:
 def to_json(found: Facts) -> str:
     """Yield the facts and notices as one JSON object; the same facts give the same text."""
     rows: dict[str, list[dict[str, Any]]] = {
-        name: [{"value": _public(k.value), "source": k.place, "ranks": list(k.ranks)} for k in known]
+        name: [{"value": _public(k.value), "source": _public(k.place), "ranks": list(k.ranks)} for k in known]
         for name, known in found.known.items()
     }
     notices = [{"topic": n.topic, "text": _public(n.text)} for n in found.notices]
@@ -79,7 +79,7 @@ def _lines(name: str, values: Sequence[Known]) -> list[str]:
         text = str(_public(known.value))
         value = text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 1] + "…"
         who = _who(known, len(values) > 1)
-        shown.append(f"{label:<{NAME_WIDTH}} {value:<{VALUE_WIDTH}} {known.place}{who}".rstrip())
+        shown.append(f"{label:<{NAME_WIDTH}} {value:<{VALUE_WIDTH}} {_public(known.place)}{who}".rstrip())
     return shown
 
 
