@@ -11,6 +11,7 @@ from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
+from .placement.places import HERE
 from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .placement.world import ONCE
 from .suspects import EXIT_CODE, STATED, Suspect, alike
@@ -129,7 +130,8 @@ def _complain_elsewhere(job: Job, ranks: set[int]) -> bool:
     A host whose environment differs fails before any of its processes names its rank, and the others then wait for it.
     """
     hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
-    return is_whole_hosts(job, ranks) and any(e.host is not None and e.host not in hosts for e in job.failures())
+    known = {*hosts, None, *HERE}
+    return is_whole_hosts(job, ranks) and any(e.host not in known for e in job.failures())
 
 
 def _is_all_that_is_heard(job: Job, verdict: Verdict, ranks: set[int]) -> bool:

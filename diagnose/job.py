@@ -13,6 +13,7 @@ from .events import Event, SourceEvents
 from .identity import identity_from_path
 from .jobs_apart import JobApart, set_jobs_apart
 from .placement import Places, place
+from .placement.places import HERE
 from .placement.world import narrow_world
 from .survival import set_aside
 from .tracebacks import Traceback
@@ -177,7 +178,8 @@ def build_job(
     files = frozenset((*(s.name for s in sources), *empty))
     job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps), others=others, files=files)
     _fill_ranks(job)
-    job.hosts = sorted({*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)})
+    hosts = {*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)}
+    job.hosts = sorted(hosts.difference(HERE) or hosts)
     job.attempt = decisive_attempt(job)
     is_narrower = job.attempt > 0 and narrow_world(places, events, job.attempt)
     set_aside(job)

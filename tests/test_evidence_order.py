@@ -74,6 +74,19 @@ def test_a_value_is_marked_in_the_message_and_not_in_the_date_before_it(tmp_path
     assert marked == ["step 11"]
 
 
+def test_a_number_is_marked_where_it_stands_by_itself(tmp_path: Path) -> None:
+    line = (
+        "[rank828]:[E629 19:26:46.367820881 ProcessGroupNCCL.cpp:629] [Rank 828] Watchdog caught collective operation timeout: "
+        "WorkNCCL(SeqNum=82, OpType=ALLREDUCE, NumelIn=9, NumelOut=9, Timeout(ms)=1800000) ran for 1800559 milliseconds before "
+        "timing out.\n"
+    )
+    found = told(tmp_path, {"rank_828.log": line}).diagnosis
+
+    assert found is not None
+    marked = [found.evidence[0].text[s.start - 7 : s.end] for s in found.evidence[0].spans if s.field == "seq"]
+    assert marked == ["SeqNum=82"]
+
+
 def test_what_a_ray_process_logs_comes_before_the_copy_for_drivers_and_the_exported_event(tmp_path: Path) -> None:
     text = (
         "Error: No available node types can fulfill resource request {'CPU': 4.0, 'GPU': 4.0}. Add suitable node types to this "

@@ -61,10 +61,18 @@ def _spans(event: Event, text: str) -> tuple[Span, ...]:
     found, begin = [], max(text.find(event.text.split("\n", 1)[0]), 0)
     for name, value in sorted(event.fields.items()):
         word = str(value)
-        at = text.find(word, begin) if len(word) > 1 else -1
+        at = _find_word(text, word, begin) if len(word) > 1 else -1
         if at >= 0 and name in event.rule.fields:
             found.append(Span(at, at + len(word), name))
     return tuple(sorted(found, key=lambda s: (s.start, s.end, s.field)))
+
+
+def _find_word(text: str, word: str, begin: int) -> int:
+    """Yield where it stands by itself, or else anywhere: `82` is in `[Rank 828]` too, before `SeqNum=82`."""
+    first = at = text.find(word, begin)
+    while at >= 0 and (text[at - 1 : at].isalnum() or text[at + len(word) : at + len(word) + 1].isalnum()):
+        at = text.find(word, at + 1)
+    return at if at >= 0 else first
 
 
 def _plain(value: Any) -> Any:
