@@ -163,3 +163,13 @@ def test_a_second_message_is_shown_before_the_first_one_of_other_ranks(tmp_path:
     found = told(tmp_path, {"console.log": "".join(map(monitor, range(8))) + "".join(map(stuck, range(8)))}).diagnosis
     assert found is not None
     assert [1, 9] == [e.line for e in found.evidence[:2]]
+
+
+def test_lines_beside_the_proof_show_no_bar_that_was_drawn_over(tmp_path: Path) -> None:
+    """A message stands behind a hundred states of the bar, which filled what is shown of the line."""
+    bars = "".join(f"\r {n}%|##  | {n}/100 [00:05<00:01, 3.2it/s]" for n in range(60))
+    text = f"{bars}\r[rank0]: saving\n{bars}\n[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+    found = told(tmp_path, {"rank_0.log": text}).diagnosis
+
+    assert found is not None
+    assert found.evidence[0].before == ("[rank0]: saving", " 59%|##  | 59/100 [00:05<00:01, 3.2it/s]")

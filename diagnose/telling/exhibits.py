@@ -14,6 +14,8 @@ from .own_code import own_code
 
 CONTEXT_LINES = 3
 MAX_TEXT = 2000
+MAX_AROUND = 400  # characters of a line beside the proof
+BAR = "%|"  # ` 34%|███▍      | 34/100`
 
 
 class Exhibitor:
@@ -53,7 +55,13 @@ class Exhibitor:
             self._kept[source] = self._scans[source].kept()
         kept = self._kept[source]
         near = (read_lines(n, kept[n]) for n in range(line + first, line + stop) if n in kept)
-        return tuple(" ".join(x.raw for x in lines)[:400] for lines in near if lines)
+        return tuple(_as_shown([x.raw for x in lines])[:MAX_AROUND] for lines in near if lines)
+
+
+def _as_shown(segments: list[str]) -> str:
+    """Yield one line's text without the states of a progress bar that later ones overwrote: a day of them hides the rest."""
+    kept = [s for s in segments if BAR not in s]
+    return " ".join(kept or segments[-1:])
 
 
 def _spans(event: Event, text: str) -> tuple[Span, ...]:
