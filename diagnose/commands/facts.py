@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -21,8 +21,10 @@ MAX_VALUES = 8  # different values of one fact that are shown
 
 
 def facts(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, configuration files, folders, archives")],
-    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="logs, configuration files, folders, archives")],
+    rules: Annotated[
+        list[str] | None, typer.Option(metavar="DIR", help="a folder of rules laid over the shipped ones")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> int:
     """Print what is known of the job: versions, sizes, time-outs, settings; and where ranks or files disagree."""

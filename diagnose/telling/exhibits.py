@@ -59,7 +59,7 @@ class Exhibitor:
 
 
 def _as_shown(segments: list[str]) -> str:
-    """Yield one line's text without the states of a progress bar that later ones overwrote: a day of them hides the rest."""
+    """Yield one line's text without the states of a progress bar that later ones overwrote: they hide the rest."""
     kept = [s for s in segments if BAR not in s]
     return " ".join(kept or segments[-1:])
 
