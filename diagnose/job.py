@@ -133,9 +133,9 @@ class Job:
     def _sort_by_tells(self) -> None:
         earlier = {id(e) for e in self.earlier}
         self._told, self._told_of = {}, (len(self.events), len(self.earlier))
-        for place, event in enumerate(self.events):
+        for at, event in enumerate(self.events):
             if event.rule.tells is not None and id(event) not in earlier:
-                self._told.setdefault(event.rule.tells, []).append((place, event))
+                self._told.setdefault(event.rule.tells, []).append((at, event))
 
     def known_ranks(self) -> set[int]:
         """Yield the ranks of which the logs show anything."""
