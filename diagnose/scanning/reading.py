@@ -177,9 +177,8 @@ def _read_stacks(source: Source) -> SourceScan:
 def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
     """A scan written elsewhere: its sources join as if they had been read here."""
     try:
-        stream = source.open()
-        saved = scan_from_json(read_limited(stream.read, MAX_SCAN_BYTES), source.name)
-        stream.close()
+        with closing(source.open()) as stream:
+            saved = scan_from_json(read_limited(stream.read, MAX_SCAN_BYTES), source.name)
     except (OSError, SourceError) as error:
         return [unread(source, str(error))]
     scan.gaps += [g for g in saved.gaps if g not in scan.gaps]
