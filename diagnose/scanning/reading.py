@@ -162,9 +162,8 @@ def _read_stacks(source: Source) -> SourceScan:
     """Keep a process's threads in JSON whole, since they are read as JSON."""
     found = SourceScan(source.name, source.kind)
     try:
-        stream = source.open()
-        data = read_limited(stream.read, MAX_STACKS_BYTES)
-        stream.close()
+        with closing(source.open()) as stream:
+            data = read_limited(stream.read, MAX_STACKS_BYTES)
     except OSError as error:
         found.gaps.append(f"reading stopped: {error.strerror or error}")
         return found
