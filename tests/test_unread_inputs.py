@@ -50,6 +50,11 @@ def test_what_could_not_be_opened_may_be_a_log(reason: str) -> None:
     assert may_be_log(reason)
 
 
+@pytest.mark.parametrize("reason", ["empty", "binary: an image", "a socket", "a link to rank0.log in the same archive"])
+def test_what_is_no_log_or_is_read_elsewhere_is_not_missed(reason: str) -> None:
+    assert not may_be_log(reason)
+
+
 def test_a_verdict_on_what_a_budget_left_is_at_most_likely(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(9):
         (tmp_path / f"{n}.log").write_text(OOM)

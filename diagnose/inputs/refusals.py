@@ -15,6 +15,7 @@ _NO_LOG = (
     "a page of", "a rule of", "a socket", "an archive without",
 )  # fmt: skip
 _UNOPENED = "which is not opened"
+_LINKED = "in the same archive"  # read where it lies
 
 
 def special(path: str, mode: int, *, is_given: bool) -> str | None:
@@ -39,4 +40,4 @@ def why_not(path: str, error: OSError) -> str:
 
 def may_be_log(reason: str) -> bool:
     """Whether what was not read for this reason may be a log."""
-    return not reason.startswith(_NO_LOG) or reason.endswith(_UNOPENED)
+    return reason.endswith(_UNOPENED) or not (reason.startswith(_NO_LOG) or reason.endswith(_LINKED))
