@@ -58,7 +58,10 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         return
     if not ranks and cause.blame == "rank":
         ranks = _victims(verdict) or _first_ended(job, verdict)
-    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, verdict, ranks):
+    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks):
+        return
+    if _is_all_that_is_heard(job, verdict, ranks):
+        verdict.culprit_hosts = []  # its host is as little set apart
         return
     if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
         return
