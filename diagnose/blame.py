@@ -11,6 +11,7 @@ from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
+from .placement.places import GUESSED, HERE
 from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .placement.world import ONCE
 from .suspects import EXIT_CODE, STATED, Suspect, alike
@@ -57,7 +58,10 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         return
     if not ranks and cause.blame == "rank":
         ranks = _victims(verdict) or _first_ended(job, verdict)
-    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_all_that_is_heard(job, verdict, ranks):
+    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks):
+        return
+    if _is_all_that_is_heard(job, verdict, ranks):
+        verdict.culprit_hosts = []  # its host is as little set apart
         return
     if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
         return
@@ -129,7 +133,8 @@ def _complain_elsewhere(job: Job, ranks: set[int]) -> bool:
     A host whose environment differs fails before any of its processes names its rank, and the others then wait for it.
     """
     hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
-    return is_whole_hosts(job, ranks) and any(e.host is not None and e.host not in hosts for e in job.failures())
+    known = {*hosts, None, *HERE}
+    return is_whole_hosts(job, ranks) and any(e.host not in known for e in job.failures())
 
 
 def _is_all_that_is_heard(job: Job, verdict: Verdict, ranks: set[int]) -> bool:
@@ -145,7 +150,7 @@ def _is_all_that_is_heard(job: Job, verdict: Verdict, ranks: set[int]) -> bool:
     is_alone = set(job.ranks) <= ranks and (ranks == {0} or (len(ranks) == 1 and is_latent))
     if not is_alone or not cause.startswith(SHARED):
         return False
-    is_world_of_one = job.world_size == 1 and job.places.world_from != "highest rank seen"
+    is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED
     return not is_world_of_one and (job.places.local_world or 1) == 1
 
 
@@ -178,7 +183,7 @@ def is_half_told(job: Job, verdict: Verdict) -> bool:
     heads = [e for e in job.events if e.rule.id == HEAD and e.source == stated[0].source and e.attempt == job.attempt]
     if len(heads) > len({e.speaker for e in heads}):
         return True  # those of two agents, woven into one another without a label
-    is_world = job.world_size == len(verdict.culprits) and job.places.world_from != "highest rank seen"
+    is_world = job.world_size == len(verdict.culprits) and job.places.world_from != GUESSED
     others = (i for rank, i in job.ranks.items() if rank not in verdict.culprits)
     return not is_whole and not is_world and not any(i.has_lines for i in others)
 

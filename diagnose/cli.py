@@ -33,9 +33,11 @@ def main(argv: Sequence[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except DiagnoseError as error:
+        from .redaction import redact_text
         from .words.printable import one_line
 
-        print(f"diagnose: {one_line(str(error))}", file=sys.stderr)  # a file's name may hold anything
+        said = redact_text(one_line(str(error)), privacy=False)  # a file's name may hold anything, a URL a password
+        print(f"diagnose: {said}", file=sys.stderr)
         code = error.exit_code
     except KeyboardInterrupt:
         code = INTERRUPTED

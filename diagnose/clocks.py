@@ -18,8 +18,6 @@ from .timestamps import Stamp, read_stamp, resolve
 
 SAME_CLOCK_S = 2.0  # NTP keeps hosts within milliseconds; printed times are whole seconds, so two may differ by this
 UNALIGNED_S = 600.0  # clocks of two hosts that share no event: minutes of skew were seen in practice
-SHARED_RULES = ("collective-timeout", "progress", "heartbeat", "attempt")  # things that happen to all ranks at once
-ZONE_STEP_S = 900.0  # zones differ by multiples of a quarter of an hour
 FALLBACK_YEAR = 1970  # only for order, where no line prints a year; such times are not shown
 
 
@@ -94,7 +92,7 @@ def _set_onset(event: Event) -> None:
     event.onset = event.time
     name = event.rule.onset
     if name == "unknown":
-        event.onset, event.onset_known = None, False
+        event.onset = None
     elif name and event.time is not None:
         ran_ms = event.fields.get(name)
         if isinstance(ran_ms, int | float):

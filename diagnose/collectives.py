@@ -29,7 +29,6 @@ class Stuck:
     op: str | None = None
     numel_in: int | None = None
     numel_out: int | None = None
-    timeout_ms: int | None = None
     enqueued: int | None = None
     completed: int | None = None
 
@@ -92,9 +91,7 @@ def _is_earlier(a: Event, b: Event) -> bool:
 def _stuck(event: Event, group: str) -> Stuck:
     f = event.fields
     numel_in = f.get("numel_in") if f.get("numel_in") is not None else _numel(f.get("op"), f.get("shape"))
-    return Stuck(
-        event.rank or 0, group, event, f.get("seq"), f.get("op"), numel_in, f.get("numel_out"), f.get("timeout_ms")
-    )  # fmt: skip
+    return Stuck(event.rank or 0, group, event, f.get("seq"), f.get("op"), numel_in, f.get("numel_out"))
 
 
 def _numel(op: Any, shape: Any) -> int | None:

@@ -19,6 +19,7 @@ from .traces.quoted import UNHEARD_FORMS
 from .traces.traceback_lines import ELIDED
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
+CONFIDENCE = {"certain": 0.95, "likely": 0.75, "possible": 0.45}
 
 
 @dataclass(slots=True)
@@ -210,4 +211,4 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     is_told = not (rivals or is_open or _ends_with_the_first(job, verdict))
     if verdict.certainty == "certain" and not is_told:
         verdict.certainty = "likely"
-    verdict.confidence = {"certain": 0.95, "likely": 0.75, "possible": 0.45}[verdict.certainty]
+    verdict.confidence = CONFIDENCE[verdict.certainty]

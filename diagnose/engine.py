@@ -14,7 +14,7 @@ from dataclasses import replace
 from .advice import idle_notices
 from .catalogue import Catalogue, load_rules, rule_folders
 from .correlation import correlate
-from .diagnosis import decide
+from .diagnosis import CONFIDENCE, decide
 from .errors import SourceError, UsageError
 from .event_reader import EventReader
 from .facts.gathering import read_facts
@@ -159,8 +159,15 @@ def reduce(
     facts = read_facts(job)
     notices = (*facts.notices, *settle_known_bugs(job, facts, catalogue))
     verdict = decide(job, correlate(job), catalogue)
+    if verdict.certainty == "certain" and _is_cut_by_time(scan):  # the first failure may stand where nobody looked
+        verdict.certainty, verdict.confidence = "likely", CONFIDENCE["likely"]
     idle = idle_notices(facts) if verdict.cause is None else ()
     return Found(job, verdict, facts, (*notices, *idle))
+
+
+def _is_cut_by_time(scan: Scan) -> bool:
+    said = (*scan.gaps, *(s.skipped for s in scan.sources.values() if s.skipped))
+    return any("budget of time" in text for text in said)
 
 
 def zone_offset_s(tz: str | None) -> float | None:

@@ -90,7 +90,7 @@ class EventReader:
 def _signs(reading: _Reading, stored: SourceScan, scan: SourceScan) -> Iterator[tuple[Event, Event]]:
     """The first and the last sign of life of each speaker, without their text."""
     for place, (first, last) in enumerate(scan.progress.values()):
-        if reading.knows(first):
+        if reading.knows(first) and reading.knows(last):
             pair = reading.progress(first), reading.progress(last)
             for order, sign in enumerate(pair, 2 * place):
                 sign.words, sign.order = stored, order

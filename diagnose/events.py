@@ -68,8 +68,7 @@ class Event:
     pid: int | None = None
     attempt: int = 0
     time: float | None = None  # printed, seconds UTC, on the shared clock of the job
-    onset: float | None = None  # when what it reports began
-    onset_known: bool = True
+    onset: float | None = None  # when what it reports began; None also where its rule says that nobody knows
     also_in: tuple[tuple[str, int | None], ...] = ()
 
     @property

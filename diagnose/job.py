@@ -15,6 +15,7 @@ from .events import Event, SourceEvents
 from .identity import identity_from_path
 from .jobs_apart import JobApart, set_jobs_apart
 from .placement import Places, place
+from .placement.places import HERE
 from .placement.world import narrow_world
 from .survival import set_aside
 from .tracebacks import Traceback
@@ -80,6 +81,9 @@ class RankInfo:
         return any(e.rule.tells not in CERTIFICATES for e in self.failures())
 
 
+_Told = dict[str, list[tuple[int, Event]]]  # with each event's place among all
+
+
 @dataclass(slots=True)
 class Job:
     """Everything the logs say about one job, placed in ranks and time."""
@@ -96,11 +100,12 @@ class Job:
     survived: list[Event] = field(default_factory=list)
     earlier: list[Event] = field(default_factory=list)  # events of attempts that were restarted
     facts: dict[str, list[tuple[Any, Event]]] = field(default_factory=dict)
-    gaps: list[str] = field(default_factory=list)
     was_alive: bool = False  # whether any step, loss or other sign of progress is seen
     others: list[JobApart] = field(default_factory=list)  # jobs among the inputs that are not diagnosed
     files: frozenset[str] = frozenset()  # all that were given, the empty ones too
     _recorded: list[GroupReport] | None = None
+    _told: _Told = field(default_factory=dict)  # by what they tell: questions ask for each rank
+    _told_of: tuple[int, int] = (0, 0)  # how many events, and earlier ones, there were then
 
     def recorded(self) -> list[GroupReport]:
         """Yield what the flight recorders show per process group; compared when first asked for."""
@@ -124,8 +129,16 @@ class Job:
 
     def telling(self, *tells: str) -> list[Event]:
         """Yield the events of the last attempt that tell one of these things."""
+        if self._told_of != (len(self.events), len(self.earlier)):
+            self._sort_by_tells()
+        return [event for _, event in sorted(x for name in set(tells) for x in self._told.get(name, ()))]
+
+    def _sort_by_tells(self) -> None:
         earlier = {id(e) for e in self.earlier}
-        return [e for e in self.events if e.rule.tells in tells and id(e) not in earlier]
+        self._told, self._told_of = {}, (len(self.events), len(self.earlier))
+        for at, event in enumerate(self.events):
+            if event.rule.tells is not None and id(event) not in earlier:
+                self._told.setdefault(event.rule.tells, []).append((at, event))
 
     def known_ranks(self) -> set[int]:
         """Yield the ranks of which the logs show anything."""
@@ -181,7 +194,8 @@ def build_job(
     files = frozenset((*(s.name for s in sources), *empty))
     job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps), others=others, files=files)
     _fill_ranks(job)
-    job.hosts = sorted({*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)})
+    hosts = {*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)}
+    job.hosts = sorted(hosts.difference(HERE) or hosts)
     job.attempt = decisive_attempt(job)
     is_narrower = job.attempt > 0 and narrow_world(places, events, job.attempt)
     set_aside(job)

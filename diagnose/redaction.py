@@ -6,9 +6,8 @@ of paths keep their identity. Marked spans move with the text.
 
 from __future__ import annotations
 
-import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -21,6 +20,7 @@ _OURS = frozenset(
     {"cause", "certainty", "explained_by", "from_", "kind", "layer", "outcome", "owner", "restart", "rule"}
     | {"schema_version", "state", "to", "verdict", "when"}
 )
+_TOGETHER = frozenset({"before", "text", "after", "spans", "fields"})  # of an evidence, what is not redacted on its own
 _SEQUENCE = lazy(r"\x1b\[[0-?]{0,64}[ -/]{0,8}[@-~]")
 _KEY_BEGIN = lazy(r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|PuTTY-User-Key-File-\d")
 _KEY_END = lazy(r"-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|Private-MAC")
@@ -28,6 +28,9 @@ _KEY_BODY = lazy(r"[A-Za-z0-9+/=]{20,4000}")
 _PRIVATE = ("user", "email", "ip")
 _MAX_DONE = 10_000  # texts whose redacted form is remembered
 _LEAST_KNOWN = 6  # characters; shorter values are not looked for elsewhere
+_BOUNDARY = lazy(r"(?<![A-Za-z0-9])")
+_INSIDE_WORD = lazy(r"[A-Za-z0-9]")
+_FOLDER = lazy(r"(?<=/)(?P<x>[\w.-]{1,64})(?=/|$)")
 _PLACEHOLDER = lazy(r"<[a-z][a-z-]{1,30}-\d{1,6}>")
 
 Edit = tuple[int, int, str]
@@ -63,9 +66,9 @@ class _Redactor:
         self._privacy = privacy
         self._placeholders: dict[tuple[str, str], str] = {}  # by kind and value
         self._numbers: Counter[str] = Counter()
-        self._known: re.Pattern[str] | None = None
         self._by_value: dict[str, str] = {}
-        self._users: re.Pattern[str] | None = None
+        self._lengths: dict[str, list[int]] = {}  # of the values to look for by their first characters, the longest first
+        self._users: frozenset[str] = frozenset()
         self._done: dict[str, str] = {}  # hosts and times repeat on thousands of ranks
 
     def counts(self) -> list[tuple[str, int]]:
@@ -78,9 +81,11 @@ class _Redactor:
         # A password that is a plain word or number would take that out of every sentence.
         telling = [v for v in secrets if len(v) >= _LEAST_KNOWN and not ((v.isalpha() and v.islower()) or v.isdigit())]
         self._by_value = secrets
-        self._known = _any_of(telling, r"(?<![A-Za-z0-9])(?:%s)(?![A-Za-z0-9])")
-        users = [v for (kind, v) in self._placeholders if kind == "user" and len(v) > 2]
-        self._users = _any_of(users, r"(?<=/)(?:%s)(?=/|$)")
+        lengths: dict[str, set[int]] = defaultdict(set)
+        for value in telling:
+            lengths[value[:_LEAST_KNOWN]].add(len(value))
+        self._lengths = {begin: sorted(found, reverse=True) for begin, found in lengths.items()}
+        self._users = frozenset(v for (kind, v) in self._placeholders if kind == "user" and len(v) > 2)
 
     def walk(self, value: Any, name: str = "") -> Any:
         """Yield the value with every text in it redacted."""
@@ -140,14 +145,12 @@ class _Redactor:
         n = len(e.before)
         return replace(
             e,
-            file=self.text(e.file),
-            host=None if e.host is None else self.text(e.host),
             text=shown[n],
             before=tuple(shown[:n]),
             after=tuple(shown[n + 1 :]),
             spans=spans,
             fields={k: self._field(k, v) for k, v in e.fields.items()},
-            also_in=self.walk(e.also_in),
+            **{f.name: self.walk(getattr(e, f.name), f.name) for f in fields(e) if f.name not in _TOGETHER},
         )
 
     def _edits(self, text: str) -> list[Edit]:
@@ -157,20 +160,31 @@ class _Redactor:
         for m in _PLACEHOLDER.finditer(masked):  # done before: redacting twice changes nothing
             found.append(Found(m.start(), m.end(), ""))
         found += find_secrets(masked)
-        if self._known:
-            found += [Found(m.start(), m.end(), "known") for m in self._known.finditer(masked)]
+        found += self._find_known(masked)
         if self._privacy:
             found += find_private(masked)
             if self._users:
-                found += [Found(m.start(), m.end(), "user") for m in self._users.finditer(masked)]
+                found += [Found(*m.span("x"), "user") for m in _FOLDER.finditer(masked) if m["x"] in self._users]
         taken: list[Edit] = []
-        covered: list[tuple[int, int]] = []
+        covered = bytearray(len(text))  # by character: a case has thousands of items in one text
         for item in found:  # the more specific come first
-            if item.start < item.end and not any(a < item.end and item.start < b for a, b in covered):
-                covered.append((item.start, item.end))
+            if item.start < item.end and covered.find(1, item.start, item.end) < 0:
+                covered[item.start : item.end] = b"\x01" * (item.end - item.start)
                 if item.kind:
                     taken.append((item.start, item.end, self._placeholder(item.kind, text[item.start : item.end])))
         return sorted(taken)
+
+    def _find_known(self, text: str) -> Iterator[Found]:
+        """Yield where values that were learnt stand: looked up, since a pattern of thousands tries each everywhere."""
+        done = 0
+        for boundary in _BOUNDARY.finditer(text) if self._lengths else ():
+            start = boundary.start()
+            for length in self._lengths.get(text[start : start + _LEAST_KNOWN], ()) if start >= done else ():
+                end = start + length
+                if text[start:end] in self._by_value and not _INSIDE_WORD.match(text, end):
+                    yield Found(start, end, "known")
+                    done = end
+                    break
 
     def _placeholder(self, kind: str, value: str) -> str:
         if kind == "known" or (value in self._by_value and kind not in _PRIVATE):
@@ -188,13 +202,14 @@ def _key_blocks(text: str) -> list[Found]:
     if "PRIVATE KEY" not in text and "PuTTY-User-Key" not in text:
         return []
     found: list[Found] = []
-    begins = [m.start() for m in _KEY_BEGIN.finditer(text)]
+    begins = deque(m.start() for m in _KEY_BEGIN.finditer(text))
     done = 0
     for end in [*(m.end() for m in _KEY_END.finditer(text)), None]:
         stop = len(text) if end is None else end
-        begin = next((b for b in begins if done <= b < stop), None)
-        if begin is not None:
-            found += _lines_between(text, begin, stop)
+        while begins and begins[0] < done:
+            begins.popleft()
+        if begins and begins[0] < stop:
+            found += _lines_between(text, begins[0], stop)
         elif end is not None:
             found += [Found(m.start(), m.end(), "private-key") for m in _KEY_BODY.finditer(text, done, stop)]
         done = stop
@@ -209,11 +224,6 @@ def _lines_between(text: str, begin: int, end: int) -> list[Found]:
         found.append(Found(begin, stop, "private-key"))
         begin = stop + 1
     return found
-
-
-def _any_of(values: Sequence[str], around: str) -> re.Pattern[str] | None:
-    ordered = sorted(set(values), key=lambda v: (-len(v), v))
-    return re.compile(around % "|".join(map(re.escape, ordered))) if ordered else None
 
 
 def _apply(text: str, edits: Sequence[Edit]) -> str:

@@ -6,7 +6,6 @@ workers or on several machines. Written as versioned JSON, never pickle.
 
 from __future__ import annotations
 
-import gzip
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from .errors import SourceError
 from .scanning.packing import Packed, Packer, unpack
 from .scanning.windows import Windows
+from .scanning.written_shape import check_shape
 
 if TYPE_CHECKING:
     from .recorder.dump import Dump
@@ -265,16 +265,15 @@ def _row(hit: Hit) -> list[Any]:
 
 
 def scan_from_json(data: bytes, name: str) -> Scan:
-    """Read a written scan (plain or gzip JSON). Raises `SourceError` where it is damaged or of another version."""
+    """Read a written scan. Raises `SourceError` where it is damaged or of another version."""
     try:
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
         raw = json.loads(data)
         if raw["diagnose_scan"] != SCAN_VERSION:
             raise SourceError(f"{name}: written by another version of diagnose; scan again")
+        check_shape(raw)
         sources = {s["name"]: source_from_json(s) for s in raw["sources"]}
         return Scan(sources, raw["catalogue"], list(raw["gaps"]), _dumps(raw["dumps"]))
-    except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError, OSError, EOFError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, OSError, EOFError, RecursionError) as error:
         raise SourceError(f"{name}: not a whole scan file; write it again with `diagnose scan`") from error
 
 

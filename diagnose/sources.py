@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import BinaryIO, cast
 
-from .deadline import Deadline
+from .deadline import Deadline, Share
 from .errors import SourceError, UsageError
 from .inputs.folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
 from .inputs.forms import WHOLE, form_of
@@ -33,14 +33,12 @@ from .inputs.kinds import (
     kind_of,
 )
 from .inputs.labels import Label
+from .inputs.refusals import NO_TIME, special, why_not
 from .inputs.remote import find_remote, is_url, open_remote
 from .inputs.streams import Inflated, Joined, Stream, missing_extra, peek
-from .lazy_pattern import lazy
 
 MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
-NO_TIME = "the budget of time was used up"
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
-_OPEN_PIPE = lazy(r"/dev/(?:fd/\d+|stdin)|/proc/self/fd/\d+")  # `diagnose <(kubectl logs …)`
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,10 +79,10 @@ class Source:
 Input = str | os.PathLike[str] | Text | BinaryIO
 
 
-def find_sources(inputs: Sequence[Input], deadline: Deadline | None = None) -> Iterator[Source]:
+def find_sources(inputs: Sequence[Input], deadline: Deadline | Share | None = None) -> Iterator[Source]:
     """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing.
 
-    Past the deadline no more of a folder is opened; the folder follows as a source, with how many files were not."""
+    Past the deadline nothing but the first path is opened; a folder follows as a source, with how many files were not."""
     expanded: list[Input] = []
     for given in inputs:
         is_path = isinstance(given, (str, os.PathLike)) and given != "-" and not _is_remote(given)
@@ -92,9 +90,9 @@ def find_sources(inputs: Sequence[Input], deadline: Deadline | None = None) -> I
     return _find(expanded, deadline or Deadline())
 
 
-def _find(inputs: Sequence[Input], deadline: Deadline) -> Iterator[Source]:
+def _find(inputs: Sequence[Input], deadline: Deadline | Share) -> Iterator[Source]:
     seen: Seen = set()
-    for given in inputs:
+    for count, given in enumerate(inputs):
         if isinstance(given, Text):
             if not isinstance(given.text, str):
                 raise UsageError(f"Text takes str, not {type(given.text).__name__}; give bytes as io.BytesIO(…)")
@@ -102,15 +100,17 @@ def _find(inputs: Sequence[Input], deadline: Deadline) -> Iterator[Source]:
             yield from _from_stream(io.BytesIO(data), given.name, len(data))
         elif isinstance(given, str) and given == "-":
             yield from _from_stream(cast(Stream, sys.stdin.buffer), "<stdin>", None)
+        elif count and isinstance(given, (str, os.PathLike)) and deadline.passed():
+            yield Source(os.fspath(given), "binary", skipped=f"not opened: {NO_TIME}")
         elif _is_remote(given):
-            yield from _from_url(cast(str, given))
+            yield from _from_url(cast(str, given), deadline)
         elif isinstance(given, (str, os.PathLike)):
             yield from _from_folder(os.fspath(given), seen, deadline)
         else:
             yield from _from_stream(_binary(given), _name_of(given), None)
 
 
-def _from_folder(path: str, seen: Seen, deadline: Deadline) -> Iterator[Source]:
+def _from_folder(path: str, seen: Seen, deadline: Deadline | Share) -> Iterator[Source]:
     """Yields the sources below a folder; or the one source that a file is."""
     walk = FolderWalk(path, seen, deadline)
     files = walk.files()
@@ -127,7 +127,7 @@ def _from_path(path: str, seen: Seen, *, is_given: bool) -> Iterator[Source]:
     """Yields the source a path names, or the members when it is an archive; nothing when it was given before."""
     try:
         status = os.stat(path)
-        reason = _special(path, status.st_mode, is_given=is_given)
+        reason = special(path, status.st_mode, is_given=is_given)
         if reason is not None:
             yield Source(path, "binary", skipped=reason)
             return
@@ -136,7 +136,7 @@ def _from_path(path: str, seen: Seen, *, is_given: bool) -> Iterator[Source]:
         seen.add((status.st_dev, status.st_ino))
         raw = _open(path)
     except OSError as error:
-        yield Source(path, "binary", skipped=_why(path, error))
+        yield Source(path, "binary", skipped=why_not(path, error))
         return
     with raw:
         if stat.S_ISREG(status.st_mode):
@@ -150,12 +150,15 @@ def _is_remote(given: object) -> bool:
     return isinstance(given, str) and is_url(given) and not os.path.lexists(given)
 
 
-def _from_url(url: str) -> Iterator[Source]:
-    for name, size in find_remote(url):
+def _from_url(url: str, deadline: Deadline | Share) -> Iterator[Source]:
+    for count, (name, size) in enumerate(find_remote(url)):
+        if count and deadline.passed():
+            yield Source(name, "binary", size, skipped=f"not opened: {NO_TIME}")
+            continue
         try:
             raw = open_remote(name, look=True)
         except OSError as error:
-            yield Source(name, "binary", size, skipped=_why(name, error))
+            yield Source(name, "binary", size, skipped=why_not(name, error))
             continue
         with raw:
             yield from _from_file(raw, name, size)
@@ -166,7 +169,7 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None) -> Iterator[Sourc
     try:
         opened = _unwrap(raw, path, damage, 0)
     except OSError as error:
-        yield Source(path, "binary", size, skipped=_why(path, error))
+        yield Source(path, "binary", size, skipped=why_not(path, error))
         return
     if is_zeros(opened.head) and not opened.layers and not is_url(path):
         opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
@@ -264,24 +267,6 @@ def _open(path: str) -> io.RawIOBase:
     if is_url(path) and not os.path.lexists(path):
         return open_remote(path)
     return open(path, "rb", buffering=0)
-
-
-def _special(path: str, mode: int, *, is_given: bool) -> str | None:
-    if stat.S_ISREG(mode) or (is_given and _OPEN_PIPE.fullmatch(path)):
-        return None
-    if stat.S_ISDIR(mode):
-        return "a folder that cannot be listed (permission denied)"
-    if stat.S_ISFIFO(mode):
-        return "a named pipe: reading it could wait for ever"
-    if stat.S_ISSOCK(mode):
-        return "a socket"
-    return "a device, which holds no log"
-
-
-def _why(path: str, error: OSError) -> str:
-    if isinstance(error, FileNotFoundError):
-        return "a link to a file that is gone" if os.path.islink(path) else "it is gone"
-    return "permission denied" if isinstance(error, PermissionError) else (error.strerror or str(error)).lower()
 
 
 def _binary(file: BinaryIO) -> Stream:

@@ -12,6 +12,13 @@ from .command_line import FIXTURES
 from .told import alive, cause, told, watchdog
 
 
+def test_the_host_that_torchrun_calls_localhost_is_no_second_host() -> None:
+    """All ranks of the only host fail alike: neither they nor it are to blame."""
+    report = on("same-exception-everywhere")
+    assert report.diagnosis is not None
+    assert ((), 1) == (report.diagnosis.culprits, report.facts["hosts"].value)
+
+
 def on(fixture: str, lang: str = "en") -> Report:
     return diagnose(FIXTURES / fixture / "logs", lang=lang)
 

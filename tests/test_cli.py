@@ -333,3 +333,8 @@ def test_case_packs_what_gets_the_same_verdict_again(tmp_path, fixture):
     tell("case", logs, "-o", tmp_path / "case.tar.gz")
 
     assert verdict(logs) == verdict(tmp_path / "case.tar.gz")
+
+
+def test_an_error_repeats_no_password_of_a_url():
+    answer = tell("https://mei:hunter2x@logs.invalid/run.log")
+    assert (answer.code, "hunter2x" in answer.err, "logs.invalid" in answer.err) == (2, False, True)

@@ -74,6 +74,19 @@ def test_a_value_is_marked_in_the_message_and_not_in_the_date_before_it(tmp_path
     assert marked == ["step 11"]
 
 
+def test_a_number_is_marked_where_it_stands_by_itself(tmp_path: Path) -> None:
+    line = (
+        "[rank828]:[E629 19:26:46.367820881 ProcessGroupNCCL.cpp:629] [Rank 828] Watchdog caught collective operation timeout: "
+        "WorkNCCL(SeqNum=82, OpType=ALLREDUCE, NumelIn=9, NumelOut=9, Timeout(ms)=1800000) ran for 1800559 milliseconds before "
+        "timing out.\n"
+    )
+    found = told(tmp_path, {"rank_828.log": line}).diagnosis
+
+    assert found is not None
+    marked = [found.evidence[0].text[s.start - 7 : s.end] for s in found.evidence[0].spans if s.field == "seq"]
+    assert marked == ["SeqNum=82"]
+
+
 def test_what_a_ray_process_logs_comes_before_the_copy_for_drivers_and_the_exported_event(tmp_path: Path) -> None:
     text = (
         "Error: No available node types can fulfill resource request {'CPU': 4.0, 'GPU': 4.0}. Add suitable node types to this "
@@ -150,3 +163,13 @@ def test_a_second_message_is_shown_before_the_first_one_of_other_ranks(tmp_path:
     found = told(tmp_path, {"console.log": "".join(map(monitor, range(8))) + "".join(map(stuck, range(8)))}).diagnosis
     assert found is not None
     assert [1, 9] == [e.line for e in found.evidence[:2]]
+
+
+def test_lines_beside_the_proof_show_no_bar_that_was_drawn_over(tmp_path: Path) -> None:
+    """A message stands behind a hundred states of the bar, which filled what is shown of the line."""
+    bars = "".join(f"\r {n}%|##  | {n}/100 [00:05<00:01, 3.2it/s]" for n in range(60))
+    text = f"{bars}\r[rank0]: saving\n{bars}\n[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+    found = told(tmp_path, {"rank_0.log": text}).diagnosis
+
+    assert found is not None
+    assert found.evidence[0].before == ("[rank0]: saving", " 59%|##  | 59/100 [00:05<00:01, 3.2it/s]")

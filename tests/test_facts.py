@@ -258,3 +258,8 @@ def test_no_line_of_a_file_or_command_is_an_error(text: str) -> None:
     list(file_facts(list(enumerate(text.splitlines(), 1)), "x"))
     list(command_facts(text, "x", 1))
     looks_like_command(text)
+
+
+def test_rank_zero_heard_alone_is_no_world_of_one(tmp_path: Path) -> None:
+    (tmp_path / "x.log").write_text("[rank0]: ValueError: x\n")
+    assert "world_size" not in facts_in([str(tmp_path)]).known

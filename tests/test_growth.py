@@ -43,6 +43,20 @@ def tasks_of_slurm(count: int) -> Iterator[str]:
         yield f"srun: error: n{n}: task {n}: Killed"
 
 
+def groups_of_two(count: int) -> Iterator[str]:
+    """Tensor-parallel groups that all time out: as many groups as ranks allow, each asked for what ended its ranks."""
+    for n in range(count):
+        yield (
+            f"[rank{n}]:[E1120 17:34:53.381000 1 ProcessGroupNCCL.cpp:616] [Rank {n % 2}] Watchdog caught collective operation "
+            "timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=9, NumelOut=9, Timeout(ms)=600000) ran for 600001 milliseconds "
+            "before timing out."
+        )
+        yield (
+            f"[rank{n}]:[E1120 17:34:53.391000 1 ProcessGroupNCCL.cpp:2168] [PG ID {n // 2} PG GUID {n // 2}(tp{n // 2}) Rank {n % 2}]"
+            "  failure detected by watchdog at work sequence id: 7 PG status: last enqueued work: 7, last completed work: 6"
+        )
+
+
 def lines_run(text: str) -> int:
     """How many lines of Python it takes; a loop counts each of its rounds, one in a single line too."""
     count = 0
@@ -61,7 +75,7 @@ def lines_run(text: str) -> int:
     return count
 
 
-@pytest.mark.parametrize("printed", [tracebacks_of_ranks, workers_of_ray, tasks_of_slurm])
+@pytest.mark.parametrize("printed", [tracebacks_of_ranks, workers_of_ray, tasks_of_slurm, groups_of_two])
 def test_each_rank_of_a_large_console_costs_what_one_of_a_small_one_does(printed: Callable[[int], Iterator[str]]) -> None:
     few, many = ("\n".join(printed(n)) + "\n" for n in (FEW, FEW * TIMES))
     lines_run(few)  # compiles what it needs

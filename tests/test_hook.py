@@ -521,3 +521,10 @@ def test_a_stub_of_a_job_that_left_nothing_holds_no_secret(tmp_path):
     reason = "ValueError: bad token hf_abcdefghijABCDEFGHIJ0123456789abcd"
     report(HookRequest(reason, time.monotonic() + 5, folder=str(tmp_path), outputs=(str(page),)))
     assert ("bad token" in page.read_text(), "hf_" in page.read_text()) == (True, False)
+
+
+def test_a_stubs_reason_is_text_and_no_markup(tmp_path):
+    page = tmp_path / "report.md"
+    reason = "ValueError: ![x](http://evil.example) <img src=x> # y"
+    report(HookRequest(reason, time.monotonic() + 5, folder=str(tmp_path), outputs=(str(page),)))
+    assert r"ValueError: ![x\](`http://evil.example)` \<img src=x> # y" in page.read_text()

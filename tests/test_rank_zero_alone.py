@@ -26,6 +26,14 @@ def test_rank_zero_alone_is_not_blamed_for_what_all_may_have_met(tmp_path: Path)
     assert ("process.exception", [], "likely") == (cause(report), culprits(report), certainty(report))
 
 
+def test_its_host_is_no_more_to_blame_than_rank_zero_heard_alone(tmp_path: Path) -> None:
+    """It is the one host that is heard, and what rank 0 met the ranks of all hosts may have met."""
+    report = told(tmp_path, {"console.log": "".join(f"gpu-n7: {line}\n" for line in RAISED.format(rank=0).splitlines())})
+
+    assert report.diagnosis is not None
+    assert () == report.diagnosis.culprits
+
+
 def test_rank_zero_of_a_large_job_heard_alone_is_not_blamed(tmp_path: Path) -> None:
     """That there were eight ranks tells nothing of what the other seven printed."""
     assert [] == culprits(told(tmp_path, {"console.log": MESH + RAISED.format(rank=0)}))

@@ -478,3 +478,21 @@ class Late(Deadline):
 def test_list_of_paths_as_one_input_is_told_how_to_be_given():
     with pytest.raises(UsageError, match=r"a list is not an input: .*diagnose\(\*inputs\)"):
         list(find_sources([["a.log", "b.log"]]))
+
+
+def test_past_the_deadline_only_the_first_of_many_given_files_is_opened(tmp_path: Path) -> None:
+    """`diagnose logs/*.log`: the shell gives thousands of paths."""
+    paths = [tmp_path / f"{n}.log" for n in range(3)]
+    for path in paths:
+        path.write_bytes(LINE)
+    found = [s.skipped for s in find_sources(paths, Late())]
+    assert [None, *["not opened: the budget of time was used up"] * 2] == found
+
+
+def test_a_path_behind_a_closed_folder_is_refused_and_not_denied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def closed(path: object, **_: object) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr(os, "lstat", closed)
+    monkeypatch.setattr(os, "stat", closed)
+    assert ["permission denied"] == [s.skipped for s in find_sources([tmp_path / "closed" / "x.log"])]

@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from diagnose.hooks.reporter import _post
+from diagnose.hooks.request import HookRequest
 from diagnose.hooks.webhook import MOST_CHARACTERS, message, post
 
 
@@ -98,3 +100,9 @@ def test_long_text_is_cut_at_a_line_and_its_fence_closed():
     text = "```\n" + "line\n" * MOST_CHARACTERS
     sent = json.loads(message(text))["text"]
     assert (len(sent) <= MOST_CHARACTERS + 10, sent[-9:]) == (True, "line\n…\n```"[-9:])
+
+
+def test_an_exceptions_text_calls_nobody_where_there_is_no_report(server, tmp_path):
+    request = HookRequest("ValueError: <!channel>", time.monotonic() + 5, webhook=server.address)
+    _post(request, tmp_path / "report.slack", "rules <x> are wrong")
+    assert [body for _, body in server.got] == [{"text": "ValueError: &lt;!channel&gt;: rules &lt;x&gt; are wrong"}]

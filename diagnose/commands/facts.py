@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import isfinite
-from typing import Annotated, Any, Optional
+from typing import Annotated, Any
 
 import typer
 
@@ -21,8 +21,10 @@ MAX_VALUES = 8  # different values of one fact that are shown
 
 
 def facts(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, configuration files, folders, archives")],
-    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="logs, configuration files, folders, archives")],
+    rules: Annotated[
+        list[str] | None, typer.Option(metavar="DIR", help="a folder of rules laid over the shipped ones")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON object")] = False,
 ) -> int:
     """Print what is known of the job: versions, sizes, time-outs, settings; and where ranks or files disagree."""
@@ -65,7 +67,7 @@ def to_text(found: Facts) -> str:
 def to_json(found: Facts) -> str:
     """Yield the facts and notices as one JSON object; the same facts give the same text."""
     rows: dict[str, list[dict[str, Any]]] = {
-        name: [{"value": _public(k.value), "source": k.place, "ranks": list(k.ranks)} for k in known]
+        name: [{"value": _public(k.value), "source": _public(k.place), "ranks": list(k.ranks)} for k in known]
         for name, known in found.known.items()
     }
     notices = [{"topic": n.topic, "text": _public(n.text)} for n in found.notices]
@@ -79,7 +81,7 @@ def _lines(name: str, values: Sequence[Known]) -> list[str]:
         text = str(_public(known.value))
         value = text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 1] + "…"
         who = _who(known, len(values) > 1)
-        shown.append(f"{label:<{NAME_WIDTH}} {value:<{VALUE_WIDTH}} {known.place}{who}".rstrip())
+        shown.append(f"{label:<{NAME_WIDTH}} {value:<{VALUE_WIDTH}} {_public(known.place)}{who}".rstrip())
     return shown
 
 

@@ -35,12 +35,14 @@ def commands() -> None:
 
 @app.command()
 def scan(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="FILE.scan.json.gz")],
-    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="logs, folders, archives")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="FILE.scan.json.gz")],
+    rules: Annotated[
+        list[str] | None, typer.Option(metavar="DIR", help="a folder of rules laid over the shipped ones")
+    ] = None,
     budget: Annotated[Optional[float], typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,
 ) -> int:
-    """Read logs into a small portable file that `diagnose` takes as input elsewhere."""
+    """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
     from ..catalogue import load_rules
     from ..engine import check_budget, require_something
     from ..scan import scan_to_json
@@ -61,8 +63,8 @@ def scan(
 
 @app.command()
 def case(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH...", help="logs, folders, archives")],
-    output: Annotated[Path, typer.Option("-o", "--output", help="CASE.tar.gz")],
+    paths: Annotated[list[str], typer.Argument(metavar="PATH", help="logs, folders, archives")],
+    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="CASE.tar.gz")],
 ) -> int:
     """Pack a redacted, trimmed case to report a wrong verdict with."""
     from ..catalogue import load_rules
@@ -100,7 +102,7 @@ def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> in
 @app.command()
 def explain(
     cause: Annotated[str, typer.Argument(metavar="CAUSE", help="an id such as memory.cuda-oom")],
-    lang: Annotated[Optional[str], typer.Option(help="en or zh (default: from the locale)")] = None,
+    lang: Annotated[Optional[str], typer.Option(metavar="LANG", help="en or zh (default: from the locale)")] = None,
 ) -> int:
     """Print the page of a cause: what it means, what it brings about, what to do."""
     from ..catalogue import load_rules, rule_folders

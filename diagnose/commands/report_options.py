@@ -20,16 +20,19 @@ app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
 @app.command(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"]})
 def report(
     paths: Annotated[
-        list[str] | None, typer.Argument(metavar="PATH...", help="logs, folders, archives; - is standard input")
+        list[str] | None, typer.Argument(metavar="PATH", help="logs, folders, archives; - is standard input")
     ] = None,
     output: Annotated[
         list[Path] | None,
-        typer.Option("-o", "--output", help="also write the report here; the suffix chooses the form"),
+        typer.Option("-o", "--output", metavar="FILE", help="also write the report here; the suffix chooses the form"),
     ] = None,
     format: Annotated[
-        Optional[str], typer.Option(help=f"form on standard output: {', '.join(FORMATS)} (default terminal)")
+        str | None,
+        typer.Option(metavar="FORM", help=f"form on standard output: {', '.join(FORMATS)} (default terminal)"),
     ] = None,
-    rules: Annotated[Optional[list[str]], typer.Option(help="a folder of rules laid over the shipped ones")] = None,
+    rules: Annotated[
+        list[str] | None, typer.Option(metavar="DIR", help="a folder of rules laid over the shipped ones")
+    ] = None,
     rank_from: Annotated[
         str | None, typer.Option(metavar="REGEX", help="its first group in a file's name is the rank")
     ] = None,
@@ -41,8 +44,10 @@ def report(
     since: Annotated[Optional[str], typer.Option(metavar="TIME", help="show only what happened after")] = None,
     until: Annotated[Optional[str], typer.Option(metavar="TIME", help="show only what happened before")] = None,
     rank: Annotated[Optional[int], typer.Option(metavar="N", help="show only what concerns this rank")] = None,
-    lang: Annotated[Optional[str], typer.Option(help="en or zh (default: from the locale)")] = None,
-    template: Annotated[Optional[Path], typer.Option(help="a Jinja template of your own for the report")] = None,
+    lang: Annotated[Optional[str], typer.Option(metavar="LANG", help="en or zh (default: from the locale)")] = None,
+    template: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="a Jinja template of your own for the report")
+    ] = None,
     why: Annotated[
         str | None, typer.Option(metavar="CAUSE|rank N", help="why this cause lost, or what is known of a rank")
     ] = None,
@@ -50,7 +55,7 @@ def report(
     workers: Annotated[
         int | None, typer.Option(metavar="N", help="processes that read (default: by size and cores)")
     ] = None,
-    engine: Annotated[str, typer.Option(help="local, or ray: read on a Ray cluster")] = "local",
+    engine: Annotated[str, typer.Option(metavar="NAME", help="local, or ray: read on a Ray cluster")] = "local",
     address: Annotated[
         Optional[str], typer.Option(metavar="HOST:PORT", help="the Ray cluster (default: the one of this machine)")
     ] = None,

@@ -134,7 +134,7 @@ def _say_what_was_read(report: Report) -> None:
     for row in report.inputs:
         lines = f", {row.lines:,} lines" if row.lines else ""
         said = f"not read: {row.skipped}" if row.skipped else f"{row.kind}, {byte_size(row.bytes)}{lines}"
-        ranks = f", ranks {rank_ranges(row.ranks)}" if row.ranks else ""
+        ranks = f", rank{'s' if len(row.ranks) > 1 else ''} {rank_ranges(row.ranks)}" if row.ranks else ""
         print(f"diagnose: {one_line(f'{row.file}: {said}{ranks}')}", file=sys.stderr)
     seconds, events = report.stats.seconds or 0.0, report.stats.events
     print(f"diagnose: {byte_size(report.stats.bytes)}, {events:,} events, {seconds:.2f} s", file=sys.stderr)

@@ -17,7 +17,7 @@ app = typer.Typer(no_args_is_help=True, help="Look at the catalogue of messages 
 @app.command("list")
 def list_rules(
     what: Annotated[Optional[str], typer.Argument(help="only ids that start so")] = None,
-    rules: Annotated[Optional[list[str]], typer.Option(help="a folder laid over the shipped rules")] = None,
+    rules: Annotated[Optional[list[str]], typer.Option(metavar="DIR", help="a folder laid over the shipped rules")] = None,
 ) -> None:
     """List rules: id, role, number of forms; a count at the end."""
     catalogue = load_rules(*(rules or []))
@@ -52,7 +52,7 @@ def _near(rule_id: str, catalogue: Catalogue) -> str | None:
 @app.command("test")
 def test_rules(
     folder: Annotated[Optional[Path], typer.Argument(help="your own rules, laid over the shipped ones")] = None,
-    only: Annotated[Optional[str], typer.Option(help="only ids that start so")] = None,
+    only: Annotated[Optional[str], typer.Option(metavar="ID", help="only ids that start so")] = None,
 ) -> None:
     """Prove every rule against its own examples and counter-examples."""
     from ..catalogue import rule_folders
@@ -100,7 +100,7 @@ counter_examples:
 @app.command("new")
 def new_rule(
     rule_id: Annotated[str, typer.Argument(help="layer.cause/what-it-says")],
-    folder: Annotated[Path, typer.Option(help="the folder of rules to write into")] = Path("rules"),
+    folder: Annotated[Path, typer.Option(metavar="DIR", help="the folder of rules to write into")] = Path("rules"),
 ) -> None:
     """Write a rule file to fill in."""
     if not re.fullmatch(r"[a-z0-9-]+\.[a-z0-9-]+/[a-z0-9-]+", rule_id):

@@ -15,6 +15,7 @@ from ..attempts import FAILING, is_terminated
 from ..collectives import GroupTable, collective_tables, describe
 from ..events import Event
 from ..job import Job, RankInfo
+from ..placement.places import GUESSED
 from ..prefixes import Line
 from ..words.ranges import rank_ranges
 from .finding import Certainty, Exhibit, Finding
@@ -27,7 +28,6 @@ FEW = 3  # where their numbers leave one out
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
 ABORTED = {"-6", "6", "134", "SIGABRT"}
 QUOTED = "watchdog thread terminated with exception: "
-GUESSED = "highest rank seen"
 ACTOR_DIED = "ray.actor-died"
 SLOW_STORAGE = ("saving", "loading")
 NOT_DOING = ("SIGTERM", "NCCL INFO ", ".cpp:", "Warning: ")  # what a library says, or the end, is not what a rank was doing

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..job import Job
+from ..placement.places import GUESSED
 from ..rule import Rule
 from .commands import command_facts, variable_facts
 from .contradictions import contradictions
@@ -73,7 +74,7 @@ def _world(job: Job) -> Iterator[Stated]:
     elif printed:
         whole = max(printed, key=lambda e: e.fields["world_size"])  # smaller ones are groups
         yield Stated("world_size", whole.fields["world_size"], whole.source, whole.line, 3)
-    elif job.world_size is not None:
+    elif job.world_size is not None and (job.world_size, job.places.world_from) != (1, GUESSED):  # rank 0 is heard alone
         yield Stated("world_size", job.world_size, job.places.world_from, None, 1)
 
 

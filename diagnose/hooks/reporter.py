@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..views.markdown_text import slack_escape
 from ..words.printable import clip, one_line
 from .gather import gather_inputs
 from .request import HookRequest, decode_request, encode_request, module_command, quiet_environment
@@ -129,7 +130,7 @@ def _say_summary(request: HookRequest, path: Path) -> None:
 
 def _post(request: HookRequest, slack: Path, trouble: str | None) -> None:
     is_there = not trouble and slack.exists()
-    text = slack.read_text(encoding="utf-8") if is_there else f"{request.reason}: {trouble}"
+    text = slack.read_text(encoding="utf-8") if is_there else slack_escape(f"{request.reason}: {trouble}")
     problem = post(str(request.webhook), text, max(0.5, min(WEBHOOK_S, request.seconds_left())))
     _say(request, problem or "report posted to the web hook")
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from ..views import markdown_text
 from ..words.printable import clip, one_line
 from .request import HookRequest
 
@@ -34,7 +35,7 @@ def summary_lines(report: Mapping[str, Any]) -> list[str]:
 
 def stub_text(request: HookRequest, inputs: Sequence[str], why: str) -> str:
     """A page that says what is known without any reading, and how to get the rest."""
-    lines = [f"# No diagnosis yet: {one_line(request.reason)}", "", why, ""]
+    lines = [f"# No diagnosis yet: {markdown_text.text(one_line(request.reason))}", "", markdown_text.text(why), ""]
     if inputs:
         words = " ".join(map(quote, inputs))
         lines += ["To read the logs now:", "", "```sh", f"diagnose {words}", "```", ""]

@@ -9,7 +9,7 @@ from __future__ import annotations
 import glob
 import os
 
-from ..deadline import Deadline
+from ..deadline import Deadline, Share
 from ..errors import SourceError
 
 SKIPPED_FOLDERS = frozenset([".git", "__pycache__", "node_modules"])
@@ -19,7 +19,7 @@ Seen = set[tuple[int, int]]  # device and inode of what was taken already
 
 def expand_pattern(path: str) -> list[str]:
     """Resolves a pattern that the shell left alone; an existing path of that very name wins."""
-    if os.path.lexists(path):
+    if _may_exist(path):
         return [path]
     if not path:
         raise SourceError("an empty path was given; perhaps by a variable that is not set")
@@ -30,10 +30,21 @@ def expand_pattern(path: str) -> list[str]:
     return found
 
 
+def _may_exist(path: str) -> bool:
+    """Whether something has this name, or lies where nobody may look: `os.path.lexists` denies the latter."""
+    try:
+        os.lstat(path)
+    except PermissionError:
+        return True
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 class FolderWalk:
     """The files below a folder. Listing may take the first half of the time that is left; then the walk is cut."""
 
-    def __init__(self, path: str, seen: Seen, deadline: Deadline) -> None:
+    def __init__(self, path: str, seen: Seen, deadline: Deadline | Share) -> None:
         left_s = deadline.left_s()
         self._deadline = Deadline.after(None if left_s is None else left_s / 2)
         self._path = path

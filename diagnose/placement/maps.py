@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..events import Event, SourceEvents, Speaker
-from .places import HERE, Places, as_rank, as_text, is_default_group, own_rank, pci_address, remember
+from .places import GUESSED, HERE, Places, as_rank, as_text, is_default_group, own_rank, pci_address, remember
 
 MAX_LEFT = 1 << 16
 OF_A_LAUNCHER = -1  # no rank tells how processes ended
@@ -35,7 +35,7 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
     _forget_relays(places, sources)
     tasks = {p.task for p in places.by_source.values() if p.task is not None}
     tasks |= {p.task for s in sources for p in s.speakers if p.task is not None}
-    too_few = bool(tasks) and places.world_size is not None and places.world_from != "highest rank seen" and (
+    too_few = bool(tasks) and places.world_size is not None and places.world_from != GUESSED and (
         len(tasks) * 2 <= places.world_size and max(tasks) * 2 < places.world_size
     )  # fmt: skip
     places.tasks_are_ranks = not mismatched_tasks and (not too_few or matched_tasks > 0) and not _has_agent(sources)

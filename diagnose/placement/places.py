@@ -10,6 +10,7 @@ from ..identity import PathIdentity
 
 LOOPBACK = "127.0.0.1"  # an address, which names no host at all
 HERE = ("localhost", LOOPBACK)  # every host calls itself so
+GUESSED = "highest rank seen"  # how many ranks there are, where nobody says it
 MAX_RANK = 1 << 20  # larger numbers are no ranks
 
 

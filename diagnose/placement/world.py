@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..events import Event, SourceEvents, Speaker
 from ..lazy_pattern import lazy
-from .places import MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
+from .places import GUESSED, MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
 
 
 def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | None) -> None:
@@ -32,12 +32,12 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     elif ratios := Counter({n: count for n, count in _gathered(sources).items() if n > highest}):
         places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
     elif highest >= 0:
-        places.world_size, places.world_from = highest + 1, "highest rank seen"
+        places.world_size, places.world_from = highest + 1, GUESSED
     hosts = set(places.source_host.values()) | {p.host for s in sources for p in s.speakers if p.host}
     named = {h for s in sources for e in s.events if e.rule.tells == "exit" and (h := as_text(e.fields.get("host")))}
     hosts |= named if len(named) > 1 else set()  # one name may be another word for the host that is known
     started = _ended_by_launcher(sources)
-    if places.world_from in ("", "highest rank seen") and started > highest + 1 and len(hosts) <= 1:
+    if places.world_from in ("", GUESSED) and started > highest + 1 and len(hosts) <= 1:
         places.world_size, places.world_from = started, "processes that the launcher ended"
     places.has_processes = given is not None or any(_speaks_of_a_job(s) for s in sources)
     places.signed = {s.name for s in sources if any(e.traceback and e.speaker.rank is not None for e in s.events)}

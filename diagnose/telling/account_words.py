@@ -42,6 +42,8 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "by-rank": (" on rank {rank}", "（rank {rank}）"),
     "by-host": (" on {host}", "（{host}）"),
     "more-time": ("Give it more time.", "给它更多时间。"),
+    "unread": ("Not read: {files}: {why}.", "未读取：{files}：{why}。"),
+    "and-more": (" and {n:,} more", " 等另外 {n:,} 个"),
     "no-line": ("No line of {ranks} was among the inputs.", "输入中没有 {ranks} 的任何一行日志。"),
     "no-log": (
         "No log was among the inputs: source code and prose are not diagnosed.",

@@ -47,15 +47,26 @@ def pack_case(scan: Scan, report: Report) -> bytes:
 
 
 def _logs(scan: Scan) -> dict[str, str]:
-    names = [s.name for s in scan.sources.values() if s.skipped is None]
-    root = posixpath.commonpath([posixpath.dirname(n.replace("!", "/")) or "." for n in names]) if names else ""
-    logs = {}
-    for source in scan.sources.values():
-        if source.skipped is None and (kept := source.kept()):
-            name = source.name.replace("!", "/")
-            inside = posixpath.relpath(name, root) if root not in ("", ".") else name.lstrip("/")
-            logs[inside.replace("../", "") or "log.txt"] = redact_text(_trimmed(kept), privacy=True)
-    return logs
+    read = {s.name: s.kept() for s in scan.sources.values() if s.skipped is None}
+    root = _shared_folder([posixpath.dirname(name.replace("!", "/")) or "." for name in read])
+    kept = {name: lines for name, lines in read.items() if lines}
+    # Together, so that two names keep apart when what differs in them is taken out.
+    names = redact_text("\n".join(_inside(name, root) for name in kept), privacy=True).split("\n")
+    return {name: redact_text(_trimmed(lines), privacy=True) for name, lines in zip(names, kept.values(), strict=False)}
+
+
+def _shared_folder(folders: list[str]) -> str:
+    try:
+        return posixpath.commonpath(folders)
+    except ValueError:  # none, or `logs/` beside `/var/log/dmesg`
+        return "."
+
+
+def _inside(name: str, root: str) -> str:
+    """Yield a source's path below the folder that all share, without what would lead out of it."""
+    name = name.replace("!", "/").replace("\n", " ")
+    inside = posixpath.relpath(name, root) if root not in ("", ".") else posixpath.normpath(name)
+    return "/".join(part for part in inside.split("/") if part not in ("", ".", "..")) or "log.txt"
 
 
 def _dumps(scan: Scan) -> str:

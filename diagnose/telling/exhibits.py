@@ -14,6 +14,8 @@ from .own_code import own_code
 
 CONTEXT_LINES = 3
 MAX_TEXT = 2000
+MAX_AROUND = 400  # characters of a line beside the proof
+BAR = "%|"  # ` 34%|███▍      | 34/100`
 
 
 class Exhibitor:
@@ -53,7 +55,13 @@ class Exhibitor:
             self._kept[source] = self._scans[source].kept()
         kept = self._kept[source]
         near = (read_lines(n, kept[n]) for n in range(line + first, line + stop) if n in kept)
-        return tuple(" ".join(x.raw for x in lines)[:400] for lines in near if lines)
+        return tuple(_as_shown([x.raw for x in lines])[:MAX_AROUND] for lines in near if lines)
+
+
+def _as_shown(segments: list[str]) -> str:
+    """Yield one line's text without the states of a progress bar that later ones overwrote: they hide the rest."""
+    kept = [s for s in segments if BAR not in s]
+    return " ".join(kept or segments[-1:])
 
 
 def _spans(event: Event, text: str) -> tuple[Span, ...]:
@@ -61,10 +69,18 @@ def _spans(event: Event, text: str) -> tuple[Span, ...]:
     found, begin = [], max(text.find(event.text.split("\n", 1)[0]), 0)
     for name, value in sorted(event.fields.items()):
         word = str(value)
-        at = text.find(word, begin) if len(word) > 1 else -1
+        at = _find_word(text, word, begin) if len(word) > 1 else -1
         if at >= 0 and name in event.rule.fields:
             found.append(Span(at, at + len(word), name))
     return tuple(sorted(found, key=lambda s: (s.start, s.end, s.field)))
+
+
+def _find_word(text: str, word: str, begin: int) -> int:
+    """Yield where it stands by itself, or else anywhere: `82` is in `[Rank 828]` too, before `SeqNum=82`."""
+    first = at = text.find(word, begin)
+    while at >= 0 and (text[at - 1 : at].isalnum() or text[at + len(word) : at + len(word) + 1].isalnum()):
+        at = text.find(word, at + 1)
+    return at if at >= 0 else first
 
 
 def _plain(value: Any) -> Any:

@@ -38,7 +38,12 @@ _TOKENS: tuple[tuple[str, str], ...] = (
     ("jwt", r"eyJ[\w-]{8,4000}\.[\w-]{8,8000}(?:\.[\w-]{0,2000})?"),
     ("encoded-token", r"eyJ[A-Za-z0-9+/_-]{40,4000}={0,2}"),  # base64 of a JSON object: Neptune, Docker, Grafana
     ("package-token", r"npm_[A-Za-z0-9]{36,100}|pypi-[\w-]{50,300}|dckr_pat_[\w-]{20,100}"),
-    ("cloud-key", r"LTAI[A-Za-z0-9]{12,30}|AKID[A-Za-z0-9]{13,40}|do[opr]_v1_[0-9a-f]{64}|dapi[0-9a-f]{32}"),
+    ("age-key", r"AGE-SECRET-KEY-1[A-Z0-9]{40,100}"),
+    (
+        "cloud-key",
+        r"AKLT[A-Za-z0-9+/=_-]{12,60}|LTAI[A-Za-z0-9]{12,30}|AKID[A-Za-z0-9]{13,40}|do[opr]_v1_[0-9a-f]{64}"
+        r"|dapi[0-9a-f]{32}",
+    ),
     (
         "api-key",
         r"nvapi-[\w-]{40,200}|gsk_[A-Za-z0-9]{40,100}|xai-[A-Za-z0-9]{60,100}|r8_[A-Za-z0-9]{37,60}"
@@ -59,10 +64,10 @@ _IN_CONTEXT: tuple[tuple[str, re.Pattern[str]], ...] = (
     _context("password", r"(?<=://)[^\s/:@\"'<>]{0,200}:(?P<x>[^\s/\"'<>\x00]{1,300})@"),
     # "https://0123456789abcdef@gitlab.example/x.git"
     _context("token", r"(?<=://)(?P<x>[A-Za-z0-9_-]{20,200})@"),
-    # "Authorization: Basic dXNlcjpwYXNz", "'authorization': 'Bearer x'"
+    # "Authorization: Basic dXNlcjpwYXNz", "'authorization': 'Bearer x'", "('authorization', 'Bearer x')"
     _context(
         "credential",
-        rf"(?i:authorization)\\?[\"']?{_GAP0}[:=]{_GAP0}\\?[\"']?(?:[A-Za-z]{{1,16}}[ ])?",
+        rf"(?i:authorization)\\?[\"']?{_GAP0}[:=,]{_GAP0}\\?[\"']?(?:[A-Za-z]{{1,16}}[ ])?",
         r"(?P<x>[^\s\"'\\,;]{4,4000})",
     ),
     # "Bearer 3f9c..." anywhere
@@ -78,24 +83,42 @@ _IN_CONTEXT: tuple[tuple[str, re.Pattern[str]], ...] = (
     ),
     # "curl -u mei:hunter2 …"; "docker run -u 1000:1000" is none
     _context("password", rf"(?:-u|--user){_GAP}", r"[\"']?[A-Za-z][\w.@-]{0,60}:(?P<x>[^\s\"'\x00]{3,200})"),
+    # "sshpass -p hunter2 ssh node1", "docker login -u mei -p hunter2"
+    _context(
+        "password",
+        rf"(?:sshpass|\blogin)(?:{_GAP}(?!-p)[^\s|;&]{{1,100}}){{0,8}}{_GAP}-p[ ]?",
+        r"[\"']?(?P<x>[^\s\"']{3,200})",
+    ),
+    # {"username":"mei","key":"0123…"} (kaggle.json)
+    _context("api-key", r"\"username\":[ ]?\"[^\"\n]{1,100}\",[ ]?\"key\":[ ]?\"(?P<x>[0-9a-f]{32})\""),
+    # "('x-api-key', '9f8e7d6c5b4a')": a header as a pair
+    _context("api-key", r"(?i:api-?key)[\"'],[ ]?[\"'](?P<x>[^\s\"']{6,300})"),
     # Webhooks are secrets as a whole: whoever has the address can post.
     _context("webhook", r"(?P<x>hooks\.slack\.com/(?:services|workflows|triggers)/[\w/-]{8,200})"),
     _context("webhook", r"(?P<x>discord(?:app)?\.com/api/webhooks/[\w/-]{8,200})"),
+    _context("webhook", r"(?P<x>[\w.-]{0,60}webhook\.office\.com/[\w/@-]{8,300})"),
+    _context("webhook", r"(?P<x>api\.telegram\.org/bot\d{5,20}:[\w-]{20,100})"),
     _context("webhook", r"(?P<x>open\.(?:feishu\.cn|larksuite\.com)/open-apis/bot/v2/hook/[\w-]{8,100})"),
     _context("webhook", r"(?P<x>qyapi\.weixin\.qq\.com/cgi-bin/webhook/send\?key=[\w-]{8,100})"),
 )
 _VALUE = lazy(r"\\{0,4}(?:\"([^\"\n\\]{1,4000})|'([^'\n\\]{1,4000})|([^\s\"',;&)}\]\\\x00]{1,4000}))")
-# "HF_TOKEN=…", "'api_key': '…'", "\"password\": \"…\"", "--hf-token …"
+# "HF_TOKEN=…", "'api_key': '…'", "\"password\": \"…\"", "--hf-token …", "['--hf-token', '…']"
 _NAMED = lazy(
     rf"(?<![A-Za-z0-9_.])(?:-{{0,2}}(?P<n>[A-Za-z_][\w.-]{{0,80}})\\{{0,4}}[\"']?{_GAP0}(?:=>|[:=]){_GAP0}"
-    rf"|--(?P<f>[a-z][\w-]{{0,60}}){_GAP}(?!-))"
+    rf"|--(?P<f>[a-z][\w-]{{0,60}})(?:{_GAP}|[\"'],[ ]?(?=[\"']))(?!-))"
 )
 _NAMED_GATE = lazy(r"(?i)pass|pwd|secret|token|key|cred|auth|sig|cookie")
 _WORDS = lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 _ALWAYS = frozenset({"password", "passwd", "passphrase", "passcode", "secret", "apikey", "credential", "credentials"})
 _KEYS = frozenset(
     {"access", "account", "api", "auth", "encryption", "master", "private", "secret", "shared", "signing", "storage"}
+    | {"subscription"}
+    | {"anthropic", "azure", "comet", "dashscope", "gemini", "kaggle", "ngc", "openai", "swanlab", "wandb"}  # whose it is
 )
+# "DB_PASS=hunter2", "SSHPASS=…"; "forward_pass=3.2" is none
+_PASS_OF = frozenset({"admin", "db", "ftp", "ldap", "mail", "mysql", "pg", "proxy", "redis", "root", "smtp", "ssh", "user"})
+_PASSES = frozenset({f"{who}pass" for who in _PASS_OF} | {f"{who} pass" for who in _PASS_OF})
+_GLUED = ("password", "passwd", "passphrase", "secret")  # "PGPASSWORD", "dbpassword", "CLIENTSECRET": one word to us
 _WHEN_RANDOM = frozenset({"token", "auth", "sig", "signature", "cookie", "pat", "authtoken", "accesstoken"})
 _TELLING = _ALWAYS | _WHEN_RANDOM | {"key", "pwd"}
 # Unset, a reference, a placeholder, a call: "token: None", "$HF_TOKEN", "<pad>", "****", "getpass()".
@@ -140,7 +163,7 @@ def find_secrets(text: str) -> Iterator[Found]:
         return
     for match in _NAMED.finditer(text):  # names only, since a value may hold names: "https://x?access_token=…"
         name = match["n"] or match["f"]
-        value = _VALUE.match(text, match.end()) if _last_word(name) in _TELLING else None
+        value = _VALUE.match(text, match.end()) if _telling_words(name)[-1:] else None
         named = secret_kind(name, value[value.lastindex or 0]) if value else None
         if value and named:
             yield Found(*value.span(value.lastindex or 0), named)
@@ -148,8 +171,8 @@ def find_secrets(text: str) -> Iterator[Found]:
 
 def secret_kind(name: str, value: str) -> str | None:
     """Yield what kind of secret a value of this name is; None where it is none (`max_tokens=4096`)."""
-    words = [w.lower() for w in _WORDS.findall(name)]
-    if not words or words[-1] not in _TELLING or _NO_VALUE.match(value):
+    words = _telling_words(name)
+    if not words or _NO_VALUE.match(value):
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last in _ALWAYS or (last == "pwd" and not value.startswith(("/", "~"))):
@@ -163,9 +186,15 @@ def secret_kind(name: str, value: str) -> str | None:
     return None
 
 
-def _last_word(name: str) -> str:
-    words = _WORDS.findall(name)
-    return words[-1].lower() if words else ""
+def _telling_words(name: str) -> list[str]:
+    """Yield the words of a name that may be a secret's, what is glued to the last one cut off; none of any other name."""
+    words = [w.lower() for w in _WORDS.findall(name)]
+    if not words or words[-1] in _TELLING:
+        return words
+    if words[-1] in _PASSES or " ".join(words[-2:]) in _PASSES:
+        return ["password"]
+    glued = next((end for end in _GLUED if words[-1].endswith(end)), None)
+    return [glued] if glued else []
 
 
 def find_private(text: str) -> Iterator[Found]:

@@ -11,14 +11,18 @@ from ..correlation.finding import Exhibit
 from ..correlation.standing import stack_tree
 from ..diagnosis import Verdict
 from ..events import Event
+from ..inputs.refusals import NO_TIME, may_be_log
 from ..job import Job, RankInfo
 from ..report import Attempt, CollectiveRow, Culprit, FirstFailure, Gap, InputRow, RankRow, StackGroup, TimelineEntry
 from ..scan import Scan
 from ..words.translation import Translator
+from .account_words import Words
 from .exhibits import Exhibitor, show_time
 
 MAX_TIMELINE = 60
 MAX_STACKS = 40
+SHOWN_UNREAD = 3  # files named of those not read for one reason
+MORE_TIME = "diagnose --budget 300 …"
 MAX_ENDS = 64  # of files of a job of which nothing is told
 TERMINATED = "process.terminated"  # by a launcher or scheduler, as a rule because another rank had failed
 
@@ -169,9 +173,10 @@ def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
     words = translator.words
     said = ((text, translator.sentence(text)) for text in scan.gaps)
     gaps = [
-        Gap(shown, words.say("more-time"), "diagnose --budget 300 …") if "budget" in text else Gap(shown)
+        Gap(shown, words.say("more-time"), MORE_TIME) if "budget" in text else Gap(shown)
         for text, shown in said
     ]
+    gaps += _unread_rows(scan, words)
     gaps += [Gap(words.say("ends-in-error", place=place)) for place in _last_errors(job)]
     world = job.world_size
     missing = [rank for rank in range(world) if rank not in job.ranks] if world and world <= 65536 else []
@@ -184,6 +189,21 @@ def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
             )
         )
     return tuple(gaps)
+
+
+def _unread_rows(scan: Scan, words: Words) -> list[Gap]:
+    """Yield one row per reason for which what may be a log was not read."""
+    by_reason: dict[str, list[str]] = defaultdict(list)
+    for source in scan.sources.values():
+        if source.skipped is not None and may_be_log(source.skipped):
+            by_reason[source.skipped.removeprefix("not read: ").removeprefix("binary: ")].append(source.name)
+    rows = []
+    for why, names in by_reason.items():
+        more = len(names) - SHOWN_UNREAD
+        files = ", ".join(names[:SHOWN_UNREAD]) + (words.say("and-more", n=more) if more > 0 else "")
+        text = words.say("unread", files=files, why=why)
+        rows.append(Gap(text, words.say("more-time"), MORE_TIME) if NO_TIME in why else Gap(text))
+    return rows
 
 
 def _last_errors(job: Job) -> list[str]:

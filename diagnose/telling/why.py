@@ -65,8 +65,8 @@ def _rank(report: Report, rank: int, say: Say) -> list[str]:
     lines = [say("why-rank", n=rank, state=_said(say, "state", row.state)) + about]
     if row.first_time or row.last_time:
         lines.append("  " + say("why-seen", first=row.first_time or "?", last=row.last_time or "?"))
-    if row.first_failure:
-        lines.append("  " + say("why-first-error", cause=row.first_failure.cause, ref=row.first_failure.ref))
+    if first := row.first_failure:
+        lines.append("  " + say("why-first-error", cause=first.cause or first.rule, ref=first.ref))
     culprit = next((c for c in (report.diagnosis.culprits if report.diagnosis else ()) if c.rank == rank), None)
     if culprit:
         lines.append("  " + say("why-culprit", why=culprit.why))

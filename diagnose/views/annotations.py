@@ -24,7 +24,7 @@ def render_github(report: Report, *, lang: str = "en", redacted: str = "") -> st
     body = [view.summary, *view.culprits.shown]
     if view.evidence:
         body.append(next((line.text for line in view.evidence.shown[0].lines if line.is_hit), ""))
-    body += [f"{s.when_word}: {s.text} {s.command}" for s in view.remedy.shown]
+    body += [f"{s.when_word}: {s.text} {s.command}".rstrip() for s in view.remedy.shown]
     lines = [_command(level, evidence[0] if evidence else None, _headline(view), "\n".join(filter(None, body)))]
     lines += [_command("notice", e, say("more-evidence"), clip(one_line(e.text), MESSAGE_WIDTH)) for e in evidence[1:4]]
     return "\n".join(lines) + "\n"
