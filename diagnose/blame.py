@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, ended_at, is_terminated
 from .catalogue import Catalogue
+from .correlation.certificates import is_sigkill
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
@@ -248,6 +249,8 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     death = "process.abort" if root.cause == "memory.host-alloc" else root.cause  # in C++ nobody may have caught it
     by_signal = [e for e in later if death in CRASHES and e.cause == death]
     later = by_signal or later  # of a crash, who died by its signal
+    if root.rule.tells == "killed":
+        later = [e for e in later if is_sigkill(e)]  # whoever ended otherwise had not been killed
     later.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
     found = {r for e in later[:1] if (r := e.rank) is not None and not _is_one_of_many_alike(e, later)}
     return found - own

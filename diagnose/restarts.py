@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 HISTORY_S = 120.0  # longer than ranks go on after one of them has died
 REAPED_S = 10.0  # the same behind the line that an agent prints once all its processes are dead
 LATE_LINES = 60  # more than what is printed late
+FOR_GOOD = "process.exit-code/deepspeed-return-code"  # DeepSpeed's launcher starts nothing anew
 ENDING_S = 30.0  # within which what was ended with the others still prints
 
 
@@ -31,8 +32,9 @@ def restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> list
     exits = [*(e for e in exits if (e.source, e.host) in ended), *sent]
     unending = _without_summary(job)
     last_exit_s: dict[tuple[str, str | None, str], float] = {}
-    for e in exits:
-        if e.time:
+    leaving = {e.source for e in job.events if e.rule.id == FOR_GOOD}
+    for e in exits if not _ended_once_each(job, exits) else ():
+        if e.time and e.source not in leaving:
             key = (e.source, e.host, e.rule.id)
             last_exit_s[key] = max(last_exit_s.get(key, e.time), e.time)
     of_host: dict[str, list[Event]] = {}
@@ -69,10 +71,19 @@ def _signs(event: Event, signs: Sequence[Event], of_host: dict[str, list[Event]]
     return [*of_host.get(event.host, ()), *of_host.get("", ())] if event.host else signs
 
 
+def _ended_once_each(job: Job, exits: Sequence[Event]) -> bool:
+    """Whether no more processes are told to have ended than the job has ranks: a new start gives each rank another one.
+
+    Launchers of several nodes print into one console, and a node hears of what happened on another only by a time-out.
+    """
+    ended = {(e.source, e.host, e.fields.get("pid")) for e in exits}
+    return 0 < len(ended) <= (job.world_size or 0)
+
+
 def _has_later_exit(job: Job, event: Event, last_exit_s: dict[tuple[str, str | None, str], float]) -> bool:
     if not event.time or (event.host is None and len(job.hosts) > 1):
         return False
-    return last_exit_s[event.source, event.host, event.rule.id] > event.time + HISTORY_S
+    return last_exit_s.get((event.source, event.host, event.rule.id), 0.0) > event.time + HISTORY_S
 
 
 def _goes_on(event: Event, sign: Event) -> bool:

@@ -161,9 +161,15 @@ def _is_born_again(starts: dict[str, list[int]], event: Event) -> bool:
 def _is_history(job: Job, event: Event, latest_s: float | None) -> bool:
     """What ended the whole job, or a host, is history once ranks make progress again, at `latest_s` at last."""
     stated = event.stamp is not None or event.fields.get("time") is not None
-    if event.rank is not None or event.time is None or not stated or latest_s is None:
+    is_of_rank = event.rank is not None and not _is_of_gpu(event)
+    if is_of_rank or event.time is None or not stated or latest_s is None:
         return False
     return latest_s > event.time + max(HISTORY_S, job.clocks.spread_s.get(event.host or "", HISTORY_S))
+
+
+def _is_of_gpu(event: Event) -> bool:
+    """Whether the kernel tells of a GPU: whose that was, its address says, and no rank takes steps without the others."""
+    return event.fields.get("pci") is not None and event.traceback is None
 
 
 def _finished_after(job: Job, event: Event, finished: Sequence[Event]) -> bool:

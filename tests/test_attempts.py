@@ -134,3 +134,15 @@ def test_a_run_of_fewer_ranks_below_a_failed_one_waits_for_its_own_only(tmp_path
     report = told(tmp_path, {"train.log": banner + first + IO_ERROR + FAILED.format(code=1, pid=8001) + banner + again + waiting})
 
     assert ("collective.straggler", [3]) == (cause(report), culprits(report))
+
+
+def test_launchers_of_other_nodes_that_end_later_start_nothing_anew(tmp_path):
+    """DeepSpeed's launchers print into one console without a host; the second node notices by its time-out, minutes later."""
+    killed = "[2026-11-20 {},001] [INFO] [launch.py:319:sigkill_handler] Killing subprocess {}\n"
+    left = "[2026-11-20 {},310] [ERROR] [launch.py:325:sigkill_handler] ['python', '--local_rank=1'] exits with return code = {}\n"
+    raised = "[rank1]: Traceback (most recent call last):\n[rank1]: RuntimeError: CUDA error: uncorrectable ECC error encountered\n"
+    first = killed.format("10:20:01", 501) + killed.format("10:20:01", 502) + left.format("10:20:03", 1)
+    second = killed.format("10:30:04", 901) + killed.format("10:30:04", 902) + left.format("10:30:06", -6)
+    console = "".join(alive(r) for r in range(4)) + raised + first + watchdog(2) + watchdog(3) + second
+
+    assert "gpu.ecc" == cause(told(tmp_path, {"console.log": console}))

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from ..events import Event
 from ..job import Job
+from ..strangers import may_be_of_a_job
 from .finding import Exhibit, Finding
 
 SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137"}
@@ -18,7 +19,7 @@ SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137"}
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding for each kill that names a host, but no rank, where just one rank died by SIGKILL there."""
-    kills = [e for e in job.telling("killed") if e.rank is None and e.cause is not None]
+    kills = [e for e in job.telling("killed") if e.rank is None and e.cause is not None and may_be_of_a_job(e)]
     ended = {e.rank for e in job.telling("signal-sent")}  # by their own launcher
     dead = [e for e in job.telling("exit") if e.rank is not None and is_sigkill(e) and e.rank not in ended]
     for kill in kills:

@@ -1,0 +1,56 @@
+"""A kernel log tells of all processes of its host: those of other jobs and users are not why this job is dead."""
+
+from .told import alive, cause, culprits, told, watchdog
+
+NOTEBOOK = (
+    "[6695204.635126] Memory cgroup out of memory: Killed process 846 (jupyter-lab) total-vm:8412345kB, anon-rss:7712345kB, "
+    "file-rss:0kB, shmem-rss:0kB, UID:1010 pgtables:16000kB oom_score_adj:968\n"
+)
+PYTHON = NOTEBOOK.replace("jupyter-lab", "python3")
+FAULT = (
+    "[1649344.945026] NVRM: Xid (PCI:0000:9a:00): 31, pid=824, name=python3, Ch 0000000e, intr 00000000. MMU Fault: ENGINE "
+    "GRAPHICS GPCCLIENT_T1_4 faulted @ 0x7f2b_c4000000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ\n"
+)
+BORN = "[rank {0}] init done host=n7 local_rank={0} pid={1} world=4\n"
+RAISED = "[rank{0}]: Traceback (most recent call last):\n[rank{0}]:   File \"train.py\", line 7, in <module>\n[rank{0}]: {1}\n"
+
+
+def _ranks(*last: str) -> dict[str, str]:
+    return {f"n7/rank{r}.log": BORN.format(r, 5000 + r) + alive(r) + text for r, text in enumerate(last)}
+
+
+def test_notebook_that_the_kernel_killed_is_no_rank(tmp_path):
+    report = told(tmp_path, {"n7.dmesg": NOTEBOOK, **_ranks(RAISED.format(0, "KeyError: 'labels'"), "")})
+
+    assert ("process.exception", [0]) == (cause(report), culprits(report))
+
+
+def test_python_that_the_kernel_killed_is_no_rank_where_each_says_how_it_ended(tmp_path):
+    lost = RAISED.format(1, "RuntimeError: Connection closed by peer [10.0.0.7]:59078")
+    report = told(tmp_path, {"n7.dmesg": PYTHON, **_ranks(RAISED.format(0, "KeyError: 'labels'"), lost)})
+
+    assert ("process.exception", [0]) == (cause(report), culprits(report))
+
+
+def test_python_that_the_kernel_killed_may_be_the_rank_that_says_nothing(tmp_path):
+    report = told(tmp_path, {"n7.dmesg": PYTHON, **_ranks("", *(watchdog(r) for r in (1, 2, 3)))})
+
+    assert "memory.host-oom" == cause(report)
+
+
+def test_rank_that_ended_by_another_signal_was_not_killed_by_the_kernel(tmp_path):
+    """The first that ended on the host had printed a time-out: whoever is killed prints nothing."""
+    ends = "srun: error: n7: task 1: Aborted (core dumped)\n"
+    report = told(tmp_path, {"n7.dmesg": PYTHON, "slurm-7.out": ends, **_ranks("", watchdog(1))})
+
+    assert [1] != culprits(report)
+
+
+def test_fault_of_a_process_is_none_of_the_ranks_where_no_rank_felt_it(tmp_path):
+    report = told(tmp_path, {"n7.dmesg": FAULT, **_ranks(RAISED.format(0, "OSError: [Errno 28] No space left on device"), "")})
+
+    assert "storage.disk-full" == cause(report)
+
+
+def test_kernel_log_alone_is_believed(tmp_path):
+    assert "memory.host-oom" == cause(told(tmp_path, {"n7.dmesg": NOTEBOOK}))
