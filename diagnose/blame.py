@@ -162,7 +162,9 @@ def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
     others = {rank: code for rank, code in codes.items() if rank is not None and rank not in ranks}
     if not others or own != set(others.values()) or len({e.source for e in ends}) > 1:
         return False
-    return not any(job.ranks[r].failed_in_words() for r in others)
+    unplaced = {e.host for e in job.failures() if e.rank is None and e.rule.tells not in CERTIFICATES} - {None}
+    unplaced -= {job.ranks[rank].host for rank in ranks}
+    return not any(job.ranks[r].failed_in_words() or job.ranks[r].host in unplaced for r in others)
 
 
 def is_half_told(job: Job, verdict: Verdict) -> bool:
@@ -251,6 +253,8 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     later = by_signal or later  # of a crash, who died by its signal
     if root.rule.tells == "killed":
         later = [e for e in later if is_sigkill(e)]  # whoever ended otherwise had not been killed
+    elif root.traceback is not None:  # Python leaves with code 1; SIGABRT is what watchdogs end the others with
+        later = [e for e in later if e.fields.get("exit_code") == 1] or later
     later.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
     found = {r for e in later[:1] if (r := e.rank) is not None and not _is_one_of_many_alike(e, later)}
     return found - own

@@ -15,7 +15,7 @@ from .clocks import UNALIGNED_S
 from .events import Event
 from .job import Job
 from .rule import Explains
-from .suspects import EXIT_CODE, Suspect
+from .suspects import EXIT_CODE, SIGKILL, Suspect
 
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
@@ -99,9 +99,9 @@ class Relation:
 
     def _is_death(self, t: Suspect, s: Suspect) -> bool:
         """Whether t says that the rank died which, says s, the others began to wait for at that moment."""
-        if t.first is None or t.first.rule.tells != "exit" or not t.direct or not self._job.is_heard(t.rank):
+        if t.first is None or t.first.rule.tells != "exit" or not t.direct or not self._may_be_the_same(t, s):
             return False
-        if t.rank != s.rank or s.finding is None or s.finding.question != "absent" or is_terminated(t.first):
+        if s.finding is None or s.finding.question != "absent" or is_terminated(t.first):
             return False
         if t.onset is not None and s.onset is not None and t.first.has_own_time:
             waiting = next((x.event for x in reversed(s.finding.exhibits) if x.event is not None), t.first)
@@ -110,12 +110,20 @@ class Relation:
                 return apart_s < max(DEATH_S, slack_s)
         return self._is_first_found_dead(t)
 
+    def _may_be_the_same(self, t: Suspect, s: Suspect) -> bool:
+        """Whether both tell of one rank; of what a launcher ended with, nobody may know more than on which host it was."""
+        if t.rank is None:
+            return t.host is not None and t.host == s.host
+        is_wordless = t.cause == SIGKILL  # it leaves no time for words
+        return t.rank == s.rank and (is_wordless or self._job.is_heard(t.rank))
+
     def _is_first_found_dead(self, t: Suspect) -> bool:
         """Whether its launcher found no other process dead before, those aside that it ended itself."""
         ended = {e.rank for e in self._job.telling("signal-sent")}
         ends = [e for e in self._job.telling("exit") if t.first is not None and e.source == t.first.source]
         ends = [e for e in ends if e.role in FAILING and not is_terminated(e) and e.rank not in ended]
-        return bool(ends) and min(ends, key=lambda e: e.line or 0).rank == t.rank
+        first = min(ends, key=lambda e: e.line or 0, default=None)
+        return first is not None and (first.rank, first.host if t.rank is None else t.host) == (t.rank, t.host)
 
     def _weight(self, s: Suspect) -> tuple[bool, int, bool]:
         return (not self._catalogue.causes[s.cause].broad, s.direct, s.specific)
@@ -144,8 +152,6 @@ class Relation:
         if t.onset < s.onset - slack and a.has_own_time:
             return -1
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
-
-
 
 
 def _is_less_sure(t: Suspect, s: Suspect) -> bool:

@@ -36,7 +36,8 @@ def find(job: Job) -> Iterator[Finding]:
         return
     rank = next(r for r in wordless if r is not None)
     end = min((e for e in ends if e.rank == rank), key=lambda e: (int(e.time or 0), e.source, e.line or 0))
-    if any(e.cause in CRASHES and e.rank != rank and _is_earlier(e, end) for e in job.telling("exit")):
+    followed = {e.rank for e in job.telling(*LOST)} | {rank}  # who says that it lost another aborts over that
+    if any(e.cause in CRASHES and e.rank not in followed and _is_earlier(e, end) for e in job.telling("exit")):
         return
     by_signal = end.cause in SENT
     signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ..events import SourceEvents
 from ..identity import PathIdentity
 from ..lazy_pattern import lazy
-from .places import Places, own_rank
+from .places import HERE, Places, own_rank
 
 SEPARATORS = lazy(r"[-_.]")
 MOST_WORDS = 12  # of a file's name
@@ -27,8 +27,9 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
 
 
 def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """`gpu-b.dmesg`, `dmesg-gpu-b.txt`: a name without a number is a host's where another file says that it is one."""
-    hosts = set(places.source_host.values())
+    """`gpu-b.dmesg`, `train_7_a3-mega-f021.log`: a word of a name is a host's where another file says that it is one."""
+    ends = (str(e.fields["host"]) for s in sources for e in s.events if e.rule.tells == "exit" and e.fields.get("host"))
+    hosts = (set(places.source_host.values()) | set(ends)).difference(HERE)
     for source in (s for s in sources if s.name not in places.source_host):
         base = source.name.replace("!", "/").rpartition("/")[2]
         ends = [0, *(m.end() for m in SEPARATORS.finditer(base)), len(base) + 1][:MOST_WORDS]

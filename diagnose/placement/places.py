@@ -22,6 +22,7 @@ class Places:
     source_host: dict[str, str] = field(default_factory=dict)
     rank_of_pid: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", pid)
     rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
+    rank_with_local: dict[int, int | None] = field(default_factory=dict)  # None where several hosts have such a one
     rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)
     host_of: dict[int, str] = field(default_factory=dict)
     local_of: dict[int, int] = field(default_factory=dict)
@@ -72,6 +73,8 @@ def remember(places: Places, rank: int, host: str | None, local: int | None, pid
         places.pid_of.setdefault(rank, pid)
     if local is not None:
         places.local_of.setdefault(rank, local)
+        if places.rank_with_local.setdefault(local, rank) != rank:
+            places.rank_with_local[local] = None
         places.rank_of_local.setdefault((host or "", local), rank)
 
 

@@ -151,7 +151,7 @@ def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[s
         if places.is_one_node:
             yield "the local rank on the only node", event.local_rank
         elif not host:
-            yield "the local rank", places.rank_of_local.get(("", event.local_rank))
+            yield "the local rank", places.rank_with_local.get(event.local_rank)
 
 
 def _counted_from(places: Places, host: str, local_rank: int) -> int | None:
