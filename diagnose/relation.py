@@ -55,6 +55,15 @@ class Relation:
                     winner = next((t for t in reaching if self._beats(t, s)), None)
                     if winner is not None and winner not in s.explained_by:
                         s.explained_by.append(winner)
+        self._explain_the_others_absent()
+
+    def _explain_the_others_absent(self) -> None:
+        """Where one of the ranks that did not come had died at that moment, the other ones had lost it too."""
+        absent = [s for s in self._suspects if s.finding is not None and s.finding.question == "absent"]
+        deaths = {id(s.finding): t for s in absent for t in s.explained_by if self._is_death(t, s)}
+        for s in absent:
+            if not s.explained_by and id(s.finding) in deaths:
+                s.explained_by.append(deaths[id(s.finding)])
 
     def _reaching(self, link: Explains, cause: str, s: Suspect) -> Iterable[Suspect]:
         if link.where == "same-rank" and s.rank is not None:

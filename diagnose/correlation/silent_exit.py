@@ -93,6 +93,8 @@ class _Listening:
         paths = ((job.places.by_source[s.name].local_rank, job.places.source_host.get(s.name)) for s in job.sources)
         self._files = {(local, None if job.places.is_one_node else host) for local, host in paths if local is not None}
         self._consoles = {s.name for s in job.sources if s.last_sign_line is not None or _has_words_of_ranks(s)}
+        agents = {e.source for e in job.telling("exit") if e.fields.get("local_rank") is not None}
+        self._consoles |= agents if agents & self._consoles else set()  # what ranks print goes where their agent prints
 
     def to(self, end: Event) -> bool:
         """Whether what the rank prints is here: it has lines or a file of its own, or the console is that of its host."""
@@ -103,8 +105,8 @@ class _Listening:
 
 
 def _has_words_of_ranks(console: SourceEvents) -> bool:
-    own = (e for e in console.events if e.rank is not None and not is_repetition(e))
-    return any(e.rule.tells in (*LOST, "identity") for e in own)
+    own = (e for e in console.events if not is_repetition(e))
+    return any(e.rule.tells in LOST or (e.rule.tells == "identity" and e.rank is not None) for e in own)
 
 
 class _Said:

@@ -1,7 +1,7 @@
 """On which ranks did even the watchdog stand still, while the others' watchdogs reported, or lost those ranks later?
 
 A watchdog that hangs in a call of CUDA or NCCL, or waits for Python's lock, cannot report the collective that its rank
-does not come to. Where all the other ranks report a time-out, or that a peer went away, as the monitor then ends its process,
+does not come to. Where all the other ranks report a time-out, or that a peer went away (the monitor ends its process),
 those few held them up. Where it stands still on most ranks, the call hangs for a reason below them.
 """
 

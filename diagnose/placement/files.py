@@ -28,8 +28,8 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
 
 def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
     """`gpu-b.dmesg`, `train_7_a3-mega-f021.log`: a word of a name is a host's where another file says that it is one."""
-    ends = (str(e.fields["host"]) for s in sources for e in s.events if e.rule.tells == "exit" and e.fields.get("host"))
-    hosts = (set(places.source_host.values()) | set(ends)).difference(HERE)
+    told = (str(e.fields["host"]) for s in sources for e in s.events if e.rule.tells == "exit" and e.fields.get("host"))
+    hosts = (set(places.source_host.values()) | set(told)).difference(HERE)
     for source in (s for s in sources if s.name not in places.source_host):
         base = source.name.replace("!", "/").rpartition("/")[2]
         ends = [0, *(m.end() for m in SEPARATORS.finditer(base)), len(base) + 1][:MOST_WORDS]
