@@ -122,7 +122,7 @@ class Relation:
     def _may_be_the_same(self, t: Suspect, s: Suspect) -> bool:
         """Whether both tell of one rank; of what a launcher ended with, nobody may know more than on which host it was."""
         if t.rank is None:
-            return t.host is not None and t.host == s.host
+            return t.host == s.host if t.host is not None else t.cause == SIGKILL
         is_wordless = t.cause == SIGKILL  # it leaves no time for words
         return t.rank == s.rank and (is_wordless or self._job.is_heard(t.rank))
 

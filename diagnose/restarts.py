@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING, NUMBERED
+from .attempts import FAILING, NUMBERED, is_terminated
 from .clocks import SAME_CLOCK_S
 from .events import Event
 from .placement.world import ONCE
@@ -109,7 +109,7 @@ def before(job: Job, restarted: Sequence[Event]) -> Callable[[Event], bool]:
                 last[host] = end
 
     def is_before(event: Event) -> bool:
-        line, end = lines.get((event.source, event.host)), last.get(event.host)
+        line, end = lines.get((event.source, event.host), lines.get((event.source, None))), last.get(event.host)
         if line is not None:
             return (event.line or 0) <= line or (end is not None and _is_soon_after(event, end, SAME_CLOCK_S))
         end = end or last.get(None)
@@ -123,3 +123,18 @@ def _is_soon_after(event: Event, end: Event, slack_s: float) -> bool:
     if event.stamp is None or event.time is None or end.time is None:
         return False
     return event.time <= end.time + ENDING_S - (slack_s if slack_s > SAME_CLOCK_S else 0.0)
+
+
+def earlier_lives(job: Job, numbered: set[str]) -> Callable[[Event], bool]:
+    """The question whether a rank says it that failed in earlier attempts only, as numbered exits tell: in one of those."""
+    failed: dict[int | None, int] = {}  # by rank: the last attempt in which it ended by itself
+    for e in job.events:
+        if e.rule.tells == "exit" and e.role in FAILING and e.source in numbered and not is_terminated(e):
+            failed[e.rank] = max(failed.get(e.rank, 0), e.attempt)
+
+    def is_of_earlier_life(event: Event) -> bool:
+        last = job.attempt if event.rank is None else failed.get(event.rank, job.attempt)
+        is_open = event.source not in numbered and not event.has_own_time and event.rule.tells != "exit"
+        return is_open and event.role in FAILING and last < job.attempt
+
+    return is_of_earlier_life

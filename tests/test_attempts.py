@@ -146,3 +146,15 @@ def test_launchers_of_other_nodes_that_end_later_start_nothing_anew(tmp_path):
     console = "".join(alive(r) for r in range(4)) + raised + first + watchdog(2) + watchdog(3) + second
 
     assert "gpu.ecc" == cause(told(tmp_path, {"console.log": console}))
+
+
+def test_task_that_ends_again_behind_a_requeue_is_of_the_next_attempt(tmp_path):
+    """No line of a rank prints a time; what srun says of task 0 twice cannot be said of one life."""
+    ends = "srun: error: n1: task 1: Exited with exit code 1\nsrun: error: n1: task 0: Terminated\n"
+    requeued = "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-20T10:20:00 DUE TO JOB REQUEUE ***\n"
+    again = "srun: error: n1: task 0: Terminated\nsrun: error: n1: task 1: Segmentation fault (core dumped)\n"
+    steps = "".join(f"step {n} loss 1.{n}\n" for n in range(9))
+    crash = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f1e (most recent call first):\n  File \"a.py\", line 2 in f\n"
+    report = told(tmp_path, {"slurm-77.out": ends + requeued + again, "job-77-0.out": steps, "job-77-1.out": steps, "job-77-1.err": crash})
+
+    assert "process.segfault" == cause(report)

@@ -68,3 +68,22 @@ def test_rank_whose_monitor_ended_it_held_up_those_that_lost_it(tmp_path):
     report = told(tmp_path, {"rank1.log": stuck, **{f"rank{r}.log": gone.format(r) for r in (0, 2, 3)}})
 
     assert ("collective.api-hang", [1]) == (cause(report), culprits(report))
+
+
+def test_pod_in_the_network_of_its_host_is_that_host(tmp_path):
+    """The agent in the pod calls itself by the node's name, and so does the kernel's log of that node."""
+    console = TRACE.replace("[default1]:", "[pod/llm-worker-1/pytorch] ") + "[pod/llm-worker-1/pytorch] RuntimeError: CUDA error: unknown error\n"
+    console += "".join(f"[pod/llm-worker-1/pytorch] {line}\n" for line in _agent("gpu-17", 2, 1, 1).splitlines())
+    kernel = "Nov 20 10:20:00 gpu-17 kernel: NVRM: Xid (PCI:0000:9b:00): 79, pid=5003, name=python3, GPU has fallen off the bus.\n"
+    report = told(tmp_path, {"kubectl-logs.txt": console, "gpu-17/kern.log": kernel})
+
+    assert ("gpu.off-bus", [(3, "gpu-17")]) == (cause(report), [(c.rank, c.host) for c in report.diagnosis.culprits])
+
+
+def test_what_an_unnamed_line_says_on_the_host_of_the_absent_rank_is_its_doing(tmp_path):
+    evaluating = "***** Running Evaluation *****\n"
+    born = "node-{1}:7{0}:7{0} [0] NCCL INFO comm 0x1 rank {0} nranks 4 cudaDev 0 busId 1b000 - Init COMPLETE\n"
+    nodes = {f"node-{n}.log": born.format(r, n) + (evaluating if r == 3 else watchdog(r)) for r, n in enumerate((21, 22, 23, 24))}
+    report = told(tmp_path, nodes)
+
+    assert ([3], evaluating.strip()) == (culprits(report), report.diagnosis.evidence[0].text)

@@ -24,6 +24,20 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
             places.source_host[source.name] = host
     _learn_sister_folders(places, sources)
     _learn_named_after_hosts(places, sources)
+    _learn_nodes_of_pods(places, sources)
+
+
+def _learn_nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """In the network of its host a pod has the host's name: so the agent in it calls itself, and the kernel's log."""
+    named: dict[str, set[str]] = defaultdict(set)
+    for source in sources:
+        for e in (e for e in source.events if e.rule.tells == "exit" and e.fields.get("local_rank") is not None):
+            pod, host = e.speaker.pod or places.by_source[source.name].pod, e.fields.get("host")
+            if pod and host and host not in HERE and not str(host).startswith(pod):
+                named[pod].add(str(host))
+    places.node_of_pod = {pod: next(iter(hosts)) for pod, hosts in named.items() if len(hosts) == 1}
+    for name, host in places.source_host.items():
+        places.source_host[name] = places.node_of_pod.get(host, host)
 
 
 def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:

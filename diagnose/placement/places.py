@@ -28,6 +28,7 @@ class Places:
     local_of: dict[int, int] = field(default_factory=dict)
     pid_of: dict[int, int] = field(default_factory=dict)
     device_of: dict[int, int] = field(default_factory=dict)
+    node_of_pod: dict[str, str] = field(default_factory=dict)  # where a pod calls itself by its node's name (hostNetwork)
     hosts_seen: set[str] = field(default_factory=set)  # that some line's prefix names
     host_of_ip: dict[str, str] = field(default_factory=dict)
     device_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)  # (host or "", PCI address) -> GPU index
