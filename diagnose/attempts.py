@@ -125,6 +125,8 @@ def decisive_attempt(job: Job) -> int:
     reached = max([*signs, *ended_well], default=max(failed, default=last))
     if last in failed and progress and not signs:
         return last  # in which attempt they made progress nobody tells
+    if last not in failed and any(e.rule.tells == "finished" and not is_numbered(numbered, e) for e in job.events):
+        return last  # nor in which the run was done, but nothing failed in the last one
     return min(last, reached) if min(last, reached) in failed else last
 
 

@@ -255,7 +255,8 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
         later = [e for e in later if is_sigkill(e)]  # whoever ended otherwise had not been killed
     elif root.traceback is not None:  # Python leaves with code 1; SIGABRT is what watchdogs end the others with
         later = [e for e in later if e.fields.get("exit_code") == 1] or later
-    later.sort(key=lambda e: (e.time is None, int(e.time or 0), e.rule.id != ONCE, e.source, e.line or 0))  # whole seconds
+    is_one_host = len({e.host for e in later} | {None}) == 2  # there its agent names one: the first that it found dead
+    later.sort(key=lambda e: (is_one_host and e.rule.id != ONCE, e.time is None, int(e.time or 0), e.source, e.line or 0))
     found = {r for e in later[:1] if (r := e.rank) is not None and not _is_one_of_many_alike(e, later)}
     return found - own
 

@@ -15,8 +15,9 @@ from .clocks import UNALIGNED_S
 from .events import Event
 from .job import Job
 from .rule import Explains
-from .suspects import EXIT_CODE, SIGKILL, Suspect
+from .suspects import EXIT_CODE, SIGKILL, STATED, Suspect, names_device
 
+DRIVER = "gpu.xid"
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
@@ -80,6 +81,10 @@ class Relation:
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
+        is_driver = _is_driver_of(t, s)
+        return is_driver or (not _is_driver_of(s, t) and self._stands(t, s))
+
+    def _stands(self, t: Suspect, s: Suspect) -> bool:
         if (s.direct and not t.direct) or _is_less_sure(t, s) or _is_its_own_word(s, t):
             return False
         has_finding = t.finding is not None or s.finding is not None
@@ -168,6 +173,17 @@ def _is_less_sure(t: Suspect, s: Suspect) -> bool:
     if t.finding is None or s.finding is None:
         return False
     return t.finding.certainty == "possible" and s.finding.certainty != "possible"
+
+
+def _is_driver_of(t: Suspect, s: Suspect) -> bool:
+    """Whether the driver states in t what broke in the GPU, of which CUDA only says in s that a kernel did not end well.
+
+    Their clocks may print two zones, and the driver may say it last.
+    """
+    if t.direct < STATED or t.cause != DRIVER or not names_device(t.first) or s.first is None or s.first.traceback is None:
+        return False
+    same = t.rank == s.rank if None not in (t.rank, s.rank) else t.host is not None and t.host == s.host
+    return same and s.cause != t.cause and s.cause.startswith("gpu.")
 
 
 def _is_its_own_word(t: Suspect, s: Suspect) -> bool:

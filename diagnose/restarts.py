@@ -55,9 +55,13 @@ def restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> list
 
 
 def _without_summary(job: Job) -> set[str]:
-    """Logs of agents that, where folders tell of a later attempt, never print the summary with which torchrun gives up."""
+    """Logs of agents that never print the summary with which torchrun gives up, where the run is known to have gone on.
+
+    Folders tell of a later attempt, or the run says that it is done.
+    """
     paths = job.places.by_source
-    if not any(path.attempt for path in paths.values() if path.kind in NUMBERED):
+    went_on = any(path.attempt for path in paths.values() if path.kind in NUMBERED)
+    if not went_on and not any(e.rule.tells == "finished" for e in job.events):
         return set()
     ends = [e for e in job.events if e.rule.tells in ("exit", "signal-sent") and e.fields.get("pid") is not None]
     ends = [e for e in ends if paths[e.source].kind not in NUMBERED]

@@ -28,8 +28,8 @@ def strangers(job: Job) -> list[Event]:
     """Return what is told of processes of others."""
     failures = job.failures()
     told = [e for e in failures if e.fields.get("pid") is not None and e.traceback is None]
-    if not told or not job.ranks:
-        return []
+    if not told or (not job.ranks and len(told) == len(failures)):
+        return []  # a kernel log alone: nothing tells what the job was
     kills = [e for e in told if e.rule.tells == "killed" and e.rank is None]
     found = [e for e in kills if not may_be_of_a_job(e) or not _is_missed(job, e, failures)]
     return [*found, *_faults(job, told, failures), *_unfelt_errors(job, told, failures)]
@@ -50,10 +50,12 @@ def _faults(job: Job, told: list[Event], failures: list[Event]) -> Iterator[Even
     """Yield accesses that faulted in a process that is no rank's, where no rank says on that host that CUDA failed."""
     felt = {e.host for e in failures if (e.cause or "").startswith("gpu.") and e.traceback is not None}
     hosts = {info.host for info in job.ranks.values() if info.has_lines}
-    hosts |= {None} if len(job.hosts) <= 1 else set()
+    hosts |= {e.host for e in job.events if e.fields.get("pci") is None and e.rule.tells not in ("killed", "exit")}
+    hosts |= {None} if len(job.hosts) <= 1 or all(info.host is None for info in job.ranks.values()) else set()
     for e in told:
         is_rank = (e.host or "", e.fields.get("pid")) in job.places.rank_of_pid
-        if e.cause == FAULT and not is_rank and (e.host in hosts or None in hosts) and felt.isdisjoint({e.host, None}):
+        is_felt = bool(felt) if e.host is None else not felt.isdisjoint({e.host, None})
+        if e.cause == FAULT and not is_rank and not is_felt and not hosts.isdisjoint({e.host, None}):
             yield e
 
 

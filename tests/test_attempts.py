@@ -158,3 +158,14 @@ def test_task_that_ends_again_behind_a_requeue_is_of_the_next_attempt(tmp_path):
     report = told(tmp_path, {"slurm-77.out": ends + requeued + again, "job-77-0.out": steps, "job-77-1.out": steps, "job-77-1.err": crash})
 
     assert "process.segfault" == cause(report)
+
+
+def test_run_that_is_done_behind_a_requeue_had_only_been_interrupted(tmp_path):
+    ends = "srun: error: n1: task 1: Exited with exit code 1\n"
+    requeued = "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-20T10:20:00 DUE TO JOB REQUEUE ***\n"
+    failed = '[rank1]: Traceback (most recent call last):\n[rank1]:   File "a.py", line 2, in f\n[rank1]: OSError: [Errno 5] Input/output error\n'
+    steps = "".join(f"step {n} loss 1.{n}\n" for n in range(9))
+    done = steps + "Training finished. Total time: 0:41:22\n"
+    report = told(tmp_path, {"slurm-77.out": ends + requeued, "job-77-0.out": done, "job-77-1.out": steps, "job-77-1.err": failed})
+
+    assert "recovered" == report.outcome

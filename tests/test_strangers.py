@@ -54,3 +54,20 @@ def test_fault_of_a_process_is_none_of_the_ranks_where_no_rank_felt_it(tmp_path)
 
 def test_kernel_log_alone_is_believed(tmp_path):
     assert "memory.host-oom" == cause(told(tmp_path, {"n7.dmesg": NOTEBOOK}))
+
+
+def test_notebook_that_the_kernel_killed_did_not_take_the_port(tmp_path):
+    """No rank is known yet when the launcher cannot begin."""
+    taken = "torch.distributed.DistNetworkError: The server socket has failed to listen on any local network address. port: 29500, "
+    taken += "useIpv6: false, code: -98, name: EADDRINUSE, message: address already in use\n"
+    agent = 'Traceback (most recent call last):\n  File "rendezvous.py", line 189, in _create_c10d_store\n    return TCPStore(\n' + taken
+
+    assert "network.port-in-use" == cause(told(tmp_path, {"n7.dmesg": NOTEBOOK, "agent.log": agent}))
+
+
+def test_driver_says_more_of_a_gpu_than_cuda_does_in_whatever_zone(tmp_path):
+    """The kernel's clock is nine hours ahead of the ranks'; CUDA's words fit a wrong address as well."""
+    xid = "Nov 20 19:20:01 n7 kernel: NVRM: Xid (PCI:0000:9a:00): 109, pid=5000, name=python3, Ch 00000009, errorString CTX SWITCH TIMEOUT\n"
+    raised = RAISED.format(0, "RuntimeError: CUDA error: unspecified launch failure")
+
+    assert "gpu.xid" == cause(told(tmp_path, {"n7/kern.log": xid, **_ranks(raised, "")}))
