@@ -61,7 +61,10 @@ class Relation:
     def _explain_the_others_absent(self) -> None:
         """Where one of the ranks that did not come had died at that moment, the other ones had lost it too."""
         absent = [s for s in self._suspects if s.finding is not None and s.finding.question == "absent"]
-        deaths = {id(s.finding): t for s in absent for t in s.explained_by if self._is_death(t, s)}
+        deaths: dict[int, Suspect] = {}
+        for s in absent:
+            if id(s.finding) not in deaths and (t := next((t for t in s.explained_by if self._is_death(t, s)), None)):
+                deaths[id(s.finding)] = t
         for s in absent:
             if not s.explained_by and id(s.finding) in deaths:
                 s.explained_by.append(deaths[id(s.finding)])

@@ -55,7 +55,8 @@ def _faults(job: Job, told: list[Event], failures: list[Event]) -> Iterator[Even
     for e in told:
         is_rank = (e.host or "", e.fields.get("pid")) in job.places.rank_of_pid
         is_felt = bool(felt) if e.host is None else not felt.isdisjoint({e.host, None})
-        if e.cause == FAULT and not is_rank and not is_felt and not hosts.isdisjoint({e.host, None}):
+        is_heard = bool(hosts) if e.host is None else not hosts.isdisjoint({e.host, None})
+        if e.cause == FAULT and not is_rank and not is_felt and is_heard:
             yield e
 
 
