@@ -38,7 +38,7 @@ def strangers(job: Job) -> list[Event]:
 def _is_missed(job: Job, kill: Event, failures: list[Event]) -> bool:
     """Whether somebody may be gone by it: one died of SIGKILL there, or a rank of the host does not say how it ended."""
     died = [e for e in failures if e.cause in KILLED or _ended_by_nine(e)]
-    if any(None in (e.host, kill.host) or e.host == kill.host for e in died):
+    if any(e.host is None or kill.host is None or is_same_host(e.host, kill.host) for e in died):
         return True
     if job.telling("finished") and not any(e.rule.tells == "exit" for e in failures):
         return False
@@ -74,6 +74,11 @@ def _unfelt_errors(job: Job, told: list[Event], failures: list[Event]) -> list[E
 def _ended_by_nine(event: Event) -> bool:
     told = {str(event.fields.get(name)) for name in ("signal", "exit_code")}
     return event.role in FAILING and not told.isdisjoint(NINE)
+
+
+def is_same_host(a: str, b: str) -> bool:
+    """Whether two names are of one host: the kernel's log calls it `n7`, torchrun's agent `n7.cluster.local`."""
+    return a == b or a.startswith(f"{b}.") or b.startswith(f"{a}.")
 
 
 def may_be_of_a_job(event: Event) -> bool:

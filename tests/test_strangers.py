@@ -71,3 +71,13 @@ def test_driver_says_more_of_a_gpu_than_cuda_does_in_whatever_zone(tmp_path):
     raised = RAISED.format(0, "RuntimeError: CUDA error: unspecified launch failure")
 
     assert "gpu.xid" == cause(told(tmp_path, {"n7/kern.log": xid, **_ranks(raised, "")}))
+
+
+def test_rank_that_srun_found_killed_on_the_host_by_its_longer_name_is_who_the_kernel_killed(tmp_path):
+    killed = PYTHON.replace("jupyter-lab", "python3")
+    lost = "n8:71:78 [0] misc/socket.cc:484 NCCL WARN socketProgress: Connection closed by remote peer n7<40123>\n"
+    ends = "srun: error: n7.cluster.local: task 1: Killed\nsrun: error: n8.cluster.local: tasks 2-3: Terminated\n"
+    files = {f"job-7-{r}.out": alive(r) + (lost if r > 1 else "") for r in range(4)}
+    report = told(tmp_path, {"n7/dmesg.txt": killed, "slurm-7.out": ends, **files})
+
+    assert ("memory.host-oom", [1]) == (cause(report), culprits(report))
