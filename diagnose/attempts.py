@@ -35,21 +35,36 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
             source.begun_anew, source.earlier_runs = begun_anew(events)
             for event in events:
                 event.attempt = max(event.attempt, bisect_left(source.begun_anew, event.line or 0))
-        ended: str | None = None  # the job that Slurm says it ends and queues again, until something new is heard
-        for event in events:
-            if event.rule.tells == "attempt" and path.kind not in NUMBERED:
-                stated, job_id = event.fields.get("n"), _requeued(event)
-                if job_id is None or job_id != ended:
-                    count = stated if isinstance(stated, int) else count + 1
-                ended = job_id
-            elif event.line not in marked and event.rule.tells not in ENDING:
-                ended = None
-            is_end = ended is not None and event.rule.tells in ENDING
-            event.attempt = max(event.attempt, count - 1 if is_end else count)
+        _count_marks(events, marked, count, path.kind in NUMBERED)
         begins = {e.line: e.attempt - 1 for e in events if e.rule.tells == "attempt" and e.attempt}
         for event in events:  # the same line may say why the attempt before it ended
             if event.line in begins and event.rule.tells != "attempt" and path.kind not in NUMBERED:
                 event.attempt = begins[event.line]
+
+
+def _count_marks(events: Sequence[Event], marked: set[int | None], count: int, is_numbered: bool) -> None:
+    """Number the events of one source, in order of lines, by the marks in it."""
+    ended: str | None = None  # the job that Slurm says it ends and queues again, until something new is heard
+    gone: set[int] = set()  # tasks that srun said to have ended: none ends twice
+    for event in events:
+        tasks = set(_tasks(event))
+        if not gone.isdisjoint(tasks):
+            ended, gone = None, set()
+        gone |= tasks
+        if event.rule.tells == "attempt" and not is_numbered:
+            stated, job_id = event.fields.get("n"), _requeued(event)
+            if job_id is None or job_id != ended:
+                count = stated if isinstance(stated, int) else count + 1
+            ended = job_id
+        elif event.line not in marked and event.rule.tells not in ENDING:
+            ended = None
+        is_end = ended is not None and event.rule.tells in ENDING
+        event.attempt = max(event.attempt, count - 1 if is_end else count)
+
+
+def _tasks(event: Event) -> list[int]:
+    ranks = event.fields.get("ranks")
+    return ranks if event.rule.tells == "exit" and isinstance(ranks, list) else []
 
 
 def _is_one_agent(sources: Sequence[SourceEvents], places: Places) -> bool:
@@ -102,11 +117,16 @@ def decisive_attempt(job: Job) -> int:
     """The last attempt; but one after which no rank made progress again was never recovered from, and decides."""
     earlier = max((s.earlier_runs for s in job.sources), default=0)
     numbered = numbered_sources(job)
-    signs = [e.attempt for s in job.sources for pair in s.progress for e in pair if is_numbered(numbered, e)]
+    progress = [e for s in job.sources for pair in s.progress for e in pair]
+    signs = [e.attempt for e in progress if is_numbered(numbered, e)]
     last = max([*signs, *(e.attempt for e in job.events)], default=0)
     ended_well = [e.attempt for e in job.events if e.rule.tells == "finished"]
     failed = {e.attempt for e in job.events if e.role in FAILING and not _is_clean_up(e) and e.attempt >= earlier}
     reached = max([*signs, *ended_well], default=max(failed, default=last))
+    if last in failed and progress and not signs:
+        return last  # in which attempt they made progress nobody tells
+    if last not in failed and any(e.rule.tells == "finished" and not is_numbered(numbered, e) for e in job.events):
+        return last  # nor in which the run was done, but nothing failed in the last one
     return min(last, reached) if min(last, reached) in failed else last
 
 

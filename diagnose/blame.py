@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, ended_at, is_terminated
 from .catalogue import Catalogue
+from .correlation.certificates import is_sigkill
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
@@ -166,7 +167,9 @@ def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
     others = {rank: code for rank, code in codes.items() if rank is not None and rank not in ranks}
     if not others or own != set(others.values()) or len({e.source for e in ends}) > 1:
         return False
-    return not any(job.ranks[r].failed_in_words() for r in others)
+    unplaced = {e.host for e in job.failures() if e.rank is None and e.rule.tells not in CERTIFICATES} - {None}
+    unplaced -= {job.ranks[rank].host for rank in ranks}
+    return not any(job.ranks[r].failed_in_words() or job.ranks[r].host in unplaced for r in others)
 
 
 def is_half_told(job: Job, verdict: Verdict) -> bool:
@@ -253,7 +256,12 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     death = "process.abort" if root.cause == "memory.host-alloc" else root.cause  # in C++ nobody may have caught it
     by_signal = [e for e in later if death in CRASHES and e.cause == death]
     later = by_signal or later  # of a crash, who died by its signal
-    later.sort(key=lambda e: (e.time is None, e.time or 0.0, e.source, e.line or 0))
+    if root.rule.tells == "killed":
+        later = [e for e in later if is_sigkill(e)]  # whoever ended otherwise had not been killed
+    elif root.traceback is not None:  # Python leaves with code 1; SIGABRT is what watchdogs end the others with
+        later = [e for e in later if e.fields.get("exit_code") == 1] or later
+    is_one_host = len({e.host for e in later} | {None}) == 2  # there its agent names one: the first that it found dead
+    later.sort(key=lambda e: (is_one_host and e.rule.id != ONCE, e.time is None, int(e.time or 0), e.source, e.line or 0))
     found = {r for e in later[:1] if (r := e.rank) is not None and not _is_one_of_many_alike(e, later)}
     return found - own
 

@@ -17,6 +17,7 @@ from .jobs_apart import JobApart, set_jobs_apart
 from .placement import Places, place
 from .placement.places import HERE
 from .placement.world import narrow_world
+from .strangers import strangers
 from .survival import set_aside
 from .tracebacks import Traceback
 
@@ -98,7 +99,7 @@ class Job:
     dumps: list[Dump]
     attempt: int = 0  # the last one: what is diagnosed
     survived: list[Event] = field(default_factory=list)
-    earlier: list[Event] = field(default_factory=list)  # events of attempts that were restarted
+    earlier: list[Event] = field(default_factory=list)  # events of attempts that were restarted, and of other jobs
     facts: dict[str, list[tuple[Any, Event]]] = field(default_factory=dict)
     was_alive: bool = False  # whether any step, loss or other sign of progress is seen
     others: list[JobApart] = field(default_factory=list)  # jobs among the inputs that are not diagnosed
@@ -199,6 +200,7 @@ def build_job(
     job.attempt = decisive_attempt(job)
     is_narrower = job.attempt > 0 and narrow_world(places, events, job.attempt)
     set_aside(job)
+    job.earlier += strangers(job)
     if is_narrower:
         _drop_ranks_of_before(job)
     job.was_alive = any(source.progress for source in sources)

@@ -15,8 +15,9 @@ from .clocks import UNALIGNED_S
 from .events import Event
 from .job import Job
 from .rule import Explains
-from .suspects import EXIT_CODE, STATED, Suspect
+from .suspects import EXIT_CODE, SIGKILL, STATED, Suspect, names_device
 
+DRIVER = "gpu.xid"
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
@@ -55,6 +56,18 @@ class Relation:
                     winner = next((t for t in reaching if self._beats(t, s)), None)
                     if winner is not None and winner not in s.explained_by:
                         s.explained_by.append(winner)
+        self._explain_the_others_absent()
+
+    def _explain_the_others_absent(self) -> None:
+        """Where one of the ranks that did not come had died at that moment, the other ones had lost it too."""
+        absent = [s for s in self._suspects if s.finding is not None and s.finding.question == "absent"]
+        deaths: dict[int, Suspect] = {}
+        for s in absent:
+            if id(s.finding) not in deaths and (t := next((t for t in s.explained_by if self._is_death(t, s)), None)):
+                deaths[id(s.finding)] = t
+        for s in absent:
+            if not s.explained_by and id(s.finding) in deaths:
+                s.explained_by.append(deaths[id(s.finding)])
 
     def _reaching(self, link: Explains, cause: str, s: Suspect) -> Iterable[Suspect]:
         if link.where == "same-rank" and s.rank is not None:
@@ -71,6 +84,10 @@ class Relation:
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
+        is_driver = _is_driver_of(t, s)
+        return is_driver or (not _is_driver_of(s, t) and self._stands(t, s))
+
+    def _stands(self, t: Suspect, s: Suspect) -> bool:
         if (s.direct and not t.direct) or _is_less_sure(t, s) or _is_its_own_word(s, t):
             return False
         has_finding = t.finding is not None or s.finding is not None
@@ -100,9 +117,9 @@ class Relation:
 
     def _is_death(self, t: Suspect, s: Suspect) -> bool:
         """Whether t says that the rank died which, says s, the others began to wait for at that moment."""
-        if t.first is None or t.first.rule.tells != "exit" or not t.direct or not self._job.is_heard(t.rank):
+        if t.first is None or t.first.rule.tells != "exit" or not t.direct or not self._may_be_the_same(t, s):
             return False
-        if t.rank != s.rank or s.finding is None or s.finding.question != "absent" or is_terminated(t.first):
+        if s.finding is None or s.finding.question != "absent" or is_terminated(t.first):
             return False
         if t.onset is not None and s.onset is not None and t.first.has_own_time:
             waiting = next((x.event for x in reversed(s.finding.exhibits) if x.event is not None), t.first)
@@ -110,6 +127,13 @@ class Relation:
             if slack_s < UNALIGNED_S or apart_s < ANOTHER_ZONE_S:
                 return apart_s < max(DEATH_S, slack_s)
         return self._is_first_found_dead(t)
+
+    def _may_be_the_same(self, t: Suspect, s: Suspect) -> bool:
+        """Whether both tell of one rank; of what a launcher ended with, nobody may know more than on which host it was."""
+        if t.rank is None:
+            return t.host == s.host if t.host is not None else t.cause == SIGKILL
+        is_wordless = t.cause == SIGKILL  # it leaves no time for words
+        return t.rank == s.rank and (is_wordless or self._job.is_heard(t.rank))
 
     def _raised_before(self, t: Suspect, s: Suspect) -> bool:
         """Whether t states what the rank raised, before the others said that they had waited for it, says s, in vain."""
@@ -129,7 +153,8 @@ class Relation:
         ended = {e.rank for e in self._job.telling("signal-sent")}
         ends = [e for e in self._job.telling("exit") if t.first is not None and e.source == t.first.source]
         ends = [e for e in ends if e.role in FAILING and not is_terminated(e) and e.rank not in ended]
-        return bool(ends) and min(ends, key=lambda e: e.line or 0).rank == t.rank
+        first = min(ends, key=lambda e: e.line or 0, default=None)
+        return first is not None and (first.rank, first.host if t.rank is None else t.host) == (t.rank, t.host)
 
     def _weight(self, s: Suspect) -> tuple[bool, int, bool]:
         return (not self._catalogue.causes[s.cause].broad, s.direct, s.specific)
@@ -160,13 +185,22 @@ class Relation:
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
 
 
-
-
 def _is_less_sure(t: Suspect, s: Suspect) -> bool:
     """Whether both are concluded, and t is only possible: it explains nothing that is surer."""
     if t.finding is None or s.finding is None:
         return False
     return t.finding.certainty == "possible" and s.finding.certainty != "possible"
+
+
+def _is_driver_of(t: Suspect, s: Suspect) -> bool:
+    """Whether the driver states in t what broke in the GPU, of which CUDA only says in s that a kernel did not end well.
+
+    Their clocks may print two zones, and the driver may say it last.
+    """
+    if t.direct < STATED or t.cause != DRIVER or not names_device(t.first) or s.first is None or s.first.traceback is None:
+        return False
+    same = t.rank == s.rank if None not in (t.rank, s.rank) else t.host is not None and t.host == s.host
+    return same and s.cause != t.cause and s.cause.startswith("gpu.")
 
 
 def _is_its_own_word(t: Suspect, s: Suspect) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING, NUMBERED
+from .attempts import FAILING, NUMBERED, is_terminated
 from .clocks import SAME_CLOCK_S
 from .events import Event
 from .placement.world import ONCE
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 HISTORY_S = 120.0  # longer than ranks go on after one of them has died
 REAPED_S = 10.0  # the same behind the line that an agent prints once all its processes are dead
 LATE_LINES = 60  # more than what is printed late
+FOR_GOOD = "process.exit-code/deepspeed-return-code"  # DeepSpeed's launcher starts nothing anew
 ENDING_S = 30.0  # within which what was ended with the others still prints
 
 
@@ -31,8 +32,9 @@ def restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> list
     exits = [*(e for e in exits if (e.source, e.host) in ended), *sent]
     unending = _without_summary(job)
     last_exit_s: dict[tuple[str, str | None, str], float] = {}
-    for e in exits:
-        if e.time:
+    leaving = {e.source for e in job.events if e.rule.id == FOR_GOOD}
+    for e in exits if not _ended_once_each(job, exits) else ():
+        if e.time and e.source not in leaving:
             key = (e.source, e.host, e.rule.id)
             last_exit_s[key] = max(last_exit_s.get(key, e.time), e.time)
     of_host: dict[str, list[Event]] = {}
@@ -53,9 +55,13 @@ def restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> list
 
 
 def _without_summary(job: Job) -> set[str]:
-    """Logs of agents that, where folders tell of a later attempt, never print the summary with which torchrun gives up."""
+    """Logs of agents that never print the summary with which torchrun gives up, where the run is known to have gone on.
+
+    Folders tell of a later attempt, or the run says that it is done.
+    """
     paths = job.places.by_source
-    if not any(path.attempt for path in paths.values() if path.kind in NUMBERED):
+    went_on = any(path.attempt for path in paths.values() if path.kind in NUMBERED)
+    if not went_on and not any(e.rule.tells == "finished" for e in job.events):
         return set()
     ends = [e for e in job.events if e.rule.tells in ("exit", "signal-sent") and e.fields.get("pid") is not None]
     ends = [e for e in ends if paths[e.source].kind not in NUMBERED]
@@ -69,10 +75,19 @@ def _signs(event: Event, signs: Sequence[Event], of_host: dict[str, list[Event]]
     return [*of_host.get(event.host, ()), *of_host.get("", ())] if event.host else signs
 
 
+def _ended_once_each(job: Job, exits: Sequence[Event]) -> bool:
+    """Whether no more processes are told to have ended than the job has ranks: a new start gives each rank another one.
+
+    Launchers of several nodes print into one console, and a node hears of what happened on another only by a time-out.
+    """
+    ended = {(e.source, e.host, e.fields.get("pid")) for e in exits}
+    return 0 < len(ended) <= (job.world_size or 0)
+
+
 def _has_later_exit(job: Job, event: Event, last_exit_s: dict[tuple[str, str | None, str], float]) -> bool:
     if not event.time or (event.host is None and len(job.hosts) > 1):
         return False
-    return last_exit_s[event.source, event.host, event.rule.id] > event.time + HISTORY_S
+    return last_exit_s.get((event.source, event.host, event.rule.id), 0.0) > event.time + HISTORY_S
 
 
 def _goes_on(event: Event, sign: Event) -> bool:
@@ -98,7 +113,7 @@ def before(job: Job, restarted: Sequence[Event]) -> Callable[[Event], bool]:
                 last[host] = end
 
     def is_before(event: Event) -> bool:
-        line, end = lines.get((event.source, event.host)), last.get(event.host)
+        line, end = lines.get((event.source, event.host), lines.get((event.source, None))), last.get(event.host)
         if line is not None:
             return (event.line or 0) <= line or (end is not None and _is_soon_after(event, end, SAME_CLOCK_S))
         end = end or last.get(None)
@@ -112,3 +127,18 @@ def _is_soon_after(event: Event, end: Event, slack_s: float) -> bool:
     if event.stamp is None or event.time is None or end.time is None:
         return False
     return event.time <= end.time + ENDING_S - (slack_s if slack_s > SAME_CLOCK_S else 0.0)
+
+
+def earlier_lives(job: Job, numbered: set[str]) -> Callable[[Event], bool]:
+    """The question whether a rank says it that failed in earlier attempts only, as numbered exits tell: in one of those."""
+    failed: dict[int | None, int] = {}  # by rank: the last attempt in which it ended by itself
+    for e in job.events:
+        if e.rule.tells == "exit" and e.role in FAILING and e.source in numbered and not is_terminated(e):
+            failed[e.rank] = max(failed.get(e.rank, 0), e.attempt)
+
+    def is_of_earlier_life(event: Event) -> bool:
+        last = job.attempt if event.rank is None else failed.get(event.rank, job.attempt)
+        is_open = event.source not in numbered and not event.has_own_time and event.rule.tells != "exit"
+        return is_open and event.role in FAILING and last < job.attempt
+
+    return is_of_earlier_life

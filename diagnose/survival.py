@@ -15,7 +15,7 @@ from .attempts import CRASHES, FAILING, is_numbered, numbered_sources
 from .events import Event, SourceEvents
 from .lazy_pattern import lazy
 from .placement.world import OF_MACHINES
-from .restarts import HISTORY_S, before, restarted
+from .restarts import HISTORY_S, before, earlier_lives, restarted
 from .undone import undone
 
 if TYPE_CHECKING:
@@ -53,12 +53,12 @@ def set_aside(job: Job) -> None:
     is_before = before(job, [e for e in ended if e.attempt < job.attempt or e.source not in numbered])
     sources, losses = {s.name: s for s in job.sources}, _Losses(job.sources)
     over = _caught(job) | undone(job)
-    everybody = _until_when_all_go_on(job)
+    everybody, is_of_earlier_life = _until_when_all_go_on(job), earlier_lives(job, numbered)
     for event in job.events:
         fails = event.role in FAILING
         is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
         is_other = event.attempt != job.attempt and is_numbered(numbered, event)
-        if is_other or is_history or is_before(event) or _is_of_old(event, began_s):
+        if is_other or is_history or is_before(event) or _is_of_old(event, began_s) or is_of_earlier_life(event):
             job.earlier.append(event)
         elif fails and (
             id(event) in over
@@ -161,9 +161,15 @@ def _is_born_again(starts: dict[str, list[int]], event: Event) -> bool:
 def _is_history(job: Job, event: Event, latest_s: float | None) -> bool:
     """What ended the whole job, or a host, is history once ranks make progress again, at `latest_s` at last."""
     stated = event.stamp is not None or event.fields.get("time") is not None
-    if event.rank is not None or event.time is None or not stated or latest_s is None:
+    is_of_rank = event.rank is not None and not _is_of_gpu(event)
+    if is_of_rank or event.time is None or not stated or latest_s is None:
         return False
     return latest_s > event.time + max(HISTORY_S, job.clocks.spread_s.get(event.host or "", HISTORY_S))
+
+
+def _is_of_gpu(event: Event) -> bool:
+    """Whether the kernel tells of a GPU: whose that was, its address says, and no rank takes steps without the others."""
+    return event.fields.get("pci") is not None and event.traceback is None
 
 
 def _finished_after(job: Job, event: Event, finished: Sequence[Event]) -> bool:

@@ -24,8 +24,6 @@ CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it t
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
-KILLED = (SIGKILL, "data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about
-NINE = ("9", "-9", "SIGKILL")
 BELOW = (1, 2)  # lines: Ray Train puts a header between an exception and the one it wraps, which says whose it is
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 # `Error cleaning up worker actor/0: …`, `Exception during engine shutdown`; not `Error in worker, shutting down`
@@ -130,27 +128,11 @@ def _consequences(job: Job) -> dict[int, int]:
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
     late |= {id(e): 0 for e in _killed_while_closing(exits)}
-    late |= {id(e): 0 for e in _faults_of_others(job)}
     late |= {id(e): 1 for e in _raised_while_closing(job)}
     late |= {id(e): WARNED for e in job.failures() if e.traceback and e.traceback.is_warned and id(e) not in late}
     late |= {id(e): 0 for e in _outlived(job)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
-
-
-def _faults_of_others(job: Job) -> list[Event]:
-    """What the kernel says of processes that are no rank's, where each rank says how it failed, and one that it raised.
-
-    Who was killed says nothing: nobody here was, and a kernel log goes back to other jobs of its host.
-    """
-    infos, failures = job.ranks.values(), job.failures()
-    told = [e for e in failures if e.rule.tells == "killed" or (e.cause or "").startswith("gpu.")]
-    told = [e for e in told if e.rank is None and e.fields.get("pid") is not None and e.traceback is None]
-    if not told or len(infos) < (job.world_size or 1) or not all(info.failed_in_words() for info in infos):
-        return []
-    raised = [e for e in failures if e.cause == EXCEPTION and e.role == "cause" and e.rank is not None]
-    died = [e for e in failures if e.cause in KILLED or str(e.fields.get("signal")) in NINE]
-    return told if raised and not died else []
 
 
 def _outlived(job: Job) -> Iterator[Event]:

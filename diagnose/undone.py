@@ -1,41 +1,56 @@
 """Which errors a later line says to be over.
 
 A pod that found no node was placed, an image that failed was pulled, a process of NCCL that could not open one network
-took another, an application of Ray Serve got its replicas.
+took another, an application of Ray Serve got its replicas, a file server answers again. What is said to be over only
+after ranks had failed or begun to wait in vain came too late for them.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .attempts import FAILING
+
 if TYPE_CHECKING:
     from .events import Event
     from .job import Job
 
+SHORT_S = 120.0  # less than any rank waits for another before it gives up
 LISTING = 40  # lines: `kubectl describe` names the pod once, above all of its events
 Thing = tuple[str | None, object]  # the name of a pod or an application; or host and process
 
 
 def undone(job: Job) -> set[int]:
     """Return the ids of events whose rule a later event undoes, of the same pod or process."""
-    ends: dict[tuple[str, str], dict[Thing | None, int]] = {}  # rule undone, file -> whom it was undone for, last line
+    ends: dict[tuple[str, str], dict[Thing | None, Event]] = {}  # rule undone, file -> whom it was last undone for
     for event in job.events:
         for rule in event.rule.undoes:
             last = ends.setdefault((rule, event.source), {})
             for thing in {_thing(event), None}:
-                last[thing] = max(last.get(thing, 0), event.line or 0)
-    return {id(e) for e in job.events if _is_over(e, ends.get((e.rule.id, e.source), {}))}
+                last[thing] = max(last.get(thing, event), event, key=lambda e: e.line or 0)
+    suffered_s = _first_suffered(job) if ends else 0.0
+    return {id(e) for e in job.events if _is_over(e, ends.get((e.rule.id, e.source), {}), suffered_s)}
+
+
+def _first_suffered(job: Job) -> float:
+    """When the first rank failed, or began what it waited for in vain."""
+    ranked = (e for e in job.events if e.rank is not None and e.role in FAILING and e.fields.get("pci") is None)
+    return min((e.onset for e in ranked if e.onset is not None), default=float("inf"))
 
 
 def _thing(event: Event) -> Thing | None:
-    named, speaker = event.fields.get("pod") or event.fields.get("application"), event.speaker
+    told, speaker = event.fields, event.speaker
+    named = told.get("pod") or told.get("application") or told.get("server")
     if named is not None:
         return (str(named), None)
     return (speaker.host, speaker.pid) if speaker.pid is not None else None
 
 
-def _is_over(event: Event, last: dict[Thing | None, int]) -> bool:
+def _is_over(event: Event, last: dict[Thing | None, Event], suffered_s: float) -> bool:
     line, thing = event.end_line or 0, _thing(event)
-    if thing is not None:
-        return last.get(thing, 0) > line
-    return line < last.get(None, 0) <= line + LISTING
+    end = last.get(thing)
+    if end is None or (end.line or 0) <= line or (thing is None and (end.line or 0) > line + LISTING):
+        return False
+    if event.time is None or end.time is None or end.stamp is None:
+        return True
+    return end.time < max(suffered_s, event.time + SHORT_S)

@@ -134,3 +134,38 @@ def test_a_run_of_fewer_ranks_below_a_failed_one_waits_for_its_own_only(tmp_path
     report = told(tmp_path, {"train.log": banner + first + IO_ERROR + FAILED.format(code=1, pid=8001) + banner + again + waiting})
 
     assert ("collective.straggler", [3]) == (cause(report), culprits(report))
+
+
+def test_launchers_of_other_nodes_that_end_later_start_nothing_anew(tmp_path):
+    """DeepSpeed's launchers print into one console without a host; the second node notices by its time-out, minutes later."""
+    killed = "[2026-11-20 {},001] [INFO] [launch.py:319:sigkill_handler] Killing subprocess {}\n"
+    left = "[2026-11-20 {},310] [ERROR] [launch.py:325:sigkill_handler] ['python', '--local_rank=1'] exits with return code = {}\n"
+    raised = "[rank1]: Traceback (most recent call last):\n[rank1]: RuntimeError: CUDA error: uncorrectable ECC error encountered\n"
+    first = killed.format("10:20:01", 501) + killed.format("10:20:01", 502) + left.format("10:20:03", 1)
+    second = killed.format("10:30:04", 901) + killed.format("10:30:04", 902) + left.format("10:30:06", -6)
+    console = "".join(alive(r) for r in range(4)) + raised + first + watchdog(2) + watchdog(3) + second
+
+    assert "gpu.ecc" == cause(told(tmp_path, {"console.log": console}))
+
+
+def test_task_that_ends_again_behind_a_requeue_is_of_the_next_attempt(tmp_path):
+    """No line of a rank prints a time; what srun says of task 0 twice cannot be said of one life."""
+    ends = "srun: error: n1: task 1: Exited with exit code 1\nsrun: error: n1: task 0: Terminated\n"
+    requeued = "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-20T10:20:00 DUE TO JOB REQUEUE ***\n"
+    again = "srun: error: n1: task 0: Terminated\nsrun: error: n1: task 1: Segmentation fault (core dumped)\n"
+    steps = "".join(f"step {n} loss 1.{n}\n" for n in range(9))
+    crash = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f1e (most recent call first):\n  File \"a.py\", line 2 in f\n"
+    report = told(tmp_path, {"slurm-77.out": ends + requeued + again, "job-77-0.out": steps, "job-77-1.out": steps, "job-77-1.err": crash})
+
+    assert "process.segfault" == cause(report)
+
+
+def test_run_that_is_done_behind_a_requeue_had_only_been_interrupted(tmp_path):
+    ends = "srun: error: n1: task 1: Exited with exit code 1\n"
+    requeued = "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-20T10:20:00 DUE TO JOB REQUEUE ***\n"
+    failed = '[rank1]: Traceback (most recent call last):\n[rank1]:   File "a.py", line 2, in f\n[rank1]: OSError: [Errno 5] Input/output error\n'
+    steps = "".join(f"step {n} loss 1.{n}\n" for n in range(9))
+    done = steps + "Training finished. Total time: 0:41:22\n"
+    report = told(tmp_path, {"slurm-77.out": ends + requeued, "job-77-0.out": done, "job-77-1.out": steps, "job-77-1.err": failed})
+
+    assert "recovered" == report.outcome

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.inputs.normalise import DRESS_LITERALS, Normaliser, needs_normalising, normalise
+from diagnose.prefixes import read_lines
 
 STAMP = "2026-11-20T17:00:00.123456789Z"
 
@@ -285,3 +286,12 @@ def test_json_of_something_else_keeps_its_messages():
     text = b'{\n  "message": "KeyError: 1",\n  "code": 500\n}\n'
 
     assert text == normalise(text)
+
+
+def test_record_that_names_host_and_rank_is_told_by_both():
+    """Without a process id a logger's name would be taken for what was said."""
+    record = {"ts": STAMP, "level": "ERROR", "logger": "train", "rank": 3, "hostname": "r05c03", "message": "KeyError: 'x'"}
+    line = normalise(json.dumps(record).encode() + b"\n").decode()
+    read = read_lines(1, line.rstrip("\n"))[0]
+
+    assert ("KeyError: 'x'", 3, "r05c03") == (read.message, read.prefix.rank, read.prefix.host)

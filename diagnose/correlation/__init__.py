@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from ..job import Job
 from . import (
     absent,
+    broken_pairs,
     certificates,
     confirmed,
     early_exit,
@@ -49,6 +50,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     outside.find,  # was the job ended from outside?
     odd_one.find,  # who lost something else than the others did?
     lost_peers.find,  # whom did the others lose?
+    broken_pairs.find,  # which host is in every pair between which the fast network failed?
     silent_exit.find,  # who left with an error code and no word?
     silence.find,  # whose log just stops?
     together.find,  # do all ranks wait in one and the same collective?

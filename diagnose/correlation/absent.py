@@ -237,9 +237,16 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
 
 
 def _last_activity(job: Job, info: RankInfo, table: GroupTable) -> Event | None:
-    """What the rank began last and had not ended when the others began to wait; unplaced lines speak for rank 0."""
+    """What the rank began last and had not ended when the others began to wait.
+
+    Lines without a rank speak for rank 0; those on one host only, for the one there that did not come.
+    """
     stuck = min((s.event for s in table.stuck.values()), key=lambda e: (e.time or 0.0, e.source, e.line or 0))
-    own = [*info.activities, *(e for e in job.telling("activity", "activity-end") if e.rank is None and info.rank == 0)]
+    unplaced = [e for e in job.telling("activity", "activity-end") if e.rank is None]
+    if info.rank:
+        elsewhere = {e.rule.id for e in unplaced if e.host != info.host}
+        unplaced = [e for e in unplaced if info.host is not None and e.rule.id not in elsewhere and e.host == info.host]
+    own = [*info.activities, *unplaced]
     own = [e for e in own if e.source != stuck.source or (e.line or 0) < (stuck.line or 0)]
     own.sort(key=lambda e: (e.time or 0.0, e.line or 0))
     if not own or own[-1].rule.tells == "activity-end" or not _was_going_on(own[-1], info, stuck):

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from ..events import Event
 from ..job import Job
+from ..strangers import is_same_host, may_be_of_a_job
 from .finding import Exhibit, Finding
 
 SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137"}
@@ -18,7 +19,7 @@ SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137"}
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding for each kill that names a host, but no rank, where just one rank died by SIGKILL there."""
-    kills = [e for e in job.telling("killed") if e.rank is None and e.cause is not None]
+    kills = [e for e in job.telling("killed") if e.rank is None and e.cause is not None and may_be_of_a_job(e)]
     ended = {e.rank for e in job.telling("signal-sent")}  # by their own launcher
     dead = [e for e in job.telling("exit") if e.rank is not None and is_sigkill(e) and e.rank not in ended]
     for kill in kills:
@@ -54,14 +55,19 @@ def _by_elimination(job: Job) -> Iterator[Finding]:
 
 
 def is_sigkill(event: Event) -> bool:
-    """Whether an exit is death by SIGKILL."""
-    return str(event.fields.get("signal")) in SIGKILL_NAMES or str(event.fields.get("exit_code")) in SIGKILL_NAMES
+    """Whether an exit is death by SIGKILL; srun says `Killed`."""
+    told = {str(event.fields.get(name)) for name in ("signal", "exit_code")}
+    return event.cause == "process.sigkill" or not told.isdisjoint(SIGKILL_NAMES)
 
 
 def _same_place(kill: Event, death: Event) -> bool:
-    if kill.pid is not None and death.pid is not None and kill.host == death.host:
+    if kill.pid is not None and death.pid is not None and _may_be_one(kill.host, death.host):
         return kill.pid == death.pid
-    return kill.host is None or death.host is None or kill.host == death.host
+    return kill.host is None or death.host is None or is_same_host(kill.host, death.host)
+
+
+def _may_be_one(a: str | None, b: str | None) -> bool:
+    return a == b or (a is not None and b is not None and is_same_host(a, b))
 
 
 def _who(kill: Event) -> str:

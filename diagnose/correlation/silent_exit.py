@@ -36,7 +36,8 @@ def find(job: Job) -> Iterator[Finding]:
         return
     rank = next(r for r in wordless if r is not None)
     end = min((e for e in ends if e.rank == rank), key=lambda e: (int(e.time or 0), e.source, e.line or 0))
-    if any(e.cause in CRASHES and e.rank != rank and _is_earlier(e, end) for e in job.telling("exit")):
+    followed = {e.rank for e in job.telling(*LOST)} | {rank}  # who says that it lost another aborts over that
+    if any(e.cause in CRASHES and e.rank not in followed and _is_earlier(e, end) for e in job.telling("exit")):
         return
     by_signal = end.cause in SENT
     signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE
@@ -92,6 +93,8 @@ class _Listening:
         paths = ((job.places.by_source[s.name].local_rank, job.places.source_host.get(s.name)) for s in job.sources)
         self._files = {(local, None if job.places.is_one_node else host) for local, host in paths if local is not None}
         self._consoles = {s.name for s in job.sources if s.last_sign_line is not None or _has_words_of_ranks(s)}
+        agents = {e.source for e in job.telling("exit") if e.fields.get("local_rank") is not None}
+        self._consoles |= agents if agents & self._consoles else set()  # what ranks print goes where their agent prints
 
     def to(self, end: Event) -> bool:
         """Whether what the rank prints is here: it has lines or a file of its own, or the console is that of its host."""
@@ -102,8 +105,8 @@ class _Listening:
 
 
 def _has_words_of_ranks(console: SourceEvents) -> bool:
-    own = (e for e in console.events if e.rank is not None and not is_repetition(e))
-    return any(e.rule.tells in (*LOST, "identity") for e in own)
+    own = (e for e in console.events if not is_repetition(e))
+    return any(e.rule.tells in LOST or (e.rule.tells == "identity" and e.rank is not None) for e in own)
 
 
 class _Said:

@@ -1,8 +1,8 @@
-"""On which ranks did even the watchdog stand still, while the others' watchdogs reported?
+"""On which ranks did even the watchdog stand still, while the others' watchdogs reported, or lost those ranks later?
 
 A watchdog that hangs in a call of CUDA or NCCL, or waits for Python's lock, cannot report the collective that its rank
-does not come to. Where all the other ranks report a time-out, those few held them up. Where it stands still on most
-ranks, the call hangs for a reason below them.
+does not come to. Where all the other ranks report a time-out, or that a peer went away (the monitor ends its process),
+those few held them up. Where it stands still on most ranks, the call hangs for a reason below them.
 """
 
 from __future__ import annotations
@@ -22,9 +22,12 @@ def find(job: Job) -> Iterator[Finding]:
     waited = {e.rank for e in job.telling("collective-timeout") if e.rank is not None}
     stopped = [e for e in job.telling("heartbeat") if e.cause == CAUSE and e.rank is not None and e.rank not in waited]
     ranks = tuple(sorted({e.rank for e in stopped if e.rank is not None}))
-    if not ranks or len(waited) < 2 or len(ranks) > max(1, MAX_SHARE * (len(waited) + len(ranks))):
+    lost = {e.rank for e in job.telling("peer-lost") if e.rank is not None} - set(ranks)
+    others = waited or lost
+    if not ranks or len(others) < 2 or len(ranks) > max(1, MAX_SHARE * (len(others) + len(ranks))):
         return
     who = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
-    why = f"Ranks {rank_ranges(r for r in waited if r is not None)} waited in vain; on {who} even the watchdog stood still."
+    how = "waited in vain" if waited else "lost a peer"
+    why = f"Ranks {rank_ranges(r for r in others if r is not None)} {how}; on {who} even the watchdog stood still."
     onset = min((e.onset for e in stopped if e.onset is not None), default=None)
     yield Finding(CAUSE, why, exhibits(stopped), ranks, onset=onset, question="stuck_watchdog")

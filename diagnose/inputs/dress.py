@@ -135,7 +135,7 @@ def _written(record: dict[str, Any], key: str) -> Written | None:
         prefix += f"[pod/{speaker.pod}/{speaker.container}] "
     host = _first_text(record, _HOST_KEYS)
     if key != "log" and host and speaker is None:
-        prefix += f"{host} {_ident(record)}: "  # without the level, which is no part of this form
+        prefix += f"{host}{_ident(record)}: {_rank(record)}"  # without the level, which is no part of this form
     elif key != "log":  # nor of a pod's: `[pod/p/c] ERROR   File "train.py"` is no frame
         prefix += _rank(record) if speaker is not None else _level(record, text) + _rank(record)
     # Docker ends `log` with a line feed unless the line was cut at 16 KiB; fluent-bit drops it.
@@ -174,7 +174,7 @@ def _journald(record: dict[str, Any]) -> Written | None:
         return None
     host = _first_text(record, ("_HOSTNAME", "HOSTNAME")) or "localhost"
     stamp = _rfc3339(_first_text(record, ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP")))
-    return Written(_one_line(f"{stamp}{' ' if stamp else ''}{host} {_ident(record)}: ", message), False, b"")
+    return Written(_one_line(f"{stamp}{' ' if stamp else ''}{host}{_ident(record)}: ", message), False, b"")
 
 
 def _elastic(record: dict[str, Any]) -> Written | None:
@@ -189,9 +189,12 @@ def _elastic(record: dict[str, Any]) -> Written | None:
 
 
 def _ident(record: dict[str, Any]) -> str:
+    """The program behind a host, as syslog writes it; without a process it would not be known from what was said."""
     ident = _first_text(record, ("SYSLOG_IDENTIFIER", "_COMM", "source_type", "sourceType", "logger", "name"))
     pid = _first_text(record, ("_PID", "SYSLOG_PID", "pid", "source_pid"))
-    return f"{ident or 'unknown'}[{pid}]" if pid else ident or "unknown"
+    if pid:
+        return f" {ident or 'unknown'}[{pid}]"
+    return " kernel" if ident == "kernel" else ""
 
 
 def _rfc3339(when: str) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from ..events import SourceEvents
 from ..identity import PathIdentity
 from ..lazy_pattern import lazy
-from .places import Places, own_rank
+from .places import HERE, Places, own_rank
 
 SEPARATORS = lazy(r"[-_.]")
 MOST_WORDS = 12  # of a file's name
@@ -24,11 +24,26 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
             places.source_host[source.name] = host
     _learn_sister_folders(places, sources)
     _learn_named_after_hosts(places, sources)
+    _learn_nodes_of_pods(places, sources)
+
+
+def _learn_nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """In the network of its host a pod has the host's name: so the agent in it calls itself, and the kernel's log."""
+    named: dict[str, set[str]] = defaultdict(set)
+    for source in sources:
+        for e in (e for e in source.events if e.rule.tells == "exit" and e.fields.get("local_rank") is not None):
+            pod, host = e.speaker.pod or places.by_source[source.name].pod, e.fields.get("host")
+            if pod and host and host not in HERE and not str(host).startswith(pod):
+                named[pod].add(str(host))
+    places.node_of_pod = {pod: next(iter(hosts)) for pod, hosts in named.items() if len(hosts) == 1}
+    for name, host in places.source_host.items():
+        places.source_host[name] = places.node_of_pod.get(host, host)
 
 
 def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """`gpu-b.dmesg`, `dmesg-gpu-b.txt`: a name without a number is a host's where another file says that it is one."""
-    hosts = set(places.source_host.values())
+    """`gpu-b.dmesg`, `train_7_a3-mega-f021.log`: a word of a name is a host's where another file says that it is one."""
+    told = (str(e.fields["host"]) for s in sources for e in s.events if e.rule.tells == "exit" and e.fields.get("host"))
+    hosts = (set(places.source_host.values()) | set(told)).difference(HERE)
     for source in (s for s in sources if s.name not in places.source_host):
         base = source.name.replace("!", "/").rpartition("/")[2]
         ends = [0, *(m.end() for m in SEPARATORS.finditer(base)), len(base) + 1][:MOST_WORDS]

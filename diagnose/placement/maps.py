@@ -23,7 +23,8 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
                 mismatched_tasks += p.task != p.rank
                 matched_tasks += p.task == p.rank > 0
             if p.rank is not None:
-                remember(places, p.rank, p.host or p.pod, p.local_rank, p.pid)
+                pod = places.node_of_pod.get(p.pod, p.pod) if p.pod else None
+                remember(places, p.rank, p.host or pod, p.local_rank, p.pid)
         rank = places.source_rank.get(source.name)
         path = places.by_source[source.name]
         if rank is not None:

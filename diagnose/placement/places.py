@@ -24,11 +24,13 @@ class Places:
     rank_of_pid: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", pid)
     rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
     firsts_of_host: dict[str, set[int]] = field(default_factory=dict)  # the rank of its local rank 0, if ranks count on
+    rank_with_local: dict[int, int | None] = field(default_factory=dict)  # None where several hosts have such a one
     rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)
     host_of: dict[int, str] = field(default_factory=dict)
     local_of: dict[int, int] = field(default_factory=dict)
     pid_of: dict[int, int] = field(default_factory=dict)
     device_of: dict[int, int] = field(default_factory=dict)
+    node_of_pod: dict[str, str] = field(default_factory=dict)  # where a pod calls itself by its node's name (hostNetwork)
     hosts_seen: set[str] = field(default_factory=set)  # that some line's prefix names
     host_of_ip: dict[str, str] = field(default_factory=dict)
     device_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)  # (host or "", PCI address) -> GPU index
@@ -76,6 +78,8 @@ def remember(places: Places, rank: int, host: str | None, local: int | None, pid
         places.local_of.setdefault(rank, local)
         known = places.rank_of_local.setdefault((host or "", local), rank)
         places.firsts_of_host.setdefault(host or "", set()).add(known - local)
+        if places.rank_with_local.setdefault(local, rank) != rank:
+            places.rank_with_local[local] = None
 
 
 def pci_address(text: object) -> str:

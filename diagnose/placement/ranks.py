@@ -29,13 +29,14 @@ def _where_it_speaks(places: Places, event: Event, own_host: str | None) -> str 
     speaker = event.speaker
     if speaker.ip is not None and speaker.pid is not None and (own_host or speaker.pod):
         return places.host_of_ip.get(speaker.ip)
-    return own_host or speaker.pod or places.source_host.get(event.source)
+    pod = places.node_of_pod.get(speaker.pod, speaker.pod) if speaker.pod else None
+    return own_host or pod or places.source_host.get(event.source)
 
 
 def place_event(places: Places, event: Event) -> None:
     fields, speaker = event.fields, event.speaker
     path = places.by_source.get(event.source, PathIdentity())
-    own_host = speaker.host or _pod_of_row(event)
+    own_host = speaker.host or _pod_of_row(places, event)
     around = _where_it_speaks(places, event, own_host)
     told = as_text(fields.get("host"))
     event.host = around if told == LOOPBACK or (around and told in HERE) else told or around
@@ -65,12 +66,12 @@ def place_kills(places: Places, sources: Sequence[SourceEvents]) -> None:
             event.host, event.host_from = named.pop(), "the message"
 
 
-def _pod_of_row(event: Event) -> str | None:
+def _pod_of_row(places: Places, event: Event) -> str | None:
     """A pod is its own host to the job; `kubectl get events` tells of all pods, one a row."""
     if event.rule.tells == "progress":  # its words would have to be read anew
         return None
     match = EVENTS_ROW.match(event.raw) if "pod" in event.raw else None
-    return match[1] if match else None
+    return places.node_of_pod.get(match[1], match[1]) if match else None
 
 
 def _remote_pid(event: Event) -> int | None:
@@ -153,7 +154,7 @@ def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[s
         if places.is_one_node:
             yield "the local rank on the only node", event.local_rank
         elif not host:
-            yield "the local rank", places.rank_of_local.get(("", event.local_rank))
+            yield "the local rank", places.rank_with_local.get(event.local_rank)
 
 
 def _counted_from(places: Places, host: str, local_rank: int) -> int | None:

@@ -1,0 +1,89 @@
+"""Consoles of several nodes: what is known of a line by its node only, or by a local rank only."""
+
+from .told import cause, culprits, told, watchdog
+
+ENTRY = "[{0}]:\n  time      : 2026-11-20_10:20:03\n  host      : {1}\n  rank      : {2} (local_rank: {3})\n  exitcode  : {4} (pid: {5})\n"
+DAMAGED = "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory"
+TRACE = '[default1]:Traceback (most recent call last):\n[default1]:  File "train.py", line 7, in <module>\n[default1]:    torch.load(path)\n'
+LOST = "RuntimeError: NCCL error: remote process exited or there was a network error, NCCL version 2.14.3"
+
+
+def _agent(host: str, first: int, failed: int, code: int, at: str = "10:20:03") -> str:
+    """The end of a node of two ranks, as torchrun's agent tells it."""
+    ended = f"E1120 {at}.001000 {first + 70} torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: {code}) "
+    ended += f"local_rank: {failed} (pid: {5000 + first + failed}) of binary: /usr/bin/python\n"
+    box = f"train.py FAILED\n{'-' * 60}\nFailures:\n  <NO_OTHER_FAILURES>\n{'-' * 60}\nRoot Cause (first observed failure):\n"
+    return ended + box + ENTRY.format(0, host, first + failed, failed, code, 5000 + first + failed) + "=" * 60 + "\n"
+
+
+def test_local_rank_that_two_nodes_have_is_not_the_first_rank_that_has_it(tmp_path):
+    """Two nodes write `[default1]:` into one console; a time-out makes rank 1 known, but the trace is rank 3's."""
+    console = TRACE + f"[default1]:{DAMAGED}\n" + _agent("node-b", 2, 1, 1)
+    console += f"[default1]:{watchdog(1)}" + _agent("node-a", 0, 1, -6, "10:30:03")
+
+    assert [3] == culprits(told(tmp_path, {"console.log": console}))
+
+
+def test_who_raised_ended_with_code_1_whatever_agent_speaks_first(tmp_path):
+    plain = TRACE.replace("[default1]:", "") + DAMAGED + "\n"
+    console = plain + watchdog(1) + _agent("node-a", 0, 1, -6, "10:30:02") + _agent("node-b", 2, 1, 1, "10:30:04")
+
+    assert [3] == culprits(told(tmp_path, {"console.log": console}))
+
+
+def test_file_is_its_hosts_where_srun_names_the_host(tmp_path):
+    raised = 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\n    pack(a)\n{}\n'
+    ends = "".join(f"srun: error: a3-mega-{h}: task {n}: Exited with exit code 1\n" for n, h in enumerate(("f021", "g022", "h023")))
+    names = {f"qwen_3542882_a3-mega-{h}.log": raised.format(LOST) for h in ("g022", "h023")}
+    files = {"qwen_3542882_a3-mega-f021.log": raised.format("ZeroDivisionError: division by zero"), "slurm-3542882.out": ends, **names}
+
+    assert [0] == culprits(told(tmp_path, files))
+
+
+def test_node_of_which_a_process_was_killed_is_not_late(tmp_path):
+    """DeepSpeed tells of the host only; all its ranks are absent from the time-outs since that moment."""
+    ended = "node-b: [2026-11-20 10:20:02,185] [ERROR] [launch.py:325:sigkill_handler] "
+    ended += "['python', '--local_rank=1'] exits with return code = -9\n"
+    born = "node-{0}: [rank {1}] init done host=node-{0} local_rank={2} pid={3} world=4\n"
+    console = "".join(born.format("ab"[r // 2], r, r % 2, 9 + r) for r in range(4))
+    console += ended + "".join(f"node-a: {watchdog(r)}" for r in (0, 1))
+
+    assert "process.sigkill" == cause(told(tmp_path, {"run.log": console}))
+
+
+def test_abort_over_a_lost_peer_is_no_earlier_crash(tmp_path):
+    """The other node's clock is three seconds behind: its rank aborted since it had lost the one that left with code 3."""
+    lost = "n2:77:78 [0] misc/socket.cc:484 NCCL WARN socketProgress: Connection closed by remote peer n1<40123>\n"
+    lost += "terminate called after throwing an instance of 'c10::DistBackendError'\n"
+    agents = {"agent_n1.log": _agent("n1", 0, 0, 3), "agent_n2.log": _agent("n2", 1, 0, -6, "10:20:00").replace("10:20:03", "10:20:00")}
+    report = told(tmp_path, {**agents, "rank0.log": "step 7 loss 1.23\n", "rank1.log": "step 7 loss 1.23\n" + lost})
+
+    assert ("process.exit-code", [0]) == (cause(report), culprits(report))
+
+
+def test_rank_whose_monitor_ended_it_held_up_those_that_lost_it(tmp_path):
+    stuck = "[rank1]:[E1120 10:30:00.104231877 ProcessGroupNCCL.cpp:1484] [PG ID 0 PG GUID 0(default_pg) Rank 1] ProcessGroupNCCL's "
+    stuck += "watchdog got stuck for 480 seconds without making progress in monitoring enqueued collectives.\n"
+    gone = "n{0}:7{0}:78 [0] misc/socket.cc:484 NCCL WARN socketProgress: Connection closed by remote peer n1<40123>\n"
+    report = told(tmp_path, {"rank1.log": stuck, **{f"rank{r}.log": gone.format(r) for r in (0, 2, 3)}})
+
+    assert ("collective.api-hang", [1]) == (cause(report), culprits(report))
+
+
+def test_pod_in_the_network_of_its_host_is_that_host(tmp_path):
+    """The agent in the pod calls itself by the node's name, and so does the kernel's log of that node."""
+    console = TRACE.replace("[default1]:", "[pod/llm-worker-1/pytorch] ") + "[pod/llm-worker-1/pytorch] RuntimeError: CUDA error: unknown error\n"
+    console += "".join(f"[pod/llm-worker-1/pytorch] {line}\n" for line in _agent("gpu-17", 2, 1, 1).splitlines())
+    kernel = "Nov 20 10:20:00 gpu-17 kernel: NVRM: Xid (PCI:0000:9b:00): 79, pid=5003, name=python3, GPU has fallen off the bus.\n"
+    report = told(tmp_path, {"kubectl-logs.txt": console, "gpu-17/kern.log": kernel})
+
+    assert ("gpu.off-bus", [(3, "gpu-17")]) == (cause(report), [(c.rank, c.host) for c in report.diagnosis.culprits])
+
+
+def test_what_an_unnamed_line_says_on_the_host_of_the_absent_rank_is_its_doing(tmp_path):
+    evaluating = "***** Running Evaluation *****\n"
+    born = "node-{1}:7{0}:7{0} [0] NCCL INFO comm 0x1 rank {0} nranks 4 cudaDev 0 busId 1b000 - Init COMPLETE\n"
+    nodes = {f"node-{n}.log": born.format(r, n) + (evaluating if r == 3 else watchdog(r)) for r, n in enumerate((21, 22, 23, 24))}
+    report = told(tmp_path, nodes)
+
+    assert ([3], evaluating.strip()) == (culprits(report), report.diagnosis.evidence[0].text)
