@@ -18,10 +18,11 @@ from .diagnosis import CONFIDENCE, decide
 from .errors import SourceError, UsageError
 from .event_reader import EventReader
 from .facts.gathering import read_facts
+from .inputs.refusals import may_be_log
 from .job import JobContext, build_job
 from .known_bugs.matching import settle_known_bugs
 from .report import Gap, Report
-from .scan import Scan
+from .scan import Scan, SourceScan
 from .scanning.packing import give_back_memory
 from .scanning.reading import MANY_SOURCES, Deadline, Progress, read_all
 from .scanning.scanner import ScanRules
@@ -77,7 +78,7 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     with _without_collector():
         found = reduce(scan, catalogue, job, tz, rank_from)
         report = account(found, catalogue, scan, Translator(lang, rule_folders(*folders)))
-    if report.outcome == "unfinished" and all(s.skipped or s.kind == "context" for s in scan.sources.values()):
+    if report.outcome == "unfinished" and all(_is_no_log(s) for s in scan.sources.values()):
         report = replace(report, outcome="healthy", gaps=(*report.gaps, Gap(no_log(lang))))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
@@ -159,10 +160,16 @@ def reduce(
     facts = read_facts(job)
     notices = (*facts.notices, *settle_known_bugs(job, facts, catalogue))
     verdict = decide(job, correlate(job), catalogue)
-    if verdict.certainty == "certain" and _is_cut_by_time(scan):  # the first failure may stand where nobody looked
-        verdict.certainty, verdict.confidence = "likely", CONFIDENCE["likely"]
+    if _is_cut_by_time(scan):  # the first failure, or any, may stand where nobody looked
+        if verdict.certainty == "certain":
+            verdict.certainty, verdict.confidence = "likely", CONFIDENCE["likely"]
+        verdict.outcome = "unfinished" if verdict.outcome == "healthy" else verdict.outcome
     idle = idle_notices(facts) if verdict.cause is None else ()
     return Found(job, verdict, facts, (*notices, *idle))
+
+
+def _is_no_log(source: SourceScan) -> bool:
+    return source.kind == "context" or (source.skipped is not None and not may_be_log(source.skipped))
 
 
 def _is_cut_by_time(scan: Scan) -> bool:

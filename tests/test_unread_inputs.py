@@ -65,3 +65,18 @@ def test_a_verdict_on_what_a_budget_left_is_at_most_likely(tmp_path: Path, monke
     assert whole is not None
     assert part is not None
     assert (whole.certainty, part.certainty) == ("certain", "likely")
+
+
+def test_a_run_that_a_budget_cut_is_not_called_healthy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for n in range(9):
+        (tmp_path / f"{n}.log").write_text(f"[rank{n}]: step 10 loss 1.5\nTraining completed successfully.\n")
+    whole = diagnose(tmp_path).outcome
+    clock = iter(range(10_000))
+    monkeypatch.setattr("diagnose.deadline.time.monotonic", lambda: next(clock) / 10)
+    assert (whole, diagnose(tmp_path, budget_s=4).outcome) == ("healthy", "unfinished")
+
+
+def test_logs_that_nobody_may_read_are_no_folder_without_a_log(tmp_path: Path) -> None:
+    (tmp_path / "rank_0.log.7z").write_bytes(b"7z\xbc\xaf\x27\x1cxxxx")
+    (tmp_path / "ds_config.json").write_text('{"train_batch_size": 8, "zero_optimization": {"stage": 3}}')
+    assert diagnose(tmp_path).outcome == "unfinished"
