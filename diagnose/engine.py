@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import datetime, timezone
 
 from .advice import idle_notices
 from .catalogue import Catalogue, load_rules, rule_folders
@@ -17,6 +18,7 @@ from .correlation import correlate
 from .diagnosis import CONFIDENCE, decide
 from .errors import SourceError, UsageError
 from .event_reader import EventReader
+from .events import SourceEvents
 from .facts.gathering import read_facts
 from .inputs.refusals import may_be_log
 from .job import JobContext, build_job
@@ -33,6 +35,7 @@ from .telling.narrowing import narrow
 from .words.translation import Translator
 
 MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
+END_OF_CLOCKS_S = 2.0**32  # later dates are no clock's, and a zone's arithmetic ends with the year 9999
 SHOWN_INPUTS = 3  # of those in which no file was found: the message is one line
 ENGINES = ("local", "ray")
 UNREAD_KINDS = ("recorder", "scan")
@@ -154,7 +157,7 @@ def reduce(
     sources = [read(s) for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
     del read  # with the patterns that it compiled
     empty = [s.name for s in scan.sources.values() if s.skipped == "empty"]
-    job = build_job(sources, scan.dumps, context, zone_offset_s(tz), rank_from, empty)
+    job = build_job(sources, scan.dumps, context, zone_offset_s(tz, _began(sources) if tz else None), rank_from, empty)
     if len(sources) >= MANY_SOURCES:
         give_back_memory()
     facts = read_facts(job)
@@ -177,18 +180,25 @@ def _is_cut_by_time(scan: Scan) -> bool:
     return any("budget of time" in text for text in said)
 
 
-def zone_offset_s(tz: str | None) -> float | None:
-    """Yield the offset of a zone (`+08:00`, `Asia/Shanghai`) in seconds east of UTC."""
+def _began(sources: Sequence[SourceEvents]) -> datetime | None:
+    """The earliest date that the logs print without a zone: in summer a zone's clocks may go ahead."""
+    stamps = (e.stamp for s in sources for e in s.all_events() if e.stamp is not None)
+    dated = (x.seconds for x in stamps if x.has_date and x.has_year and not x.has_zone and 0 < x.seconds < END_OF_CLOCKS_S)
+    first_s = min(dated, default=None)
+    return None if first_s is None else datetime.fromtimestamp(first_s, timezone.utc)
+
+
+def zone_offset_s(tz: str | None, at: datetime | None = None) -> float | None:
+    """Yield the offset of a zone (`+08:00`, `Asia/Shanghai`) in seconds east of UTC, on the day of `at`."""
     if tz is None:
         return None
-    from datetime import datetime, timezone
     from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
     try:
         if tz[:1] in "+-":
             offset = datetime.strptime(tz.replace(":", ""), "%z").utcoffset()
         else:
-            offset = datetime(2026, 1, 1, tzinfo=timezone.utc).astimezone(ZoneInfo(tz)).utcoffset()
+            offset = (at or datetime(2026, 1, 1, tzinfo=timezone.utc)).astimezone(ZoneInfo(tz)).utcoffset()
     except (ValueError, ZoneInfoNotFoundError, OSError, TypeError) as error:
         raise UsageError(
             f"--tz {tz}: no such time zone; use a name such as Asia/Shanghai or an offset such as +08:00"

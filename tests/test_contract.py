@@ -296,6 +296,13 @@ def test_a_zone_moves_clocks_that_print_none():
     assert 8 == int(utc[11:13]) - int(shanghai[11:13])
 
 
+@pytest.mark.parametrize(("day", "hour"), [("2026-01-20", "11"), ("2026-07-20", "10")])
+def test_a_zone_has_the_offset_of_the_day_of_the_logs(tmp_path, day, hour):
+    (tmp_path / "a.log").write_text(f"{day} 12:00:00,000 ERROR [Errno 28] No space left on device: 'ckpt.pt'\n")
+
+    assert f"{day}T{hour}:00:00Z" == report(tmp_path, "--tz", "Europe/Berlin")["timeline"][0]["time"][:20]
+
+
 def test_world_size_names_the_ranks_without_a_line():
     gaps = " ".join(gap["text"] for gap in report(OOM, "--world-size", 16)["gaps"])
 
