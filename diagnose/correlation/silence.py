@@ -31,7 +31,10 @@ def _silent(job: Job) -> Iterator[Finding]:
     quiet = [i for r, i in job.ranks.items() if r not in failing and (i.sources or i.last_sign)]
     quiet = [i for i in quiet if job.is_heard_on(i.rank, "stderr") and not _is_of_old(job, i)]
     world = job.world_size or len(job.ranks)
-    if len(complaining) < 1 or not quiet or len(quiet) > max(1, MAX_SHARE * world) or len(failing) + len(quiet) < world:
+    if len(complaining) < 1 or not quiet or len(failing) + len(quiet) < world:
+        return
+    if len(quiet) > max(1, MAX_SHARE * world):
+        yield from _silent_host(job, quiet)
         return
     ranks = tuple(sorted(i.rank for i in quiet))
     shown = tuple(Exhibit.of_event(i.last_sign) for i in quiet if i.last_sign is not None)
@@ -40,6 +43,19 @@ def _silent(job: Job) -> Iterator[Finding]:
     silent = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
     why = f"{who} lost a peer; the log of {silent} stops without a word."
     yield Finding("network.connection-reset", why, (*lost, *shown), ranks, question="silence")
+
+
+def _silent_host(job: Job, quiet: list[RankInfo]) -> Iterator[Finding]:
+    """All ranks of one host, and nobody else, stop without a word while the other hosts' ranks lose them."""
+    hosts = {i.host for i in quiet}
+    host = next(iter(hosts))
+    if len(hosts) > 1 or host is None or len(quiet) < 2 or any(e.host in (host, None) for e in job.failures()):
+        return
+    lost = [Exhibit.of_event(e) for e in job.telling("peer-lost")[:2]]
+    shown = tuple(Exhibit.of_event(i.last_sign) for i in quiet[:2] if i.last_sign is not None)
+    ranks = rank_ranges({i.rank for i in quiet})
+    why = f"The other hosts' ranks lost a peer; the logs of {host} (ranks {ranks}) stop without a word."
+    yield Finding("network.connection-reset", why, (*lost, *shown), hosts=(host,), question="silence")
 
 
 def _is_of_old(job: Job, info: RankInfo) -> bool:
