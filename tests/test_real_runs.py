@@ -46,3 +46,77 @@ def test_ranks_of_two_hosts_that_stop_without_a_word_blame_no_host(tmp_path: Pat
 
     assert report.diagnosis is not None
     assert [] == [c.host for c in report.diagnosis.culprits if c.rank is None]
+
+
+GLOO_TIMEOUT = (
+    "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:{}] Timed out waiting 8000ms for "
+    "{} operation to complete"
+)
+
+
+def _summary(ranks: dict[int, int], first: int) -> str:
+    """What torchrun's agent prints when it ends: each rank's exit code, and the one that it found dead first."""
+    rule = "=" * 60 + "\n"
+    entries = "".join(
+        f"[{n}]:\n  time      : 2026-11-22_19:42:42\n  host      : localhost\n  rank      : {rank} (local_rank: {rank})\n"
+        f"  exitcode  : {code} (pid: {5222 + rank})\n  error_file: <N/A>\n"
+        for n, (rank, code) in enumerate(sorted(ranks.items(), key=lambda item: item[0] == first))
+    )
+    return "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n" + rule + "train.py FAILED\n" + entries + rule
+
+
+def _closing(first: int, others: list[int]) -> str:
+    head = "1122 19:42:42.{}000 5218 torch/distributed/elastic/multiprocessing/api.py:{}] "
+    closed = "".join("W" + head.format(487, 1028) + f"Sending process {5222 + r} closing signal SIGTERM\n" for r in others)
+    return closed + "E" + head.format(906, 1002) + f"failed (exitcode: 1) local_rank: {first} (pid: {5222 + first}) of binary: python3\n"
+
+
+def test_the_one_rank_that_the_agent_had_to_end_is_whom_the_two_others_waited_for(tmp_path: Path) -> None:
+    """No line of the program names its rank; all that rank 0 shares with the others is the console."""
+    console = "starting, torch 2.13.0+cpu\n{'loss': 0.4419, 'learning_rate': 0.01, 'epoch': 0.17}\n"
+    console += _raised(2, GLOO_TIMEOUT.format(78, "recv")) + _raised(1, GLOO_TIMEOUT.format(129, "send"))
+    console += _closing(1, [0]) + _summary({0: -15, 1: 1, 2: 1}, first=1)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("collective.straggler", [0]) == (cause(report), culprits(report))
+
+
+def test_of_two_ranks_the_one_that_never_gave_up_waiting_is_only_possibly_late(tmp_path: Path) -> None:
+    """It may have come to the same collective a moment later; without a step nobody knows whether lines were left out."""
+    ending = _raised(0, GLOO_TIMEOUT.format(78, "recv")) + _closing(0, [1]) + _summary({0: 1, 1: -15}, first=0)
+
+    at_work = told(tmp_path / "whole", {"console.log": "step 0 loss -1.3164\nstep 1 loss -1.0263\n" + ending})
+    pasted = told(tmp_path / "paste", {"console.log": ending})
+
+    assert at_work.diagnosis is not None
+    assert ("collective.straggler", [1], "possible") == (cause(at_work), culprits(at_work), at_work.diagnosis.certainty)
+    assert [] == culprits(pasted)
+
+
+def test_a_size_that_gloo_refuses_under_ray_is_a_mismatch_of_shapes(tmp_path: Path) -> None:
+    """Ray's handler prints on one line what `terminate called` prints on two."""
+    died = (
+        "(TrainWorker pid=10604) [2026-11-22 19:46:23,238 E 10604 10934] logging.cc:118: Unhandled exception: "
+        "N4gloo13EnforceNotMetE. what(): [enforce fail at /__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:456] "
+        "op.preamble.length <= op.nbytes. 8 vs 4. Received data size doesn't match expected size.\n"
+    )
+
+    assert "collective.shape-mismatch" == cause(told(tmp_path, {"driver.log": died}))
+
+
+def test_what_a_worker_of_ray_prints_is_shown_where_the_driver_repeats_it(tmp_path: Path) -> None:
+    """The core worker's log goes on behind the message; the worker's own file has no more than the driver's."""
+    head = 'Traceback (most recent call last):\n  File "/data/proj/ray_job.py", line 8, in __init__\n    self.shard = pick(index)\n'
+    raised = head + "ValueError: shard index out of range for this worker"
+    name = "7427900e5680b5d934ca233c5cd96f3bc7383a69017fecf449e1baf6"
+    logs = {
+        "driver.log": "".join(f"(TrainWorker pid=9551) {line}\n" for line in raised.splitlines()),
+        f"logs/worker-{name}-ffffffff-9551.err": ":actor_name:TrainWorker\n" + raised + "\n",
+        f"logs/python-core-worker-{name}_9551.log": raised + " (timeout: -1ms)\n",
+    }
+
+    report = told(tmp_path, logs)
+
+    assert report.diagnosis is not None
+    assert [("driver.log", 4)] == [(Path(e.file).name, e.line) for e in report.diagnosis.evidence]
