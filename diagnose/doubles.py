@@ -18,7 +18,9 @@ RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
 
 REPEATED = " [repeated "  # how often Ray's driver saw it, `[repeated 2x across cluster]`
 # How Ray's own processes go on behind the exception of a task that they log: `ValueError: no shard (timeout: -1ms)`.
-IN_ITS_LOG = lazy(r"(?: \(timeout: -?\d{1,9}ms\)|, has creation_task_exception_pb_bytes=\d{1,9}| job_id=\w{1,64} actor_id=\w{1,64})$")
+IN_ITS_LOG = lazy(
+    r"(?: \(timeout: -?\d{1,9}ms\)|, has creation_task_exception_pb_bytes=\d{1,9}| job_id=\w{1,64} actor_id=\w{1,64})$"
+)
 
 
 def merge_doubles(events: Sequence[Event], places: Places) -> list[Event]:
