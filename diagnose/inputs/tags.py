@@ -2,8 +2,8 @@
 
 A tag stands before each piece that a process writes, and Python writes a line of a traceback in several:
 
-    [1,1]<stderr>:ValueError[1,1]<stderr>:: [1,1]<stderr>:shard 3 is empty     ->  [1,1]<stderr>:ValueError: shard 3 is empty
-    [1,0]<stdout>:step 4[1,2]<stdout>:step 4                                   ->  two texts, parted by a carriage return
+    [1,1]<stderr>:ValueError[1,1]<stderr>:: [1,1]<stderr>:no shard     ->  [1,1]<stderr>:ValueError: no shard
+    [1,0]<stdout>:step 4[1,2]<stdout>:step 4            ->  two texts, parted by a carriage return
 """
 
 from __future__ import annotations
