@@ -120,3 +120,78 @@ def test_what_a_worker_of_ray_prints_is_shown_where_the_driver_repeats_it(tmp_pa
 
     assert report.diagnosis is not None
     assert [("driver.log", 4)] == [(Path(e.file).name, e.line) for e in report.diagnosis.evidence]
+
+
+def _py_spy(pid: int, *frames: str) -> str:
+    """A live process as `py-spy dump` shows it."""
+    stack = "".join(f"    {frame}\n" for frame in (*frames, "main (train.py:81)", "<module> (train.py:101)"))
+    head = f"Process {pid}: /data/jobs/venv/bin/python3 -u /data/proj/train.py\nPython v3.11.7 (/opt/python3.11/bin/python3.11)\n\n"
+    return head + f'Thread {pid} (idle): "MainThread"\n' + stack
+
+
+BACKWARD = (
+    "_engine_run_backward (torch/autograd/graph.py:979)", "backward (torch/autograd/__init__.py:395)",
+    "Tensor.backward (torch/_tensor.py:623)",
+)  # fmt: skip
+IN_THE_LOADER = (
+    "_MultiProcessingDataLoaderIter._try_get_data (torch/utils/data/dataloader.py:1291)",
+    "_BaseDataLoaderIter.__next__ (torch/utils/data/dataloader.py:725)",
+)
+OF_THE_LOADER = (
+    "TokenDataset.decode (data.py:29)", "_worker_loop (torch/utils/data/_utils/worker.py:374)",
+    "BaseProcess.run (multiprocessing/process.py:108)",
+)  # fmt: skip
+
+
+def test_who_reads_a_lock_is_waited_for_by_those_who_stand_in_the_backward_pass(tmp_path: Path) -> None:
+    """DDP reduces gradients there, and no Python frame says so."""
+    dumps = {f"pyspy/rank{r}_pid{40 + r}.txt": _py_spy(40 + r, *BACKWARD) for r in (0, 1, 3)}
+
+    report = told(tmp_path, dumps | {"pyspy/rank2_pid42.txt": _py_spy(42, "read_lock (steps.py:29)")})
+
+    assert ("collective.straggler", [2]) == (cause(report), culprits(report))
+
+
+def test_a_job_caught_at_work_is_no_hang(tmp_path: Path) -> None:
+    """Who is in the forward pass computes; two against two are no crowd."""
+    computing = _py_spy(42, "forward (torch/nn/modules/linear.py:125)", "_call_impl (torch/nn/modules/module.py:1762)")
+    crowd = {f"pyspy/rank{r}_pid{40 + r}.txt": _py_spy(40 + r, *BACKWARD) for r in (0, 1, 3)}
+    lock = {f"pyspy/rank{r}_pid{40 + r}.txt": _py_spy(40 + r, "read_lock (steps.py:29)") for r in (2, 3)}
+
+    assert [] == culprits(told(tmp_path / "forward", crowd | {"pyspy/rank2_pid42.txt": computing}))
+    assert [] == culprits(told(tmp_path / "even", crowd | lock))
+
+
+def test_a_process_of_the_data_loader_does_not_stand_for_its_rank(tmp_path: Path) -> None:
+    """It is forked, so that all its dumps bear the rank; the one of rank 0 has nothing to do."""
+    dumps = {f"pyspy/rank{r}_pid{40 + r}.txt": _py_spy(40 + r, *BACKWARD) for r in (0, 2)}
+    dumps["pyspy/rank1_pid41.txt"] = _py_spy(41, *IN_THE_LOADER)
+    dumps |= {f"pyspy/rank{r}_pid{90 + r}.txt": _py_spy(90 + r, *OF_THE_LOADER) for r in range(3)}
+
+    report = told(tmp_path, dumps)
+
+    assert ("collective.straggler", [1]) == (cause(report), culprits(report))
+
+
+def test_the_error_that_a_rank_logged_last_is_shown_for_the_code_it_left_with(tmp_path: Path) -> None:
+    said = "[2026-11-22 20:16:18,663][trainer][ERROR] [rank1] Unrecoverable: no ids for document 1182; exiting\n"
+    lost = {0: _raised(0, CLOSED.format("127.0.0.1")), 1: said, 2: _raised(2, CLOSED.format("127.0.0.1"))}
+    logs = {f"elastic/none_x/attempt_0/{r}/stderr.log": text for r, text in lost.items()}
+    console = _closing(1, [0, 2]) + _summary({0: -15, 1: 1, 2: -15}, first=1)
+
+    report = told(tmp_path, logs | {"console.log": console})
+
+    assert report.diagnosis is not None
+    assert ("process.exit-code", [1]) == (cause(report), culprits(report))
+    assert "document 1182" in report.diagnosis.evidence[0].text
+
+
+def test_a_save_behind_a_logger_s_name_is_what_the_others_waited_for(tmp_path: Path) -> None:
+    console = "[default0]:2026-11-22 20:14:25,424 INFO trainer: saving checkpoint to /data/ckpt/step_8.pt\n"
+    console += "".join(
+        f"[default{r}]:{line}\n" for r in (1, 2) for line in _raised(r, GLOO_TIMEOUT.format(78, "recv")).splitlines()
+    )
+
+    report = told(tmp_path, {"console.log": console + _closing(1, [0]) + _summary({0: -15, 1: 1, 2: 1}, first=1)})
+
+    assert ("storage.slow-save", [0]) == (cause(report), culprits(report))

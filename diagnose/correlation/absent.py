@@ -225,17 +225,6 @@ def _is_whole_world(table: GroupTable) -> bool:
     return all(s.event.fields["group_rank"] == s.rank for s in checked)
 
 
-def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
-    """The kept lines that the rank printed, in order."""
-    found = []
-    for source in job.sources:
-        if job.places.source_rank.get(source.name) == rank:
-            found += [(source.name, x) for x in source.tail()]
-        elif any(speaker.rank == rank for speaker in source.speakers):
-            found += [(source.name, x) for x in source.lines() if x.prefix.rank == rank]
-    return found
-
-
 def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     ranks = tuple(sorted(i.rank for i in absent))
     crowd = sorted(table.stuck)
@@ -278,7 +267,7 @@ def _was_going_on(doing: Event, info: RankInfo, stuck: Event) -> bool:
 
 
 def _last_words(job: Job, info: RankInfo) -> list[Exhibit]:
-    lines = [(s, x) for s, x in _lines_of(job, info.rank) if x.message.strip()]
+    lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()]
     before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
     sign = info.last_sign
     if sign is not None and (not before or sign.source == before[-1][0]):

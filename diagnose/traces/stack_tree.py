@@ -128,7 +128,8 @@ def _read_backward(groups: Sequence[StackGroup]) -> tuple[Pattern, tuple[Label, 
     """Of a job at work not all but a few stand at one and the same place, and these few where nothing is computed."""
     others = _sorted(label for group in groups[1:] for label in group.ranks)
     crowd = groups[0] if groups and _BACKWARD.search(getattr(groups[0].standing.frame, "function", "")) else None
-    if crowd is None or not len(others) < crowd.count or any(g.standing.kind == "compute" for g in groups[1:]) or not others:
+    is_at_work = any(group.standing.kind == "compute" for group in groups[1:])
+    if crowd is None or is_at_work or not 0 < len(others) < crowd.count:
         return ("apart" if groups else "none"), (), ()
     return "backward", crowd.ranks, others
 
