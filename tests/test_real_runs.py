@@ -195,3 +195,57 @@ def test_a_save_behind_a_logger_s_name_is_what_the_others_waited_for(tmp_path: P
     report = told(tmp_path, {"console.log": console + _closing(1, [0]) + _summary({0: -15, 1: 1, 2: 1}, first=1)})
 
     assert ("storage.slow-save", [0]) == (cause(report), culprits(report))
+
+
+def test_an_exception_is_not_survived_because_another_rank_says_that_training_finished(tmp_path: Path) -> None:
+    """The console's lines name no rank, and the launcher then finds this one dead by its code."""
+    console = "2026-11-22 20:34:35,907 INFO trainer: epoch done: 24 batches\n"
+    console += _raised(1, "RuntimeError: cannot write report: no metrics collected")
+    console += "2026-11-22 20:34:35,910 INFO trainer: training finished\n" + _closing(1, [0]) + _summary({1: 1}, first=1)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.exception", [1]) == (cause(report), culprits(report))
+
+
+def test_what_a_json_logger_calls_exc_is_the_exception(tmp_path: Path) -> None:
+    line = (
+        '{"ts": "2026-11-22T20:27:53Z", "level": "error", "rank": 1, "msg": "unrecoverable error in step 8", "exc": "Traceback '
+        '(most recent call last):\\n  File \\"/data/proj/steps.py\\", line 82, in after\\n    encode(text)\\nRuntimeError: '
+        'tokenizer returned no ids for document 1182"}\n'
+    )
+
+    assert ("process.exception", [1]) == (cause(report := told(tmp_path, {"rank_1.log": line})), culprits(report))
+
+
+def _waiting(rank: int, message: str, line: int, call: str) -> str:
+    lines = (
+        "Traceback (most recent call last):", f'  File "/data/proj/train.py", line {line}, in main', f"    {call}",
+        f'  File "/venv/lib/python3.11/site-packages/torch/x.py", line 5, in {call.partition("(")[0].rpartition(".")[2]}',
+        "    work.wait()", message,
+    )  # fmt: skip
+    return "".join(f"[rank{rank}]: {text}\n" for text in lines)
+
+
+def test_whom_the_others_lost_while_it_waited_with_one_of_them_is_not_the_late_one(tmp_path: Path) -> None:
+    """Rank 0 had fewer batches: it waits in a barrier, the others in their backward pass, one until a peer gave up."""
+    logs = {
+        0: _waiting(0, GLOO_TIMEOUT.format(78, "recv"), 91, "dist.barrier()"),
+        1: _waiting(1, CLOSED.format("127.0.0.1"), 81, "loss.backward()"),
+        2: _waiting(2, GLOO_TIMEOUT.format(78, "recv"), 81, "loss.backward()"),
+    }
+
+    report = told(tmp_path, {f"elastic/none_x/attempt_0/{r}/stderr.log": text for r, text in logs.items()})
+
+    assert ("collective.desync", [0]) == (cause(report), culprits(report))
+
+
+def test_a_rank_whose_folder_shows_no_failure_and_whom_no_list_names_left_early(tmp_path: Path) -> None:
+    """No line says how many ranks there are: each has a folder."""
+    said = {r: _raised(r, CLOSED.format("127.0.0.1")) for r in (0, 1)} | {2: "bye\n"}
+    logs = {f"elastic/none_x/attempt_0/{r}/stderr.log": text for r, text in said.items()}
+    console = _closing(0, [1]) + _summary({0: 1, 1: -15}, first=0)
+
+    report = told(tmp_path, logs | {"console.log": console})
+
+    assert ("process.early-exit", [2]) == (cause(report), culprits(report))

@@ -28,7 +28,7 @@ def find(job: Job) -> Iterator[Finding]:
 def _silent(job: Job) -> Iterator[Finding]:
     complaining = {e.rank for e in job.telling("peer-lost") if e.rank is not None and e.role in FAILING}
     failing = {e.rank for e in job.failures() if e.rank is not None}
-    quiet = [i for r, i in job.ranks.items() if r not in failing and (i.sources or i.last_sign)]
+    quiet = [i for r, i in job.ranks.items() if r not in failing and (i.sources or i.last_sign or i.has_lines)]
     quiet = [i for i in quiet if job.is_heard_on(i.rank, "stderr") and not _is_of_old(job, i)]
     world = job.world_size or len(job.ranks)
     if len(complaining) < 1 or not quiet or len(failing) + len(quiet) < world:
