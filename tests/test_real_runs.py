@@ -249,3 +249,34 @@ def test_a_rank_whose_folder_shows_no_failure_and_whom_no_list_names_left_early(
     report = told(tmp_path, logs | {"console.log": console})
 
     assert ("process.early-exit", [2]) == (cause(report), culprits(report))
+
+
+def _differing(rank: int, own: str, other_rank: int, other: str) -> str:
+    """What PyTorch's wrapper says under TORCH_DISTRIBUTED_DEBUG=DETAIL."""
+    print_of = "CollectiveFingerPrint(SequenceNumber=36, OpType=ALLREDUCE, TensorShape=[4], TensorDtypes={}, TensorDeviceTypes=cpu)"
+    return _raised(
+        rank, f"RuntimeError: Detected mismatch between collectives on ranks. Rank {rank} is running collective: "
+        f"{print_of.format(own)}, but Rank {other_rank} is running collective: {print_of.format(other)}."
+        f"Collectives differ in the following aspects: \t Tensor Tensor dtypes: {own}vs {other}",
+    )  # fmt: skip
+
+
+def test_the_rank_that_reduces_another_type_is_told_by_the_majority(tmp_path: Path) -> None:
+    console = _differing(0, "Float", 1, "Double") + _differing(2, "Float", 1, "Double") + _differing(1, "Double", 0, "Float")
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("collective.shape-mismatch", [1]) == (cause(report), culprits(report))
+
+
+def test_the_silent_rank_is_the_one_that_deepspeed_saw_leave_with_a_code_of_its_own(tmp_path: Path) -> None:
+    console = "".join(f"2026-11-22 20:38:5{r},000 r{r} step 4 loss 0.5\n[rank{r}]: step 4 loss 0.5\n" for r in (0, 1))
+    console += _raised(0, CLOSED.format("127.0.0.1"))
+    console += (
+        "[2026-11-22 20:38:53,123] [ERROR] [launch.py:259:sigkill_handler] ['/venv/bin/python3', '-u', 'ds_job.py', "
+        "'--local_rank=1'] exits with return code = 7\n"
+    )
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.exit-code", [1]) == (cause(report), culprits(report))

@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ..attempts import FAILING
+from ..events import Event
 from ..job import Job, RankInfo
 from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
 MAX_SHARE = 0.34
-LOST = ("peer-lost",)
+SIGNALLED = 128  # from here on a shell tells of a signal
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -42,7 +43,20 @@ def _silent(job: Job) -> Iterator[Finding]:
     who = f"Rank{'s' if len(complaining) > 1 else ''} {rank_ranges(complaining)}"
     silent = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
     why = f"{who} lost a peer; the log of {silent} stops without a word."
+    code = _own_code(job)
+    if code is not None and len(ranks) == 1:
+        left = f"a process left with code {code.fields['exit_code']}"
+        why = f"{who} lost a peer; {left}, and the log of {silent} stops without a word."
+        yield Finding("process.exit-code", why, (Exhibit.of_event(code), *lost, *shown), ranks, question="silence")
+        return
     yield Finding("network.connection-reset", why, (*lost, *shown), ranks, question="silence")
+
+
+def _own_code(job: Job) -> Event | None:
+    """The one end that a launcher tells of no rank, by a code that no uncaught exception gives."""
+    ends = [e for e in job.telling("exit") if e.rank is None and e.fields.get("exit_code") is not None]
+    code = ends[0].fields["exit_code"] if len(ends) == 1 else None
+    return ends[0] if isinstance(code, int) and 1 < code < SIGNALLED else None
 
 
 def _silent_host(job: Job, quiet: list[RankInfo]) -> Iterator[Finding]:
