@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .clocks import Clocks
@@ -160,3 +160,13 @@ def ended_at(end: Event) -> float | None:
     """When a process ended: as a summary states it, which is not when the summary was printed."""
     stated = stated_end(end)
     return end.time if stated is None else stated
+
+
+def dead_by_code(events: Iterable[Event]) -> dict[tuple[str, int | None], int]:
+    """By file and rank: the last line in which a launcher tells that it ended with a code of its own."""
+    codes = (e for e in events if e.rule.tells == "exit" and e.rank is not None)
+    return {(e.source, e.rank): e.line or 0 for e in codes if _is_positive(e.fields.get("exit_code"))}
+
+
+def _is_positive(code: object) -> bool:
+    return isinstance(code, int) and code > 0

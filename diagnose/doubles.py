@@ -16,6 +16,12 @@ MIN_TEXT = 24  # characters: shorter messages are alike by chance
 # `logs/events/event_RAYLET.log`: Ray exports there as JSON, by the whole second, what its processes also log.
 RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
 
+REPEATED = " [repeated "  # how often Ray's driver saw it, `[repeated 2x across cluster]`
+# How Ray's own processes go on behind the exception of a task that they log: `ValueError: no shard (timeout: -1ms)`.
+IN_ITS_LOG = lazy(
+    r"(?: \(timeout: -?\d{1,9}ms\)|, has creation_task_exception_pb_bytes=\d{1,9}| job_id=\w{1,64} actor_id=\w{1,64})$"
+)
+
 
 def merge_doubles(events: Sequence[Event], places: Places) -> list[Event]:
     """Yield the events, in their order, those that repeat another one taken up by it."""
@@ -119,12 +125,18 @@ def _identity(event: Event) -> tuple[Any, ...] | None:
     if event.rule.role == "context" or (len(event.text) < MIN_TEXT and event.traceback is None):
         return None
     rule = event.rule.id if event.traceback is None else ""  # frames differ between copies, and with them the rule
-    return (rule, event.text.split("\n", 1)[0][:300], event.attempt)
+    text = event.text.split("\n", 1)[0]
+    return (rule, IN_ITS_LOG.sub("", text.partition(REPEATED)[0])[:300], event.attempt)
 
 
 def _specific(event: Event, places: Places) -> tuple[bool, bool, bool, bool]:
-    """A process's own file tells more than the console, a log more than the file of errors or events made from it."""
+    """A process's own file tells more than the console, a log more than the file of errors or events made from it.
+
+    Of what Ray's workers print, the driver's log is the console on which one reads it in order.
+    """
     path = places.by_source[event.source]
     own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
     own = own or event.speaker.local_rank is not None  # `--tee`: the console has it as it came, in order with the others
-    return (not is_repetition(event), RAY_EVENTS.search(event.source) is None, own, event.speaker.actor is None)
+    by_driver = event.speaker.actor is not None and event.speaker.pid is not None  # as it came, as on a console
+    first = by_driver or (event.speaker.actor is None and path.worker_id is None)
+    return (not is_repetition(event), RAY_EVENTS.search(event.source) is None, own or by_driver, first)

@@ -23,6 +23,7 @@ from .tracebacks import Traceback
 
 if TYPE_CHECKING:
     from .flight_recorder import GroupReport
+    from .prefixes import Line
     from .recorder.dump import Dump
 
 READ_BY_PLACEMENT = ("rank", "local_rank", "pid", "host")
@@ -163,6 +164,16 @@ class Job:
     def tracebacks(self) -> list[Traceback]:
         """Yield all tracebacks, in order of source and line."""
         return [tb for s in self.sources for tb in s.tracebacks]
+
+    def lines_of(self, rank: int) -> list[tuple[str, Line]]:
+        """Yield the kept lines that the rank printed, each with its source, in order."""
+        found: list[tuple[str, Line]] = []
+        for source in self.sources:
+            if self.places.source_rank.get(source.name) == rank:
+                found += [(source.name, x) for x in source.tail()]
+            elif any(speaker.rank == rank for speaker in source.speakers):
+                found += [(source.name, x) for x in source.lines() if x.prefix.rank == rank]
+        return found
 
 
 def _on(stream: str, name: str, other: str) -> str:

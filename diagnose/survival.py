@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from .attempts import CRASHES, FAILING, is_numbered, numbered_sources
+from .attempts import CRASHES, FAILING, dead_by_code, is_numbered, numbered_sources
 from .events import Event, SourceEvents
 from .lazy_pattern import lazy
 from .placement.world import OF_MACHINES
@@ -54,9 +54,10 @@ def set_aside(job: Job) -> None:
     sources, losses = {s.name: s for s in job.sources}, _Losses(job.sources)
     over = _caught(job) | undone(job)
     everybody, is_of_earlier_life = _until_when_all_go_on(job), earlier_lives(job, numbered)
+    dead = dead_by_code(job.events)
     for event in job.events:
         fails = event.role in FAILING
-        is_history = fails and (_finished_after(job, event, finished) or _is_history(job, event, latest_s))
+        is_history = fails and (_finished_after(job, event, finished, dead) or _is_history(job, event, latest_s))
         is_other = event.attempt != job.attempt and is_numbered(numbered, event)
         if is_other or is_history or is_before(event) or _is_of_old(event, began_s) or is_of_earlier_life(event):
             job.earlier.append(event)
@@ -172,13 +173,20 @@ def _is_of_gpu(event: Event) -> bool:
     return event.fields.get("pci") is not None and event.traceback is None
 
 
-def _finished_after(job: Job, event: Event, finished: Sequence[Event]) -> bool:
+def _is_of_another(end: Event, event: Event, dead: Mapping[tuple[str, int | None], int]) -> bool:
+    """Whether some other rank is done, and the launcher then finds the one of the error dead by its code."""
+    return event.rank is not None and end.rank != event.rank and dead.get((event.source, event.rank), 0) > (end.line or 0)
+
+
+def _finished_after(
+    job: Job, event: Event, finished: Sequence[Event], dead: Mapping[tuple[str, int | None], int]
+) -> bool:
     """Whether the run says later that it is done."""
     for end in finished:
         if end.attempt < event.attempt:
             continue
         if end.source == event.source:
-            if (end.line or 0) > (event.end_line or 0):
+            if (end.line or 0) > (event.end_line or 0) and not _is_of_another(end, event, dead):
                 return True
         elif end.stamp is None or event.stamp is None or not end.time or not event.time:
             continue

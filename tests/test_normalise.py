@@ -201,7 +201,8 @@ DRESSED = st.lists(
     st.sampled_from(
         [b"\x1b", b"[", b"0m", b"31m", b"\n", b"\r", b"\0", b"{", b"}", b'"log"', b":", b'"a\\n"', b',"stream":"stdout"',
          b" stdout P ", b"2026-11-20T17:00:00Z stdout P x", b"2026-11-20T17:00:00Z stdout F y", b"#033[", b"\\x1b[",
-         b"\xef\xbb\xbf", b"CUDA error", b"\x1b]", b'{"MESSAGE":[1,2]}', b'{"message":"a\\nb","level":"x"}', b"[0m"]
+         b"\xef\xbb\xbf", b"CUDA error", b"\x1b]", b'{"MESSAGE":[1,2]}', b'{"message":"a\\nb","level":"x"}', b"[0m",
+         b"[1,0]<stderr>:", b"[1,1]<stdout>:"]
     )
 )  # fmt: skip
 
@@ -238,6 +239,21 @@ def test_feeding_line_by_line_gives_the_same(parts, every):
     step = every + 1
     fed = [normaliser.feed(b"".join(lines[i : i + step])) for i in range(0, len(lines), step)]
     assert b"".join(fed) + normaliser.finish() == normalise(whole)
+
+
+@pytest.mark.parametrize(
+    ("line", "written"),
+    [
+        (
+            b"[1,1]<stderr>:ValueError[1,1]<stderr>:: [1,1]<stderr>:shard 3 is empty[1,1]<stderr>:\n",
+            b"[1,1]<stderr>:ValueError: shard 3 is empty\n",
+        ),
+        (b"[1,0]<stdout>:step 4[1,2]<stdout>:step 4\n", b"[1,0]<stdout>:step 4\r[1,2]<stdout>:step 4\n"),
+        (b"saw [1,0]<stderr>:a[1,0]<stderr>:b\n", b"saw [1,0]<stderr>:a[1,0]<stderr>:b\n"),
+    ],
+)
+def test_each_process_keeps_one_of_mpirun_s_tags_in_a_line(line, written):
+    assert normalise(line) == written
 
 
 @pytest.mark.parametrize(

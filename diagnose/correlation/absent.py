@@ -24,6 +24,7 @@ ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, w
 BEGAN_BEFORE_S = 300.0
 GROUPS_SHARE = 0.13  # of them, where membership in the groups is not known
 CROWD = 4  # ranks that wait, to tell how many there are where nobody says it
+PAIR = 2  # where their launcher tells of all others that it ended them
 FEW = 3  # where their numbers leave one out
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
 ABORTED = {"-6", "6", "134", "SIGABRT"}
@@ -72,7 +73,7 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     streams = {job.places.by_source[s.event.source].stream for s in table.stuck.values()}
     alive = [info for info in alive if len(streams) > 1 or job.is_heard_on(info.rank, next(iter(streams), None))]
     alive = [info for info in alive if _has_own_file(job, info, streams)] or alive  # a log got lost, the driver told of it
-    if not alive and len(reported) >= _enough(job):
+    if not alive and len(reported) >= _enough(job, reported):
         alive = _unheard(job, table, reported, _size(job, reported) or max(reported) + 1)
     if _has_died(job, reported | {info.rank for info in alive}, fired):
         return []
@@ -89,11 +90,29 @@ def _size(job: Job, reported: set[int]) -> int | None:
     return job.world_size and max(job.world_size, max(reported, default=0) + 1)
 
 
-def _enough(job: Job) -> int:
+def _enough(job: Job, reported: set[int]) -> int:
     """How many have to wait, for a rank that is never heard to be the one: two in a paste may be all that was copied."""
-    if job.places.world_from not in ("", GUESSED):
+    if _is_told(job):
         return 1
+    if _are_ended_by_launcher(job, reported):
+        return 1 if _is_pair_at_work(job) else PAIR
     return FEW if job.world_size else CROWD
+
+
+def _is_told(job: Job) -> bool:
+    """Whether it is said how many ranks there are."""
+    return job.places.world_from not in ("", GUESSED)
+
+
+def _is_pair_at_work(job: Job) -> bool:
+    """Whether the console of two ranks also shows them at work: nobody copied only what one of them raised."""
+    return job.world_size == 2 and any(s.last_sign_line is not None for s in job.sources)
+
+
+def _are_ended_by_launcher(job: Job, reported: set[int]) -> bool:
+    """Whether a launcher lists whom else it ended: they lived to the end, and print where the others do."""
+    ended = {e.rank for e in job.telling("exit") if e.rank is not None and is_terminated(e)}
+    return bool(ended) and set(range(max(ended | reported) + 1)) - reported <= ended
 
 
 def _has_own_file(job: Job, info: RankInfo, streams: set[str | None]) -> bool:
@@ -168,7 +187,7 @@ def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> lis
     One of two is so only where the size is told: a paste of rank 1's lines alone has "seen" a world of two.
     """
     consoles = Counter(s.event.source for s in table.stuck.values())
-    pair = world == 2 and job.places.world_from not in ("", GUESSED)
+    pair = world == 2 and _enough(job, reported) == 1
     missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
     if not _are_all(consoles, world) or consoles.keys() & job.places.source_rank.keys() or _has_lost_somebody(job):
         return []
@@ -206,17 +225,6 @@ def _is_whole_world(table: GroupTable) -> bool:
     return all(s.event.fields["group_rank"] == s.rank for s in checked)
 
 
-def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
-    """The kept lines that the rank printed, in order."""
-    found = []
-    for source in job.sources:
-        if job.places.source_rank.get(source.name) == rank:
-            found += [(source.name, x) for x in source.tail()]
-        elif any(speaker.rank == rank for speaker in source.speakers):
-            found += [(source.name, x) for x in source.lines() if x.prefix.rank == rank]
-    return found
-
-
 def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     ranks = tuple(sorted(i.rank for i in absent))
     crowd = sorted(table.stuck)
@@ -229,7 +237,8 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     shown = [Exhibit.of_event(doing)] if doing else _last_words(job, absent[0])
     fields = {**usual.event.fields, "activity": doing.rule.activity if doing else None}
     onset = next((e.onset for e in (doing, usual.event) if e and e.onset is not None and e.has_own_time), None)
-    certainty: Certainty = "possible" if _is_only_unseen(job, table, absent) else "likely"
+    is_guess = _is_only_unseen(job, table, absent) or not (job.is_heard(ranks[0]) or _is_told(job) or len(crowd) > 1)
+    certainty: Certainty = "possible" if is_guess else "likely"
     return Finding(
         cause, why, (*shown, Exhibit.of_event(usual.event)), ranks, onset=onset, fields=fields, question="absent",
         certainty=certainty,
@@ -265,7 +274,7 @@ def _was_going_on(doing: Event, info: RankInfo, stuck: Event) -> bool:
 
 
 def _last_words(job: Job, info: RankInfo) -> list[Exhibit]:
-    lines = [(s, x) for s, x in _lines_of(job, info.rank) if x.message.strip()]
+    lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()]
     before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
     sign = info.last_sign
     if sign is not None and (not before or sign.source == before[-1][0]):

@@ -58,14 +58,20 @@ def _votes(event: Event) -> Iterator[tuple[int, Call]]:
         return
     own = event.rank if event.rank is not None else f.get("group_rank")
     if isinstance(own, int) and f.get("op") is not None:
-        yield own, (str(f["op"]), str(f.get("shape") or ""))
+        yield own, (str(f["op"]), _shape(event, ""))
     elif isinstance(own, int) and f.get("params") is not None:
         yield own, ("", str(f["params"]))
     other = f.get("other_rank")
     if isinstance(other, int) and f.get("other_op") is not None:
-        yield other, (str(f["other_op"]), str(f.get("other_shape") or ""))
+        yield other, (str(f["other_op"]), _shape(event, "other_"))
     elif isinstance(other, int) and f.get("other_params") is not None:
         yield other, ("", str(f["other_params"]))
+
+
+def _shape(event: Event, whose: str) -> str:
+    """Its size, and of what it consists where that differs: `[4] of Double`."""
+    shape, dtypes = str(event.fields.get(f"{whose}shape") or ""), [event.fields.get(f"{x}dtype") for x in ("", "other_")]
+    return shape if dtypes[0] == dtypes[1] else f"{shape} of {event.fields.get(f'{whose}dtype')}"
 
 
 def _text(call: Call) -> str:

@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ..attempts import FAILING
+from ..events import Event
 from ..job import Job, RankInfo
 from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
 MAX_SHARE = 0.34
-LOST = ("peer-lost",)
+SIGNALLED = 128  # from here on a shell tells of a signal
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -28,10 +29,13 @@ def find(job: Job) -> Iterator[Finding]:
 def _silent(job: Job) -> Iterator[Finding]:
     complaining = {e.rank for e in job.telling("peer-lost") if e.rank is not None and e.role in FAILING}
     failing = {e.rank for e in job.failures() if e.rank is not None}
-    quiet = [i for r, i in job.ranks.items() if r not in failing and (i.sources or i.last_sign)]
+    quiet = [i for r, i in job.ranks.items() if r not in failing and (i.sources or i.last_sign or i.has_lines)]
     quiet = [i for i in quiet if job.is_heard_on(i.rank, "stderr") and not _is_of_old(job, i)]
     world = job.world_size or len(job.ranks)
-    if len(complaining) < 1 or not quiet or len(quiet) > max(1, MAX_SHARE * world) or len(failing) + len(quiet) < world:
+    if len(complaining) < 1 or not quiet or len(failing) + len(quiet) < world:
+        return
+    if len(quiet) > max(1, MAX_SHARE * world):
+        yield from _silent_host(job, quiet)
         return
     ranks = tuple(sorted(i.rank for i in quiet))
     shown = tuple(Exhibit.of_event(i.last_sign) for i in quiet if i.last_sign is not None)
@@ -39,7 +43,33 @@ def _silent(job: Job) -> Iterator[Finding]:
     who = f"Rank{'s' if len(complaining) > 1 else ''} {rank_ranges(complaining)}"
     silent = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
     why = f"{who} lost a peer; the log of {silent} stops without a word."
+    code = _own_code(job)
+    if code is not None and len(ranks) == 1:
+        left = f"a process left with code {code.fields['exit_code']}"
+        why = f"{who} lost a peer; {left}, and the log of {silent} stops without a word."
+        yield Finding("process.exit-code", why, (Exhibit.of_event(code), *lost, *shown), ranks, question="silence")
+        return
     yield Finding("network.connection-reset", why, (*lost, *shown), ranks, question="silence")
+
+
+def _own_code(job: Job) -> Event | None:
+    """The one end that a launcher tells of no rank, by a code that no uncaught exception gives."""
+    ends = [e for e in job.telling("exit") if e.rank is None and e.fields.get("exit_code") is not None]
+    code = ends[0].fields["exit_code"] if len(ends) == 1 else None
+    return ends[0] if isinstance(code, int) and 1 < code < SIGNALLED else None
+
+
+def _silent_host(job: Job, quiet: list[RankInfo]) -> Iterator[Finding]:
+    """All ranks of one host, and nobody else, stop without a word while the other hosts' ranks lose them."""
+    hosts = {i.host for i in quiet}
+    host = next(iter(hosts))
+    if len(hosts) > 1 or host is None or len(quiet) < 2 or any(e.host in (host, None) for e in job.failures()):
+        return
+    lost = [Exhibit.of_event(e) for e in job.telling("peer-lost")[:2]]
+    shown = tuple(Exhibit.of_event(i.last_sign) for i in quiet[:2] if i.last_sign is not None)
+    ranks = rank_ranges({i.rank for i in quiet})
+    why = f"The other hosts' ranks lost a peer; the logs of {host} (ranks {ranks}) stop without a word."
+    yield Finding("network.connection-reset", why, (*lost, *shown), hosts=(host,), question="silence")
 
 
 def _is_of_old(job: Job, info: RankInfo) -> bool:

@@ -20,6 +20,7 @@ from .finding import Exhibit, Finding
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
+FAILING_SEVERITIES = ("E", "F")
 SENT = ("process.abort", "process.terminated")  # by a signal that is mostly sent by others: a watchdog, a launcher
 NEVER = 1 << 62  # behind any line
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
@@ -42,8 +43,19 @@ def find(job: Job) -> Iterator[Finding]:
     by_signal = end.cause in SENT
     signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE
     how = f"died by {signal}" if by_signal else f"ended with code {end.fields.get('exit_code')}"
-    why = f"Rank {rank} {how} and printed no reason; the others only lost it or were ended after it."
-    yield Finding(cause, why, (Exhibit.of_event(end),), (rank,), onset=end.onset, fields=end.fields, question="silent_exit")
+    said_last = _last_error(job, rank)
+    reason = "after the error that it logged last" if said_last else "and printed no reason"
+    why = f"Rank {rank} {how} {reason}; the others only lost it or were ended after it."
+    shown = (*said_last, Exhibit.of_event(end))
+    yield Finding(cause, why, shown, (rank,), onset=end.onset, fields=end.fields, question="silent_exit")
+
+
+def _last_error(job: Job, rank: int) -> tuple[Exhibit, ...]:
+    """What its program logged as an error just before it left, in words that no rule knows."""
+    lines = [(source, line) for source, line in job.lines_of(rank) if line.message.strip()]
+    source, line = lines[-1] if lines else ("", None)
+    is_error = line is not None and line.prefix.severity in FAILING_SEVERITIES
+    return (Exhibit.of_line(source, line, rank, job.ranks[rank].host),) if line is not None and is_error else ()
 
 
 def _is_error(event: Event) -> bool:

@@ -83,8 +83,9 @@ def find(job: Job) -> Iterator[Finding]:
     if len({label for label, _, _ in placed}) < 2:
         yield from _alone(job, placed, any(went_on.values()))
         return
-    from ..traces.stack_tree import merge_stacks
+    from ..traces.stack_tree import is_of_loader, merge_stacks
 
+    placed = [p for p in placed if not is_of_loader(p[2])] or placed
     tree = merge_stacks((label, dump) for label, _, dump in placed)
     if len(tree.moving) > len(tree.stuck):
         return  # of those that were seen twice, most moved: slow, but no hang
@@ -94,7 +95,7 @@ def find(job: Job) -> Iterator[Finding]:
         return  # stages of a pipeline wait in sends while others wait in collectives; one alone holds its group up
     elif tree.pattern == "desync" and not tree.suspects:
         yield from _halves(job, tree, placed)
-    elif tree.pattern in ("waiting", "desync") and len(tree.suspects) <= len(tree.crowd):
+    elif tree.pattern in ("waiting", "backward", "desync") and len(tree.suspects) <= len(tree.crowd):
         yield _elsewhere(job, tree, placed)
 
 
@@ -117,6 +118,7 @@ def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     is_desync = tree.pattern == "desync"
     cause = "collective.desync" if is_desync else SLOW.get(group.standing.kind, "collective.straggler")
     waits = "wait in a collective" if len(tree.crowd) > 1 else "waits in a collective"
+    waits = "stand in one backward pass, in which gradients are reduced" if tree.pattern == "backward" else waits
     where = f"{_where(group)}{_since(tree)}"
     why = f"{_named(tree.crowd, 'Rank')} {waits}; {_named(tree.suspects, 'rank')} stands in {where}."
     shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])

@@ -40,6 +40,9 @@ def find(job: Job) -> Iterator[Finding]:
         return
     if any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
         return
+    places = {call.place for _, call in waits.values()}
+    if places.issuperset(call.place for _, call in left.values()):  # they waited with others, until one of these gave up
+        waits, left = {**waits, **left}, {}
     by_operation: dict[str, list[int]] = defaultdict(list)
     for rank, (_, call) in sorted(waits.items()):
         by_operation[call.operation].append(rank)
@@ -48,7 +51,7 @@ def find(job: Job) -> Iterator[Finding]:
         is_told = len(few) == 1 < len(crowd) and not any(name.startswith(ONE_SIDED) for name in by_operation)
         if len(few) == 1:
             yield _finding(waits, few, crowd, tuple(few) if is_told else ())
-    elif left and {call.place for _, call in waits.values()}.isdisjoint(call.place for _, call in left.values()):
+    elif left and places.isdisjoint(call.place for _, call in left.values()):
         # Whom the others lost came to its call by the one they still wait in: one of the two kinds issued it otherwise.
         yield replace(_finding({**waits, **left}, sorted(waits), sorted(left), ()), certainty="possible")
 

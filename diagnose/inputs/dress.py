@@ -33,7 +33,7 @@ _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
 _HOST_KEYS = ("host_name", "source_hostname", "hostname", "hostName")
 _RANK_KEYS = ("rank", "global_rank", "RANK")
 _MAX_RANK = 1_000_000
-_DETAIL_KEYS = ("exc_info", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
+_DETAIL_KEYS = ("exc_info", "exc", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,14 @@ import re
 from ..lazy_pattern import lazy
 from .dress import undress_json, undress_logfmt
 from .escaped import ESCAPED_LITERALS, is_escaped, unescape
+from .tags import TAG_LITERALS, is_tagged_within, untag
 
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
 # a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
 DRESS_LITERALS: tuple[bytes, ...] = (
     b"\x1b", b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ",
     b"#033[", b"\\x1b[", b"\\x1B[", b"\\u001b[", b"\\u001B[", b"\\033[", b"\\e[", b"^[[", b"[0m", b"[39m",
-    b' msg="', *ESCAPED_LITERALS,
+    b' msg="', *ESCAPED_LITERALS, *TAG_LITERALS,
 )  # fmt: skip
 
 MAX_JOINED_BYTES = 1 << 20  # CRI and docker cut at 16 KiB; a longer chain is passed on in pieces
@@ -64,6 +65,7 @@ def needs_normalising(data: bytes) -> bool:
         or _CRI_PARTIAL.search(data) is not None
         or _has_logfmt_line(data)
         or is_escaped(data)
+        or is_tagged_within(data)
     )
 
 
@@ -95,13 +97,13 @@ class Normaliser:
             data = _DOCKER.sub(rb"\3 \2 F \1", data)
         if self._open or _has_json_line(data) or _CRI_PARTIAL.search(data) is not None or _has_logfmt_line(data):
             data = self._join(data)
-        return strip_ansi(unescape(data))
+        return untag(strip_ansi(unescape(data)))
 
     def finish(self) -> bytes:
         """Gives what was held back when the stream ended inside a partial line."""
         rest = self._release(len(self._held))
         self._open.clear()
-        return strip_ansi(unescape(rest))
+        return untag(strip_ansi(unescape(rest)))
 
     def _join(self, data: bytes) -> bytes:
         held = self._held

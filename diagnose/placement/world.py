@@ -48,6 +48,14 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     addresses = {p.ip for s in sources for p in s.speakers if p.ip}  # pdsh tells of nodes by them
     is_alone = max(len(hosts), len(addresses)) <= 1 and not node_ranks and not _has_two_agents(sources)
     places.is_one_node = is_alone and _fits_one_node(places, counts)
+    _count_folders(places, max(local.values(), key=len, default=set()), highest)
+
+
+def _count_folders(places: Places, local: set[int], highest: int) -> None:
+    """Who left without a word has a folder of its own, and no line that names it."""
+    is_whole = places.is_one_node and local == set(range(len(local)))
+    if is_whole and places.world_from in ("", "highest rank seen") and len(local) > max(highest + 1, 1):
+        places.world_size, places.world_from = len(local), "files of the ranks"
 
 
 def narrow_world(places: Places, events: Sequence[Event], attempt: int) -> bool:

@@ -27,10 +27,13 @@ LOG_TEXT = (
     r"\[ {0,6}\d{1,9}\.\d{6}\] |\[\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}\] |"  # `dmesg` of many hosts
     r" ?iteration {1,12}\d{1,9}/| {0,2}\d{1,3}%\||\*{3}|Killing subprocess|\{['\"]loss['\"])"
 )
-# How a program that prints its steps begins a line; with a log's text all that a name of a logger may stand before.
+# How a program that prints its steps, and what else it does, begins a line; with a log's text all that a name of a
+# logger may stand before.
 SAID = (
     rf"(?:{LOG_TEXT}|(?=\[?\(?(?:[Gg]lobal[_ ]|[Tt]rain(?:ing)?[_ :]{{1,2}})?"
-    r"(?:[Ss]teps?|[Ii]ter(?:ation)?s?|[Ee]p(?:och)?|[Bb]atch)\]?[ :=\[(]{1,3}\[?\d|(?:\[?[Rr]ank[ :=]{0,2}\d)))"
+    r"(?:[Ss]teps?|[Ii]ter(?:ation)?s?|[Ee]p(?:och)?|[Bb]atch)\]?[ :=\[(]{1,3}\[?\d|(?:\[?[Rr]ank[ :=]{0,2}\d)|"
+    r"(?:[Ss]av|[Ll]oad|[Rr]unn|[Ee]valuat|[Vv]alidat|[Rr]esum|[Uu]pload|[Dd]ownload|[Ww]rit|[Tt]okeni[sz])ing [a-z]|"
+    r"(?:[Ss]aved|[Ll]oaded|[Ff]inished) [a-z]|[Tt]raining (?:finished|done|complete)))"
 )
 # An exception, as it is printed; in a module of exceptions any name is one.
 RAISED = (

@@ -9,14 +9,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..lazy_pattern import lazy
 from ..stacks import StackDump, StackThread
 from .library_paths import is_library
 from .stack_forms import StackFrame
 from .standing import Standing, classify, is_idle
 
 Label = int | str  # a global rank, or what is known instead (`pid 6889 on gpu-07`)
-Pattern = Literal["none", "waiting", "desync", "together", "apart"]
+Pattern = Literal["none", "waiting", "backward", "desync", "together", "apart"]
 
+_BACKWARD = lazy(r"run_backward$")
 _DEPTH = 120  # deeper stacks are recursion; their middle says nothing
 
 
@@ -34,7 +36,8 @@ class StackGroup:
 class StackTree:
     """The merged view.
 
-    `pattern` is `waiting` (a crowd in a collective, suspects elsewhere), `desync` (different collectives; suspects
+    `pattern` is `waiting` (a crowd in a collective, suspects elsewhere), `backward` (a crowd in one backward pass, in which
+    DDP reduces gradients, suspects where nothing is computed), `desync` (different collectives; suspects
     are the minority, none when equal), `together` (all in one collective), `apart` (nobody in one), `none`.
     """
 
@@ -110,7 +113,7 @@ def _read_pattern(groups: Sequence[StackGroup]) -> tuple[Pattern, tuple[Label, .
         else:
             others.extend(group.ranks)
     if not waiting:
-        return ("apart" if groups else "none"), (), ()
+        return _read_backward(groups)
     crowds = sorted(map(_sorted, waiting.values()), key=lambda labels: (-len(labels), _order(labels[0])))
     if others:
         return "waiting", _sorted(label for labels in crowds for label in labels), _sorted(others)
@@ -119,6 +122,21 @@ def _read_pattern(groups: Sequence[StackGroup]) -> tuple[Pattern, tuple[Label, .
     is_even = len(crowds[0]) == len(crowds[1])
     suspects = () if is_even else _sorted(label for labels in crowds[1:] for label in labels)
     return "desync", crowds[0], suspects
+
+
+def _read_backward(groups: Sequence[StackGroup]) -> tuple[Pattern, tuple[Label, ...], tuple[Label, ...]]:
+    """Of a job at work not all but a few stand at one and the same place, and these few where nothing is computed."""
+    others = _sorted(label for group in groups[1:] for label in group.ranks)
+    crowd = groups[0] if groups and _BACKWARD.search(getattr(groups[0].standing.frame, "function", "")) else None
+    is_at_work = any(group.standing.kind == "compute" for group in groups[1:])
+    if crowd is None or is_at_work or not 0 < len(others) < crowd.count:
+        return ("apart" if groups else "none"), (), ()
+    return "backward", crowd.ranks, others
+
+
+def is_of_loader(dump: StackDump) -> bool:
+    """Tells whether it is of a process that the data loader started, which is forked and so named as the rank's own."""
+    return any(f.function == "_worker_loop" and "utils/data" in f.file for t in dump.threads for f in t.frames)
 
 
 def _call(group: StackGroup) -> tuple[str, str, int | None]:
