@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import accumulate
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, dead_by_code, is_numbered, numbered_sources
 from .events import Event, SourceEvents
 from .lazy_pattern import lazy
+from .losses import Losses
 from .placement.world import OF_MACHINES
 from .restarts import HISTORY_S, before, earlier_lives, restarted
 from .undone import undone
@@ -51,7 +51,7 @@ def set_aside(job: Job) -> None:
     began_s = _began_s(job)
     ended = restarted(job, signs, births)  # what ended the attempt that decides was answered in vain
     is_before = before(job, [e for e in ended if e.attempt < job.attempt or e.source not in numbered])
-    sources, losses = {s.name: s for s in job.sources}, _Losses(job.sources)
+    sources, losses = {s.name: s for s in job.sources}, Losses(job.sources)
     over = _caught(job) | undone(job)
     everybody, is_of_earlier_life = _until_when_all_go_on(job), earlier_lives(job, numbered)
     dead = dead_by_code(job.events)
@@ -242,39 +242,6 @@ def _is_outlived_by_all(event: Event, until: tuple[int, float | None] | None) ->
     if time is None or event.time is None:
         return line > (event.end_line or 0) + REDRAW_LINES
     return line > (event.end_line or 0) and time > event.time + BUFFERED_S
-
-
-class _Losses:
-    """The last loss that each speaker of a file prints, with its time: asked for each of thousands of errors."""
-
-    def __init__(self, sources: Iterable[SourceEvents]) -> None:
-        self._sources = {s.name: s for s in sources}
-        self._told: dict[str, tuple[list[int], list[float]]] = {}  # by file: lines, and the latest time from each on
-
-    def go_on_after(self, event: Event) -> bool:
-        """Whether the file of an error goes on with losses, for longer than the others would wait.
-
-        No rank takes steps without the others, so it need not say whose it was; where that is the number of a GPU that it
-        names, that is not known either.
-        """
-        source = self._sources[event.source]
-        if event.time is None or (event.rank is not None and not (event.traceback and "GPU" in event.rank_from)):
-            return False
-        if (source.last_sign_line or 0) <= (event.end_line or 0):
-            return False
-        if source.name not in self._told:
-            self._told[source.name] = self._read(source)
-        lines, latest = self._told[source.name]
-        place = bisect_right(lines, event.end_line or 0)
-        return place < len(lines) and latest[place] > event.time + HISTORY_S
-
-    @staticmethod
-    def _read(source: SourceEvents) -> tuple[list[int], list[float]]:
-        timed = [e for _, e in source.progress if e.time is not None and e.stamp is not None]
-        told = [e for e in timed if "loss" in (raw := e.raw.lower()) and "eval" not in raw]
-        told.sort(key=lambda e: e.line or 0)
-        latest = list(accumulate((e.time or 0.0 for e in reversed(told)), max))
-        return [e.line or 0 for e in told], latest[::-1]
 
 
 def _is_left_behind(event: Event, source: SourceEvents) -> bool:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +20,7 @@ C10 = "[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] "
 def said(text: str) -> dict[str, object]:
     """The fields that are set, but for the stamp, with the message."""
     prefix = split_prefix(text)
-    fields = {field.name: getattr(prefix, field.name) for field in dataclasses.fields(Prefix)}
+    fields = {field: getattr(prefix, field) for field in Prefix._fields}
     named = {name: value for name, value in fields.items() if value is not None and name not in ("stamp", "end")}
     return {**named, "message": text[prefix.end:]}
 

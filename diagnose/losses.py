@@ -1,0 +1,43 @@
+"""Whether a file goes on with losses after an error: no rank takes steps without the others, whose error it ever was."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from itertools import accumulate
+
+from .events import Event, SourceEvents
+from .restarts import HISTORY_S
+
+
+class Losses:
+    """The last loss that each speaker of a file prints, with its time: asked for each of thousands of errors."""
+
+    def __init__(self, sources: Iterable[SourceEvents]) -> None:
+        self._sources = {s.name: s for s in sources}
+        self._told: dict[str, tuple[list[int], list[float]]] = {}  # by file: lines, and the latest time from each on
+
+    def go_on_after(self, event: Event) -> bool:
+        """Whether the file of an error goes on with losses, for longer than the others would wait.
+
+        No rank takes steps without the others, so it need not say whose it was; where that is the number of a GPU that it
+        names, that is not known either.
+        """
+        source = self._sources[event.source]
+        if event.time is None or (event.rank is not None and not (event.traceback and "GPU" in event.rank_from)):
+            return False
+        if (source.last_sign_line or 0) <= (event.end_line or 0):
+            return False
+        if source.name not in self._told:
+            self._told[source.name] = self._read(source)
+        lines, latest = self._told[source.name]
+        place = bisect_right(lines, event.end_line or 0)
+        return place < len(lines) and latest[place] > event.time + HISTORY_S
+
+    @staticmethod
+    def _read(source: SourceEvents) -> tuple[list[int], list[float]]:
+        timed = [e for _, e in source.progress if e.time is not None and e.stamp is not None]
+        told = [e for e in timed if "loss" in (raw := e.raw.lower()) and "eval" not in raw]
+        told.sort(key=lambda e: e.line or 0)
+        latest = list(accumulate((e.time or 0.0 for e in reversed(told)), max))
+        return [e.line or 0 for e in told], latest[::-1]
