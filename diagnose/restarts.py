@@ -6,7 +6,7 @@ what comes later: steps, births, further ends, or, of torchrun, that no summary 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .attempts import FAILING, NUMBERED, is_terminated
@@ -17,6 +17,7 @@ from .placement.world import ONCE
 if TYPE_CHECKING:
     from .job import Job
 
+Starts = Mapping[tuple[str, int | None], Mapping[str, Sequence[int]]]  # by file and rank, and by rule: lines that name it
 HISTORY_S = 120.0  # longer than ranks go on after one of them has died
 REAPED_S = 10.0  # the same behind the line that an agent prints once all its processes are dead
 LATE_LINES = 60  # more than what is printed late
@@ -129,8 +130,11 @@ def _is_soon_after(event: Event, end: Event, slack_s: float) -> bool:
     return event.time <= end.time + ENDING_S - (slack_s if slack_s > SAME_CLOCK_S else 0.0)
 
 
-def earlier_lives(job: Job, numbered: set[str]) -> Callable[[Event], bool]:
-    """The question whether a rank says it that failed in earlier attempts only, as numbered exits tell: in one of those."""
+def earlier_lives(job: Job, numbered: set[str], starts: Starts) -> Callable[[Event], bool]:
+    """The question whether a rank says it that failed in earlier attempts only, as numbered exits tell: in one of those.
+
+    A rank that by then has said more often who it is than those attempts began lives on behind them.
+    """
     failed: dict[int | None, int] = {}  # by rank: the last attempt in which it ended by itself
     for e in job.events:
         if e.rule.tells == "exit" and e.role in FAILING and e.source in numbered and not is_terminated(e):
@@ -139,6 +143,12 @@ def earlier_lives(job: Job, numbered: set[str]) -> Callable[[Event], bool]:
     def is_of_earlier_life(event: Event) -> bool:
         last = job.attempt if event.rank is None else failed.get(event.rank, job.attempt)
         is_open = event.source not in numbered and not event.has_own_time and event.rule.tells != "exit"
-        return is_open and event.role in FAILING and last < job.attempt
+        return is_open and event.role in FAILING and last < job.attempt and _lives_before(starts, event) <= last + 1
 
     return is_of_earlier_life
+
+
+def _lives_before(starts: Starts, event: Event) -> int:
+    """How often the rank had said who it is, in the same words, above the event."""
+    said = starts.get((event.source, event.rank), {}).values()
+    return max((sum(line < (event.line or 0) for line in lines) for lines in said), default=0)

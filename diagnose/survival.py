@@ -53,7 +53,7 @@ def set_aside(job: Job) -> None:
     is_before = before(job, [e for e in ended if e.attempt < job.attempt or e.source not in numbered])
     sources, losses = {s.name: s for s in job.sources}, Losses(job.sources)
     over = _caught(job) | undone(job)
-    everybody, is_of_earlier_life = _until_when_all_go_on(job), earlier_lives(job, numbered)
+    everybody, is_of_earlier_life = _until_when_all_go_on(job), earlier_lives(job, numbered, starts)
     dead = dead_by_code(job.events)
     for event in job.events:
         fails = event.role in FAILING

@@ -169,3 +169,26 @@ def test_run_that_is_done_behind_a_requeue_had_only_been_interrupted(tmp_path):
     report = told(tmp_path, {"slurm-77.out": ends + requeued, "job-77-0.out": done, "job-77-1.out": steps, "job-77-1.err": failed})
 
     assert "recovered" == report.outcome
+
+
+def test_what_a_rank_raises_in_its_second_life_is_not_of_its_first(tmp_path: Path) -> None:
+    def life(rank: int, at: str) -> str:
+        return f"[titan] 2026-11-05 {at} - root - INFO - Starting job: moe, rank {rank}/2, CUDA capacity: H100 with 79.10GiB memory\n"
+
+    def raised(rank: int, what: str) -> str:
+        frames = f'[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File "/j/train.py", line 9, in <module>\n'
+        return f"{frames}[rank{rank}]:     main()\n[rank{rank}]: {what}\n"
+
+    console = (
+        "srun: error: n1: task 1: Exited with exit code 1\n"
+        "slurmstepd: error: *** JOB 4711 ON n1 CANCELLED AT 2026-11-05T23:13:46 DUE TO JOB REQUEUE ***\n"
+        "srun: error: n1: task 0: Exited with exit code 1\nsrun: error: n1: task 1: Exited with exit code 1\n"
+    )
+    lost = "ConnectionResetError: [Errno 104] Connection reset by peer"
+    files = {
+        "job-4711-0.out": life(0, "23:10:49,026") + life(0, "23:14:48,629") + raised(0, "ValueError: a bad sample"),
+        "job-4711-1.out": life(1, "23:10:50,914") + raised(1, lost) + life(1, "23:14:46,774") + raised(1, lost),
+        "slurm-4711.out": console,
+    }
+    report = told(tmp_path, files)
+    assert (cause(report), culprits(report)) == ("process.exception", [0])
