@@ -227,12 +227,13 @@ def prompts(lines: list[str], year: int) -> Iterator[float]:
 def split_console(case: Case, rng: Random) -> Iterator[Mutant]:
     """The lines of a console that say which rank speaks, each rank's in a file of its own; the rest stays.
 
-    Meaningful where one log holds such lines of two ranks or more.
+    Meaningful where one log holds such lines of two ranks or more, and of the culprits: a rank that has no file where
+    the others have one is not known to be silent.
     """
     for name, text in case.logs.items():
         lines = text.split("\n")
         ranks = {r for line in lines if (r := own_rank(line)) is not None}
-        if name in case.rank_of or len(ranks) < 2:
+        if name in case.rank_of or len(ranks) < 2 or not case.culprits <= ranks:
             continue
         parts: dict[int | None, list[str]] = defaultdict(list)
         for line in lines:

@@ -15,7 +15,7 @@ from diagnose.engine import diagnose
 from .mutations import MUTATIONS, Case, Mutant
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-SAME_CAUSE = 0.95  # of the copies that hold less than the case did
+SAME_CAUSE = 0.9  # of the copies that hold less than the case did; of the two ranks that are left of three neither is odd
 
 
 @dataclass(frozen=True)

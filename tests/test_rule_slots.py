@@ -19,9 +19,15 @@ BUILT_IN = frozenset(dir(builtins))
 
 # The module is all that tells whose exception it is: any service has a `NotFound`, an `AuthenticationError`, a parser.
 NAMED_BY_ITS_MODULE = {
+    "config.authentication/object-store-credentials",
+    "config.authentication/service-refused-the-login",
     "config.authentication/tracker-or-api-key-refused",
+    "config.invalid-argument/option-library-refused",
     "config.invalid-argument/user-configuration-error",
     "config.invalid-argument/yaml-file-cannot-be-parsed",
+    "network.connect-timeout/client-library-timed-out",
+    "network.connection-refused/client-library-refused",
+    "network.connection-reset/client-library-lost-connection",
     "storage.io-error/object-store-failed",
 }
 
