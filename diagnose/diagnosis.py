@@ -179,6 +179,17 @@ def _others_break_off(job: Job, verdict: Verdict) -> bool:
     return any(tb.frames and tb.speaker.startswith("rank") and tb.speaker not in own for tb in cut)
 
 
+def _may_be_of_before(job: Job, root: Suspect) -> bool:
+    """Whether the run says elsewhere that it is done, and no clock tells which came first: it may have begun anew."""
+    first = root.first
+    if first is None or job.context.failed() or first.has_own_time:
+        return False
+    ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e)]
+    last_s = max((e.time for e in ends if e.time is not None), default=0.0)
+    done = [e for e in job.telling("finished") if e.source != first.source]
+    return any(e.time is None or not e.has_own_time or e.time > last_s for e in done)
+
+
 def _is_ambiguous(root: Suspect) -> bool:
     """Whether another reason prints all that states the cause in the same words."""
     stated = [e for e in root.events if e.role == "cause"]
@@ -205,7 +216,7 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     else:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
     is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _is_cut_short(root)
-    is_open = is_open or _others_may_have_raised(job, verdict)
+    is_open = is_open or _others_may_have_raised(job, verdict) or _may_be_of_before(job, root)
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
     is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))
     is_told = not (rivals or is_open or _ends_with_the_first(job, verdict))
