@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 FAILING = ("cause", "symptom")
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
 CRASHES = ("process.segfault", "process.bus-error", "process.abort")  # as the table of exit codes calls such ends
+SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137", "247"}
 ENDING = ("exit", "signal-sent", "signal-received", "killed")  # how processes ended, and nothing of a new start
 
 
@@ -154,6 +155,12 @@ def is_terminated(event: Event) -> bool:
     """Whether an exit is by SIGTERM: the launcher's own clean-up."""
     codes = {str(event.fields.get(field)) for field in ("signal", "signal_name", "exit_code")}
     return bool(codes & {"15", "-15", "SIGTERM", "143"})
+
+
+def is_sigkill(event: Event) -> bool:
+    """Whether an end is death by SIGKILL; srun says `Killed`."""
+    told = {str(event.fields.get(name)) for name in ("signal", "exit_code")}
+    return event.cause == "process.sigkill" or not told.isdisjoint(SIGKILL_NAMES)
 
 
 def ended_at(end: Event) -> float | None:

@@ -6,9 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .attempts import CRASHES, FAILING, ended_at, is_terminated
+from .attempts import CRASHES, FAILING, ended_at, is_sigkill, is_terminated
 from .catalogue import Catalogue
-from .correlation.certificates import is_sigkill
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job

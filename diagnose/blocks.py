@@ -22,7 +22,7 @@ from .inputs.loki import lines_of_answer
 from .inputs.normalise import Normaliser, needs_normalising, normalise
 from .inputs.reader import Reader
 from .inputs.streams import Stream
-from .inputs.unwrap import MAX_BYTES, Known, plain_blanks, unwrapped
+from .inputs.unwrap import MAX_BYTES, Known, as_typed, unwrapped
 from .sources import Source
 
 BLOCK_BYTES = 1 << 20  # 256 KiB to 1 MiB are equally fast; fewer blocks cost less Python
@@ -223,7 +223,7 @@ def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
             return
         start = replace(start, data=start.data + block.data, size=start.size + block.size)
     if start.data:
-        data = plain_blanks(start.data)
+        data = as_typed(start.data)
         data = unwrapped(data, known) or data
         yield replace(start, data=data, normalised=data != start.data)
 

@@ -59,6 +59,11 @@ class Line(NamedTuple):
     prefix: Prefix
 
     @property
+    def is_error(self) -> bool:
+        """Whether its logger gives it the level of an error or of what ends the process."""
+        return self.prefix.severity in ("E", "F")
+
+    @property
     def message(self) -> str:
         """The text after the prefix, without the blanks that a terminal filled its row with."""
         text = self.raw[self.prefix.end :]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING
+from .attempts import is_sigkill
 from .lazy_pattern import lazy
 
 if TYPE_CHECKING:
@@ -17,8 +17,7 @@ if TYPE_CHECKING:
     from .job import Job
 
 EXCEPTION = "process.exception"
-KILLED = ("process.sigkill", "data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about
-NINE = ("9", "-9", "SIGKILL", "137", "247")
+KILLED = ("data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about beside the end by SIGKILL
 FAULT = "gpu.illegal-access"  # of one process, whose kernel it was; other errors of a GPU are nobody's in particular
 # The kernel's names of ranks, their workers and launchers: `python3.11`, `pt_main_thread`, `ray::WorkerDict`
 OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sglang|nccl|mpi|megatron|^srun|^bash$|^sh$")
@@ -37,7 +36,7 @@ def strangers(job: Job) -> list[Event]:
 
 def _is_missed(job: Job, kill: Event, failures: list[Event]) -> bool:
     """Whether somebody may be gone by it: one died of SIGKILL there, or a rank of the host does not say how it ended."""
-    died = [e for e in failures if e.cause in KILLED or _ended_by_nine(e)]
+    died = [e for e in failures if e.cause in KILLED or is_sigkill(e)]
     if any(e.host is None or kill.host is None or is_same_host(e.host, kill.host) for e in died):
         return True
     if job.telling("finished") and not any(e.rule.tells == "exit" for e in failures):
@@ -66,14 +65,9 @@ def _unfelt_errors(job: Job, told: list[Event], failures: list[Event]) -> list[E
     if len(infos) < (job.world_size or 1) or not all(info.failed_in_words() for info in infos):
         return []
     raised = any(e.cause == EXCEPTION and e.role == "cause" and e.rank is not None for e in failures)
-    died = any(e.cause in KILLED or _ended_by_nine(e) for e in failures)
+    died = any(e.cause in KILLED or is_sigkill(e) for e in failures)
     found = [e for e in told if (e.cause or "").startswith("gpu.") and e.rank is None]
     return found if raised and not died else []
-
-
-def _ended_by_nine(event: Event) -> bool:
-    told = {str(event.fields.get(name)) for name in ("signal", "exit_code")}
-    return event.role in FAILING and not told.isdisjoint(NINE)
 
 
 def is_same_host(a: str, b: str) -> bool:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from diagnose.inputs.normalise import DRESS_LITERALS, Normaliser, needs_normalising, normalise
 from diagnose.prefixes import read_lines
+from diagnose.scanning.scan_rules import ScanRules
 
 STAMP = "2026-11-20T17:00:00.123456789Z"
 
@@ -254,6 +255,12 @@ def test_feeding_line_by_line_gives_the_same(parts, every):
 )
 def test_each_process_keeps_one_of_mpirun_s_tags_in_a_line(line, written):
     assert normalise(line) == written
+
+
+@pytest.mark.parametrize(("line", "is_dress"), [(b"[1,3]<stdout>:step 4\n", False), (b"[1,3]<stdout>:a[1,3]<stdout>:b\n", True)])
+def test_one_tag_of_mpirun_on_each_line_is_a_prefix_and_no_dress(line, is_dress):
+    """All of a log in a dress is written anew before it is scanned."""
+    assert ScanRules([]).is_dressed(line * 20) is is_dress
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..attempts import is_sigkill
 from ..events import Event
 from ..job import Job
 from ..strangers import is_same_host, may_be_of_a_job
 from .finding import Exhibit, Finding
-
-SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137"}
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -54,20 +53,12 @@ def _by_elimination(job: Job) -> Iterator[Finding]:
     )
 
 
-def is_sigkill(event: Event) -> bool:
-    """Whether an exit is death by SIGKILL; srun says `Killed`."""
-    told = {str(event.fields.get(name)) for name in ("signal", "exit_code")}
-    return event.cause == "process.sigkill" or not told.isdisjoint(SIGKILL_NAMES)
-
-
 def _same_place(kill: Event, death: Event) -> bool:
-    if kill.pid is not None and death.pid is not None and _may_be_one(kill.host, death.host):
+    is_unknown = kill.host is None or death.host is None
+    is_here = is_same_host(kill.host, death.host) if kill.host and death.host else kill.host == death.host
+    if kill.pid is not None and death.pid is not None and is_here:
         return kill.pid == death.pid
-    return kill.host is None or death.host is None or is_same_host(kill.host, death.host)
-
-
-def _may_be_one(a: str | None, b: str | None) -> bool:
-    return a == b or (a is not None and b is not None and is_same_host(a, b))
+    return is_unknown or is_here
 
 
 def _who(kill: Event) -> str:

@@ -16,7 +16,6 @@ from ..job import Job
 from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
-OVERTAKEN_BY = 2  # a rank may be done with its part of one operation before the others
 MAX_TOLD = 4  # groups of ranks that a sentence names
 # Operations in which every rank passes the same number of elements; in the others sizes differ by right.
 EQUAL_SIZES = {"ALLREDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE", "BROADCAST", "ALLGATHER", "REDUCE_SCATTER"}
@@ -28,7 +27,7 @@ def find(job: Job) -> Iterator[Finding]:
     for table in tables:
         if len(table.stuck) < 2 or (not table.group and len(tables) > 1):
             continue  # ranks whose lines name no group, beside others', may be of several
-        finding = _operation(table) or _size(table) or _behind(table) or _overtaken(table)
+        finding = _operation(table) or _size(table) or _behind(table)
         if finding is not None:
             yield finding
 
@@ -96,29 +95,6 @@ def _behind(table: GroupTable) -> Finding | None:
     return Finding(
         "collective.desync", why, shown, tuple(sorted(s.rank for s in others)), onset=first.event.onset,
         fields={"seq": first.seq, "op": first.op, "other_op": usual.op}, question="mismatch",
-    )  # fmt: skip
-
-
-def _overtaken(table: GroupTable) -> Finding | None:
-    """One of two ranks hangs in what it issued, while the other came past that number by more than one.
-
-    Each of these operations ends on a rank only after all have begun it, and a rank begins the next one only after the
-    last has ended: `rank 0 … work: 122, last completed 121`, `rank 1 … work: 126, last completed 125` were not in step.
-    """
-    stuck = sorted(table.stuck.values(), key=lambda s: s.seq or 0)
-    if len(stuck) != 2 or any(s.op not in EQUAL_SIZES for s in stuck) or stuck[0].op == stuck[1].op:
-        return None
-    behind, ahead = stuck
-    if behind.seq is None or ahead.completed is None or ahead.completed < behind.seq + OVERTAKEN_BY:
-        return None
-    if behind.enqueued is None or behind.enqueued < ahead.completed:
-        return None  # it did not issue all that the other completed: it is late
-    odd = f"Rank {behind.rank} hangs at number {behind.seq} in {_call(behind)}"
-    why = f"{odd}, rank {ahead.rank} completed {ahead.completed}."
-    shown = (Exhibit.of_event(behind.event), Exhibit.of_event(ahead.event))
-    return Finding(
-        "collective.desync", why, shown, (), onset=behind.event.onset,
-        fields={"seq": behind.seq, "op": behind.op, "other_op": ahead.op}, certainty="possible", question="mismatch",
     )  # fmt: skip
 
 

@@ -20,7 +20,6 @@ from .finding import Exhibit, Finding
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
-FAILING_SEVERITIES = ("E", "F")
 SENT = ("process.abort", "process.terminated")  # by a signal that is mostly sent by others: a watchdog, a launcher
 NEVER = 1 << 62  # behind any line
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
@@ -54,8 +53,7 @@ def _last_error(job: Job, rank: int) -> tuple[Exhibit, ...]:
     """What its program logged as an error just before it left, in words that no rule knows."""
     lines = [(source, line) for source, line in job.lines_of(rank) if line.message.strip()]
     source, line = lines[-1] if lines else ("", None)
-    is_error = line is not None and line.prefix.severity in FAILING_SEVERITIES
-    return (Exhibit.of_line(source, line, rank, job.ranks[rank].host),) if line is not None and is_error else ()
+    return (Exhibit.of_line(source, line, rank, job.ranks[rank].host),) if line is not None and line.is_error else ()
 
 
 def _is_error(event: Event) -> bool:

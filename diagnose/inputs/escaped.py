@@ -1,10 +1,9 @@
-"""Text that somebody's printer escaped, as it was first printed: HTML entities, a forum's curly quotes, a traceback inside
-a quoted string, JSON that an exporter laid out over many lines.
+"""Text that somebody's printer escaped, as it was first printed: HTML entities, a traceback inside a quoted string, JSON
+that an exporter laid out over many lines.
 
 In: bytes. Out: as many lines; where a string held several, they are parted by `\\r`, on which the line reader splits.
 
     a web page   File &quot;train.py&quot;, line 5, in &lt;module&gt;          File "train.py", line 5, in <module>
-    a forum      ImportError: cannot import name ‘x’ from ‘y’        ImportError: cannot import name 'x' from 'y'
     a repr       failed: ['Traceback (most recent call last):\\n', '  File …    failed: | Traceback (most recent call last):
     torchelastic     "py_callstack": "Traceback (most recent call last):\\n …        Traceback (most recent call last):
     Cloud export     "textPayload": "KeyError: 'x'\\n",                       KeyError: 'x'
@@ -18,16 +17,10 @@ import re
 from ..lazy_pattern import lazy
 
 _ENTITY_LITERALS = (b"&quot;", b"&#34;", b"&#39;", b"&#x27;", b"&apos;", b"&lt;", b"&gt;", b"&amp;")
-# Discourse and editors turn quotes outside of code so. (A line of JSON keeps them: a straight one would end its string.)
-_CURLY = {b"\xe2\x80\x98": b"'", b"\xe2\x80\x99": b"'", b"\xe2\x80\x9c": b'"', b"\xe2\x80\x9d": b'"'}
 # A superset of what `unescape` can change, as `normalise.DRESS_LITERALS` is.
-ESCAPED_LITERALS: tuple[bytes, ...] = (
-    *_ENTITY_LITERALS, *_CURLY, b"call last):\\", b'"textPayload": "', b'"message": "',
-)  # fmt: skip
+ESCAPED_LITERALS: tuple[bytes, ...] = (*_ENTITY_LITERALS, b"call last):\\", b'"textPayload": "', b'"message": "')
 
 _ENTITY = lazy(rb"&(?:quot|#34|#39|#x27|apos|lt|gt|amp);")
-_CURLY_LINE = lazy(rb"(?m)^(?![ \t]{0,24}\[?[{\"])[^\n]*?\xe2\x80[\x98\x99\x9c\x9d][^\n]*")
-_CURLY_QUOTE = lazy(rb"\xe2\x80[\x98\x99\x9c\x9d]")
 _QUOTED_TRACEBACK = lazy(rb"(?:Original )?Traceback \(most recent call last\):\\[^\n]*")
 # Between the elements of a list of lines, as `traceback.format_exception` gives it: `…:\n', '  File …`
 _BETWEEN = lazy(rb"\\{1,2}n(?:\\?['\"], ?\\?['\"])?")
@@ -44,7 +37,7 @@ _EXPORTED = lazy(
 def is_escaped(data: bytes) -> bool:
     """Tells whether `unescape` could change `data`."""
     has_entity = b"&" in data and _ENTITY.search(data) is not None
-    return has_entity or _has_curly(data) or b"call last):\\" in data or _is_exported(data)
+    return has_entity or b"call last):\\" in data or _is_exported(data)
 
 
 def unescape(data: bytes) -> bytes:
@@ -53,17 +46,11 @@ def unescape(data: bytes) -> bytes:
         from html import unescape as plain  # its table costs every start, and few inputs need it
 
         data = _ENTITY.sub(lambda found: plain(found[0].decode()).encode(), data)
-    if _has_curly(data):
-        data = _CURLY_LINE.sub(lambda line: _CURLY_QUOTE.sub(lambda quote: _CURLY[quote[0]], line[0]), data)
     if _is_exported(data):
         data = _EXPORTED.sub(_exported, data)
     if b"call last):\\" in data:
         data = _QUOTED_TRACEBACK.sub(_printed, data)
     return data
-
-
-def _has_curly(data: bytes) -> bool:
-    return b"\xe2" in data and _CURLY_QUOTE.search(data) is not None
 
 
 def _is_exported(data: bytes) -> bool:

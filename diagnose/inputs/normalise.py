@@ -12,6 +12,7 @@ import re
 from ..lazy_pattern import lazy
 from .dress import undress_json, undress_logfmt
 from .escaped import ESCAPED_LITERALS, is_escaped, unescape
+from .line_changes import change_lines
 from .tags import TAG_LITERALS, is_tagged_within, untag
 
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
@@ -183,22 +184,12 @@ def strip_ansi(data: bytes) -> bytes:
     has_written = b"\\" in data and _WRITTEN_BACKSLASH.search(data) is not None
     if has_written or any(mark in data for mark in _WRITTEN_MARK):
         data = _WRITTEN_ANSI.sub(_replacement, data)
-    return _strip_bare(data) if _BARE_RESET.search(data) is not None else data
+    return change_lines(_BARE_RESET, data, _strip_bare)
 
 
-def _strip_bare(data: bytes) -> bytes:
-    out: list[bytes] = []
-    position = 0
-    while (reset := _BARE_RESET.search(data, position)) is not None:
-        start = data.rfind(b"\n", position, reset.start()) + 1 or position
-        end = data.find(b"\n", reset.end())
-        end = len(data) if end < 0 else end
-        line = data[start:end]
-        colours = _BARE_COLOUR.findall(line)
-        is_pair = any(_BARE_RESET.fullmatch(colour) is None for colour in colours)
-        out += [data[position:start], _BARE_COLOUR.sub(b"", line) if is_pair else line]
-        position = end
-    return b"".join([*out, data[position:]])
+def _strip_bare(line: bytes) -> bytes:
+    is_pair = any(_BARE_RESET.fullmatch(colour) is None for colour in _BARE_COLOUR.findall(line))
+    return _BARE_COLOUR.sub(b"", line) if is_pair else line
 
 
 def _replacement(found: re.Match[bytes]) -> bytes:

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 from ..lazy_pattern import lazy
+from .line_changes import change_lines
 
 MAX_BYTES = 256 << 10  # nobody copies more from a screen
 WIDTHS = range(72, 401)  # of terminals, in characters
@@ -27,6 +28,10 @@ Known = Callable[[bytes], Iterable[tuple[int, int]]]  # where known texts begin 
 
 # No-break spaces, and the space of no width at which chats break words
 _COPIED_BLANKS = ((b"\xc2\xa0", b" "), (b"\xe2\x80\xaf", b" "), (b"\xe2\x80\x8b", b""))
+# Discourse and editors turn quotes outside of code so; a line of JSON keeps them: a straight one would end its string.
+_CURLY = {b"\xe2\x80\x98": b"'", b"\xe2\x80\x99": b"'", b"\xe2\x80\x9c": b'"', b"\xe2\x80\x9d": b'"'}
+_CURLY_QUOTE = lazy(rb"\xe2\x80[\x98\x99\x9c\x9d]")
+_JSON = lazy(rb"[ \t]{0,24}\[?[{\"]")
 _FRAME = lazy(rb'File "[^"\n]{1,300}", line \d+')
 # A line's beginning, as loggers, launchers and Python write it: a time, a level, a rank, a process, a frame.
 _HEAD = lazy(
@@ -38,11 +43,15 @@ _DIGITS = lazy(r"\d+")
 _TABLE = lazy(r"(?:([|+*#])[^\n]*\1|[│┃╭╰┌└├┏┗][^\n]*[│┃╮╯┐┘┤┓┛]|([-=*#_~])\2*)\s{0,4}$")
 
 
-def plain_blanks(data: bytes) -> bytes:
-    """Yield the text with the blanks that a web page or a chat put into it as blanks, without its invisible ones."""
+def as_typed(data: bytes) -> bytes:
+    """Yield the text with the blanks and quotes that a web page, a forum or a chat put into it as a program prints them."""
     for blank, plain in _COPIED_BLANKS:
         data = data.replace(blank, plain)
-    return data
+    return change_lines(_CURLY_QUOTE, data, _straight)
+
+
+def _straight(line: bytes) -> bytes:
+    return line if _JSON.match(line) else _CURLY_QUOTE.sub(lambda quote: _CURLY[quote[0]], line)
 
 
 def unwrapped(data: bytes, known: Known) -> bytes | None:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from ..catalogue import Catalogue
 from ..inputs.normalise import DRESS_LITERALS
+from ..inputs.tags import TAG_LITERALS, is_tagged_within
 from ..matcher import WORTH_CACHING, Literal, Matcher, automaton
 from ..rule import Form, Rule
 from .progress_lines import ProgressLines
@@ -30,6 +31,8 @@ MARKS = {  # text that opens a traceback or a dump of stacks
     ),
 }
 NUL = b"\x00"  # the native library takes no literal with it
+_DRESS = tuple(x for x in DRESS_LITERALS if x != NUL)
+_TAGS = frozenset(TAG_LITERALS)
 MAX_GROUPS = 20_000  # remembered sets of literals that stood in one passage
 
 
@@ -72,7 +75,7 @@ class ScanRules:
 
     @cached_property
     def _find(self) -> Callable[[bytes], list[tuple[int, int]]]:
-        dress = [Literal(x, False, True) for x in DRESS_LITERALS if x != NUL]
+        dress = [Literal(x, False, True) for x in _DRESS]
         find_all = automaton([*self.main.literals, *dress], is_lasting=True)
         is_lasting = self.main_count >= WORTH_CACHING
         return Sieve(find_all, self.main.literals, dress, is_lasting=is_lasting).find
@@ -90,7 +93,10 @@ class ScanRules:
         found = self._find(data)
         plain = [x for x in found if x[1] < self.main_count]
         self._scanned = (data, plain)
-        return len(plain) < len(found) or NUL in data or data.startswith((b'{"', b'{ "'))
+        dress = {_DRESS[n - self.main_count] for _, n in found if n >= self.main_count}
+        if dress and dress <= _TAGS:  # mpirun puts one on each line; only a second one is more than a prefix
+            dress = dress if is_tagged_within(data) else set()
+        return bool(dress) or NUL in data or data.startswith((b'{"', b'{ "'))
 
     def literals_in(self, data: bytes) -> list[tuple[int, int]]:
         """Yield where the rules' literals begin and end in a short text."""

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 from ..blocks import Block, read_blocks, read_range
 from ..deadline import Deadline
 from ..inputs.labels import Label
+from ..inputs.refusals import NO_TIME
 from ..rulebook.compiled import from_bytes
 from ..scan import SourceScan, source_to_json
 from ..sources import Source
@@ -29,8 +30,8 @@ GC_OBJECTS = 200_000  # new ones before cycles are looked for: a scan makes next
 BEAT_S = 1.0  # between two messages of how far a worker is
 HEADER = struct.Struct("<Q")
 READY = b"ready"
-UNREAD = "not read: the budget of time was used up"
-OUT_OF_TIME = "not read to its end: the budget of time was used up"
+UNREAD = f"not read: {NO_TIME}"
+OUT_OF_TIME = f"not read to its end: {NO_TIME}"
 
 Tell = Callable[[int], None]  # called with the bytes read so far
 

@@ -212,5 +212,5 @@ def _last_errors(job: Job) -> list[str]:
         return []
     known = {(e.source, e.line) for e in job.events}
     ends = ((s.name, [x for x in s.tail() if x.message.strip()][-1:]) for s in job.sources[:MAX_ENDS])
-    last = [(name, line) for name, lines in ends for line in lines if line.prefix.severity in ("E", "F")]
+    last = [(name, line) for name, lines in ends for line in lines if line.is_error]
     return [f"{name}:{line.number}" for name, line in last if (name, line.number) not in known][:1]
