@@ -15,7 +15,7 @@ from diagnose.advice.batch_flags import Setting
 from diagnose.advice.memory import usage
 from diagnose.advice.resources import demands, visible_devices
 from diagnose.advice.step import size_mib
-from diagnose.advice.timeouts import present_timeout_s, propose_s, setting_for
+from diagnose.advice.timeouts import present_timeout_s, propose_s, setting_for, timeout_advice
 from diagnose.facts.store import facts_of
 from diagnose.telling.report_parts import RemedyStep
 
@@ -188,7 +188,7 @@ def test_no_time_out_is_long_enough_for_a_desync(cause: str) -> None:
 
 
 def test_raising_a_time_out_for_a_dead_rank_only_hides_it() -> None:
-    (advice,) = advise("collective.timeout", {}, facts_of())
+    advice = timeout_advice("collective.straggler", {"activity": "waiting"}, facts_of())[0]
     assert "only makes the job fail later" in advice.text
 
 

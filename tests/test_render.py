@@ -183,6 +183,28 @@ def test_the_terminal_begins_with_verdict_and_culprit():
     assert "Culprit  rank 2, host gpu-node-07, GPU 2, pid 48211" in page
 
 
+def _with_two_proofs(around: str) -> Report:
+    sample = cuda_oom()
+    found = sample.diagnosis
+    assert found is not None
+    first, later = (replace(found.evidence[0], line=n, end_line=n, before=(around,), after=()) for n in (10, 90))
+    return replace(sample, diagnosis=replace(found, evidence=(first, later)))
+
+
+def test_what_stands_around_a_later_proof_takes_one_line():
+    shown = render(_with_two_proofs("word " * 40), "terminal", width=80)
+    assert sum("word word" in line for line in shown.splitlines()) == 3 + 1  # the first is wrapped
+
+
+def test_full_terminal_cuts_nothing_around_a_later_proof():
+    assert render(_with_two_proofs("word " * 40), "terminal", width=80, full=True).count("word") == 80
+
+
+def test_a_line_of_carets_is_not_wrapped():
+    shown = render(_with_two_proofs("    " + "^" * 200), "terminal", width=80)
+    assert sum("^^^" in line for line in shown.splitlines()) == 2
+
+
 def test_full_terminal_lists_the_inputs_too():
     assert "model.safetensors  1.1 GB  not read: binary" in render(cuda_oom(), "terminal", full=True)
     assert "model.safetensors" not in render(cuda_oom(), "terminal")

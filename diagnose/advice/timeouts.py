@@ -52,8 +52,8 @@ def timeout_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple
         return (Advice("fix", f"Do not raise the time-out{_in_force(present_s)}: these ranks would wait for ever."),)
     if cause == "storage.slow-save":
         return (*_for_slow_save(fields, facts, present_s), *_save_less(fields, facts))
-    if cause in ("collective.timeout", "collective.straggler"):
-        return _for_wait(cause, facts, present_s, fields)
+    if cause == "collective.straggler":  # a time-out without a late rank has the same step among the cause's own
+        return _for_wait(facts, present_s, fields)
     return ()
 
 
@@ -142,9 +142,9 @@ def _save_less(fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
     return tuple(steps)
 
 
-def _for_wait(cause: str, facts: Facts, present_s: float | None, fields: Mapping[str, Any]) -> tuple[Advice, ...]:
+def _for_wait(facts: Facts, present_s: float | None, fields: Mapping[str, Any]) -> tuple[Advice, ...]:
     activity = str(fields.get("activity") or "")
-    if cause == "collective.timeout" or activity in ("", "waiting"):  # to wait is no work that may take long
+    if activity in ("", "waiting"):  # to wait is no work that may take long
         text = (
             f"Raise the time-out{_in_force(present_s)} only if the late rank is known to be at work (saving, evaluating, "
             "tokenising): for a rank that died or stands still it only makes the job fail later."

@@ -100,6 +100,7 @@ def symptoms(
             by_rule[event.cause, event.rule.id].append(event)
     capped = {rule for source in job.sources for rule in source.capped}
     explained = {s.cause: s.explained_by[0].cause for s in reversed(verdict.suspects) if s.explained_by}
+    explained.pop(verdict.cause or "", None)  # the root follows from nothing, also where another rank tells of it
     found = []
     for (cause, rule), group in by_rule.items():
         ranks = tuple(sorted({e.rank for e in group if e.rank is not None}))

@@ -26,6 +26,7 @@ LEAST_WIDTH = 40
 INDENT = 2
 TERMINAL_LIMITS = Limits(timeline=10, ranks=4, collectives=6, stacks=3, frames=5, facts=8, inputs=0)
 TIGHT = 6  # columns of a table that leave no room for wide gaps in 80
+UNDERLINES = ("^^", "~~")  # how Python 3.11 and later mark a place in the line above
 WIDE = 100  # from here on a table has room for where things are printed
 OUTCOME_STYLES = {"failed": "bold white on red", "hung": "bold black on yellow", "unfinished": "bold black on yellow"}
 WELL = "bold black on green"
@@ -52,7 +53,7 @@ def render_terminal(
         legacy_windows=False,
         _environ={},  # the size and colours are the caller's to say
     )
-    _Page(console, view, say).show()
+    _Page(console, view, say, full=full).show()
     assert isinstance(console.file, io.StringIO)
     return "\n".join(line.rstrip() for line in console.file.getvalue().split("\n")).strip("\n") + "\n"
 
@@ -60,8 +61,8 @@ def render_terminal(
 class _Page:
     """The sections, top to bottom; each prints nothing where it has nothing."""
 
-    def __init__(self, console: Console, view: View, say: Say) -> None:
-        self._console, self._view, self._say = console, view, say
+    def __init__(self, console: Console, view: View, say: Say, *, full: bool) -> None:
+        self._console, self._view, self._say, self._full = console, view, say, full
         self._wide = console.width >= WIDE
 
     def show(self) -> None:
@@ -117,16 +118,18 @@ class _Page:
         fits = len(e.also_in) <= self._console.width - INDENT
         for text in filter(None, [e.also_in] if fits else e.other_places):
             self._console.print(_text((" " * INDENT + text, "dim")), soft_wrap=True)
-        self._grid(list(self._proof_rows(e)))
+        self._grid(list(self._proof_rows(e, wrap_all=is_first or self._full)))
         if is_first and e.own_code:
             self._print(_text((self._say("own-code"), "dim")), INDENT)
             for text in e.own_code:  # not wrapped: an editor opens the place that is copied
                 self._console.print(_text((" " * (INDENT + 2) + text, "")), soft_wrap=True)
 
-    def _proof_rows(self, e: EvidenceView) -> Iterable[tuple[Text, Text]]:
+    def _proof_rows(self, e: EvidenceView, *, wrap_all: bool) -> Iterable[tuple[Text, Text]]:
         for i, line in enumerate(e.lines):
             number = "" if line.number is None else str(line.number)
             text = _text((line.text, "" if line.is_hit else "dim"))
+            if not (line.is_hit or wrap_all) or line.text.endswith(UNDERLINES):  # worth one line each
+                text.no_wrap, text.overflow = True, "ellipsis"
             for start, end in line.marks:
                 text.stylize("bold yellow", start, end)
             gutter = _text(("❱ " if line.is_hit else "  ", "bold red"), (f"{number} │", "bold" if line.is_hit else "dim"))
