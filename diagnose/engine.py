@@ -16,6 +16,7 @@ from .advice import idle_notices
 from .catalogue import Catalogue, load_rules, rule_folders
 from .correlation import correlate
 from .diagnosis import CONFIDENCE, decide
+from .ends_told import bound_times
 from .errors import SourceError, UsageError
 from .event_reader import EventReader
 from .events import SourceEvents
@@ -160,6 +161,7 @@ def reduce(
     job = build_job(sources, scan.dumps, context, zone_offset_s(tz, _began(sources) if tz else None), rank_from, empty)
     if len(sources) >= MANY_SOURCES:
         give_back_memory()
+    bound_times(job)
     facts = read_facts(job)
     notices = (*facts.notices, *settle_known_bugs(job, facts, catalogue))
     verdict = decide(job, correlate(job), catalogue)

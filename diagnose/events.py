@@ -68,6 +68,7 @@ class Event:
     pid: int | None = None
     attempt: int = 0
     time: float | None = None  # printed, seconds UTC, on the shared clock of the job
+    told_at: float | None = None  # where its line prints none: when the end that came of it was told, which is later
     onset: float | None = None  # when what it reports began; None also where its rule says that nobody knows
     also_in: tuple[tuple[str, int | None], ...] = ()
 
@@ -84,6 +85,16 @@ class Event:
 
     def _words(self) -> Words:
         return self.words if isinstance(self.words, tuple) else sign_words(self.words, self.order)
+
+    @property
+    def moment(self) -> float | None:
+        """When it was said, as near as can be told: `time` may be far too early where it is that of a line above."""
+        return self.time if self.told_at is None else self.told_at
+
+    @property
+    def late_s(self) -> float:
+        """How much later than `time` it was said, as near as can be told."""
+        return self.told_at - self.time if self.told_at is not None and self.time is not None else 0.0
 
     @property
     def has_own_time(self) -> bool:

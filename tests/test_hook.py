@@ -206,7 +206,7 @@ def test_report_from_all_nodes_is_left_as_it_is():
 
 
 def test_node_that_stays_away_is_not_waited_for_beyond_the_time(tmp_path):
-    done = shell("diagnose hook --exit-code 1 --nodes 2 --job j --shared shared --budget 6 train.log")
+    done = shell("diagnose hook --exit-code 1 --nodes 2 --job j --shared shared --budget 10 train.log")
     report = json.loads(Path("shared/j.report.json").read_text())
     assert "1 of 2 nodes left a scan" in done.stderr
     assert (report["diagnosis"]["cause"], report["diagnosis"]["certainty"]) == ("memory.cuda-oom", "likely")

@@ -37,6 +37,7 @@ from diagnose.report import (
 )
 from diagnose.views.parts import View
 from diagnose.views.rendering import render
+from diagnose.views.tables import choose_moments
 from diagnose.views.templating import TEMPLATES, _environment
 from diagnose.words.language import _TEXTS, words
 from diagnose.words.phrases import byte_size, clock, duration, who
@@ -464,6 +465,17 @@ def test_the_folder_that_all_inputs_share_is_named_once():
 def test_neighbours_that_say_the_same_are_one_moment():
     report = replace(straggler(), diagnosis=None)
     assert "| 03:44:11 | 1,023 ranks [0-516,518-1023] | collective | NCCL watchdog time-out in ALLREDUCE 8123 (until 03:44:26)" in render(report, "markdown")
+
+
+def test_a_short_timeline_keeps_what_tells_of_the_root():
+    others = [(TimelineEntry(cause="network.connection-reset", text=str(n)), None) for n in range(40)]
+    root = (TimelineEntry(cause="memory.cuda-oom"), None)
+    assert choose_moments([*others, root], "memory.cuda-oom", 4) == [*others[:3], root]
+
+
+def test_a_stack_of_which_no_rank_is_known_is_said_to_be_a_process():
+    page = render(replace(straggler(), stacks=(StackGroup((), ("main (train.py:1)",)),)), "terminal")
+    assert "a process: main (train.py:1)" in page
 
 
 def test_the_documented_view_is_the_view():

@@ -34,15 +34,22 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tup
         if explainers:
             parents.setdefault(s.cause, verdict.cause if verdict.cause in explainers else explainers[0])
             ranks[s.cause].update([s.rank] if s.rank is not None else [])
-            if s.onset is not None:
-                onsets[s.cause] = min(onsets.get(s.cause, s.onset), s.onset)
-    start = verdict.roots[0].onset
+            if (onset := _began(s)) is not None:
+                onsets[s.cause] = min(onsets.get(s.cause, onset), onset)
+    start = _began(verdict.roots[0])
     links = []
     for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
         delay = onsets[cause] - start if start is not None and cause in onsets else None
         why = translator.words.reason(cause) or translator.cause(catalogue.causes[cause]).title
         links.append(Link(parent, cause, why, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
     return tuple(links)
+
+
+def _began(s: Suspect) -> float | None:
+    """When it began, as near as can be told."""
+    shown = (x.event for x in s.finding.exhibits) if s.finding is not None else ()
+    by = next((e for e in (*s.events, *shown) if e is not None and e.onset == s.onset), None)
+    return s.onset if by is None or s.onset is None else s.onset + by.late_s
 
 
 def _is_same_end(s: Suspect, lines: Container[tuple[str, int | None]]) -> bool:

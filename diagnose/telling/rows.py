@@ -37,7 +37,7 @@ def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
 def _rank_row(job: Job, verdict: Verdict, info: RankInfo, is_waiting: bool) -> RankRow:
     failures = info.failures()
     first = failures[0] if failures else None
-    times = [e.time for e in (info.first_sign, info.last_sign, *info.events) if e is not None and e.time is not None]
+    times = [e.moment for e in (info.first_sign, info.last_sign, *info.events) if e is not None and e.moment is not None]
     return RankRow(
         rank=info.rank,
         host=info.host,
@@ -64,7 +64,7 @@ def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: 
 
 
 def _first_failure(job: Job, event: Event) -> FirstFailure:
-    return FirstFailure(event.cause, event.rule.id, show_time(job, event.time), f"{event.source}:{event.line}")
+    return FirstFailure(event.cause, event.rule.id, show_time(job, event.moment), f"{event.source}:{event.line}")
 
 
 def collective_rows(job: Job) -> tuple[CollectiveRow, ...]:
@@ -100,17 +100,17 @@ def timeline_rows(job: Job, translator: Translator) -> tuple[TimelineEntry, ...]
     folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in ("attempt", "finished", "activity", "killed")]
     for event in _by_time(shown):
-        minute = None if event.time is None else int(event.time // 60)
+        minute = None if event.moment is None else int(event.moment // 60)
         folded[event.rule.id, minute, event.attempt].append(event)
     entries = []
-    begin = min((e.time for e in shown if e.time is not None), default=0.0)
+    begin = min((e.moment for e in shown if e.moment is not None), default=0.0)
     for events in folded.values():
         first = events[0]
         ranks = tuple(sorted({e.rank for e in events if e.rank is not None}))
         hosts = {e.host for e in events}
         entries.append(
             TimelineEntry(
-                time=show_time(job, first.time),
+                time=show_time(job, first.moment),
                 ranks=ranks,
                 host=first.host if len(hosts) == 1 else None,
                 layer=(first.cause or first.rule.id).partition(".")[0],
@@ -118,7 +118,7 @@ def timeline_rows(job: Job, translator: Translator) -> tuple[TimelineEntry, ...]
                 rule=first.rule.id,
                 text=translator.title(first.rule),
                 ref=f"{first.source}:{first.line}",
-                after_s=None if first.time is None else round(first.time - begin, 3),
+                after_s=None if first.moment is None else round(first.moment - begin, 3),
             )
         )
     return tuple(entries[:MAX_TIMELINE])
@@ -126,8 +126,8 @@ def timeline_rows(job: Job, translator: Translator) -> tuple[TimelineEntry, ...]
 
 def _by_time(events: Sequence[Event]) -> list[Event]:
     """Those with a time by it, the others where they stand: one seen in two files has its time from either."""
-    timed = iter(sorted((e for e in events if e.time is not None), key=lambda e: e.time or 0.0))
-    return [e if e.time is None else next(timed) for e in events]
+    timed = iter(sorted((e for e in events if e.moment is not None), key=lambda e: e.moment or 0.0))
+    return [e if e.moment is None else next(timed) for e in events]
 
 
 def attempt_rows(job: Job, show: Exhibitor) -> tuple[Attempt, ...]:

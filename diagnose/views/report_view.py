@@ -33,7 +33,7 @@ from ..words.printable import clip, one_line, sentence
 from .evidence import EvidenceView, join_neighbours, view_evidence
 from .limits import Limits
 from .parts import Cut, FactView, InputView, MessageView, NoteView, StepView, TimeView, View
-from .tables import fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
+from .tables import Moment, choose_moments, fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
 from .texts import beside_title, command, known, nothing_wrong, prose, steps
 
 T = TypeVar("T")
@@ -44,6 +44,8 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
     """Yield the view of a report."""
     found = report.diagnosis
     build = _Builder(report, say, limits)
+    moments = fold_timeline(report.timeline)
+    shown = choose_moments(moments, found.cause if found else None, limits.timeline)
     return View(
         language=language,
         outcome=report.outcome,
@@ -65,7 +67,7 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
         consequences=_cut(build.consequences(), limits.consequences, _same),
         alternatives=_cut(build.alternatives(), limits.alternatives, build.alternative),
         survived=_cut(report.survived, limits.survived, build.symptom),
-        timeline=_cut(fold_timeline(report.timeline), limits.timeline, build.moment),
+        timeline=Cut(tuple(map(build.moment, shown)), len(moments) - len(shown)),
         ranks=_cut(fold_ranks(report.ranks, build.blamed, say), limits.ranks, _same),
         collectives=_cut(fold_collectives(report.collectives, say), limits.collectives, _same),
         stacks=_cut(fold_stacks(report.stacks, say, limits.frames), limits.stacks, _same),
@@ -86,15 +88,17 @@ class _Builder:
 
     def __init__(self, report: Report, say: Say, limits: Limits) -> None:
         self._report, self._say, self._limits = report, say, limits
-        culprits = report.diagnosis.culprits if report.diagnosis else ()
+        found = report.diagnosis
+        culprits = found.culprits if found else ()
         self.blamed = frozenset(c.rank for c in culprits if c.rank is not None)
         self._blamed_hosts = frozenset(c.host for c in culprits if c.rank is None and c.host)
-        self._summary = one_line(report.diagnosis.summary) if report.diagnosis else ""
+        self._summary = one_line(found.summary) if found else ""
         self._folder = common_folder([i.file for i in report.inputs])
+        self._root = found.cause if found else None
         self._with_date = not one_day([t.time for t in report.timeline])
         self._title_of = {s.cause: one_line(s.title) for s in reversed(report.symptoms) if s.cause and s.title}
-        if report.diagnosis and report.diagnosis.title:
-            self._title_of[report.diagnosis.cause] = one_line(report.diagnosis.title)
+        if found and found.title:
+            self._title_of[found.cause] = one_line(found.title)
 
     def culprit(self, c: Culprit) -> str:
         say = self._say
@@ -177,10 +181,9 @@ class _Builder:
             notes.append(self._say("at-least-times" if s.at_least else "times", n=s.count))
         if link and link.delay_s is not None:
             notes.append(self._say("after", delay=duration(link.delay_s)))
-        root = self._report.diagnosis.cause if self._report.diagnosis else None
         parent = link.from_ if link else s.explained_by
         why = one_line(link.why) if link and link.why != s.title else ""
-        if parent and parent != root:  # what follows from the root itself stands under a heading that says so
+        if parent and parent != self._root:  # what follows from the root itself stands under a heading that says so
             why = self._say("explained-by", cause=self._title_of.get(parent, one_line(parent)))
         first = s.first
         return MessageView(
@@ -219,20 +222,19 @@ class _Builder:
             self.where(first),
         )
 
-    def moment(self, folded: tuple[TimelineEntry, str | None]) -> TimeView:
+    def moment(self, folded: Moment) -> TimeView:
         t, until = folded
         text = clip(sentence(one_line(t.text)), self._limits.line)
         if until:
             text += " " + self._say("until", time=clock(until, with_date=self._with_date))
         blamed = bool(self.blamed.intersection(t.ranks)) or (not t.ranks and t.host in self._blamed_hosts)
-        root = self._report.diagnosis.cause if self._report.diagnosis else None
         return TimeView(
             self.when(t),
             who(self._say, t.ranks, t.host),
             one_line(t.layer),
             text,
             one_line(t.ref or "").removeprefix(self._folder),
-            blamed and (len(t.ranks) <= len(self.blamed) or t.cause == root),
+            blamed and (len(t.ranks) <= len(self.blamed) or t.cause == self._root),
         )
 
     def when(self, t: TimelineEntry) -> str:

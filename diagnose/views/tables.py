@@ -14,6 +14,8 @@ from ..words.printable import clip, one_line
 HOSTS_SHOWN = 3
 FACTS_FIRST = ("world_size", "nnodes", "hosts", "gpus_per_node", "gpu_model", "framework", "launcher", "torch_version",
                "nccl_version", "cuda_version")  # fmt: skip
+ROOT_MOMENTS = 3  # that tell of the root cause and stand in the timeline, however short it is
+Moment = tuple[TimelineEntry, str | None]  # what happened, and until when
 _COLUMNS = ("group", "who", "operation", "stuck", "enqueued", "completed", "sizes", "verdict")
 _RANK_COLUMNS = ("who", "state", "last_step", "last_seen", "hosts")
 
@@ -76,9 +78,9 @@ def fold_ranks(rows: Sequence[RankRow], blamed: Collection[int], say: Say) -> li
     return lines
 
 
-def fold_timeline(entries: Sequence[TimelineEntry]) -> list[tuple[TimelineEntry, str | None]]:
+def fold_timeline(entries: Sequence[TimelineEntry]) -> list[Moment]:
     """Yield neighbours that say the same as one entry, with the time of the last where that differs."""
-    folded: list[tuple[TimelineEntry, str | None]] = []
+    folded: list[Moment] = []
     for entry in entries:
         if folded and _same_news(folded[-1][0], entry):
             first, until = folded[-1]
@@ -87,6 +89,13 @@ def fold_timeline(entries: Sequence[TimelineEntry]) -> list[tuple[TimelineEntry,
         else:
             folded.append((entry, None))
     return folded
+
+
+def choose_moments(moments: Sequence[Moment], root: str | None, most: int) -> list[Moment]:
+    """Yield so many at most, in order: what tells of the root cause stays where hundreds of ranks failed around it."""
+    of_root = [i for i, (entry, _) in enumerate(moments) if entry.cause == root][:ROOT_MOMENTS]
+    others = [i for i in range(len(moments)) if i not in of_root]
+    return [moments[i] for i in sorted([*of_root, *others][:most])]
 
 
 def _same_news(a: TimelineEntry, b: TimelineEntry) -> bool:
@@ -127,7 +136,7 @@ def filled(rows: Sequence[CollectiveLine] | Sequence[RankLine]) -> list[str]:
 
 def fold_stacks(stacks: Sequence[StackGroup], say: Say, frames: int) -> list[StackLine]:
     """Yield each group with at most so many frames: the outermost and, more of them, the innermost."""
-    return [StackLine(who(say, s.ranks), s.count, tuple(_frames(s.frames, frames))) for s in stacks]
+    return [StackLine(who(say, s.ranks) or say("some-process"), s.count, tuple(_frames(s.frames, frames))) for s in stacks]
 
 
 def _frames(frames: Sequence[str], most: int) -> Iterable[str]:

@@ -149,6 +149,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "redacted": ("Replaced before showing: {what}.", "显示前已替换：{what}。"),
     "attempt": ("attempt {n}", "第 {n} 次尝试"),
     "time-basis": ("Times: {basis}.", "时间：{basis}。"),
+    "some-process": ("a process", "某个进程"),
     "threads": ("{n:,} threads", "{n:,} 个线程"),
     "details": ("Details", "详情"),
     # the answers of --why
