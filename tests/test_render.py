@@ -37,6 +37,7 @@ from diagnose.report import (
 )
 from diagnose.views.parts import View
 from diagnose.views.rendering import render
+from diagnose.views.short_paths import head_and_end
 from diagnose.views.tables import choose_moments
 from diagnose.views.templating import TEMPLATES, _environment
 from diagnose.words.language import _TEXTS, words
@@ -188,7 +189,9 @@ def _with_two_proofs(around: str) -> Report:
     sample = cuda_oom()
     found = sample.diagnosis
     assert found is not None
-    first, later = (replace(found.evidence[0], line=n, end_line=n, before=(around,), after=()) for n in (10, 90))
+    first, later = (
+        replace(found.evidence[0], line=n, end_line=n, rule=f"a/{n}", before=(around,), after=()) for n in (10, 90)
+    )
     return replace(sample, diagnosis=replace(found, evidence=(first, later)))
 
 
@@ -199,6 +202,18 @@ def test_what_stands_around_a_later_proof_takes_one_line():
 
 def test_full_terminal_cuts_nothing_around_a_later_proof():
     assert render(_with_two_proofs("word " * 40), "terminal", width=80, full=True).count("word") == 80
+
+
+def test_the_same_message_of_another_rank_is_shown_alone():
+    sample = _with_two_proofs("word")
+    assert sample.diagnosis is not None
+    alike = replace(sample.diagnosis, evidence=tuple(replace(e, rule="a/b") for e in sample.diagnosis.evidence))
+    assert render(replace(sample, diagnosis=alike), "terminal").count("word") == 1
+
+
+def test_a_long_path_keeps_its_host_and_its_end():
+    path = "logs/pods/default_proteins-worker-5_4f7602a9-075e-0487-3177-23a89704ffb9/trainer/0.log:28"
+    assert head_and_end(path, 60) == "logs/pods/default_proteins-worker-5_4f7602…/trainer/0.log:28"
 
 
 def test_a_line_of_carets_is_not_wrapped():

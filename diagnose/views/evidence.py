@@ -96,6 +96,11 @@ def join_neighbours(views: Sequence[EvidenceView]) -> list[EvidenceView]:
     return shown
 
 
+def hit_alone(e: EvidenceView) -> EvidenceView:
+    """Yield the proof without what stands around it."""
+    return replace(e, lines=tuple(line for line in e.lines if line.is_hit)) if e.gap_after < 0 else e
+
+
 def _around(text: str, number: int | None, limits: Limits) -> LineView:
     text = printable(text).replace("\n", " ").rstrip()
     return LineView(number, _cut_line(text, (), limits.line)[0], False)

@@ -11,15 +11,16 @@ from typing import TYPE_CHECKING
 
 from ..report import Report
 from ..words.language import Say, words
-from .evidence import EvidenceView
+from .evidence import EvidenceView, hit_alone
 from .limits import FULL, Limits
 from .parts import Cut, MessageView, NoteView, View
 from .report_view import build_view
+from .short_paths import head_and_end, last_parts
 from .tables import CollectiveLine, RankLine, filled
+from .terminal_pieces import styled, table_of
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType
-    from rich.table import Table
     from rich.text import Text
 
 LEAST_WIDTH = 40
@@ -67,8 +68,10 @@ class _Page:
 
     def show(self) -> None:
         self._verdict()
-        for e in self._view.evidence.shown:
-            self._proof(e, is_first=e is self._view.evidence.shown[0])
+        proofs = self._view.evidence.shown
+        for i, e in enumerate(proofs):
+            is_alike = not self._full and any(e.rule and e.rule == other.rule for other in proofs[:i])
+            self._proof(hit_alone(e) if is_alike else e, is_first=i == 0)
         self._more(self._view.evidence)
         self._remedy()
         self._messages("symptoms", self._view.consequences)
@@ -85,11 +88,11 @@ class _Page:
 
     def _verdict(self) -> None:
         view, say = self._view, self._say
-        head = _text((f" {view.outcome_word.upper()} ", OUTCOME_STYLES.get(view.outcome, WELL)))
+        head = styled((f" {view.outcome_word.upper()} ", OUTCOME_STYLES.get(view.outcome, WELL)))
         head.append(f" {view.title}" + (f" ({view.culprit_names})" if view.culprit_names else ""), "bold")
         self._print(head)
         if view.summary:
-            self._print(_text((view.summary, "")))
+            self._print(styled((view.summary, "")))
         rows: list[tuple[str, str, str]] = []
         if view.cause:
             for i, culprit in enumerate(view.culprits.shown or (view.nobody,)):
@@ -102,51 +105,51 @@ class _Page:
                 rows.append((say(key), value, ""))
         if rows:
             self._console.print()
-            self._grid([(_text((k, "dim")), _text((v, style))) for k, v, style in rows], indent=0)
+            self._grid([(styled((k, "dim")), styled((v, style))) for k, v, style in rows], indent=0)
 
     def _proof(self, e: EvidenceView, *, is_first: bool) -> None:
         if is_first:
             self._heading("evidence")
         else:
             self._console.print()
-        head = _text((e.where, "bold cyan"), *((f"  {part}", "dim") for part in (e.who, e.time) if part))
+        head = styled((e.where, "bold cyan"), *((f"  {part}", "dim") for part in (e.who, e.time) if part))
         if head.cell_len <= self._console.width - INDENT:
             self._print(head, INDENT)
         else:  # the place stays whole, so that it can be copied
-            self._console.print(_text((" " * INDENT, ""), (e.where, "bold cyan")), soft_wrap=True)
-            self._print(_text((self._say("comma").join(filter(None, (e.who, e.time))), "dim")), INDENT)
+            self._console.print(styled((" " * INDENT, ""), (e.where, "bold cyan")), soft_wrap=True)
+            self._print(styled((self._say("comma").join(filter(None, (e.who, e.time))), "dim")), INDENT)
         fits = len(e.also_in) <= self._console.width - INDENT
         for text in filter(None, [e.also_in] if fits else e.other_places):
-            self._console.print(_text((" " * INDENT + text, "dim")), soft_wrap=True)
+            self._console.print(styled((" " * INDENT + text, "dim")), soft_wrap=True)
         self._grid(list(self._proof_rows(e, wrap_all=is_first or self._full)))
         if is_first and e.own_code:
-            self._print(_text((self._say("own-code"), "dim")), INDENT)
+            self._print(styled((self._say("own-code"), "dim")), INDENT)
             for text in e.own_code:  # not wrapped: an editor opens the place that is copied
-                self._console.print(_text((" " * (INDENT + 2) + text, "")), soft_wrap=True)
+                self._console.print(styled((" " * (INDENT + 2) + text, "")), soft_wrap=True)
 
     def _proof_rows(self, e: EvidenceView, *, wrap_all: bool) -> Iterable[tuple[Text, Text]]:
         for i, line in enumerate(e.lines):
             number = "" if line.number is None else str(line.number)
-            text = _text((line.text, "" if line.is_hit else "dim"))
+            text = styled((line.text, "" if line.is_hit else "dim"))
             if not (line.is_hit or wrap_all) or line.text.endswith(UNDERLINES):  # worth one line each
                 text.no_wrap, text.overflow = True, "ellipsis"
             for start, end in line.marks:
                 text.stylize("bold yellow", start, end)
-            gutter = _text(("❱ " if line.is_hit else "  ", "bold red"), (f"{number} │", "bold" if line.is_hit else "dim"))
+            gutter = styled(("❱ " if line.is_hit else "  ", "bold red"), (f"{number} │", "bold" if line.is_hit else "dim"))
             gutter.justify = "right"
             yield gutter, text
             if i == e.gap_after:
-                yield _text(("│", "dim")), _text((self._say("more-lines", n=e.left_out), "dim italic"))
+                yield styled(("│", "dim")), styled((self._say("more-lines", n=e.left_out), "dim italic"))
 
     def _remedy(self) -> None:
         if not self._view.remedy:
             return
         self._heading("remedy")
         for step in self._view.remedy.shown:
-            self._grid([(_text((step.when_word, WHEN_STYLES.get(step.when, "bold"))), _text((step.text, "")))], column=8)
+            self._grid([(styled((step.when_word, WHEN_STYLES.get(step.when, "bold"))), styled((step.text, "")))], column=8)
             # Not wrapped and not indented by more than blanks: what is copied has to run.
             for line in step.command.split("\n") if step.command else ():
-                self._console.print(_text((" " * (INDENT + 10), ""), (line, "green")), soft_wrap=True)
+                self._console.print(styled((" " * (INDENT + 10), ""), (line, "green")), soft_wrap=True)
         self._more(self._view.remedy)
 
     def _messages(self, key: str, rows: Cut[MessageView]) -> None:
@@ -154,30 +157,32 @@ class _Page:
             return
         self._heading(key)
         for m in rows.shown:
-            head = _text((f"{m.who}{self._say('colon')}" if m.who else "", "bold"), (m.title, ""))
+            head = styled((f"{m.who}{self._say('colon')}" if m.who else "", "bold"), (m.title, ""))
             head.append(f" ({m.cause})" if m.cause and m.cause != m.title else "", "dim")
             head.append(f"{self._say('comma')}{m.note}" if m.note else "")
             head.append(f"{self._say('colon')}{m.why}" if m.why else "")
             self._bullet(head)
-            if m.line:
-                clipped = _text((f"{m.where}  " if m.where else "", "cyan"), (m.line, "dim"))
-                clipped.truncate(self._console.width - 2 * INDENT, overflow="ellipsis")
-                self._print(clipped, 2 * INDENT)
-            elif m.where:
-                self._print(_text((m.where, "cyan")), 2 * INDENT)
+            room = self._console.width - 2 * INDENT
+            where = head_and_end(m.where, room)
+            beside = bool(where and m.line) and len(where) <= room // 2
+            told = [((f"{where}  ", "cyan"), (m.line, "dim"))] if beside else [((where, "cyan"),), ((m.line, "dim"),)]
+            for parts in told:
+                if (shown := styled(*parts)).plain:
+                    shown.truncate(room, overflow="ellipsis")
+                    self._print(shown, 2 * INDENT)
         self._more(rows)
 
     def _timeline(self) -> None:
         if not self._view.timeline:
             return
         self._heading("timeline")
-        table = _table(columns=5 if self._wide else 3)
+        table = table_of(columns=5 if self._wide else 3)
         table.columns[0].no_wrap = True
         for t in self._view.timeline.shown:
             style = "bold red" if t.is_culprit else ""
-            cells = [_text((t.time, "dim")), _text((t.who, style)), _text((t.text, style))]
+            cells = [styled((t.time, "dim")), styled((t.who, style)), styled((t.text, style))]
             if self._wide:
-                cells += [_text((t.layer, "dim")), _text((_last_parts(t.where, self._console.width // 3), "cyan"))]
+                cells += [styled((t.layer, "dim")), styled((last_parts(t.where, self._console.width // 3), "cyan"))]
             table.add_row(*cells)
         self._print(table, INDENT)
         self._more(self._view.timeline)
@@ -201,12 +206,12 @@ class _Page:
             return
         self._heading(key)
         gap = 2 if self._wide or len(columns) < TIGHT else 1
-        table = _table(*(self._say(c.replace("_", "-")) for c in columns), gap=gap)
+        table = table_of(*(self._say(c.replace("_", "-")) for c in columns), gap=gap)
         for name, column in zip(columns, table.columns, strict=True):
             column.no_wrap = name not in ("who", "group", "verdict", "hosts", "state")
         for row in rows.shown:
             style = "bold red" if getattr(row, "is_culprit", False) else ""
-            table.add_row(*(_text((getattr(row, c), style if c == "who" else "")) for c in columns))
+            table.add_row(*(styled((getattr(row, c), style if c == "who" else "")) for c in columns))
         self._print(table, INDENT)
         self._more(rows)
 
@@ -215,7 +220,8 @@ class _Page:
             return
         self._heading("inputs")
         for i in self._view.inputs.shown:
-            self._bullet(_text((i.file, ""), ("  " + "  ".join(filter(None, (i.size, i.skipped or i.kind, i.who))), "dim")))
+            about = "  ".join(filter(None, (i.size, i.skipped or i.kind, i.who)))
+            self._bullet(styled((i.file, ""), (f"  {about}", "dim")))
         self._more(self._view.inputs)
 
     def _tables(self) -> None:
@@ -225,12 +231,12 @@ class _Page:
         if view.stacks:
             self._heading("stacks")
             for s in view.stacks.shown:
-                self._bullet(_text((f"{s.who}{self._say('colon')}", "bold"), (" › ".join(s.frames), "")))
+                self._bullet(styled((f"{s.who}{self._say('colon')}", "bold"), (" › ".join(s.frames), "")))
             self._more(view.stacks)
         if view.facts:
             self._heading("facts")
             rows = [(f.name, f"{f.value} ({f.others})" if f.others else f.value) for f in view.facts.shown]
-            self._grid([(_text((n, "dim")), _text((v, ""))) for n, v in rows])
+            self._grid([(styled((n, "dim")), styled((v, ""))) for n, v in rows])
             self._more(view.facts)
 
     def _notes(self, key: str, rows: Cut[NoteView]) -> None:
@@ -238,9 +244,9 @@ class _Page:
             return
         self._heading(key)
         for n in rows.shown:
-            self._bullet(_text((n.text, ""), (f"{self._say('space')}{n.how}" if n.how else "", "dim")))
+            self._bullet(styled((n.text, ""), (f"{self._say('space')}{n.how}" if n.how else "", "dim")))
             for line in n.command.split("\n") if n.command else ():
-                self._console.print(_text((" " * (INDENT + 2), ""), (line, "green")), soft_wrap=True)
+                self._console.print(styled((" " * (INDENT + 2), ""), (line, "green")), soft_wrap=True)
         self._more(rows)
 
     def _foot(self) -> None:
@@ -249,26 +255,26 @@ class _Page:
         if view.references:
             self._heading("references")
             for reference in view.references:
-                self._console.print(_text((" " * INDENT + reference, "cyan")), soft_wrap=True)
+                self._console.print(styled((" " * INDENT + reference, "cyan")), soft_wrap=True)
         if foot:
             self._console.print()
-            self._print(_text((foot, "dim")))
+            self._print(styled((foot, "dim")))
 
     # --- pieces
 
     def _heading(self, key: str) -> None:
         self._console.print()
-        self._print(_text((self._say(key), "bold underline")))
+        self._print(styled((self._say(key), "bold underline")))
 
     def _more(self, rows: Cut[object]) -> None:
         if rows.more:
-            self._print(_text((self._say("more", n=rows.more), "dim")), INDENT)
+            self._print(styled((self._say("more", n=rows.more), "dim")), INDENT)
 
     def _bullet(self, text: Text) -> None:
-        self._grid([(_text(("•", "dim")), text)], gap=1)
+        self._grid([(styled(("•", "dim")), text)], gap=1)
 
     def _grid(self, rows: list[tuple[Text, Text]], indent: int = INDENT, column: int | None = None, gap: int = 2) -> None:
-        table = _table(columns=2, gap=gap)
+        table = table_of(columns=2, gap=gap)
         table.columns[0].no_wrap = True
         table.columns[0].min_width = column
         for left, right in rows:
@@ -280,23 +286,3 @@ class _Page:
 
         # Also where nothing is indented: print() would make plain Text of a WrappedText.
         self._console.print(Padding(what, (0, 0, 0, indent), expand=False))
-
-
-def _last_parts(path: str, most: int) -> str:
-    """As much of a path's end as fits; the symptoms above show it whole."""
-    while len(path) > most and "/" in path.removeprefix("…/"):
-        path = "…/" + path.removeprefix("…/").partition("/")[2]
-    return path
-
-
-def _text(*parts: tuple[str, str]) -> Text:
-    from .wrapping import WrappedText
-
-    return WrappedText.assemble(*parts, overflow="fold")
-
-
-def _table(*headers: str, columns: int = 0, gap: int = 2) -> Table:
-    from rich.table import Column, Table
-
-    made = [Column(header, overflow="fold", header_style="dim") for header in headers or [""] * columns]
-    return Table(*made, box=None, show_header=bool(headers), padding=(0, gap, 0, 0), pad_edge=False)
