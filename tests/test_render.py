@@ -490,7 +490,7 @@ def test_a_short_timeline_keeps_what_tells_of_the_root():
 
 def test_a_stack_of_which_no_rank_is_known_is_said_to_be_a_process():
     page = render(replace(straggler(), stacks=(StackGroup((), ("main (train.py:1)",)),)), "terminal")
-    assert "a process: main (train.py:1)" in page
+    assert "a process that names no rank: main (train.py:1)" in page
 
 
 def test_the_documented_view_is_the_view():

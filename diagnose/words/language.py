@@ -66,6 +66,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "timeline": ("Timeline", "时间线"),
     "ranks-table": ("Ranks", "各 rank"),
     "collectives": ("Collectives", "集合通信"),
+    "stack-of-nobody": ("a process that names no rank", "未注明 rank 的进程"),
     "stacks": ("Where the processes stand", "进程停在何处"),
     "attempts": ("Attempts", "历次尝试"),
     "other-jobs": ("Other jobs among the inputs", "输入中的其他作业"),
@@ -149,7 +150,6 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "redacted": ("Replaced before showing: {what}.", "显示前已替换：{what}。"),
     "attempt": ("attempt {n}", "第 {n} 次尝试"),
     "time-basis": ("Times: {basis}.", "时间：{basis}。"),
-    "some-process": ("a process", "某个进程"),
     "threads": ("{n:,} threads", "{n:,} 个线程"),
     "details": ("Details", "详情"),
     # the answers of --why
