@@ -1,0 +1,77 @@
+"""What users paste of post-training and inference runs: one fact each, in the words of the libraries."""
+
+from __future__ import annotations
+
+from .told import cause, culprits, told
+
+REFUSED = (
+    "requests.exceptions.ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=18901): Max retries exceeded with url: "
+    "/v1/models (Caused by NewConnectionError('<urllib3.connection.HTTPConnection object at 0x7f0890>: Failed to establish a "
+    "new connection: [Errno 111] Connection refused'))\n"
+)
+ANEW = (
+    "\nThe above exception was the direct cause of the following exception:\n\n"
+    'Traceback (most recent call last):\n  File "/app/main_ppo.py", line 170, in run\n    reward = load_reward(config)\n'
+    "RuntimeError: Error loading module from '/app/reward.py'\n"
+)
+WORKER_DIED = (
+    "(EngineCore_0 pid=268) ERROR 09-05 21:05:39 [multiproc_executor.py:146] Worker proc VllmWorker-3 died unexpectedly, "
+    "shutting down executor.\n"
+)
+
+
+def test_what_was_refused_is_not_hidden_by_the_exception_it_was_raised_anew_as(tmp_path):
+    head = 'Traceback (most recent call last):\n  File "/app/reward.py", line 16, in <module>\n    r = requests.get(url)\n'
+
+    report = told(tmp_path, {"train.log": head + REFUSED + ANEW})
+
+    assert "network.connection-refused" == cause(report)
+    assert 4 == report.diagnosis.evidence[0].line
+
+
+def test_ray_chains_without_python_s_header(tmp_path):
+    head = "ray.exceptions.RayTaskError(RuntimeError): ray::TaskRunner.run() (pid=2292396, ip=10.0.0.4)\n"
+    frame = '  File "/app/reward.py", line 16, in <module>\n    r = requests.get(url)\n'
+    anew = ANEW.replace("Traceback (most recent call last):", "ray::TaskRunner.run() (pid=2292396, ip=10.0.0.4)")
+
+    assert "network.connection-refused" == cause(told(tmp_path, {"train.log": head + frame + REFUSED + anew}))
+
+
+def test_an_exception_that_no_rule_knows_still_counts_where_nothing_was_raised_before(tmp_path):
+    other = 'Traceback (most recent call last):\n  File "/app/a.py", line 1, in f\n    g()\nKeyError: 7\n'
+
+    assert "process.exception" == cause(told(tmp_path, {"train.log": other + ANEW}))
+
+
+def test_a_dead_worker_does_not_answer(tmp_path):
+    late = "(EngineCore_0 pid=268) ERROR 09-05 21:10:38 [core.py:634] TimeoutError: RPC call to execute_model timed out.\n"
+
+    report = told(tmp_path, {"serve.log": WORKER_DIED + late})
+
+    assert ("process.exit-code", [3]) == (cause(report), culprits(report))
+
+
+def test_a_worker_that_lost_its_peer_died_of_that(tmp_path):
+    lost = (
+        "(VllmWorker TP1 pid=419) ERROR 09-05 21:05:30 [multiproc_executor.py:559] torch.distributed.DistBackendError: NCCL "
+        "error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1970, remote process exited or there was a network "
+        "error, NCCL version 2.20.5\n"
+    )
+
+    assert "nccl.remote-error" == cause(told(tmp_path, {"serve.log": lost + WORKER_DIED}))
+
+
+def test_ray_train_s_own_sentence_about_a_dead_worker_is_no_reason(tmp_path):
+    died = (
+        "2023-01-17 17:21:35,472\tWARNING worker.py:1829 -- A worker died or was killed while executing a task by an unexpected "
+        "system error. To troubleshoot the problem, check the logs for the dead worker. RayTask ID: ffff Worker ID: 0c62 Node "
+        "ID: 3830 Worker IP address: 10.97.252.234 Worker port: 10016 Worker PID: 1942 Worker exit type: SYSTEM_ERROR Worker "
+        "exit detail: Worker unexpectedly exits with a connection error code 2. End of file.\n"
+    )
+    train = (
+        "ray.exceptions.RayTaskError(RuntimeError): ray::TrainTrainable.train() (pid=1876, ip=10.97.252.234)\n"
+        '  File "/app/ray/train/_internal/backend_executor.py", line 505, in get_with_failure_handling\n'
+        "    self._increment_failures()\nRuntimeError: Training has failed after 0 attempts.\n"
+    )
+
+    assert "ray.actor-died" == cause(told(tmp_path, {"train.log": died + train}))
