@@ -112,7 +112,7 @@ class Relation:
         return ours > theirs if ours != theirs else order < 0
 
     def _was_over_before(self, t: Suspect, s: Suspect) -> bool:
-        """Whether t is a death, or a wait that had run out, after all its time, before s was said: nothing then caused it."""
+        """Whether t is a death, or a wait that had run out, after all its time, before s was said: nothing then made it."""
         if _was_dead_when_called(t, s):
             return True
         waited = t.first is not None and t.first.rule.tells == "collective-timeout" and t.first.fields.get("ran_ms")

@@ -75,3 +75,40 @@ def test_ray_train_s_own_sentence_about_a_dead_worker_is_no_reason(tmp_path):
     )
 
     assert "ray.actor-died" == cause(told(tmp_path, {"train.log": died + train}))
+
+
+def raised(code: str, message: str = "AssertionError") -> str:
+    """A traceback whose last frame shows this source line."""
+    return f'Traceback (most recent call last):\n  File "/app/train.py", line 21, in main\n    {code}\n{message}\n'
+
+
+def test_the_source_line_of_a_wordless_assertion_tells_what_was_checked(tmp_path):
+    asked = {
+        "assert config.data.train_batch_size >= config.actor.ppo_mini_batch_size": "config.batch-size-mismatch",
+        "assert world_size % args.ulysses_degree == 0": "config.world-size-mismatch",
+        "assert torch.isfinite(loss).all()": "numerics.nan",
+        "assert len(tensors) == world_size": "process.exception",
+        "assert x.shape[0] == batch_size": "process.exception",
+    }
+
+    found = {code: cause(told(tmp_path / str(n), {"a.log": raised(code)})) for n, code in enumerate(asked)}
+
+    assert asked == found
+
+
+def test_too_few_samples_are_a_setting_and_none_at_all_are_not(tmp_path):
+    few, none = (raised("assert len(x) >= k", f"AssertionError: number of items:[{n}] < k_partitions:[64]") for n in (16, 0))
+
+    assert "config.batch-size-mismatch" == cause(told(tmp_path / "few", {"a.log": few}))
+    assert "process.exception" == cause(told(tmp_path / "none", {"a.log": none}))
+
+
+def test_an_exception_behind_frames_without_their_head_may_be_called_out_of_resources(tmp_path):
+    text = (
+        '  File "/opt/venv/lib/python3.10/site-packages/triton/runtime/autotuner.py", line 101, in run\n'
+        "    timings = self._bench(*args)\n"
+        "triton.runtime.autotuner.OutOfResources: out of resource: shared memory, Required: 180224, Hardware limit: 101376. "
+        "Reducing block sizes or `num_stages` may help.\n"
+    )
+
+    assert "process.exception" == cause(told(tmp_path, {"train.log": text}))

@@ -135,7 +135,7 @@ _NAME = lazy(
 )
 _STRONG = lazy(
     r"(?:Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|TimedOut|Warning|Iteration|ExceptionGroup|"
-    r"RemoteTraceback|NotFound|NotImplemented|Killed|Died|TimeoutExpired|\.error|\.timeout|\.gaierror|\.Empty|\.Full|"
+    r"RemoteTraceback|NotFound|NotImplemented|Killed|Died|TimeoutExpired|OutOfResources|Unavailable|Forbidden|Exhausted|\.error|\.timeout|\.gaierror|\.Empty|\.Full|"
     r"\.(?:exc|exceptions?|errors?)\.[A-Z]\w{0,80})$"
 )
 
