@@ -112,3 +112,38 @@ def test_an_exception_behind_frames_without_their_head_may_be_called_out_of_reso
     )
 
     assert "process.exception" == cause(told(tmp_path, {"train.log": text}))
+
+
+def test_the_rank_of_an_actor_that_names_itself_is_read(tmp_path):
+    text = (
+        "(MegatronPolicyWorker[rank=8] pid=3294808, ip=10.109.19.209) Traceback (most recent call last):\n"
+        '(MegatronPolicyWorker[rank=8] pid=3294808, ip=10.109.19.209)   File "/opt/a.py", line 126 in model_forward\n'
+        "(MegatronPolicyWorker[rank=8] pid=3294808, ip=10.109.19.209) torch.OutOfMemoryError: CUDA out of memory. Tried to "
+        "allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.10 GiB is free.\n"
+    )
+
+    report = told(tmp_path, {"ray.log": text})
+
+    assert ("memory.cuda-oom", [8]) == (cause(report), culprits(report))
+
+
+def test_an_actor_of_ray_data_may_have_brackets_in_its_name(tmp_path):
+    who = "(MapWorker(MapBatches(Predictor)->MapBatches(Writer)) pid=8831)"
+    text = (
+        f"{who} *** SIGSEGV received at time=1680116320 on cpu 3 ***\n{who} Fatal Python error: Segmentation fault\n"
+        "ray.exceptions.RayActorError: The actor died unexpectedly before finishing this task.\n\tpid: 8831\n"
+    )
+
+    assert "process.segfault" == cause(told(tmp_path, {"ray.log": text}))
+
+
+def test_an_environment_that_ray_could_not_set_up_is_not_for_certain_a_package(tmp_path):
+    text = raised("workers = ray.get(refs)", "ray.exceptions.RuntimeEnvSetupError: Failed to set up runtime environment.")
+
+    assert "certain" != told(tmp_path, {"ray.log": text}).diagnosis.certainty
+
+
+def test_llvm_ends_a_process_without_an_exception(tmp_path):
+    text = "LLVM ERROR: Failed to compute parent layout for slice layout.\n"
+
+    assert "process.abort" == cause(told(tmp_path, {"serve.log": text}))
