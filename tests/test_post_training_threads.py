@@ -147,3 +147,13 @@ def test_llvm_ends_a_process_without_an_exception(tmp_path):
     text = "LLVM ERROR: Failed to compute parent layout for slice layout.\n"
 
     assert "process.abort" == cause(told(tmp_path, {"serve.log": text}))
+
+
+def test_an_argument_that_a_library_passes_is_of_another_version_and_one_of_the_program_is_not(tmp_path):
+    library = '  File "/opt/venv/lib/python3.12/site-packages/vllm/utils.py", line 39, in make\n    return cls(**kwargs)\n'
+    own = '  File "/app/model.py", line 12, in build\n    return Head(siez=2)\n'
+    error = "TypeError: Head.__init__() got an unexpected keyword argument 'siez'\n"
+    head = "Traceback (most recent call last):\n"
+
+    assert "software.version-incompatible" == cause(told(tmp_path / "a", {"a.log": head + own + library + error}))
+    assert "process.exception" == cause(told(tmp_path / "b", {"a.log": head + library + own + error}))
