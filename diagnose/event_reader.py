@@ -259,8 +259,8 @@ class _Reading:
     def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
         if rule.frame is None:
             return True
-        pattern = self._matcher.compiled(rule.frame)
-        return any(pattern.search(w, timeout=1.0) for f in (tb.frames, *(x.frames for x in tb.links)) for w in told_frames(f))
+        asked = self._matcher.compiled(rule.frame)
+        return any(asked.search(w, timeout=1.0) for f in (tb.frames, *(x.frames for x in tb.links)) for w in told_frames(f))
 
     def _stack(self, candidate: Candidate, line: Line) -> Iterator[Event]:
         dump = next((d for d in self._stacks if d.line <= line.number <= d.end_line), None)
