@@ -157,3 +157,17 @@ def test_an_argument_that_a_library_passes_is_of_another_version_and_one_of_the_
 
     assert "software.version-incompatible" == cause(told(tmp_path / "a", {"a.log": head + own + library + error}))
     assert "process.exception" == cause(told(tmp_path / "b", {"a.log": head + library + own + error}))
+
+
+def test_a_refusal_in_a_program_s_own_words_is_a_setting(tmp_path):
+    said = {
+        "ValueError: Unknown quantization method: fp6. Must be one of ['aqlm', 'awq'].": "config.invalid-argument",
+        "NotImplementedError: Pipeline parallelism is not supported for this model.": "config.invalid-argument",
+        "RuntimeError: Port 30000 is not available for the server": "network.port-in-use",
+        "RuntimeError: one of the variables needed for gradient computation has been modified": "process.exception",
+        "ValueError: the shard is supported but damaged": "process.exception",
+    }
+
+    found = {text: cause(told(tmp_path / str(n), {"a.log": raised("check()", text)})) for n, text in enumerate(said)}
+
+    assert said == found
