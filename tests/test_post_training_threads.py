@@ -171,3 +171,13 @@ def test_a_refusal_in_a_program_s_own_words_is_a_setting(tmp_path):
     found = {text: cause(told(tmp_path / str(n), {"a.log": raised("check()", text)})) for n, text in enumerate(said)}
 
     assert said == found
+
+
+def test_a_collective_of_another_data_type_is_found_behind_ray_s_and_tensorflow_s_heads(tmp_path):
+    text = (
+        "(BaseWorkerMixin pid=89188) 2021-12-01 12:38:15.378819: E tensorflow/core/common_runtime/base_collective_executor.cc:249] "
+        "BaseCollectiveExecutor::StartAbort INTERNAL: Collective instance 223 expected type 0 and data_type 1 but got type 0 and "
+        "data_type 9\n"
+    )
+
+    assert "collective.shape-mismatch" == cause(told(tmp_path, {"train.log": text}))
