@@ -26,6 +26,7 @@ from .traces.exception_lines import exception_lines, exception_text, exceptions,
 from .traces.last_error import quoting
 from .traces.quoted import is_heard, looks_quoted, quoted_tracebacks
 from .traces.told import told_texts, wrapped_texts
+from .traces.traceback_lines import told_frames
 from .traces.wrapped import quoted_in
 
 if TYPE_CHECKING:
@@ -258,9 +259,8 @@ class _Reading:
     def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
         if rule.frame is None:
             return True
-        pattern = self._matcher.compiled(rule.frame)
-        frames = [*tb.frames, *(f for link in tb.links for f in link.frames)]
-        return any(pattern.search(words, timeout=1.0) for f in frames for words in f.told)
+        asked = self._matcher.compiled(rule.frame)
+        return any(asked.search(w, timeout=1.0) for f in (tb.frames, *(x.frames for x in tb.links)) for w in told_frames(f))
 
     def _stack(self, candidate: Candidate, line: Line) -> Iterator[Event]:
         dump = next((d for d in self._stacks if d.line <= line.number <= d.end_line), None)

@@ -6,7 +6,7 @@ Its lines are kept packed; they are read again where a question asks for them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -179,7 +179,25 @@ def settle(events: list[Event]) -> tuple[Event, ...]:
         if event.rule.generic and place in narrow:
             continue
         kept.setdefault((event.rule.id, event.line, event.raw), event)
-    return tuple(_whole(sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))))
+    ordered = sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))
+    return tuple(_whole(_without_new_names(ordered)))
+
+
+def _without_new_names(events: Sequence[Event]) -> list[Event]:
+    """Take a catch-all for no reason of its own where it is about what was raised from an exception that a rule knows.
+
+    `except requests.exceptions.ConnectionError as e: raise RuntimeError(f"Error loading module: {e}")`
+    """
+    known: dict[int, list[Event]] = {}
+    for event in events:
+        if event.traceback and event.role == "symptom" and not event.rule.generic:
+            known.setdefault(id(event.traceback), []).append(event)
+    for event in events:
+        if event.traceback and event.rule.generic and event.role == "cause":
+            first = next((e for e in known.get(id(event.traceback), ()) if e.cause != event.cause), event)
+            if (first.line or 0) < (event.line or 0):
+                event.role = "symptom"
+    return list(events)
 
 
 def _whole(events: list[Event]) -> Iterator[Event]:

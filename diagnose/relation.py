@@ -18,6 +18,7 @@ from .rule import Explains
 from .suspects import EXIT_CODE, SIGKILL, STATED, Suspect, names_device
 
 DRIVER = "gpu.xid"
+LATE = "collective.straggler"
 ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
@@ -105,13 +106,15 @@ class Relation:
         order, is_word = self._order(t, s), _is_its_own_word(t, s)
         if order > 0 and not self._is_certificate(t, s) and not is_word:
             return False
-        if is_word or not self._links.get((s.cause, t.cause)) or (order < 0 and self._waited_before(t, s)):
+        if is_word or not self._links.get((s.cause, t.cause)) or (order < 0 and self._was_over_before(t, s)):
             return True
         ours, theirs = self._weight(t), self._weight(s)
         return ours > theirs if ours != theirs else order < 0
 
-    def _waited_before(self, t: Suspect, s: Suspect) -> bool:
-        """Whether t is a wait that had run out, after all its time, before s was said: nothing then made it wait."""
+    def _was_over_before(self, t: Suspect, s: Suspect) -> bool:
+        """Whether t is a death, or a wait that had run out, after all its time, before s was said: nothing then made it."""
+        if _was_dead_when_called(t, s):
+            return True
         waited = t.first is not None and t.first.rule.tells == "collective-timeout" and t.first.fields.get("ran_ms")
         return bool(waited) and not self._is_certificate(s, t)
 
@@ -209,6 +212,17 @@ def _is_its_own_word(t: Suspect, s: Suspect) -> bool:
         return False
     spoken = t.first is not None and t.first.rule.tells == "peer-lost"
     return spoken and all(e.role == "symptom" for e in s.events)
+
+
+def _was_dead_when_called(t: Suspect, s: Suspect) -> bool:
+    """Whether t is the end of a process, and s only that an answer did not come: nobody can have made it late before.
+
+    `Worker proc VllmWorker-3 died unexpectedly`, and five minutes later `RPC call to execute_model timed out.`
+    """
+    if t.first is None or s.first is None or s.finding is not None or t.cause != EXIT_CODE:
+        return False
+    is_wait = s.cause == LATE and all(e.role == "symptom" and e.rule.tells is None for e in s.events)
+    return is_wait and t.first.rule.tells == "exit"
 
 
 def _is_drawn_from(t: Suspect, s: Suspect) -> bool:

@@ -17,6 +17,9 @@ HOST_NAME = (
     r"|gpu-?\d{2,4}|[abhv]\d{2,3}-\d{1,4}|ip(?:-\d{1,3}){4}[\w.-]{0,40})"
 )
 
+# An actor is called what its class prints of itself: `Trainer`, `MapWorker(MapBatches(Stage)->MapBatches(Write))`.
+ACTOR = r"[A-Za-z_][^()\n]{0,80}?(?:\([^()\n]{0,80}(?:\([^()\n]{0,60}\)[^()\n]{0,40}){0,4}\)[^()\n]{0,40}?){0,2}"
+
 LAUNCHERS: tuple[Row, ...] = (
     row(
         "srun -l",
@@ -220,7 +223,7 @@ LAUNCHERS: tuple[Row, ...] = (
     row(
         "ray, vllm",
         "(",
-        rf"\((?:(?P<actor>[A-Za-z_][^()=]{{0,80}}?)(?: rank=(?P<rank>\d{{1,6}}))? )?pid=(?P<pid>\d{{1,8}})"
+        rf"\((?:(?P<actor>{ACTOR})(?:[ \[]rank=(?P<rank>\d{{1,6}})\]?)? )?pid=(?P<pid>\d{{1,8}})"
         rf"(?:, ip=(?:(?P<ip>{IP})|{HIDDEN}))?\) ?",
         "(Trainer pid=28717, ip=10.0.0.2) step 3",
         outer=True,

@@ -10,7 +10,7 @@ from ..catalogue import Catalogue
 from ..matcher import Candidate, Matcher, read_fields
 from ..prefixes import split_prefix
 from ..rule import Rule
-from ..traces.traceback_lines import read_frame
+from ..traces.traceback_lines import read_frame, told_frames
 
 CONTINUATION_LINES = 40
 _MATCHERS: dict[str, Matcher] = {}  # the last catalogue asked about; built once for hundreds of texts
@@ -51,7 +51,7 @@ def _has(rule: Rule, frames: list[str]) -> bool | None:
 def _frames(text: str) -> list[str]:
     lines = [line[split_prefix(line).end :] for line in text.splitlines()]
     found = ((read_frame(line), below.strip()) for line, below in zip(lines, [*lines[1:], ""], strict=True))
-    return [words for frame, code in found if frame for words in replace(frame, code=code).told]
+    return [*told_frames([replace(frame, code=code) for frame, code in found if frame])]
 
 
 def _at(

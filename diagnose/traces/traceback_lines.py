@@ -7,6 +7,7 @@ the assembly, which does remember, stays readable.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -34,6 +35,14 @@ class Frame:
         """What a rule may ask for: `file in function`, and the same with `: code` behind it."""
         where = f"{self.file} in {self.function}"
         return where, f"{where}: {self.code}"
+
+
+def told_frames(frames: Sequence[Frame]) -> Iterator[str]:
+    """Yield what a rule may ask for of frames in printed order; of the last also that the exception was raised at it."""
+    for frame in frames:
+        yield from frame.told
+    if frames:
+        yield from (f"raised at {words}" for words in frames[-1].told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +144,7 @@ _NAME = lazy(
 )
 _STRONG = lazy(
     r"(?:Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|TimedOut|Warning|Iteration|ExceptionGroup|"
-    r"RemoteTraceback|NotFound|NotImplemented|Killed|Died|TimeoutExpired|\.error|\.timeout|\.gaierror|\.Empty|\.Full|"
+    r"RemoteTraceback|NotFound|NotImplemented|Killed|Died|TimeoutExpired|OutOfResources|Unavailable|Forbidden|Exhausted|\.error|\.timeout|\.gaierror|\.Empty|\.Full|"
     r"\.(?:exc|exceptions?|errors?)\.[A-Z]\w{0,80})$"
 )
 
