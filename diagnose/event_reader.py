@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 MAX_BLOCK_LINES, BARE_LINES = 80, 14  # the second: of a message without a traceback above it
 LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
-BROAD = ("software.import-error", "config.invalid-argument", LAST_RESORT)  # asked last, for they hold what no other does
+BROAD: dict[str | None, int] = {"software.import-error": 1, "config.invalid-argument": 2, LAST_RESORT: 3}  # asked last
 UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
 OWN_NAME = lazy(r"(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Z]\w{1,80}$")
 TRACEBACK_ROLES = ("cause", "symptom")
@@ -45,11 +45,9 @@ class EventReader:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        rules = catalogue.rules.values()
-        self._matcher = Matcher(r for r in rules if r.tells != "progress")
-        catch_alls = [r for r in rules if r.generic and r.match == "traceback"]
-        breadth = {cause: place for place, cause in enumerate(BROAD, 1)}
-        self._catch_alls = sorted(catch_alls, key=lambda r: (breadth.get(r.cause, 0), r.frame is not None, r.id))
+        self._matcher = Matcher(r for r in catalogue.rules.values() if r.tells != "progress")
+        catch_alls = [r for r in catalogue.rules.values() if r.generic and r.match == "traceback"]
+        self._catch_alls = sorted(catch_alls, key=lambda r: (BROAD.get(r.cause, 0), r.frame is not None, r.id))
         self._same = Same()
 
     def read(self, scan: SourceScan) -> SourceEvents:
