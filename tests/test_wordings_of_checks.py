@@ -88,3 +88,17 @@ def test_tensorstore_tells_a_full_disk_by_its_own_brackets() -> None:
     )
 
     assert "storage.disk-full" == raised(f"{LIBRARY}/orbax/checkpoint/handler.py", "serialize", "await write(x)", error)
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        ("Exception: Your audio file /data/a/0012.wav could not be decoded. We tried using ['pydub'].", "data.bad-sample"),
+        ("ValueError: columns ['labels'] are not in features ['text', 'input_ids']", "data.bad-sample"),
+        ("ValueError: Failed to retrieve the dataset. You can avoid this issue by increasing `max_length`", "data.bad-sample"),
+        ("ValueError: sequence length 4096 is too long for this attention", "process.exception"),
+        ("AssertionError: num_bytes must be non-negative, got -7", "process.exception"),
+    ],
+)
+def test_a_refused_sample_is_one_that_is_named(error: str, cause: str) -> None:
+    assert cause == raised("/job/data.py", "__getitem__", "raise error", error)
