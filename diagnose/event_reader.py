@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MAX_BLOCK_LINES, BARE_LINES = 80, 14  # the second: of a message without a traceback above it
 LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
+BROAD: dict[str | None, int] = {"software.import-error": 1, "config.invalid-argument": 2, LAST_RESORT: 3}  # asked last
 UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
 OWN_NAME = lazy(r"(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Z]\w{1,80}$")
 TRACEBACK_ROLES = ("cause", "symptom")
@@ -45,10 +46,9 @@ class EventReader:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
-        rules = catalogue.rules.values()
-        self._matcher = Matcher(r for r in rules if r.tells != "progress")
-        catch_alls = [r for r in rules if r.generic and r.match == "traceback"]
-        self._catch_alls = sorted(catch_alls, key=lambda r: (r.cause == LAST_RESORT, r.frame is not None, r.id))
+        self._matcher = Matcher(r for r in catalogue.rules.values() if r.tells != "progress")
+        catch_alls = [r for r in catalogue.rules.values() if r.generic and r.match == "traceback"]
+        self._catch_alls = sorted(catch_alls, key=lambda r: (BROAD.get(r.cause, 0), r.frame is not None, r.id))
         self._same = Same()
 
     def read(self, scan: SourceScan) -> SourceEvents:
@@ -180,7 +180,7 @@ class _Reading:
         is_label = bool(quoted) and inner.message.split("\n", 1)[0].endswith(":")  # what was raised stands below it
         for rule in (r for r in rules if self._has_frame(r, tb)):
             for said in (text,) if rule.cause == LAST_RESORT and not is_label else (*reversed(quoted), text):
-                match = self._first_form(rule, said)
+                match = self._matcher.first_form(rule, said)
                 if match is not None:
                     line = self._line_of(inner.exception_line, inner.exception)
                     yield self._event(rule, match, line, inner.exception_line, tb, text)
@@ -190,10 +190,6 @@ class _Reading:
             fields = {"type": inner.exception, "text": inner.message.split("\n", 1)[0]}
             line = self._line_of(inner.exception_line, inner.exception)
             yield self._event(rule_of_all, fields, line, inner.exception_line, tb, text)
-
-    def _first_form(self, rule: Rule, text: str) -> dict[str, Any] | None:
-        found = (self._verify(Candidate(rule, form, number), text) for number, form in enumerate(rule.forms))
-        return next((match for match in found if match is not None), None)
 
     def _line_of(self, number: int, word: str) -> Line:
         pieces = [self._lines[i] for i in self._at[number]]
@@ -251,7 +247,7 @@ class _Reading:
                 line = self._lines[self._at[hit.line][min(hit.segment, len(self._at[hit.line]) - 1)]]
                 tb = self._traceback_of(hit.line, line)
                 texts = told_texts(line) if tb is None else wrapped_texts(tb, hit.line)
-                found = (self._first_form(rule, text) for text in texts)
+                found = (self._matcher.first_form(rule, text) for text in texts)
                 for fields in islice((x for x in found if x is not None), 1):
                     event = self._event(rule, fields, line, hit.line, tb)
                     yield event if tb or event.role != "cause" else replace(event, role="symptom")

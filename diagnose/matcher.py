@@ -26,6 +26,7 @@ MAX_MESSAGE_CHARS = 8 * 1024  # a pattern reads this much of a message, whatever
 TIMEOUT_S = 5.0  # the last guard: rules keep to patterns of linear time; wall time, so a busy machine must not fire it
 WORTH_CACHING = 500  # literals: a smaller automaton is built as quickly as it is read
 DIGEST_BYTES = 32
+MAX_ANSWERS = 4096  # of rules about texts, kept for the next rank that says the same
 NCCL_GOES_ON = "NCCL INFO "
 TASK = lazy(r"/replica:\d{1,6}/task:(\d{1,7})")
 log = logging.getLogger("diagnose")
@@ -69,6 +70,7 @@ class Matcher:
         self.literals = sorted(by_literal)
         self.owners = [tuple(by_literal[key]) for key in self.literals]
         self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
+        self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
 
     @cached_property
     def _automaton(self) -> Find:
@@ -101,6 +103,24 @@ class Matcher:
         if form.prefix is None and rule.role in ("cause", "symptom") and prefix.endswith(NCCL_GOES_ON):
             return None
         return self.verify(form, message, prefix)
+
+    def first_form(self, rule: Rule, text: str) -> dict[str, Any] | None:
+        """Yield what the first form of `rule` that matches captures; remembered, for thousands of ranks say the same."""
+        key = (rule.id, text)
+        if key not in self._answers:
+            if len(self._answers) >= MAX_ANSWERS:
+                self._answers.clear()
+            found = (self._captures(rule, form, text) for form in rule.forms)
+            self._answers[key] = next((fields for fields in found if fields is not None), None)
+        answer = self._answers[key]
+        return None if answer is None else dict(answer)
+
+    def _captures(self, rule: Rule, form: Form, text: str) -> dict[str, Any] | None:
+        try:
+            match = self.verify(form, text)
+        except PatternTimeout:
+            return None
+        return None if match is None else read_fields(rule, match.groupdict())
 
     def compiled(self, pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
         """Yield the compiled pattern; compiled on first use, since most rules never meet a candidate."""

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diagnose.catalogue import load_rules
 from diagnose.matcher import Literal, Matcher, PurePython, automaton, read_fields, read_ranks
 from diagnose.rule import Form, Rule
 
@@ -35,3 +36,11 @@ def test_captures_that_do_not_fit_their_type_are_left_out() -> None:
 @pytest.mark.parametrize(("text", "ranks"), [("4 5 6", [4, 5, 6]), ("[0-2]", [0, 1, 2]), ("all", []), ("7;9", [7, 9])])
 def test_ranks_are_read_from_lists_and_ranges(text: str, ranks: list[int]) -> None:
     assert read_ranks(text) == ranks
+
+
+def test_a_remembered_answer_is_nobodys_to_change() -> None:
+    rule = next(r for r in load_rules().rules.values() if r.id == "process.exception/uncaught-exception")
+    matcher = Matcher([rule])
+    matcher.first_form(rule, "KeyError: 'x'").pop("type")
+
+    assert {"type": "KeyError", "text": "'x'"} == matcher.first_form(rule, "KeyError: 'x'")
