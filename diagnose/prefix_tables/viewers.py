@@ -43,6 +43,13 @@ VIEWERS: tuple[Row, ...] = (
         needs="\t",
     ),
     row(
+        "numbers with leading zeros",
+        "0",
+        r"0\d{5} {3}(?=\S| {2,12}File \"| {4}|$)",
+        "000306   Traceback (most recent call last):",
+        outer=True,
+    ),
+    row(
         "gh run view --log",
         LETTERS,
         r"[^\t]{1,120}\t[^\t]{1,120}\t\ufeff?(?=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z )",

@@ -1,0 +1,76 @@
+"""What batch systems, MPI's launchers and the viewers of their logs say, in the words of their own message files."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnose.engine import diagnose
+from diagnose.sources import Text
+from tests.told import cause as verdict_of
+
+BORDER = "-" * 74
+
+
+def cause(log: str) -> str:
+    return verdict_of(diagnose(Text(log, name="train.log")))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Aborted by PBS Server\nJob exceeded its walltime limit. Job was aborted\n", "process.time-limit"),
+        ("job deleted\nMOAB_INFO:  job exceeded wallclock limit\n", "process.time-limit"),
+        ("job deleted\njob 10086535 exceeded MEM usage hard limit (516 > 140)\n", "memory.host-oom"),
+        ("Open RTE was unable to open the hostfile:\n    /job/hosts\n", "config.invalid-argument"),
+        ("All nodes which are allocated for this job are already filled.\n", "config.world-size-mismatch"),
+    ],
+)
+def test_a_batch_system_or_mpirun_that_ends_a_job_in_its_own_words_is_heard(text: str, expected: str) -> None:
+    assert expected == cause(f"{BORDER}\n{text}{BORDER}\n")
+
+
+def test_an_uncaught_native_exception_with_the_words_of_cuda_is_read_like_a_python_one() -> None:
+    log = """[1,2]<stderr>:terminate called after throwing an instance of 'std::logic_error'
+[1,2]<stderr>:  what():  cudaEventQuery failed: an illegal memory access was encountered
+[1,2]<stderr>:[hpc-03:18405] *** Process received signal ***
+[1,2]<stderr>:[hpc-03:18405] Signal: Aborted (6)
+"""
+    assert cause(log) == "gpu.illegal-access"
+
+
+def test_a_gpu_number_that_xla_cannot_open_comes_before_the_backend_that_has_none_left() -> None:
+    log = """2024-09-05 07:57:34.555804: W external/xla/xla/service/platform_util.cc:199] unable to create StreamExecutor for \
+CUDA:1: failed initializing StreamExecutor for CUDA device ordinal 1: INTERNAL: Failed call to cuDeviceGet: \
+CUDA_ERROR_INVALID_DEVICE: invalid device ordinal
+Traceback (most recent call last):
+  File "/home/test.py", line 3, in <module>
+    print(jax.devices())
+RuntimeError: Unable to initialize backend 'cuda': INTERNAL: no supported devices found for platform CUDA
+"""
+    assert cause(log) == "config.world-size-mismatch"
+
+
+def test_a_listing_with_numbers_before_its_lines_is_read_like_the_log_itself() -> None:
+    log = """000310   Traceback (most recent call last):
+000311     File "/opt/venv/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1132, in _try_get_data
+000312   _queue.Empty
+000313   
+000314   The above exception was the direct cause of the following exception:
+000315   
+000316   Traceback (most recent call last):
+000317     File "/opt/venv/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1145, in _try_get_data
+000320   RuntimeError: DataLoader worker (pid(s) 16143) exited unexpectedly
+"""
+    assert cause(log) == "data.worker-died"
+
+
+def test_horovod_s_shutdown_alone_blames_no_exception_of_the_rank_that_tells_it() -> None:
+    log = """Traceback (most recent call last):
+  File "/work/train.py", line 202, in <module>
+    model.fit(
+tensorflow.python.framework.errors_impl.UnknownError:  Horovod has been shut down. This was caused by an exception on \
+one of the ranks or an attempt to allreduce, allgather or broadcast a tensor after one of the ranks finished execution.
+"""
+    report = diagnose(Text(log, name="train.log"))
+    assert report.diagnosis is not None
+    assert (report.diagnosis.cause, report.diagnosis.certainty) == ("process.exit-code", "possible")
