@@ -74,3 +74,24 @@ one of the ranks or an attempt to allreduce, allgather or broadcast a tensor aft
     report = diagnose(Text(log, name="train.log"))
     assert report.diagnosis is not None
     assert (report.diagnosis.cause, report.diagnosis.certainty) == ("process.exit-code", "possible")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("| Error | GPU 3's NvLink link 7 is currently down Check DCGM and system logs for errors. |\n", "gpu.nvlink"),
+        ("| Error | Detected 3 volatile double-bit ECC error(s) in GPU 5. |\n", "gpu.ecc"),
+        ("ErrorCode:DCGM_FR_XID_ERROR GPU:4 Detected XID 79 for GPU 4 Please consult the documentation\n", "gpu.off-bus"),
+    ],
+)
+def test_a_health_check_of_dcgm_names_what_is_wrong_with_a_gpu(text: str, expected: str) -> None:
+    assert expected == cause(text)
+
+
+def test_rows_copied_from_a_viewer_with_empty_cells_before_the_time_are_read_like_the_log_itself() -> None:
+    at = "  |   |   | 2021-11-17 12:30:37 | "
+    log = f"""{at}Traceback (most recent call last):
+{at}  File "/usr/local/lib/python3.6/dist-packages/keras/engine/training.py", line 267, in _init_batch_counters
+{at}MemoryError: Unable to allocate 3.2 GiB for an array
+"""
+    assert cause(log) == "memory.host-alloc"

@@ -109,7 +109,7 @@ VIEWERS: tuple[Row, ...] = (
     row(
         "cell before a time, as in a table copied from a log viewer",
         " |",
-        r" {0,8}\| (?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,Z+:-]{0,20} ?\| )",
+        r" {0,8}\|(?: {1,8}\|){0,4} (?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,Z+:-]{0,20} ?\| )",
         "  | 2025-05-16T16:39:51.208-07:00 | ip-10-36-29-253:79:79 [0] NCCL INFO cudaDriverVersion 12040",
         outer=True,
         needs=" | ",
