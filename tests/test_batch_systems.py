@@ -92,6 +92,6 @@ def test_rows_copied_from_a_viewer_with_empty_cells_before_the_time_are_read_lik
     at = "  |   |   | 2021-11-17 12:30:37 | "
     log = f"""{at}Traceback (most recent call last):
 {at}  File "/usr/local/lib/python3.6/dist-packages/keras/engine/training.py", line 267, in _init_batch_counters
-{at}MemoryError: Unable to allocate 3.2 GiB for an array
+{at}MemoryError: Unable to allocate 3.2 GiB for an array with shape (4096, 104857) and data type float64
 """
     assert cause(log) == "memory.host-alloc"
