@@ -95,3 +95,16 @@ def test_rows_copied_from_a_viewer_with_empty_cells_before_the_time_are_read_lik
 {at}MemoryError: Unable to allocate 3.2 GiB for an array with shape (4096, 104857) and data type float64
 """
     assert cause(log) == "memory.host-alloc"
+
+
+def test_a_loop_of_one_s_own_that_goes_on_with_a_loss_that_is_no_number_is_heard() -> None:
+    log = """[2023-08-30 16:26:16,924][pretrain.py][INFO] Epoch:[0/2](6000/293491) loss:4.294 lr:0.0000991
+[2023-08-30 16:29:49,699][pretrain.py][INFO] Epoch:[0/2](7000/293491) loss:nan lr:0.0000987
+[2023-08-30 16:33:33,730][pretrain.py][INFO] Epoch:[0/2](8000/293491) loss:nan lr:0.0000983
+"""
+    assert cause(log) == "numerics.nan"
+
+
+def test_a_loss_of_validation_that_is_no_number_says_nothing_of_the_training() -> None:
+    log = "".join(f"epoch {n} | train loss 2.1 | val loss: nan\n" for n in range(3))
+    assert cause(log) == "unfinished"

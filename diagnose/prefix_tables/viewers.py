@@ -88,6 +88,13 @@ VIEWERS: tuple[Row, ...] = (
         outer=True,
         needs=";",
     ),
+    row(
+        "modal",
+        after("[", "g"),
+        r"\[gpu-health\] \[(?P<level>CRITICAL|WARN|INFO)\] (?:GPU-[\w-]{1,40}: )?[\w ]{2,30}: ",
+        "[gpu-health] [CRITICAL] GPU-1234: XID: NVRM: Xid (PCI:0000:c6:00): 79, pid=1101234, GPU has fallen off the bus.",
+        outer=True,
+    ),
     row("printk level", "<", r"<\d{1,3}>(?=\[)", "<6>[ 3667.090810] python3 invoked oom-killer", outer=True),
     row("kernel, host cut off", "k", r"kernel: (?=\S)", "kernel: NVRM: Xid (PCI:0000:dc:00): 45", outer=True),
     row(
