@@ -108,3 +108,31 @@ def test_a_loop_of_one_s_own_that_goes_on_with_a_loss_that_is_no_number_is_heard
 def test_a_loss_of_validation_that_is_no_number_says_nothing_of_the_training() -> None:
     log = "".join(f"epoch {n} | train loss 2.1 | val loss: nan\n" for n in range(3))
     assert cause(log) == "unfinished"
+
+
+@pytest.mark.parametrize("told", ["Socket timed out on send/recv operation", "Unable to contact slurm controller (connect failure)"])
+def test_a_controller_of_slurm_that_does_not_answer_has_refused_nothing(told: str) -> None:
+    assert cause(f"srun: error: Unable to allocate resources: {told}\n") == "network.connect-timeout"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "srun: fatal: cpus-per-task set by two different environment variables SLURM_CPUS_PER_TASK=4 != SLURM_TRES_PER_TASK=cpu=2",
+        "srun: error: Invalid --gpu-bind argument: foo",
+        "sbatch: error: Batch script contains DOS line breaks (\\r\\n)",
+        "sbatch: fatal: Could not establish a configuration source",
+        "srun: error: Unable to create step for job 12: Task distribution specification invalid",
+    ],
+)
+def test_what_slurm_refuses_before_it_asks_the_cluster_is_an_option(line: str) -> None:
+    assert cause(f"{line}\n") == "config.invalid-argument"
+
+
+def test_a_cluster_that_kubectl_did_not_reach_comes_before_the_daemons_that_mpirun_then_lacks() -> None:
+    log = f"""Error from server: error dialing backend: dial tcp 10.1.2.3:10250: getsockopt: connection timed out
+{BORDER}
+ORTE was unable to reliably start one or more daemons.
+This usually is caused by:
+"""
+    assert cause(log) == "network.connect-timeout"
