@@ -54,9 +54,9 @@ def test_a_listing_with_numbers_before_its_lines_is_read_like_the_log_itself() -
     log = """000310   Traceback (most recent call last):
 000311     File "/opt/venv/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1132, in _try_get_data
 000312   _queue.Empty
-000313   
+000313
 000314   The above exception was the direct cause of the following exception:
-000315   
+000315
 000316   Traceback (most recent call last):
 000317     File "/opt/venv/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1145, in _try_get_data
 000320   RuntimeError: DataLoader worker (pid(s) 16143) exited unexpectedly
@@ -136,3 +136,75 @@ ORTE was unable to reliably start one or more daemons.
 This usually is caused by:
 """
     assert cause(log) == "network.connect-timeout"
+
+
+def test_the_words_of_vertex_ai_stand_above_the_traceback_in_their_own_string_and_are_no_part_of_it() -> None:
+    raised = "requests.exceptions.ConnectionError: ('Connection aborted.', ConnectionResetError(104, 'Connection reset by peer'))"
+    frames = ["Traceback (most recent call last):", "  [...]", '  File \\"/opt/req/adapters.py\\", line 547, in send', "    raise x"]
+    replica = "The replica workerpool1-1 exited with a non-zero status of 1. Termination reason: Error. "
+    printed = "\\n".join([replica, *frames, raised, "", "To find out more please check the logs"])
+    lines = ["RuntimeError: Training failed with:", "code: 3", f'message: "{printed}"']
+    assert cause("\n".join(lines) + "\n") == "network.connection-reset"
+    assert cause("\n".join(lines[1:]) + "\n") == "network.connection-reset"
+    assert cause("".join(f"Step #4: {line}\n" for line in lines)) == "network.connection-reset"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("24/04/29 00:17:14 ERROR TaskSchedulerImpl: Lost executor 4 on 10.0.0.5: worker lost", "process.exit-code"),
+        ("24/04/29 00:17:14 ERROR TaskSchedulerImpl: Lost executor 1 on 10.0.0.5: Command exited with code 52", "memory.host-alloc"),
+        ("The executor with id 1 exited with exit code 137(SIGKILL, possible container OOM).", "process.sigkill"),
+        ("org.apache.spark.SparkException: Python worker failed to connect back.", "process.not-started"),
+        ("RuntimeError: TorchDistributor failed during training.View stdout logs for detailed error message.", "process.exit-code"),
+    ],
+)
+def test_spark_tells_of_the_processes_that_it_started(line: str, expected: str) -> None:
+    assert cause(f"{line}\n") == expected
+
+
+FAILED_AT_3 = """Traceback (most recent call last):
+  File "/job/train.py", line 44, in <module>
+    loss.backward()
+torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 3; 15.77 GiB total capacity; 14.71 GiB already \
+allocated; 10.12 MiB free; 14.90 GiB reserved in total by PyTorch)
+[2024-03-11 10:09:38,112] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: 1) local_rank: 3 (pid: 1187) \
+of binary: /opt/venv/bin/python
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "rank"),
+    [
+        ("torchrun --nproc_per_node=8 train.py", 3),
+        ("torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --master_addr 10.0.0.1 train.py", 11),
+        ("accelerate launch --num_processes 16 --num_machines 2 --machine_rank 1 train.py", 11),
+        ("srun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_backend c10d --rdzv_endpoint 10.0.0.1:29500 train.py", None),
+        ("torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --rdzv_backend c10d train.py", None),
+    ],
+)
+def test_a_local_rank_of_one_node_of_several_is_no_rank_unless_the_launch_command_tells_the_node(
+    command: str, rank: int | None
+) -> None:
+    assert blamed(f"+ {command}\n{FAILED_AT_3}") == ([] if rank is None else [rank])
+
+
+def test_an_agent_that_was_asked_for_two_nodes_does_not_know_the_ranks_of_its_own() -> None:
+    asked = """Starting elastic_operator with launch configs:
+  entrypoint       : train.py
+  min_nodes        : 2
+  max_nodes        : 2
+  nproc_per_node   : 8
+  run_id           : none
+  rdzv_backend     : c10d
+  rdzv_endpoint    : 10.0.0.1:29500
+  rdzv_configs     : {'timeout': 900}
+  max_restarts     : 0
+"""
+    assert blamed(asked + FAILED_AT_3) == []
+
+
+def blamed(log: str) -> list[int | None]:
+    report = diagnose(Text(log, name="train.log"))
+    assert report.diagnosis is not None
+    return [c.rank for c in report.diagnosis.culprits]
