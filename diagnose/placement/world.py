@@ -124,10 +124,18 @@ def _learn_launches(places: Places, sources: Sequence[SourceEvents]) -> int:
     for source in sources:
         told = [_launched(e) for e in source.events if e.rule.role == "context" and not _OF_LAUNCHES.isdisjoint(e.fields)]
         most = max([most, *(nodes for nodes, _ in told)])
-        firsts = {first for _, first in told if first is not None}
+        firsts = {first for _, first in told if first is not None} | _counted(source)
+        most = max(most, 2 if any(firsts) else 1)
         if len(firsts) == 1:
             places.first_of_source[source.name] = firsts.pop()
     return most
+
+
+def _counted(source: SourceEvents) -> set[int]:
+    """The ranks of local rank 0 that follow from what lines say of a process: `rank      : 11 (local_rank: 3)`."""
+    told = (e.fields for e in source.events if e.rule.tells == "exit")
+    both = ((as_rank(fields.get("rank")), as_rank(fields.get("local_rank"))) for fields in told)
+    return {rank - local for rank, local in both if rank is not None and local is not None and rank >= local}
 
 
 def _launched(event: Event) -> tuple[int, int | None]:
