@@ -66,7 +66,7 @@ def test_a_listing_with_numbers_before_its_lines_is_read_like_the_log_itself() -
 
 def test_horovod_s_shutdown_alone_blames_no_exception_of_the_rank_that_tells_it() -> None:
     log = """Traceback (most recent call last):
-  File "/work/train.py", line 202, in <module>
+  File "/job/train.py", line 202, in <module>
     model.fit(
 tensorflow.python.framework.errors_impl.UnknownError:  Horovod has been shut down. This was caused by an exception on \
 one of the ranks or an attempt to allreduce, allgather or broadcast a tensor after one of the ranks finished execution.

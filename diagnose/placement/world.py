@@ -42,12 +42,11 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     places.has_processes = given is not None or any(_speaks_of_a_job(s) for s in sources)
     places.signed = {s.name for s in sources if any(e.traceback and e.speaker.rank is not None for e in s.events)}
     places.has_actors = any(_is_ray_actor(p) for s in sources for p in s.speakers)
-    node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
     addresses = {p.ip for s in sources for p in s.speakers if p.ip}  # pdsh tells of nodes by them
-    is_alone = max(len(hosts), len(addresses)) <= 1 and not node_ranks and not _has_two_agents(sources)
-    is_alone = _learn_launches(places, sources) <= 1 and is_alone
+    nodes = max(len(hosts), len(addresses), _learn_launches(places, sources))
+    is_alone = nodes <= 1 and not any(p.node_rank for p in places.by_source.values()) and not _has_two_agents(sources)
     places.is_one_node = is_alone and _fits_one_node(places, counts)
     _count_folders(places, max(local.values(), key=len, default=set()), highest)
 
