@@ -95,13 +95,6 @@ VIEWERS: tuple[Row, ...] = (
         "[gpu-health] [CRITICAL] GPU-1234: XID: NVRM: Xid (PCI:0000:c6:00): 79, pid=1101234, GPU has fallen off the bus.",
         outer=True,
     ),
-    row(
-        "cloud build",
-        after("S", "t"),
-        r"Step #\d{1,3}(?: - \"[^\"\n]{1,80}\")?: ",
-        'Step #4 - "train": RuntimeError: Training failed with:',
-        outer=True,
-    ),
     row("printk level", "<", r"<\d{1,3}>(?=\[)", "<6>[ 3667.090810] python3 invoked oom-killer", outer=True),
     row("kernel, host cut off", "k", r"kernel: (?=\S)", "kernel: NVRM: Xid (PCI:0000:dc:00): 45", outer=True),
     row(
