@@ -24,7 +24,7 @@ from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
 from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
 from .traces.last_error import quoting
-from .traces.quoted import is_heard, looks_quoted, quoted_tracebacks
+from .traces.quoted import is_above_one, is_heard, looks_quoted, quoted_tracebacks
 from .traces.told import told_texts, wrapped_texts
 from .traces.traceback_lines import told_frames
 from .traces.wrapped import quoted_in
@@ -141,11 +141,11 @@ class _Reading:
         """Yield the event of a hit, if what it anchors holds."""
         if hit.rule.startswith("~") or not self.knows(hit) or hit.line not in self._at:
             return
-        rule = self._catalogue.rules[hit.rule]
         index = self._at[hit.line][min(hit.segment, len(self._at[hit.line]) - 1)]
-        line = self._lines[index]
+        rule, line = self._catalogue.rules[hit.rule], self._lines[index]
         if hit.fields is not None:
-            yield self._event(rule, hit.fields, line, hit.line, self._traceback_of(hit.line, line))
+            tb = None if is_above_one(self._lines, self._at[hit.line], index) else self._traceback_of(hit.line, line)
+            yield self._event(rule, hit.fields, line, hit.line, tb)
             return
         # the scan saw a literal; of several forms that share it, which one holds shows only here
         for number in sorted(range(len(rule.forms)), key=lambda n: n != hit.form):

@@ -28,6 +28,7 @@ BEFORE_ITS_REASON = {
     "nccl.remote-error/communicator-aborted": 200,
     "gpu.xid/torch-npu-error-code": 12,  # `ERR00100 PTA call acl api failed`, and below it the runtime's own messages
     "gpu.xid/hccl-npu-call-failed": 16,
+    "process.exit-code/vertex-replica-exited": 200,
 }
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
@@ -239,7 +240,8 @@ def _is_told_before(a: Event, b: Event) -> bool:
     """
     below = (b.line or 0) - (a.line or 0)
     if a.rule.id in BEFORE_ITS_REASON:
-        return 0 < below <= BEFORE_ITS_REASON[a.rule.id] and a.rank in (b.rank, None)
+        is_below = 0 < below or (below == 0 and a.traceback is None and b.traceback is not None)  # a string held both
+        return is_below and below <= BEFORE_ITS_REASON[a.rule.id] and a.rank in (b.rank, None)
     pid = a.fields.get("pid")
     return below > 0 and a.cause == "ray.actor-died" and pid is not None and pid == b.speaker.pid
 

@@ -96,6 +96,7 @@ _CARRIERS = lazy(
     r"ProcessRaisedException$|BrokenProcessPool$"
 )
 _WORKERS_GONE = lazy(r"DataLoader worker \(pid\(s\) ")
+_POLL_ENDED = lazy(r"_?queue\.(?:Empty|Full)$")  # the loader's wait for a batch ran out: why it looked at its workers
 
 
 def innermost(traceback: Traceback) -> Link:
@@ -117,7 +118,8 @@ def innermost(traceback: Traceback) -> Link:
 
 def _is_cause(before: Link, link: Link) -> bool:
     """Whether what is printed before was raised before; a shallower one carries this one in its message."""
-    return before.relation != "context" and before.depth >= link.depth
+    is_reason = before.relation != "context" and _POLL_ENDED.search(before.exception) is None
+    return is_reason and before.depth >= link.depth
 
 
 def _only_carries(link: Link) -> bool:

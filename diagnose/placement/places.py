@@ -24,6 +24,7 @@ class Places:
     rank_of_pid: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", pid)
     rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
     firsts_of_host: dict[str, set[int]] = field(default_factory=dict)  # the rank of its local rank 0, if ranks count on
+    first_of_source: dict[str, int] = field(default_factory=dict)  # the same, of the node whose launch command a log holds
     rank_with_local: dict[int, int | None] = field(default_factory=dict)  # None where several hosts have such a one
     rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)
     host_of: dict[int, str] = field(default_factory=dict)

@@ -151,6 +151,8 @@ def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[s
     if event.local_rank is not None:
         yield "the local rank on its host", places.rank_of_local.get((host, event.local_rank)) if host else None
         yield "the other local ranks of its host", _counted_from(places, host, event.local_rank) if host else None
+        if event.source in places.first_of_source:
+            yield "the launch command", places.first_of_source[event.source] + event.local_rank
         if places.is_one_node:
             yield "the local rank on the only node", event.local_rank
         elif not host:
@@ -192,4 +194,6 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         return  # so does one whose exceptions do not say their rank, as the ranks' own do
     if device is not None and event.role in ("cause", "confirmation") and not places.has_actors:
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
+        if event.source in places.first_of_source:
+            yield "the launch command", places.first_of_source[event.source] + device
         yield "the GPU index on the only node", device if places.is_one_node and places.has_processes else None

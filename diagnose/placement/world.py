@@ -42,11 +42,11 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     places.has_processes = given is not None or any(_speaks_of_a_job(s) for s in sources)
     places.signed = {s.name for s in sources if any(e.traceback and e.speaker.rank is not None for e in s.events)}
     places.has_actors = any(_is_ray_actor(p) for s in sources for p in s.speakers)
-    node_ranks = {p.node_rank for p in places.by_source.values() if p.node_rank}
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
     addresses = {p.ip for s in sources for p in s.speakers if p.ip}  # pdsh tells of nodes by them
-    is_alone = max(len(hosts), len(addresses)) <= 1 and not node_ranks and not _has_two_agents(sources)
+    nodes = max(len(hosts), len(addresses), _learn_launches(places, sources))
+    is_alone = nodes <= 1 and not any(p.node_rank for p in places.by_source.values()) and not _has_two_agents(sources)
     places.is_one_node = is_alone and _fits_one_node(places, counts)
     _count_folders(places, max(local.values(), key=len, default=set()), highest)
 
@@ -106,6 +106,48 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
         last = (e.fields.get("last_local_rank") for e in source.events if e.rule.tells == "exit")  # of the last one started
         most = max([most, *(n + 1 for n in last if isinstance(n, int) and n > 0)])
     return most
+
+
+# `+ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 train.py`, as a shell prints it (set -x).
+_NODES = lazy(r"\s--?(?:nnodes|num_machines)[ =](?:\d{1,5}:)?(?P<number>\d{1,5})\b")
+_NODE_RANK = lazy(r"\s--?(?:node|machine)[_-]rank[ =](?P<number>\d{1,5})\b")
+_OWN_ORDER = lazy(r"\s--?rdzv[_-](?:backend|endpoint)[ =]")  # the agents agree on an order then, whatever --node_rank says
+
+
+_OF_LAUNCHES = frozenset(("launcher", "nnodes", "min_nodes"))  # what a command, or a launcher when it starts, tells
+
+
+def _learn_launches(places: Places, sources: Sequence[SourceEvents]) -> int:
+    """The most nodes that a launcher was asked for; where it says which node it starts, that tells the ranks there."""
+    most = 1
+    for source in sources:
+        told = [_launched(e) for e in source.events if e.rule.role == "context" and not _OF_LAUNCHES.isdisjoint(e.fields)]
+        most = max([most, *(nodes for nodes, _ in told)])
+        firsts = {first for _, first in told if first is not None} | _counted(source)
+        most = max(most, 2 if any(firsts) else 1)
+        if len(firsts) == 1:
+            places.first_of_source[source.name] = firsts.pop()
+    return most
+
+
+def _counted(source: SourceEvents) -> set[int]:
+    """The ranks of local rank 0 that follow from what lines say of a process: `rank      : 11 (local_rank: 3)`."""
+    told = (e.fields for e in source.events if e.rule.tells == "exit")
+    both = ((as_rank(fields.get("rank")), as_rank(fields.get("local_rank"))) for fields in told)
+    return {rank - local for rank, local in both if rank is not None and local is not None and rank >= local}
+
+
+def _launched(event: Event) -> tuple[int, int | None]:
+    """How many nodes a launcher was asked for, and the rank of the first process that it starts."""
+    fields, command = event.fields, event.raw if "launcher" in event.fields else ""
+    nodes, own = _NODES.search(command), _NODE_RANK.search(command)
+    number = int(nodes["number"]) if nodes else as_rank(fields.get("nnodes", fields.get("min_nodes"))) or 1
+    node = int(own["number"]) if own else as_rank(fields.get("node_rank"))
+    world = as_rank(fields.get("world_size"))
+    size = as_rank(fields.get("gpus_per_node")) if world is None else world // number
+    if node is None or size is None or _OWN_ORDER.search(command):
+        return number, None
+    return number, node * size
 
 
 def _has_two_agents(sources: Sequence[SourceEvents]) -> bool:

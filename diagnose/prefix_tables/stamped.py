@@ -251,6 +251,13 @@ AFTER_STAMP: tuple[Row, ...] = (
         rf" (?P<origin>[A-Za-z][\w-]{{0,30}}(?: [A-Z][\w-]{{0,20}}){{0,2}}) {LEVEL}: ",
         "20260320-11:20:06.245 Generation Manager ERROR: Error cleaning up worker actor/0",
     ),
+    row(
+        "lepton",
+        ("  ",),
+        r" {2}\[[a-z]\w{0,20}\]: ",
+        "2025-12-15 14:39:19.047571115  [s6]: RuntimeError: CUDA error: an illegal memory access was encountered",
+        needs="]: ",
+    ),
     row("stamp alone", " \t", r"[ \t]", "2026-02-16T10:48:25.681Z Exception raised from checkTimeout"),
     row("stamp and colon", ":", r": ?", "2026-11-20 17:03:28: started"),
 )

@@ -43,6 +43,13 @@ VIEWERS: tuple[Row, ...] = (
         needs="\t",
     ),
     row(
+        "numbers with leading zeros",
+        "0",
+        r"0\d{5} {3}(?=\S| {2,12}File \"| {4}|$)",
+        "000306   Traceback (most recent call last):",
+        outer=True,
+    ),
+    row(
         "gh run view --log",
         LETTERS,
         r"[^\t]{1,120}\t[^\t]{1,120}\t\ufeff?(?=\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{1,9}Z )",
@@ -81,6 +88,13 @@ VIEWERS: tuple[Row, ...] = (
         outer=True,
         needs=";",
     ),
+    row(
+        "modal",
+        after("[", "g"),
+        r"\[gpu-health\] \[(?P<level>CRITICAL|WARN|INFO)\] (?:GPU-[\w-]{1,40}: )?[\w ]{2,30}: ",
+        "[gpu-health] [CRITICAL] GPU-1234: XID: NVRM: Xid (PCI:0000:c6:00): 79, pid=1101234, GPU has fallen off the bus.",
+        outer=True,
+    ),
     row("printk level", "<", r"<\d{1,3}>(?=\[)", "<6>[ 3667.090810] python3 invoked oom-killer", outer=True),
     row("kernel, host cut off", "k", r"kernel: (?=\S)", "kernel: NVRM: Xid (PCI:0000:dc:00): 45", outer=True),
     row(
@@ -102,7 +116,7 @@ VIEWERS: tuple[Row, ...] = (
     row(
         "cell before a time, as in a table copied from a log viewer",
         " |",
-        r" {0,8}\| (?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,Z+:-]{0,20} ?\| )",
+        r" {0,8}\|(?: {1,8}\|){0,4} (?=\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[\d.,Z+:-]{0,20} ?\| )",
         "  | 2025-05-16T16:39:51.208-07:00 | ip-10-36-29-253:79:79 [0] NCCL INFO cudaDriverVersion 12040",
         outer=True,
         needs=" | ",

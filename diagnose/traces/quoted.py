@@ -36,6 +36,11 @@ def is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
     return tb.form not in UNHEARD_FORMS and tb.line not in quoted
 
 
+def is_above_one(lines: Sequence[Line], parts: Sequence[int], at: int) -> bool:
+    """Whether this part of a line stands above a traceback that a string on the same line held, so that it is not of it."""
+    return any(lines[n].message.startswith("Traceback (most recent call last)") for n in parts if n > at)
+
+
 def _is_quoted(tb: Traceback, texts: dict[int, str], is_log: bool) -> bool:
     if any(texts.get(n, "").strip() in ELIDED for n in (tb.line + 1, tb.exception_line - 1)):
         is_set_in = texts.get(tb.line, "").startswith("    ")

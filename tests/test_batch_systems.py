@@ -1,0 +1,230 @@
+"""What batch systems, MPI's launchers and the viewers of their logs say, in the words of their own message files."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnose.engine import diagnose
+from diagnose.sources import Text
+from tests.told import cause as verdict_of
+
+BORDER = "-" * 74
+
+
+def cause(log: str) -> str:
+    return verdict_of(diagnose(Text(log, name="train.log")))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Aborted by PBS Server\nJob exceeded its walltime limit. Job was aborted\n", "process.time-limit"),
+        ("job deleted\nMOAB_INFO:  job exceeded wallclock limit\n", "process.time-limit"),
+        ("job deleted\njob 10086535 exceeded MEM usage hard limit (516 > 140)\n", "memory.host-oom"),
+        ("Open RTE was unable to open the hostfile:\n    /job/hosts\n", "config.invalid-argument"),
+        ("All nodes which are allocated for this job are already filled.\n", "config.world-size-mismatch"),
+    ],
+)
+def test_a_batch_system_or_mpirun_that_ends_a_job_in_its_own_words_is_heard(text: str, expected: str) -> None:
+    assert expected == cause(f"{BORDER}\n{text}{BORDER}\n")
+
+
+def test_an_uncaught_native_exception_with_the_words_of_cuda_is_read_like_a_python_one() -> None:
+    log = """[1,2]<stderr>:terminate called after throwing an instance of 'std::logic_error'
+[1,2]<stderr>:  what():  cudaEventQuery failed: an illegal memory access was encountered
+[1,2]<stderr>:[hpc-03:18405] *** Process received signal ***
+[1,2]<stderr>:[hpc-03:18405] Signal: Aborted (6)
+"""
+    assert cause(log) == "gpu.illegal-access"
+
+
+def test_a_gpu_number_that_xla_cannot_open_comes_before_the_backend_that_has_none_left() -> None:
+    log = """2024-09-05 07:57:34.555804: W external/xla/xla/service/platform_util.cc:199] unable to create StreamExecutor for \
+CUDA:1: failed initializing StreamExecutor for CUDA device ordinal 1: INTERNAL: Failed call to cuDeviceGet: \
+CUDA_ERROR_INVALID_DEVICE: invalid device ordinal
+Traceback (most recent call last):
+  File "/home/test.py", line 3, in <module>
+    print(jax.devices())
+RuntimeError: Unable to initialize backend 'cuda': INTERNAL: no supported devices found for platform CUDA
+"""
+    assert cause(log) == "config.world-size-mismatch"
+
+
+def test_a_listing_with_numbers_before_its_lines_is_read_like_the_log_itself() -> None:
+    log = """000310   Traceback (most recent call last):
+000311     File "/opt/venv/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1132, in _try_get_data
+000312   _queue.Empty
+000313
+000314   The above exception was the direct cause of the following exception:
+000315
+000316   Traceback (most recent call last):
+000317     File "/opt/venv/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1145, in _try_get_data
+000320   RuntimeError: DataLoader worker (pid(s) 16143) exited unexpectedly
+"""
+    assert cause(log) == "data.worker-died"
+
+
+def test_horovod_s_shutdown_alone_blames_no_exception_of_the_rank_that_tells_it() -> None:
+    log = """Traceback (most recent call last):
+  File "/job/train.py", line 202, in <module>
+    model.fit(
+tensorflow.python.framework.errors_impl.UnknownError:  Horovod has been shut down. This was caused by an exception on \
+one of the ranks or an attempt to allreduce, allgather or broadcast a tensor after one of the ranks finished execution.
+"""
+    report = diagnose(Text(log, name="train.log"))
+    assert report.diagnosis is not None
+    assert (report.diagnosis.cause, report.diagnosis.certainty) == ("process.exit-code", "possible")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("| Error | GPU 3's NvLink link 7 is currently down Check DCGM and system logs for errors. |\n", "gpu.nvlink"),
+        ("| Error | Detected 3 volatile double-bit ECC error(s) in GPU 5. |\n", "gpu.ecc"),
+        ("ErrorCode:DCGM_FR_XID_ERROR GPU:4 Detected XID 79 for GPU 4 Please consult the documentation\n", "gpu.off-bus"),
+    ],
+)
+def test_a_health_check_of_dcgm_names_what_is_wrong_with_a_gpu(text: str, expected: str) -> None:
+    assert expected == cause(text)
+
+
+def test_rows_copied_from_a_viewer_with_empty_cells_before_the_time_are_read_like_the_log_itself() -> None:
+    at = "  |   |   | 2021-11-17 12:30:37 | "
+    log = f"""{at}Traceback (most recent call last):
+{at}  File "/usr/local/lib/python3.6/dist-packages/keras/engine/training.py", line 267, in _init_batch_counters
+{at}MemoryError: Unable to allocate 3.2 GiB for an array with shape (4096, 104857) and data type float64
+"""
+    assert cause(log) == "memory.host-alloc"
+
+
+def test_a_loop_of_one_s_own_that_goes_on_with_a_loss_that_is_no_number_is_heard() -> None:
+    log = """[2023-08-30 16:26:16,924][pretrain.py][INFO] Epoch:[0/2](6000/293491) loss:4.294 lr:0.0000991
+[2023-08-30 16:29:49,699][pretrain.py][INFO] Epoch:[0/2](7000/293491) loss:nan lr:0.0000987
+[2023-08-30 16:33:33,730][pretrain.py][INFO] Epoch:[0/2](8000/293491) loss:nan lr:0.0000983
+"""
+    assert cause(log) == "numerics.nan"
+
+
+def test_a_loss_of_validation_that_is_no_number_says_nothing_of_the_training() -> None:
+    log = "".join(f"epoch {n} | train loss 2.1 | val loss: nan\n" for n in range(3))
+    assert cause(log) == "unfinished"
+
+
+@pytest.mark.parametrize("told", ["Socket timed out on send/recv operation", "Unable to contact slurm controller (connect failure)"])
+def test_a_controller_of_slurm_that_does_not_answer_has_refused_nothing(told: str) -> None:
+    assert cause(f"srun: error: Unable to allocate resources: {told}\n") == "network.connect-timeout"
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "srun: fatal: cpus-per-task set by two different environment variables SLURM_CPUS_PER_TASK=4 != SLURM_TRES_PER_TASK=cpu=2",
+        "srun: error: Invalid --gpu-bind argument: foo",
+        "sbatch: error: Batch script contains DOS line breaks (\\r\\n)",
+        "sbatch: fatal: Could not establish a configuration source",
+        "srun: error: Unable to create step for job 12: Task distribution specification invalid",
+    ],
+)
+def test_what_slurm_refuses_before_it_asks_the_cluster_is_an_option(line: str) -> None:
+    assert cause(f"{line}\n") == "config.invalid-argument"
+
+
+def test_a_cluster_that_kubectl_did_not_reach_comes_before_the_daemons_that_mpirun_then_lacks() -> None:
+    log = f"""Error from server: error dialing backend: dial tcp 10.1.2.3:10250: getsockopt: connection timed out
+{BORDER}
+ORTE was unable to reliably start one or more daemons.
+This usually is caused by:
+"""
+    assert cause(log) == "network.connect-timeout"
+
+
+def test_the_words_of_vertex_ai_stand_above_the_traceback_in_their_own_string_and_are_no_part_of_it() -> None:
+    raised = "requests.exceptions.ConnectionError: ('Connection aborted.', ConnectionResetError(104, 'Connection reset by peer'))"
+    frames = ["Traceback (most recent call last):", "  [...]", '  File \\"/opt/req/adapters.py\\", line 547, in send', "    raise x"]
+    replica = "The replica workerpool1-1 exited with a non-zero status of 1. Termination reason: Error. "
+    printed = "\\n".join([replica, *frames, raised, "", "To find out more please check the logs"])
+    lines = ["RuntimeError: Training failed with:", "code: 3", f'message: "{printed}"']
+    assert cause("\n".join(lines) + "\n") == "network.connection-reset"
+    assert cause("\n".join(lines[1:]) + "\n") == "network.connection-reset"
+    assert cause("".join(f"Step #4: {line}\n" for line in lines)) == "network.connection-reset"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("24/04/29 00:17:14 ERROR TaskSchedulerImpl: Lost executor 4 on 10.0.0.5: worker lost", "process.exit-code"),
+        ("24/04/29 00:17:14 ERROR TaskSchedulerImpl: Lost executor 1 on 10.0.0.5: Command exited with code 52", "memory.host-alloc"),
+        ("The executor with id 1 exited with exit code 137(SIGKILL, possible container OOM).", "process.sigkill"),
+        ("org.apache.spark.SparkException: Python worker failed to connect back.", "process.not-started"),
+        ("RuntimeError: TorchDistributor failed during training.View stdout logs for detailed error message.", "process.exit-code"),
+    ],
+)
+def test_spark_tells_of_the_processes_that_it_started(line: str, expected: str) -> None:
+    assert cause(f"{line}\n") == expected
+
+
+FAILED_AT_3 = """Traceback (most recent call last):
+  File "/job/train.py", line 44, in <module>
+    loss.backward()
+torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB (GPU 3; 15.77 GiB total capacity; 14.71 GiB already \
+allocated; 10.12 MiB free; 14.90 GiB reserved in total by PyTorch)
+[2024-03-11 10:09:38,112] torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: 1) local_rank: 3 (pid: 1187) \
+of binary: /opt/venv/bin/python
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "rank"),
+    [
+        ("torchrun --nproc_per_node=8 train.py", 3),
+        ("torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --master_addr 10.0.0.1 train.py", 11),
+        ("accelerate launch --num_processes 16 --num_machines 2 --machine_rank 1 train.py", 11),
+        ("srun torchrun --nnodes=2 --nproc_per_node=8 --rdzv_backend c10d --rdzv_endpoint 10.0.0.1:29500 train.py", None),
+        ("torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 --rdzv_backend c10d train.py", None),
+    ],
+)
+def test_a_local_rank_of_one_node_of_several_is_no_rank_unless_the_launch_command_tells_the_node(
+    command: str, rank: int | None
+) -> None:
+    assert blamed(f"+ {command}\n{FAILED_AT_3}") == ([] if rank is None else [rank])
+
+
+def test_an_agent_that_was_asked_for_two_nodes_does_not_know_the_ranks_of_its_own() -> None:
+    asked = """Starting elastic_operator with launch configs:
+  entrypoint       : train.py
+  min_nodes        : 2
+  max_nodes        : 2
+  nproc_per_node   : 8
+  run_id           : none
+  rdzv_backend     : c10d
+  rdzv_endpoint    : 10.0.0.1:29500
+  rdzv_configs     : {'timeout': 900}
+  max_restarts     : 0
+"""
+    assert blamed(asked + FAILED_AT_3) == []
+
+
+def test_what_the_summary_of_torchrun_says_of_one_process_tells_the_ranks_of_its_node() -> None:
+    box = """============================================================
+train.py FAILED
+------------------------------------------------------------
+Failures:
+  <NO_OTHER_FAILURES>
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2024-03-11_10:09:38
+  host      : gpu02
+  rank      : 11 (local_rank: 3)
+  exitcode  : 1 (pid: 1187)
+  error_file: <N/A>
+  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
+============================================================
+"""
+    assert blamed(FAILED_AT_3 + box) == [11]
+
+
+def blamed(log: str) -> list[int | None]:
+    report = diagnose(Text(log, name="train.log"))
+    assert report.diagnosis is not None
+    return [c.rank for c in report.diagnosis.culprits]
