@@ -27,6 +27,12 @@ RANKS: tuple[Row, ...] = (
         "rank 3: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
     ),
     row(
+        "rank in words, before words",  # `print(f"rank {rank}: …")`; numbers behind it are a table of ranks
+        "rR",
+        r"[Rr]ank (?P<rank>\d{1,6}): (?=[a-z]{2,20}(?: [a-z]|,))",
+        "rank 2: loss is inf, stopping training",
+    ),
+    row(
         "olmo",
         after("[", LETTERS),
         r"\[(?P<origin>[\w.]{1,80}:\d{1,6}), rank=(?P<rank>\d{1,6})\] ?",

@@ -1,0 +1,115 @@
+"""Real runs in which the first failure hides behind another one, or leaves no word: the lines are theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.told import cause, culprits, told
+
+CLOSED = (
+    "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer "
+    "[127.0.0.1]:16805. This is typically caused by a remote worker crashing. Check the logs of the remote worker before "
+    "reporting an error."
+)
+TIMED_OUT = (
+    "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 10000ms "
+    "for recv operation to complete"
+)
+STEPS = "iter 8: loss 4.3063, time 234.44ms, mfu 7.51%\niter 10: loss 4.3015, time 263.15ms, mfu 9.78%\n"
+
+
+def _raised(rank: int, message: str, source: str = "loss.backward()", line: int = 109) -> str:
+    """An uncaught exception as PyTorch's hook prints it."""
+    lines = (
+        "Traceback (most recent call last):", f'  File "/home/ml/proj/gpt.py", line {line}, in train', f"    {source}",
+        '  File "/opt/venv/lib/python3.11/site-packages/torch/_tensor.py", line 623, in backward',
+        "    torch.autograd.backward(", message,
+    )  # fmt: skip
+    return "".join(f"[rank{rank}]: {text}\n" for text in lines)
+
+
+def _listed(codes: dict[int, int], first: int) -> str:
+    """What torchrun prints when it ends: whom it ended, who failed first, and the list of both."""
+    agent = "1122 22:34:45.371000 14143 torch/distributed/elastic/multiprocessing/api.py:"
+    text = "".join(
+        f"W{agent}1028] Sending process {14182 + r} closing signal SIGTERM\n" for r, code in codes.items() if code == -15
+    )
+    text += f"E{agent}1002] failed (exitcode: {codes[first]}) local_rank: {first} (pid: {14182 + first}) of binary: python3\n"
+    text += "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n" + "=" * 60 + "\ngpt.py FAILED\n"
+    others = [rank for rank in codes if rank != first]
+    text += "-" * 60 + "\nFailures:\n" + ("" if others else "  <NO_OTHER_FAILURES>\n")
+    for n, rank in enumerate([*others, first], start=1):
+        if rank == first:
+            text += "-" * 60 + "\nRoot Cause (first observed failure):\n"
+        text += f"[{n % len(codes)}]:\n  time      : 2026-11-22_22:34:45\n  host      : localhost\n"
+        text += f"  rank      : {rank} (local_rank: {rank})\n  exitcode  : {codes[rank]} (pid: {14182 + rank})\n"
+        text += "  error_file: <N/A>\n"
+    return text + "=" * 60 + "\n"
+
+
+def test_a_rank_whose_files_are_empty_left_with_the_code_that_the_launcher_tells_of(tmp_path: Path) -> None:
+    files = {f"tr/none_8c/attempt_0/{r}/stderr.log": _raised(r, CLOSED) if r in (0, 2) else "" for r in range(4)}
+    files["console.log"] = _listed({0: -15, 2: -15, 3: -15, 1: 12}, first=1)
+
+    report = told(tmp_path, files)
+
+    assert ("process.exit-code", [1]) == (cause(report), culprits(report))
+
+
+def test_who_lost_a_peer_in_the_call_in_which_others_waited_in_vain_is_not_the_one_they_waited_for(tmp_path: Path) -> None:
+    """Rank 2 printed nothing and was ended by the launcher; rank 0 saved two steps before."""
+    console = "saving checkpoint to /scratch/run17\n" + STEPS
+    console += _raised(0, CLOSED) + _raised(1, TIMED_OUT) + _raised(3, TIMED_OUT)
+    console += _listed({0: 1, 1: 1, 2: -15, 3: -15}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("collective.straggler", [2]) == (cause(report), culprits(report))
+
+
+def test_where_all_of_a_node_s_list_lost_somebody_it_was_one_who_left_with_code_zero(tmp_path: Path) -> None:
+    console = STEPS + _raised(0, CLOSED) + _raised(2, CLOSED) + _raised(1, CLOSED) + _listed({0: 1, 1: -15, 2: 1}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.early-exit", []) == (cause(report), culprits(report))
+
+
+def test_where_the_list_of_a_node_lost_somebody_elsewhere_nobody_left_early(tmp_path: Path) -> None:
+    lost = CLOSED.replace("127.0.0.1", "10.88.0.2")
+    console = STEPS + _raised(0, lost) + _raised(1, lost) + _listed({0: 1, 1: 1}, first=0)
+
+    assert "network.connection-reset" == cause(told(tmp_path, {"console.log": console}))
+
+
+def test_a_rank_that_prints_its_number_in_words_is_the_one_that_left(tmp_path: Path) -> None:
+    """Of two ranks one is listed, behind `<NO_OTHER_FAILURES>`."""
+    console = STEPS + "rank 1: target loss reached, done\n" + _raised(0, CLOSED) + _listed({0: 1}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.early-exit", [1]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "target loss reached" in report.diagnosis.evidence[0].text
+
+
+def test_a_loss_that_is_not_finite_is_told_behind_a_rank_in_words(tmp_path: Path) -> None:
+    console = STEPS + "".join(f"rank {r}: loss is nan, stopping training\n" for r in range(3))
+    console += _listed({0: 1, 1: -15, 2: -15}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("numerics.nan", []) == (cause(report), culprits(report))
+
+
+def test_files_named_by_rank_count_the_ranks_where_nothing_in_them_is_known(tmp_path: Path) -> None:
+    """mp.spawn ended two of three, whose process ids nobody's log tells: either may be whom the third waited for."""
+    spawn = "W1122 22:47:31.594000 22046 torch/multiprocessing/spawn.py:165] Terminating process {} via signal SIGTERM\n"
+    text = spawn.format(22073) + spawn.format(22075) + "torch.multiprocessing.spawn.ProcessRaisedException: \n\n"
+    text += "-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n"
+    text += '  File "/home/ml/proj/spawn_main.py", line 44, in main_worker\n    out = model(img)\n' + TIMED_OUT + "\n"
+    files = {f"ranks/rank{r}.log": f"11-22 22:45:57 I Use CPU: {r} for training (pid {22073 + r}, host vm)\n" for r in range(3)}
+
+    report = told(tmp_path, {"train.out": text, **files})
+
+    assert [] == culprits(report)
