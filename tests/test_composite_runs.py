@@ -113,3 +113,43 @@ def test_files_named_by_rank_count_the_ranks_where_nothing_in_them_is_known(tmp_
     report = told(tmp_path, {"train.out": text, **files})
 
     assert [] == culprits(report)
+
+
+def _during(rank: int, first: str, last: str) -> str:
+    """An exception that was raised while another one was handled."""
+    head = f'[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File "/home/ml/proj/gpt.py", line 146, in faults\n'
+    head += f"[rank{rank}]:     pinned = pool.take(batch)\n[rank{rank}]: {first}\n\n"
+    return head + f"[rank{rank}]: During handling of the above exception, another exception occurred:\n\n" + last
+
+
+def test_what_a_rank_raised_before_it_waited_where_no_other_did_is_the_reason(tmp_path: Path) -> None:
+    """`finally: dist.barrier()`: the time-out is printed last, and by the one that failed."""
+    waited = _raised(1, TIMED_OUT, "finally: dist.barrier()", line=147).replace("in backward", "in barrier")
+    console = STEPS + _raised(0, CLOSED) + _raised(2, CLOSED) + _during(1, "MemoryError: pinned buffer pool exhausted", waited)
+    console += _raised(3, TIMED_OUT) + _listed({0: 1, 1: -15, 2: -15, 3: -15}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.exception", [1]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "pinned buffer pool exhausted" in report.diagnosis.evidence[0].text
+
+
+def test_what_all_ranks_handle_before_they_wait_is_no_reason(tmp_path: Path) -> None:
+    console = STEPS + "".join(_during(r, "KeyError: 'cached_mask'", _raised(r, TIMED_OUT)) for r in (0, 1, 3))
+    console += _listed({0: 1, 1: 1, 2: -15, 3: 1}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("collective.straggler", [2]) == (cause(report), culprits(report))
+
+
+def test_the_exception_that_was_handled_is_shown_below_the_one_that_ended_the_program(tmp_path: Path) -> None:
+    missing = _raised(1, "FileNotFoundError: [Errno 2] No such file or directory: '/mnt/metrics/rank1.jsonl'", "stats.flush()", 131)
+    first = "RuntimeError: shape '[5, 13]' is invalid for input of size 64"
+    console = STEPS + _during(1, first, missing) + _raised(0, CLOSED) + _listed({1: 1, 0: -15}, first=1)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert report.diagnosis is not None
+    assert [first] == [e.text for e in report.diagnosis.evidence if "invalid for input" in e.text]

@@ -18,7 +18,7 @@ from ..job import Job, RankInfo
 from ..placement.places import GUESSED
 from ..prefixes import Line
 from ..words.ranges import rank_ranges
-from .calls import find_who_gave_up
+from .calls import find_hidden, find_who_gave_up
 from .finding import Certainty, Exhibit, Finding
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
@@ -43,7 +43,7 @@ WORDS = {
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding for the first process group in which few known ranks are absent, else for all groups together."""
     tables = collective_tables(job)
-    if not tables or job.context.world_size == 1 or _is_deduplicated(job):
+    if not tables or job.context.world_size == 1 or _is_deduplicated(job) or find_hidden(job):
         return
     for table in [*filter(_is_whole_world, tables), *_all_together(tables)]:
         absent = _absent(job, table)

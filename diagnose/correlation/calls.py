@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ..events import Event
 from ..job import Job
+from ..tracebacks import Link
 from ..traces.library_paths import is_library
 
 WRAPPERS = ("wrapper", "decorator", "inner", "__call__", "_fn")
@@ -41,3 +42,22 @@ def _call(event: Event) -> Call | None:
         return None
     file = frames[own].file.replace("\\", "/").rpartition("/")[2]
     return Call(below[0].rpartition(".")[2], f"{file}:{frames[own].line}")
+
+
+def find_hidden(job: Job) -> tuple[Event, Link] | None:
+    """Yield what the one rank said that gave up while it handled an exception of its own, and that exception."""
+    ends = {e.rank: e for e in job.telling("collective-timeout", "peer-lost") if e.rank is not None and e.traceback}
+    hidden = [(e, link) for e in ends.values() if (link := _handled(job, e)) is not None]
+    if len(hidden) != 1 or len(ends) == 1 or any(e.role == "cause" for e in job.failures()):
+        return None
+    return hidden[0]
+
+
+def _handled(job: Job, event: Event) -> Link | None:
+    """The exception of the program, known to no rule, during whose handling the last one was raised."""
+    links = event.traceback.links if event.traceback is not None else ()
+    above = [x for x in links if x.relation == "context" and x.depth == 0 and x.exception_line < (event.line or 0)]
+    if not above or not above[0].frames or is_library(above[0].frames[0].file):
+        return None
+    known = {e.line for e in job.events if e.source == event.source}
+    return above[0] if above[0].exception_line not in known else None

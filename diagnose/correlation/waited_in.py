@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..job import Job
 from ..words.ranges import rank_ranges
-from .calls import Waits, find_waits
+from .calls import Waits, find_hidden, find_waits
 from .finding import Exhibit, Finding
 
 PAIRED = ("send", "recv")  # the other end is in another call by right
@@ -25,7 +25,7 @@ def find(job: Job) -> Iterator[Finding]:
     left = {rank: wait for rank, wait in find_waits(job, "peer-lost").items() if rank not in waits}
     if not waits or (job.world_size or 0) > len(waits) + len(left) or any(e.role == "cause" for e in job.failures()):
         return
-    if any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
+    if find_hidden(job) or any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
         return
     places = {call.place for _, call in waits.values()}
     if places.issuperset(call.place for _, call in left.values()):  # they waited with others, until one of these gave up

@@ -17,7 +17,7 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
         if suspect.finding is not None:
             shown += suspect.finding.exhibits
         elif suspect.first is not None:
-            shown.append(Exhibit.of_event(suspect.first))
+            shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first)]
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
     if not any(s.finding for s in verdict.roots[:1]):
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
@@ -25,6 +25,14 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
     for exhibit in shown:
         unique.setdefault(_news(exhibit), exhibit)
     return _varied(list(unique.values()))[:MAX_EVIDENCE]
+
+
+def _handled(event: Event) -> list[Exhibit]:
+    """The exception during whose handling it was raised: in a `finally` that one, not this, is what went wrong first."""
+    links = event.traceback.links if event.traceback is not None else ()
+    above = [x for x in links if x.relation == "context" and x.depth == 0 and x.exception_line < (event.line or 0)]
+    said = [(x.exception_line, f"{x.exception}: {x.message}".partition("\n")[0].removesuffix(": ")) for x in above[:1]]
+    return [Exhibit(event.source, line, text, event.rank, event.host, event.time) for line, text in said]
 
 
 def _varied(shown: list[Exhibit]) -> list[Exhibit]:
