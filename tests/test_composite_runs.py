@@ -153,3 +153,50 @@ def test_the_exception_that_was_handled_is_shown_below_the_one_that_ended_the_pr
 
     assert report.diagnosis is not None
     assert [first] == [e.text for e in report.diagnosis.evidence if "invalid for input" in e.text]
+
+
+def test_the_one_who_waits_for_a_message_is_told_from_those_in_one_collective(tmp_path: Path) -> None:
+    waited = _raised(1, TIMED_OUT, "dist.recv(buffer, src=2)", line=71).replace("in backward", "in recv")
+    console = STEPS + _raised(0, CLOSED) + _raised(2, CLOSED) + waited + _listed({0: -15, 1: 1, 2: -15}, first=1)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("collective.desync", [1]) == (cause(report), culprits(report))
+
+
+def test_a_silent_rank_that_logged_an_error_last_is_shown_with_it(tmp_path: Path) -> None:
+    """Started by a loop of the shell: no launcher tells how the rank ended."""
+    head = "2026-11-22 23:18:48.695 | {} | __main__:main:90 - [r{}] {}\n"
+    logs = {f"worker_{r}.log": head.format("INFO    ", r, "step=6 loss=0.5246") for r in range(3)}
+    for rank in (0, 2):
+        logs[f"worker_{rank}.log"] += _raised(rank, CLOSED)
+    logs["worker_1.log"] += head.format("ERROR   ", 1, "fatal: IndexError: list index out of range in shard 000031")
+
+    report = told(tmp_path, logs)
+
+    assert ("process.exit-code", [1]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "shard 000031" in report.diagnosis.evidence[0].text
+
+
+def test_the_host_of_the_store_that_waited_for_others_did_come(tmp_path: Path) -> None:
+    """Rank 2 waits for the address of rank 0, which waited for all and left."""
+    store = "torch.distributed.DistStoreError: Timed out after 16 seconds waiting for clients. 2/3 clients joined.\n"
+    key = "torch.distributed.DistStoreError: wait timeout after 15000ms, keys: /default_pg/0//cpu//0/0\n"
+
+    report = told(tmp_path, {"worker_0.log": store, "worker_1.log": "no data for this rank\n", "worker_2.log": key})
+
+    assert ("rendezvous.timeout", []) == (cause(report), culprits(report))
+
+
+def test_steps_and_ranks_are_read_from_the_keys_of_structlog(tmp_path: Path) -> None:
+    """One process is ended by `kill`; that the others are heard tells that it said nothing."""
+    line = "2026-11-22 23:20:09 [info     ] train_step                     loss=0.3149 rank={} step=9 tokens_per_s=6001\n"
+    console = "".join(line.format(r) for r in range(3)) + _listed({0: -15, 2: -15, 1: -15}, first=1).replace(
+        "W1122 22:34:45.371000 14143 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 14183 closing "
+        "signal SIGTERM\n", ""
+    )  # fmt: skip
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.terminated", [1]) == (cause(report), culprits(report))
