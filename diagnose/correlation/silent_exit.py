@@ -44,17 +44,18 @@ def find(job: Job) -> Iterator[Finding]:
     signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE
     how = f"died by {signal}" if by_signal else f"ended with code {end.fields.get('exit_code')}"
     said_last = _last_error(job, rank)
-    reason = "after the error that it logged last" if said_last else "and printed no reason"
+    reason = "after what it logged last" if said_last else "and printed no reason"
     why = f"Rank {rank} {how} {reason}; the others only lost it or were ended after it."
     shown = (*said_last, Exhibit.of_event(end))
     yield Finding(cause, why, shown, (rank,), onset=end.onset, fields=end.fields, question="silent_exit")
 
 
 def _last_error(job: Job, rank: int) -> tuple[Exhibit, ...]:
-    """What its program logged as an error just before it left, in words that no rule knows."""
+    """What its program logged as an error or a warning just before it left, in words that no rule knows."""
     lines = [(source, line) for source, line in job.lines_of(rank) if line.message.strip()]
     source, line = lines[-1] if lines else ("", None)
-    return (Exhibit.of_line(source, line, rank, job.ranks[rank].host),) if line is not None and line.is_error else ()
+    is_said = line is not None and (line.is_error or line.prefix.severity == "W")
+    return (Exhibit.of_line(source, line, rank, job.ranks[rank].host),) if line is not None and is_said else ()
 
 
 def _is_error(event: Event) -> bool:
