@@ -200,3 +200,39 @@ def test_steps_and_ranks_are_read_from_the_keys_of_structlog(tmp_path: Path) -> 
     report = told(tmp_path, {"console.log": console})
 
     assert ("process.terminated", [1]) == (cause(report), culprits(report))
+
+
+def test_what_a_handler_of_sigterm_raised_is_not_why_the_agent_was_told_to_end(tmp_path: Path) -> None:
+    agent = "W1122 22:38:27.280000 16582 torch/distributed/elastic/agent/server/api.py:753] "
+    console = STEPS + agent + "Received 15 death signal, shutting down workers\n"
+    console += _raised(0, "RuntimeError: Parent directory /mnt/ckpt-vol does not exist.", "torch.save(state, last)", 170)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.terminated", []) == (cause(report), culprits(report))
+
+
+def test_the_autoscaler_s_taken_port_is_not_why_a_ray_job_failed(tmp_path: Path) -> None:
+    monitor = (
+        "2026-11-22 22:57:20,416\tERROR monitor.py:218 -- An exception occurred while starting the metrics server.\n"
+        'Traceback (most recent call last):\n  File "/opt/venv/lib/python3.11/site-packages/ray/autoscaler/_private/monitor.py", '
+        "line 207, in __init__\n    prometheus_client.start_http_server(\n"
+        "OSError: [Errno 98] Address already in use\n2026-11-22 22:57:20,419\tINFO monitor.py:226 -- Monitor: Started\n"
+    )
+    driver = 'Traceback (most recent call last):\n  File "/home/ml/train.py", line 9, in <module>\n    parse(row)\n'
+    driver += "ValueError: could not parse timestamp '2026-13-41' in row 61\n"
+
+    report = told(tmp_path, {"session_2026-11-22_22-57-16_857742_26791/logs/monitor.log": monitor, "driver.log": driver})
+
+    assert "data.bad-sample" == cause(report)
+
+
+def test_the_last_words_of_a_console_stand_beside_a_code_that_nobody_explains(tmp_path: Path) -> None:
+    """`sys.exit("no data …")` prints to the console, and names no rank."""
+    console = "no data for this rank: /mnt/shards is empty\n" + _listed({0: -15, 1: 1, 2: -15}, first=1)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.exit-code", [1]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "no data for this rank: /mnt/shards is empty" in [e.text for e in report.diagnosis.evidence]
