@@ -70,7 +70,8 @@ class Line(NamedTuple):
         return text if not text.endswith("   ") else f"{text.rstrip(' ')} ".removesuffix(" " * (text.strip()[-1:] != ":"))
 
 
-_ERROR_WORDS = ("ERROR: ", "FATAL: ", "CRITICAL: ", "[ERROR] ", "[FATAL] ")  # `[rank 1] ERROR: no step for 6.0s, exiting`
+# `[rank 1] ERROR: no step for 6.0s, exiting`, `Error on rank 1: checksum mismatch in block 88`
+_ERROR_WORDS = ("ERROR: ", "FATAL: ", "CRITICAL: ", "[ERROR] ", "[FATAL] ", "Error: ", "Error on ", "Fatal error: ")
 _NOTHING = Prefix()
 _NUMBERS = {"rank", "local_rank", "group_rank", "task", "node_rank", "device", "pid", "tid"}
 _INNERMOST = {"pid", "tid", "severity", "origin", "device"}  # the process names itself better than what wraps it does

@@ -279,7 +279,8 @@ def _was_going_on(doing: Event, info: RankInfo, stuck: Event) -> bool:
 
 
 def _last_words(job: Job, info: RankInfo) -> list[Exhibit]:
-    lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()]
+    raised = {e.source: e.traceback.line for e in reversed(info.failures()) if e.traceback is not None}
+    lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip() and x.number < raised.get(s, x.number + 1)]
     before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
     sign = info.last_sign
     if sign is not None and (not before or sign.source == before[-1][0]):

@@ -125,6 +125,12 @@ AFTER_STAMP: tuple[Row, ...] = (
     ),
     row("rank in brackets", (" [",), r" \[(?P<rank>\d{1,6})\]: ?", "[2026-11-20T17:03:28] [3]: loss 2.1", kind="bracket"),
     row(
+        "the first letter of a level",
+        (" D", " I", " W", " E", " F"),
+        r" (?P<level>[DIWEF]) (?=\S)",
+        "11-22 22:43:49 E license server returned code 9",
+    ),
+    row(
         "structlog",
         (" [",),
         r" \[(?P<level>debug|info|warning|error|critical) {0,5}\] ",
