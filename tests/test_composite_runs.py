@@ -155,15 +155,6 @@ def test_the_exception_that_was_handled_is_shown_below_the_one_that_ended_the_pr
     assert [first] == [e.text for e in report.diagnosis.evidence if "invalid for input" in e.text]
 
 
-def test_the_one_who_waits_for_a_message_is_told_from_those_in_one_collective(tmp_path: Path) -> None:
-    waited = _raised(1, TIMED_OUT, "dist.recv(buffer, src=2)", line=71).replace("in backward", "in recv")
-    console = STEPS + _raised(0, CLOSED) + _raised(2, CLOSED) + waited + _listed({0: -15, 1: 1, 2: -15}, first=1)
-
-    report = told(tmp_path, {"console.log": console})
-
-    assert ("collective.desync", [1]) == (cause(report), culprits(report))
-
-
 def test_a_silent_rank_that_logged_an_error_last_is_shown_with_it(tmp_path: Path) -> None:
     """Started by a loop of the shell: no launcher tells how the rank ended."""
     head = "2026-11-22 23:18:48.695 | {} | __main__:main:90 - [r{}] {}\n"

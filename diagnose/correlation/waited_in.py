@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..job import Job
 from ..words.ranges import rank_ranges
-from .calls import Call, Waits, find_hidden, find_waits
+from .calls import Waits, find_hidden, find_waits
 from .finding import Exhibit, Finding
 
 PAIRED = ("send", "recv")  # the other end is in another call by right
@@ -27,8 +27,7 @@ def find(job: Job) -> Iterator[Finding]:
         return
     if find_hidden(job):
         return
-    if any(_is_paired(call) for _, call in (*waits.values(), *left.values())):
-        yield from _in_a_pair({**waits, **left})
+    if any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
         return
     places = {call.place for _, call in waits.values()}
     if places.issuperset(call.place for _, call in left.values()):  # they waited with others, until one of these gave up
@@ -44,18 +43,6 @@ def find(job: Job) -> Iterator[Finding]:
     elif left and places.isdisjoint(call.place for _, call in left.values()):
         # Whom the others lost came to its call by the one they still wait in: one of the two kinds issued it otherwise.
         yield replace(_finding({**waits, **left}, sorted(waits), sorted(left), ()), certainty="possible")
-
-
-def _is_paired(call: Call) -> bool:
-    return any(part in call.operation for part in PAIRED)
-
-
-def _in_a_pair(waits: Waits) -> Iterator[Finding]:
-    """Yield the only one that waits for a message, where all others stand in one and the same collective."""
-    few = [rank for rank, (_, call) in waits.items() if _is_paired(call)]
-    crowd = sorted(waits.keys() - few)
-    if len(few) == 1 < len(crowd) and len({waits[rank][1] for rank in crowd}) == 1:
-        yield replace(_finding(waits, few, crowd, tuple(few)), certainty="possible")
 
 
 def _finding(waits: Waits, few: list[int], crowd: list[int], ranks: tuple[int, ...]) -> Finding:
