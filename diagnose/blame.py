@@ -28,6 +28,7 @@ LATENT = (KNOWN_BUG, INTERFACE)  # lies in wait for each rank
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 HELD_BY_ALL = "numerics.nan/loss-scale-at-minimum"  # an overflow on any rank lowers the scale of all
+LAST_SAID = "numerics.nan/loss-is-nan-stopping"  # a process says it once, and ends
 OF_ITSELF = ("process.segfault", "process.bus-error")
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
@@ -284,7 +285,8 @@ def _is_said_by_several(verdict: Verdict) -> bool:
     said = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.rule.tells != "exit"]
     said = [e for e in said if not is_repetition(e)]
     hosts = {e.host for e in said if e.host is not None}
-    texts = Counter((e.source, e.rule.id, alike(e)) for e in said if e.traceback is not None)
+    once = (e for e in said if e.traceback is not None or e.rule.id == LAST_SAID)
+    texts = Counter((e.source, e.rule.id, alike(e)) for e in once)
     return len(hosts) > 1 or max(texts.values(), default=0) > 1
 
 

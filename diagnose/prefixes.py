@@ -60,8 +60,8 @@ class Line(NamedTuple):
 
     @property
     def is_error(self) -> bool:
-        """Whether its logger gives it the level of an error or of what ends the process."""
-        return self.prefix.severity in ("E", "F")
+        """Whether its logger gives it the level of an error or of what ends the process, or it begins with the word."""
+        return self.prefix.severity in ("E", "F") or self.raw.startswith(_ERROR_WORDS, self.prefix.end)
 
     @property
     def message(self) -> str:
@@ -70,6 +70,8 @@ class Line(NamedTuple):
         return text if not text.endswith("   ") else f"{text.rstrip(' ')} ".removesuffix(" " * (text.strip()[-1:] != ":"))
 
 
+# `[rank 1] ERROR: no step for 6.0s, exiting`, `Error on rank 1: checksum mismatch in block 88`
+_ERROR_WORDS = ("ERROR: ", "FATAL: ", "CRITICAL: ", "[ERROR] ", "[FATAL] ", "Error: ", "Error on ", "Fatal error: ")
 _NOTHING = Prefix()
 _NUMBERS = {"rank", "local_rank", "group_rank", "task", "node_rank", "device", "pid", "tid"}
 _INNERMOST = {"pid", "tid", "severity", "origin", "device"}  # the process names itself better than what wraps it does

@@ -107,7 +107,8 @@ class Relation:
         order, is_word = self._order(t, s), _is_its_own_word(t, s)
         if order > 0 and not self._is_certificate(t, s) and not is_word:
             return False
-        if is_word or not self._links.get((s.cause, t.cause)) or (order < 0 and self._was_over_before(t, s)):
+        was_before = order < 0 and (self._was_over_before(t, s) or _is_told_to_end(t, s))
+        if is_word or not self._links.get((s.cause, t.cause)) or was_before:
             return True
         ours, theirs = self._weight(t), self._weight(s)
         return ours > theirs if ours != theirs else order < 0
@@ -187,6 +188,13 @@ class Relation:
         if t.onset < s.onset - slack and a.has_own_time:
             return -1
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
+
+
+def _is_told_to_end(t: Suspect, s: Suspect) -> bool:
+    """Whether a launcher was told to end, in t, above what a rank raised then: its handler's last checkpoint failed."""
+    a, b = t.first, s.first
+    is_told = a is not None and a.rule.id == "process.terminated/agent-death-signal"
+    return is_told and a is not None and b is not None and a.source == b.source and b.traceback is not None
 
 
 def _is_less_sure(t: Suspect, s: Suspect) -> bool:

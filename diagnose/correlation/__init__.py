@@ -15,6 +15,7 @@ from . import (
     confirmed,
     early_exit,
     fingerprints,
+    hidden_reason,
     lost_peers,
     master,
     mismatch,
@@ -37,6 +38,7 @@ from .finding import Exhibit, Finding
 QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     fingerprints.find,  # what do the ranks say of each other's collectives?
     mismatch.find,  # who issued something else at the same number?
+    hidden_reason.find,  # who waited while it handled an exception of its own?
     waited_in.find,  # in which call did each rank wait when it gave up?
     named_absent.find,  # whom does a message name as not having come?
     absent.find,  # who did not report the time-out that the others did?

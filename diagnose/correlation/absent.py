@@ -18,6 +18,7 @@ from ..job import Job, RankInfo
 from ..placement.places import GUESSED
 from ..prefixes import Line
 from ..words.ranges import rank_ranges
+from .calls import find_hidden, find_who_gave_up
 from .finding import Certainty, Exhibit, Finding
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
@@ -42,7 +43,7 @@ WORDS = {
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding for the first process group in which few known ranks are absent, else for all groups together."""
     tables = collective_tables(job)
-    if not tables or job.context.world_size == 1 or _is_deduplicated(job):
+    if not tables or job.context.world_size == 1 or _is_deduplicated(job) or find_hidden(job):
         return
     for table in [*filter(_is_whole_world, tables), *_all_together(tables)]:
         absent = _absent(job, table)
@@ -73,9 +74,13 @@ def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     streams = {job.places.by_source[s.event.source].stream for s in table.stuck.values()}
     alive = [info for info in alive if len(streams) > 1 or job.is_heard_on(info.rank, next(iter(streams), None))]
     alive = [info for info in alive if _has_own_file(job, info, streams)] or alive  # a log got lost, the driver told of it
-    if not alive and len(reported) >= _enough(job, reported):
-        alive = _unheard(job, table, reported, _size(job, reported) or max(reported) + 1)
-    if _has_died(job, reported | {info.rank for info in alive}, fired):
+    gave_up = find_who_gave_up(job)
+    alive = [info for info in alive if info.rank not in gave_up] or alive
+    if gave_up.issuperset(info.rank for info in alive):
+        came = reported | gave_up if alive else reported
+        enough = len(came) >= _enough(job, came)
+        alive = (_unheard(job, table, came, _size(job, came) or max(came) + 1) if enough else []) or alive
+    if _has_died(job, reported | gave_up | {info.rank for info in alive}, fired):
         return []
     cut = _cut_off(job)
     alive = [info for info in alive if not (_is_aborted(job, info) or (cut and cut.issuperset(info.sources)))]
@@ -274,7 +279,8 @@ def _was_going_on(doing: Event, info: RankInfo, stuck: Event) -> bool:
 
 
 def _last_words(job: Job, info: RankInfo) -> list[Exhibit]:
-    lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()]
+    raised = {e.source: e.traceback.line for e in reversed(info.failures()) if e.traceback is not None}
+    lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip() and x.number < raised.get(s, x.number + 1)]
     before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
     sign = info.last_sign
     if sign is not None and (not before or sign.source == before[-1][0]):

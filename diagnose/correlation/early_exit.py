@@ -7,7 +7,7 @@ failed or that it ended, and the others only lost somebody, that alone tells who
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 from ..attempts import is_terminated
 from ..events import Event
@@ -17,7 +17,7 @@ from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding, exhibits
 
 MAX_SHARE = 0.5
-HEAD_LINES = 8  # between it and the first that is listed: a rule, `train.py FAILED`, `Failures:`, `[1]:`
+HEAD_LINES = 9  # to the first that is listed: a rule, `train.py FAILED`, `Failures:`, `<NO_OTHER_FAILURES>`, …, `[0]:`
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -51,20 +51,38 @@ def _unlisted(job: Job) -> Iterator[Finding]:
     if not lost or any(e.role == "cause" for e in job.failures()):
         return
     left = set(range(job.world_size or max(*job.ranks, *listed) + 1)) - {e.rank for e in job.failures()}
-    if len(left) != 1 or not _is_of_a_listing_node(job, min(left), listed.values()) or not _are_whole(job, listed.values()):
+    if not _are_whole(job, listed.values()) or not (_is_unheard(job, left, lost, listed) or _is_one(job, left, listed)):
         return
-    rank = left.pop()
     absent = "is in no launcher's list of those that failed or were ended"
-    why = f"Rank {rank} {absent}: it left with code 0, and the others lost it."
+    who = f"Rank {min(left)}" if left else f"A rank other than {rank_ranges(listed)}"
+    why = f"{who} {absent}: it left with code 0, and the others lost it."
     onset = min((e.onset for e in lost if e.onset is not None), default=None)
-    yield Finding("process.early-exit", why, exhibits(lost, 4), (rank,), onset=onset, question="early_exit")
+    shown = (*_last_words(job, left), *exhibits(lost, 4))
+    yield Finding("process.early-exit", why, shown, tuple(left), onset=onset, question="early_exit")
+
+
+def _last_words(job: Job, left: Collection[int]) -> tuple[Exhibit, ...]:
+    """What it printed last, such as `rank 3: target loss reached, done`."""
+    lines = [(rank, *said) for rank in left for said in job.lines_of(rank) if said[1].message.strip()]
+    return tuple(Exhibit.of_line(source, line, rank, job.ranks[rank].host) for rank, source, line in lines[-1:])
+
+
+def _is_one(job: Job, left: Collection[int], listed: Mapping[int, Event]) -> bool:
+    return len(left) == 1 and _is_of_a_listing_node(job, min(left), listed.values())
+
+
+def _is_unheard(job: Job, left: Collection[int], lost: Collection[Event], listed: Mapping[int, Event]) -> bool:
+    """Whether all that are known of lost somebody on their own host: they lost none of them, but one that is not heard."""
+    here = all(str(e.fields.get("peer_ip")).startswith("127.") for e in lost)
+    return not left and here and job.places.is_one_node and listed.keys() <= {e.rank for e in lost}
 
 
 def _is_of_a_listing_node(job: Job, rank: int, listed: Collection[Event]) -> bool:
     """Whether the agent of its node printed a list: global and local rank tell which ranks a node has."""
     firsts = {e.fields["rank"] - e.fields["local_rank"] for e in listed}
     first = max((n for n in firsts if n <= rank), default=None)
-    size = job.places.local_world or max(e.fields["local_rank"] for e in listed) + 2
+    beyond = max(e.fields["local_rank"] for e in listed) + 2  # a launcher that ends the others tells of none that is done
+    size = max(job.places.local_world or 0, beyond) if job.places.is_one_node else job.places.local_world or beyond
     return first is not None and rank - first < size
 
 

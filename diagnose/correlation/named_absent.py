@@ -23,6 +23,8 @@ def find(job: Job) -> Iterator[Finding]:
     if not events:
         return
     counts = Counter(rank for e in events for rank in e.fields["absent_ranks"] if rank != e.rank)
+    if _runs_store(job):
+        counts.pop(0, None)
     if not counts:
         return
     most = max(counts.values())
@@ -33,6 +35,11 @@ def find(job: Job) -> Iterator[Finding]:
     cause = "rendezvous.timeout" if all(e.cause == "rendezvous.timeout" for e in events) else "collective.straggler"
     culprits = () if cause == "rendezvous.timeout" and _are_most(ranks, job) else ranks
     yield Finding(cause, why, exhibits(events), culprits, onset=onset, question="named_absent")
+
+
+def _runs_store(job: Job) -> bool:
+    """Whether the host of the store, which is rank 0, says that it waited for others: it came, and gave up later."""
+    return any(e.rule.id.startswith("rendezvous.timeout/store-waited-for-clients") for e in job.failures())
 
 
 def _are_most(ranks: tuple[int, ...], job: Job) -> bool:

@@ -49,7 +49,18 @@ def _silent(job: Job) -> Iterator[Finding]:
         why = f"{who} lost a peer; {left}, and the log of {silent} stops without a word."
         yield Finding("process.exit-code", why, (Exhibit.of_event(code), *lost, *shown), ranks, question="silence")
         return
+    logged = _last_error(job, quiet[0]) if len(ranks) == 1 else None
+    if logged is not None:
+        why = f"{who} lost a peer; the log of {silent} stops after an error."
+        yield Finding("process.exit-code", why, (logged, *lost), ranks, question="silence")
+        return
     yield Finding("network.connection-reset", why, (*lost, *shown), ranks, question="silence")
+
+
+def _last_error(job: Job, info: RankInfo) -> Exhibit | None:
+    """What the program logged as an error before its log stops, in words that no rule knows."""
+    lines = [(source, line) for source, line in job.lines_of(info.rank) if line.message.strip()]
+    return Exhibit.of_line(*lines[-1], info.rank, info.host) if lines and lines[-1][1].is_error else None
 
 
 def _own_code(job: Job) -> Event | None:

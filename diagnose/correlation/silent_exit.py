@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from ..attempts import CRASHES, ended_at, is_terminated
 from ..doubles import is_repetition
 from ..events import Event, SourceEvents
+from ..identity import identity_from_path
 from ..job import CERTIFICATES, Job
 from .finding import Exhibit, Finding
 
@@ -43,17 +44,18 @@ def find(job: Job) -> Iterator[Finding]:
     signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE
     how = f"died by {signal}" if by_signal else f"ended with code {end.fields.get('exit_code')}"
     said_last = _last_error(job, rank)
-    reason = "after the error that it logged last" if said_last else "and printed no reason"
+    reason = "after what it logged last" if said_last else "and printed no reason"
     why = f"Rank {rank} {how} {reason}; the others only lost it or were ended after it."
     shown = (*said_last, Exhibit.of_event(end))
     yield Finding(cause, why, shown, (rank,), onset=end.onset, fields=end.fields, question="silent_exit")
 
 
 def _last_error(job: Job, rank: int) -> tuple[Exhibit, ...]:
-    """What its program logged as an error just before it left, in words that no rule knows."""
+    """What its program logged as an error or a warning just before it left, in words that no rule knows."""
     lines = [(source, line) for source, line in job.lines_of(rank) if line.message.strip()]
     source, line = lines[-1] if lines else ("", None)
-    return (Exhibit.of_line(source, line, rank, job.ranks[rank].host),) if line is not None and line.is_error else ()
+    is_said = line is not None and (line.is_error or line.prefix.severity == "W")
+    return (Exhibit.of_line(source, line, rank, job.ranks[rank].host),) if line is not None and is_said else ()
 
 
 def _is_error(event: Event) -> bool:
@@ -100,8 +102,11 @@ class _Listening:
 
     def __init__(self, job: Job) -> None:
         self._job = job
-        paths = ((job.places.by_source[s.name].local_rank, job.places.source_host.get(s.name)) for s in job.sources)
+        empty = [identity_from_path(n) for n in job.files - {s.name for s in job.sources}]  # `1/stderr.log` of no byte
+        paths = [(job.places.by_source[s.name].local_rank, job.places.source_host.get(s.name)) for s in job.sources]
+        paths += ((path.local_rank, path.host) for path in empty)
         self._files = {(local, None if job.places.is_one_node else host) for local, host in paths if local is not None}
+        self._ranks = {path.rank for path in empty}
         self._consoles = {s.name for s in job.sources if s.last_sign_line is not None or _has_words_of_ranks(s)}
         agents = {e.source for e in job.telling("exit") if e.fields.get("local_rank") is not None}
         self._consoles |= agents if agents & self._consoles else set()  # what ranks print goes where their agent prints
@@ -109,7 +114,8 @@ class _Listening:
     def to(self, end: Event) -> bool:
         """Whether what the rank prints is here: it has lines or a file of its own, or the console is that of its host."""
         places = self._job.places
-        if self._job.is_heard(end.rank) or (end.local_rank, None if places.is_one_node else end.host) in self._files:
+        of_node = (end.local_rank, None if places.is_one_node else end.host)
+        if self._job.is_heard(end.rank) or end.rank in self._ranks or of_node in self._files:
             return True
         return end.source not in places.source_rank and end.source in self._consoles
 

@@ -9,34 +9,23 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
-from ..events import Event
 from ..job import Job
-from ..traces.library_paths import is_library
 from ..words.ranges import rank_ranges
+from .calls import Waits, find_hidden, find_waits
 from .finding import Exhibit, Finding
 
 PAIRED = ("send", "recv")  # the other end is in another call by right
 ONE_SIDED = ("broadcast", "scatter", "gather", "reduce")  # who sends is through: whoever still waits need not be wrong
-WRAPPERS = ("wrapper", "decorator", "inner", "__call__", "_fn")
-
-
-class Call(NamedTuple):
-    """The operation, and the program's own line that called it."""
-
-    operation: str
-    place: str
-
-
-Waits = dict[int, tuple[Event, Call]]
 
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding where some ranks waited in another call than all others."""
-    waits = _waits(job, "collective-timeout")
-    left = {rank: wait for rank, wait in _waits(job, "peer-lost").items() if rank not in waits}
+    waits = find_waits(job, "collective-timeout")
+    left = {rank: wait for rank, wait in find_waits(job, "peer-lost").items() if rank not in waits}
     if not waits or (job.world_size or 0) > len(waits) + len(left) or any(e.role == "cause" for e in job.failures()):
+        return
+    if find_hidden(job):
         return
     if any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
         return
@@ -56,10 +45,6 @@ def find(job: Job) -> Iterator[Finding]:
         yield replace(_finding({**waits, **left}, sorted(waits), sorted(left), ()), certainty="possible")
 
 
-def _waits(job: Job, tells: str) -> Waits:
-    return {e.rank: (e, call) for e in job.telling(tells) if e.rank is not None and (call := _call(e)) is not None}
-
-
 def _finding(waits: Waits, few: list[int], crowd: list[int], ranks: tuple[int, ...]) -> Finding:
     (event, call), (other, usual) = waits[few[0]], waits[crowd[0]]
     who, others = (f"ank{'s' if len(group) > 1 else ''} {rank_ranges(group)}" for group in (few, crowd))
@@ -67,14 +52,3 @@ def _finding(waits: Waits, few: list[int], crowd: list[int], ranks: tuple[int, .
     onset = min((e.onset for e, _ in waits.values() if e.onset is not None), default=None)
     shown = (Exhibit.of_event(event), Exhibit.of_event(other))
     return Finding("collective.desync", why, shown, ranks, onset=onset, question="waited_in")
-
-
-def _call(event: Event) -> Call | None:
-    """The collective that a traceback ends in: the first call of a library below the program's own innermost line."""
-    frames = event.traceback.frames if event.traceback is not None else ()
-    own = max((n for n, frame in enumerate(frames) if not is_library(frame.file)), default=-1)
-    below = [frame.function for frame in frames[own + 1 :] if frame.function not in WRAPPERS]
-    if own < 0 or not below:
-        return None
-    file = frames[own].file.replace("\\", "/").rpartition("/")[2]
-    return Call(below[0].rpartition(".")[2], f"{file}:{frames[own].line}")

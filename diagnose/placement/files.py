@@ -14,6 +14,7 @@ SEPARATORS = lazy(r"[-_.]")
 MOST_WORDS = 12  # of a file's name
 NUMBER = lazy(r"\d+")
 LAST_NUMBER = lazy(r"(\d{1,6})[^\d/]{0,40}(?:\.[^\d/.]{1,12})?$")
+FEWEST_OF_ALL = 2  # where they count from 0 without a gap, as the logs of all ranks do
 FEWEST_TOLD = 3  # files that have to name their rank, before the numbers of others are taken for theirs
 
 
@@ -106,7 +107,8 @@ def _learn_numbers(places: Places, heard: Mapping[str, set[int]]) -> None:
     for numbers in alike.values():
         told = {name: number for name, number in numbers.items() if heard[name]}
         fits = all(heard[name] == {number} for name, number in told.items())
-        if fits and len(told) >= max(FEWEST_TOLD, len(numbers) // 2) and len(set(numbers.values())) == len(numbers):
+        fewest = FEWEST_OF_ALL if sorted(numbers.values()) == list(range(len(numbers))) else FEWEST_TOLD
+        if fits and len(told) >= max(fewest, len(numbers) // 2) and len(set(numbers.values())) == len(numbers):
             places.source_rank.update(numbers)
 
 

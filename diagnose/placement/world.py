@@ -16,6 +16,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     local: dict[str, set[int]] = defaultdict(set)
     for source in sources:
         path = places.by_source[source.name]
+        highest = max(highest, path.rank if path.rank is not None and path.kind == "rank" else -1)
         if path.local_rank is not None:
             local[places.source_host.get(source.name, "")].add(path.local_rank)
         for event in source.all_events():
@@ -92,6 +93,7 @@ def _is_ray_actor(speaker: Speaker) -> bool:
 
 
 ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
+RAISED = "process.exit-code/spawn-raised"  # by mp.spawn of the one process that it did not have to end: without its pid
 OF_AGENTS = (ONCE, "process.terminated/agent-closes-worker")
 
 
@@ -101,6 +103,7 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
     for source in sources:
         ended = {e.fields.get("pid") for e in source.events if e.rule.tells == "signal-sent"}
         failed = {e.fields.get("pid") for e in source.events if e.rule.tells == "exit"}
+        failed |= {e.rule.id for e in source.events if e.rule.id == RAISED}
         if ended - {None}:
             most = max(most, len((ended | failed) - {None}) // _starts(source))
         last = (e.fields.get("last_local_rank") for e in source.events if e.rule.tells == "exit")  # of the last one started

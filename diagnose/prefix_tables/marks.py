@@ -28,6 +28,7 @@ GLUED_AFTER_BAR = lazy(
     r"(?:Killed|Terminated|Segmentation fault|Bus error|Aborted|Illegal instruction)(?: \(core dumped\))?\s{0,3}$|"
     r"(?:Memory access fault|HW Exception) by GPU |"
     r"double free or corruption|(?:free|malloc|realloc|munmap_chunk)\(\): |corrupted |"
+    r"(?:[Ss]av|[Ll]oad|[Ee]valuat|[Vv]alidat|[Rr]unn|[Uu]pload|[Ww]rit)ing [a-z]|[Rr]ank \d{1,6}: |Error on rank \d|"
     r"[\w./-]{1,120}: line \d|slurmstepd: |srun: |mpirun: |\*\*\* |[Ll]oss is |WARNING: )"
 )
 

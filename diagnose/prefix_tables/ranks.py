@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from .row import LETTERS, LEVEL, LOG_TEXT, Row, after, row
 
+# How a line about what a rank does goes on: its rule reads the rank with the rest, as `rank 0: saving to /ckpt`.
+ACTIVITY = (
+    r"(?!sav|load|check|down|up|writ|gather|eval|valid|gener|tokeni|pack|build|preproc|fetch|data|wait|stuck|compil|train|"
+    r"finish|done|end|start|begin|resum|runn|epoch|step|iter|batch|my |all |no |out )"
+)
 RANKS: tuple[Row, ...] = (
     row(
         "rank tag",
@@ -25,6 +30,12 @@ RANKS: tuple[Row, ...] = (
         "rR",
         rf"[Rr]ank (?P<rank>\d{{1,6}})(?::| \|) {LOG_TEXT}",
         "rank 3: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+    ),
+    row(
+        "rank in words, before words",  # `print(f"rank {rank}: …")`; numbers behind it are a table of ranks
+        "rR",
+        rf"[Rr]ank (?P<rank>\d{{1,6}}): {ACTIVITY}(?=[a-z]{{2,20}}(?: [a-z]|,))",
+        "rank 2: loss is inf, stopping training",
     ),
     row(
         "olmo",

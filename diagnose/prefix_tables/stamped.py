@@ -125,6 +125,18 @@ AFTER_STAMP: tuple[Row, ...] = (
     ),
     row("rank in brackets", (" [",), r" \[(?P<rank>\d{1,6})\]: ?", "[2026-11-20T17:03:28] [3]: loss 2.1", kind="bracket"),
     row(
+        "the first letter of a level",
+        (" D", " I", " W", " E", " F"),
+        r" (?P<level>[DIWEF]) (?=\S)",
+        "11-22 22:43:49 E license server returned code 9",
+    ),
+    row(
+        "structlog",
+        (" [",),
+        r" \[(?P<level>debug|info|warning|error|critical) {0,5}\] ",
+        "2026-11-22 23:20:09 [error    ] cannot parse the metadata       rank=1",
+    ),
+    row(
         "metaflow",
         (" [",),
         r" \[\d{1,12}/[\w.-]{1,60}/\d{1,12} \(pid (?P<pid>\d{1,8})\)\] (?:\[[0-9a-f-]{36}\] )?",

@@ -8,6 +8,7 @@ from ..events import Event
 from ..job import Job
 
 MAX_EVIDENCE = 5
+EXIT_CODE = "process.exit-code"
 
 
 def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
@@ -17,14 +18,36 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
         if suspect.finding is not None:
             shown += suspect.finding.exhibits
         elif suspect.first is not None:
-            shown.append(Exhibit.of_event(suspect.first))
+            shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first)]
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
     if not any(s.finding for s in verdict.roots[:1]):
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
+    shown += _last_words(job, shown[0]) if shown and verdict.roots[0].cause == EXIT_CODE else []
     unique: dict[tuple[object, ...], Exhibit] = {}
     for exhibit in shown:
         unique.setdefault(_news(exhibit), exhibit)
     return _varied(list(unique.values()))[:MAX_EVIDENCE]
+
+
+def _handled(event: Event) -> list[Exhibit]:
+    """The exception during whose handling it was raised: in a `finally` that one, not this, is what went wrong first."""
+    links = event.traceback.links if event.traceback is not None else ()
+    above = [x for x in links if x.relation == "context" and x.depth == 0 and x.exception_line < (event.line or 0)]
+    said = [(x.exception_line, f"{x.exception}: {x.message}".partition("\n")[0].removesuffix(": ")) for x in above[:1]]
+    return [Exhibit(event.source, line, text, event.rank, event.host, event.time) for line, text in said]
+
+
+def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:
+    """What the console shows last, of no rank, before the launcher tells of an end: `sys.exit("no data")` names none."""
+    source = next((s for s in job.sources if s.name == certificate.source), None)
+    if source is None or job.places.source_rank.get(source.name) is not None:
+        return []
+    ends = [e.line for e in source.events if e.rule.tells in ("exit", "signal-sent") and e.line]
+    known = {n for e in source.events for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
+    span = range((source.last_sign_line or 0) + 1, min(ends, default=0))
+    own = [x for x in source.lines() if x.number in span and x.prefix.rank is None and x.message.strip()][-1:]
+    free = (x for x in own if x.number not in known and x.prefix.severity not in ("I", "D"))
+    return [Exhibit.of_line(source.name, x, None, None) for x in free]
 
 
 def _varied(shown: list[Exhibit]) -> list[Exhibit]:

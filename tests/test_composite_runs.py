@@ -1,0 +1,239 @@
+"""Real runs in which the first failure hides behind another one, or leaves no word: the lines are theirs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.told import cause, culprits, told
+
+CLOSED = (
+    "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer "
+    "[127.0.0.1]:16805. This is typically caused by a remote worker crashing. Check the logs of the remote worker before "
+    "reporting an error."
+)
+TIMED_OUT = (
+    "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 10000ms "
+    "for recv operation to complete"
+)
+STEPS = "iter 8: loss 4.3063, time 234.44ms, mfu 7.51%\niter 10: loss 4.3015, time 263.15ms, mfu 9.78%\n"
+
+
+def _raised(rank: int, message: str, source: str = "loss.backward()", line: int = 109) -> str:
+    """An uncaught exception as PyTorch's hook prints it."""
+    lines = (
+        "Traceback (most recent call last):", f'  File "/home/ml/proj/gpt.py", line {line}, in train', f"    {source}",
+        '  File "/opt/venv/lib/python3.11/site-packages/torch/_tensor.py", line 623, in backward',
+        "    torch.autograd.backward(", message,
+    )  # fmt: skip
+    return "".join(f"[rank{rank}]: {text}\n" for text in lines)
+
+
+def _listed(codes: dict[int, int], first: int) -> str:
+    """What torchrun prints when it ends: whom it ended, who failed first, and the list of both."""
+    agent = "1122 22:34:45.371000 14143 torch/distributed/elastic/multiprocessing/api.py:"
+    text = "".join(
+        f"W{agent}1028] Sending process {14182 + r} closing signal SIGTERM\n" for r, code in codes.items() if code == -15
+    )
+    text += f"E{agent}1002] failed (exitcode: {codes[first]}) local_rank: {first} (pid: {14182 + first}) of binary: python3\n"
+    text += "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n" + "=" * 60 + "\ngpt.py FAILED\n"
+    others = [rank for rank in codes if rank != first]
+    text += "-" * 60 + "\nFailures:\n" + ("" if others else "  <NO_OTHER_FAILURES>\n")
+    for n, rank in enumerate([*others, first], start=1):
+        if rank == first:
+            text += "-" * 60 + "\nRoot Cause (first observed failure):\n"
+        text += f"[{n % len(codes)}]:\n  time      : 2026-11-22_22:34:45\n  host      : localhost\n"
+        text += f"  rank      : {rank} (local_rank: {rank})\n  exitcode  : {codes[rank]} (pid: {14182 + rank})\n"
+        text += "  error_file: <N/A>\n"
+    return text + "=" * 60 + "\n"
+
+
+def test_a_rank_whose_files_are_empty_left_with_the_code_that_the_launcher_tells_of(tmp_path: Path) -> None:
+    files = {f"tr/none_8c/attempt_0/{r}/stderr.log": _raised(r, CLOSED) if r in (0, 2) else "" for r in range(4)}
+    files["console.log"] = _listed({0: -15, 2: -15, 3: -15, 1: 12}, first=1)
+
+    report = told(tmp_path, files)
+
+    assert ("process.exit-code", [1]) == (cause(report), culprits(report))
+
+
+def test_who_lost_a_peer_in_the_call_in_which_others_waited_in_vain_is_not_the_one_they_waited_for(tmp_path: Path) -> None:
+    """Rank 2 printed nothing and was ended by the launcher; rank 0 saved two steps before."""
+    console = "saving checkpoint to /scratch/run17\n" + STEPS
+    console += _raised(0, CLOSED) + _raised(1, TIMED_OUT) + _raised(3, TIMED_OUT)
+    console += _listed({0: 1, 1: 1, 2: -15, 3: -15}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("collective.straggler", [2]) == (cause(report), culprits(report))
+
+
+def test_where_all_of_a_node_s_list_lost_somebody_it_was_one_who_left_with_code_zero(tmp_path: Path) -> None:
+    console = STEPS + _raised(0, CLOSED) + _raised(2, CLOSED) + _raised(1, CLOSED) + _listed({0: 1, 1: -15, 2: 1}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.early-exit", []) == (cause(report), culprits(report))
+
+
+def test_where_the_list_of_a_node_lost_somebody_elsewhere_nobody_left_early(tmp_path: Path) -> None:
+    lost = CLOSED.replace("127.0.0.1", "10.88.0.2")
+    console = STEPS + _raised(0, lost) + _raised(1, lost) + _listed({0: 1, 1: 1}, first=0)
+
+    assert "network.connection-reset" == cause(told(tmp_path, {"console.log": console}))
+
+
+def test_a_rank_that_prints_its_number_in_words_is_the_one_that_left(tmp_path: Path) -> None:
+    """Of two ranks one is listed, behind `<NO_OTHER_FAILURES>`."""
+    console = STEPS + "rank 1: target loss reached, done\n" + _raised(0, CLOSED) + _listed({0: 1}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.early-exit", [1]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "target loss reached" in report.diagnosis.evidence[0].text
+
+
+def test_a_loss_that_is_not_finite_is_told_behind_a_rank_in_words(tmp_path: Path) -> None:
+    console = STEPS + "".join(f"rank {r}: loss is nan, stopping training\n" for r in range(3))
+    console += _listed({0: 1, 1: -15, 2: -15}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("numerics.nan", []) == (cause(report), culprits(report))
+
+
+def test_files_named_by_rank_count_the_ranks_where_nothing_in_them_is_known(tmp_path: Path) -> None:
+    """mp.spawn ended two of three, whose process ids nobody's log tells: either may be whom the third waited for."""
+    spawn = "W1122 22:47:31.594000 22046 torch/multiprocessing/spawn.py:165] Terminating process {} via signal SIGTERM\n"
+    text = spawn.format(22073) + spawn.format(22075) + "torch.multiprocessing.spawn.ProcessRaisedException: \n\n"
+    text += "-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n"
+    text += '  File "/home/ml/proj/spawn_main.py", line 44, in main_worker\n    out = model(img)\n' + TIMED_OUT + "\n"
+    files = {f"ranks/rank{r}.log": f"11-22 22:45:57 I Use CPU: {r} for training (pid {22073 + r}, host vm)\n" for r in range(3)}
+
+    report = told(tmp_path, {"train.out": text, **files})
+
+    assert [] == culprits(report)
+
+
+def _during(rank: int, first: str, last: str) -> str:
+    """An exception that was raised while another one was handled."""
+    head = f'[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File "/home/ml/proj/gpt.py", line 146, in faults\n'
+    head += f"[rank{rank}]:     pinned = pool.take(batch)\n[rank{rank}]: {first}\n\n"
+    return head + f"[rank{rank}]: During handling of the above exception, another exception occurred:\n\n" + last
+
+
+def test_what_a_rank_raised_before_it_waited_where_no_other_did_is_the_reason(tmp_path: Path) -> None:
+    """`finally: dist.barrier()`: the time-out is printed last, and by the one that failed."""
+    waited = _raised(1, TIMED_OUT, "finally: dist.barrier()", line=147).replace("in backward", "in barrier")
+    console = STEPS + _raised(0, CLOSED) + _raised(2, CLOSED) + _during(1, "MemoryError: pinned buffer pool exhausted", waited)
+    console += _raised(3, TIMED_OUT) + _listed({0: 1, 1: -15, 2: -15, 3: -15}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.exception", [1]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "pinned buffer pool exhausted" in report.diagnosis.evidence[0].text
+
+
+def test_what_all_ranks_handle_before_they_wait_is_no_reason(tmp_path: Path) -> None:
+    console = STEPS + "".join(_during(r, "KeyError: 'cached_mask'", _raised(r, TIMED_OUT)) for r in (0, 1, 3))
+    console += _listed({0: 1, 1: 1, 2: -15, 3: 1}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("collective.straggler", [2]) == (cause(report), culprits(report))
+
+
+def test_the_exception_that_was_handled_is_shown_below_the_one_that_ended_the_program(tmp_path: Path) -> None:
+    missing = _raised(1, "FileNotFoundError: [Errno 2] No such file or directory: '/mnt/metrics/rank1.jsonl'", "stats.flush()", 131)
+    first = "RuntimeError: shape '[5, 13]' is invalid for input of size 64"
+    console = STEPS + _during(1, first, missing) + _raised(0, CLOSED) + _listed({1: 1, 0: -15}, first=1)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert report.diagnosis is not None
+    assert [first] == [e.text for e in report.diagnosis.evidence if "invalid for input" in e.text]
+
+
+def test_a_silent_rank_that_logged_an_error_last_is_shown_with_it(tmp_path: Path) -> None:
+    """Started by a loop of the shell: no launcher tells how the rank ended."""
+    head = "2026-11-22 23:18:48.695 | {} | __main__:main:90 - [r{}] {}\n"
+    logs = {f"worker_{r}.log": head.format("INFO    ", r, "step=6 loss=0.5246") for r in range(3)}
+    for rank in (0, 2):
+        logs[f"worker_{rank}.log"] += _raised(rank, CLOSED)
+    logs["worker_1.log"] += head.format("ERROR   ", 1, "fatal: IndexError: list index out of range in shard 000031")
+
+    report = told(tmp_path, logs)
+
+    assert ("process.exit-code", [1]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "shard 000031" in report.diagnosis.evidence[0].text
+
+
+def test_the_host_of_the_store_that_waited_for_others_did_come(tmp_path: Path) -> None:
+    """Rank 2 waits for the address of rank 0, which waited for all and left."""
+    store = "torch.distributed.DistStoreError: Timed out after 16 seconds waiting for clients. 2/3 clients joined.\n"
+    key = "torch.distributed.DistStoreError: wait timeout after 15000ms, keys: /default_pg/0//cpu//0/0\n"
+
+    report = told(tmp_path, {"worker_0.log": store, "worker_1.log": "no data for this rank\n", "worker_2.log": key})
+
+    assert ("rendezvous.timeout", []) == (cause(report), culprits(report))
+
+
+def test_steps_and_ranks_are_read_from_the_keys_of_structlog(tmp_path: Path) -> None:
+    """One process is ended by `kill`; that the others are heard tells that it said nothing."""
+    line = "2026-11-22 23:20:09 [info     ] train_step                     loss=0.3149 rank={} step=9 tokens_per_s=6001\n"
+    console = "".join(line.format(r) for r in range(3)) + _listed({0: -15, 2: -15, 1: -15}, first=1).replace(
+        "W1122 22:34:45.371000 14143 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 14183 closing "
+        "signal SIGTERM\n", ""
+    )  # fmt: skip
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.terminated", [1]) == (cause(report), culprits(report))
+
+
+def test_what_a_handler_of_sigterm_raised_is_not_why_the_agent_was_told_to_end(tmp_path: Path) -> None:
+    agent = "W1122 22:38:27.280000 16582 torch/distributed/elastic/agent/server/api.py:753] "
+    console = STEPS + agent + "Received 15 death signal, shutting down workers\n"
+    console += _raised(0, "RuntimeError: Parent directory /mnt/ckpt-vol does not exist.", "torch.save(state, last)", 170)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.terminated", []) == (cause(report), culprits(report))
+
+
+def test_the_autoscaler_s_taken_port_is_not_why_a_ray_job_failed(tmp_path: Path) -> None:
+    monitor = (
+        "2026-11-22 22:57:20,416\tERROR monitor.py:218 -- An exception occurred while starting the metrics server.\n"
+        'Traceback (most recent call last):\n  File "/opt/venv/lib/python3.11/site-packages/ray/autoscaler/_private/monitor.py", '
+        "line 207, in __init__\n    prometheus_client.start_http_server(\n"
+        "OSError: [Errno 98] Address already in use\n2026-11-22 22:57:20,419\tINFO monitor.py:226 -- Monitor: Started\n"
+    )
+    driver = 'Traceback (most recent call last):\n  File "/home/ml/train.py", line 9, in <module>\n    parse(row)\n'
+    driver += "ValueError: could not parse timestamp '2026-13-41' in row 61\n"
+
+    report = told(tmp_path, {"session_2026-11-22_22-57-16_857742_26791/logs/monitor.log": monitor, "driver.log": driver})
+
+    assert "data.bad-sample" == cause(report)
+
+
+def test_the_last_words_of_a_console_stand_beside_a_code_that_nobody_explains(tmp_path: Path) -> None:
+    """`sys.exit("no data …")` prints to the console, and names no rank."""
+    console = "no data for this rank: /mnt/shards is empty\n" + _listed({0: -15, 1: 1, 2: -15}, first=1)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.exit-code", [1]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "no data for this rank: /mnt/shards is empty" in [e.text for e in report.diagnosis.evidence]
+
+
+def test_a_loss_that_several_of_a_console_stop_for_is_no_rank_s_own(tmp_path: Path) -> None:
+    """Rank 0 ended first, and by SIGABRT: its bar's thread was still there."""
+    console = "".join(f"| distributed init (rank {r}): env://\n" for r in range(3))
+    console += "Loss is nan, stopping training\n" * 3 + _listed({0: -6, 1: -15, 2: -15}, first=0)
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("numerics.nan", []) == (cause(report), culprits(report))
