@@ -34,7 +34,7 @@ from .evidence import EvidenceView, join_neighbours, view_evidence
 from .limits import Limits
 from .parts import Cut, FactView, InputView, MessageView, NoteView, StepView, TimeView, View
 from .tables import fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
-from .texts import beside_title, command, known, nothing_wrong, prose, steps
+from .texts import beside_title, command, known, nothing_wrong, prose, restart, steps
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -58,7 +58,7 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
         culprit_names=build.culprit_names(),
         nobody=build.nobody(found),
         owner=known(say, "owner", found.owner) if found else "",
-        restart=known(say, "restart", found.restart) if found else "",
+        restart=restart(say, found) if found else "",
         evidence=build.evidence(found),
         remedy=build.remedy(found),
         references=tuple(one_line(r) for r in found.references[: limits.references]) if found else (),

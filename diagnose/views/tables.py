@@ -127,7 +127,8 @@ def filled(rows: Sequence[CollectiveLine] | Sequence[RankLine]) -> list[str]:
 
 def fold_stacks(stacks: Sequence[StackGroup], say: Say, frames: int) -> list[StackLine]:
     """Yield each group with at most so many frames: the outermost and, more of them, the innermost."""
-    return [StackLine(who(say, s.ranks), s.count, tuple(_frames(s.frames, frames))) for s in stacks]
+    nobody = say("stack-of-nobody")
+    return [StackLine(who(say, s.ranks) or nobody, s.count, tuple(_frames(s.frames, frames))) for s in stacks]
 
 
 def _frames(frames: Sequence[str], most: int) -> Iterable[str]:
