@@ -202,9 +202,16 @@ def _is_done_unharmed(job: Job) -> bool:
     return bool(job.telling("finished")) and not job.context.failed() and not any(map(_is_failed_exit, job.telling("exit")))
 
 
-def _is_of_a_process(root: Suspect) -> bool:
-    """Whether a process of the job says it, or it is concluded; else a shell, a cluster or a tool beside it is meant."""
-    return root.finding is not None or root.rank is not None or any(e.traceback is not None for e in root.events)
+def _is_of_a_process(job: Job, root: Suspect) -> bool:
+    """Whether a process of the job says it, or it is concluded; else a shell, a cluster or a tool beside it is meant.
+
+    Where each rank says that it is done, an exception that names none was raised by something else: a program that a model
+    wrote, or what came next in the script.
+    """
+    if root.finding is not None or root.rank is not None:
+        return True
+    are_done = bool(job.ranks) and all(info.finished is not None for info in job.ranks.values())
+    return any(e.traceback is not None for e in root.events) and not are_done
 
 
 def _is_ambiguous(root: Suspect) -> bool:
@@ -237,7 +244,7 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
     is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))
     if _is_done_unharmed(job):
-        is_open, verdict.certainty = True, verdict.certainty if _is_of_a_process(root) else "possible"
+        is_open, verdict.certainty = True, verdict.certainty if _is_of_a_process(job, root) else "possible"
     is_told = not (rivals or is_open or _ends_with_the_first(job, verdict))
     if verdict.certainty == "certain" and not is_told:
         verdict.certainty = "likely"

@@ -67,6 +67,27 @@ def test_an_exception_below_a_run_that_is_done_is_not_certain_where_no_process_i
     assert report.diagnosis.certainty == "likely"
 
 
+TRACKER = """Traceback (most recent call last):
+  File "/opt/conda/lib/python3.10/site-packages/requests/adapters.py", line 501, in send
+    raise ConnectionError(err, request=request)
+requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected('Remote end closed connection without response'))
+"""
+
+
+@pytest.mark.parametrize(
+    ("last", "said"),
+    [("wandb: Network error (ConnectionError), entering retry loop.\n", "recovered"), ("", "network.connection-reset")],
+)
+def test_a_lost_connection_that_the_tracker_tries_anew_is_over(tmp_path: Path, last: str, said: str) -> None:
+    assert cause(told(tmp_path, {"train.log": alive(0) + alive(1) + TRACKER + last})) == said
+
+
+def test_an_exception_of_nobody_below_ranks_that_are_all_done_is_only_possible(tmp_path: Path) -> None:
+    report = told(tmp_path, {"train.log": alive(0) + alive(1) + DONE + KEY_ERROR.replace("[rank1]: ", "")})
+    assert report.diagnosis is not None
+    assert report.diagnosis.certainty == "possible"
+
+
 def logged(rank: int, at: str) -> str:
     return f"2026-11-20 {at},000 | INFO | rank {rank} | initialized: world_size=2 rank={rank} local_rank={rank} host=n1\n"
 
