@@ -125,3 +125,13 @@ def test_what_an_error_file_repeats_is_shown_where_it_was_printed_packed_or_not(
     report = told(tmp_path, {"console.log": alive(0) + alive(1) + KEY_ERROR + AGENT})
     assert report.diagnosis is not None
     assert report.diagnosis.evidence[0].file.endswith("console.log")
+
+
+def test_an_end_of_ray_that_its_agent_did_not_expect_explains_no_exception_of_the_program(tmp_path: Path) -> None:
+    ended = (
+        "Raylet is terminated. Termination is unexpected. Possible reasons include: (1) SIGKILL by the user or system OOM killer, "
+        "(2) Invalid memory access from Raylet causing SIGSEGV or SIGBUS, (3) Other termination signals. Last 20 lines of the "
+        "Raylet logs:\n"
+    )
+    files = {"driver.log": KEY_ERROR.replace("[rank1]: ", ""), "session_2026-11-20_10-00-00_1_2/logs/runtime_env_agent.err": ended}
+    assert cause(told(tmp_path, files)) == "process.exception"
