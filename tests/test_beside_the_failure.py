@@ -135,3 +135,14 @@ def test_an_end_of_ray_that_its_agent_did_not_expect_explains_no_exception_of_th
     )
     files = {"driver.log": KEY_ERROR.replace("[rank1]: ", ""), "session_2026-11-20_10-00-00_1_2/logs/runtime_env_agent.err": ended}
     assert cause(told(tmp_path, files)) == "process.exception"
+
+
+def test_a_host_of_which_several_ranks_do_not_come_is_named_and_none_of_its_ranks(tmp_path: Path) -> None:
+    places = {rank: f"gpu-{rank // 4:02d}" for rank in range(16)}
+    files = {f"{host}/rank{rank}.log": logged(rank, "10:18:00").replace("n1", host) + alive(rank) for rank, host in places.items()}
+    for rank, host in places.items():
+        files[f"{host}/rank{rank}.log"] += watchdog(rank) if host != "gpu-02" else ""
+    report = told(tmp_path, files)
+    assert report.diagnosis is not None
+    assert [(c.rank, c.host) for c in report.diagnosis.culprits] == [(None, "gpu-02")]
+    assert report.diagnosis.certainty == "possible"
