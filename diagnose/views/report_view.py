@@ -36,6 +36,7 @@ from .parts import Cut, FactView, InputView, MessageView, NoteView, StepView, Ti
 from .tables import fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
 from .texts import beside_title, command, known, nothing_wrong, prose, restart, steps
 
+FROM_OUTSIDE = ("process.terminated", "process.preempted", "process.time-limit")  # no rank of the job did it
 T = TypeVar("T")
 S = TypeVar("S")
 
@@ -117,6 +118,8 @@ class _Builder:
         """Why nobody is named: all ranks fail alike, or that is all that can be said."""
         if found is None or found.culprits:
             return ""
+        if found.cause in FROM_OUTSIDE:
+            return self._say("nobody-outside")
         ranks, world = self._report.ranks, self._report.facts.get("world_size")
         whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
         alike = whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks)

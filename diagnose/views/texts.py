@@ -50,6 +50,7 @@ def known(say: Say, family: str, word: str) -> str:
 
 
 def restart(say: Say, found: Diagnosis) -> str:
-    """Yield whether a plain restart helps; of a cause that is only possible nobody can promise it."""
-    is_open = found.restart == "yes" and found.certainty == "possible"
-    return known(say, "restart", "maybe" if is_open else found.restart)
+    """Yield whether a restart helps; of a cause that is only possible nobody can promise it."""
+    maybe = f"maybe-{found.restart}"
+    is_open = found.certainty == "possible" and knows(f"restart-{maybe}")
+    return known(say, "restart", maybe if is_open else found.restart)
