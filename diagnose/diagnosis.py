@@ -19,6 +19,7 @@ from .traces.quoted import UNHEARD_FORMS
 from .traces.traceback_lines import ELIDED
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
+NARROWEST, CUT_LINES = 60, 4  # columns of a paste that is cut off, and so many lines of it
 CONFIDENCE = {"certain": 0.95, "likely": 0.75, "possible": 0.45}
 
 
@@ -220,10 +221,21 @@ def _is_ambiguous(root: Suspect) -> bool:
     return bool(stated) and all(e.rule.ambiguous for e in stated)
 
 
-def _is_cut_short(root: Suspect) -> bool:
+def _is_cut_short(job: Job, root: Suspect) -> bool:
     """Whether somebody left out the end of all that was raised, and with it perhaps what it really was."""
-    said = [e.text.split("\n", 1)[0].rstrip() for e in root.events if e.role == "cause"]
-    return root.cause == EXCEPTION and bool(said) and all(text.endswith(ELIDED) for text in said)
+    told = [e for e in root.events if e.role == "cause"]
+    if root.cause != EXCEPTION or not told:
+        return False
+    said = [e.text.split("\n", 1)[0].rstrip() for e in told]
+    return all(text.endswith(ELIDED) for text in said) or _ends_at_the_margin(job, told[0])
+
+
+def _ends_at_the_margin(job: Job, event: Event) -> bool:
+    """Whether its line is as long as several are, and none is longer: columns were cut off, as by `cut -c` or a screen."""
+    lines = next((s.lines() for s in job.sources if s.name == event.source), [])
+    width = max((len(line.raw) for line in lines), default=0)
+    at_margin = [line.number for line in lines if len(line.raw) == width]
+    return width >= NARROWEST and len(at_margin) >= CUT_LINES and event.line in at_margin
 
 
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
@@ -239,7 +251,7 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "certain"
     else:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
-    is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _is_cut_short(root)
+    is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _is_cut_short(job, root)
     is_open = is_open or _others_may_have_raised(job, verdict) or _may_be_of_before(job, root)
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
     is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))

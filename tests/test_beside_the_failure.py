@@ -146,3 +146,20 @@ def test_a_host_of_which_several_ranks_do_not_come_is_named_and_none_of_its_rank
     assert report.diagnosis is not None
     assert [(c.rank, c.host) for c in report.diagnosis.culprits] == [(None, "gpu-02")]
     assert report.diagnosis.certainty == "possible"
+
+
+def test_an_exception_that_a_margin_cuts_off_is_not_certain(tmp_path: Path) -> None:
+    raised = """Traceback (most recent call last):
+  File "/opt/conda/lib/python3.10/site-packages/torch/utils/data/_utils/worker.py", line 302, in _worker_loop
+    data = fetcher.fetch(index, and_more_of_it_that_goes_on_to_the_right_of_the_margin_in_this_line_of_code)
+  File "/opt/conda/lib/python3.10/site-packages/torch/utils/data/_utils/fetch.py", line 51, in fetch
+    data = [self.dataset[idx] for idx in possibly_batched_index if idx is not None and idx >= 0 and idx < 1]
+RuntimeError: the loader could not hand the batch over to the process that asked for it, as its queue was closed before
+"""
+    labelled = alive(0) + alive(1) + "".join(f"[rank1]: {line}\n" for line in raised.splitlines()) + AGENT
+    certainties = []
+    for width in (96, 1000):
+        cut = "".join(f"{line[:width]}\n" for line in labelled.splitlines())
+        found = told(tmp_path / str(width), {"train.log": cut}).diagnosis
+        certainties.append(found and (found.cause, found.certainty))
+    assert certainties == [("process.exception", "likely"), ("process.exception", "certain")]
