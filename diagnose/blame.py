@@ -37,12 +37,11 @@ MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a commo
 
 def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     """Fill in the culprits and their hosts; none where the cause is nobody's, or everybody's."""
-    cause = catalogue.causes[verdict.roots[0].cause]
-    finding = next((s.finding for s in verdict.roots if s.finding), None)
+    cause, finding = catalogue.causes[verdict.roots[0].cause], next((s.finding for s in verdict.roots if s.finding), None)
     if finding is not None:
-        verdict.culprits = sorted(finding.ranks)
-        hosts = {i.host for r in finding.ranks if (i := job.ranks.get(r)) and i.host}
-        verdict.culprit_hosts = sorted(finding.hosts or hosts)
+        verdict.culprits = [] if finding.question in SILENT and _share_hosts(job, finding.ranks) else sorted(finding.ranks)
+        infos = (job.ranks.get(rank) for rank in finding.ranks)
+        verdict.culprit_hosts = sorted(finding.hosts or {i.host for i in infos if i and i.host})
         return
     if cause.blame == "none":
         verdict.culprit_hosts = _odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
@@ -50,8 +49,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     at_fault = [s for s in verdict.roots if not _only_waited(s)]
     ranks = {s.rank for s in at_fault if s.rank is not None and not _only_compares(s)}
     ranks = _first_dead(verdict, ranks)
-    is_of_a_node = cause.id.startswith(OF_A_NODE)
-    places = {s.host or (_address(s) if is_of_a_node else None) for s in _without_witnesses(at_fault)}
+    places = {s.host or (_address(s) if cause.id.startswith(OF_A_NODE) else None) for s in _without_witnesses(at_fault)}
     verdict.culprit_hosts = sorted(place for place in places if place is not None)
     ranks |= _listed(job, verdict)
     if is_everywhere(job, ranks | _crashed_alike(verdict)) and not _complain_elsewhere(job, ranks):
@@ -67,6 +65,12 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
         return
     verdict.culprits = sorted(ranks)
+
+
+def _share_hosts(job: Job, ranks: Sequence[int]) -> bool:
+    """Whether the ranks are several of each of their hosts, and others work elsewhere: a host is no rank."""
+    hosts = Counter(i.host for r in ranks if (i := job.ranks.get(r)) is not None)
+    return None not in hosts and min(hosts.values(), default=0) > 1 and len(hosts) < len(job.hosts)
 
 
 def _without_witnesses(roots: Sequence[Suspect]) -> Sequence[Suspect]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -19,6 +19,7 @@ from .traces.quoted import UNHEARD_FORMS
 from .traces.traceback_lines import ELIDED
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
+NARROWEST, CUT_LINES = 60, 4  # columns of a paste that is cut off, and so many lines of it
 CONFIDENCE = {"certain": 0.95, "likely": 0.75, "possible": 0.45}
 
 
@@ -44,7 +45,8 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates = [s for s in suspects if not s.explained_by] or suspects
     if not candidates or _is_teardown(job, candidates) or _only_cleans_up(job, candidates):
         return _nothing_wrong(job)
-    candidates.sort(key=lambda s: _strength(s, lambda x: catalogue.causes[x.cause].broad))
+    found_dead = {e.rank for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and e.rank is not None}
+    candidates.sort(key=lambda s: _strength(s, lambda x: catalogue.causes[x.cause].broad, found_dead))
     best = candidates[0]
     roots = [s for s in candidates if s.cause == best.cause and s.signature == best.signature]
     roots = [s for s in roots if s.direct or not best.direct]
@@ -104,13 +106,19 @@ def _is_certificate(s: Suspect) -> bool:
     return s.first is not None and s.first.rule.tells == "exit"
 
 
-def _strength(s: Suspect, broad: Callable[[Suspect], bool]) -> tuple[object, ...]:
-    """Directness, what knows before what guesses, words before an exit code, narrowness, onset; the rest makes it total."""
+def _strength(s: Suspect, broad: Callable[[Suspect], bool], found_dead: Container[int | None]) -> tuple[object, ...]:
+    """Directness, what knows before what guesses, words before an exit code, narrowness, the last words of whom a launcher
+    found dead, onset; the rest makes it total.
+    """
     onset = s.onset if s.onset is not None else float("inf")
     order = when(s.first) if s.first else (True, 0.0, "", 0)
     ended = s.finding is None and s.first is not None and s.first.rule.tells in ("signal-received", "exit")
     unsure = s.finding is not None and s.finding.certainty == "possible"
-    return (-s.direct, s.is_echo, unsure, ended, not s.specific, broad(s), onset, order, s.cause, s.place())
+    is_of_the_dead = s.first is not None and s.first.traceback is not None and s.rank in found_dead
+    return (
+        *(-s.direct, s.is_echo, unsure, ended, not s.specific, broad(s), not is_of_the_dead),
+        *(onset, order, s.cause, s.place()),
+    )
 
 
 def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
@@ -190,16 +198,44 @@ def _may_be_of_before(job: Job, root: Suspect) -> bool:
     return any(e.time is None or not e.has_own_time or e.time > last_s for e in done)
 
 
+def _is_done_unharmed(job: Job) -> bool:
+    """Whether the run says that it is done, and nothing tells of a process that failed."""
+    return bool(job.telling("finished")) and not job.context.failed() and not any(map(_is_failed_exit, job.telling("exit")))
+
+
+def _is_of_a_process(job: Job, root: Suspect) -> bool:
+    """Whether a process of the job says it, or it is concluded; else a shell, a cluster or a tool beside it is meant.
+
+    Where each rank says that it is done, an exception that names none was raised by something else: a program that a model
+    wrote, or what came next in the script.
+    """
+    if root.finding is not None or root.rank is not None:
+        return True
+    are_done = bool(job.ranks) and all(info.finished is not None for info in job.ranks.values())
+    return any(e.traceback is not None for e in root.events) and not are_done
+
+
 def _is_ambiguous(root: Suspect) -> bool:
     """Whether another reason prints all that states the cause in the same words."""
     stated = [e for e in root.events if e.role == "cause"]
     return bool(stated) and all(e.rule.ambiguous for e in stated)
 
 
-def _is_cut_short(root: Suspect) -> bool:
+def _is_cut_short(job: Job, root: Suspect) -> bool:
     """Whether somebody left out the end of all that was raised, and with it perhaps what it really was."""
-    said = [e.text.split("\n", 1)[0].rstrip() for e in root.events if e.role == "cause"]
-    return root.cause == EXCEPTION and bool(said) and all(text.endswith(ELIDED) for text in said)
+    told = [e for e in root.events if e.role == "cause"]
+    if root.cause != EXCEPTION or not told:
+        return False
+    said = [e.text.split("\n", 1)[0].rstrip() for e in told]
+    return all(text.endswith(ELIDED) for text in said) or _ends_at_the_margin(job, told[0])
+
+
+def _ends_at_the_margin(job: Job, event: Event) -> bool:
+    """Whether its line is as long as several are, and none is longer: columns were cut off, as by `cut -c` or a screen."""
+    lines = next((s.lines() for s in job.sources if s.name == event.source), [])
+    width = max((len(line.raw) for line in lines), default=0)
+    at_margin = [line.number for line in lines if len(line.raw) == width]
+    return width >= NARROWEST and len(at_margin) >= CUT_LINES and event.line in at_margin
 
 
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
@@ -215,10 +251,12 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "certain"
     else:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
-    is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _is_cut_short(root)
+    is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _is_cut_short(job, root)
     is_open = is_open or _others_may_have_raised(job, verdict) or _may_be_of_before(job, root)
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
     is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))
+    if _is_done_unharmed(job):
+        is_open, verdict.certainty = True, verdict.certainty if _is_of_a_process(job, root) else "possible"
     is_told = not (rivals or is_open or _ends_with_the_first(job, verdict))
     if verdict.certainty == "certain" and not is_told:
         verdict.certainty = "likely"

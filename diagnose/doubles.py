@@ -16,6 +16,7 @@ MIN_TEXT = 24  # characters: shorter messages are alike by chance
 # `logs/events/event_RAYLET.log`: Ray exports there as JSON, by the whole second, what its processes also log.
 RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
 
+ERROR_FILE = lazy(r"error\.json(?:\.\w{2,4})?$")  # packed or not
 REPEATED = " [repeated "  # how often Ray's driver saw it, `[repeated 2x across cluster]`
 # How Ray's own processes go on behind the exception of a task that they log: `ValueError: no shard (timeout: -1ms)`.
 IN_ITS_LOG = lazy(
@@ -107,7 +108,7 @@ def _sources(event: Event) -> set[str]:
 def is_repetition(event: Event) -> bool:
     """Whether it only repeats: torchelastic's summary box and its error files show what a process printed."""
     boxed = event.traceback is not None and event.traceback.form == "elastic-box"
-    return boxed or event.source.endswith("error.json")
+    return boxed or ERROR_FILE.search(event.source) is not None
 
 
 def _absorb(better: Event, other: Event) -> None:

@@ -198,7 +198,12 @@ def _is_told_to_end(t: Suspect, s: Suspect) -> bool:
 
 
 def _is_less_sure(t: Suspect, s: Suspect) -> bool:
-    """Whether both are concluded, and t is only possible: it explains nothing that is surer."""
+    """Whether t explains nothing that is surer: a line that seldom says why nothing stated, a possible conclusion no other.
+
+    `couldn't chdir to /scratch/job1: going to /tmp instead` on some node made no rank raise `KeyError: 'mask'`.
+    """
+    if t.direct == 1 and s.direct == STATED:
+        return True
     if t.finding is None or s.finding is None:
         return False
     return t.finding.certainty == "possible" and s.finding.certainty != "possible"

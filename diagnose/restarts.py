@@ -102,8 +102,8 @@ def _goes_on(event: Event, sign: Event) -> bool:
     return sign.source == event.source and (sign.line or 0) > (event.end_line or 0) + LATE_LINES
 
 
-def before(job: Job, restarted: Sequence[Event]) -> Callable[[Event], bool]:
-    """The question whether an event belongs to what was restarted."""
+def before(job: Job, restarted: Sequence[Event], births: Sequence[Event] = ()) -> Callable[[Event], bool]:
+    """The question whether an event belongs to what was restarted; below the births of those that came next none does."""
     lines: dict[tuple[str, str | None], int] = {}
     last: dict[str | None, Event] = {}  # of each host, and of all
     for end in restarted:
@@ -112,8 +112,11 @@ def before(job: Job, restarted: Sequence[Event]) -> Callable[[Event], bool]:
         for host in (end.host, None) if end.time is not None else ():
             if host not in last or (end.time or 0.0) > (last[host].time or 0.0):
                 last[host] = end
+    born = _born_after(lines, births)
 
     def is_before(event: Event) -> bool:
+        if (event.line or 0) > born.get(event.source, 1 << 62):
+            return False
         line, end = lines.get((event.source, event.host), lines.get((event.source, None))), last.get(event.host)
         if line is not None:
             return (event.line or 0) <= line or (end is not None and _is_soon_after(event, end, SAME_CLOCK_S))
@@ -123,10 +126,23 @@ def before(job: Job, restarted: Sequence[Event]) -> Callable[[Event], bool]:
     return is_before
 
 
+def _born_after(lines: Mapping[tuple[str, str | None], int], births: Sequence[Event]) -> dict[str, int]:
+    """By file: the line in which the first process is born after all these lines."""
+    last: dict[str, int] = {}
+    for (source, _), line in lines.items():
+        last[source] = max(line, last.get(source, 0))
+    born: dict[str, int] = {}
+    for birth in births:
+        line = birth.line or 0
+        if birth.source in last and line > last[birth.source]:
+            born[birth.source] = min(line, born.get(birth.source, line))
+    return born
+
+
 def _is_soon_after(event: Event, end: Event, slack_s: float) -> bool:
     """Whether it was printed before what ended the attempt, or so soon after that a process ended with it says it."""
-    if event.stamp is None or event.time is None or end.time is None:
-        return False
+    if event.stamp is None or event.time is None or end.time is None or event.attempt > end.attempt:
+        return False  # a new attempt may fail within seconds
     return event.time <= end.time + ENDING_S - (slack_s if slack_s > SAME_CLOCK_S else 0.0)
 
 

@@ -30,6 +30,7 @@ RENEWING = ("exit", "killed", "signal-sent", "signal-received", "identity", "att
 ALIKE_CHARS = 24  # of a message: what it was raised for follows
 CAUGHT_S = 60.0  # a logger and the interpreter, or the threads of one process, print what ends it within moments
 BESIDE = 5  # lines
+ANOTHER_ZONE_S = 3600.0 * 0.9  # clocks that differ by less show one zone
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 
 
@@ -38,7 +39,7 @@ def set_aside(job: Job) -> None:
     signs = [e for s in job.sources for _, e in s.progress]
     latest_s = max((e.time for e in signs if e.time is not None and e.stamp is not None), default=None)
     finished = [e for e in job.events if e.rule.tells == "finished"]
-    births = [e for e in job.events if e.rule.tells == "identity" and e.rank is not None]
+    births = _each_once([e for e in job.events if e.rule.tells == "identity" and e.rank is not None])
     lives: dict[tuple[str, int | None], tuple[Event, Event]] = {}  # the first and the last birth
     for birth in births:
         place = (birth.source, birth.rank)
@@ -50,7 +51,7 @@ def set_aside(job: Job) -> None:
     numbered = numbered_sources(job)
     began_s = _began_s(job)
     ended = restarted(job, signs, births)  # what ended the attempt that decides was answered in vain
-    is_before = before(job, [e for e in ended if e.attempt < job.attempt or e.source not in numbered])
+    is_before = before(job, [e for e in ended if e.attempt < job.attempt or e.source not in numbered], births)
     sources, losses = {s.name: s for s in job.sources}, Losses(job.sources)
     over = _caught(job) | undone(job)
     everybody, is_of_earlier_life = _until_when_all_go_on(job), earlier_lives(job, numbered, starts)
@@ -71,6 +72,25 @@ def set_aside(job: Job) -> None:
         ):
             job.survived.append(event)
     _set_aside_companions(job)
+
+
+def _each_once(births: Sequence[Event]) -> list[Event]:
+    """Leave out births that a file shows again: of one moment, as where the logs of a job were joined into one."""
+    told: dict[tuple[object, ...], Event] = {}
+    for birth in births:
+        moment = (birth.source, birth.rank, birth.rule.id, birth.time if birth.has_own_time else birth.line)
+        told.setdefault(moment, birth)
+    return list(told.values())
+
+
+def _is_of_earlier(line: Event, event: Event) -> bool:
+    """Whether a line below an error tells by its clock of a time before it, as where logs were joined into one file.
+
+    What differs by hours is the zone of a launcher's clock and that of a trainer's.
+    """
+    if line.stamp is None or line.time is None or event.time is None:
+        return False
+    return 0.0 <= event.time - line.time < ANOTHER_ZONE_S
 
 
 def _set_aside_companions(job: Job) -> None:
@@ -186,7 +206,8 @@ def _finished_after(
         if end.attempt < event.attempt:
             continue
         if end.source == event.source:
-            if (end.line or 0) > (event.end_line or 0) and not _is_of_another(end, event, dead):
+            is_below = (end.line or 0) > (event.end_line or 0) and not _is_of_earlier(end, event)
+            if is_below and not _is_of_another(end, event, dead):
                 return True
         elif end.stamp is None or event.stamp is None or not end.time or not event.time:
             continue
@@ -205,7 +226,7 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     if _is_left_behind(event, sources[event.source]):
         return True
     if event.rank is None:
-        is_later = (sources[event.source].last_sign_line or 0) > (event.end_line or 0)
+        is_later = _goes_on_below(sources[event.source], event)
         if event.cause == NOT_FINITE and event.role == "symptom":
             return is_later and _is_finite_again(sources[event.source], event)
         is_start = event.cause in BEFORE_FIRST_STEP or event.rule.at_start
@@ -217,11 +238,21 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     if sign is None or sign.attempt < event.attempt:
         return False
     if sign.source == event.source:
-        return (sign.line or 0) > (event.end_line or 0) and not _is_late_print(sources[sign.source], sign, event)
+        is_below = (sign.line or 0) > (event.end_line or 0) and not _is_of_earlier(sign, event)
+        return is_below and not _is_late_print(sources[sign.source], sign, event)
     if event.stamp is None or sign.stamp is None:  # a time taken from a line nearby orders no two files
         return False
     same_host = sign.host == event.host
     return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
+
+
+def _goes_on_below(source: SourceEvents, event: Event) -> bool:
+    """Whether a file shows signs of life below an error, of which not all are of a time before it."""
+    last = event.end_line or 0
+    if (source.last_sign_line or 0) <= last:
+        return False
+    below = [sign for pair in source.progress for sign in pair if (sign.line or 0) > last]
+    return not below or not all(_is_of_earlier(sign, event) for sign in below)
 
 
 def _until_when_all_go_on(job: Job) -> dict[str, tuple[int, float | None]]:

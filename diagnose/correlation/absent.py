@@ -243,6 +243,7 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     fields = {**usual.event.fields, "activity": doing.rule.activity if doing else None}
     onset = next((e.onset for e in (doing, usual.event) if e and e.onset is not None and e.has_own_time), None)
     is_guess = _is_only_unseen(job, table, absent) or not (job.is_heard(ranks[0]) or _is_told(job) or len(crowd) > 1)
+    is_guess = is_guess or len(ranks) > 1  # all but one of them may have waited for that one in a group of their own
     certainty: Certainty = "possible" if is_guess else "likely"
     return Finding(
         cause, why, (*shown, Exhibit.of_event(usual.event)), ranks, onset=onset, fields=fields, question="absent",

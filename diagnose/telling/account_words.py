@@ -78,6 +78,10 @@ _REASONS: dict[str, tuple[str, str]] = {
     "ray.actor-died": ("Ray tells the driver that what it waits for will not come", "Ray 告诉 driver，等待的结果不会来了"),
 }
 
+# The same where the job was ended from outside, and none of its processes had failed.
+_TOLD_TO_END = ("a launcher that is told to end ends its processes", "启动器收到结束信号后，会终止它的进程")
+_FROM_OUTSIDE = ("process.terminated", "process.preempted", "process.time-limit")
+
 
 def no_log(lang: str | None) -> str:
     """Yield what is said of inputs among which no log is."""
@@ -99,8 +103,10 @@ class Words:
         """Yield what is said of a job that is not diagnosed."""
         return self.say("other-job-failed" if failed else "other-job")
 
-    def reason(self, cause: str) -> str:
-        """Yield why this cause follows from others; nothing where it depends."""
+    def reason(self, cause: str, root: str) -> str:
+        """Yield why this cause follows from the root; nothing where it depends."""
+        if cause == "process.terminated" and root in _FROM_OUTSIDE:
+            return _TOLD_TO_END[self._column]
         return _REASONS[cause][self._column] if cause in _REASONS else ""
 
     def ranks(self, ranks: Sequence[int]) -> str:

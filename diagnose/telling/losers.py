@@ -40,7 +40,7 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tup
     links = []
     for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
         delay = onsets[cause] - start if start is not None and cause in onsets else None
-        why = translator.words.reason(cause) or translator.cause(catalogue.causes[cause]).title
+        why = translator.words.reason(cause, parent) or translator.cause(catalogue.causes[cause]).title
         links.append(Link(parent, cause, why, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
     return tuple(links)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 
+# `python/ray/_raylet.pyx`, `pyarrow/error.pxi`: what Cython compiled keeps the path from the root of its own sources.
 _LIBRARY = re.compile(
-    r"site-packages/|dist-packages/|/lib(?:64)?/python[23]|^<(?:frozen|string|attrs|eval_with)|^python3|"
+    r"site-packages/|dist-packages/|/lib(?:64)?/python[23]|^[^/\s]\S*\.p(?:yx|xi)$|^<(?:frozen|string|attrs|eval_with)|^python3|"
     r"(?:^|/)torch/(?:nn|distributed|utils|optim|autograd|cuda|_dynamo|_inductor|multiprocessing|jit|fx|ao|func)/|"
     r"(?:^|/)torch/_?[a-z]{1,40}\.py$|(?:^|/)bin/[\w.-]{1,60}$"
 )

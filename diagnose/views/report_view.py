@@ -34,8 +34,9 @@ from .evidence import EvidenceView, join_neighbours, view_evidence
 from .limits import Limits
 from .parts import Cut, FactView, InputView, MessageView, NoteView, StepView, TimeView, View
 from .tables import Moment, choose_moments, fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
-from .texts import beside_title, command, known, nothing_wrong, prose, steps
+from .texts import beside_title, command, known, nothing_wrong, prose, restart, steps
 
+FROM_OUTSIDE = ("process.terminated", "process.preempted", "process.time-limit")  # no rank of the job did it
 T = TypeVar("T")
 S = TypeVar("S")
 
@@ -60,7 +61,7 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
         culprit_names=build.culprit_names(),
         nobody=build.nobody(found),
         owner=known(say, "owner", found.owner) if found else "",
-        restart=known(say, "restart", found.restart) if found else "",
+        restart=restart(say, found) if found else "",
         evidence=build.evidence(found),
         remedy=build.remedy(found),
         references=tuple(one_line(r) for r in found.references[: limits.references]) if found else (),
@@ -121,6 +122,8 @@ class _Builder:
         """Why nobody is named: all ranks fail alike, or that is all that can be said."""
         if found is None or found.culprits:
             return ""
+        if found.cause in FROM_OUTSIDE:
+            return self._say("nobody-outside")
         ranks, world = self._report.ranks, self._report.facts.get("world_size")
         whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
         alike = whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks)

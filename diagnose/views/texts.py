@@ -47,3 +47,10 @@ def known(say: Say, family: str, word: str) -> str:
     """Yield a word of the contract in the report's language; a word that we do not know stays as it is."""
     key = f"{family}-{word}" if family else word
     return say(key) if knows(key) else one_line(word)
+
+
+def restart(say: Say, found: Diagnosis) -> str:
+    """Yield whether a restart helps; of a cause that is only possible nobody can promise it."""
+    maybe = f"maybe-{found.restart}"
+    is_open = found.certainty == "possible" and knows(f"restart-{maybe}")
+    return known(say, "restart", maybe if is_open else found.restart)
