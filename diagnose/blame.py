@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, ended_at, is_sigkill, is_terminated
+from .blamed_hosts import address, complain_elsewhere, is_whole_hosts, odd_hosts, share_hosts, without_witnesses
 from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
 from .job import CERTIFICATES, Job
-from .placement.places import GUESSED, HERE
+from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .placement.world import ONCE
 from .suspects import EXIT_CODE, STATED, Suspect, alike
@@ -39,20 +39,20 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     """Fill in the culprits and their hosts; none where the cause is nobody's, or everybody's."""
     cause, finding = catalogue.causes[verdict.roots[0].cause], next((s.finding for s in verdict.roots if s.finding), None)
     if finding is not None:
-        verdict.culprits = [] if finding.question in SILENT and _share_hosts(job, finding.ranks) else sorted(finding.ranks)
+        verdict.culprits = [] if finding.question in SILENT and share_hosts(job, finding.ranks) else sorted(finding.ranks)
         infos = (job.ranks.get(rank) for rank in finding.ranks)
         verdict.culprit_hosts = sorted(finding.hosts or {i.host for i in infos if i and i.host})
         return
     if cause.blame == "none":
-        verdict.culprit_hosts = _odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
+        verdict.culprit_hosts = odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
         return
     at_fault = [s for s in verdict.roots if not _only_waited(s)]
     ranks = {s.rank for s in at_fault if s.rank is not None and not _only_compares(s)}
     ranks = _first_dead(verdict, ranks)
-    places = {s.host or (_address(s) if cause.id.startswith(OF_A_NODE) else None) for s in _without_witnesses(at_fault)}
+    places = {s.host or (address(s) if cause.id.startswith(OF_A_NODE) else None) for s in without_witnesses(at_fault)}
     verdict.culprit_hosts = sorted(place for place in places if place is not None)
     ranks |= _listed(job, verdict)
-    if is_everywhere(job, ranks | _crashed_alike(verdict)) and not _complain_elsewhere(job, ranks):
+    if is_everywhere(job, ranks | _crashed_alike(verdict)) and not complain_elsewhere(job, ranks):
         verdict.culprit_hosts = []
         return
     if not ranks and cause.blame == "rank":
@@ -67,20 +67,6 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     verdict.culprits = sorted(ranks)
 
 
-def _share_hosts(job: Job, ranks: Sequence[int]) -> bool:
-    """Whether the ranks are several of each of their hosts, and others work elsewhere: a host is no rank."""
-    hosts = Counter(i.host for r in ranks if (i := job.ranks.get(r)) is not None)
-    return None not in hosts and min(hosts.values(), default=0) > 1 and len(hosts) < len(job.hosts)
-
-
-def _without_witnesses(roots: Sequence[Suspect]) -> Sequence[Suspect]:
-    """Those that state what broke at their own place, where any does: who only lost a peer met it from afar.
-
-    `NET/IB : Got async event : port error` on one host, `Got completion from peer` that host `with error 12` on another.
-    """
-    return [s for s in roots if s.direct == STATED or not all(e.rule.tells == "peer-lost" for e in s.events)] or roots
-
-
 def _listed(job: Job, verdict: Verdict) -> set[int]:
     """Who raised what Ray Train prints once for all of them, below a list of these ranks."""
     raised = {(e.source, e.traceback.line) for s in verdict.roots for e in s.events if e.traceback is not None}
@@ -92,11 +78,6 @@ def _crashed_alike(verdict: Verdict) -> set[int]:
     """Who crashed of itself as the root did while the launcher ended it: SIGTERM brings about no SIGSEGV."""
     cause = verdict.roots[0].cause
     return {s.rank for s in verdict.suspects if s.cause == cause and s.rank is not None} if cause in OF_ITSELF else set()
-
-
-def _address(suspect: Suspect) -> str | None:
-    """The address of its node, which Ray prints before a worker's words, where nothing names the host."""
-    return suspect.first.speaker.ip if suspect.first is not None else None
 
 
 def _first_dead(verdict: Verdict, ranks: set[int]) -> set[int]:
@@ -123,23 +104,6 @@ def is_everywhere(job: Job, ranks: set[int]) -> bool:
     world = job.world_size or seen
     share = len(ranks) / max(1, min(seen, world))
     return (len(ranks) > 1 and share >= EVERYWHERE) or (len(ranks) >= MANY and share > MANY_SHARE)
-
-
-def _odd_hosts(job: Job, verdict: Verdict) -> list[str]:
-    """The one host where all ranks met it, if those elsewhere met something else."""
-    ranks = {s.rank for s in verdict.roots if s.rank is not None}
-    hosts = {s.host for s in verdict.roots}
-    return [h for h in hosts if h is not None] if len(hosts) == 1 and _complain_elsewhere(job, ranks) else []
-
-
-def _complain_elsewhere(job: Job, ranks: set[int]) -> bool:
-    """Whether these are all of some hosts, and another host's log tells of others only: then it is no reason of all.
-
-    A host whose environment differs fails before any of its processes names its rank, and the others then wait for it.
-    """
-    hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
-    known = {*hosts, None, *HERE}
-    return is_whole_hosts(job, ranks) and any(e.host not in known for e in job.failures())
 
 
 def _is_all_that_is_heard(job: Job, verdict: Verdict, ranks: set[int]) -> bool:
@@ -292,11 +256,3 @@ def _is_said_by_several(verdict: Verdict) -> bool:
     once = (e for e in said if e.traceback is not None or e.rule.id == LAST_SAID)
     texts = Counter((e.source, e.rule.id, alike(e)) for e in once)
     return len(hosts) > 1 or max(texts.values(), default=0) > 1
-
-
-def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
-    """All ranks of a host alike, out of several hosts: then the host is at fault, and no rank."""
-    hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
-    if None in hosts or len(ranks) < 2 or len(job.hosts) <= len(hosts):
-        return False
-    return all(i.host not in hosts or r in ranks for r, i in job.ranks.items())

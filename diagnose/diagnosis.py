@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from .attempts import FAILING, is_terminated
-from .blame import SHARED, blame, failed_alike_unheard, is_everywhere, is_half_told, is_whole_hosts
+from .blame import SHARED, blame, failed_alike_unheard, is_everywhere, is_half_told
+from .blamed_hosts import is_whole_hosts
 from .catalogue import Catalogue
 from .correlation.finding import Finding
 from .correlation.store_gone import QUESTION as STORE_GONE

@@ -27,16 +27,15 @@ from ..report import (
     Symptom,
     TimelineEntry,
 )
-from ..words.language import Say, knows
+from ..words.language import Say
 from ..words.phrases import byte_size, clock, common_folder, duration, one_day, place, value_text, who
 from ..words.printable import clip, one_line, sentence
 from .evidence import EvidenceView, join_neighbours, view_evidence
 from .limits import Limits
 from .parts import Cut, FactView, InputView, MessageView, NoteView, StepView, TimeView, View
 from .tables import Moment, choose_moments, fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
-from .texts import beside_title, command, known, nothing_wrong, prose, restart, steps
+from .texts import beside_title, command, known, nobody, nothing_wrong, prose, restart, steps
 
-FROM_OUTSIDE = ("process.terminated", "process.preempted", "process.time-limit")  # no rank of the job did it
 T = TypeVar("T")
 S = TypeVar("S")
 
@@ -59,7 +58,7 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
         confidence=f"{found.confidence:.2f}" if found else "",
         culprits=_cut(found.culprits if found else (), limits.culprits, build.culprit),
         culprit_names=build.culprit_names(),
-        nobody=build.nobody(found),
+        nobody=nobody(report, say),
         owner=known(say, "owner", found.owner) if found else "",
         restart=restart(say, found) if found else "",
         evidence=build.evidence(found),
@@ -117,18 +116,6 @@ class _Builder:
         if self.blamed:
             return who(self._say, sorted(self.blamed))
         return self._say("comma").join(self._say("host", name=one_line(h)) for h in sorted(self._blamed_hosts)[:4])
-
-    def nobody(self, found: Diagnosis | None) -> str:
-        """Why nobody is named: all ranks fail alike, or that is all that can be said."""
-        if found is None or found.culprits:
-            return ""
-        if found.cause in FROM_OUTSIDE:
-            return self._say("nobody-outside")
-        ranks, world = self._report.ranks, self._report.facts.get("world_size")
-        whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
-        alike = whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks)
-        key = f"nobody-{found.cause.partition('.')[0]}"
-        return self._say("all-alike", n=len(ranks)) if alike else self._say(key if knows(key) else "nobody")
 
     def remedy(self, found: Diagnosis | None) -> Cut[StepView]:
         return _cut(found.remedy if found else (), self._limits.remedy, self.step)

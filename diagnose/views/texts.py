@@ -9,6 +9,8 @@ from ..words.language import Say, knows
 from ..words.printable import clip, one_line, printable, sentence
 from .limits import Limits
 
+FROM_OUTSIDE = ("process.terminated", "process.preempted", "process.time-limit")  # no rank of the job did it
+
 
 def prose(text: str, limits: Limits) -> str:
     """Yield the text in one line of at most the limit's characters."""
@@ -54,3 +56,17 @@ def restart(say: Say, found: Diagnosis) -> str:
     maybe = f"maybe-{found.restart}"
     is_open = found.certainty == "possible" and knows(f"restart-{maybe}")
     return known(say, "restart", maybe if is_open else found.restart)
+
+
+def nobody(report: Report, say: Say) -> str:
+    """Yield why nobody is named: all ranks fail alike, or that is all that can be said."""
+    found = report.diagnosis
+    if found is None or found.culprits:
+        return ""
+    if found.cause in FROM_OUTSIDE:
+        return say("nobody-outside")
+    ranks, world = report.ranks, report.facts.get("world_size")
+    whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
+    alike = whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks)
+    key = f"nobody-{found.cause.partition('.')[0]}"
+    return say("all-alike", n=len(ranks)) if alike else say(key if knows(key) else "nobody")

@@ -1,0 +1,58 @@
+"""Is it a host, rather than its ranks? What the ranks of one have in common, and what other hosts tell."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from .job import Job
+from .placement.places import HERE
+from .suspects import STATED, Suspect
+
+if TYPE_CHECKING:
+    from .diagnosis import Verdict
+
+
+def share_hosts(job: Job, ranks: Sequence[int]) -> bool:
+    """Yield whether the ranks are several of each of their hosts, and others work elsewhere: a host is no rank."""
+    hosts = Counter(i.host for r in ranks if (i := job.ranks.get(r)) is not None)
+    return None not in hosts and min(hosts.values(), default=0) > 1 and len(hosts) < len(job.hosts)
+
+
+def without_witnesses(roots: Sequence[Suspect]) -> Sequence[Suspect]:
+    """Yield those that state what broke at their own place, where any does: who only lost a peer met it from afar.
+
+    `NET/IB : Got async event : port error` on one host, `Got completion from peer` that host `with error 12` on another.
+    """
+    return [s for s in roots if s.direct == STATED or not all(e.rule.tells == "peer-lost" for e in s.events)] or roots
+
+
+def address(suspect: Suspect) -> str | None:
+    """Yield the address of its node, which Ray prints before a worker's words, where nothing names the host."""
+    return suspect.first.speaker.ip if suspect.first is not None else None
+
+
+def odd_hosts(job: Job, verdict: Verdict) -> list[str]:
+    """Yield the one host where all ranks met it, if those elsewhere met something else."""
+    ranks = {s.rank for s in verdict.roots if s.rank is not None}
+    hosts = {s.host for s in verdict.roots}
+    return [h for h in hosts if h is not None] if len(hosts) == 1 and complain_elsewhere(job, ranks) else []
+
+
+def complain_elsewhere(job: Job, ranks: set[int]) -> bool:
+    """Yield whether these are all of some hosts, and another host's log tells of others only: then it is no reason of all.
+
+    A host whose environment differs fails before any of its processes names its rank, and the others then wait for it.
+    """
+    hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
+    known = {*hosts, None, *HERE}
+    return is_whole_hosts(job, ranks) and any(e.host not in known for e in job.failures())
+
+
+def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
+    """Yield whether it is all ranks of a host alike, out of several hosts: then the host is at fault, and no rank."""
+    hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
+    if None in hosts or len(ranks) < 2 or len(job.hosts) <= len(hosts):
+        return False
+    return all(i.host not in hosts or r in ranks for r, i in job.ranks.items())
