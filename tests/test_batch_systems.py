@@ -189,6 +189,18 @@ def test_a_local_rank_of_one_node_of_several_is_no_rank_unless_the_launch_comman
     assert blamed(f"+ {command}\n{FAILED_AT_3}") == ([] if rank is None else [rank])
 
 
+@pytest.mark.parametrize(
+    "line", ["NNODES=2 NODE_RANK=1", "SLURM_NODEID=1", "SLURM_JOB_NUM_NODES=4", "machine_rank: 1", "export NNODES=2"]
+)
+def test_a_local_rank_of_one_node_of_several_is_no_rank_where_the_environment_tells_of_more_nodes(line: str) -> None:
+    assert blamed(f"{line}\n{FAILED_AT_3}") == []
+
+
+@pytest.mark.parametrize("line", ["NNODES=1 NODE_RANK=0", "SLURM_NODEID=0", "num_machines: 1"])
+def test_a_local_rank_is_the_rank_where_the_environment_tells_of_one_node(line: str) -> None:
+    assert blamed(f"{line}\n{FAILED_AT_3}") == [3]
+
+
 def test_an_agent_that_was_asked_for_two_nodes_does_not_know_the_ranks_of_its_own() -> None:
     asked = """Starting elastic_operator with launch configs:
   entrypoint       : train.py

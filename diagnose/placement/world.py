@@ -117,7 +117,7 @@ _NODE_RANK = lazy(r"\s--?(?:node|machine)[_-]rank[ =](?P<number>\d{1,5})\b")
 _OWN_ORDER = lazy(r"\s--?rdzv[_-](?:backend|endpoint)[ =]")  # the agents agree on an order then, whatever --node_rank says
 
 
-_OF_LAUNCHES = frozenset(("launcher", "nnodes", "min_nodes"))  # what a command, or a launcher when it starts, tells
+_OF_LAUNCHES = frozenset(("launcher", "nnodes", "min_nodes", "node_rank"))  # what a command, or a launcher when it starts, tells
 
 
 def _learn_launches(places: Places, sources: Sequence[SourceEvents]) -> int:
@@ -146,6 +146,7 @@ def _launched(event: Event) -> tuple[int, int | None]:
     nodes, own = _NODES.search(command), _NODE_RANK.search(command)
     number = int(nodes["number"]) if nodes else as_rank(fields.get("nnodes", fields.get("min_nodes"))) or 1
     node = int(own["number"]) if own else as_rank(fields.get("node_rank"))
+    number = max(number, (node or 0) + 1)
     world = as_rank(fields.get("world_size"))
     size = as_rank(fields.get("gpus_per_node")) if world is None else world // number
     if node is None or size is None or _OWN_ORDER.search(command):
