@@ -15,7 +15,9 @@ from diagnose.engine import diagnose
 from .mutations import MUTATIONS, Case, Mutant
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
-SAME_CAUSE = 0.9  # of the copies that hold less than the case did; of the two ranks that are left of three neither is odd
+# Of the copies that hold less than the case did. Of the two ranks that are left of three neither is odd, and without the
+# launcher's list nobody knows who left with code 0.
+SAME_CAUSE = 0.88
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def test_cause_outlives_the_loss_of_evidence(outcomes: dict[str, list[Outcome]])
     lost = [o for group in outcomes.values() for o in group if o.mutant.loses]
     changed = [str(o) for o in lost if o.after.cause != o.before.cause]
 
-    assert len(changed) <= (1 - SAME_CAUSE) * len(lost), changed
+    assert len(changed) <= (1 - SAME_CAUSE) * len(lost), "\n".join(changed)
 
 
 def test_no_mutation_makes_a_verdict_wrong_and_certain(outcomes: dict[str, list[Outcome]]) -> None:

@@ -48,7 +48,7 @@ def test_an_import_error_in_any_words_is_an_import_that_failed() -> None:
     ],
 )
 def test_a_setting_is_refused_by_what_is_built_not_by_what_computes(function: str, code: str, cause: str) -> None:
-    error = "ValueError: Packing is not supported for vision models. Please disable it."
+    error = "ValueError: labels must be set in training"
 
     assert cause == raised(f"{LIBRARY}/trl/trainer/sft_trainer.py", function, code, error)
 

@@ -87,7 +87,12 @@ def _is_of_a_listing_node(job: Job, rank: int, listed: Collection[Event]) -> boo
 
 
 def _are_whole(job: Job, listed: Collection[Event]) -> bool:
-    """Whether each list is here from its head on: what was copied of a console's end tells of the last ones only."""
+    """Whether each list is here from its head on: what was copied of a console's end tells of the last ones only.
+
+    Where torchelastic runs a function (a notebook's launcher), it lists the first one only that raised.
+    """
+    if any(" of fn: " in e.text for e in job.telling("exit")):
+        return False
     first: dict[str, int] = {}
     for e in listed:
         first[e.source] = min(first.get(e.source, e.line or 0), e.line or 0)
