@@ -117,7 +117,7 @@ _NODE_RANK = lazy(r"\s--?(?:node|machine)[_-]rank[ =](?P<number>\d{1,5})\b")
 _OWN_ORDER = lazy(r"\s--?rdzv[_-](?:backend|endpoint)[ =]")  # the agents agree on an order then, whatever --node_rank says
 
 
-_OF_LAUNCHES = frozenset(("launcher", "nnodes", "min_nodes", "node_rank"))  # what a command, or a launcher when it starts, tells
+_OF_LAUNCHES = frozenset(("launcher", "nnodes", "min_nodes", "node_rank"))  # what a command or a launcher tells
 
 
 def _learn_launches(places: Places, sources: Sequence[SourceEvents]) -> int:
