@@ -14,14 +14,13 @@ from .job import CERTIFICATES, Job
 from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .placement.world import ONCE
-from .suspects import EXIT_CODE, STATED, Suspect, alike
+from .suspects import EXIT_CODE, LATE, STATED, Suspect, alike
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
 KNOWN_BUG = "software.known-bug"
-LATE = "collective.straggler"
 INTERFACE = "network.interface"
 SHARED = ("process.exception", "storage.", KNOWN_BUG, INTERFACE, "numerics.nan")  # seldom the fault of one rank alone
 LATENT = (KNOWN_BUG, INTERFACE)  # lies in wait for each rank

@@ -175,6 +175,10 @@ class Job:
                 found += [(source.name, x) for x in source.lines() if x.prefix.rank == rank]
         return found
 
+    def last_line_of(self, rank: int) -> tuple[str, Line] | None:
+        """Yield the last line with words that the rank printed, with its source."""
+        return next(((source, x) for source, x in reversed(self.lines_of(rank)) if x.message.strip()), None)
+
 
 def _on(stream: str, name: str, other: str) -> str:
     """Name the file beside a process's other one: `0/stdout.log`, `0/stderr.log`; Ray's `worker-….out`, `worker-….err`."""

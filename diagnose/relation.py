@@ -11,15 +11,13 @@ from collections.abc import Iterable, Sequence
 
 from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
-from .clocks import UNALIGNED_S
+from .clocks import ANOTHER_ZONE_S, UNALIGNED_S
 from .events import Event
 from .job import Job
 from .rule import Explains
-from .suspects import EXIT_CODE, SIGKILL, STATED, Suspect, names_device
+from .suspects import EXIT_CODE, LATE, SIGKILL, STATED, Suspect, names_device
 
 DRIVER = "gpu.xid"
-LATE = "collective.straggler"
-ANOTHER_ZONE_S = 3600.0 * 0.9  # a host of which no clock is known may print another zone's time
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
 # How many lines below its own line the reason of a message may stand that is printed before it.

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, dead_by_code, is_numbered, numbered_sources
+from .clocks import ANOTHER_ZONE_S
 from .events import Event, SourceEvents
 from .lazy_pattern import lazy
 from .losses import Losses
@@ -30,7 +31,6 @@ RENEWING = ("exit", "killed", "signal-sent", "signal-received", "identity", "att
 ALIKE_CHARS = 24  # of a message: what it was raised for follows
 CAUGHT_S = 60.0  # a logger and the interpreter, or the threads of one process, print what ends it within moments
 BESIDE = 5  # lines
-ANOTHER_ZONE_S = 3600.0 * 0.9  # clocks that differ by less show one zone
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 
 
@@ -251,8 +251,9 @@ def _goes_on_below(source: SourceEvents, event: Event) -> bool:
     last = event.end_line or 0
     if (source.last_sign_line or 0) <= last:
         return False
-    below = [sign for pair in source.progress for sign in pair if (sign.line or 0) > last]
-    return not below or not all(_is_of_earlier(sign, event) for sign in below)
+    below = (sign for pair in source.progress for sign in pair if (sign.line or 0) > last)
+    first = next(below, None)
+    return first is None or not _is_of_earlier(first, event) or not all(_is_of_earlier(sign, event) for sign in below)
 
 
 def _until_when_all_go_on(job: Job) -> dict[str, tuple[int, float | None]]:

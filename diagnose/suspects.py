@@ -18,7 +18,7 @@ from .traces.last_error import is_quoted
 EXCEPTION = "process.exception"
 STATED = 3  # how direct the evidence is where a line states the cause
 WARNED = 2  # where it states what a logger wrote as a warning: the program went on after it
-EXIT_CODE, SIGKILL = "process.exit-code", "process.sigkill"
+EXIT_CODE, SIGKILL, LATE = "process.exit-code", "process.sigkill", "collective.straggler"
 WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on what a process raised
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure

@@ -31,6 +31,11 @@ class Link:
     frames: tuple[Frame, ...]
     depth: int = 0
 
+    @property
+    def said(self) -> str:
+        """What it says in one line, `ValueError: bad row`; without words its name alone."""
+        return f"{self.exception}: {self.message}".partition("\n")[0].removesuffix(": ")
+
 
 @dataclass(frozen=True, slots=True)
 class Traceback:
@@ -46,6 +51,11 @@ class Traceback:
     links: tuple[Link, ...]
     form: str
     is_warned: bool = False  # logged as a warning: it was caught
+
+    def handled_above(self, line: int) -> Link | None:
+        """Yield the exception, printed above this line, during whose handling the next one was raised."""
+        above = (x for x in self.links if x.relation == "context" and x.depth == 0 and x.exception_line < line)
+        return next(above, None)
 
 
 def find_tracebacks(lines: Sequence[Line]) -> list[Traceback]:

@@ -6,6 +6,7 @@ import pytest
 
 from diagnose.engine import diagnose
 from diagnose.sources import Text
+from tests.told import BOX
 from tests.told import cause as verdict_of
 
 BORDER = "-" * 74
@@ -217,23 +218,8 @@ def test_an_agent_that_was_asked_for_two_nodes_does_not_know_the_ranks_of_its_ow
 
 
 def test_what_the_summary_of_torchrun_says_of_one_process_tells_the_ranks_of_its_node() -> None:
-    box = """============================================================
-train.py FAILED
-------------------------------------------------------------
-Failures:
-  <NO_OTHER_FAILURES>
-------------------------------------------------------------
-Root Cause (first observed failure):
-[0]:
-  time      : 2024-03-11_10:09:38
-  host      : gpu02
-  rank      : 11 (local_rank: 3)
-  exitcode  : 1 (pid: 1187)
-  error_file: <N/A>
-  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
-============================================================
-"""
-    assert blamed(FAILED_AT_3 + box) == [11]
+    box = BOX.format(at="10:09:38", host="gpu02", rank=11, local=3, pid=1187, blank="")
+    assert blamed(box) == [11]
 
 
 def blamed(log: str) -> list[int | None]:

@@ -6,26 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .told import alive, cause, culprits, told, watchdog
-
-BOX = """E1120 {at}.100000 811 torch/distributed/elastic/multiprocessing/api.py:882] failed (exitcode: 1) local_rank: {local} (pid: {pid}) of binary: /usr/bin/python3
-torch.distributed.elastic.multiprocessing.errors.ChildFailedError:{blank}
-============================================================
-train.py FAILED
-------------------------------------------------------------
-Failures:
-  <NO_OTHER_FAILURES>
-------------------------------------------------------------
-Root Cause (first observed failure):
-[0]:
-  time      : 2026-11-20_{at}
-  host      : {host}
-  rank      : {rank} (local_rank: {local})
-  exitcode  : 1 (pid: {pid})
-  error_file: <N/A>
-  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
-============================================================
-"""
+from .told import BOX, alive, cause, culprits, told, watchdog
 
 
 @pytest.mark.parametrize("files", [("a.log", "b.log"), ("console.log", "console.log")], ids=["apart", "one-console"])

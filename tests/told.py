@@ -8,6 +8,26 @@ from diagnose.engine import diagnose
 from diagnose.job import JobContext
 from diagnose.report import Report
 
+# What torchrun prints of the one worker of its node that failed.
+BOX = """E1120 {at}.100000 811 torch/distributed/elastic/multiprocessing/api.py:882] failed (exitcode: 1) local_rank: {local} (pid: {pid}) of binary: /usr/bin/python3
+torch.distributed.elastic.multiprocessing.errors.ChildFailedError:{blank}
+============================================================
+train.py FAILED
+------------------------------------------------------------
+Failures:
+  <NO_OTHER_FAILURES>
+------------------------------------------------------------
+Root Cause (first observed failure):
+[0]:
+  time      : 2026-11-20_{at}
+  host      : {host}
+  rank      : {rank} (local_rank: {local})
+  exitcode  : 1 (pid: {pid})
+  error_file: <N/A>
+  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
+============================================================
+"""
+
 
 def told(folder: Path, files: dict[str, str], **job: int) -> Report:
     """Write the files into `folder` and diagnose it."""

@@ -55,9 +55,8 @@ def find_hidden(job: Job) -> tuple[Event, Link] | None:
 
 def _handled(job: Job, event: Event) -> Link | None:
     """The exception of the program, known to no rule, during whose handling the last one was raised."""
-    links = event.traceback.links if event.traceback is not None else ()
-    above = [x for x in links if x.relation == "context" and x.depth == 0 and x.exception_line < (event.line or 0)]
-    if not above or not above[0].frames or is_library(above[0].frames[0].file):
+    link = event.traceback.handled_above(event.line or 0) if event.traceback is not None else None
+    if link is None or not link.frames or is_library(link.frames[0].file):
         return None
     known = {e.line for e in job.events if e.source == event.source}
-    return above[0] if above[0].exception_line not in known else None
+    return link if link.exception_line not in known else None

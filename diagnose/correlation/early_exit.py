@@ -63,8 +63,8 @@ def _unlisted(job: Job) -> Iterator[Finding]:
 
 def _last_words(job: Job, left: Collection[int]) -> tuple[Exhibit, ...]:
     """What it printed last, such as `rank 3: target loss reached, done`."""
-    lines = [(rank, *said) for rank in left for said in job.lines_of(rank) if said[1].message.strip()]
-    return tuple(Exhibit.of_line(source, line, rank, job.ranks[rank].host) for rank, source, line in lines[-1:])
+    said = ((rank, job.last_line_of(rank)) for rank in left)
+    return tuple(Exhibit.of_line(*last, rank, job.ranks[rank].host) for rank, last in said if last is not None)[-1:]
 
 
 def _is_one(job: Job, left: Collection[int], listed: Mapping[int, Event]) -> bool:

@@ -20,9 +20,8 @@ def find(job: Job) -> Iterator[Finding]:
     if hidden is None:
         return
     end, link = hidden
-    said = f"{link.exception}: {link.message}".partition("\n")[0].removesuffix(": ")
-    shown = Exhibit(end.source, link.exception_line, said, end.rank, end.host, end.time)
-    why = f"Rank {end.rank} raised {said}, and what handled it waited for the others, who were elsewhere."
+    shown = Exhibit(end.source, link.exception_line, link.said, end.rank, end.host, end.moment)
+    why = f"Rank {end.rank} raised {link.said}, and what handled it waited for the others, who were elsewhere."
     ranks = (end.rank,) if end.rank is not None else ()
     exhibits = (shown, Exhibit.of_event(end))
     yield Finding("process.exception", why, exhibits, ranks, onset=end.onset, question="hidden_reason")

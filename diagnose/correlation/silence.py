@@ -59,8 +59,8 @@ def _silent(job: Job) -> Iterator[Finding]:
 
 def _last_error(job: Job, info: RankInfo) -> Exhibit | None:
     """What the program logged as an error before its log stops, in words that no rule knows."""
-    lines = [(source, line) for source, line in job.lines_of(info.rank) if line.message.strip()]
-    return Exhibit.of_line(*lines[-1], info.rank, info.host) if lines and lines[-1][1].is_error else None
+    last = job.last_line_of(info.rank)
+    return Exhibit.of_line(*last, info.rank, info.host) if last is not None and last[1].is_error else None
 
 
 def _own_code(job: Job) -> Event | None:

@@ -52,10 +52,10 @@ def find(job: Job) -> Iterator[Finding]:
 
 def _last_error(job: Job, rank: int) -> tuple[Exhibit, ...]:
     """What its program logged as an error or a warning just before it left, in words that no rule knows."""
-    lines = [(source, line) for source, line in job.lines_of(rank) if line.message.strip()]
-    source, line = lines[-1] if lines else ("", None)
-    is_said = line is not None and (line.is_error or line.prefix.severity == "W")
-    return (Exhibit.of_line(source, line, rank, job.ranks[rank].host),) if line is not None and is_said else ()
+    last = job.last_line_of(rank)
+    if last is None or not (last[1].is_error or last[1].prefix.severity == "W"):
+        return ()
+    return (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
 
 
 def _is_error(event: Event) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..words.phrases import FROM_OUTSIDE
 from ..words.ranges import rank_ranges
 
 _TEXTS: dict[str, tuple[str, str]] = {
@@ -80,7 +81,6 @@ _REASONS: dict[str, tuple[str, str]] = {
 
 # The same where the job was ended from outside, and none of its processes had failed.
 _TOLD_TO_END = ("a launcher that is told to end ends its processes", "启动器收到结束信号后，会终止它的进程")
-_FROM_OUTSIDE = ("process.terminated", "process.preempted", "process.time-limit")
 
 
 def no_log(lang: str | None) -> str:
@@ -105,7 +105,7 @@ class Words:
 
     def reason(self, cause: str, root: str) -> str:
         """Yield why this cause follows from the root; nothing where it depends."""
-        if cause == "process.terminated" and root in _FROM_OUTSIDE:
+        if cause == "process.terminated" and root in FROM_OUTSIDE:
             return _TOLD_TO_END[self._column]
         return _REASONS[cause][self._column] if cause in _REASONS else ""
 

@@ -6,9 +6,9 @@ from ..correlation.finding import Exhibit
 from ..diagnosis import Verdict
 from ..events import Event
 from ..job import Job
+from ..suspects import EXIT_CODE
 
 MAX_EVIDENCE = 5
-EXIT_CODE = "process.exit-code"
 
 
 def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
@@ -31,10 +31,10 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
 
 def _handled(event: Event) -> list[Exhibit]:
     """The exception during whose handling it was raised: in a `finally` that one, not this, is what went wrong first."""
-    links = event.traceback.links if event.traceback is not None else ()
-    above = [x for x in links if x.relation == "context" and x.depth == 0 and x.exception_line < (event.line or 0)]
-    said = [(x.exception_line, f"{x.exception}: {x.message}".partition("\n")[0].removesuffix(": ")) for x in above[:1]]
-    return [Exhibit(event.source, line, text, event.rank, event.host, event.time) for line, text in said]
+    link = event.traceback.handled_above(event.line or 0) if event.traceback is not None else None
+    if link is None:
+        return []
+    return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.moment)]
 
 
 def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:

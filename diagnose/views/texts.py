@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from ..report import Diagnosis, RemedyStep, Report
 from ..words.language import Say, knows
+from ..words.phrases import FROM_OUTSIDE
 from ..words.printable import clip, one_line, printable, sentence
 from .limits import Limits
-
-FROM_OUTSIDE = ("process.terminated", "process.preempted", "process.time-limit")  # no rank of the job did it
 
 
 def prose(text: str, limits: Limits) -> str:

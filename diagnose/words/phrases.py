@@ -11,6 +11,9 @@ from .ranges import rank_ranges
 FEW = 4  # so many runs or ranks are named without a count
 RANGES_WIDTH = 44  # alternating ranks would fill pages
 
+# Causes for which the job was ended from outside: no rank of it did that.
+FROM_OUTSIDE = ("process.terminated", "process.preempted", "process.time-limit")
+
 
 def who(say: Say, ranks: Sequence[int], host: str | None = None) -> str:
     """Yield who is meant: `rank 2`, `ranks 0-1,3`, `47 ranks [0-30,32-47]`, `host node-a`, or nothing."""
