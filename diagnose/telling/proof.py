@@ -30,8 +30,14 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
 
 
 def _handled(event: Event) -> list[Exhibit]:
-    """The exception during whose handling it was raised: in a `finally` that one, not this, is what went wrong first."""
-    link = event.traceback.handled_above(event.line or 0) if event.traceback is not None else None
+    """The exception during whose handling it was raised: in a `finally` that one, not this, is what went wrong first.
+
+    Of one that was raised `from` another, the other tells what was wrong: `FeedError: reader failed` from a `KeyError`.
+    """
+    if event.traceback is None:
+        return []
+    line = event.line or 0
+    link = event.traceback.handled_above(line) or event.traceback.raised_from(line)
     if link is None:
         return []
     return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.moment)]
