@@ -185,3 +185,87 @@ def test_a_stage_of_a_pipeline_only_carries_what_its_module_raised(tmp_path: Pat
     report = told(tmp_path, {"rank_1.log": "".join(f"[rank1]: {line}\n" for line in log.splitlines())})
 
     assert report.diagnosis is not None and "zero experts" in report.diagnosis.evidence[0].text
+
+
+def test_what_a_rank_caught_and_logged_is_its_own_though_the_traceback_names_nobody(tmp_path: Path) -> None:
+    caught = (
+        "02:20:24.483 [ERROR] (r1) augmentation failed, leaving the loop\n"
+        'Traceback (most recent call last):\n  File "/home/ml/train.py", line 57, in loop\n    a @ b\n'
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (3x4 and 3x4)\n"
+    )
+    log = "".join(f"02:20:24.45{r} [INFO] (r{r}) step 4 loss 0.5\n" for r in range(3)) + caught
+    report = told(tmp_path, {"job.log": log + _raised(0, CLOSED) + _raised(2, CLOSED)})
+
+    assert [1] == culprits(report)
+    assert report.diagnosis is not None
+    assert any("augmentation failed" in e.text for e in report.diagnosis.evidence)
+
+
+def test_an_uncaught_exception_below_another_rank_s_warning_is_not_that_rank_s(tmp_path: Path) -> None:
+    log = (
+        "02:20:24.483 [WARNING] (r1) the loader is slow\n"
+        'Traceback (most recent call last):\n  File "/home/ml/train.py", line 57, in <module>\n    main()\nKeyError: 3\n'
+    )
+    report = told(tmp_path, {"job.log": "".join(f"02:20:24.45{r} [INFO] (r{r}) step 4 loss 0.5\n" for r in range(3)) + log})
+
+    assert [] == culprits(report)
+
+
+def test_a_refused_connection_of_the_program_s_own_is_why_its_rank_left(tmp_path: Path) -> None:
+    own = 'Traceback (most recent call last):\n  File "/home/ml/fetch.py", line 31, in go\n    connect()\n'
+    left = "".join(f"[rank1]: {line}\n" for line in f"{own}ConnectionRefusedError: [Errno 111] Connection refused".split("\n"))
+    report = told(tmp_path, {"job.log": left + _raised(0, CLOSED) + _raised(2, CLOSED)})
+
+    assert ("network.connection-refused", [1]) == (cause(report), culprits(report))
+
+
+def test_a_data_file_that_one_rank_lacks_is_no_configuration(tmp_path: Path) -> None:
+    missing = "FileNotFoundError: [Errno 2] No such file or directory: '/data/shard-3/extra.json'"
+    report = told(tmp_path, {"job.log": _raised(2, missing) + _raised(0, CLOSED) + _raised(1, CLOSED)})
+
+    assert ("process.exception", [2]) == (cause(report), culprits(report))
+
+
+def test_ranks_that_leave_alike_before_any_step_are_not_set_apart_by_leaving_first(tmp_path: Path) -> None:
+    entries = "".join(
+        f"[{n}]:\n  time      : 2026-11-23_01:45:16\n  host      : localhost\n  rank      : {r} (local_rank: {r})\n"
+        f"  exitcode  : {code} (pid: 1609{r})\n  error_file: <N/A>\n  traceback : {why}\n"
+        for n, r, code, why in ((1, 1, 1, "To enable traceback see: …"), (2, 2, -15, "Signal 15 (SIGTERM) received by PID 16092"))
+    )
+    log = (
+        "trainer: config conf.json lacks required key 'out'\n" * 3
+        + "W1123 01:45:16.463000 16077 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 16092 closing signal "
+        "SIGTERM\ntorch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n" + "=" * 60 + "\ntrain.py FAILED\n"
+        "------------------------------------------------------------\nFailures:\n" + entries + "-" * 60 + "\n"
+        "Root Cause (first observed failure):\n[0]:\n  time      : 2026-11-23_01:45:16\n  host      : localhost\n"
+        "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 16090)\n  error_file: <N/A>\n  traceback : To enable …\n" + "=" * 60
+    )
+    report = told(tmp_path, {"console.txt": log})
+
+    assert [] == culprits(report)
+
+
+def test_a_spawned_rank_that_left_by_a_code_is_shown_with_the_error_that_it_logged(tmp_path: Path) -> None:
+    console = (
+        "W1123 01:53:56.698000 23022 torch/multiprocessing/spawn.py:165] Terminating process 23026 via signal SIGTERM\n"
+        "W1123 01:53:56.700000 23022 torch/multiprocessing/spawn.py:165] Terminating process 23028 via signal SIGTERM\n"
+        'Traceback (most recent call last):\n  File "/home/ml/gan.py", line 86, in <module>\n    mp.spawn(worker)\n'
+        "torch.multiprocessing.spawn.ProcessExitedException: process 1 terminated with exit code 4\n"
+    )
+    logs = {f"files/proc{r}.txt": RECORD.format(12, r, "ep 0 it 6 critic 1.41") for r in range(3)}
+    logs["files/proc1.txt"] += "2026-11-23 01:52:13,002 E proc1 gan:73] reward model server said 503, cannot go on\n"
+    report = told(tmp_path, {**logs, "run.out": console})
+
+    assert report.diagnosis is not None and [1] == culprits(report)
+    assert any("503" in e.text for e in report.diagnosis.evidence)
+
+
+def test_a_stack_is_of_the_rank_that_said_its_process_id_when_it_came_up(tmp_path: Path) -> None:
+    log = "".join(f"02:20:53.85{r} [INFO] (r{r}) process group of 3 is up, pid 869{r}\n" for r in range(3))
+    lock, backward = "    loop (train.py:62)", "    _engine_run_backward (torch/autograd/graph.py:979)\n    loop (train.py:51)"
+    stack = "Process 869{}: python3 train.py\nPython v3.11.7 (/usr/bin/python3)\n\nThread 869{} (idle): \"MainThread\"\n{}\n"
+    stack += "    <module> (train.py:109)\n"
+    stacks = {f"stack_869{r}.txt": stack.format(r, r, backward if r else lock) for r in range(3)}
+    report = told(tmp_path, {"job.log": log, **stacks})
+
+    assert ("collective.straggler", [0]) == (cause(report), culprits(report))

@@ -48,7 +48,7 @@ def _learn_whether_tasks_are_ranks(places: Places, sources: Sequence[SourceEvent
     too_few = bool(tasks) and places.world_size is not None and places.world_from != GUESSED and (
         len(tasks) * 2 <= places.world_size and max(tasks) * 2 < places.world_size
     )  # fmt: skip
-    is_spawned = len(tasks) == places.world_size and places.world_from != GUESSED and _are_spawned(sources)
+    is_spawned = len(tasks) > 1 and len(tasks) == _spawned(sources)
     is_agents = _has_agent(sources) and not is_spawned
     places.tasks_are_ranks = not mismatched and (not too_few or matched > 0) and not is_agents
     if is_spawned and places.tasks_are_ranks:
@@ -99,11 +99,13 @@ def _has_agent(sources: Sequence[SourceEvents]) -> bool:
     return any(e.fields.get("local_rank") is not None or isinstance(e.fields.get("pid"), int) for e in told)
 
 
-def _are_spawned(sources: Sequence[SourceEvents]) -> bool:
-    """Whether `mp.spawn` alone tells of ends: it numbers the processes itself, as `proc1.txt` does."""
+def _spawned(sources: Sequence[SourceEvents]) -> int:
+    """How many processes `mp.spawn` started, where it alone tells of ends: it numbers them itself, as `proc1.txt` does."""
     raised = [e for s in sources for e in s.events if e.rule.id.startswith(SPAWNED)]
-    told = (e for s in sources for e in s.events if e.rule.tells in ("exit", "signal-sent") and e not in raised)
-    return bool(raised) and all(e.fields.get("local_rank") is None and "spawn.py:" in e.raw for e in told)
+    told = [e for s in sources for e in s.events if e.rule.tells in ("exit", "signal-sent") and e not in raised]
+    if not raised or any(e.fields.get("local_rank") is not None or "spawn.py:" not in e.raw for e in told):
+        return 0
+    return len({e.fields.get("pid") for e in told}) + len({e.fields.get("local_rank") for e in raised})
 
 
 def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
