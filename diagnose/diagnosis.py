@@ -173,6 +173,16 @@ def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:
     return any(not job.ranks[rank].failed_in_words() for rank in others)
 
 
+def _others_raised_otherwise(job: Job, verdict: Verdict) -> bool:
+    """Whether another rank raised something else of its own, and no clock tells which of the two came first."""
+    root = verdict.roots[0]
+    if root.cause != EXCEPTION or root.first is None or root.first.has_own_time or not verdict.culprits:
+        return False
+    said = {e.text for e in root.events}
+    raised = (e for e in job.failures() if e.cause == EXCEPTION and e.role == "cause" and e.traceback is not None)
+    return any(e.rank is not None and e.rank not in verdict.culprits and e.text not in said for e in raised)
+
+
 def _ends_with_the_first(job: Job, verdict: Verdict) -> bool:
     """Whether all that is here ends with the first that raised, before a word of what became of the others.
 
@@ -258,6 +268,7 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
     is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _is_cut_short(job, root)
     is_open = is_open or _others_may_have_raised(job, verdict) or _may_be_of_before(job, root)
+    is_open = is_open or _others_raised_otherwise(job, verdict)
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
     is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))
     if _is_done_unharmed(job):

@@ -38,7 +38,6 @@ LAST_RESORT = "process.exception"  # says only that there was an exception, so e
 BROAD: dict[str | None, int] = {"software.import-error": 1, "config.invalid-argument": 2, LAST_RESORT: 3}  # asked last
 UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
 OWN_NAME = lazy(r"(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Z]\w{1,80}$")
-TRACEBACK_ROLES = ("cause", "symptom")
 MEASURED = frozenset({"~text", "loss", "epoch", "epochs", "steps", "tokens_per_s"})  # of a sign of life; nobody asks
 
 
@@ -48,8 +47,9 @@ class EventReader:
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
         self._matcher = Matcher(r for r in catalogue.rules.values() if r.tells != "progress")
-        catch_alls = [r for r in catalogue.rules.values() if r.generic and r.match == "traceback"]
-        self._catch_alls = sorted(catch_alls, key=lambda r: (BROAD.get(r.cause, 0), r.frame is not None, r.id))
+        asked = (r for r in catalogue.rules.values() if r.generic and r.match == "traceback")
+        order = (((BROAD.get(r.cause, 0), (r.frame is None) == (r.cause not in BROAD), r.id), r) for r in asked)
+        self._catch_alls = [rule for _, rule in sorted(order)]
         self._same = Same()
 
     def read(self, scan: SourceScan) -> SourceEvents:
@@ -61,7 +61,7 @@ class EventReader:
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
         found = [e for hit in scan.hits() for e in reading.events(hit)]
         found += [*reading.told(scan, {e.line for e in found if e.role != "context"})]
-        spoken = {(id(e.traceback), e.line) for e in found if e.role in TRACEBACK_ROLES and not e.rule.generic}
+        spoken = {(id(e.traceback), e.line) for e in found if e.role in ("cause", "symptom") and not e.rule.generic}
         found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
         events = settle([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])

@@ -269,3 +269,27 @@ def test_a_stack_is_of_the_rank_that_said_its_process_id_when_it_came_up(tmp_pat
     report = told(tmp_path, {"job.log": log, **stacks})
 
     assert ("collective.straggler", [0]) == (cause(report), culprits(report))
+
+
+def test_of_two_ranks_that_raise_different_things_at_unknown_times_none_is_certainly_the_first(tmp_path: Path) -> None:
+    raised = _raised(1, "LookupError: no bucket for length 8193") + _raised(2, "RuntimeError: metrics queue was closed")
+    report = told(tmp_path, {"job.log": raised + _raised(0, CLOSED)})
+
+    assert report.diagnosis is not None and "certain" != report.diagnosis.certainty
+
+
+def test_what_a_watchdog_said_above_its_stacks_is_shown(tmp_path: Path) -> None:
+    report = told(tmp_path, {"console.txt": "".join(_steps(r, 25) for r in range(3)) + _dumps()})
+
+    assert report.diagnosis is not None and any("no heartbeat for" in e.text for e in report.diagnosis.evidence)
+
+
+def test_the_refusal_that_each_rank_prints_is_shown_first(tmp_path: Path) -> None:
+    log = (
+        "trainer: config conf.json lacks required key 'out'\n" * 3
+        + "E1123 01:45:16.496000 16077 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 1) local_rank: 0 "
+        "(pid: 16090) of binary: /opt/python3\n"
+    )
+    report = told(tmp_path, {"console.txt": log})
+
+    assert report.diagnosis is not None and "required key 'out'" in report.diagnosis.evidence[0].text

@@ -122,6 +122,7 @@ def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     where = f"{_where(group)}{_since(tree)}"
     why = f"{_named(tree.crowd, 'Rank')} {waits}; {_named(tree.suspects, 'rank')} stands in {where}."
     shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])
+    shown += _announced(job, placed, tree.suspects[0])
     # Two ranks or more may rightly be in a collective of a group of their own.
     certainty: Certainty = "possible" if is_desync and len(tree.suspects) > 1 else "likely"
     return Finding(cause, why, shown, _ranks(tree.suspects), certainty=certainty, question="standing")
@@ -205,6 +206,15 @@ def _shown(job: Job, placed: list[Placed], labels: tuple[int | str, ...]) -> tup
             line, text = _line_of(job, source, dump, frame) or (line, text)
         found.append(Exhibit(source, line, text, label if isinstance(label, int) else None))
     return tuple(found)
+
+
+def _announced(job: Job, placed: list[Placed], label: int | str) -> tuple[Exhibit, ...]:
+    """Why the process dumped its stack, in the words of a watchdog of the program's own right above it."""
+    _, source, dump = next(p for p in reversed(placed) if p[0] == label)
+    above = next((x for s in job.sources if s.name == source for x in s.lines() if x.number == dump.line - 1), None)
+    if above is None or not (above.is_error or above.prefix.severity == "W"):
+        return ()
+    return (Exhibit.of_line(source, above, label if isinstance(label, int) else None, None),)
 
 
 def _line_of(job: Job, source: str, dump: StackDump, frame: StackFrame) -> tuple[int, str] | None:

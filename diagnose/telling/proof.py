@@ -26,7 +26,9 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
     if shown and verdict.roots[0].cause == EXIT_CODE:
         infos = [job.ranks[rank] for rank in verdict.culprits[:1] if rank in job.ranks]
-        shown += [*_last_words(job, shown[0]), *(x for info in infos for x in last_complaint(job, info))]
+        words = _last_words(job, shown[0])
+        shown = [*words, *shown] if _are_said_by_several(job, words) else [*shown, *words]
+        shown += [x for info in infos for x in last_complaint(job, info)]
     unique: dict[tuple[object, ...], Exhibit] = {}
     for exhibit in shown:
         unique.setdefault(_news(exhibit), exhibit)
@@ -69,6 +71,12 @@ def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:
     own = [x for x in source.lines() if x.number in span and x.prefix.rank is None and x.message.strip()][-1:]
     free = (x for x in own if x.number not in known and x.prefix.severity not in ("I", "D"))
     return [Exhibit.of_line(source.name, x, None, None) for x in free]
+
+
+def _are_said_by_several(job: Job, words: list[Exhibit]) -> bool:
+    """Whether a console shows them more than once, as where each rank refuses the same configuration."""
+    source = next((s for s in job.sources if words and s.name == words[0].source), None)
+    return source is not None and sum(x.raw == words[0].text for x in source.lines()) > 1
 
 
 def _varied(shown: list[Exhibit]) -> list[Exhibit]:
