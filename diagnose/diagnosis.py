@@ -14,6 +14,7 @@ from .correlation.finding import Finding
 from .correlation.store_gone import QUESTION as STORE_GONE
 from .events import Event, SourceEvents
 from .job import Job
+from .losses import NOT_FINITE
 from .relation import Relation
 from .suspects import EXCEPTION, EXIT_CODE, SAME_MOMENT_S, Suspect, gather, names_device, when
 from .traces.quoted import UNHEARD_FORMS
@@ -130,7 +131,8 @@ def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
     if job.context.failed() or not job.telling("finished"):
         return False
     ended = [*job.telling("exit"), *(e for e in job.failures() if e.cause == EXIT_CODE)]
-    return all(s.direct == 1 for s in candidates) and not any(_is_failed_exit(e) for e in ended)
+    is_trained = not any(s.cause == NOT_FINITE for s in candidates)
+    return is_trained and all(s.direct == 1 for s in candidates) and not any(_is_failed_exit(e) for e in ended)
 
 
 def _only_cleans_up(job: Job, candidates: Sequence[Suspect]) -> bool:

@@ -7,7 +7,22 @@ from collections.abc import Iterable
 from itertools import accumulate
 
 from .events import Event, SourceEvents
+from .lazy_pattern import lazy
 from .restarts import HISTORY_S
+
+NOT_FINITE = "numerics.nan"
+FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}(?:[:=]|\s)\s{0,3}['\"]?-?\d")
+
+
+def is_finite_again(source: SourceEvents, event: Event) -> bool:
+    """Whether a later line shows a number where this one showed NaN; a bar that moves on or a step cut short shows none."""
+    later = (line.raw for line in source.lines() if line.number > (event.end_line or 0))
+    return any(FINITE.search(raw) and ": nan" not in raw.lower() for raw in later)
+
+
+def stays_not_finite(source: SourceEvents, event: Event) -> bool:
+    """Whether the loss was logged as NaN to the end: that a program then says it is done does not heal its weights."""
+    return event.cause == NOT_FINITE and event.role == "symptom" and not is_finite_again(source, event)
 
 
 class Losses:

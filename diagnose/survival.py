@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 from .attempts import CRASHES, FAILING, dead_by_code, is_numbered, numbered_sources
 from .clocks import ANOTHER_ZONE_S
 from .events import Event, SourceEvents
-from .lazy_pattern import lazy
-from .losses import Losses
+from .losses import NOT_FINITE, Losses, is_finite_again, stays_not_finite
 from .placement.world import OF_MACHINES
 from .restarts import HISTORY_S, before, earlier_lives, restarted
 from .undone import undone
@@ -24,8 +23,6 @@ if TYPE_CHECKING:
 
 REDRAW_LINES, REDRAW_UPDATES = 60, 4
 BEFORE_FIRST_STEP = {"network.port-in-use"}  # what ends a job at its start, or not at all: another port or family did it
-NOT_FINITE = "numerics.nan"
-FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}[:=]\s{0,3}['\"]?-?\d")
 BUFFERED_S = 3.0
 RENEWING = ("exit", "killed", "signal-sent", "signal-received", "identity", "attempt")
 ALIKE_CHARS = 24  # of a message: what it was raised for follows
@@ -58,7 +55,8 @@ def set_aside(job: Job) -> None:
     dead = dead_by_code(job.events)
     for event in job.events:
         fails = event.role in FAILING
-        is_history = fails and (_finished_after(job, event, finished, dead) or _is_history(job, event, latest_s))
+        is_done = _finished_after(job, event, finished, dead) and not stays_not_finite(sources[event.source], event)
+        is_history = fails and (is_done or _is_history(job, event, latest_s))
         is_other = event.attempt != job.attempt and is_numbered(numbered, event)
         if is_other or is_history or is_before(event) or _is_of_old(event, began_s) or is_of_earlier_life(event):
             job.earlier.append(event)
@@ -228,7 +226,7 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     if event.rank is None:
         is_later = _goes_on_below(sources[event.source], event)
         if event.cause == NOT_FINITE and event.role == "symptom":
-            return is_later and _is_finite_again(sources[event.source], event)
+            return is_later and is_finite_again(sources[event.source], event)
         is_start = event.cause in BEFORE_FIRST_STEP or event.rule.at_start
         is_logged = event.traceback is not None and event.traceback.is_warned
         is_weak = is_start or is_logged or (event.rule.generic and event.rule.match == "line")
@@ -281,12 +279,6 @@ def _is_left_behind(event: Event, source: SourceEvents) -> bool:
     if event.traceback is None or event.traceback.form != "asyncio":
         return False
     return (source.last_sign_line or 0) > (event.end_line or 0)
-
-
-def _is_finite_again(source: SourceEvents, event: Event) -> bool:
-    """Whether a later line shows a number where this one showed NaN; a bar that moves on or a step cut short shows none."""
-    later = (line.raw for line in source.lines() if line.number > (event.end_line or 0))
-    return any(FINITE.search(raw) and ": nan" not in raw.lower() for raw in later)
 
 
 def _is_late_print(source: SourceEvents, sign: Event, event: Event) -> bool:

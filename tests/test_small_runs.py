@@ -293,3 +293,17 @@ def test_the_refusal_that_each_rank_prints_is_shown_first(tmp_path: Path) -> Non
     report = told(tmp_path, {"console.txt": log})
 
     assert report.diagnosis is not None and "required key 'out'" in report.diagnosis.evidence[0].text
+
+
+def test_a_run_whose_loss_is_nan_to_the_end_did_not_go_well_though_it_says_that_it_is_done(tmp_path: Path) -> None:
+    steps = "rank 0: step 3 loss 1.510\nrank 0: step 6 loss 5.534\n" + "".join(f"rank 0: step {n} loss nan\n" for n in (9, 12, 15))
+    report = told(tmp_path, {"job.log": steps + "rank 0: training complete\n"})
+
+    assert "numerics.nan" == cause(report)
+
+
+def test_a_loss_that_is_finite_again_is_no_failure(tmp_path: Path) -> None:
+    steps = "rank 0: step 3 loss 1.510\nrank 0: step 6 loss nan\nrank 0: step 9 loss 1.402\n"
+    report = told(tmp_path, {"job.log": steps + "rank 0: training complete\n"})
+
+    assert report.diagnosis is None
