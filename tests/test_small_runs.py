@@ -307,3 +307,16 @@ def test_a_loss_that_is_finite_again_is_no_failure(tmp_path: Path) -> None:
     report = told(tmp_path, {"job.log": steps + "rank 0: training complete\n"})
 
     assert report.diagnosis is None
+
+
+def test_what_a_rank_said_last_is_shown_where_a_barrier_names_it_as_absent(tmp_path: Path) -> None:
+    failed = (
+        "[rank0]:[E1123 02:56:47.722933479 ProcessGroupGloo.cpp:67] [Rank 0]: Rank 2 failed to pass monitoredBarrier in 6000 ms\n"
+        "[rank0]:[E1123 02:56:47.722990000 ProcessGroupGloo.cpp:67] [Rank 0]: Ranks 2 failed to pass monitoredBarrier in 6000 ms\n"
+    )
+    logs = {f"log_rank{r}.log": _steps(r, 10) + (failed if r == 0 else "") for r in range(3)}
+    logs["log_rank2.log"] += "tidal: licence for station 7 expired\n"
+    report = told(tmp_path, logs)
+
+    assert report.diagnosis is not None and [2] == culprits(report)
+    assert any("licence" in e.text for e in report.diagnosis.evidence)

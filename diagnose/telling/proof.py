@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..correlation.finding import Exhibit
-from ..correlation.last_words import last_complaint
+from ..correlation.last_words import last_complaint, last_line
 from ..diagnosis import Verdict
 from ..events import Event
 from ..job import Job
@@ -11,6 +11,7 @@ from ..suspects import EXIT_CODE
 from ..traces.warned import record_above
 
 MAX_EVIDENCE = 5
+UNEXPLAINED = ("collective.straggler", "network.connection-reset")  # what the rank said last may tell why
 
 
 def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
@@ -21,6 +22,7 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
             shown += suspect.finding.exhibits
         elif suspect.first is not None:
             shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first), *_logged_with(job, suspect.first)]
+    shown += _said_last(job, verdict) if verdict.roots[0].cause in UNEXPLAINED else []
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
     if not any(s.finding for s in verdict.roots[:1]):
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
@@ -71,6 +73,18 @@ def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:
     own = [x for x in source.lines() if x.number in span and x.prefix.rank is None and x.message.strip()][-1:]
     free = (x for x in own if x.number not in known and x.prefix.severity not in ("I", "D"))
     return [Exhibit.of_line(source.name, x, None, None) for x in free]
+
+
+def _said_last(job: Job, verdict: Verdict) -> list[Exhibit]:
+    """The last line of the one rank that did not come, or went, where it is no part of what was raised."""
+    info = job.ranks.get(verdict.culprits[0]) if len(verdict.culprits) == 1 else None
+    last = last_line(job, info) if info is not None else ()
+    source = next((s for s in job.sources if last and s.name == last[0].source), None)
+    if source is None:
+        return []
+    raised = [range(tb.line, tb.end_line + 1) for tb in source.tracebacks]
+    known = {e.line for e in source.events}
+    return [x for x in last if x.line not in known and not any(x.line in span for span in raised)]
 
 
 def _are_said_by_several(job: Job, words: list[Exhibit]) -> bool:
