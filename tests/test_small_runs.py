@@ -320,3 +320,16 @@ def test_what_a_rank_said_last_is_shown_where_a_barrier_names_it_as_absent(tmp_p
 
     assert report.diagnosis is not None and [2] == culprits(report)
     assert any("licence" in e.text for e in report.diagnosis.evidence)
+
+
+def _gave_up(rank: int, call: str, file: str, message: str) -> str:
+    frames = f'  File "/home/ml/train.py", line {50 + len(call)}, in step\n    {call}()\n  File "{file}", line 9, in {call}\n    work()\n'
+    return "".join(f"[rank{rank}]: {x}\n" for x in f"Traceback (most recent call last):\n{frames}{message}".split("\n"))
+
+
+def test_the_one_that_waits_for_a_message_while_all_others_reduce_left_the_common_order(tmp_path: Path) -> None:
+    c10d = "/opt/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py"
+    logs = {f"log_rank{r}.log": _steps(r, 10) + _gave_up(r, "all_reduce", c10d, CLOSED) for r in (0, 2)}
+    report = told(tmp_path, {**logs, "log_rank1.log": _steps(1, 10) + _gave_up(1, "recv", c10d, TIMED_OUT)})
+
+    assert ("collective.desync", [1]) == (cause(report), culprits(report))

@@ -12,10 +12,11 @@ from dataclasses import replace
 
 from ..job import Job
 from ..words.ranges import rank_ranges
-from .calls import Waits, find_hidden, find_waits
+from .calls import Call, Waits, find_hidden, find_waits
 from .finding import Exhibit, Finding
 
 PAIRED = ("send", "recv")  # the other end is in another call by right
+FEWEST = 3  # of two, one that receives and one that reduces, neither is the odd one
 ONE_SIDED = ("broadcast", "scatter", "gather", "reduce")  # who sends is through: whoever still waits need not be wrong
 
 
@@ -27,7 +28,8 @@ def find(job: Job) -> Iterator[Finding]:
         return
     if find_hidden(job):
         return
-    if any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
+    if any(_is_paired(call) for _, call in (*waits.values(), *left.values())):
+        yield from _lone_receive(job, waits, left)
         return
     places = {call.place for _, call in waits.values()}
     if places.issuperset(call.place for _, call in left.values()):  # they waited with others, until one of these gave up
@@ -43,6 +45,21 @@ def find(job: Job) -> Iterator[Finding]:
     elif left and places.isdisjoint(call.place for _, call in left.values()):
         # Whom the others lost came to its call by the one they still wait in: one of the two kinds issued it otherwise.
         yield replace(_finding({**waits, **left}, sorted(waits), sorted(left), ()), certainty="possible")
+
+
+def _lone_receive(job: Job, waits: Waits, left: Waits) -> Iterator[Finding]:
+    """One waits for a message, and all others, its sender among them, are in one and the same collective."""
+    together = {**left, **waits}
+    lone = [rank for rank, (_, call) in together.items() if "recv" in call.operation and rank in waits]
+    crowd = sorted(together.keys() - set(lone))
+    places = {together[rank][1].place for rank in crowd}
+    is_whole = len(together) >= max(job.world_size or 0, FEWEST)
+    if len(lone) == 1 and is_whole and len(places) == 1 and not any(_is_paired(together[r][1]) for r in crowd):
+        yield _finding(together, lone, crowd, tuple(lone))
+
+
+def _is_paired(call: Call) -> bool:
+    return any(part in call.operation for part in PAIRED)
 
 
 def _finding(waits: Waits, few: list[int], crowd: list[int], ranks: tuple[int, ...]) -> Finding:
