@@ -15,7 +15,7 @@ from ..lazy_pattern import lazy
 from .line_changes import change_lines
 
 MAX_BYTES = 256 << 10  # nobody copies more from a screen
-WIDTHS = range(72, 401)  # of terminals, in characters
+WIDTHS = range(60, 401)  # of terminals and of their panes, in characters
 MAX_OTHER = 0.2  # of the lines below full ones that begin as other lines do, before these are no rests
 REACH = 120  # characters on either side of a break, in which a known text is looked for
 MIN_KINDS = 3  # of full lines, which differ in more than digits: that a log's own are equally long is chance
