@@ -131,7 +131,8 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in _killed_while_closing(exits)}
     late |= {id(e): 1 for e in _raised_while_closing(job)}
     late |= {id(e): WARNED for e in job.failures() if e.traceback and e.traceback.is_warned and id(e) not in late}
-    late |= {id(e): WARNED for e in job.failures() if not e.traceback and e.role == "cause" and PYTHON_WARNING.search(e.text)}
+    stated = (e for e in job.failures() if e.role == "cause" and e.traceback is None)
+    late |= {id(e): WARNED for e in stated if PYTHON_WARNING.search(e.text)}
     late |= {id(e): 0 for e in _outlived(job)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
