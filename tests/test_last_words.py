@@ -105,3 +105,29 @@ def test_lines_that_a_pane_of_64_columns_broke_are_read_whole(tmp_path):
     )
 
     assert "collective.timeout" == cause(told(tmp_path, {"paste.txt": text}))
+
+
+def test_two_kinds_of_lines_are_enough_where_no_rest_begins_as_a_line_does(tmp_path):
+    timed_out = (
+        "[E ProcessGroupNCCL.cpp:828] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1, OpT\n"
+        "ype=BROADCAST, Timeout(ms)=1800000) ran for 1806937 milliseconds before timing out.\n"
+    )
+    after = (
+        "[E ProcessGroupNCCL.cpp:455] Some NCCL operations have failed or timed out. Due to the asynchronous nature\n"
+        " of CUDA kernels, subsequent GPU operations might run on corrupted/incomplete data.\n"
+    )
+
+    report = told(tmp_path, {"paste.txt": "".join(timed_out.format(rank=r) for r in (3, 2, 1)) + 3 * after})
+
+    assert "OpType=BROADCAST" in report.diagnosis.evidence[0].text
+
+
+def test_a_gpu_number_that_is_not_there_is_told_before_the_clean_up_fails(tmp_path):
+    text = (
+        "THCudaCheck FAIL file=/pytorch/torch/csrc/cuda/Module.cpp line=59 error=10 : invalid device ordinal\n"
+        "Process Process-2:\nTraceback (most recent call last):\n"
+        '  File "/app/core/distributed.py", line 138, in run\n    destroy_process_group()\n'
+        "RuntimeError: Invalid process group specified\n"
+    )
+
+    assert "config.world-size-mismatch" == cause(told(tmp_path, {"train.log": text}))
