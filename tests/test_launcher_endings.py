@@ -393,7 +393,7 @@ ExternalError:  Nccl error, unhandled cuda error  (at /paddle/paddle/fluid/platf
 Traceback (most recent call last):
   File "train.py", line 160, in <module>
     main(args)
-paddle.fluid.core_avx.EnforceNotMet: 
+paddle.fluid.core_avx.EnforceNotMet:
 
 --------------------------------------
 C++ Traceback (most recent call last):
