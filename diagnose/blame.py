@@ -61,6 +61,8 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if _is_all_that_is_heard(job, verdict, ranks):
         verdict.culprit_hosts = []  # its host is as little set apart
         return
+    if cause.id == EXIT_CODE and _left_alike_at_the_start(job, ranks):
+        return
     if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
         return
     verdict.culprits = sorted(ranks)
@@ -120,6 +122,15 @@ def _is_all_that_is_heard(job: Job, verdict: Verdict, ranks: set[int]) -> bool:
         return False
     is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED
     return not is_world_of_one and (job.places.local_world or 1) == 1
+
+
+def _left_alike_at_the_start(job: Job, ranks: set[int]) -> bool:
+    """Whether several left by one code before any rank made a step, and the launcher ended the rest: all would have."""
+    ends = [e for e in job.telling("exit") if e.rank is not None and e.role in FAILING]
+    codes = {e.fields.get("exit_code") for e in ends if e.rank in ranks}
+    rest = [e for e in ends if e.rank not in ranks]
+    is_start = not any(info.last_sign for info in job.ranks.values())
+    return len(ranks) > 1 and len(codes) == 1 and is_start and all(map(is_terminated, rest))
 
 
 def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
