@@ -91,7 +91,8 @@ def _listed(job: Job, verdict: Verdict) -> set[int]:
     """Who raised what Ray Train prints once for all of them, below a list of these ranks."""
     raised = {(e.source, e.traceback.line) for s in verdict.roots for e in s.events if e.traceback is not None}
     lists = ((e, e.traceback) for e in job.failures() if isinstance(e.fields.get("ranks"), list))
-    return {r for e, tb in lists if tb is not None and (e.source, tb.end_line + 1) in raised for r in e.fields["ranks"]}
+    heads = ((e, tb.end_line) for e, tb in lists if tb is not None)
+    return {r for e, end in heads if {(e.source, end + 1), (e.source, end + 2)} & raised for r in e.fields["ranks"]}
 
 
 def _crashed_alike(verdict: Verdict) -> set[int]:

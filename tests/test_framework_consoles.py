@@ -44,3 +44,27 @@ def test_jax_names_the_process_without_heartbeat_by_its_bare_number(tmp_path: Pa
     logs["proc_0.log"] = JAX_LOST + logs["proc_0.log"]
     logs["proc_2.log"] = "I1123 02:04:27.450442 139791033731968 train.py:34] step 50 loss 2.26231\n"
     assert culprits(told(tmp_path, logs)) == [2]
+
+
+RAY_ALIKE = """(RayTrainWorker pid=5334) Setting up process group for: env:// [rank=0, world_size=2]
+(TrainController pid=5212) - (ip=10.0.0.2, pid=5334) world_rank=0, local_rank=0, node_rank=0
+(TrainController pid=5212) - (ip=10.0.0.2, pid=5368) world_rank=1, local_rank=1, node_rank=0
+(RayTrainWorker pid=5334) Error in training function:
+(RayTrainWorker pid=5334) Traceback (most recent call last):
+(RayTrainWorker pid=5334)   File "/app/fit.py", line 22, in __getitem__
+(RayTrainWorker pid=5334)     return torch.tensor([float(r[self.label])])
+(RayTrainWorker pid=5334) KeyError: 'cost'
+Traceback (most recent call last):
+  File "/app/fit.py", line 46, in <module>
+    trainer.fit()
+ray.train.WorkerGroupError: Training failed due to worker errors:
+[Rank 0,1 Error Snippet]:
+Traceback (most recent call last):
+  File "/app/fit.py", line 22, in __getitem__
+    return torch.tensor([float(r[self.label])])
+KeyError: 'cost'
+"""
+
+
+def test_what_ray_train_lists_for_all_ranks_is_no_fault_of_the_one_that_is_heard(tmp_path: Path) -> None:
+    assert culprits(told(tmp_path, {"driver.log": RAY_ALIKE})) == []
