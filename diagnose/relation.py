@@ -15,7 +15,7 @@ from .clocks import ANOTHER_ZONE_S, UNALIGNED_S
 from .events import Event
 from .job import Job
 from .rule import Explains
-from .suspects import EXIT_CODE, LATE, SIGKILL, STATED, Suspect, names_device
+from .suspects import EXIT_CODE, LATE, SIGKILL, STATED, WRAPPED, Suspect, names_device
 
 DRIVER = "gpu.xid"
 DEATH_S = 60.0  # within which a launcher sees that a process has died
@@ -220,10 +220,23 @@ def _is_driver_of(t: Suspect, s: Suspect) -> bool:
 
 def _is_its_own_word(t: Suspect, s: Suspect) -> bool:
     """Whether s only certifies that the rank ended which says in t why: a summary's seconds do not order the two."""
+    if _is_word_of_the_dead(t, s):
+        return True
     if t.rank is None or t.rank != s.rank or s.cause != EXIT_CODE or t.cause == s.cause or t.direct < max(s.direct, 1):
         return False
     spoken = t.first is not None and t.first.rule.tells == "peer-lost"
     return spoken and all(e.role == "symptom" for e in s.events)
+
+
+def _is_word_of_the_dead(t: Suspect, s: Suspect) -> bool:
+    """Whether s only tells that a worker of Ray has died which, by its process id, says in t of what it died.
+
+    `(RayTrainWorker pid=7315) *** SIGABRT received at time=1734086759 ***`, and the raylet's `Worker PID: 7315`.
+    """
+    pid = t.first.speaker.pid if t.first is not None else None
+    if pid is None or t.cause in WRAPPED or s.cause != "ray.actor-died" or t.finding is not None or t.direct < s.direct:
+        return False
+    return any(e.fields.get("pid") == pid for e in s.events[:ASKED])
 
 
 def _was_dead_when_called(t: Suspect, s: Suspect) -> bool:

@@ -25,6 +25,7 @@ SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of on
 CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
 REPEATED = "[repeated "  # Ray prints alike lines of several workers once
 BELOW = (1, 2)  # lines: Ray Train puts a header between an exception and the one it wraps, which says whose it is
+PYTHON_WARNING = lazy(r"\S:\d{1,6}: (?:[A-Z][A-Za-z]{1,40})?Warning: ")
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 # `Error cleaning up worker actor/0: …`, `Exception during engine shutdown`; not `Error in worker, shutting down`
 _ENDING = r"(?:clean(?:ing)?[ _-]?up|shut(?:ting)?[ _-]?down|tear(?:ing)?[ _-]?down|clos(?:e|ing)|destroy(?:ing)?)\b"
@@ -130,6 +131,8 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in _killed_while_closing(exits)}
     late |= {id(e): 1 for e in _raised_while_closing(job)}
     late |= {id(e): WARNED for e in job.failures() if e.traceback and e.traceback.is_warned and id(e) not in late}
+    stated = (e for e in job.failures() if e.role == "cause" and e.traceback is None)
+    late |= {id(e): WARNED for e in stated if PYTHON_WARNING.search(e.text)}
     late |= {id(e): 0 for e in _outlived(job)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}

@@ -18,7 +18,7 @@ from .finding import Finding, exhibits
 CAUSE = "network.connection-reset"
 OWN = (CAUSE, "network.connection-refused", "network.connect-timeout", "network.dns")  # as a program's own fail
 FEWEST_OTHERS = 2
-STORES = lazy(r"torch[/\\]distributed[/\\]")
+STORES = lazy(r"torch[/\\]distributed[/\\](?!elastic[/\\]multiprocessing)")  # there `record` stands around any main
 
 
 def find(job: Job) -> Iterator[Finding]:

@@ -15,10 +15,11 @@ from ..lazy_pattern import lazy
 from .line_changes import change_lines
 
 MAX_BYTES = 256 << 10  # nobody copies more from a screen
-WIDTHS = range(72, 401)  # of terminals, in characters
+WIDTHS = range(60, 401)  # of terminals and of their panes, in characters
 MAX_OTHER = 0.2  # of the lines below full ones that begin as other lines do, before these are no rests
 REACH = 120  # characters on either side of a break, in which a known text is looked for
 MIN_KINDS = 3  # of full lines, which differ in more than digits: that a log's own are equally long is chance
+MIN_KINDS_BELOW = 2  # where no line below one begins as a line does
 CUT_WORDS = 0.3  # of the breaks, where a word goes on: of letters in a row, about half
 START = 6  # characters by which a line's beginning is known
 MIN_SIDE = 2  # bytes of it on either side
@@ -39,6 +40,7 @@ _HEAD = lazy(
     r"(?:INFO|WARNING|ERROR|DEBUG)\b|Traceback \(|  File \"|\S{1,60}:\d+:\d+ \[\d"
 )
 _EXCEPTION = lazy(r"(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}: ")  # the same behind a whole word may be the rest of a name
+_GOES_ON = lazy(r" ?[a-z][a-z ]|[,;.)\]=]")  # the rest of a word or of a sentence
 _DIGITS = lazy(r"\d+")
 _TABLE = lazy(r"(?:([|+*#])[^\n]*\1|[│┃╭╰┌└├┏┗][^\n]*[│┃╮╯┐┘┤┓┛]|([-=*#_~])\2*)\s{0,4}$")
 
@@ -91,10 +93,11 @@ def _cut_words(lines: list[str], breaks: list[int]) -> bool:
     """Whether full lines of several kinds end within words, and go on as no other line begins."""
     rests = {n + 1 for n in breaks}
     kinds = {_kind(lines[n]) for n in breaks}
+    needed = MIN_KINDS_BELOW if all(_GOES_ON.match(lines[n]) for n in rests) else MIN_KINDS
     starts = {_kind(line[:START]) for n, line in enumerate(lines) if n not in rests}
     common = sum(_kind(lines[n][:START]) in starts for n in rests)
     within = sum(lines[n][-1:].isalnum() and lines[n + 1][:1].isalnum() for n in breaks)
-    return len(kinds) >= MIN_KINDS and common <= MAX_OTHER * len(breaks) and within >= CUT_WORDS * len(breaks)
+    return len(kinds) >= needed and common <= MAX_OTHER * len(breaks) and within >= CUT_WORDS * len(breaks)
 
 
 def _kind(text: str) -> str:

@@ -139,6 +139,14 @@ LAUNCHERS: tuple[Row, ...] = (
         outer=True,
     ),
     row(
+        "a child's stream, in brackets",
+        ("[s",),
+        r"\[(?P<stream>stderr|stdout)\] ",
+        "[stderr] LLVM ERROR: Cannot select: intrinsic %llvm.amdgcn.fdot2.bf16.bf16",
+        outer=True,
+        needs="[std",
+    ),
+    row(
         "torchx",
         LETTERS,
         rf"(?P<actor>[A-Za-z][\w.-]{{0,60}})/(?P<node_rank>\d{{1,5}}) (?:{LOG_TEXT}|{ELASTIC_BOX})",

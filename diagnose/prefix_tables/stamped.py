@@ -51,6 +51,13 @@ AFTER_STAMP: tuple[Row, ...] = (
         needs=": ",
     ),
     row(
+        "slurm, LogTimeFormat=thread_id",
+        " ",
+        r" \d{1,8} slurm\w{1,8} {1,6}0x[0-9a-f]{4,16}: (?=\S)",
+        "May 20 07:32:44.587076 360746 slurmstepd   0x40000004af00: error: pyxis: couldn't start container",
+        needs=": ",
+    ),
+    row(
         "journal, ISO",
         after(" ", LETTERS + DIGITS),
         rf" (?P<host>{HOST}) (?:kernel|mmfs|(?P<origin>[\w./()@-]{{1,60}})\[(?P<pid>\d{{1,8}})\]): ?",

@@ -23,6 +23,7 @@ from .traceback_lines import (
 Closed = tuple[Assembly, str]
 
 _OPEN_AT_ONCE = 128  # tracebacks without a speaker that may be interleaved line by line; the oldest is closed first
+_INTRODUCING = (":", ">", "-", "d", " ", "\r")  # what such a line may end with
 _INTRODUCTION_LINES = 3  # `Exception in thread …:` stands right above; another writer may come between
 
 
@@ -85,6 +86,8 @@ class _Speaker:
 
     def feed(self, line: Line, text: str, shape: str | None) -> None:
         """Give the line to the open traceback it continues, or see whether it begins one."""
+        if text[-1:] in _INTRODUCING and (form := read_introduction(text)):
+            self._introduction = (line.number, form)  # also where an open traceback, cut off above, tolerates the line
         if self.open and self._continue(line, text, shape):
             return
         if text and not text.isspace():
@@ -144,8 +147,6 @@ class _Speaker:
                 assembly.node = self._frames_seen.setdefault(place, len(self._frames_seen) + 1)
 
     def _begin(self, line: Line, text: str) -> None:
-        if text.rstrip()[-1] in ":>-d" and (form := read_introduction(text)):
-            self._introduction = (line.number, form)
         header = read_header(text)
         frame = read_frame(text) if header is None else None
         if header is not None or frame is not None:
