@@ -16,6 +16,7 @@ from .calls import Call, Waits, find_hidden, find_waits
 from .finding import Exhibit, Finding
 
 PAIRED = ("send", "recv")  # the other end is in another call by right
+RECEIVES = ("recv", "recv_object_list")
 FEWEST = 3  # of two, one that receives and one that reduces, neither is the odd one
 ONE_SIDED = ("broadcast", "scatter", "gather", "reduce")  # who sends is through: whoever still waits need not be wrong
 
@@ -50,7 +51,7 @@ def find(job: Job) -> Iterator[Finding]:
 def _lone_receive(job: Job, waits: Waits, left: Waits) -> Iterator[Finding]:
     """One waits for a message, and all others, its sender among them, are in one and the same collective."""
     together = {**left, **waits}
-    lone = [rank for rank, (_, call) in together.items() if "recv" in call.operation and rank in waits]
+    lone = [rank for rank, (_, call) in together.items() if call.operation in RECEIVES and rank in waits]
     crowd = sorted(together.keys() - set(lone))
     places = {together[rank][1].place for rank in crowd}
     is_whole = len(together) >= max(job.world_size or 0, FEWEST)
