@@ -57,7 +57,8 @@ def _logged_with(job: Job, event: Event) -> list[Exhibit]:
     source = next((s for s in job.sources if s.name == event.source), None) if tb is not None else None
     if tb is None or source is None:
         return []
-    above = next((x for x in source.lines() if x.number == tb.line - 1), None)
+    known = {e.line for e in source.events}  # what a rule knows is shown by it, if it is of this
+    above = next((x for x in source.lines() if x.number == tb.line - 1 and x.number not in known), None)
     record = record_above(above, next(iter(tb.frames), None))
     return [Exhibit.of_line(source.name, record, event.rank, event.host)] if record is not None else []
 
@@ -80,7 +81,7 @@ def _said_last(job: Job, verdict: Verdict) -> list[Exhibit]:
     info = job.ranks.get(verdict.culprits[0]) if len(verdict.culprits) == 1 else None
     last = last_line(job, info) if info is not None else ()
     source = next((s for s in job.sources if last and s.name == last[0].source), None)
-    if source is None:
+    if source is None or source.stacks or last[0].text[:1].isspace():
         return []
     raised = [range(tb.line, tb.end_line + 1) for tb in source.tracebacks]
     known = {e.line for e in source.events}
