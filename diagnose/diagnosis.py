@@ -16,6 +16,7 @@ from .events import Event, SourceEvents
 from .job import Job
 from .losses import NOT_FINITE
 from .relation import Relation
+from .survival import OF_ONE_RANK
 from .suspects import EXCEPTION, EXIT_CODE, SAME_MOMENT_S, Suspect, gather, names_device, when
 from .traces.quoted import UNHEARD_FORMS
 from .traces.traceback_lines import ELIDED
@@ -128,7 +129,8 @@ def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
 
     What the parent of `mp.spawn` raises is the end of a process, too.
     """
-    if job.context.failed() or not job.telling("finished"):
+    done = [e for e in job.telling("finished") if not e.rule.id.startswith(OF_ONE_RANK)]
+    if job.context.failed() or not done:
         return False
     ended = [*job.telling("exit"), *(e for e in job.failures() if e.cause == EXIT_CODE)]
     is_trained = not any(s.cause == NOT_FINITE for s in candidates)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 REDRAW_LINES, REDRAW_UPDATES = 60, 4
 BEFORE_FIRST_STEP = {"network.port-in-use"}  # what ends a job at its start, or not at all: another port or family did it
 BUFFERED_S = 3.0
+OF_ONE_RANK = "context.finish/rank-"  # the rules by which a rank says that it leaves: the others may still work
 RENEWING = ("exit", "killed", "signal-sent", "signal-received", "identity", "attempt")
 ALIKE_CHARS = 24  # of a message: what it was raised for follows
 CAUGHT_S = 60.0  # a logger and the interpreter, or the threads of one process, print what ends it within moments
@@ -35,7 +36,7 @@ def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
     signs = [e for s in job.sources for _, e in s.progress]
     latest_s = max((e.time for e in signs if e.time is not None and e.stamp is not None), default=None)
-    finished = [e for e in job.events if e.rule.tells == "finished"]
+    finished = [e for e in job.events if e.rule.tells == "finished" and not e.rule.id.startswith(OF_ONE_RANK)]
     births = _each_once([e for e in job.events if e.rule.tells == "identity" and e.rank is not None])
     lives: dict[tuple[str, int | None], tuple[Event, Event]] = {}  # the first and the last birth
     for birth in births:

@@ -333,3 +333,11 @@ def test_the_one_that_waits_for_a_message_while_all_others_reduce_left_the_commo
     report = told(tmp_path, {**logs, "log_rank1.log": _steps(1, 10) + _gave_up(1, "recv", c10d, TIMED_OUT)})
 
     assert ("collective.desync", [1]) == (cause(report), culprits(report))
+
+
+def test_that_one_rank_is_done_does_not_make_the_end_of_the_others_a_part_of_closing(tmp_path: Path) -> None:
+    stopped = "2026-11-23T01:42:26.777Z vesper[2/3] INFO  no better for 3 rounds, stopping early step=18\n"
+    lost = "".join(_steps(r, 15) + _raised(r, CLOSED) for r in (0, 1))
+    report = told(tmp_path, {"console.txt": lost + _steps(2, 15) + stopped})
+
+    assert ("process.early-exit", [2]) == (cause(report), culprits(report))
