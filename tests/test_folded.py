@@ -20,6 +20,10 @@ CHAIN = (
     "During handling of the above exception, another exception occurred: "
     'Traceback (most recent call last): File "/app/a.py", line 9, in main load(d) RuntimeError: no x'
 )
+VERL = (
+    'Traceback (most recent call last): File "/opt/verl/protocol.py", line 499, in chunk assert len( AssertionError: only support equal '
+    "chunk. Got size of DataProto 10 and chunk 8."
+)
 
 
 @pytest.mark.parametrize(
@@ -28,6 +32,7 @@ CHAIN = (
         (VERTEX, "software.import-error"),
         (VERTEX.replace("): File", "):  File"), "software.import-error"),
         (CHAIN, "process.exception"),
+        (VERL, "config.batch-size-mismatch"),
     ],
 )
 def test_exception_behind_frames_in_one_line_is_the_reason(log: str, expected: str) -> None:

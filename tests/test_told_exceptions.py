@@ -30,8 +30,6 @@ TOLD = {
     "Yesterday it worked, and today I am getting: ```OSError: We couldn't connect to 'https://huggingface.co' to load this file.": (
         "hub.download"
     ),
-    'Traceback (most recent call last): File "/opt/verl/protocol.py", line 499, in chunk assert len( AssertionError: only support equal '
-    "chunk. Got size of DataProto 10 and chunk 8.": "config.batch-size-mismatch",
     "It dies with `RuntimeError: One of the subprocesses has abruptly died during map operation.` and then succeeds.": "data.worker-died",
     "Got an error: RuntimeError: CUDA error: device-side assert triggered": "gpu.device-assert",
 }
