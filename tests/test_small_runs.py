@@ -341,3 +341,16 @@ def test_that_one_rank_is_done_does_not_make_the_end_of_the_others_a_part_of_clo
     report = told(tmp_path, {"console.txt": lost + _steps(2, 15) + stopped})
 
     assert ("process.early-exit", [2]) == (cause(report), culprits(report))
+
+
+def test_the_banner_of_the_launcher_is_no_refusal_that_each_rank_prints(tmp_path: Path) -> None:
+    stars = "W1123 02:22:12.307000 8792 torch/distributed/run.py:874] *****************************************\n"
+    log = (
+        stars + "W1123 02:22:12.307000 8792 torch/distributed/run.py:874] Setting OMP_NUM_THREADS environment variable for each "
+        "process to be 1 in default, to avoid your system being overloaded\n" + stars
+        + "E1123 02:22:33.000000 8792 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 3) local_rank: 2 "
+        "(pid: 8811) of binary: /opt/python3\n"
+    )
+    report = told(tmp_path, {"job.log": log})
+
+    assert report.diagnosis is not None and "exitcode: 3" in report.diagnosis.evidence[0].text

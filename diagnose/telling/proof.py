@@ -89,9 +89,12 @@ def _said_last(job: Job, verdict: Verdict) -> list[Exhibit]:
 
 
 def _are_said_by_several(job: Job, words: list[Exhibit]) -> bool:
-    """Whether a console shows them more than once, as where each rank refuses the same configuration."""
+    """Whether a console shows them more than once, as where each rank refuses the same configuration.
+
+    `sys.exit("no such key")` prints no header; a launcher's banner of asterisks has one.
+    """
     source = next((s for s in job.sources if words and s.name == words[0].source), None)
-    return source is not None and sum(x.raw == words[0].text for x in source.lines()) > 1
+    return source is not None and sum(x.raw == words[0].text and not x.prefix.end for x in source.lines()) > 1
 
 
 def _varied(shown: list[Exhibit]) -> list[Exhibit]:
