@@ -14,7 +14,7 @@ from .finding import Exhibit
 NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
 ASKED_RANKS = 8  # whether they complain of the same
 CAUGHT = "context.failures/caught-exception-told"
-NUMBERS = lazy(r"\d+")
+_NUMBERS = lazy(r"\d+")
 NATIVE = (".cpp:", ".cc:", ".h:", ".cu:")
 
 
@@ -23,7 +23,8 @@ def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()][-NEAR:]
     ours = (e for e in job.events if e.rule.id != CAUGHT and (e.rule.tells or e.role in ("harmless", "context")))
     known = {(e.source, n) for e in ours for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
-    own = [(s, x) for s, x in lines if _complains(x) and (s, x.number) not in known and not _is_common(job, info, x)]
+    own = [(s, x) for s, x in lines if _complains(x) and (s, x.number) not in known]
+    own = [(s, x) for s, x in own if not is_said_by_others(job, info.rank, x)]
     return (Exhibit.of_line(*own[-1], info.rank, info.host),) if own else ()
 
 
@@ -33,12 +34,13 @@ def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     return (Exhibit.of_line(*last, info.rank, info.host),) if last is not None else ()
 
 
+def is_said_by_others(job: Job, rank: int, line: Line) -> bool:
+    """Tell whether others say the same, numbers aside: `no heartbeat for 6.3 s` of a watchdog in each of those that wait."""
+    said = _NUMBERS.sub("", line.message)
+    others = [other for other in job.ranks if other != rank][:ASKED_RANKS]
+    return any(_NUMBERS.sub("", x.message) == said for other in others for _, x in job.lines_of(other))
+
+
 def _complains(line: Line) -> bool:
     is_native = any(word in (line.prefix.origin or "") for word in NATIVE)
     return (line.is_error or line.prefix.severity == "W") and not is_native
-
-
-def _is_common(job: Job, info: RankInfo, line: Line) -> bool:
-    said = NUMBERS.sub("", line.message)
-    others = [rank for rank in job.ranks if rank != info.rank][:ASKED_RANKS]
-    return any(NUMBERS.sub("", x.message) == said for rank in others for _, x in job.lines_of(rank))
