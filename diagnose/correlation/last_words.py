@@ -35,7 +35,7 @@ def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
 
 
 def is_said_by_others(job: Job, rank: int, line: Line) -> bool:
-    """Tell whether others say the same, numbers aside: `no heartbeat for 6.3 s` of a watchdog in each of those that wait."""
+    """Tell whether others say the same, numbers aside: `no heartbeat for 6.3 s`, of a watchdog in all that wait."""
     said = _NUMBERS.sub("", line.message)
     others = [other for other in job.ranks if other != rank][:ASKED_RANKS]
     return any(_NUMBERS.sub("", x.message) == said for other in others for _, x in job.lines_of(other))
