@@ -30,6 +30,8 @@ HELD_BY_ALL = "numerics.nan/loss-scale-at-minimum"  # an overflow on any rank lo
 LAST_SAID = "numerics.nan/loss-is-nan-stopping"  # a process says it once, and ends
 OF_ITSELF = ("process.segfault", "process.bus-error")
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
+REFUSED = "network.connection-refused"  # by a server that is no rank: of metrics, rewards, features
+MET_ALONE = (REFUSED, "config.invalid-argument")  # nobody's own, unless one met it in the middle of the steps
 OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
@@ -43,6 +45,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.culprit_hosts = sorted(finding.hosts or {i.host for i in infos if i and i.host})
         return
     if cause.blame == "none":
+        verdict.culprits = _met_alone(job, verdict)
         verdict.culprit_hosts = odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
         return
     at_fault = [s for s in verdict.roots if not _only_waited(s)]
@@ -61,16 +64,37 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if _is_all_that_is_heard(job, verdict, ranks):
         verdict.culprit_hosts = []  # its host is as little set apart
         return
+    if cause.id == EXIT_CODE and _left_alike_at_the_start(job, ranks):
+        return
     if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
         return
     verdict.culprits = sorted(ranks)
+
+
+def _met_alone(job: Job, verdict: Verdict) -> list[int]:
+    """The one rank that a service or a setting refused, and that raised, while the training went on.
+
+    At the start all ranks knock at the same door, and who is heard of it is chance. What a callback or a reward function
+    asks in the middle of the steps is that rank's own: the others only lose it, or are ended. Of a setting the others
+    have to say that they lost it, and rank 0 does by itself what is only its own business (saving, logging).
+    """
+    ranks, cause = {s.rank for s in verdict.roots}, verdict.roots[0].cause
+    if cause not in MET_ALONE or len(ranks) != 1 or not job.was_alive:
+        return []
+    others = [s for s in verdict.suspects if s.rank is not None and s.rank not in ranks]
+    is_raised = all(e.traceback is not None for s in verdict.roots for e in s.events if e.role == "cause")
+    is_followed = bool(others) and all(any(t in verdict.roots for t in s.explained_by) for s in others)
+    is_lost = 0 not in ranks and any(job.ranks[s.rank].failed_in_words() for s in others if s.rank in job.ranks)
+    is_own = is_raised and is_followed and (is_lost or cause == REFUSED)
+    return [r for r in ranks if r is not None and is_own]
 
 
 def _listed(job: Job, verdict: Verdict) -> set[int]:
     """Who raised what Ray Train prints once for all of them, below a list of these ranks."""
     raised = {(e.source, e.traceback.line) for s in verdict.roots for e in s.events if e.traceback is not None}
     lists = ((e, e.traceback) for e in job.failures() if isinstance(e.fields.get("ranks"), list))
-    return {r for e, tb in lists if tb is not None and (e.source, tb.end_line + 1) in raised for r in e.fields["ranks"]}
+    heads = ((e, tb.end_line) for e, tb in lists if tb is not None)
+    return {r for e, end in heads if {(e.source, end + 1), (e.source, end + 2)} & raised for r in e.fields["ranks"]}
 
 
 def _crashed_alike(verdict: Verdict) -> set[int]:
@@ -120,6 +144,15 @@ def _is_all_that_is_heard(job: Job, verdict: Verdict, ranks: set[int]) -> bool:
         return False
     is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED
     return not is_world_of_one and (job.places.local_world or 1) == 1
+
+
+def _left_alike_at_the_start(job: Job, ranks: set[int]) -> bool:
+    """Whether several left by one code before any rank made a step, and the launcher ended the rest: all would have."""
+    ends = [e for e in job.telling("exit") if e.rank is not None and e.role in FAILING]
+    codes = {e.fields.get("exit_code") for e in ends if e.rank in ranks}
+    rest = [e for e in ends if e.rank not in ranks]
+    is_start = not any(info.last_sign for info in job.ranks.values())
+    return len(ranks) > 1 and len(codes) == 1 and is_start and all(map(is_terminated, rest))
 
 
 def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:

@@ -15,7 +15,7 @@ from .correlation.store_gone import QUESTION as STORE_GONE
 from .events import Event, SourceEvents
 from .job import Job
 from .relation import Relation
-from .suspects import EXCEPTION, SAME_MOMENT_S, Suspect, gather, names_device, when
+from .suspects import EXCEPTION, EXIT_CODE, SAME_MOMENT_S, Suspect, gather, names_device, when
 from .traces.quoted import UNHEARD_FORMS
 from .traces.traceback_lines import ELIDED
 
@@ -123,10 +123,14 @@ def _strength(s: Suspect, broad: Callable[[Suspect], bool], found_dead: Containe
 
 
 def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
-    """A run that says it finished, and of which no process failed, only complains while it closes."""
+    """A run that says it finished, and of which no process failed, only complains while it closes.
+
+    What the parent of `mp.spawn` raises is the end of a process, too.
+    """
     if job.context.failed() or not job.telling("finished"):
         return False
-    return all(s.direct == 1 for s in candidates) and not any(_is_failed_exit(e) for e in job.telling("exit"))
+    ended = [*job.telling("exit"), *(e for e in job.failures() if e.cause == EXIT_CODE)]
+    return all(s.direct == 1 for s in candidates) and not any(_is_failed_exit(e) for e in ended)
 
 
 def _only_cleans_up(job: Job, candidates: Sequence[Suspect]) -> bool:

@@ -27,6 +27,7 @@ from .traces.last_error import quoting
 from .traces.quoted import is_above_one, is_heard, looks_quoted, quoted_tracebacks
 from .traces.told import told_texts, wrapped_texts
 from .traces.traceback_lines import told_frames
+from .traces.warned import record_above
 from .traces.wrapped import quoted_in
 
 if TYPE_CHECKING:
@@ -290,6 +291,9 @@ class _Reading:
         if tb is not None and tb.speaker and not speaker_key(line.prefix):
             heads = (x for i in self._at.get(tb.line, ()) if speaker_key((x := self._lines[i]).prefix) == tb.speaker)
             line = next(heads, line)
+        elif tb is not None and not speaker_key(line.prefix):
+            above = next((self._lines[i] for i in self._at.get(tb.line - 1, ())), None)
+            line = record_above(above, next(iter(tb.frames), None), is_of_a_rank=True) or line
         elif tb is None and line.number in self._at and not line.prefix.end:
             line = quoting(self._lines, self._at[line.number][0])
         return Speaker.of(line.prefix)

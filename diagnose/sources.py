@@ -35,6 +35,7 @@ from .inputs.kinds import (
 from .inputs.labels import Label
 from .inputs.refusals import NO_TIME, special, why_not
 from .inputs.remote import find_remote, is_url, open_remote
+from .inputs.sections import has_sections
 from .inputs.streams import Inflated, Joined, Stream, missing_extra, peek
 
 MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
@@ -240,6 +241,8 @@ def _unwrap(raw: Stream, name: str, damage: list[str], depth: int) -> _Opened:
     container = container_of(head, name)
     if container is not None and depth >= MAX_DEPTH:
         skipped = _TOO_DEEP
+    elif container is None and depth < MAX_DEPTH and has_sections(head):
+        container = "sections"
     return _Opened(stream, head, layers, container, skipped)
 
 

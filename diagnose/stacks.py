@@ -37,12 +37,15 @@ def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
     if dumps:
         return dumps
     readers: dict[str, _Reader] = {}
+    are_several = sum(line.message.startswith("Current thread 0x") for line in lines) > 1
+    above: Line | None = None
     for line in lines:
         key = speaker_key(line.prefix)
         reader = readers.get(key)
         if reader is None:
             reader = readers[key] = _Reader(key)
-        reader.feed(line)
+        reader.feed(line, above if are_several else None)
+        above = line
     for reader in readers.values():
         reader.close()
         dumps.extend(reader.dumps)
@@ -66,6 +69,13 @@ _RANK = re.compile(
     r"\W{0,4}rank[ _=:#-]{0,3}(\d{1,7})(?:[\W_]{0,4}(?:pid|local_?rank|host|node)(?![a-z]).{0,60}|\W{0,4})$)",
     re.IGNORECASE,
 )
+_ANNOUNCED = re.compile(
+    r"stack|dump|hang|hung|stuck|stall|deadlock|watchdog|heart ?beat|no (?:step|progress|activity)|time ?out|timed out|"
+    r"idle|alive",
+    re.IGNORECASE,
+)
+# What stands below faulthandler's dump of a crash, and the head of an exception: its frames are no thread's.
+_ENDS = ("Extension modules:", "Traceback (most recent call last):")
 _LOCAL_RANK = re.compile(r"--local[-_]rank[= ](\d{1,5})\b")
 
 
@@ -83,11 +93,13 @@ class _Reader:
         self._rank: int | None = None
         self._heading: tuple[int, int] = (-1, -_RANK_LINES - 1)  # rank, line
 
-    def feed(self, line: Line) -> None:
+    def feed(self, line: Line, above: Line | None = None) -> None:
+        """Take a line, and of a log in which several processes dump their stacks the one above it, whoever wrote that."""
         text = line.message
         if process := self._read_process(text):
             self._begin_process(process, line)
         elif thread := read_thread(text):
+            self._begin_announced(thread, above)
             self._begin_thread(thread, line)
         elif self._head is not None:
             self._feed_open(text, line)
@@ -120,6 +132,18 @@ class _Reader:
         self._seen.add(thread.thread_id)
         self._end_line, self._noise = line.number, 0
 
+    def _begin_announced(self, thread: ThreadHead, above: Line | None) -> None:
+        """End a dump that has its current thread where a record stands above the next one: another process begins there.
+
+        A watchdog of the program's own says why it dumps: `[rank 0] ERROR: no step for 60 s, dumping stacks`.
+        """
+        if above is None or not above.prefix.end or thread.form.partition("-")[0] != "faulthandler":
+            return
+        if self._head is None or any(t.head.state == "current" for t in self._threads):
+            self.close()
+            if above.prefix.rank is not None and _ANNOUNCED.search(above.message):
+                self._heading = (above.prefix.rank, above.number)
+
     def _fits(self, thread: ThreadHead) -> bool:
         """Say whether a thread belongs to the open dump; faulthandler's current thread is its last."""
         if self._head is None or thread.form.partition("-")[0] != self._head.form.partition("-")[0]:
@@ -139,7 +163,7 @@ class _Reader:
             self._end_line, self._noise = line.number, 0
             return
         self._noise += 1
-        if self._noise > _NOISE_LINES or text.startswith("Extension modules:"):
+        if self._noise > _NOISE_LINES or text.startswith(_ENDS):
             self.close()
         self._read_heading(text, line)
 

@@ -57,6 +57,16 @@ class Traceback:
         above = (x for x in self.links if x.relation == "context" and x.depth == 0 and x.exception_line < line)
         return next(above, None)
 
+    def raised_from(self, line: int) -> Link | None:
+        """Yield the exception that `raise … from` names as the cause of the one on this line; of a chain the first one."""
+        chain = sorted((x for x in self.links if x.depth == 0 and x.exception_line < line), key=lambda x: x.exception_line)
+        first = None
+        for link in reversed(chain):
+            if link.relation != "cause":
+                break
+            first = link
+        return first
+
 
 def find_tracebacks(lines: Sequence[Line]) -> list[Traceback]:
     """Find every traceback in the lines of one source, in the order of their first lines."""
@@ -105,7 +115,10 @@ _CARRIERS = lazy(
     r"RemoteTraceback$|^ray\.|RayTaskError|BackendCompilerFailed$|TrainingFailedError$|ExecutionError$|"
     r"ProcessRaisedException$|BrokenProcessPool$"
 )
-_WORKERS_GONE = lazy(r"DataLoader worker \(pid\(s\) ")
+# Words of one that only carries another: of the loader, and of `torch.distributed.pipelining`.
+_CARRYING = lazy(
+    r"DataLoader worker \(pid\(s\) |\s*(?:\[Stage \d{1,5}\] failed to run forward:|Failed to run stage backward:)"
+)
 _POLL_ENDED = lazy(r"_?queue\.(?:Empty|Full)$")  # the loader's wait for a batch ran out: why it looked at its workers
 
 
@@ -133,7 +146,7 @@ def _is_cause(before: Link, link: Link) -> bool:
 
 
 def _only_carries(link: Link) -> bool:
-    return _CARRIERS.search(link.exception) is not None or _WORKERS_GONE.match(link.message) is not None
+    return _CARRIERS.search(link.exception) is not None or _CARRYING.match(link.message) is not None
 
 
 def _inside(chain: Sequence[Link], place: int) -> int | None:

@@ -226,3 +226,10 @@ def blamed(log: str) -> list[int | None]:
     report = diagnose(Text(log, name="train.log"))
     assert report.diagnosis is not None
     return [c.rank for c in report.diagnosis.culprits]
+
+
+def test_what_waited_on_an_npu_comes_before_the_inner_error_that_announces_it() -> None:
+    log = """EE9999: Inner Error!
+EE9999 The error from device(chipId:3, dieId:0), serial number is 1, event wait timeout occurred during task execution, stream_id:122, sq_id:122, task_id:790, event_id=73, timeout=1980.[FUNC:P][FILE:device_error_proc.cc][LINE:1314]
+"""
+    assert cause(log) == "collective.timeout"

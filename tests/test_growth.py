@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable, Iterator
 from types import FrameType
@@ -67,11 +68,14 @@ def lines_run(text: str) -> int:
         return note
 
     before = sys.gettrace()
+    gc.collect()
+    gc.disable()  # else the finalizers of what other tests left behind would be counted
     sys.settrace(note)
     try:
         diagnose(Text(text, name="console.log"))
     finally:
         sys.settrace(before)
+        gc.enable()
     return count
 
 

@@ -382,3 +382,22 @@ def test_rank_of_each_of_many_entries_of_summaries_is_read(tmp_path: Path) -> No
 
     report = told(tmp_path, {"slurm.out": boxes})
     assert ("process.segfault", [29]) == (verdict_of(report), culprits(report))
+
+
+def test_the_summary_that_paddle_prints_comes_before_its_exception_without_words() -> None:
+    log = """----------------------
+Error Message Summary:
+----------------------
+ExternalError:  Nccl error, unhandled cuda error  (at /paddle/paddle/fluid/platform/collective_helper.cc:83)
+
+Traceback (most recent call last):
+  File "train.py", line 160, in <module>
+    main(args)
+paddle.fluid.core_avx.EnforceNotMet:
+
+--------------------------------------
+C++ Traceback (most recent call last):
+--------------------------------------
+0   paddle::imperative::NCCLParallelContext::Init()
+"""
+    assert verdict_of(diagnose(Text(log, name="workerlog.0"))) == "nccl.system-error"

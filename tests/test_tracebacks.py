@@ -565,3 +565,13 @@ def test_chain_that_is_cut_off_ends_with_the_exception_that_was_printed_whole():
             main()
     """)
     assert (found.exception, found.exception_line) == ("OSError", 4)
+
+
+def test_header_that_lost_its_margin_in_a_paste_does_not_hide_the_exception_below_its_frames():
+    """The first line of a copied passage begins where the mouse did; the other lines keep their margin."""
+    log = """traceback : Traceback (most recent call last):
+    File "/app/train.py", line 10, in main
+      set_model_state_dict(model, state)
+  AssertionError: found no DeviceMesh from dtensor args
+"""
+    assert only(log).exception == "AssertionError"

@@ -83,3 +83,26 @@ def test_a_rank_that_comes_late_to_the_call_of_the_others_is_in_the_same_order()
 
     assert found is not None
     assert "collective.desync" != found.cause
+
+
+def test_main_under_torchrun_s_record_lost_a_connection_of_its_own():
+    record = (
+        '[rank1]:   File "/opt/venv/lib/python3.11/site-packages/torch/distributed/elastic/multiprocessing/errors/__init__.py", '
+        "line 367, in wrapper\n[rank1]:     return f(*args, **kwargs)\n"
+    )
+    text = (
+        "world_size=3\n[rank1]: Traceback (most recent call last):\n" + record
+        + '[rank1]:   File "/job/train.py", line 61, in main\n[rank1]:     shard = read(url)\n'
+        "[rank1]: ConnectionResetError: [Errno 104] Connection reset by peer while reading s3://corpus/shard-00007\n"
+    )
+    for rank in (0, 2):
+        text += (
+            f"[rank{rank}]: Traceback (most recent call last):\n"
+            f'[rank{rank}]:   File "/job/train.py", line 70, in main\n[rank{rank}]:     dist.all_reduce(x)\n'
+            f"[rank{rank}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] "
+            "Connection closed by peer [127.0.0.1]:4173\n"
+        )
+    found = diagnose(Text(text, name="console.log")).diagnosis
+
+    assert found is not None
+    assert [1] == [culprit.rank for culprit in found.culprits]

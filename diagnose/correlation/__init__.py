@@ -21,6 +21,7 @@ from . import (
     mismatch,
     named_absent,
     odd_one,
+    odd_words,
     outside,
     rank_zero,
     recorder,
@@ -41,6 +42,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     hidden_reason.find,  # who waited while it handled an exception of its own?
     waited_in.find,  # in which call did each rank wait when it gave up?
     named_absent.find,  # whom does a message name as not having come?
+    odd_words.find,  # whose last words are of another kind than all the others'?
     absent.find,  # who did not report the time-out that the others did?
     stuck_watchdog.find,  # on whom did even the watchdog stand still?
     rank_zero.find,  # what became of rank 0 while the others waited for it?

@@ -20,6 +20,7 @@ from ..prefixes import Line
 from ..words.ranges import rank_ranges
 from .calls import find_hidden, find_who_gave_up
 from .finding import Certainty, Exhibit, Finding
+from .last_words import last_complaint
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 BEGAN_BEFORE_S = 300.0
@@ -239,7 +240,7 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     who = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
     why = f"Ranks {rank_ranges(crowd)} waited in {describe(table)}; {who} never reported it"
     why += f" and {WORDS[doing.rule.activity]}." if doing and doing.rule.activity else "."
-    shown = [Exhibit.of_event(doing)] if doing else _last_words(job, absent[0])
+    shown = [Exhibit.of_event(doing)] if doing else [*last_complaint(job, absent[0]), *_last_words(job, absent[0])]
     fields = {**usual.event.fields, "activity": doing.rule.activity if doing else None}
     onset = next((e.onset for e in (doing, usual.event) if e and e.onset is not None and e.has_own_time), None)
     is_guess = _is_only_unseen(job, table, absent) or not (job.is_heard(ranks[0]) or _is_told(job) or len(crowd) > 1)

@@ -17,6 +17,7 @@ from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding, exhibits
 
 MAX_SHARE = 0.5
+STOPS_EARLY = "context.finish/rank-stops-early"
 HEAD_LINES = 9  # to the first that is listed: a rule, `train.py FAILED`, `Failures:`, `<NO_OTHER_FAILURES>`, …, `[0]:`
 
 
@@ -32,7 +33,9 @@ def _finished(job: Job) -> Iterator[Finding]:
     if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
         return
     waiting = {r for r in failing if _failed_later(job, r, done)} - {i.rank for i in done}
-    if not waiting or not _others_worked_on(job, done):
+    at_work = _still_at_work(job, failing, done)
+    waiting = waiting or at_work
+    if not waiting or not (at_work or _others_worked_on(job, done)):
         return
     ranks = tuple(sorted(i.rank for i in done))
     shown = tuple(Exhibit.of_event(i.finished) for i in done[:4] if i.finished is not None)
@@ -41,7 +44,16 @@ def _finished(job: Job) -> Iterator[Finding]:
         f"rank{'s' if len(waiting) > 1 else ''} {rank_ranges(waiting)} still worked and waited."
     )
     onset = min((i.finished.time for i in done if i.finished and i.finished.time is not None), default=None)
-    yield Finding("data.uneven-inputs", why, shown, ranks, onset=onset, question="early_exit")
+    stopped = all(i.finished is not None and i.finished.rule.id == STOPS_EARLY for i in done)
+    cause = "process.early-exit" if stopped else "data.uneven-inputs"
+    yield Finding(cause, why, shown, ranks, onset=onset, question="early_exit")
+
+
+def _still_at_work(job: Job, failing: Collection[int], done: list[RankInfo]) -> set[int]:
+    """All others, where only those that were done waited in vain: `mp.spawn` passes on the first exception alone."""
+    others = {rank for rank, info in job.ranks.items() if info.finished is None and job.is_heard(rank)}
+    is_all = len(others) + len(done) == (job.world_size or 0)
+    return others if is_all and {i.rank for i in done} >= set(failing) else set()
 
 
 def _unlisted(job: Job) -> Iterator[Finding]:
@@ -119,10 +131,15 @@ def _shows_an_end(event: Event) -> bool:
 
 
 def _failed_later(job: Job, rank: int, done: list[RankInfo]) -> bool:
-    """Whether the rank failed after the first of the others had finished; unknown times count as later."""
+    """Whether the rank failed after the first of the others had finished; unknown times count as later.
+
+    A traceback prints no time: that of the last step above it is only the earliest that it can have.
+    """
     ends = [i.finished.time for i in done if i.finished is not None and i.finished.time is not None]
-    times = [e.time for e in job.failures() if e.rank == rank and e.time is not None]
-    return not ends or not times or max(times) >= min(ends)
+    failures = [e for e in job.failures() if e.rank == rank and e.time is not None]
+    if not ends or any(not e.has_own_time and e.traceback is not None for e in failures):
+        return True
+    return not failures or max(e.time for e in failures if e.time is not None) >= min(ends)
 
 
 def _own_failures(job: Job) -> set[int | None]:

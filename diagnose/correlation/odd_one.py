@@ -9,24 +9,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..events import Event
 from ..job import Job
+from ..lazy_pattern import lazy
 from ..words.ranges import rank_ranges
 from .finding import Finding, exhibits
 
 CAUSE = "network.connection-reset"
+OWN = (CAUSE, "network.connection-refused", "network.connect-timeout", "network.dns")  # as a program's own fail
 FEWEST_OTHERS = 2
+STORES = lazy(r"torch[/\\]distributed[/\\](?!elastic[/\\]multiprocessing)")  # there `record` stands around any main
 
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where one rank alone names no peer, and all the others that fail do."""
-    reset = [e for e in job.failures() if e.cause == CAUSE and e.rank is not None]
-    peers = {e.rank for e in reset if e.rule.tells == "peer-lost"}
-    own = [e for e in reset if e.rule.tells != "peer-lost" and e.rank not in peers and e.traceback is not None]
+    failed = [e for e in job.failures() if e.cause in OWN and e.rank is not None]
+    peers = {e.rank for e in failed if e.cause == CAUSE and e.rule.tells == "peer-lost"}
+    own = [e for e in failed if e.rule.tells != "peer-lost" and e.rank not in peers and _is_of_the_program(e)]
     ranks = {e.rank for e in own if e.rank is not None}
     if len(ranks) != 1 or len(peers) < FEWEST_OTHERS:
         return
     rank = next(iter(ranks))
     others = rank_ranges(r for r in peers if r is not None)
-    why = f"Ranks {others} lost a peer; rank {rank} lost a connection of the program's own, and left."
+    missed = "lost" if own[0].cause == CAUSE else "could not make"
+    why = f"Ranks {others} lost a peer; rank {rank} {missed} a connection of the program's own, and left."
     onset = min((e.onset for e in own if e.onset is not None), default=None)
-    yield Finding(CAUSE, why, exhibits(own), (rank,), onset=onset, question="odd_one")
+    yield Finding(own[0].cause or CAUSE, why, exhibits(own), (rank,), onset=onset, question="odd_one")
+
+
+def _is_of_the_program(event: Event) -> bool:
+    """Whether it was raised outside of what makes process groups: that of a store is the job's own."""
+    tb = event.traceback
+    return tb is not None and not any(STORES.search(frame.file) for frame in tb.frames)

@@ -15,6 +15,7 @@ from ..events import Event
 from ..job import Job, RankInfo
 from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
+from .last_words import last_complaint, last_line
 
 MAX_SHARE = 0.34
 SIGNALLED = 128  # from here on a shell tells of a signal
@@ -54,7 +55,9 @@ def _silent(job: Job) -> Iterator[Finding]:
         why = f"{who} lost a peer; the log of {silent} stops after an error."
         yield Finding("process.exit-code", why, (logged, *lost), ranks, question="silence")
         return
-    yield Finding("network.connection-reset", why, (*lost, *shown), ranks, question="silence")
+    complained = [x for i in quiet[:1] for x in last_complaint(job, i)]
+    last = [x for i in quiet[:1] for x in last_line(job, i)]
+    yield Finding("network.connection-reset", why, (*complained, *lost, *last, *shown), ranks, question="silence")
 
 
 def _last_error(job: Job, info: RankInfo) -> Exhibit | None:

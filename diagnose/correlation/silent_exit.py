@@ -17,10 +17,13 @@ from ..doubles import is_repetition
 from ..events import Event, SourceEvents
 from ..identity import identity_from_path
 from ..job import CERTIFICATES, Job
+from ..lazy_pattern import lazy
 from .finding import Exhibit, Finding
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
+ASKED_RANKS = 8  # whether they logged the same words
+_NUMBERS = lazy(r"\d+")
 SENT = ("process.abort", "process.terminated")  # by a signal that is mostly sent by others: a watchdog, a launcher
 NEVER = 1 << 62  # behind any line
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
@@ -44,6 +47,8 @@ def find(job: Job) -> Iterator[Finding]:
     signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE
     how = f"died by {signal}" if by_signal else f"ended with code {end.fields.get('exit_code')}"
     said_last = _last_error(job, rank)
+    if said_last and _is_said_by_others(job, rank, said_last[0].text):
+        return
     reason = "after what it logged last" if said_last else "and printed no reason"
     why = f"Rank {rank} {how} {reason}; the others only lost it or were ended after it."
     shown = (*said_last, Exhibit.of_event(end))
@@ -56,6 +61,13 @@ def _last_error(job: Job, rank: int) -> tuple[Exhibit, ...]:
     if last is None or not (last[1].is_error or last[1].prefix.severity == "W"):
         return ()
     return (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
+
+
+def _is_said_by_others(job: Job, rank: int, text: str) -> bool:
+    """Whether others logged the same, numbers aside: `no heartbeat for 6.3 s` of a watchdog in each of those that wait."""
+    said = _NUMBERS.sub("", text)
+    others = [r for r in job.ranks if r != rank][:ASKED_RANKS]
+    return any(_NUMBERS.sub("", x.raw) == said for r in others for _, x in job.lines_of(r))
 
 
 def _is_error(event: Event) -> bool:

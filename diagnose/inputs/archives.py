@@ -1,4 +1,5 @@
-"""The members of a tar or zip archive, one after the other, in bounded memory; nothing is ever written to disk.
+"""The members of a tar or zip archive, or of a text that shows several files, one after the other, in bounded memory;
+nothing is ever written to disk.
 
 In: the archive as a stream. Out: `Member`s in archive order. A member's bytes must be read before the next member is
 asked for. Names are only names: `../../etc/passwd` is a label here, never a path.
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 from typing import IO, Any, cast
 
 from .kinds import Container
+from .sections import read_sections
 from .streams import BOMB_BYTES, MAX_RATIO, Stream
 
 MAX_MEMBERS = 100_000  # a job of 10,000 ranks leaves fewer files; more is a mistake or an attack
@@ -84,6 +86,9 @@ class Guarded(io.RawIOBase):
 
 def read_members(stream: Stream, container: Container, damage: list[str]) -> Iterator[tuple[Member, list[str]]]:
     """Yields each member with the list its own damage goes to; `damage` takes what concerns the archive."""
+    if container == "sections":
+        yield from ((Member(name, None, body), []) for name, body in read_sections(stream))
+        return
     members = _tar_members(stream, damage) if container == "tar" else _zip_members(stream, damage)
     for count, with_damage in enumerate(members):
         if count >= MAX_MEMBERS:

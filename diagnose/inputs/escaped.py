@@ -1,5 +1,5 @@
-"""Text that somebody's printer escaped, as it was first printed: HTML entities, a traceback inside a quoted string, JSON
-that an exporter laid out over many lines.
+"""Text that somebody's printer escaped, as it was first printed: HTML entities, a traceback inside a quoted string or
+folded into one line, JSON that an exporter laid out over many lines.
 
 In: bytes. Out: as many lines; where a string held several, they are parted by `\\r`, on which the line reader splits.
 
@@ -7,6 +7,7 @@ In: bytes. Out: as many lines; where a string held several, they are parted by `
     a repr       failed: ['Traceback (most recent call last):\\n', '  File …    failed: | Traceback (most recent call last):
     torchelastic     "py_callstack": "Traceback (most recent call last):\\n …        Traceback (most recent call last):
     Cloud export     "textPayload": "KeyError: 'x'\\n",                       KeyError: 'x'
+    Vertex AI    status of 1. Traceback (most recent call last): File "a.py", line 5, in f x() KeyError: 'x'
 """
 
 from __future__ import annotations
@@ -15,10 +16,13 @@ import json
 import re
 
 from ..lazy_pattern import lazy
+from .folded import FOLDED_LITERALS, is_folded, unfold
 
 _ENTITY_LITERALS = (b"&quot;", b"&#34;", b"&#39;", b"&#x27;", b"&apos;", b"&lt;", b"&gt;", b"&amp;")
 # A superset of what `unescape` can change, as `normalise.DRESS_LITERALS` is.
-ESCAPED_LITERALS: tuple[bytes, ...] = (*_ENTITY_LITERALS, b"call last):\\", b'"textPayload": "', b'"message": "')
+ESCAPED_LITERALS: tuple[bytes, ...] = (
+    *_ENTITY_LITERALS, b"call last):\\", b'"textPayload": "', b'"message": "', *FOLDED_LITERALS,
+)  # fmt: skip
 
 _ENTITY = lazy(rb"&(?:quot|#34|#39|#x27|apos|lt|gt|amp);")
 _QUOTED_TRACEBACK = lazy(rb"(?:Original )?Traceback \(most recent call last\):\\[^\n]*")
@@ -37,7 +41,7 @@ _EXPORTED = lazy(
 def is_escaped(data: bytes) -> bool:
     """Tells whether `unescape` could change `data`."""
     has_entity = b"&" in data and _ENTITY.search(data) is not None
-    return has_entity or b"call last):\\" in data or _is_exported(data)
+    return has_entity or b"call last):\\" in data or _is_exported(data) or is_folded(data)
 
 
 def unescape(data: bytes) -> bytes:
@@ -50,7 +54,7 @@ def unescape(data: bytes) -> bytes:
         data = _EXPORTED.sub(_exported, data)
     if b"call last):\\" in data:
         data = _QUOTED_TRACEBACK.sub(_printed, data)
-    return data
+    return unfold(data) if is_folded(data) else data
 
 
 def _is_exported(data: bytes) -> bool:

@@ -18,7 +18,7 @@ Kind = Literal[
 ]  # fmt: skip
 LINES: frozenset[Kind] = frozenset(["text", "markdown", "table", "notebook", "loki"])  # hold lines of a log, in some form
 Compression = Literal["gzip", "bzip2", "xz", "zstd"]
-Container = Literal["tar", "zip"]
+Container = Literal["tar", "zip", "sections"]  # the last: the text that `tail` prints of several files
 Encoding = Literal["utf-8", "utf-16-le", "utf-16-be"]
 
 SHORT_BYTES = 64

@@ -20,6 +20,7 @@ from .places import (
 )
 
 MAX_LEFT = 1 << 16
+SPAWNED = "process.exit-code/spawn-"  # the rules of what the parent of `mp.spawn` raises
 OF_A_LAUNCHER = -1  # no rank tells how processes ended
 
 
@@ -44,15 +45,25 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
             host = places.source_host.get(source.name)
             remember(places, rank, host, path.local_rank, path.pid)
     _forget_relays(places, sources)
+    _learn_whether_tasks_are_ranks(places, sources, mismatched_tasks, matched_tasks)
+    if places.tasks_are_ranks:
+        _learn_tasks(places, sources)
+    _learn_blocks(places)
+
+
+def _learn_whether_tasks_are_ranks(places: Places, sources: Sequence[SourceEvents], mismatched: int, matched: int) -> None:
+    """Learn it from where both are told, from how many tasks there are, and from who started the processes."""
     tasks = {p.task for p in places.by_source.values() if p.task is not None}
     tasks |= {p.task for s in sources for p in s.speakers if p.task is not None}
     too_few = bool(tasks) and places.world_size is not None and places.world_from != GUESSED and (
         len(tasks) * 2 <= places.world_size and max(tasks) * 2 < places.world_size
     )  # fmt: skip
-    places.tasks_are_ranks = not mismatched_tasks and (not too_few or matched_tasks > 0) and not _has_agent(sources)
-    if places.tasks_are_ranks:
-        _learn_tasks(places, sources)
-    _learn_blocks(places)
+    is_spawned = len(tasks) > 1 and len(tasks) == _spawned(sources)
+    is_agents = _has_agent(sources) and not is_spawned
+    places.tasks_are_ranks = not mismatched and (not too_few or matched > 0) and not is_agents
+    if is_spawned and places.tasks_are_ranks:
+        named = {name: path.task for name, path in places.by_source.items() if path.task is not None}
+        places.source_rank = {**named, **places.source_rank}
 
 
 def _learn_speaker(places: Places, p: Speaker) -> None:
@@ -104,6 +115,15 @@ def _has_agent(sources: Sequence[SourceEvents]) -> bool:
     """Where an agent (torchrun, DeepSpeed) starts one process for each GPU, Slurm's tasks are the agents, one a node."""
     told = (e for s in sources for e in s.events if e.rule.tells in ("exit", "signal-sent"))
     return any(e.fields.get("local_rank") is not None or isinstance(e.fields.get("pid"), int) for e in told)
+
+
+def _spawned(sources: Sequence[SourceEvents]) -> int:
+    """How many processes `mp.spawn` started, where it alone tells of ends: it numbers them itself, as `proc1.txt` does."""
+    raised = [e for s in sources for e in s.events if e.rule.id.startswith(SPAWNED)]
+    told = [e for s in sources for e in s.events if e.rule.tells in ("exit", "signal-sent") and e not in raised]
+    if not raised or any(e.fields.get("local_rank") is not None or "spawn.py:" not in e.raw for e in told):
+        return 0
+    return len({e.fields.get("pid") for e in told}) + len({e.fields.get("local_rank") for e in raised})
 
 
 def _learn_pci(places: Places, event: Event, rank: int | None) -> None:

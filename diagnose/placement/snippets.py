@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ..events import Event, SourceEvents
 from ..lazy_pattern import lazy
 
-HEADER = lazy(r"\[Rank (\d{1,6})(?: Error Snippet)?\]:\s{0,3}$")
+HEADER = lazy(r"\[Rank (\d{1,6}(?:, ?\d{1,6}){0,1000})(?: Error Snippet)?\]:\s{0,3}$")
 
 
 def place_snippets(sources: Sequence[SourceEvents]) -> None:
@@ -23,11 +23,19 @@ def place_snippets(sources: Sequence[SourceEvents]) -> None:
     Not to who only waited: the controller ends the others as soon as one has failed, so that they do not get to say so.
     """
     for source in filter(_is_of_a_controller, sources):
-        told = {line.number + 1: int(m[1]) for line in source.lines() if (m := HEADER.match(line.message))}
+        heads = {line.number: _ranks(m[1]) for line in source.lines() if (m := HEADER.match(line.message))}
         for event in (e for e in source.events if e.rank is None and e.role == "cause"):
-            rank = told.get(_first_line(event))
-            if rank is not None:
-                event.rank, event.rank_from = rank, "the controller's header"
+            ranks = heads.get(_first_line(event) - 1, [])
+            if len(ranks) == 1:
+                event.rank, event.rank_from = ranks[0], "the controller's header"
+        for event in (e for e in source.events if e.traceback is not None and e.role == "symptom"):
+            ranks = heads.get(event.traceback.end_line + 1 if event.traceback else 0, [])
+            if "ranks" in event.rule.fields and len(ranks) > 1:
+                event.fields["ranks"] = ranks  # of the one error below, which all of them raised
+
+
+def _ranks(listed: str) -> list[int]:
+    return [int(rank) for rank in listed.split(",")]
 
 
 def _is_of_a_controller(source: SourceEvents) -> bool:

@@ -60,6 +60,14 @@ LOGGERS: tuple[Row, ...] = (
         "[INFO 11:17:33] step 4 loss 0.8181",
     ),
     row(
+        "time, name and level in one bracket",
+        after("[", "2"),
+        rf"\[(?P<at>\d{{4}}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d{{1,6}})?) ?\| ?"
+        rf"(?:(?P<origin>[A-Za-z_][\w.:-]{{0,80}}) ?\| ?)?{LEVEL} {{0,5}}\]:? ",
+        "[2026-11-20 17:03:28,123|trainer.worker|INFO] step 4 loss 0.8181",
+        needs="|",
+    ),
+    row(
         "nemo",
         ("[N",),
         r"\[NeMo (?P<level>[DIWEC]) (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?P<origin>[^\]]{1,120})\] ?",

@@ -17,6 +17,12 @@ RANKS: tuple[Row, ...] = (
         "[rank3]: Traceback (most recent call last):",
     ),
     row("RANK tag", ("[R",), r"\[RANK[ :=]?(?P<rank>\d{1,6})\]:? ?", "[RANK:0] config loaded"),
+    row(
+        "short rank tag",
+        ("(", "[r"),
+        r"[(\[]r(?P<rank>\d{1,5})[)\]]:? (?=\S)",
+        "(r1) augmentation failed, leaving the loop",
+    ),
     row("PID tag", ("[P",), r"\[PID:(?P<pid>\d{1,8})\] ", "[PID:603] [RANK:3] loaded"),
     row(
         "bare rank tag",

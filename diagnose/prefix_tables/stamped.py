@@ -51,6 +51,13 @@ AFTER_STAMP: tuple[Row, ...] = (
         needs=": ",
     ),
     row(
+        "slurm, LogTimeFormat=thread_id",
+        " ",
+        r" \d{1,8} slurm\w{1,8} {1,6}0x[0-9a-f]{4,16}: (?=\S)",
+        "May 20 07:32:44.587076 360746 slurmstepd   0x40000004af00: error: pyxis: couldn't start container",
+        needs=": ",
+    ),
+    row(
         "journal, ISO",
         after(" ", LETTERS + DIGITS),
         rf" (?P<host>{HOST}) (?:kernel|mmfs|(?P<origin>[\w./()@-]{{1,60}})\[(?P<pid>\d{{1,8}})\]): ?",
@@ -115,6 +122,14 @@ AFTER_STAMP: tuple[Row, ...] = (
         rf" ?[|:,-]? ?{NAME}\[?{LEVEL}\]?[\t ]{{0,10}}[|:-]? ?{SAID}",
         "2026-11-22 11:17:33,609 [trainer] [INFO] step 4 loss 0.8181",
     ),
+    row(
+        "name, rank of size and level",
+        after(" ", LETTERS + "_"),
+        rf" (?P<origin>[A-Za-z_][\w.-]{{0,40}})\[(?P<rank>\d{{1,6}})/\d{{1,6}}\]:? {{1,3}}{LEVEL}"
+        r"(?::|[\t ]{1,5}|$)[\t ]?",
+        "2026-11-20T17:03:28.123Z trainer[2/8] WARN  caught SIGTERM, leaving",
+        needs="/",
+    ),
     row("piped", (" |",), rf" \| {LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
     row("viewer of a log", (" |",), r" \| ", "2026-05-01 18:52:10.983 | (EngineCore pid=256) KeyError: failed"),
     row(
@@ -124,6 +139,13 @@ AFTER_STAMP: tuple[Row, ...] = (
         "[2026-11-20 17:38:31,819][train][INFO] [rank2] world size 3",
     ),
     row("rank in brackets", (" [",), r" \[(?P<rank>\d{1,6})\]: ?", "[2026-11-20T17:03:28] [3]: loss 2.1", kind="bracket"),
+    row(
+        "the first letter of a level, name and source",
+        (" D", " I", " W", " E", " F"),
+        r" (?P<level>[DIWEF]) {1,3}(?:[\w.-]{1,40} )?(?P<origin>[\w./-]{1,80}:\d{1,6})\] ?",
+        "2026-11-20 17:03:28,123 I proc0 trainer:66] ep 0 it 2 loss 1.3567",
+        needs="] ",
+    ),
     row(
         "the first letter of a level",
         (" D", " I", " W", " E", " F"),

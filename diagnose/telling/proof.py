@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from ..correlation.finding import Exhibit
+from ..correlation.last_words import last_complaint
 from ..diagnosis import Verdict
 from ..events import Event
 from ..job import Job
 from ..suspects import EXIT_CODE
+from ..traces.warned import record_above
 
 MAX_EVIDENCE = 5
 
@@ -18,11 +20,13 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
         if suspect.finding is not None:
             shown += suspect.finding.exhibits
         elif suspect.first is not None:
-            shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first)]
+            shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first), *_logged_with(job, suspect.first)]
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
     if not any(s.finding for s in verdict.roots[:1]):
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
-    shown += _last_words(job, shown[0]) if shown and verdict.roots[0].cause == EXIT_CODE else []
+    if shown and verdict.roots[0].cause == EXIT_CODE:
+        infos = [job.ranks[rank] for rank in verdict.culprits[:1] if rank in job.ranks]
+        shown += [*_last_words(job, shown[0]), *(x for info in infos for x in last_complaint(job, info))]
     unique: dict[tuple[object, ...], Exhibit] = {}
     for exhibit in shown:
         unique.setdefault(_news(exhibit), exhibit)
@@ -30,11 +34,28 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
 
 
 def _handled(event: Event) -> list[Exhibit]:
-    """The exception during whose handling it was raised: in a `finally` that one, not this, is what went wrong first."""
-    link = event.traceback.handled_above(event.line or 0) if event.traceback is not None else None
+    """The exception during whose handling it was raised: in a `finally` that one, not this, is what went wrong first.
+
+    Of one that was raised `from` another, the other tells what was wrong: `FeedError: reader failed` from a `KeyError`.
+    """
+    if event.traceback is None:
+        return []
+    line = event.line or 0
+    link = event.traceback.handled_above(line) or event.traceback.raised_from(line)
     if link is None:
         return []
     return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.moment)]
+
+
+def _logged_with(job: Job, event: Event) -> list[Exhibit]:
+    """The program's own words above the traceback of what it caught: `augmentation failed, leaving the loop`."""
+    tb = event.traceback
+    source = next((s for s in job.sources if s.name == event.source), None) if tb is not None else None
+    if tb is None or source is None:
+        return []
+    above = next((x for x in source.lines() if x.number == tb.line - 1), None)
+    record = record_above(above, next(iter(tb.frames), None))
+    return [Exhibit.of_line(source.name, record, event.rank, event.host)] if record is not None else []
 
 
 def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:

@@ -116,6 +116,8 @@ class Assembly:
     def _accept_frame_part(self, number: int, text: str) -> bool:
         frame = read_frame(text)
         if frame is not None:
+            if not self.segment.frames and self.form in ("plain", "elastic-box"):  # a paste cuts the first line's margin
+                self._base = max(self._base, indent_of(text) - 2)
             self.segment.frames.append(frame)
             self._is_flat = indent_of(text) <= self._base and self._base == 0
             return self._take(number)
@@ -168,11 +170,9 @@ class Assembly:
     # --- message
 
     def _accept_message_part(self, number: int, text: str) -> bool:
-        relation = read_chain(text)
-        if relation is not None:
+        if (relation := read_chain(text)) is not None:
             return self._expect_next(number, relation)
-        header = read_header(text)
-        if header is not None:
+        if (header := read_header(text)) is not None:
             return self._begin_next(number, header)
         if self._is_chained:
             return self._accept_after_chain(number, text)

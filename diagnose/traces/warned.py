@@ -46,3 +46,15 @@ def is_warned(by_number: Mapping[int, Line], number: int, outermost: Frame | Non
     if above is None or above.prefix.severity not in _CALM or head.prefix.rank not in (None, above.prefix.rank):
         return False
     return _ANNOUNCES.search(above.message) is not None
+
+
+def record_above(above: Line | None, outermost: Frame | None, *, is_of_a_rank: bool = False) -> Line | None:
+    """Yield the record that tells of what was caught, where it stands above: `[ERROR] (r1) augmentation failed`.
+
+    What nobody caught begins in a module, and may stand below any other rank's record.
+    """
+    if above is None or outermost is None or outermost.function in _BEGINNINGS or not above.message.strip():
+        return None
+    if is_of_a_rank and above.prefix.rank is None:
+        return None
+    return above if above.prefix.severity in ("W", "E", "F") else None

@@ -1,0 +1,271 @@
+"""What small runs of plain PyTorch taught: programs with a logger, a watchdog and a handler of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from diagnose.prefixes import read_lines
+from diagnose.stacks import find_stacks
+from tests.told import cause, culprits, told
+
+GLOO = "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/"
+CLOSED = GLOO + "pair.cc:553] Connection closed by peer [127.0.0.1]:43245. This is typically caused by a remote worker crashing."
+TIMED_OUT = GLOO + "unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete"
+STEP = "2026-11-23T01:42:25.{:03d}Z vesper[{}/3] INFO  progress step={} loss=0.2047\n"
+
+
+def _raised(rank: int, message: str, source: str = "loss.backward()") -> str:
+    """An uncaught exception as PyTorch's hook prints it."""
+    head = 'Traceback (most recent call last):\n  File "/home/ml/train.py", line 54, in main\n'
+    return "".join(f"[rank{rank}]: {line}\n" for line in f"{head}    {source}\n{message}".split("\n"))
+
+
+def _steps(rank: int, last: int) -> str:
+    return "".join(STEP.format(100 + step, rank, step) for step in range(5, last + 1, 5))
+
+
+def test_a_rank_that_stops_early_by_its_own_word_left_the_others(tmp_path: Path) -> None:
+    stopped = "2026-11-23T01:42:26.777Z vesper[2/3] INFO  no better for 3 rounds, stopping early step=18\n"
+    logs = {f"rank_{r}.log": _steps(r, 15) + _raised(r, CLOSED) for r in (0, 1)}
+    report = told(tmp_path, {**logs, "rank_2.log": _steps(2, 15) + stopped})
+
+    assert ("process.early-exit", [2]) == (cause(report), culprits(report))
+
+
+def test_a_rank_whose_feed_is_exhausted_is_done_though_the_last_times_of_the_others_are_earlier(tmp_path: Path) -> None:
+    done = "2026-11-23T01:42:25.955Z vesper[1/3] INFO  feed exhausted step=22\n"
+    logs = {f"rank_{r}.log": _steps(r, 20) + _raised(r, CLOSED) for r in (0, 2)}
+    report = told(tmp_path, {**logs, "rank_1.log": _steps(1, 20) + done + _raised(1, TIMED_OUT, "dist.barrier()")})
+
+    assert ("data.uneven-inputs", [1]) == (cause(report), culprits(report))
+
+
+def test_what_a_handler_of_the_program_says_of_sigterm_is_why_the_others_lost_it(tmp_path: Path) -> None:
+    caught = "2026-11-23T01:45:49.715Z vesper[2/3] WARN  caught SIGTERM, leaving\n"
+    logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 1)}
+    report = told(tmp_path, {**logs, "rank_2.log": _steps(2, 10) + caught})
+
+    assert "process.terminated" == cause(report)
+
+
+def test_the_exception_that_another_was_raised_from_is_shown(tmp_path: Path) -> None:
+    log = (
+        'Traceback (most recent call last):\n  File "/home/ml/feed.py", line 29, in parse\n    rec["y"]\nKeyError: \'y\'\n\n'
+        "The above exception was the direct cause of the following exception:\n\n"
+        'Traceback (most recent call last):\n  File "/home/ml/train.py", line 50, in main\n    b = feed.next()\n'
+        "feed.FeedError: feeder thread failed\n"
+    )
+    report = told(tmp_path, {"rank_0.log": "".join(f"[rank0]: {line}\n" for line in log.splitlines())})
+
+    assert report.diagnosis is not None
+    assert any("KeyError: 'y'" in e.text for e in report.diagnosis.evidence)
+
+
+def test_a_read_only_file_system_is_why_a_save_was_given_up(tmp_path: Path) -> None:
+    log = (
+        'Traceback (most recent call last):\n  File "/home/ml/ckpt.py", line 12, in put\n    torch.save(state, tmp)\n'
+        "RuntimeError: [enforce fail at inline_container.cc:747] . open file failed with strerror: Read-only file system\n\n"
+        "The above exception was the direct cause of the following exception:\n\n"
+        'Traceback (most recent call last):\n  File "/home/ml/train.py", line 60, in main\n    vault.put(step)\n'
+        "RuntimeError: giving up on /ckpt/state-000010.ckpt after 3 attempts\n"
+    )
+    report = told(tmp_path, {"rank_0.log": "".join(f"[rank0]: {line}\n" for line in log.splitlines())})
+
+    assert "storage.io-error" == cause(report)
+
+
+def test_an_error_that_was_logged_as_a_warning_is_shown_of_the_rank_that_the_others_wait_for(tmp_path: Path) -> None:
+    warned = "2026-11-23T01:42:25.504Z vesper[2/3] WARN  feeder stopped: FeedError: block 17: expected 8 features, got 3\n"
+    log = "".join(_steps(r, 10) for r in range(3)) + warned + STEP.format(900, 2, 15)
+    report = told(tmp_path, {"console.txt": log + _raised(0, TIMED_OUT) + _raised(1, TIMED_OUT)})
+
+    assert report.diagnosis is not None and [2] == culprits(report)
+    assert "expected 8 features" in report.diagnosis.evidence[0].text
+
+
+DUMP = """{head}
+Current thread 0x00007f{n}da96b6c0 (most recent call first):
+  File "/home/ml/train.py", line 17 in run
+  File "/usr/lib/python3.11/threading.py", line 1002 in _bootstrap
+
+Thread 0x00007f{n}027e8b80 (most recent call first):
+{frames}
+  File "/home/ml/train.py", line 68 in <module>
+"""
+BACKWARD = '  File "/opt/lib/python3.11/site-packages/torch/autograd/graph.py", line 979 in _engine_run_backward'
+QUEUE = '  File "/usr/lib/python3.11/queue.py", line 171 in get\n  File "/home/ml/feed.py", line 33 in next'
+
+
+def _dumps() -> str:
+    frames = (BACKWARD, QUEUE, BACKWARD)
+    heads = (f"2026-11-23T01:44:34.74{r}Z vesper[{r}/3] ERROR no heartbeat for 6.3s (last: batch 25)" for r in range(3))
+    return "".join(DUMP.format(head=head, n=30 + n, frames=frames[n]) for n, head in enumerate(heads))
+
+
+def test_stacks_below_the_records_of_several_watchdogs_are_of_as_many_processes() -> None:
+    lines = [line for number, raw in enumerate(_dumps().splitlines(), 1) for line in read_lines(number, raw)]
+
+    assert [0, 1, 2] == [dump.rank for dump in find_stacks(lines)]
+
+
+def test_the_rank_whose_stack_stands_elsewhere_is_late_though_all_watchdogs_end_their_ranks(tmp_path: Path) -> None:
+    report = told(tmp_path, {"console.txt": "".join(_steps(r, 25) for r in range(3)) + _dumps()})
+
+    assert ("collective.straggler", [1]) == (cause(report), culprits(report))
+
+
+SPAWN = """W1123 01:52:20.613000 18132 torch/multiprocessing/spawn.py:165] Terminating process 18137 via signal SIGTERM
+W1123 01:52:20.614000 18132 torch/multiprocessing/spawn.py:165] Terminating process 18138 via signal SIGTERM
+Traceback (most recent call last):
+  File "/home/ml/gan.py", line 86, in <module>
+    mp.spawn(worker, args=(a,), nprocs=3)
+  File "/opt/lib/python3.11/site-packages/torch/multiprocessing/spawn.py", line 211, in join
+    raise ProcessRaisedException(msg, error_index, failed_process.pid)
+torch.multiprocessing.spawn.ProcessRaisedException:{blank}
+
+-- Process 2 terminated with the following error:
+Traceback (most recent call last):
+  File "/opt/lib/python3.11/site-packages/torch/multiprocessing/spawn.py", line 87, in _wrap
+    fn(i, *args)
+  File "/home/ml/gan.py", line {line}, in worker
+    {source}
+{error}
+"""
+RECORD = "2026-11-23 01:52:{},002 I proc{} gan:66] {}\n"
+
+
+def _spawned(error: str, said: tuple[str, str, str]) -> dict[str, str]:
+    console = SPAWN.format(blank=" ", line=60, source="loss.backward()", error=error)
+    steps = [RECORD.format(12, r, "ep 0 it 6 critic 1.4100") for r in range(3)]
+    return {"run.out": console, **{f"files/proc{r}.txt": steps[r] + RECORD.format(13, r, said[r]) for r in range(3)}}
+
+
+def test_of_spawned_ranks_the_one_whose_last_words_differ_is_late(tmp_path: Path) -> None:
+    same = "ep 0 it 8 critic 1.3"
+    report = told(tmp_path, _spawned(TIMED_OUT, ("waiting for the cache lock", same, same)))
+
+    assert ("collective.straggler", [0]) == (cause(report), culprits(report))
+
+
+def test_of_spawned_ranks_one_that_is_done_and_then_loses_the_others_had_fewer_batches(tmp_path: Path) -> None:
+    same = "ep 0 it 8 critic 1.3"
+    report = told(tmp_path, _spawned(CLOSED, (same, same, "done after 8 iterations")))
+
+    assert ("data.uneven-inputs", [2]) == (cause(report), culprits(report))
+
+
+def test_a_watchdog_s_words_that_others_log_too_do_not_make_an_exit_code_the_cause(tmp_path: Path) -> None:
+    beats = "".join(f"2026-11-23T01:44:34.74{r}Z vesper[{r}/3] ERROR no heartbeat for 6.{r}s\n" for r in range(3))
+    ended = (
+        "W1123 01:44:34.791000 15777 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 15787 closing "
+        "signal SIGTERM\nE1123 01:44:34.826000 15777 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: "
+        "70) local_rank: 0 (pid: 15786) of binary: /opt/python3\n"
+    )
+    report = told(tmp_path, {"console.txt": "".join(_steps(r, 25) for r in range(3)) + beats + ended})
+
+    assert report.diagnosis is None or "likely" != report.diagnosis.certainty
+
+
+def test_the_loss_of_a_step_behind_a_header_of_the_program_s_own_is_not_finite(tmp_path: Path) -> None:
+    log = "".join(f"2026-11-23T01:47:3{n}.444Z vesper[0/3] INFO  progress step={n} loss=nan\n" for n in range(5))
+    report = told(tmp_path, {"console.txt": STEP.format(444, 0, 0) + log})
+
+    assert "numerics.nan" == cause(report)
+
+
+def test_a_stage_of_a_pipeline_only_carries_what_its_module_raised(tmp_path: Path) -> None:
+    log = (
+        'Traceback (most recent call last):\n  File "/home/ml/stage.py", line 13, in forward\n    raise ZeroDivisionError\n'
+        "ZeroDivisionError: route table of micro batch 9 has zero experts\n\n"
+        "The above exception was the direct cause of the following exception:\n\n"
+        'Traceback (most recent call last):\n  File "/opt/lib/python3.11/site-packages/torch/distributed/pipelining/stage.py", '
+        "line 640, in forward_one_chunk\n    raise RuntimeError(exc_msg) from e\n"
+        "RuntimeError: \n            [Stage 1] failed to run forward:\n            args: ('Tensor(torch.Size([2, 24]))',)\n"
+    )
+    report = told(tmp_path, {"rank_1.log": "".join(f"[rank1]: {line}\n" for line in log.splitlines())})
+
+    assert report.diagnosis is not None and "zero experts" in report.diagnosis.evidence[0].text
+
+
+def test_what_a_rank_caught_and_logged_is_its_own_though_the_traceback_names_nobody(tmp_path: Path) -> None:
+    caught = (
+        "02:20:24.483 [ERROR] (r1) augmentation failed, leaving the loop\n"
+        'Traceback (most recent call last):\n  File "/home/ml/train.py", line 57, in loop\n    a @ b\n'
+        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (3x4 and 3x4)\n"
+    )
+    log = "".join(f"02:20:24.45{r} [INFO] (r{r}) step 4 loss 0.5\n" for r in range(3)) + caught
+    report = told(tmp_path, {"job.log": log + _raised(0, CLOSED) + _raised(2, CLOSED)})
+
+    assert [1] == culprits(report)
+    assert report.diagnosis is not None
+    assert any("augmentation failed" in e.text for e in report.diagnosis.evidence)
+
+
+def test_an_uncaught_exception_below_another_rank_s_warning_is_not_that_rank_s(tmp_path: Path) -> None:
+    log = (
+        "02:20:24.483 [WARNING] (r1) the loader is slow\n"
+        'Traceback (most recent call last):\n  File "/home/ml/train.py", line 57, in <module>\n    main()\nKeyError: 3\n'
+    )
+    report = told(tmp_path, {"job.log": "".join(f"02:20:24.45{r} [INFO] (r{r}) step 4 loss 0.5\n" for r in range(3)) + log})
+
+    assert [] == culprits(report)
+
+
+def test_a_refused_connection_of_the_program_s_own_is_why_its_rank_left(tmp_path: Path) -> None:
+    own = 'Traceback (most recent call last):\n  File "/home/ml/fetch.py", line 31, in go\n    connect()\n'
+    left = "".join(f"[rank1]: {line}\n" for line in f"{own}ConnectionRefusedError: [Errno 111] Connection refused".split("\n"))
+    report = told(tmp_path, {"job.log": left + _raised(0, CLOSED) + _raised(2, CLOSED)})
+
+    assert ("network.connection-refused", [1]) == (cause(report), culprits(report))
+
+
+def test_a_data_file_that_one_rank_lacks_is_no_configuration(tmp_path: Path) -> None:
+    missing = "FileNotFoundError: [Errno 2] No such file or directory: '/data/shard-3/extra.json'"
+    report = told(tmp_path, {"job.log": _raised(2, missing) + _raised(0, CLOSED) + _raised(1, CLOSED)})
+
+    assert ("process.exception", [2]) == (cause(report), culprits(report))
+
+
+def test_ranks_that_leave_alike_before_any_step_are_not_set_apart_by_leaving_first(tmp_path: Path) -> None:
+    entries = "".join(
+        f"[{n}]:\n  time      : 2026-11-23_01:45:16\n  host      : localhost\n  rank      : {r} (local_rank: {r})\n"
+        f"  exitcode  : {code} (pid: 1609{r})\n  error_file: <N/A>\n  traceback : {why}\n"
+        for n, r, code, why in ((1, 1, 1, "To enable traceback see: …"), (2, 2, -15, "Signal 15 (SIGTERM) received by PID 16092"))
+    )
+    log = (
+        "trainer: config conf.json lacks required key 'out'\n" * 3
+        + "W1123 01:45:16.463000 16077 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 16092 closing signal "
+        "SIGTERM\ntorch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n" + "=" * 60 + "\ntrain.py FAILED\n"
+        "------------------------------------------------------------\nFailures:\n" + entries + "-" * 60 + "\n"
+        "Root Cause (first observed failure):\n[0]:\n  time      : 2026-11-23_01:45:16\n  host      : localhost\n"
+        "  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 16090)\n  error_file: <N/A>\n  traceback : To enable …\n" + "=" * 60
+    )
+    report = told(tmp_path, {"console.txt": log})
+
+    assert [] == culprits(report)
+
+
+def test_a_spawned_rank_that_left_by_a_code_is_shown_with_the_error_that_it_logged(tmp_path: Path) -> None:
+    console = (
+        "W1123 01:53:56.698000 23022 torch/multiprocessing/spawn.py:165] Terminating process 23026 via signal SIGTERM\n"
+        "W1123 01:53:56.700000 23022 torch/multiprocessing/spawn.py:165] Terminating process 23028 via signal SIGTERM\n"
+        'Traceback (most recent call last):\n  File "/home/ml/gan.py", line 86, in <module>\n    mp.spawn(worker)\n'
+        "torch.multiprocessing.spawn.ProcessExitedException: process 1 terminated with exit code 4\n"
+    )
+    logs = {f"files/proc{r}.txt": RECORD.format(12, r, "ep 0 it 6 critic 1.41") for r in range(3)}
+    logs["files/proc1.txt"] += "2026-11-23 01:52:13,002 E proc1 gan:73] reward model server said 503, cannot go on\n"
+    report = told(tmp_path, {**logs, "run.out": console})
+
+    assert report.diagnosis is not None and [1] == culprits(report)
+    assert any("503" in e.text for e in report.diagnosis.evidence)
+
+
+def test_a_stack_is_of_the_rank_that_said_its_process_id_when_it_came_up(tmp_path: Path) -> None:
+    log = "".join(f"02:20:53.85{r} [INFO] (r{r}) process group of 3 is up, pid 869{r}\n" for r in range(3))
+    lock, backward = "    loop (train.py:62)", "    _engine_run_backward (torch/autograd/graph.py:979)\n    loop (train.py:51)"
+    stack = "Process 869{}: python3 train.py\nPython v3.11.7 (/usr/bin/python3)\n\nThread 869{} (idle): \"MainThread\"\n{}\n"
+    stack += "    <module> (train.py:109)\n"
+    stacks = {f"stack_869{r}.txt": stack.format(r, r, backward if r else lock) for r in range(3)}
+    report = told(tmp_path, {"job.log": log, **stacks})
+
+    assert ("collective.straggler", [0]) == (cause(report), culprits(report))
