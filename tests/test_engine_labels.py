@@ -65,3 +65,15 @@ def test_who_reports_that_a_worker_died_is_not_that_worker(tmp_path):
     report = told(tmp_path, {"serve.log": KILLED.format(pid=900)})
 
     assert [3] != culprits(report)
+
+
+def test_a_program_that_signs_each_line_with_its_rank_is_that_rank(tmp_path):
+    lines = ("Traceback (most recent call last):", '  File "/app/t.py", line 9, in main', "    run()", "ValueError: odd batch")
+
+    assert [3] == culprits(told(tmp_path, {"train.log": "".join(f"[Rank 3] {line}\n" for line in lines)}))
+
+
+def test_the_rank_in_a_group_stays_one_of_the_group():
+    prefix = split_prefix("[E ProcessGroupNCCL.cpp:737] [Rank 3] Watchdog caught collective operation timeout")
+
+    assert (None, 3) == (prefix.rank, prefix.group_rank)
