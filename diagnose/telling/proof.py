@@ -53,7 +53,7 @@ def _logged_with(job: Job, event: Event) -> list[Exhibit]:
     source = next((s for s in job.sources if s.name == event.source), None) if tb is not None else None
     if tb is None or source is None:
         return []
-    above = next((x for x in source.lines() if x.number == tb.line - 1), None)
+    above = next(iter(source.lines_at(tb.line - 1)), None)
     record = record_above(above, next(iter(tb.frames), None))
     return [Exhibit.of_line(source.name, record, event.rank, event.host)] if record is not None else []
 
