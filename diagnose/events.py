@@ -133,6 +133,11 @@ class SourceEvents:
         """Yield the kept lines in order, read anew."""
         return kept_lines(self.scan)
 
+    def lines_at(self, number: int) -> list[Line]:
+        """Yield the pieces of one kept line, read anew."""
+        text = self.scan.unpacked().windows.at(number)
+        return read_lines(number, text) if text is not None else []
+
     def head(self) -> list[Line]:
         """Yield the first lines of the source, read anew."""
         scan = self.scan.unpacked()

@@ -76,9 +76,16 @@ _NOTHING = Prefix()
 _NUMBERS = {"rank", "local_rank", "group_rank", "task", "node_rank", "device", "pid", "tid"}
 _INNERMOST = {"pid", "tid", "severity", "origin", "device"}  # the process names itself better than what wraps it does
 _RENAMED = {"level": "severity"}
+_ENGINE = re.compile(r"EngineCore|VllmWorker|Worker_[TPDE]P\d")
+_PARENT = re.compile(r"APIServer|EngineCore|Worker$")
 
 _Groups = tuple[tuple[int, str, bool, Callable[[str], int | str]], ...]
 _Entry = tuple[Row, "re.Pattern[str]", _Groups]
+
+
+def _names_itself(actor: str, wrapper: object) -> bool:
+    """Whether a process of vLLM names itself behind its parent: `(EngineCore_DP0 pid=9) (Worker_TP3 pid=12)`."""
+    return _ENGINE.match(actor) is not None and _PARENT.match(str(wrapper)) is not None
 
 
 def _letter(level: str) -> str:
@@ -205,7 +212,7 @@ def _collect(row: Row, groups: _Groups, match: re.Match[str], found: dict[str, o
                 _keep_stamp(stamp, found)
         elif field == "boot_us":
             _keep_stamp(Stamp(int(value) / 1e6, "kmsg", False, False, False, True, 1e-6, match.end(index)), found)
-        elif innermost or field not in found:
+        elif innermost or field not in found or (field == "actor" and _names_itself(value, found[field])):
             found[field] = convert(value)
     if row.name.startswith("nccl"):
         found["origin"] = match["origin"] or "NCCL"

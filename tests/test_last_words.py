@@ -131,3 +131,24 @@ def test_a_gpu_number_that_is_not_there_is_told_before_the_clean_up_fails(tmp_pa
     )
 
     assert "config.world-size-mismatch" == cause(told(tmp_path, {"train.log": text}))
+
+
+def test_a_preempted_node_is_why_ray_lost_the_node_though_ray_says_so_after(tmp_path):
+    text = (
+        "(TrainController pid=79312) The actor died because its node has died. Node Id: b157c93de9603b1458ae4bd2\n"
+        "(TrainController pid=79312) \tthe actor's node was preempted: spot capacity is taken back\n"
+    )
+
+    assert "process.preempted" == cause(told(tmp_path, {"driver.log": text}))
+
+
+def test_accelerate_s_test_that_a_worker_failed_says_less_than_the_launcher_that_names_it(tmp_path):
+    text = (
+        "stderr: Root Cause (first observed failure):\nstderr: [0]:\nstderr:   time      : 2023-06-15_00:47:44\n"
+        "stderr:   host      : node-02\nstderr:   rank      : 1 (local_rank: 1)\nstderr:   exitcode  : 1 (pid: 226263)\n"
+        "stderr:   error_file: <N/A>\nstderr: ============================================================\n"
+        'Traceback (most recent call last):\n  File "/opt/lib/accelerate/test_utils/testing.py", line 383, in run\n'
+        "    raise RuntimeError(\nRuntimeError: 'accelerate-launch /opt/test_script.py' failed with returncode 1\n"
+    )
+
+    assert [1] == culprits(told(tmp_path, {"test.log": text}))

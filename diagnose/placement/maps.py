@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from ..events import Event, SourceEvents, Speaker
-from .places import GUESSED, HERE, Places, as_rank, as_text, is_default_group, own_rank, pci_address, remember
+from .places import (
+    GUESSED,
+    HERE,
+    Places,
+    as_rank,
+    as_text,
+    is_default_group,
+    labelled_rank,
+    own_rank,
+    pci_address,
+    remember,
+    remember_process,
+)
 
 MAX_LEFT = 1 << 16
 SPAWNED = "process.exit-code/spawn-"  # the rules of what the parent of `mp.spawn` raises
@@ -23,9 +35,7 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
             if p.task is not None and p.rank is not None:
                 mismatched_tasks += p.task != p.rank
                 matched_tasks += p.task == p.rank > 0
-            if p.rank is not None:
-                pod = places.node_of_pod.get(p.pod, p.pod) if p.pod else None
-                remember(places, p.rank, p.host or pod, p.local_rank, p.pid)
+            _learn_speaker(places, p)
         rank = places.source_rank.get(source.name)
         path = places.by_source[source.name]
         if rank is not None:
@@ -54,6 +64,14 @@ def _learn_whether_tasks_are_ranks(places: Places, sources: Sequence[SourceEvent
     if is_spawned and places.tasks_are_ranks:
         named = {name: path.task for name, path in places.by_source.items() if path.task is not None}
         places.source_rank = {**named, **places.source_rank}
+
+
+def _learn_speaker(places: Places, p: Speaker) -> None:
+    if p.rank is not None:
+        pod = places.node_of_pod.get(p.pod, p.pod) if p.pod else None
+        remember(places, p.rank, p.host or pod, p.local_rank, p.pid)
+    elif p.pid is not None and (label := labelled_rank(places, p)) is not None:
+        remember_process(places, label, p.host, p.pid)
 
 
 def _forget_relays(places: Places, sources: Sequence[SourceEvents]) -> None:
@@ -162,7 +180,8 @@ def _learn_event(places: Places, event: Event) -> None:
         return
     around, told = speaker.host or places.source_host.get(event.source), as_text(fields.get("host"))
     host = around if around and told in HERE else told or around
-    pid = fields.get("pid") if isinstance(fields.get("pid"), int) else speaker.pid
+    own_pid = speaker.pid if event.rule.tells == "identity" else None  # an end is told by another process
+    pid = fields.get("pid") if isinstance(fields.get("pid"), int) else own_pid
     local = as_rank(fields.get("local_rank"))
     remember(places, rank, host, local, pid if isinstance(pid, int) else None)
     device = fields.get("device")

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from ..events import Event
+from ..events import Event, Speaker
 from ..identity import PathIdentity
+from ..lazy_pattern import lazy
 
 LOOPBACK = "127.0.0.1"  # an address, which names no host at all
 HERE = ("localhost", LOOPBACK)  # every host calls itself so
 GUESSED = "highest rank seen"  # how many ranks there are, where nobody says it
 MAX_RANK = 1 << 20  # larger numbers are no ranks
+# An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
+TENSOR_RANK = lazy(r"(?:Worker_|VllmWorker )?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
 
 
 @dataclass(slots=True)
@@ -64,16 +67,26 @@ def as_rank(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_RANK else None
 
 
+def labelled_rank(places: Places, speaker: Speaker) -> int | None:
+    """Yield the rank in the label of a vLLM or SGLang process: `Worker_TP2`, `TP2 EP2`."""
+    label = TENSOR_RANK.match(speaker.actor) if speaker.actor is not None and not places.has_actors else None
+    return int(label[1]) if label else None
+
+
 def as_text(value: object) -> str | None:
     return str(value) if value else None
+
+
+def remember_process(places: Places, rank: int, host: str | None, pid: int) -> None:
+    places.rank_of_pid.setdefault((host or "", pid), rank)
+    places.rank_of_pid.setdefault(("", pid), rank)
 
 
 def remember(places: Places, rank: int, host: str | None, local: int | None, pid: int | None) -> None:
     if host and host not in HERE:
         places.host_of.setdefault(rank, host)
     if pid is not None:
-        places.rank_of_pid.setdefault((host or "", pid), rank)
-        places.rank_of_pid.setdefault(("", pid), rank)
+        remember_process(places, rank, host, pid)
         places.pid_of.setdefault(rank, pid)
     if local is not None:
         places.local_of.setdefault(rank, local)

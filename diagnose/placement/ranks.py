@@ -7,12 +7,10 @@ from collections.abc import Iterable, Sequence
 from ..events import Event, SourceEvents
 from ..identity import PathIdentity
 from ..lazy_pattern import lazy
-from .places import HERE, LOOPBACK, Places, as_rank, as_text, is_default_group, own_rank, pci_address
+from .places import HERE, LOOPBACK, Places, as_rank, as_text, is_default_group, labelled_rank, own_rank, pci_address
 
 WORDS = lazy(r"[\w.-]+")
 SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
-# An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
-TENSOR_RANK = lazy(r"(?:Worker_)?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
 # `2m          Normal    Preempted          pod/sft-worker-1    Preempted by pod 5f3e1c77 on node gpu-node-5`
 EVENTS_ROW = lazy(
     r"\S{1,20}(?: \(x\d{1,6} over \S{1,12}\))? {1,20}(?:Normal|Warning) {1,20}\w{1,60} {1,60}pods?/([\w.-]{1,253}) "
@@ -131,8 +129,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the actor", places.rank_of_actor.get((speaker.actor, speaker.pid, speaker.ip or ""))
     if about_other and event.rule.tells != "exit":
         return
-    label = TENSOR_RANK.match(speaker.actor) if speaker.actor is not None and not places.has_actors else None
-    yield "the engine's label", int(label[1]) if label else None
+    yield "the engine's label", labelled_rank(places, speaker)
     yield from _ranks_of_local(places, event, host)
     yield from _ranks_of_gpu(places, event, host)
     tasks = fields.get("ranks")  # of `srun: error: node7: task 3: Killed`

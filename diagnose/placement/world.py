@@ -42,7 +42,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
         places.world_size, places.world_from = started, "processes that the launcher ended"
     places.has_processes = given is not None or any(_speaks_of_a_job(s) for s in sources)
     places.signed = {s.name for s in sources if any(e.traceback and e.speaker.rank is not None for e in s.events)}
-    places.has_actors = any(_is_ray_actor(p) for s in sources for p in s.speakers)
+    places.has_actors = _has_actors({p for s in sources for p in s.speakers if p.actor is not None})
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
     addresses = {p.ip for s in sources for p in s.speakers if p.ip}  # pdsh tells of nodes by them
@@ -88,8 +88,10 @@ def _speaks_of_a_job(source: SourceEvents) -> bool:
     return any(e.traceback is not None or e.rule.tells not in OF_MACHINES for e in source.events)
 
 
-def _is_ray_actor(speaker: Speaker) -> bool:
-    return speaker.actor is not None and not ENGINES.match(speaker.actor)
+def _has_actors(speakers: set[Speaker]) -> bool:
+    """Whether Ray names actors; vLLM's worker is but `Worker` until it knows its place, and `Worker_TP2` from then on."""
+    engines = {p.pid for p in speakers if ENGINES.match(p.actor or "")}
+    return any(not ENGINES.match(p.actor or "") and (p.actor != "Worker" or p.pid not in engines) for p in speakers)
 
 
 ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended

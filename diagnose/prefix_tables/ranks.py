@@ -17,6 +17,13 @@ RANKS: tuple[Row, ...] = (
         "[rank3]: Traceback (most recent call last):",
     ),
     row("RANK tag", ("[R",), r"\[RANK[ :=]?(?P<rank>\d{1,6})\]:? ?", "[RANK:0] config loaded"),
+    row(  # c10 says so of a rank in a group, behind a header of its own, and of what it waited for
+        "Rank tag",
+        ("[R",),
+        rf"\[Rank (?P<rank>\d{{1,6}})\]:? {LOG_TEXT}",
+        "[Rank 3] Traceback (most recent call last):",
+        outer=True,
+    ),
     row(
         "short rank tag",
         ("(", "[r"),

@@ -58,7 +58,7 @@ def _logged_with(job: Job, event: Event) -> list[Exhibit]:
     if tb is None or source is None:
         return []
     known = {e.line for e in source.events}  # what a rule knows is shown by it, if it is of this
-    above = next((x for x in source.lines() if x.number == tb.line - 1 and x.number not in known), None)
+    above = next((x for x in source.lines_at(tb.line - 1) if x.number not in known), None)
     record = record_above(above, next(iter(tb.frames), None))
     return [Exhibit.of_line(source.name, record, event.rank, event.host)] if record is not None else []
 
