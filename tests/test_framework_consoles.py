@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.told import cause, culprits, told
 
 MPI4PY = """iter 3 |w| 0.400
@@ -107,3 +109,21 @@ def test_a_raylet_that_was_told_to_end_was_not_marked_dead_by_mistake(tmp_path: 
 
 def test_a_raylet_that_nobody_told_to_end_was_marked_dead_by_mistake(tmp_path: Path) -> None:
     assert cause(told(tmp_path, {"raylet.err": RAY_MISTAKEN})) == "ray.node-died"
+
+
+LOGGED = """2026-11-23 02:41:47,655 I [{a}] step 10 loss 0.1091
+2026-11-23 02:41:47,755 I [{b}] step 10 loss 0.1095
+2026-11-23 02:41:47,817 E [{b}] exception calling callback for <Future at 0x7fbc06c1d4d0 state=finished raised OSError>
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/concurrent/futures/_base.py", line 340, in _invoke_callbacks
+    callback(self)
+  File "/opt/venv/lib/python3.11/site-packages/streaming/base/dataset.py", line 1311, in on_exception
+    raise exception
+FileNotFoundError: [Errno 2] No such file or directory: '/data/remote/shard.00003.mds'
+2026-11-23 02:41:47,872 I [{a}] step 15 loss 0.0922
+"""
+
+
+@pytest.mark.parametrize("labels", [("rank0", "rank1"), ("r0", "r1")])
+def test_a_traceback_below_a_loggers_line_is_of_the_rank_that_logged_it(tmp_path: Path, labels: tuple[str, str]) -> None:
+    assert culprits(told(tmp_path, {"console.log": LOGGED.format(a=labels[0], b=labels[1])})) == [1]

@@ -16,7 +16,7 @@ RANKS: tuple[Row, ...] = (
         r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\](?::(?: |$)?| |$)",
         "[rank3]: Traceback (most recent call last):",
     ),
-    row("rank tag, short", ("[r",), r"\[r(?P<rank>\d{1,4})\](?::? |$)", "[r3] exception calling callback for <Future at 0x7f state=finished>"),
+    row("short rank tag", ("[r",), r"\[r(?P<rank>\d{1,4})\](?::? |$)", "[r3] exception calling callback"),
     row("RANK tag", ("[R",), r"\[RANK[ :=]?(?P<rank>\d{1,6})\]:? ?", "[RANK:0] config loaded"),
     row("PID tag", ("[P",), r"\[PID:(?P<pid>\d{1,8})\] ", "[PID:603] [RANK:3] loaded"),
     row(
