@@ -18,6 +18,7 @@ from ..events import Event, SourceEvents
 from ..identity import identity_from_path
 from ..job import CERTIFICATES, Job
 from .finding import Exhibit, Finding
+from .own_labels import last_error_labelled
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
@@ -43,7 +44,7 @@ def find(job: Job) -> Iterator[Finding]:
     by_signal = end.cause in SENT
     signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE
     how = f"died by {signal}" if by_signal else f"ended with code {end.fields.get('exit_code')}"
-    said_last = _last_error(job, rank)
+    said_last = _last_error(job, rank) or last_error_labelled(job, rank, end)
     reason = "after what it logged last" if said_last else "and printed no reason"
     why = f"Rank {rank} {how} {reason}; the others only lost it or were ended after it."
     shown = (*said_last, Exhibit.of_event(end))

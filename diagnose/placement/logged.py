@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from ..events import Event, SourceEvents
 from ..traces.warned import BEGINNINGS, heads
 
-TOLD = ("E", "F", "W")
+TOLD = ("E", "F", "W")  # a collector may give the lines below a clock and a level of its own: `INFO`
 
 
 def place_logged(sources: Sequence[SourceEvents]) -> None:
@@ -26,7 +26,7 @@ def place_logged(sources: Sequence[SourceEvents]) -> None:
             head, above = lines.get(_begins(event)), lines.get(_begins(event) - 1)
             if head is None or above is None or above.prefix.rank is None or above.prefix.severity not in TOLD:
                 continue
-            is_bare = head.prefix.severity is None and head.prefix.stamp is None and head.prefix.pid is None
+            is_bare = head.prefix.severity not in TOLD and head.prefix.rank is None and head.prefix.pid == above.prefix.pid
             if is_bare and not _is_uncaught(event):
                 event.rank, event.rank_from = above.prefix.rank, "the logger's line above"
 
