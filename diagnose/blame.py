@@ -16,7 +16,6 @@ from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .placement.world import ONCE
 from .suspects import EXIT_CODE, LATE, STATED, Suspect, alike
-from .traces.warned import BEGINNINGS
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict
@@ -242,7 +241,7 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     said = (e for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES)
     own = {e.rank for e in said if e.rank is not None}
     left = set(range(job.world_size or 0)) - own
-    if own and len(left) == 1 and not _is_logged(root):
+    if own and len(left) == 1:
         return left
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
@@ -257,12 +256,6 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     later.sort(key=lambda e: (is_one_host and e.rule.id != ONCE, e.time is None, int(e.time or 0), e.source, e.line or 0))
     found = {r for e in later[:1] if (r := e.rank) is not None and not _is_one_of_many_alike(e, later)}
     return found - own
-
-
-def _is_logged(event: Event) -> bool:
-    """Whether something caught the exception and logged it (a thread, a callback): its rank may say other things later."""
-    frames = event.traceback.frames if event.traceback is not None else ()
-    return bool(frames) and frames[0].function not in BEGINNINGS
 
 
 def _is_one_of_many_alike(end: Event, ends: list[Event]) -> bool:

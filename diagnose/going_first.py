@@ -19,7 +19,7 @@ WAITS_FOR_FIRST = lazy(r"(?:^|_)(?:goes|process|zero|rank_?0|master|main)_first$
 
 def only_went_first(job: Job, cause: str, ranks: set[int]) -> bool:
     """Whether a rank that did not raise stood, when it lost the others, where all wait for the first to be done."""
-    if cause not in COMMON or len(ranks) != 1:
+    if cause not in COMMON or not ranks:
         return False
     traced = (e for e in job.failures() if e.traceback is not None and e.rank is not None and e.rank not in ranks)
     return any(WAITS_FOR_FIRST.search(f.function) for e in traced if e.traceback for f in e.traceback.frames)

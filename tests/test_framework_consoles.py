@@ -139,3 +139,18 @@ def test_a_label_of_the_programs_own_is_read_where_the_rank_left_without_a_word(
 @pytest.mark.parametrize("words", ["2 rows are malformed", "row 2 is malformed", "2/3 of the rows are lost", "r2d2 is lost"])
 def test_a_number_in_a_sentence_is_no_label(words: str) -> None:
     assert LABEL.match(words) is None
+
+
+CALLBACK = """step 2 loss 3.88
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/app/finetune.py", line 36, in on_log
+[rank1]:     urllib.request.urlopen(self.url, data=b"{{}}", timeout=3)
+[rank1]: urllib.error.URLError: <urlopen error [Errno 111] Connection refused>
+{other}: RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:26300
+"""
+
+
+def test_a_service_that_refuses_one_ranks_callback_between_steps_is_met_by_that_rank(tmp_path: Path) -> None:
+    console = CALLBACK.format(other="[rank0]")
+    report = told(tmp_path, {"console.log": console})
+    assert (cause(report), culprits(report)) == ("network.connection-refused", [1])
