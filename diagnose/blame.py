@@ -10,6 +10,7 @@ from .blamed_hosts import address, complain_elsewhere, is_whole_hosts, odd_hosts
 from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
+from .going_first import only_went_first
 from .job import CERTIFICATES, Job
 from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
@@ -64,7 +65,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if _is_all_that_is_heard(job, verdict, ranks):
         verdict.culprit_hosts = []  # its host is as little set apart
         return
-    if cause.id == EXIT_CODE and _left_alike_at_the_start(job, ranks):
+    if only_went_first(job, cause.id, ranks) or (cause.id == EXIT_CODE and _left_alike_at_the_start(job, ranks)):
         return
     if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
         return

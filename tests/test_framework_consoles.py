@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from diagnose.correlation.own_labels import LABEL
 from tests.told import cause, culprits, told
 
 MPI4PY = """iter 3 |w| 0.400
@@ -68,3 +71,86 @@ KeyError: 'cost'
 
 def test_what_ray_train_lists_for_all_ranks_is_no_fault_of_the_one_that_is_heard(tmp_path: Path) -> None:
     assert culprits(told(tmp_path, {"driver.log": RAY_ALIKE})) == []
+
+
+GOES_FIRST = """[rank0]: Traceback (most recent call last):
+[rank0]:   File "/app/align.py", line 43, in <module>
+[rank0]:     trainer = DPOTrainer(model=model, args=cfg, train_dataset=ds)
+[rank0]:   File "/opt/venv/lib/python3.11/site-packages/trl/trainer/dpo_trainer.py", line 750, in tokenize_row
+[rank0]:     chosen = features["chosen"]
+[rank0]: KeyError: 'chosen'
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/app/align.py", line 43, in <module>
+[rank1]:     trainer = DPOTrainer(model=model, args=cfg, train_dataset=ds)
+[rank1]:   File "/opt/venv/lib/python3.11/site-packages/accelerate/state.py", line 381, in {waits_in}
+[rank1]:     self.wait_for_everyone()
+[rank1]: RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:26300
+"""
+
+
+def test_what_rank_zero_meets_before_the_others_are_let_through_is_not_its_own(tmp_path: Path) -> None:
+    assert culprits(told(tmp_path, {"console.log": GOES_FIRST.format(waits_in="_goes_first")})) == []
+
+
+def test_what_rank_zero_meets_while_the_others_reduce_is_its_own(tmp_path: Path) -> None:
+    assert culprits(told(tmp_path, {"console.log": GOES_FIRST.format(waits_in="backward")})) == [0]
+
+
+RAY_LEAVES = """[2026-11-23 02:35:27,610 I 21883 21883] (raylet) main.cc:254: Raylet graceful shutdown triggered, reason = EXPECTED_TERMINATION, reason message = received SIGTERM
+[2026-11-23 02:35:27,612 I 21883 21883] (raylet) accessor.cc:762: Received notification for node, IsAlive = 0
+"""
+RAY_MISTAKEN = """[2026-11-23 02:35:27,636 C 21883 21883] (raylet) node_manager.cc:1043: [Timeout] Exiting because this node manager has mistakenly been marked as dead by the GCS: GCS failed to check the health of this node for 5 times. This is likely because the machine or raylet has become overloaded.
+"""
+
+
+def test_a_raylet_that_was_told_to_end_was_not_marked_dead_by_mistake(tmp_path: Path) -> None:
+    report = told(tmp_path, {"driver.log": "training finished\n", "raylet.out": RAY_LEAVES, "raylet.err": RAY_MISTAKEN})
+    assert report.diagnosis is None
+
+
+def test_a_raylet_that_nobody_told_to_end_was_marked_dead_by_mistake(tmp_path: Path) -> None:
+    assert cause(told(tmp_path, {"raylet.err": RAY_MISTAKEN})) == "ray.node-died"
+
+
+LOGGED = """2026-11-23 02:41:47,655 I [{a}] step 10 loss 0.1091
+2026-11-23 02:41:47,755 I [{b}] step 10 loss 0.1095
+2026-11-23 02:41:47,817 E [{b}] exception calling callback for <Future at 0x7fbc06c1d4d0 state=finished raised OSError>
+Traceback (most recent call last):
+  File "/usr/lib/python3.11/concurrent/futures/_base.py", line 340, in _invoke_callbacks
+    callback(self)
+  File "/opt/venv/lib/python3.11/site-packages/streaming/base/dataset.py", line 1311, in on_exception
+    raise exception
+FileNotFoundError: [Errno 2] No such file or directory: '/data/remote/shard.00003.mds'
+2026-11-23 02:41:47,872 I [{a}] step 15 loss 0.0922
+"""
+
+
+@pytest.mark.parametrize("labels", [("rank0", "rank1"), ("r0", "r1")])
+def test_a_traceback_below_a_loggers_line_is_of_the_rank_that_logged_it(tmp_path: Path, labels: tuple[str, str]) -> None:
+    assert culprits(told(tmp_path, {"console.log": LOGGED.format(a=labels[0], b=labels[1])})) == [1]
+
+
+@pytest.mark.parametrize("label", ["[R2]", "(2/3)", "[Rank 2]", "R2 |", "worker-2", "GPU2:", "rank=2"])
+def test_a_label_of_the_programs_own_is_read_where_the_rank_left_without_a_word(label: str) -> None:
+    match = LABEL.match(f"{label} row 17 is malformed")
+    assert match is not None and (match["framed"] or match["named"]) == "2"
+
+
+@pytest.mark.parametrize("words", ["2 rows are malformed", "row 2 is malformed", "2/3 of the rows are lost", "r2d2 is lost"])
+def test_a_number_in_a_sentence_is_no_label(words: str) -> None:
+    assert LABEL.match(words) is None
+
+
+CALLBACK = """step 2 loss 3.88
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/app/finetune.py", line 36, in on_log
+[rank1]:     urllib.request.urlopen(self.url, data=b"{{}}", timeout=3)
+[rank1]: urllib.error.URLError: <urlopen error [Errno 111] Connection refused>
+{other}: RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:26300
+"""
+
+
+def test_a_service_that_refuses_one_ranks_callback_between_steps_is_met_by_that_rank(tmp_path: Path) -> None:
+    console = CALLBACK.format(other="[rank0]")
+    report = told(tmp_path, {"console.log": console})
+    assert (cause(report), culprits(report)) == ("network.connection-refused", [1])

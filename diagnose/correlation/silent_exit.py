@@ -20,6 +20,7 @@ from ..job import CERTIFICATES, Job
 from ..prefixes import Line
 from .finding import Exhibit, Finding
 from .last_words import is_said_by_others
+from .own_labels import last_error_labelled
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
@@ -48,9 +49,10 @@ def find(job: Job) -> Iterator[Finding]:
     last = _last_error(job, rank)
     if last is not None and is_said_by_others(job, rank, last[1]):
         return
-    reason = "and printed no reason" if last is None else "after what it logged last"
+    labelled = last_error_labelled(job, rank, end)
+    said_last = labelled if last is None else (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
+    reason = "after what it logged last" if said_last else "and printed no reason"
     why = f"Rank {rank} {how} {reason}; the others only lost it or were ended after it."
-    said_last = () if last is None else (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
     shown = (*said_last, Exhibit.of_event(end))
     yield Finding(cause, why, shown, (rank,), onset=end.onset, fields=end.fields, question="silent_exit")
 
