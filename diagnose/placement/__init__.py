@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from ..events import SourceEvents
 from ..identity import PathIdentity, identities_from_paths
 from .files import learn_hosts, learn_sources
-from .logged import place_logged
 from .maps import learn_maps
 from .places import Places
 from .ranks import place_event, place_kills
@@ -45,7 +44,6 @@ def place(
             place_event(places, event)
     place_kills(places, sources)
     place_snippets(sources)
-    place_logged(sources)
     place_summaries(sources)
     return places
 

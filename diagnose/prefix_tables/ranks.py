@@ -16,7 +16,6 @@ RANKS: tuple[Row, ...] = (
         r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\](?::(?: |$)?| |$)",
         "[rank3]: Traceback (most recent call last):",
     ),
-    row("short rank tag", ("[r",), r"\[r(?P<rank>\d{1,4})\](?::? |$)", "[r3] exception calling callback"),
     row("RANK tag", ("[R",), r"\[RANK[ :=]?(?P<rank>\d{1,6})\]:? ?", "[RANK:0] config loaded"),
     row(  # c10 says so of a rank in a group, behind a header of its own, and of what it waited for
         "Rank tag",

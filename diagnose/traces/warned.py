@@ -25,7 +25,7 @@ _ANNOUNCES = lazy(
     r"(?i)\b(?:fail\w{0,4}|error|exception|could not|couldn't|cannot|can't|unable|ignor\w{0,5}|skip\w{0,4}"
     r"|fall(?:ing|s)? ?back|continu\w{0,4}|without)\b"
 )
-BEGINNINGS = ("<module>", "_bootstrap", "_bootstrap_inner", "_run_module_as_main", "_wrap")
+_BEGINNINGS = ("<module>", "_bootstrap", "_bootstrap_inner", "_run_module_as_main", "_wrap")
 
 
 def heads(lines: Sequence[Line], first_lines: Iterable[int]) -> dict[int, Line]:
@@ -41,7 +41,7 @@ def is_warned(by_number: Mapping[int, Line], number: int, outermost: Frame | Non
         return False
     if head.prefix.severity is not None:
         return head.prefix.severity in _CALM
-    if outermost is None or outermost.function in BEGINNINGS:
+    if outermost is None or outermost.function in _BEGINNINGS:
         return False
     if above is None or above.prefix.severity not in _CALM or head.prefix.rank not in (None, above.prefix.rank):
         return False
