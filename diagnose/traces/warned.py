@@ -53,7 +53,7 @@ def record_above(above: Line | None, outermost: Frame | None, *, is_of_a_rank: b
 
     What nobody caught begins in a module, and may stand below any other rank's record.
     """
-    if above is None or outermost is None or outermost.function in BEGINNINGS or not above.message.strip():
+    if above is None or outermost is None or outermost.function in _BEGINNINGS or not above.message.strip():
         return None
     if is_of_a_rank and above.prefix.rank is None:
         return None
