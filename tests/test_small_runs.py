@@ -166,6 +166,20 @@ def test_a_watchdog_s_words_that_others_log_too_do_not_make_an_exit_code_the_cau
     assert report.diagnosis is None or "likely" != report.diagnosis.certainty
 
 
+def test_a_warning_of_every_start_is_no_rank_s_last_word(tmp_path: Path) -> None:
+    files = {f"rank{r}.log": f"06/24/2026 10:46:52 - WARNING - __main__ - Process rank: {r}, device: cuda:{r}\n" for r in range(3)}
+    lost = "[/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.69.4.50]:52881\n"
+    files["rank0.log"] += f"[rank0]: Traceback (most recent call last):\n[rank0]: RuntimeError: {lost}"
+    files["agent.log"] = (
+        "W0624 11:12:56.791000 15777 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 15787 closing "
+        "signal SIGTERM\nE0624 11:12:56.839000 15777 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: "
+        "255) local_rank: 2 (pid: 15788) of binary: /opt/python3\n"
+    )
+    report = told(tmp_path, files)
+
+    assert ("process.exit-code", [2]) == (cause(report), culprits(report))
+
+
 def test_the_loss_of_a_step_behind_a_header_of_the_program_s_own_is_not_finite(tmp_path: Path) -> None:
     log = "".join(f"2026-11-23T01:47:3{n}.444Z vesper[0/3] INFO  progress step={n} loss=nan\n" for n in range(5))
     report = told(tmp_path, {"console.txt": STEP.format(444, 0, 0) + log})

@@ -17,7 +17,6 @@ from ..doubles import is_repetition
 from ..events import Event, SourceEvents
 from ..identity import identity_from_path
 from ..job import CERTIFICATES, Job
-from ..prefixes import Line
 from .finding import Exhibit, Finding
 from .last_words import is_said_by_others
 from .own_labels import last_error_labelled
@@ -46,21 +45,24 @@ def find(job: Job) -> Iterator[Finding]:
     by_signal = end.cause in SENT
     signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE
     how = f"died by {signal}" if by_signal else f"ended with code {end.fields.get('exit_code')}"
-    last = _last_error(job, rank)
-    if last is not None and is_said_by_others(job, rank, last[1]):
+    said_last = _last_words(job, rank, end)
+    if said_last is None:
         return
-    labelled = last_error_labelled(job, rank, end)
-    said_last = labelled if last is None else (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
     reason = "after what it logged last" if said_last else "and printed no reason"
     why = f"Rank {rank} {how} {reason}; the others only lost it or were ended after it."
     shown = (*said_last, Exhibit.of_event(end))
     yield Finding(cause, why, shown, (rank,), onset=end.onset, fields=end.fields, question="silent_exit")
 
 
-def _last_error(job: Job, rank: int) -> tuple[str, Line] | None:
-    """What its program logged as an error or a warning just before it left, in words that no rule knows."""
+def _last_words(job: Job, rank: int, end: Event) -> tuple[Exhibit, ...] | None:
+    """What its program logged just before it left, in words that no rule knows; None where others complain of the same."""
     last = job.last_line_of(rank)
-    return last if last is not None and (last[1].is_error or last[1].prefix.severity == "W") else None
+    if last is None or not (last[1].is_error or last[1].prefix.severity == "W"):
+        return last_error_labelled(job, rank, end)
+    if not is_said_by_others(job, rank, last[1]):
+        return (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
+    # Each rank warns at its start: `WARNING - __main__ - Process rank: 14, device: cuda:6`.
+    return None if last[1].is_error else last_error_labelled(job, rank, end)
 
 
 def _is_error(event: Event) -> bool:
