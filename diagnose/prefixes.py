@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from .lazy_pattern import lazy
 from .prefix_tables.launchers import LAUNCHERS
 from .prefix_tables.loggers import LOGGERS
 from .prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
@@ -76,8 +77,8 @@ _NOTHING = Prefix()
 _NUMBERS = {"rank", "local_rank", "group_rank", "task", "node_rank", "device", "pid", "tid"}
 _INNERMOST = {"pid", "tid", "severity", "origin", "device"}  # the process names itself better than what wraps it does
 _RENAMED = {"level": "severity"}
-_ENGINE = re.compile(r"EngineCore|VllmWorker|Worker_[TPDE]P\d")
-_PARENT = re.compile(r"APIServer|EngineCore|Worker$")
+_ENGINE = lazy(r"EngineCore|VllmWorker|Worker_[TPDE]P\d")
+_PARENT = lazy(r"APIServer|EngineCore|Worker$")
 
 _Groups = tuple[tuple[int, str, bool, Callable[[str], int | str]], ...]
 _Entry = tuple[Row, "re.Pattern[str]", _Groups]
