@@ -17,6 +17,7 @@ from .jobs_apart import JobApart, set_jobs_apart
 from .placement import Places, place
 from .placement.places import HERE
 from .placement.world import narrow_world
+from .rank_lines import RankLines
 from .strangers import strangers
 from .survival import set_aside
 from .tracebacks import Traceback
@@ -106,6 +107,7 @@ class Job:
     others: list[JobApart] = field(default_factory=list)  # jobs among the inputs that are not diagnosed
     files: frozenset[str] = frozenset()  # all that were given, the empty ones too
     _recorded: list[GroupReport] | None = None
+    _rank_lines: RankLines = field(default_factory=RankLines)
     _told: _Told = field(default_factory=dict)  # by what they tell: questions ask for each rank
     _told_of: tuple[int, int] = (0, 0)  # how many events, and earlier ones, there were then
 
@@ -166,14 +168,8 @@ class Job:
         return [tb for s in self.sources for tb in s.tracebacks]
 
     def lines_of(self, rank: int) -> list[tuple[str, Line]]:
-        """Yield the kept lines that the rank printed, each with its source, in order."""
-        found: list[tuple[str, Line]] = []
-        for source in self.sources:
-            if self.places.source_rank.get(source.name) == rank:
-                found += [(source.name, x) for x in source.tail()]
-            elif any(speaker.rank == rank for speaker in source.speakers):
-                found += [(source.name, x) for x in source.lines() if x.prefix.rank == rank]
-        return found
+        """Yield the last lines that the rank printed, of those that are kept, each with its source, in order."""
+        return self._rank_lines.of(rank, self.sources, self.places)
 
     def last_line_of(self, rank: int) -> tuple[str, Line] | None:
         """Yield the last line with words that the rank printed, with its source."""
