@@ -12,7 +12,7 @@ from tests.told import cause
 VERTEX = (
     "The replica worker 2 exited with a non-zero status of 1. Termination reason: Error. "
     'Traceback (most recent call last): File "/usr/lib/python2.7/runpy.py", line 174, in _run_module_as_main '
-    '"__main__", fname, loader, pkg_name) File "/root/trainer/task.py", line 88, in main import pandas '
+    '"__main__", fname, loader, pkg_name) File "/app/trainer/task.py", line 88, in main import pandas '
     "ImportError: No module named pandas"
 )
 CHAIN = (
@@ -43,7 +43,7 @@ def test_lines_of_a_folded_traceback_are_parted_where_they_were() -> None:
     written = normalise(f"step 1\n{VERTEX}\nstep 2\n".encode())
     assert written.count(b"\n") == 3
     assert written.split(b"\n")[1].split(b"\r")[-3:] == [
-        b'  File "/root/trainer/task.py", line 88, in main',
+        b'  File "/app/trainer/task.py", line 88, in main',
         b"    import pandas",
         b"ImportError: No module named pandas",
     ]
