@@ -211,7 +211,7 @@ def _shown(job: Job, placed: list[Placed], labels: tuple[int | str, ...]) -> tup
 def _announced(job: Job, placed: list[Placed], label: int | str) -> tuple[Exhibit, ...]:
     """Why the process dumped its stack, in the words of a watchdog of the program's own right above it."""
     _, source, dump = next(p for p in reversed(placed) if p[0] == label)
-    above = next((x for s in job.sources if s.name == source for x in s.lines() if x.number == dump.line - 1), None)
+    above = next((x for s in job.sources if s.name == source for x in s.lines_at(dump.line - 1)), None)
     if above is None or not (above.is_error or above.prefix.severity == "W"):
         return ()
     return (Exhibit.of_line(source, above, label if isinstance(label, int) else None, None),)
