@@ -14,23 +14,13 @@ NOT_FINITE = "numerics.nan"
 FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}(?:[:=]|\s)\s{0,3}['\"]?-?\d")
 
 
-def is_finite_again(source: SourceEvents, event: Event) -> bool:
-    """Whether a later line shows a number where this one showed NaN; a bar that moves on or a step cut short shows none."""
-    later = (line.raw for line in source.lines() if line.number > (event.end_line or 0))
-    return any(FINITE.search(raw) and ": nan" not in raw.lower() for raw in later)
-
-
-def stays_not_finite(source: SourceEvents, event: Event) -> bool:
-    """Whether the loss was logged as NaN to the end: that a program then says it is done does not heal its weights."""
-    return event.cause == NOT_FINITE and event.role == "symptom" and not is_finite_again(source, event)
-
-
 class Losses:
     """The last loss that each speaker of a file prints, with its time: asked for each of thousands of errors."""
 
     def __init__(self, sources: Iterable[SourceEvents]) -> None:
         self._sources = {s.name: s for s in sources}
         self._told: dict[str, tuple[list[int], list[float]]] = {}  # by file: lines, and the latest time from each on
+        self._finite: dict[str, int] = {}  # by file: the last line that shows a loss that is a number
 
     def go_on_after(self, event: Event) -> bool:
         """Whether the file of an error goes on with losses, for longer than the others would wait.
@@ -49,6 +39,17 @@ class Losses:
         place = bisect_right(lines, event.end_line or 0)
         return place < len(lines) and latest[place] > event.time + HISTORY_S
 
+    def is_finite_again(self, event: Event) -> bool:
+        """Whether a later line shows a number where this one showed NaN; a bar that moves on or a cut step shows none."""
+        if event.source not in self._finite:
+            shown = (x.number for x in self._sources[event.source].lines() if _is_finite(x.raw))
+            self._finite[event.source] = max(shown, default=0)
+        return self._finite[event.source] > (event.end_line or 0)
+
+    def stay_not_finite(self, event: Event) -> bool:
+        """Whether the loss was logged as NaN to the end: that a program then says it is done does not heal its weights."""
+        return event.cause == NOT_FINITE and event.role == "symptom" and not self.is_finite_again(event)
+
     @staticmethod
     def _read(source: SourceEvents) -> tuple[list[int], list[float]]:
         timed = [e for _, e in source.progress if e.time is not None and e.stamp is not None]
@@ -56,3 +57,7 @@ class Losses:
         told.sort(key=lambda e: e.line or 0)
         latest = list(accumulate((e.time or 0.0 for e in reversed(told)), max))
         return [e.line or 0 for e in told], latest[::-1]
+
+
+def _is_finite(raw: str) -> bool:
+    return FINITE.search(raw) is not None and ": nan" not in raw.lower()

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .attempts import CRASHES, FAILING, dead_by_code, is_numbered, numbered_sources
 from .clocks import ANOTHER_ZONE_S
 from .events import Event, SourceEvents
-from .losses import NOT_FINITE, Losses, is_finite_again, stays_not_finite
+from .losses import NOT_FINITE, Losses
 from .placement.world import OF_MACHINES
 from .restarts import HISTORY_S, before, earlier_lives, restarted
 from .undone import undone
@@ -56,7 +56,7 @@ def set_aside(job: Job) -> None:
     dead = dead_by_code(job.events)
     for event in job.events:
         fails = event.role in FAILING
-        is_done = _finished_after(job, event, finished, dead) and not stays_not_finite(sources[event.source], event)
+        is_done = fails and _finished_after(job, event, finished, dead) and not losses.stay_not_finite(event)
         is_history = fails and (is_done or _is_history(job, event, latest_s))
         is_other = event.attempt != job.attempt and is_numbered(numbered, event)
         if is_other or is_history or is_before(event) or _is_of_old(event, began_s) or is_of_earlier_life(event):
@@ -64,7 +64,7 @@ def set_aside(job: Job) -> None:
         elif fails and (
             id(event) in over
             or losses.go_on_after(event)
-            or _survived(job, event, sources)
+            or _survived(job, event, sources, losses)
             or _is_outlived_by_all(event, everybody.get(event.source))
             or _is_born_after(lives.get((event.source, event.rank)), event)
             or _is_born_again(starts.get((event.source, event.rank), {}), event)
@@ -215,7 +215,7 @@ def _finished_after(
     return False
 
 
-def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
+def _survived(job: Job, event: Event, sources: dict[str, SourceEvents], losses: Losses) -> bool:
     """Whether the same rank made progress after this error, in the same file or by the clock.
 
     Of a line without a rank nobody can tell; what ends a job at its start or not at all, a warning in words that nobody
@@ -227,7 +227,7 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents]) -> bool:
     if event.rank is None:
         is_later = _goes_on_below(sources[event.source], event)
         if event.cause == NOT_FINITE and event.role == "symptom":
-            return is_later and is_finite_again(sources[event.source], event)
+            return is_later and losses.is_finite_again(event)
         is_start = event.cause in BEFORE_FIRST_STEP or event.rule.at_start
         is_logged = event.traceback is not None and event.traceback.is_warned
         is_weak = is_start or is_logged or (event.rule.generic and event.rule.match == "line")
