@@ -135,7 +135,7 @@ def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Dea
         if open_files[name].add(own.index(start), found):
             whole = open_files.pop(name).result()
             by_name[name].scans.append(whole.packed(packer) if len(by_name) >= MANY_SOURCES else whole)
-    if len(by_name) >= MANY_SOURCES:
+    if starts or len(by_name) >= MANY_SOURCES:
         give_back_memory()
 
 
