@@ -152,12 +152,19 @@ def _typer(module: str, words: list[str]) -> int:
         said = error.format_message().rstrip(".")
         if not said:  # a command without arguments: its help was printed
             return DiagnoseError.exit_code
-        raise UsageError(f"{said} (see `diagnose {_help_of(words)}--help`)") from None
+        raise UsageError(_hint(said, words)) from None
     return result if isinstance(result, int) else 0
 
 
-def _help_of(words: list[str]) -> str:
-    return f"{words[0]} " if words and words[0] in COMMANDS else ""
+def _hint(said: str, words: list[str]) -> str:
+    """The wording of a usage error with what to do: `--json` is what other tools call `--format json`."""
+    from .config import FORMATS
+
+    command = f"{words[0]} " if words and words[0] in COMMANDS else ""
+    form = next((form for form in FORMATS if said.startswith(f"No such option: --{form}")), None)
+    if form and not command:
+        return f"No such option: --{form}; did you mean --format {form}?"
+    return f"{said} (see `diagnose {command}--help`)"
 
 
 def _refuse_near_miss(first: str, words: list[str]) -> None:

@@ -20,6 +20,7 @@ NONSENSE = [
     ([OOM, "--workers", "two"], "Invalid value for '--workers'"),
     ([OOM, "--workers"], "'--workers' requires an argument"),
     (["--bogus", OOM], "No such option: --bogus"),
+    ([OOM, "--json"], "No such option: --json; did you mean --format json?"),
     ([OOM, "--format"], "'--format' requires an argument"),
     ([OOM, "--format", "pdf"], "--format pdf: choose one of terminal, markdown"),
     ([OOM, "-o", "x.pdf"], "-o x.pdf: no form has this suffix"),
