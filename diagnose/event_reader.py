@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
 from .event_stamps import Same, note_stamps, stamps_of, years_of
-from .events import Event, SourceEvents, Speaker, kept_lines, settle, sign_line, words_of
+from .events import Event, SourceEvents, Speaker, settle, sign_line, words_of
 from .lazy_pattern import lazy
-from .matcher import Candidate, Matcher, PatternTimeout, read_fields
+from .matcher import Candidate, Matcher
 from .prefixes import Line, speaker_key
 from .rule import Rule
 from .rulebook.firing import with_table
@@ -24,6 +24,7 @@ from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
 from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
 from .traces.last_error import quoting
+from .traces.own_report import lines_without_reports
 from .traces.quoted import is_above_one, is_heard, looks_quoted, quoted_tracebacks
 from .traces.told import told_texts, wrapped_texts
 from .traces.traceback_lines import told_frames
@@ -55,7 +56,7 @@ class EventReader:
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
         stored, scan = scan, scan.unpacked()
-        lines = kept_lines(scan)
+        lines = lines_without_reports(scan)
         tracebacks = [replace(tb, frames=self._same(tb.frames)) for tb in find_tracebacks(lines)]
         stacks = _stacks(scan, lines)
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
@@ -198,11 +199,7 @@ class _Reading:
         return next((p for p in (*begins, *pieces) if word[:40] in p.raw), pieces[-1])
 
     def _verify(self, candidate: Candidate, text: str) -> dict[str, Any] | None:
-        try:
-            match = self._matcher.verify(candidate.form, text)
-        except PatternTimeout:
-            return None
-        return None if match is None else read_fields(candidate.rule, match.groupdict())
+        return self._matcher.captures(candidate.rule, candidate.form, text)
 
     def _block(self, candidate: Candidate, index: int) -> Iterator[Event]:
         scope = self._following(index, candidate.rule.lines)

@@ -110,12 +110,13 @@ class Matcher:
         if key not in self._answers:
             if len(self._answers) >= MAX_ANSWERS:
                 self._answers.clear()
-            found = (self._captures(rule, form, text) for form in rule.forms)
+            found = (self.captures(rule, form, text) for form in rule.forms)
             self._answers[key] = next((fields for fields in found if fields is not None), None)
         answer = self._answers[key]
         return None if answer is None else dict(answer)
 
-    def _captures(self, rule: Rule, form: Form, text: str) -> dict[str, Any] | None:
+    def captures(self, rule: Rule, form: Form, text: str) -> dict[str, Any] | None:
+        """Yield what a form captures of `text`; None where it does not match, or not in time."""
         try:
             match = self.verify(form, text)
         except PatternTimeout:

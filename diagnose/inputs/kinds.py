@@ -11,6 +11,7 @@ from typing import Literal
 
 from ..lazy_pattern import lazy
 from .loki import ANSWER
+from .own_reports import OWN_REPORT, is_own_report
 
 Kind = Literal[
     "text", "markdown", "table", "notebook", "loki", "recorder", "scan", "json-error", "json-stacks", "context", "code",
@@ -183,6 +184,8 @@ def kind_of(head: bytes, name: str) -> tuple[Kind, str | None]:
     special = _dump_kind(head, name)
     if special is not None:
         return special, None
+    if is_own_report(head):
+        return "prose", OWN_REPORT
     binary = _binary_reason(head, name)
     if binary is not None:
         return "binary", binary

@@ -15,8 +15,8 @@ from .progress_lines import ProgressLines
 from .shapes import digit_marks
 from .sieve import Sieve
 
-TRACEBACK, STACK = "~traceback", "~stack"  # not rules: marks that open a window
-MARKS = {  # text that opens a traceback or a dump of stacks
+TRACEBACK, STACK, REPORT = "~traceback", "~stack", "~report"  # not rules: marks that open a window
+MARKS = {  # text that opens a traceback or a dump of stacks, or stands at both ends of a report of ours
     TRACEBACK: ("Traceback (most recent call last", "Original Traceback", "terminate called after throwing"),
     STACK: (
         "(most recent call first)",
@@ -29,6 +29,7 @@ MARKS = {  # text that opens a traceback or a dump of stacks
         "TID ",
         "#0  0x",
     ),
+    REPORT: (" FAILED  ", " HUNG  ", " RECOVERED  ", " UNFINISHED  ", "Inputs read: "),
 }
 NUL = b"\x00"  # the native library takes no literal with it
 _DRESS = tuple(x for x in DRESS_LITERALS if x != NUL)
@@ -142,6 +143,8 @@ class ScanRules:
 def _want(rule: Rule) -> str:
     if rule.id in (TRACEBACK, STACK):
         return rule.id[1:]
+    if rule.id == REPORT:
+        return "line"
     if rule.match == "block":
         return f"block:{rule.lines}"
     if rule.match == "traceback":
