@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnose import Text, diagnose
+from diagnose import JobContext, Text, diagnose
 from diagnose.config import FORMATS
 from diagnose.inputs.kinds import kind_of
 from diagnose.inputs.own_reports import OWN_REPORT
@@ -26,6 +26,11 @@ def culprits_of(report):
 def test_report_of_each_form_and_language_is_known(logs, form, lang):
     said = render(diagnose(logs, lang=lang), form, lang=lang)
     assert kind_of(said.encode()[:4096], "said.txt") == ("prose", OWN_REPORT)
+
+
+def test_report_without_a_cause_is_known():
+    report = diagnose(Text("step 1\nnothing more\n", "job.out"), job=JobContext(exit_code=1))
+    assert kind_of(render(report, "markdown").encode()[:4096], "said.md") == ("prose", OWN_REPORT)
 
 
 def test_log_with_a_heading_like_ours_is_a_log():
