@@ -94,6 +94,12 @@ LOGGERS: tuple[Row, ...] = (
         "[2026-11-20 17:03:28.123456: W /tmp/horovod/common/stall_inspector.cc:107] One or more tensors were submitted",
     ),
     row(
+        "tensorrt-llm, rank behind the level",
+        ("[T",),
+        r"\[TRT-LLM\] \[(?P<level>[FEWIVD])\] (?:\[[A-Za-z_][\w.]{0,40}\])?\[RANK (?P<rank>\d{1,6})\] ",
+        "[TRT-LLM] [E] [_torch][RANK 7] Executor loop crashed on this rank; hard-killing all 8 ranks in 10s",
+    ),
+    row(
         "tensorrt-llm, without a time",
         ("[T",),
         r"\[TRT-LLM\] (?:\[(?:RANK|MPI_Rank) (?P<rank>\d{1,6})\] )?\[(?P<level>[FEWIVD])\] ",
