@@ -94,6 +94,12 @@ LOGGERS: tuple[Row, ...] = (
         "[2026-11-20 17:03:28.123456: W /tmp/horovod/common/stall_inspector.cc:107] One or more tensors were submitted",
     ),
     row(
+        "gtest, of what a test threw",
+        "C",
+        r"C\+\+ exception with description \"(?=\S)",
+        'C++ exception with description "CUDA error: no kernel image is available for execution on the device',
+    ),
+    row(
         "tensorrt-llm, rank behind the level",
         ("[T",),
         r"\[TRT-LLM\] \[(?P<level>[FEWIVD])\] (?:\[[A-Za-z_][\w.]{0,40}\])?\[RANK (?P<rank>\d{1,6})\] ",
