@@ -189,7 +189,7 @@ LOGGERS: tuple[Row, ...] = (
     row(
         "pytest, what a test raised",
         "E",
-        r"E {3,12}(?=[A-Za-z_][\w.]{2,120}(?:Error|Exception|Interrupt)(?::|$))",
+        r"E {3,60}(?=[A-Za-z_][\w.]{2,120}(?:Error|Exception|Interrupt)(?::|$))",
         "E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
     ),
     row(
