@@ -115,3 +115,34 @@ def test_the_head_s_note_of_a_worker_killed_for_memory_is_enough(tmp_path):
     )
 
     assert "memory.ray-oom" == cause(told(tmp_path, {"gcs_server.out": log}))
+
+
+def test_an_exception_is_read_behind_pytest_s_deep_margin(tmp_path):
+    log = "E                   RuntimeError: CUDA error: an illegal memory access was encountered\n"
+
+    assert "gpu.illegal-access" == cause(told(tmp_path, {"test.log": log}))
+
+
+def test_hugectr_names_nccl_s_error_in_its_own_words(tmp_path):
+    log = f"{HEAD}RuntimeError: Runtime error: unhandled system error\n        ncclGroupEnd() at ResourceManagerCore(core.cpp:176)\n"
+
+    assert "nccl.system-error" == cause(told(tmp_path, {"train.log": log}))
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [
+        ("nixl._bindings.nixlBackendError: NIXL_ERR_BACKEND", "process.exception"),
+        ("socket.timeout: timed out", "network.connect-timeout"),
+        ("TimeoutError: The read operation timed out", "network.connect-timeout"),
+    ],
+)
+def test_classes_that_python_2_and_c_named_are_exceptions_too(tmp_path, message, expected):
+    assert expected == cause(told(tmp_path, {"train.log": f"{HEAD}{message}\n"}))
+    assert expected == cause(told(tmp_path, {"tail.log": f"ERROR 06-13 08:28:11 [core.py:517] {message}\n"}))
+
+
+def test_ray_s_answer_is_heard_where_the_advice_is_cut_off(tmp_path):
+    log = "Error: No available node types can fulfill resource request {'node:192.0.2.27': 0.001, 'GPU': 1.0}\n"
+
+    assert "ray.unschedulable" == cause(told(tmp_path, {"serve.log": log}))
