@@ -34,6 +34,8 @@ FORMS = {
     "Vertex AI": "ERROR 2026-11-20 17:03:{n:02d}.123456 +0000 workerpool0-0 ",
     "less -N": "{n:7d} ",
     "grep -n": "{n}:",
+    "bat": "{n:4d}   │ ",
+    "numbers in a report": "{n:>4} | ",
     "three blanks": "   ",
     "a name in brackets": "[llm train] ",
 }
@@ -78,13 +80,14 @@ AMDGPU = [
         [f"GPU {n}: 00000000:{n}7:00.0 NVIDIA A100 80GB PCIe" for n in range(8)],
         [f"step {n}: loss {n / 7:.3f}" for n in range(20)],
         [f"{n}: started" for n in range(12)],
+        [f"  {n:3d} | {2.5 - n / 10:.2f} | 1e-4" for n in range(1, 12)],
         [f"[rank{n % 4}]: Traceback (most recent call last):" for n in range(12)],
         [f'{{"time": "2026-11-20T17:03:{n:02d}Z", "msg": "x"}}' for n in range(12)],
         ["    Raises:", *["        ValueError: if it is wrong", "        KeyError: if it is gone"] * 4],
         [f"[19277.97555{n}] amdgpu 0000:3d:00.0: amdgpu: {x}" for n, x in enumerate(AMDGPU)],
         ["  Traceback", "no blanks here", *["  [rank0]: x"] * 6],
     ],
-    ids=["devices", "steps", "tasks of srun", "ranks", "JSON", "docstring", "a driver", "some lines only"],
+    ids=["devices", "steps", "tasks of srun", "a table of losses", "ranks", "JSON", "docstring", "a driver", "some lines only"],
 )
 def test_a_line_s_own_beginning_is_no_label(lines: list[str]) -> None:
     assert label_of("\n".join(lines).encode(), is_whole=True) is None

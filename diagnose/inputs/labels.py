@@ -8,6 +8,7 @@ first words that a trainer prints in every line are none.
     2026-11-20 17:03:28.123 | Traceback (most recent call last):      2026-11-20 17:03:28.123 Traceback (most recent …
     llm-7k2p-main-123:   File "train.py", line 5, in <module>         [pod/llm-7k2p-main-123/main]   File "train.py" …
     1207 [rank3]: Traceback (most recent call last):                  [rank3]: Traceback (most recent call last):
+    1207 │ [rank3]: KeyError: 12                                      [rank3]: KeyError: 12
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ _TOKEN = lazy(r"\d+|[A-Za-z_]+|[\s\S]")
 _BOUNDARY = " \t:|>])}"  # ends a label
 # a driver names its device in each line, and Slurm its own program: no collector put them there
 _OWN = lazy(r"NVRM: |\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|\b(?:slurmstepd|srun|sbatch)(?:-[\w.-]{1,63})?: error: ")
-_NUMBERED = lazy(r" {0,8}(\d{1,9})([ :-])")
+_NUMBERED = lazy(r" {0,8}(\d{1,9})( {0,4}(?:\||│)|[ :-])")
+_BARS = ("|", "│")  # `bat` and reports draw one behind the numbers, and one blank
 _NAMES = ("pod", "container", "actor")
 _WHO = ("rank", "local_rank", "task", "node_rank", "host", "ip")  # a label that tells these is a prefix of the tables
 _TOLD = (*_NAMES, *_WHO)
@@ -58,7 +60,7 @@ class Label:
 
     def pattern(self) -> re.Pattern[bytes]:
         """Yield what takes the label off the lines of a block that begins with a line end."""
-        return re.compile(rf"\n{self.before}".encode("ascii"))
+        return re.compile(rf"\n{self.before}".encode())
 
     @property
     def before(self) -> str:
@@ -119,14 +121,15 @@ def _lines(sample: bytes, *, is_whole: bool) -> list[str]:
 def _numbers(lines: Sequence[str]) -> Label | None:
     """The numbers of lines, as `less -N` and `grep -n` show them; those of ranks do not grow from line to line."""
     found = [_NUMBERED.match(line) for line in lines]
-    marks = {m[2] for m in found if m}
-    if len(lines) < MIN_NUMBERED or None in found or len(marks) != 1:
+    marks = {m[2].lstrip(" ") or " " for m in found if m}
+    if len(lines) < (MIN_LINES if marks <= {*_BARS} else MIN_NUMBERED) or None in found or len(marks) != 1:
         return None
     numbers = [int(m[1]) for m in found if m]
     steps = {b - a for a, b in pairwise(numbers)}
     mark = marks.pop()
-    is_grown = min(steps) > 0 and (mark != " " or numbers[-1] - numbers[0] < 3 * len(numbers))
-    return Label("", "", rf" {{0,8}}\d{{1,9}}{re.escape(mark)}") if is_grown and numbers[0] > 0 else None
+    is_grown = min(steps) > 0 and (mark in ":-" or numbers[-1] - numbers[0] < 3 * len(numbers))
+    behind = rf" {{0,4}}{re.escape(mark)} ?" if mark in _BARS else re.escape(mark)
+    return Label("", "", rf" {{0,8}}\d{{1,9}}{behind}") if is_grown and numbers[0] > 0 else None
 
 
 def _constant(lines: Sequence[str]) -> Label | None:

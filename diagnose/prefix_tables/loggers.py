@@ -94,6 +94,18 @@ LOGGERS: tuple[Row, ...] = (
         "[2026-11-20 17:03:28.123456: W /tmp/horovod/common/stall_inspector.cc:107] One or more tensors were submitted",
     ),
     row(
+        "gtest, of what a test threw",
+        "C",
+        r"C\+\+ exception with description \"(?=\S)",
+        'C++ exception with description "CUDA error: no kernel image is available for execution on the device',
+    ),
+    row(
+        "tensorrt-llm, rank behind the level",
+        ("[T",),
+        r"\[TRT-LLM\] \[(?P<level>[FEWIVD])\] (?:\[[A-Za-z_][\w.]{0,40}\])?\[RANK (?P<rank>\d{1,6})\] ",
+        "[TRT-LLM] [E] [_torch][RANK 7] Executor loop crashed on this rank; hard-killing all 8 ranks in 10s",
+    ),
+    row(
         "tensorrt-llm, without a time",
         ("[T",),
         r"\[TRT-LLM\] (?:\[(?:RANK|MPI_Rank) (?P<rank>\d{1,6})\] )?\[(?P<level>[FEWIVD])\] ",
@@ -177,7 +189,7 @@ LOGGERS: tuple[Row, ...] = (
     row(
         "pytest, what a test raised",
         "E",
-        r"E {3,12}(?=[A-Za-z_][\w.]{2,120}(?:Error|Exception|Interrupt)(?::|$))",
+        r"E {3,60}(?=[A-Za-z_][\w.]{2,120}(?:Error|Exception|Interrupt)(?::|$))",
         "E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
     ),
     row(

@@ -40,7 +40,7 @@ QUOTED_AFTER = lazy(
 
 # The leading bytes that tell speakers apart; times between them are skipped, so that one speaker has one text.
 SPEAKER = lazy(
-    rb"""(?:\x1b\[[0-9;]{0,12}m)*
+    rb"""(?:\x1b\[[0-9;]{0,12}m)*(?:[ ]{1,300}(?=\[rank))?
     (?:(?:\d{4}-\d\d?-\d\d?[T ][\d:.,]{5,25}(?:Z|[+-]\d\d:?\d\d)?|\d\d/\d\d/\d{2,4}\ [\d:]{8}|
         \w{3}\ [\ \w]{1,4}\ \d\d:\d\d:\d\d(?:\ \d{4})?)
         [ \t]{0,2})?

@@ -16,6 +16,13 @@ RANKS: tuple[Row, ...] = (
         r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\](?::(?: |$)?| |$)",
         "[rank3]: Traceback (most recent call last):",
     ),
+    row(  # what is left of a progress bar that was wiped, or an item of a list in a paste: the tag follows as its own row
+        "blanks before a rank tag",
+        " ",
+        r" {1,300}(?=\[rank ?[:=]? ?\d{1,6}\]:)",
+        "                    [rank3]: Traceback (most recent call last):",
+        needs="[rank",
+    ),
     row("RANK tag", ("[R",), r"\[RANK[ :=]?(?P<rank>\d{1,6})\]:? ?", "[RANK:0] config loaded"),
     row(  # c10 says so of a rank in a group, behind a header of its own, and of what it waited for
         "Rank tag",

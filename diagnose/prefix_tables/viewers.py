@@ -30,7 +30,7 @@ VIEWERS: tuple[Row, ...] = (
     row(
         "pytest",
         "E",
-        r"E {3,16}(?=\S)",
+        r"E {3,60}(?=\S)",
         "E       RuntimeError: Process 1 exited with error code 10 and exception:",
         outer=True,
     ),
