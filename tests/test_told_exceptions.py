@@ -75,6 +75,16 @@ def test_a_line_within_a_paragraph_is_no_message(box: str) -> None:
     assert found is None or not (found.evidence[0].rule or "").endswith("/required-package-missing")
 
 
+def test_the_check_of_a_glog_that_prints_the_year_is_what_failed() -> None:
+    found = read(
+        "F20221031 10:52:42.193126 106986 user_op.cpp:299] Check failed: it != tensors.end() Cannot find input : out\n"
+        "*** Check failure stack trace: ***\n    @     0x7fded300c00a  google::LogMessage::Fail()\n"
+    ).diagnosis
+
+    assert found is not None
+    assert ("process.abort", 1) == (found.cause, found.evidence[0].line)
+
+
 def test_a_job_that_trains_on_after_a_logged_message_did_not_fail_of_it() -> None:
     assert read(STEPS + f"ERROR: evaluation failed: {OUT_OF_MEMORY}\n" + STEPS * 3).diagnosis is None
 
