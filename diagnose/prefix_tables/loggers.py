@@ -29,7 +29,8 @@ LOGGERS: tuple[Row, ...] = (
     row(
         "glog, with the year",  # since glog 0.5, unless told otherwise
         "IWEF",
-        r"(?P<at>(?P<level>[IWEF])\d{8} \d\d:\d\d:\d\d\.\d{6}) {1,6}(?P<tid>\d{1,20}) (?P<origin>[^\]\s]{1,200}:\d{1,6})\] ?",
+        r"(?P<at>(?P<level>[IWEF])\d{8} \d\d:\d\d:\d\d\.\d{6}) {1,6}(?P<tid>\d{1,20}) "
+        r"(?P<origin>[^\]\s]{1,200}:\d{1,6})\] ?",
         "E20251031 10:52:42.193126 106986 transfer_engine.cpp:75] Failed to register memory",
     ),
     row(
