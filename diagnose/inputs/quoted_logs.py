@@ -25,8 +25,8 @@ _CODE = lazy(
 # A line that a run printed, whatever stands around it: a traceback shows code.
 _PRINTED = lazy(
     rb"\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[?rank\d|\[default\d|[IWEF](?:\d{4}){1,2} \d\d:|\[[IWEF] \w|"
-    rb"Traceback \(most recent|File \"[^\"\n]+\", line \d|[\w.-]{1,64}:\d+:\d+ \[\d|\[\d+,\d+\]<std|\(\w+ pid=|srun: |slurmstepd|"
-    rb"mpirun|(?:WARNING|ERROR|INFO)(?::\w| {2})|\d{1,3}%\||\{'loss'|\*\*\* \w|std(?:out|err): |iteration {2}|"
+    rb"Traceback \(most recent|File \"[^\"\n]+\", line \d|[\w.-]{1,64}:\d+:\d+ \[\d|\[\d+,\d+\]<std|\(\w+ pid=|srun: |"
+    rb"slurmstepd|mpirun|(?:WARNING|ERROR|INFO)(?::\w| {2})|\d{1,3}%\||\{'loss'|\*\*\* \w|std(?:out|err): |iteration {2}|"
     rb"E[A-Z]\d{4}: |LAUNCH [A-Z]|"
     rb"[a-z][a-z-]{0,30}-?\d{1,4}: \S|\S{1,200}\.(?:cpp|cc|cu|hpp):\d+"
 )
