@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from .resiliency import MONITORS
 from .row import LEVEL, LOGGER, LOWER, RAISED, SOURCE, Row, after, row
 
 LOGGERS: tuple[Row, ...] = (
+    *MONITORS,
     row(
         "glog python, thread",
         "IWECFV",
