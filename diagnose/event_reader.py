@@ -206,8 +206,7 @@ class _Reading:
         fields = self._verify(candidate, "\n".join(x.message for x in scope))
         if fields is not None:
             first = self._lines[index]
-            event = self._event(candidate.rule, fields, first, scope[-1].number, self._traceback_of(first.number, first))
-            yield event
+            yield self._event(candidate.rule, fields, first, scope[-1].number, self._traceback_of(first.number, first))
 
     def _following(self, index: int, count: int) -> list[Line]:
         """The line and those below it of the same speaker; a line without a speaker belongs to whom it follows."""
@@ -244,7 +243,8 @@ class _Reading:
             if rule.match == "traceback" and not rule.frame:
                 line = self._lines[self._at[hit.line][min(hit.segment, len(self._at[hit.line]) - 1)]]
                 tb = self._traceback_of(hit.line, line)
-                texts = told_texts(line) if tb is None else wrapped_texts(tb, hit.line)
+                above = next((self._lines[i] for i in self._at.get(hit.line - 1, ())), None)
+                texts = told_texts(line, above) if tb is None else wrapped_texts(tb, hit.line)
                 found = (self._matcher.first_form(rule, text) for text in texts)
                 for fields in islice((x for x in found if x is not None), 1):
                     event = self._event(rule, fields, line, hit.line, tb)

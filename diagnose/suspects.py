@@ -20,6 +20,7 @@ STATED = 3  # how direct the evidence is where a line states the cause
 WARNED = 2  # where it states what a logger wrote as a warning: the program went on after it
 EXIT_CODE, SIGKILL, LATE = "process.exit-code", "process.sigkill", "collective.straggler"
 WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on what a process raised
+WAITED_IN_A_KERNEL, TRAPPED = "collective.timeout/deepep-kernel-timed-out", "unspecified launch failure"
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
@@ -135,6 +136,7 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): WARNED for e in stated if PYTHON_WARNING.search(e.text)}
     late |= {id(e): 0 for e in _outlived(job)}
     late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
+    late |= {id(e): 0 for e in _trapped(job)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
 
 
@@ -211,6 +213,15 @@ def _killed_while_closing(exits: Sequence[Event]) -> Iterator[Event]:
         first = failed.get((e.source, e.host))
         if e.cause == SIGKILL and first is not None and (late := ended_at(e)) is not None and late >= first + CLOSING_S:
             yield e
+
+
+def _trapped(job: Job) -> Iterator[Event]:
+    """What CUDA says of a kernel that ended itself, below what that kernel printed: that it had waited in vain."""
+    waited: dict[str, int] = {}
+    for e in job.failures():
+        if e.rule.id == WAITED_IN_A_KERNEL:
+            waited[e.source] = min(waited.get(e.source, e.line or 0), e.line or 0)
+    return (e for e in job.failures() if e.fields.get("error") == TRAPPED and waited.get(e.source, 1 << 62) < (e.line or 0))
 
 
 def _names_nobody(event: Event) -> bool:

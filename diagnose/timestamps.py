@@ -102,18 +102,23 @@ def _iso(form: str, match: re.Match[str], end: int) -> Stamp | None:
 
 
 def _glog(form: str, match: re.Match[str], end: int) -> Stamp | None:
-    """`E1120`, `E321`: month*100+day, which c10 does not pad; its nine digits are CLOCK_MONOTONIC, not wall time."""
+    """`E1120`, `E321`: month*100+day, which c10 does not pad; its nine digits are CLOCK_MONOTONIC, not wall time.
+
+    glog prints the year too since 0.5: `E20251120`.
+    """
     month_day, hour, minute, second, fraction = match.groups()
     if month_day == "0000":  # absl before its flags are parsed: `E0000 00:00:1732121008.123456 77 x.cc:1]`
         return None
-    day_s = _day_s(YEARLESS, int(month_day[:-2]), int(month_day[-2:]))
+    has_year = len(month_day) == 8
+    year, month_day = (int(month_day[:4]), month_day[4:]) if has_year else (YEARLESS, month_day)
+    day_s = _day_s(year, int(month_day[:-2]), int(month_day[-2:]))
     if day_s is None or len(second) != 2:
         return None
     if len(fraction) == 9:
         fraction, form = "", "c10"
     seconds = day_s + _clock_s(hour, minute, second, fraction)
     resolution_s = _RESOLUTION_S[len(fraction)] if fraction else 1.0
-    return Stamp(seconds, form, True, False, False, False, resolution_s, end)
+    return Stamp(seconds, form, True, has_year, False, False, resolution_s, end)
 
 
 def _unix(form: str, match: re.Match[str], end: int) -> Stamp | None:
@@ -165,7 +170,7 @@ _LETTER_FORMS = (
         "glog",
         0,
         "IWEFVCD",
-        r"[IWEFVCD](\d{3,4}) (\d\d):(\d\d):(\d\d)\.(\d{6}|\d{9})(?!\d)",
+        r"[IWEFVCD](\d{3,4}|\d{8}) (\d\d):(\d\d):(\d\d)\.(\d{6}|\d{9})(?!\d)",
         _glog,
         "E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout",
     ),

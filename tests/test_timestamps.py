@@ -38,6 +38,7 @@ def test_every_form_reads_its_sample(form):
     ("1732121008123456789", "2024-11-20T16:43:28.123Z"),
     ("[1699999999.123456] [n1:12345:0] ib_mlx5_log.c:171  UCX  ERROR", "2023-11-14T22:13:19.123Z"),
     ("E0000 00:00:1732121008.123456 4471 cuda_dnn.cc:8310]", "2024-11-20T16:43:28.123Z"),
+    ("F20221031 10:52:42.193126 106986 eager_nccl_comm_manager.cpp:75] Check failed", "2022-10-31T10:52:42.193Z"),
 ])
 def test_a_full_stamp_gives_its_instant(text, instant):
     stamp = read_stamp(text)

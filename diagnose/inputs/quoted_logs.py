@@ -13,7 +13,7 @@ from .reader import Reader
 _FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
 # How a log line begins: a time, a bracketed prefix, a glog letter, a traceback; prose begins otherwise.
 _LOG_LINE = lazy(
-    rb"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\[?rank\d|[IWEF]\d{4} \d\d:|Traceback \(most recent|  File \"|\x1b\["
+    rb"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\[?rank\d|[IWEF](?:\d{4}){1,2} \d\d:|Traceback \(most recent|  File \"|\x1b\["
     rb"|[\w.-]{1,64}:\d+:\d+ \[\d|\w+(?:Error|Exception|Warning): |\(\w+ pid=|srun: |slurmstepd|WARNING:|ERROR:"
 )
 # What a docstring or a program holds, which is indented as a whole too: it only speaks of its exceptions.
@@ -24,9 +24,9 @@ _CODE = lazy(
 )
 # A line that a run printed, whatever stands around it: a traceback shows code.
 _PRINTED = lazy(
-    rb"\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[?rank\d|\[default\d|[IWEF]\d{4} \d\d:|\[[IWEF] \w|Traceback \(most recent|"
-    rb"File \"[^\"\n]+\", line \d|[\w.-]{1,64}:\d+:\d+ \[\d|\[\d+,\d+\]<std|\(\w+ pid=|srun: |slurmstepd|mpirun|"
-    rb"(?:WARNING|ERROR|INFO)(?::\w| {2})|\d{1,3}%\||\{'loss'|\*\*\* \w|std(?:out|err): |iteration {2}|"
+    rb"\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[?rank\d|\[default\d|[IWEF](?:\d{4}){1,2} \d\d:|\[[IWEF] \w|"
+    rb"Traceback \(most recent|File \"[^\"\n]+\", line \d|[\w.-]{1,64}:\d+:\d+ \[\d|\[\d+,\d+\]<std|\(\w+ pid=|srun: |"
+    rb"slurmstepd|mpirun|(?:WARNING|ERROR|INFO)(?::\w| {2})|\d{1,3}%\||\{'loss'|\*\*\* \w|std(?:out|err): |iteration {2}|"
     rb"E[A-Z]\d{4}: |LAUNCH [A-Z]|"
     rb"[a-z][a-z-]{0,30}-?\d{1,4}: \S|\S{1,200}\.(?:cpp|cc|cu|hpp):\d+"
 )

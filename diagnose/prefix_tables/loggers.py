@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from .resiliency import MONITORS
 from .row import LEVEL, LOGGER, LOWER, RAISED, SOURCE, Row, after, row
 
 LOGGERS: tuple[Row, ...] = (
+    *MONITORS,
     row(
         "glog python, thread",
         "IWECFV",
@@ -25,6 +27,13 @@ LOGGERS: tuple[Row, ...] = (
         r"(?P<at>(?P<level>[IWEF])\d{4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{6}) {1,6}(?P<tid>\d{1,20}) "
         r"(?P<origin>[^\]\s]{1,200}:\d{1,6})\] ?",
         "I0619 18:44:12.123456 12345 ProcessGroupNCCL.cpp:835] starting",
+    ),
+    row(
+        "glog, with the year",  # since glog 0.5, unless told otherwise
+        "IWEF",
+        r"(?P<at>(?P<level>[IWEF])\d{8} \d\d:\d\d:\d\d\.\d{6}) {1,6}(?P<tid>\d{1,20}) "
+        r"(?P<origin>[^\]\s]{1,200}:\d{1,6})\] ?",
+        "E20251031 10:52:42.193126 106986 transfer_engine.cpp:75] Failed to register memory",
     ),
     row(
         "ascend",

@@ -14,7 +14,7 @@ GLUED = lazy(
     r"(?<=[^\s'\"(=,:`])(?:"
     r"(?:\[[a-z]{1,20}\d{1,4}\]:)?(?:\[rank\d{1,6}\]:(?:\[[IWEF][ \d]| (?=\S))|\[[IWEF]\d{3,4} \d\d:\d\d:\d\d\.\d{9} )|"
     r"\[[IWEF] [\w./]{1,80}\.(?:cpp|hpp|cc|h):\d{1,6}\]|"
-    r"[IWEF]\d{4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{6} {1,6}\d{1,20} [\w./-]{1,160}:\d{1,6}\])"
+    r"[IWEF](?:\d{4}|\d{8}) \d\d:\d\d:(?:\d\d|\d{10})\.\d{6} {1,6}\d{1,20} [\w./-]{1,160}:\d{1,6}\])"
 )
 # What begins a new line only behind a progress bar, which no line end follows: headers, as in
 # `4/10 [00:10<00:12]2026-11-20 17:03:28,001 - ERROR`, and what shells, launchers and dying processes say, as in
@@ -22,7 +22,7 @@ GLUED = lazy(
 GLUED_AFTER_BAR = lazy(
     r"(?:(?:it/s|s/it|B/s|examples/s|<\d\d:\d\d|<\?)[^\]\n]{0,200}\]|\d%\|[█▉▊▋▌▍▎▏]{1,300}) {0,3}"
     r"(?=\[rank\d|\[default\d|\[[IWEF][ \d]|"
-    r"[IWEF]\d{4} \d\d:|\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d\d/\d\d/\d{4} \d\d:|\[(?:INFO|WARNING|ERROR)|"
+    r"[IWEF](?:\d{4}|\d{8}) \d\d:|\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d\d/\d\d/\d{4} \d\d:|\[(?:INFO|WARNING|ERROR)|"
     r"(?:INFO|WARNING|ERROR|CRITICAL)[: ]|Traceback \(most recent|\{['\"]\w|\([A-Za-z_][\w()\[\]=>.:-]{0,100} pid=|"
     r"[\w.]{1,80}(?:Error|Exception): |[\w.-]{1,63}:\d+:\d+ \[\d|terminate called |Fatal Python error: |"
     r"(?:Killed|Terminated|Segmentation fault|Bus error|Aborted|Illegal instruction)(?: \(core dumped\))?\s{0,3}$|"

@@ -18,7 +18,7 @@ HIDDEN = r"[^\s,()]{1,40}"  # what stands where somebody struck an address out: 
 # What a line's text must begin with before `word: ` or `word | ` in front of it is taken as a name.
 LOG_TEXT = (
     r"(?=\[(?:rank|default|[IWEF][ \d]|\d{4}-|\d\d/\d\d/\d{4}-|INFO|WARN|ERROR)|\d{4}-\d\d-\d\d[T ]|"
-    r"\d\d/\d\d/\d{2,4} \d\d:|[IWEF]\d{3,4} \d\d:|(?:INFO|WARNING|ERROR|DEBUG)[ :]|"
+    r"\d\d/\d\d/\d{2,4} \d\d:|[IWEF](?:\d{3,4}|\d{8}) \d\d:|(?:INFO|WARNING|ERROR|DEBUG)[ :]|"
     r"Traceback \(most|[\w.]{1,80}(?:Error|Exception)(?:: |$)|"
     r" {2,12}File \"| {4}|[\w.-]{1,63}:\d+:\d+ \[\d|NCCL version|terminate called|Fatal Python error|"
     r"Exception (?:ignored (?:in|on)|in thread)[ :]|During handling of the above |The above exception was |"

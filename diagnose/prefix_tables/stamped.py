@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .resiliency import STAMPED_MONITORS
 from .row import DIGITS, HOST, LETTERS, LEVEL, LOG_TEXT, LOGGER, LOWER, SAID, SOURCE, Row, after, row
 
 # A logger's name, file or thread with what sets it off
@@ -13,6 +14,7 @@ NAME = (
 SECOND_NAME = NAME.replace("?P<origin>", "?:")
 
 AFTER_STAMP: tuple[Row, ...] = (
+    *STAMPED_MONITORS,
     row(
         "CRI",
         (" s",),

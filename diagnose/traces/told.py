@@ -34,16 +34,24 @@ _FRAME, _RAISED = lazy(r'File "[^"\n]{1,400}", line \d{1,9}, in [^"\n]'), lazy(r
 _ADVISES = lazy(r"(?i)\b(?:if|when|will|would|may|might|could|can|avoid|fix(?:e[sd])?|instead)\b")
 _WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")
 _CALM = ("I", "W", "D")  # severities of a line that reports no failure
+# A paragraph broken at the margin, such as one of Open MPI's help texts: a line in its middle is no message of its own.
+_BROKEN_OFF, _GOES_ON, MARGIN = lazy(r"(?:[^\s=:]{1,60} {1,2}){6,40}[\w',/()-]{1,40}$"), lazy(r"[a-z/(]"), 50
 
 
-def told_texts(line: Line) -> Iterator[str]:
+def told_texts(line: Line, above: Line | None = None) -> Iterator[str]:
     """Yield what Python would have printed for the exception of which the line gives the message."""
     message = line.message.strip().strip("`")
     if line.prefix.severity in _CALM or line.message[:2].isspace() or _WENT_ON.search(message):
         return
+    if above is not None and _GOES_ON.match(message) and _is_broken_off(above.message.rstrip()):
+        return
     yield from _as_printed(message)
     if frame := _FRAME.search(message):
         yield from (message[found.start():] for found in _RAISED.finditer(message, frame.end()))
+
+
+def _is_broken_off(message: str) -> bool:
+    return len(message) >= MARGIN and _BROKEN_OFF.match(message) is not None
 
 
 def wrapped_texts(tb: Traceback, number: int) -> Iterator[str]:
