@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .piped import PIPED
 from .row import DIGITS, HOST, LETTERS, LEVEL, LOG_TEXT, LOGGER, LOWER, SAID, SOURCE, Row, after, row
 
 # A logger's name, file or thread with what sets it off
@@ -130,7 +131,7 @@ AFTER_STAMP: tuple[Row, ...] = (
         "2026-11-20T17:03:28.123Z trainer[2/8] WARN  caught SIGTERM, leaving",
         needs="/",
     ),
-    row("piped", (" |",), rf" \| {LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
+    *PIPED,
     row("viewer of a log", (" |",), r" \| ", "2026-05-01 18:52:10.983 | (EngineCore pid=256) KeyError: failed"),
     row(
         "hydra",

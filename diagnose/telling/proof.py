@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..correlation.finding import Exhibit
-from ..correlation.last_words import last_complaint, last_line
+from ..correlation.last_words import complaint_before, last_complaint, last_line
 from ..diagnosis import Verdict
 from ..events import Event
 from ..job import Job
@@ -22,6 +22,7 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
             shown += suspect.finding.exhibits
         elif suspect.first is not None:
             shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first), *_logged_with(job, suspect.first)]
+            shown += complaint_before(job, suspect.first)
     shown += _said_last(job, verdict) if verdict.roots[0].cause in UNEXPLAINED else []
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
     if not any(s.finding for s in verdict.roots[:1]):
