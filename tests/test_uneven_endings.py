@@ -124,3 +124,17 @@ def test_what_a_loader_s_worker_raised_is_named_through_mp_spawn(tmp_path: Path)
     report = told(tmp_path, {"out.txt": log})
 
     assert ([1], True) == (culprits(report), "17 edges" in _shown(report)[0])
+
+
+def test_a_log_that_ends_with_a_farewell_is_of_a_rank_that_left(tmp_path: Path) -> None:
+    logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 2)}
+    left = _steps(1, 10) + _said(1, 11, "max wall time reached on this rank, leaving")
+    report = told(tmp_path, {**logs, "rank_1.log": left})
+
+    assert ("process.early-exit", [1]) == (cause(report), culprits(report))
+
+
+def test_a_log_that_ends_with_the_end_of_a_part_is_not_of_a_rank_that_left(tmp_path: Path) -> None:
+    logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 2)}
+
+    assert "network.connection-reset" == cause(told(tmp_path, {**logs, "rank_1.log": _steps(1, 10) + _said(1, 11, "validation done")}))

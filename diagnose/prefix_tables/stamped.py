@@ -281,9 +281,9 @@ AFTER_STAMP: tuple[Row, ...] = (
         needs=" - ",
     ),
     row(
-        "areal",
+        "areal, ignite",
         after(" ", LETTERS),
-        rf" (?P<origin>[A-Za-z][\w-]{{0,30}}(?: [A-Z][\w-]{{0,20}}){{0,2}}) {LEVEL}: ",
+        rf" (?P<origin>[A-Za-z][\w.-]{{0,80}}(?: [A-Z][\w-]{{0,20}}){{0,2}}) {LEVEL}: ",
         "20260320-11:20:06.245 Generation Manager ERROR: Error cleaning up worker actor/0",
     ),
     row(
