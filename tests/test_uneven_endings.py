@@ -138,3 +138,17 @@ def test_a_log_that_ends_with_the_end_of_a_part_is_not_of_a_rank_that_left(tmp_p
     logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 2)}
 
     assert "network.connection-reset" == cause(told(tmp_path, {**logs, "rank_1.log": _steps(1, 10) + _said(1, 11, "validation done")}))
+
+
+def test_the_signal_by_which_mp_spawn_ends_the_others_did_not_end_the_job(tmp_path: Path) -> None:
+    log = (
+        "W1123 05:12:37.304000 10231 torch/multiprocessing/spawn.py:165] Terminating process 10273 via signal SIGTERM\n"
+        "W1123 05:12:37.306000 10231 torch/multiprocessing/spawn.py:165] Terminating process 10276 via signal SIGTERM\n"
+        "[rank: 0] Received SIGTERM: 15\n[rank: 2] Received SIGTERM: 15\nTraceback (most recent call last):\n"
+        '  File "/opt/lib/python3.11/site-packages/torch/multiprocessing/spawn.py", line 192, in join\n'
+        "    raise ProcessExitedException(\n"
+        "torch.multiprocessing.spawn.ProcessExitedException: process 1 terminated with signal SIGKILL\n"
+    )
+    report = told(tmp_path, {"console.log": log})
+
+    assert ("process.sigkill", [1]) == (cause(report), culprits(report))
