@@ -152,3 +152,18 @@ def test_the_signal_by_which_mp_spawn_ends_the_others_did_not_end_the_job(tmp_pa
     report = told(tmp_path, {"console.log": log})
 
     assert ("process.sigkill", [1]) == (cause(report), culprits(report))
+
+
+def _within(rank: int, call: str, line: int, message: str) -> str:
+    frames = f'  File "/home/ml/run.py", line {line}, in step\n    {call}()\n'
+    frames += f'  File "/opt/lib/python3.11/site-packages/torch/distributed/c10d.py", line 9, in {call}\n    work.wait()\n'
+    text = f"Traceback (most recent call last):\n{frames}{message}"
+    return "".join(f"[rank{rank}]: {each}\n" for each in text.split("\n"))
+
+
+def test_a_rank_that_was_in_another_collective_than_the_one_that_timed_out_is_not_the_late_one(tmp_path: Path) -> None:
+    timed_out = GLOO + "unbound_buffer.cc:78] Timed out waiting 10000ms for recv operation to complete"
+    logs = {"rank_0.log": _steps(0, 10) + _within(0, "all_reduce", 32, timed_out)}
+    report = told(tmp_path, {**logs, "rank_1.log": _steps(1, 10) + _within(1, "all_gather", 44, CLOSED)})
+
+    assert ("collective.desync", []) == (cause(report), culprits(report))

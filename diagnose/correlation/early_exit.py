@@ -31,8 +31,8 @@ def find(job: Job) -> Iterator[Finding]:
 
 def _finished(job: Job) -> Iterator[Finding]:
     failing = {e.rank for e in job.failures() if e.rank is not None and not _is_clean_up(e) and _shows_an_end(e)}
-    stopped = {e.rank for e in job.telling("signal-received")}  # before the rest, as told
-    done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in _own_failures(job) | stopped]
+    told = {e.rank for e in job.telling("signal-received")}  # to stop, before the rest
+    done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in _own_failures(job) | told]
     if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
         return
     waiting = {r for r in failing if _failed_later(job, r, done)} - {i.rank for i in done}
@@ -59,7 +59,7 @@ def _left_behind(job: Job) -> Iterator[Finding]:
     behind = [i for i in job.ranks.values() if i.finished is None]
     lost = [e for e in job.telling("peer-lost", "collective-timeout") if e.traceback is not None]
     first = [next((e for e in lost if e.rank == i.rank), None) for i in behind]
-    is_all = len(job.ranks) >= (job.world_size or 0) and all(i.last_sign for i in behind)
+    is_all = len(job.ranks) >= (job.world_size or 0) and all(i.last_sign is not None for i in behind)
     if len(done) < FEWEST_DONE or not behind or len(behind) >= len(done) or not is_all or _own_failures(job):
         return
     ends = [e for i, e in zip(behind, first, strict=True) if e is not None and _failed_later(job, i.rank, done)]

@@ -62,10 +62,10 @@ def _silent(job: Job) -> Iterator[Finding]:
         why = f"{who} lost a peer; the log of {silent} stops after an error."
         yield Finding("process.exit-code", why, (logged, *lost), ranks, question="silence")
         return
-    left = [x for i in quiet[:1] for x in last_line(job, i) if FAREWELL.search(x.text)] if len(ranks) == 1 else []
-    if left:
+    farewell = [x for i in quiet[:1] for x in last_line(job, i) if FAREWELL.search(x.text)] if len(ranks) == 1 else []
+    if farewell:
         why = f"{who} lost a peer; {silent} says last that it leaves, and nothing of a failure."
-        yield Finding("process.early-exit", why, (*left, *lost), ranks, question="silence")
+        yield Finding("process.early-exit", why, (*farewell, *lost), ranks, question="silence")
         return
     complained = [x for i in quiet[:1] for x in last_complaint(job, i)]
     last = [x for i in quiet[:1] for x in last_line(job, i)]
