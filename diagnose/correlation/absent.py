@@ -26,8 +26,7 @@ ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, w
 BEGAN_BEFORE_S = 300.0
 GROUPS_SHARE = 0.13  # of them, where membership in the groups is not known
 CROWD = 4  # ranks that wait, to tell how many there are where nobody says it
-PAIR = 2  # where their launcher tells of all others that it ended them
-FEW = 3  # where their numbers leave one out
+PAIR, FEW = 2, 3  # where their launcher tells of all others that it ended them; where their numbers leave one out
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
 ABORTED = {"-6", "6", "134", "SIGABRT"}
 QUOTED = "watchdog thread terminated with exception: "
@@ -69,8 +68,8 @@ def _is_deduplicated(job: Job) -> bool:
 def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     reported = _reported(job, table)
     world = _size(job, reported) or len(job.ranks)
-    here = job.ranks.keys() - reported - find_elsewhere(job)
-    alive = [job.ranks[rank] for rank in sorted(here) if rank < world and job.is_heard(rank)]
+    here = sorted(job.ranks.keys() - reported - find_elsewhere(job))
+    alive = [job.ranks[rank] for rank in here if rank < world and job.is_heard(rank)]
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
     streams = {job.places.by_source[s.event.source].stream for s in table.stuck.values()}

@@ -34,7 +34,7 @@ def find_who_gave_up(job: Job) -> set[int]:
 
 
 def find_elsewhere(job: Job) -> set[int]:
-    """Who lost a peer in another operation than all that others waited for in vain: one who is late would come to theirs."""
+    """Who lost a peer in another operation than all that others waited for in vain: who is late would come to theirs."""
     waited = {call.operation for _, call in find_waits(job, "collective-timeout").values()}
     lost = {rank for rank, (_, call) in find_waits(job, "peer-lost").items() if call.operation not in waited}
     return lost if waited else set()
