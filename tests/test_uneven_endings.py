@@ -167,3 +167,16 @@ def test_a_rank_that_was_in_another_collective_than_the_one_that_timed_out_is_no
     report = told(tmp_path, {**logs, "rank_1.log": _steps(1, 10) + _within(1, "all_gather", 44, CLOSED)})
 
     assert ("collective.desync", []) == (cause(report), culprits(report))
+
+
+def test_an_alarm_of_the_program_that_goes_off_in_a_collective_is_of_who_waited(tmp_path: Path) -> None:
+    frames = (
+        '  File "/home/ml/run.py", line 70, in step\n    dist.all_reduce(g)\n'
+        '  File "/opt/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 9, in all_reduce\n    work.wait()\n'
+        '  File "/home/ml/run.py", line 20, in on_alarm\n    raise StepTimeout("step exceeded 6s")\n'
+    )
+    text = f"Traceback (most recent call last):\n{frames}__main__.StepTimeout: step exceeded 6s"
+    logs = {f"rank_{r}.log": _steps(r, 10) + "".join(f"[rank{r}]: {x}\n" for x in text.split("\n")) for r in (0, 2)}
+    report = told(tmp_path, {**logs, "rank_1.log": _steps(1, 10)})
+
+    assert ("collective.straggler", [1]) == (cause(report), culprits(report))
