@@ -180,3 +180,25 @@ def test_an_alarm_of_the_program_that_goes_off_in_a_collective_is_of_who_waited(
     report = told(tmp_path, {**logs, "rank_1.log": _steps(1, 10)})
 
     assert ("collective.straggler", [1]) == (cause(report), culprits(report))
+
+
+def test_a_rank_that_dies_by_a_broken_pipe_is_the_one_that_left_first(tmp_path: Path) -> None:
+    agent = (
+        "W1123 05:47:06.900000 6118 torch/distributed/run.py:874] *****************************************\n"
+        "E1123 05:47:19.161000 6118 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: -13) local_rank: 1 "
+        "(pid: 6139) of binary: /usr/bin/python3\n"
+    )
+    logs = {f"el/none_x/attempt_0/{r}/stderr.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 2)}
+    report = told(tmp_path, {**logs, "el/none_x/attempt_0/1/stderr.log": _steps(1, 10), "console.log": agent})
+
+    assert ("process.exit-code", [1]) == (cause(report), culprits(report))
+    assert not any("*****" in text for text in _shown(report))
+
+
+def test_the_one_rank_elsewhere_that_alone_had_skipped_something_is_the_odd_one(tmp_path: Path) -> None:
+    timed_out = GLOO + "unbound_buffer.cc:78] Timed out waiting 9000ms for recv operation to complete"
+    skipped = _steps(1, 10) + _said(1, 12, "skipping line 417: Unterminated string", "WARNING")
+    logs = {f"rank_{r}.log": _steps(r, 10) + _within(r, "all_reduce", 40, CLOSED) for r in (0, 2)}
+    report = told(tmp_path, {**logs, "rank_1.log": skipped + _within(1, "barrier", 55, timed_out)})
+
+    assert ("collective.desync", [1]) == (cause(report), culprits(report))
