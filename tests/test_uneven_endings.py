@@ -202,3 +202,11 @@ def test_the_one_rank_elsewhere_that_alone_had_skipped_something_is_the_odd_one(
     report = told(tmp_path, {**logs, "rank_1.log": skipped + _within(1, "barrier", 55, timed_out)})
 
     assert ("collective.desync", [1]) == (cause(report), culprits(report))
+
+
+def test_a_rank_that_waits_for_itself_at_the_start_was_given_another_s_number(tmp_path: Path) -> None:
+    def waits(rank: int) -> str:
+        missing = "torch.distributed.DistStoreError: wait timeout after 9000ms, keys: /default_pg/0//cpu//0/2"
+        return f"INFO:finetune:RANK={rank}\n" + _raised(rank, missing, "dist.init_process_group()")
+
+    assert [] == culprits(told(tmp_path, {f"rank_{r}.log": waits(r) for r in range(3)}))
