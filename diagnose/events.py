@@ -200,9 +200,16 @@ def _without_new_names(events: Sequence[Event]) -> list[Event]:
     for event in events:
         if event.traceback and event.rule.generic and event.role == "cause":
             first = next((e for e in known.get(id(event.traceback), ()) if e.cause != event.cause), event)
-            if (first.line or 0) < (event.line or 0):
+            is_inside = _depth(event) > _depth(first)  # mp.spawn's parent prints its own name above what a child raised
+            if (first.line or 0) < (event.line or 0) and not is_inside:
                 event.role = "symptom"
     return list(events)
+
+
+def _depth(event: Event) -> int:
+    """How deep in the message of another exception the event's own was printed."""
+    links = event.traceback.links if event.traceback else ()
+    return next((link.depth for link in links if link.exception_line == event.line), 0)
 
 
 def _whole(events: list[Event]) -> Iterator[Event]:

@@ -200,7 +200,9 @@ def _is_of_another(end: Event, event: Event, dead: Mapping[tuple[str, int | None
 def _finished_after(
     job: Job, event: Event, finished: Sequence[Event], dead: Mapping[tuple[str, int | None], int]
 ) -> bool:
-    """Whether the run says later that it is done."""
+    """Whether the run says later that it is done; not where one rank was told to stop, did, and the others lost it."""
+    if event.rule.tells == "signal-received" and event.rank is not None and _is_missed(job, event.rank):
+        return False
     for end in finished:
         if end.attempt < event.attempt:
             continue
@@ -213,6 +215,10 @@ def _finished_after(
         elif end.time > event.time + max(HISTORY_S, job.clocks.uncertainty_s(end, event)):
             return True
     return False
+
+
+def _is_missed(job: Job, rank: int) -> bool:
+    return any(e.rule.tells in ("peer-lost", "collective-timeout") and e.rank not in (None, rank) for e in job.events)
 
 
 def _survived(job: Job, event: Event, sources: dict[str, SourceEvents], losses: Losses) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from .attempts import FAILING, ended_at, is_terminated
@@ -135,7 +135,7 @@ def _consequences(job: Job) -> dict[int, int]:
     stated = (e for e in job.failures() if e.role == "cause" and e.traceback is None)
     late |= {id(e): WARNED for e in stated if PYTHON_WARNING.search(e.text)}
     late |= {id(e): 0 for e in _outlived(job)}
-    late |= {id(e): 0 for e in _told_to_end_by_a_summary(job, exits)}
+    late |= {id(e): 0 for e in (*_told_to_end_by_a_summary(job, exits), *_told_by_its_launcher(job, ended))}
     late |= {id(e): 0 for e in _trapped(job)}
     return late | {id(e): 0 for e in _last_gasps(job, ended)}
 
@@ -222,6 +222,19 @@ def _trapped(job: Job) -> Iterator[Event]:
         if e.rule.id == WAITED_IN_A_KERNEL:
             waited[e.source] = min(waited.get(e.source, e.line or 0), e.line or 0)
     return (e for e in job.failures() if e.fields.get("error") == TRAPPED and waited.get(e.source, 1 << 62) < (e.line or 0))
+
+
+def _told_by_its_launcher(job: Job, ended: Container[int | None]) -> Iterator[Event]:
+    """Ranks that say which signal reached them when their launcher, which tells of it above, was ending them.
+
+    `spawn.py:165] Terminating process 10273 via signal SIGTERM`, then `[rank: 0] Received SIGTERM: 15`.
+    """
+    sent: dict[str, int] = {}
+    for e in job.telling("signal-sent"):
+        sent[e.source] = min(sent.get(e.source, e.line or 0), e.line or 0)
+    for e in job.telling("signal-received"):
+        if e.rank is not None and (e.rank in ended or sent.get(e.source, 1 << 62) < (e.line or 0)):
+            yield e
 
 
 def _names_nobody(event: Event) -> bool:

@@ -18,7 +18,7 @@ from ..job import Job, RankInfo
 from ..placement.places import GUESSED
 from ..prefixes import Line
 from ..words.ranges import rank_ranges
-from .calls import find_hidden, find_who_gave_up
+from .calls import find_elsewhere, find_hidden, find_who_gave_up
 from .finding import Certainty, Exhibit, Finding
 from .last_words import last_complaint
 
@@ -26,8 +26,7 @@ ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, w
 BEGAN_BEFORE_S = 300.0
 GROUPS_SHARE = 0.13  # of them, where membership in the groups is not known
 CROWD = 4  # ranks that wait, to tell how many there are where nobody says it
-PAIR = 2  # where their launcher tells of all others that it ended them
-FEW = 3  # where their numbers leave one out
+PAIR, FEW = 2, 3  # where their launcher tells of all others that it ended them; where their numbers leave one out
 MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the reports are incomplete
 ABORTED = {"-6", "6", "134", "SIGABRT"}
 QUOTED = "watchdog thread terminated with exception: "
@@ -69,18 +68,19 @@ def _is_deduplicated(job: Job) -> bool:
 def _absent(job: Job, table: GroupTable) -> list[RankInfo]:
     reported = _reported(job, table)
     world = _size(job, reported) or len(job.ranks)
-    alive = [info for rank, info in job.ranks.items() if rank not in reported and rank < world and job.is_heard(rank)]
+    here = sorted(job.ranks.keys() - reported - find_elsewhere(job))
+    alive = [job.ranks[rank] for rank in here if rank < world and job.is_heard(rank)]
     fired = min((s.event.time for s in table.stuck.values() if s.event.time is not None), default=None)
     alive = [info for info in alive if not _had_ended(job, info, fired, table)]
     streams = {job.places.by_source[s.event.source].stream for s in table.stuck.values()}
-    alive = [info for info in alive if len(streams) > 1 or job.is_heard_on(info.rank, next(iter(streams), None))]
+    alive = [x for x in alive if len(streams) > 1 or job.is_heard_on(x.rank, next(iter(streams), None))]
     alive = [info for info in alive if _has_own_file(job, info, streams)] or alive  # a log got lost, the driver told of it
     gave_up = find_who_gave_up(job)
     alive = [info for info in alive if info.rank not in gave_up] or alive
     if gave_up.issuperset(info.rank for info in alive):
         came = reported | gave_up if alive else reported
-        enough = len(came) >= _enough(job, came)
-        alive = (_unheard(job, table, came, _size(job, came) or max(came) + 1) if enough else []) or alive
+        unheard = _unheard(job, table, came, _size(job, came) or max(came) + 1) if len(came) >= _enough(job, came) else []
+        alive = unheard or alive
     if _has_died(job, reported | gave_up | {info.rank for info in alive}, fired):
         return []
     cut = _cut_off(job)

@@ -15,8 +15,10 @@ from ..job import Job, RankInfo
 from ..placement.summaries import HEAD
 from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding, exhibits
+from .last_words import first_complaint
 
 MAX_SHARE = 0.5
+FEWEST_DONE = 2  # ranks that say so: of two, one may be the only one that prints anything
 STOPS_EARLY = "context.finish/rank-stops-early"
 HEAD_LINES = 9  # to the first that is listed: a rule, `train.py FAILED`, `Failures:`, `<NO_OTHER_FAILURES>`, …, `[0]:`
 
@@ -24,12 +26,13 @@ HEAD_LINES = 9  # to the first that is listed: a rule, `train.py FAILED`, `Failu
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding where a minority finished before the others failed."""
     found = list(_finished(job))
-    yield from found or _unlisted(job)
+    yield from found or (*_left_behind(job), *_unlisted(job))
 
 
 def _finished(job: Job) -> Iterator[Finding]:
     failing = {e.rank for e in job.failures() if e.rank is not None and not _is_clean_up(e) and _shows_an_end(e)}
-    done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in _own_failures(job)]
+    told = {e.rank for e in job.telling("signal-received")}  # to stop, before the rest
+    done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in _own_failures(job) | told]
     if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
         return
     waiting = {r for r in failing if _failed_later(job, r, done)} - {i.rank for i in done}
@@ -39,6 +42,7 @@ def _finished(job: Job) -> Iterator[Finding]:
         return
     ranks = tuple(sorted(i.rank for i in done))
     shown = tuple(Exhibit.of_event(i.finished) for i in done[:4] if i.finished is not None)
+    shown += first_complaint(job, done[0]) if len(done) == 1 else ()
     why = (
         f"Rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)} had finished while "
         f"rank{'s' if len(waiting) > 1 else ''} {rank_ranges(waiting)} still worked and waited."
@@ -47,6 +51,25 @@ def _finished(job: Job) -> Iterator[Finding]:
     stopped = all(i.finished is not None and i.finished.rule.id == STOPS_EARLY for i in done)
     cause = "process.early-exit" if stopped else "data.uneven-inputs"
     yield Finding(cause, why, shown, ranks, onset=onset, question="early_exit")
+
+
+def _left_behind(job: Job) -> Iterator[Finding]:
+    """A minority that still had work to do when all others said that they were done, each for itself, and lost them."""
+    done = [i for i in job.ranks.values() if i.finished is not None]
+    behind = [i for i in job.ranks.values() if i.finished is None]
+    lost = [e for e in job.telling("peer-lost", "collective-timeout") if e.traceback is not None]
+    first = [next((e for e in lost if e.rank == i.rank), None) for i in behind]
+    is_all = len(job.ranks) >= (job.world_size or 0) and all(i.last_sign is not None for i in behind)
+    if len(done) < FEWEST_DONE or not behind or len(behind) >= len(done) or not is_all or _own_failures(job):
+        return
+    ends = [e for i, e in zip(behind, first, strict=True) if e is not None and _failed_later(job, i.rank, done)]
+    if len(ends) < len(behind):
+        return
+    ranks = tuple(sorted(i.rank for i in behind))
+    who = f"Rank{'s' if len(done) > 1 else ''} {rank_ranges(sorted(i.rank for i in done))}"
+    why = f"{who} had finished while rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)} still had work to do."
+    shown = (*(first_complaint(job, behind[0]) if len(behind) == 1 else ()), *exhibits(ends, 4))
+    yield Finding("data.uneven-inputs", why, shown, ranks, onset=ends[0].onset, question="early_exit")
 
 
 def _still_at_work(job: Job, failing: Collection[int], done: list[RankInfo]) -> set[int]:

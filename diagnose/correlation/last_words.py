@@ -6,6 +6,7 @@ nothing by itself; of the rank that the others wait for, or lose, it is often th
 
 from __future__ import annotations
 
+from ..events import Event
 from ..job import Job, RankInfo
 from ..lazy_pattern import lazy
 from ..prefixes import Line
@@ -20,12 +21,47 @@ NATIVE = (".cpp:", ".cc:", ".h:", ".cu:")
 
 def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     """Yield the last warning or error of the program among the rank's last lines, that no other rank says."""
-    lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()][-NEAR:]
-    ours = (e for e in job.events if e.rule.id != CAUGHT and (e.rule.tells or e.role in ("harmless", "context")))
-    known = {(e.source, n) for e in ours for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
-    own = [(s, x) for s, x in lines if _complains(x) and (s, x.number) not in known]
+    own = _complaints(job, [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()][-NEAR:])
     own = [(s, x) for s, x in own if not is_said_by_others(job, info.rank, x)]
     return (Exhibit.of_line(*own[-1], info.rank, info.host),) if own else ()
+
+
+def first_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
+    """Yield the first of all that are kept: why the rank, which went on, then did more or less than the others."""
+    own = _complaints(job, _lines_of(job, info.rank))
+    others = [other for other in job.ranks if other != info.rank][:ASKED_RANKS]
+    said = {_NUMBERS.sub("", x.message) for other in others for _, x in _lines_of(job, other)} if own else set()
+    first = next(((s, x) for s, x in own if x.message.strip() and _NUMBERS.sub("", x.message) not in said), None)
+    return (Exhibit.of_line(*first, info.rank, info.host),) if first is not None else ()
+
+
+def _complaints(job: Job, lines: list[tuple[str, Line]]) -> list[tuple[str, Line]]:
+    """Those that complain in words that no rule knows."""
+    ours = (e for e in job.events if e.rule.id != CAUGHT and (e.rule.tells or e.role in ("harmless", "context")))
+    known = {(e.source, n) for e in ours for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
+    return [(s, x) for s, x in lines if _complains(x) and (s, x.number) not in known]
+
+
+def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
+    """All kept lines of the rank's own log, else its last ones in what it shares with others."""
+    own = [(s.name, x) for s in job.sources if job.places.source_rank.get(s.name) == rank for x in s.lines()]
+    return own or job.lines_of(rank)
+
+
+def complaint_before(job: Job, event: Event) -> tuple[Exhibit, ...]:
+    """Yield the first warning or error of the rank's program among its last lines above what it raised.
+
+    `WARNING prefetch stopped: ValueError: …` of a thread, then `TimeoutError: no batch for 3s` of the loop that it fed;
+    steps may lie between the two, as a queue held batches.
+    """
+    tb, info = event.traceback, job.ranks.get(event.rank) if event.rank is not None else None
+    if tb is None or info is None:
+        return ()
+    lines = [x for s, x in job.lines_of(info.rank) if s == event.source and x.number < tb.line - 1][-NEAR:]
+    known = {e.line for e in job.events if e.source == event.source and e.rule.id != CAUGHT}
+    own = (x for x in lines if _complains(x) and x.message.strip() and x.number not in known)
+    first = next((x for x in own if not is_said_by_others(job, info.rank, x)), None)
+    return (Exhibit.of_line(event.source, first, info.rank, info.host),) if first is not None else ()
 
 
 def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:

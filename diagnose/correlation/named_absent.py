@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ..events import Event
 from ..job import Job
 from ..words.ranges import rank_ranges
 from .finding import Finding, exhibits
@@ -33,8 +34,14 @@ def find(job: Job) -> Iterator[Finding]:
     messages, who = "messages name" if len(events) > 1 else "message names", "ranks" if len(ranks) > 1 else "rank"
     why = f"{len(events)} {messages} {who} {rank_ranges(ranks)} as not having joined."
     cause = "rendezvous.timeout" if all(e.cause == "rendezvous.timeout" for e in events) else "collective.straggler"
-    culprits = () if cause == "rendezvous.timeout" and _are_most(ranks, job) else ranks
+    is_start = cause == "rendezvous.timeout"
+    culprits = () if is_start and (_are_most(ranks, job) or _miss_themselves(events, ranks)) else ranks
     yield Finding(cause, why, exhibits(events), culprits, onset=onset, question="named_absent")
+
+
+def _miss_themselves(events: list[Event], ranks: tuple[int, ...]) -> bool:
+    """Whether the log of one that is named waits for that very rank: it was started, under the number of another."""
+    return any(e.rank in ranks and e.rank in e.fields["absent_ranks"] for e in events)
 
 
 def _runs_store(job: Job) -> bool:

@@ -13,11 +13,18 @@ from collections.abc import Iterator
 from ..attempts import FAILING
 from ..events import Event
 from ..job import Job, RankInfo
+from ..lazy_pattern import lazy
 from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 from .last_words import last_complaint, last_line
 
 MAX_SHARE = 0.34
+# `plover INFO: finished`, `max wall time reached on this rank, leaving`; not `validation done`, after which it goes on.
+FAREWELL = lazy(
+    r"(?i)(?:(?:^|[:|\]>-] {0,4})(?:(?:all|we are|i am|i'm|training|run|job|work(?:er)?|rank \d{1,6})[:,]? )?"
+    r"(?:is )?(?:done|finished|complete|completed|end of (?:run|training|job))|"
+    r"\b(?:good ?bye|bye|exiting|leaving|quitting|stopping|shutting down|nothing (?:left|more) to do))[\s.!)]{0,4}$"
+)
 SIGNALLED = 128  # from here on a shell tells of a signal
 
 
@@ -54,6 +61,11 @@ def _silent(job: Job) -> Iterator[Finding]:
     if logged is not None:
         why = f"{who} lost a peer; the log of {silent} stops after an error."
         yield Finding("process.exit-code", why, (logged, *lost), ranks, question="silence")
+        return
+    farewell = [x for i in quiet[:1] for x in last_line(job, i) if FAREWELL.search(x.text)] if len(ranks) == 1 else []
+    if farewell:
+        why = f"{who} lost a peer; {silent} says last that it leaves, and nothing of a failure."
+        yield Finding("process.early-exit", why, (*farewell, *lost), ranks, question="silence")
         return
     complained = [x for i in quiet[:1] for x in last_complaint(job, i)]
     last = [x for i in quiet[:1] for x in last_line(job, i)]

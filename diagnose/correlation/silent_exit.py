@@ -42,7 +42,7 @@ def find(job: Job) -> Iterator[Finding]:
     followed = {e.rank for e in job.telling(*LOST)} | {rank}  # who says that it lost another aborts over that
     if any(e.cause in CRASHES and e.rank not in followed and _is_earlier(e, end) for e in job.telling("exit")):
         return
-    by_signal = end.cause in SENT
+    by_signal = end.cause in SENT or bool(end.fields.get("signal_name"))
     signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE
     how = f"died by {signal}" if by_signal else f"ended with code {end.fields.get('exit_code')}"
     said_last = _last_words(job, rank, end)
@@ -67,6 +67,8 @@ def _last_words(job: Job, rank: int, end: Event) -> tuple[Exhibit, ...] | None:
 
 def _is_error(event: Event) -> bool:
     code = event.fields.get("exit_code")
+    if event.cause == CAUSE and event.fields.get("signal_name"):
+        return True  # SIGPIPE, SIGALRM: no launcher sends them
     return isinstance(code, int) and (0 < code < SIGNALLED.start or code >= SIGNALLED.stop)
 
 

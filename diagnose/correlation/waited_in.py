@@ -14,6 +14,7 @@ from ..job import Job
 from ..words.ranges import rank_ranges
 from .calls import Call, Waits, find_hidden, find_waits
 from .finding import Exhibit, Finding
+from .last_words import first_complaint
 
 PAIRED = ("send", "recv")  # the other end is in another call by right
 RECEIVES = ("recv", "recv_object_list")
@@ -45,7 +46,16 @@ def find(job: Job) -> Iterator[Finding]:
             yield _finding(waits, few, crowd, tuple(few) if is_told else ())
     elif left and places.isdisjoint(call.place for _, call in left.values()):
         # Whom the others lost came to its call by the one they still wait in: one of the two kinds issued it otherwise.
-        yield replace(_finding({**waits, **left}, sorted(waits), sorted(left), ()), certainty="possible")
+        yield _by_complaint(job, _finding({**waits, **left}, sorted(waits), sorted(left), ()), sorted(waits), sorted(left))
+
+
+def _by_complaint(job: Job, finding: Finding, waited: list[int], left: list[int]) -> Finding:
+    """One rank against all others: it is the odd one where it alone had complained (`skipping line 417: …`) and gone on."""
+    few, crowd = sorted((waited, left), key=len)
+    told = first_complaint(job, job.ranks[few[0]]) if len(few) == 1 < len(crowd) else ()
+    if not told:
+        return replace(finding, certainty="possible")
+    return replace(finding, ranks=tuple(few), exhibits=(*finding.exhibits, *told))
 
 
 def _lone_receive(job: Job, waits: Waits, left: Waits) -> Iterator[Finding]:

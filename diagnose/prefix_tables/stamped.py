@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .piped import PIPED
 from .resiliency import STAMPED_MONITORS
 from .row import DIGITS, HOST, LETTERS, LEVEL, LOG_TEXT, LOGGER, LOWER, SAID, SOURCE, Row, after, row
 
@@ -132,7 +133,7 @@ AFTER_STAMP: tuple[Row, ...] = (
         "2026-11-20T17:03:28.123Z trainer[2/8] WARN  caught SIGTERM, leaving",
         needs="/",
     ),
-    row("piped", (" |",), rf" \| {LEVEL} {{0,6}}\| ", "2026-11-20 16:59:37,706 | INFO | started"),
+    *PIPED,
     row("viewer of a log", (" |",), r" \| ", "2026-05-01 18:52:10.983 | (EngineCore pid=256) KeyError: failed"),
     row(
         "hydra",
@@ -282,9 +283,9 @@ AFTER_STAMP: tuple[Row, ...] = (
         needs=" - ",
     ),
     row(
-        "areal",
+        "areal, ignite",
         after(" ", LETTERS),
-        rf" (?P<origin>[A-Za-z][\w-]{{0,30}}(?: [A-Z][\w-]{{0,20}}){{0,2}}) {LEVEL}: ",
+        rf" (?P<origin>[A-Za-z][\w.-]{{0,80}}(?: [A-Z][\w-]{{0,20}}){{0,2}}) {LEVEL}: ",
         "20260320-11:20:06.245 Generation Manager ERROR: Error cleaning up worker actor/0",
     ),
     row(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..correlation.finding import Exhibit
-from ..correlation.last_words import last_complaint, last_line
+from ..correlation.last_words import complaint_before, last_complaint, last_line
 from ..diagnosis import Verdict
 from ..events import Event
 from ..job import Job
@@ -11,6 +11,7 @@ from ..suspects import EXIT_CODE
 from ..traces.warned import record_above
 
 MAX_EVIDENCE = 5
+FRAME = " *=-#_"  # of which a banner's frame is drawn
 UNEXPLAINED = ("collective.straggler", "network.connection-reset")  # what the rank said last may tell why
 
 
@@ -22,6 +23,7 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
             shown += suspect.finding.exhibits
         elif suspect.first is not None:
             shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first), *_logged_with(job, suspect.first)]
+            shown += complaint_before(job, suspect.first)
     shown += _said_last(job, verdict) if verdict.roots[0].cause in UNEXPLAINED else []
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
     if not any(s.finding for s in verdict.roots[:1]):
@@ -71,7 +73,7 @@ def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:
     ends = [e.line for e in source.events if e.rule.tells in ("exit", "signal-sent") and e.line]
     known = {n for e in source.events for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
     span = range((source.last_sign_line or 0) + 1, min(ends, default=0))
-    own = [x for x in source.lines() if x.number in span and x.prefix.rank is None and x.message.strip()][-1:]
+    own = [x for x in source.lines() if x.number in span and x.prefix.rank is None and x.message.strip(FRAME)][-1:]
     free = (x for x in own if x.number not in known and x.prefix.severity not in ("I", "D"))
     return [Exhibit.of_line(source.name, x, None, None) for x in free]
 
