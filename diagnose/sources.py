@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 from .deadline import Deadline, Share
 from .errors import SourceError, UsageError
 from .inputs.folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
-from .inputs.forms import WHOLE, Tail, form_of
+from .inputs.forms import WHOLE, Tail, form_of, tail_of
 from .inputs.holes import head_behind_zeros, is_zeros
 from .inputs.kinds import (
     PEEK_BYTES,
@@ -33,7 +33,7 @@ from .inputs.kinds import (
     kind_of,
 )
 from .inputs.labels import Label
-from .inputs.own_headers import SAMPLE_BYTES, OwnHeader
+from .inputs.own_headers import OwnHeader
 from .inputs.refusals import NO_TIME, special, why_not
 from .inputs.remote import find_remote, is_url, open_remote
 from .inputs.sections import has_sections
@@ -177,7 +177,7 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None) -> Iterator[Sourc
     if is_zeros(opened.head) and not opened.layers and not is_url(path):
         opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
     if opened.container is None or opened.skipped is not None:
-        tail = _tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else None
+        tail = tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else None
         source = _classify(opened, path, size, damage, tail)
         is_plain = not opened.layers and source.encoding == "utf-8" and source.kind not in WHOLE
         yield replace(source, path=path, seekable=is_plain, stream=None, damage=[])
@@ -247,21 +247,6 @@ def _unwrap(raw: Stream, name: str, damage: list[str], depth: int) -> _Opened:
     elif container is None and depth < MAX_DEPTH and has_sections(head):
         container = "sections"
     return _Opened(stream, head, layers, container, skipped)
-
-
-def _tail_of(raw: io.RawIOBase, size: int) -> Tail | None:
-    """Who reads a file's last lines, of one that is longer than what is read of its beginning."""
-    if size <= SAMPLE_BYTES:
-        return None
-
-    def read(count: int) -> bytes:
-        place = raw.tell()
-        raw.seek(max(size - count, 0))
-        data = raw.read(count) or b""
-        raw.seek(place)
-        return data[data.find(b"\n") + 1 :]
-
-    return read
 
 
 def _classify(

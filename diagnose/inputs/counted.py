@@ -45,14 +45,15 @@ def what_is_counted(heads: Sequence[Head], lines: Sequence[str]) -> Counted | No
     size = max(numbers) + 1
     worlds = _worlds(lines)
     is_rank = name in OF_THE_JOB
-    is_told = size in worlds or _is_of_all(heads, size)
+    is_told = size in worlds or heads[0].of == f"/{size}"
     if len(heads) < FEWEST_LINES or len(set(numbers)) < 2 or size > MOST or _contradicts(heads, size, worlds):
         return None
     if len(set(numbers)) < size and not (is_rank and "rank" in name):
         return None
-    if not _are_mixed(numbers, size, is_named=is_told or name in PROCESSES or (is_rank and _is_header(heads))):
+    if not _are_mixed(numbers, size, is_named=name in PROCESSES or (is_rank and _is_header(heads))):
         return None
-    if _shared(heads) < FEWEST_SHARED or (_stands_behind(heads[0]) and not _are_processes(heads, lines)):
+    fewest = 1 if is_rank and _is_header(heads) else FEWEST_SHARED
+    if _shared(heads) < fewest or (_stands_behind(heads[0]) and not _are_processes(heads, lines)):
         return None
     if _on_several_places(heads) or name in OF_A_NODE:
         return OF_NODE if is_rank or name in OF_A_NODE or _are_processes(heads, lines) else None
@@ -72,11 +73,6 @@ def _contradicts(heads: Sequence[Head], size: int, worlds: set[int]) -> bool:
     return len(totals) > 1 or any(t and int(t[1:]) < size for t in totals) or (bool(worlds) and size > max(worlds))
 
 
-def _is_of_all(heads: Sequence[Head], size: int) -> bool:
-    """Whether each number stands beside how many there are: `[3/8]`, and 8 of them from 0 on."""
-    return heads[0].of == f"/{size}"
-
-
 def _are_mixed(numbers: Sequence[int], size: int, *, is_named: bool) -> bool:
     """Whether the numbers come in no order that a counter has; where they are called a process, round after round will do.
 
@@ -90,7 +86,7 @@ def _are_mixed(numbers: Sequence[int], size: int, *, is_named: bool) -> bool:
 
 
 def _is_header(heads: Sequence[Head]) -> bool:
-    """Whether it stands in a frame or among other parts; `rank 2: 12.3 GiB` may be a row of a table that one rank prints."""
+    """Whether it stands in a frame or among other parts; `rank 2: 12.3 GiB` may be a row of a table that one prints."""
     return heads[0].is_framed or len(heads[0].shape) > 3
 
 

@@ -135,10 +135,11 @@ def _of_loguru(record: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(own, dict) or not isinstance(text, str) or not isinstance(message := own.get("message"), str):
         return record
     level, time = own.get("level"), own.get("time")
+    stamp = time.get("timestamp") if isinstance(time, dict) else None
     return {
         "message": message + text.rpartition(message)[2].rstrip("\n"),
         "level": level.get("name") if isinstance(level, dict) else None,
-        "ts": f"{stamp:.6f}" if isinstance(time, dict) and isinstance(stamp := time.get("timestamp"), (int, float)) else None,
+        "ts": f"{stamp:.6f}" if isinstance(stamp, (int, float)) else None,
         "extra": own.get("extra"),
     }
 

@@ -7,11 +7,11 @@ stay those of the file.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from ..identity import identity_from_path
-
 from .kinds import LINES, Kind, suffix_of
 from .labels import SAMPLE_BYTES, Label, Unlabelling, label_of, may_be_labelled
 from .notebooks import NotebookMask
@@ -41,8 +41,9 @@ def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | Non
 
     The program's own header comes first: a number that each line begins with is a collector's, or says who speaks.
     """
-    is_asked = kind in LINES and (may_have_header(head) or (tail is not None and may_have_header(tail(len(head)))))
-    if not is_asked or identity_from_path(name).rank is not None:
+    if kind not in LINES or identity_from_path(name).rank is not None:
+        return _plain_form(kind, head, stream, name)
+    if not may_have_header(head) and not (tail is not None and may_have_header(tail(len(head)))):
         return _plain_form(kind, head, stream, name)
     sample, stream = peek(stream, SAMPLE_BYTES)
     if tail is not None:
@@ -55,6 +56,21 @@ def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | Non
     if (reader := reader_of(form.kind, form.label)) is not None:
         sample = reader.feed(sample) + reader.finish()
     return replace(form, header=header_of(sample)), stream
+
+
+def tail_of(raw: io.RawIOBase, size: int) -> Tail | None:
+    """Who reads a file's last lines, of one that is longer than what is read of its beginning."""
+    if size <= SAMPLE_BYTES:
+        return None
+
+    def read(count: int) -> bytes:
+        place = raw.tell()
+        raw.seek(max(size - count, 0))
+        data = raw.read(count) or b""
+        raw.seek(place)
+        return data[data.find(b"\n") + 1 :]
+
+    return read
 
 
 def _plain_form(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[Form, Joined]:

@@ -27,17 +27,19 @@ _NAMES = (
     r"[Rr]ank|RANK|rk|RK|[Ww]orker|WORKER|[Tt]rainer|TRAINER|[Pp]roc(?:ess)?|PROC(?:ESS)?|[Ll]earner|[Rr]eplica|"
     r"dp|DP|gpu|GPU|[RrWwPp]"
 )
-_NUMBER = r"(?P<n>\d{1,5})(?P<of>/\d{1,5})?"
 _LABEL = lazy(
-    rf"(?P<framed>(?P<open>[\[(<{{])(?P<who>(?!(?:{_NAMES})[ =:_#-])[A-Za-z]\w{{0,30}} )?(?:(?P<name1>{_NAMES})(?P<sep1>[ =:_#-]{{0,3}}))?"
-    rf"{_NUMBER}(?P<close>[\])>}}]:?))|"
-    rf"(?P<plain>(?P<of_whom>[a-z]\w{{0,30}}[./])?(?P<name2>{_NAMES})(?P<sep2>[ =:_#-]{{0,3}})(?P<n2>\d{{1,5}})(?P<of2>/\d{{1,5}})?"
+    r"(?P<framed>(?P<open>[\[(<{])"
+    rf"(?P<who>(?!(?:{_NAMES})[ =:_#-])[A-Za-z]\w{{0,30}} )?(?:(?P<name1>{_NAMES})[ =:_#-]{{0,3}})?"
+    r"(?P<n1>\d{1,5})(?P<of1>/\d{1,5})?(?P<close>[\])>}]:?))|"
+    rf"(?P<plain>(?:[a-z]\w{{0,30}}[./])?(?P<name2>{_NAMES})[ =:_#-]{{0,3}}(?P<n2>\d{{1,5}})(?P<of2>/\d{{1,5}})?"
     r"(?=:(?!\d)| {0,8}\||\s{1,3}-\s))|"
     r"(?P<bare>(?P<n3>\d{1,5})(?=:\d{1,9} | \| ))"
 )
 _STEP_BEHIND = lazy(r":\d{1,9}(?= )")
 LEVELS = r"DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERR|NOTICE|TRACE|SUCCESS"
-_LEVEL = lazy(rf"(?P<open>[\[(<]?)(?:(?P<upper>{LEVELS})|(?P<lower>{LEVELS.lower()})) {{0,8}}(?P<close>[\])>]?)(?=[^\w]|$)")
+_LEVEL = lazy(
+    rf"(?P<open>[\[(<]?)(?:(?P<upper>{LEVELS})|(?P<lower>{LEVELS.lower()})) {{0,8}}(?P<close>[\])>]?)(?=[^\w]|$)"
+)
 _SOURCE = lazy(
     r"[\[(]?(?:[\w./<>-]{1,120}\.(?:py|cc|cpp|cu|h):\d{1,6}(?::\w{1,80})?|[A-Za-z_][\w.]{0,100}:[\w<>]{1,80}:\d{1,6})[\])]?"
     r"(?=[^\w]|$)"
@@ -47,7 +49,8 @@ _NAME = lazy(r"[A-Za-z_][\w.@/-]{0,60}(?=:| {1,20}\|| - |: )")
 _BETWEEN = lazy(r"[ \t|:,~>-]{1,12}")
 _COMPILED = lazy(r"NCCL|\.(?:cc|cpp|cu|h|hpp):")
 # structlog writes what is bound to the logger behind what was said: `[error    ] cannot parse   [train] rank=2 step=4`
-_BEHIND = lazy(r"(?: {1,40}\[[\w.]{1,60}\])?(?: {1,40}\w{1,30}=[^\s=]{1,80}){0,12}? {1,40}rank=(\d{1,5})(?: \w{1,30}=[^\s=]{1,80}){0,12} {0,3}$")
+_PAIRS = r"(?: {1,40}\w{1,30}=[^\s=]{1,80}){0,12}"
+_BEHIND = lazy(rf"(?: {{1,40}}\[[\w.]{{1,60}}\])?{_PAIRS}? {{1,40}}rank=(\d{{1,5}}){_PAIRS} {{0,3}}$")
 MAX_SAID = 2000
 _TOKEN = lazy(r"\d+|[A-Za-z]+|[\s\S]")
 _DIGITS = lazy(r"\d+")
@@ -66,7 +69,8 @@ class Head(NamedTuple):
     rest: str  # what was said
 
 
-TIME, UPPER, LOWER, NUMBER, NAME, BEHIND = "T", "L", "l", "#", "n", "~"  # the parts of which more is asked: `\0`, one of these, a pattern
+# The parts of which more is asked: `\0`, one of these, a pattern.
+TIME, UPPER, LOWER, NUMBER, NAME, BEHIND = "T", "L", "l", "#", "n", "~"
 
 
 def read_head(line: str) -> Head | None:
@@ -94,12 +98,9 @@ def read_head(line: str) -> Head | None:
         return Head((*parts, f"\0{BEHIND}"), int(found[1]), "rank", True, "", "", line[at : found.start()])
     if label is None or len(parts) > MAX_PARTS:
         return None
-    name = label["name1"] or label["name2"] or ""
-    number = label["n"] or label["n2"] or label["n3"]
-    return Head(
-        tuple(parts), int(number), re.sub(r"[_ -]", "", name).lower(), label["framed"] is not None,
-        label["of"] or label["of2"] or "", place, line[at:],
-    )  # fmt: skip
+    name = re.sub(r"[_ -]", "", label["name1"] or label["name2"] or "").lower()
+    of = label["of1"] or label["of2"] or ""
+    return Head(tuple(parts), int(label[_group(label)]), name, label["framed"] is not None, of, place, line[at:])
 
 
 def _label_at(line: str, at: int) -> re.Match[str] | None:
@@ -119,12 +120,12 @@ def _before(label: re.Match[str]) -> str:
 
 
 def _behind(label: re.Match[str]) -> str:
-    of = r"/\d{1,5}" if label["of"] or label["of2"] else ""
+    of = r"/\d{1,5}" if label["of1"] or label["of2"] else ""
     return of + re.escape(label["close"] or "")
 
 
 def _group(label: re.Match[str]) -> str:
-    return "n" if label["n"] else "n2" if label["n2"] else "n3"
+    return next(name for name in ("n1", "n2", "n3") if label[name])
 
 
 def _part_at(line: str, at: int, *, behind_label: bool) -> tuple[str, int] | None:
@@ -140,7 +141,7 @@ def _part_at(line: str, at: int, *, behind_label: bool) -> tuple[str, int] | Non
         frame = re.escape(text[0]) if text[0] in "[(" else "", re.escape(text[-1]) if text[-1] in "])" else ""
         return rf"{frame[0]}[\w./<>-]{{1,160}}:[\w:<>]{{1,90}}{frame[1]}", found.end()
     if behind_label:
-        found = (_STEP_BEHIND.match(line, at) or _BETWEEN.match(line, at))
+        found = _STEP_BEHIND.match(line, at) or _BETWEEN.match(line, at)
         return (_pattern(found[0]), found.end()) if found else None
     if found := _FRAMED.match(line, at):
         opening, closing = re.escape(found[0][0]), re.escape(found[0][-1])
@@ -154,7 +155,7 @@ def _part_at(line: str, at: int, *, behind_label: bool) -> tuple[str, int] | Non
 def _pattern(text: str) -> str:
     """The pattern of a text whose digits and blanks may be others."""
     exact = "".join(r"\d{1,20}" if t.isdigit() else re.escape(t) for t in _TOKEN.findall(text))
-    return _BLANKS.sub(lambda found: r"[ \t]{1,20}" if len(found[0]) else "", exact)
+    return _BLANKS.sub(r"[ \\t]{1,20}", exact)
 
 
 def masked(text: str) -> str:
