@@ -20,6 +20,7 @@ from .inputs.decoding import Bounded, Decoding
 from .inputs.forms import reader_of
 from .inputs.loki import lines_of_answer
 from .inputs.normalise import Normaliser, needs_normalising, normalise
+from .inputs.own_headers import Naming, OwnHeader
 from .inputs.reader import Reader
 from .inputs.streams import Stream
 from .inputs.unwrap import MAX_BYTES, Known, as_typed, unwrapped
@@ -70,7 +71,7 @@ def read_blocks(
             blocks = _unwrapped(blocks, known)
         if is_dressed is not None:
             blocks = _oldest_first(normalise_blocks(blocks, is_dressed), source.damage)
-        yield from blocks
+        yield from blocks if source.header is None else _named(blocks, source.header)
     finally:
         stream.close()
 
@@ -102,7 +103,8 @@ def read_range(  # noqa: PLR0913 - where a range begins and ends takes four numb
         blocks = cut_blocks(stream, block_bytes=block_bytes, damage=source.damage, offset=position, end=end)
         if (reader := reader_of(source.kind, source.label)) is not None:
             blocks = _read_by(reader, blocks)
-        yield from blocks if is_dressed is None else normalise_blocks(blocks, is_dressed)
+        blocks = blocks if is_dressed is None else normalise_blocks(blocks, is_dressed)
+        yield from blocks if source.header is None else _named(blocks, source.header)
 
 
 def cut_blocks(
@@ -211,6 +213,14 @@ def _read_by(reader: Reader, blocks: Iterator[Block]) -> Iterator[Block]:
         yield replace(block, data=reader.feed(block.data), normalised=True)
     if rest := reader.finish():
         yield Block(rest, offset, normalised=True, size=0)
+
+
+def _named(blocks: Iterator[Block], header: OwnHeader) -> Iterator[Block]:
+    """Writes who speaks as the tables know it; a piece of a long line, which others have to fit, stays as it is."""
+    naming = Naming(header)
+    for block in blocks:
+        data = block.data if block.continues or block.cut else naming.feed(block.data)
+        yield block if data == block.data else replace(block, data=data, normalised=True)
 
 
 def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:

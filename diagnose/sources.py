@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 from .deadline import Deadline, Share
 from .errors import SourceError, UsageError
 from .inputs.folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
-from .inputs.forms import WHOLE, form_of
+from .inputs.forms import WHOLE, Tail, form_of, tail_of
 from .inputs.holes import head_behind_zeros, is_zeros
 from .inputs.kinds import (
     PEEK_BYTES,
@@ -33,6 +33,7 @@ from .inputs.kinds import (
     kind_of,
 )
 from .inputs.labels import Label
+from .inputs.own_headers import OwnHeader
 from .inputs.refusals import NO_TIME, special, why_not
 from .inputs.remote import find_remote, is_url, open_remote
 from .inputs.sections import has_sections
@@ -61,6 +62,7 @@ class Source:
     seekable: bool = False  # a plain file: `read_range` works on it
     path: str | None = None  # set when any process may open it again, and as often as it likes
     label: Label | None = None  # what a collector put before each line
+    header: OwnHeader | None = None  # in which its program says who speaks
     layers: tuple[Compression, ...] = ()  # compressions around the bytes, outermost first
     encoding: Encoding = "utf-8"
     damage: list[str] = field(default_factory=list, compare=False)  # grows while the bytes are read
@@ -175,7 +177,8 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None) -> Iterator[Sourc
     if is_zeros(opened.head) and not opened.layers and not is_url(path):
         opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
     if opened.container is None or opened.skipped is not None:
-        source = _classify(opened, path, size, damage)
+        tail = tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else None
+        source = _classify(opened, path, size, damage, tail)
         is_plain = not opened.layers and source.encoding == "utf-8" and source.kind not in WHOLE
         yield replace(source, path=path, seekable=is_plain, stream=None, damage=[])
     elif opened.container == "zip" and not opened.layers:
@@ -246,17 +249,19 @@ def _unwrap(raw: Stream, name: str, damage: list[str], depth: int) -> _Opened:
     return _Opened(stream, head, layers, container, skipped)
 
 
-def _classify(opened: _Opened, name: str, size: int | None, damage: list[str]) -> Source:
+def _classify(
+    opened: _Opened, name: str, size: int | None, damage: list[str], tail: Tail | None = None
+) -> Source:
     if opened.skipped is not None:
         return Source(name, "binary", size, opened.skipped)
     if not opened.head:
         return Source(name, "text", size, damage[0] if damage else "empty")
     kind, skipped = kind_of(opened.head, name)
-    form, stream = form_of(kind, opened.head, opened.stream, name)
+    form, stream = form_of(kind, opened.head, opened.stream, name, tail)
     encoding = encoding_of(opened.head)
     return Source(
-        name, form.kind, size, skipped or form.skipped, label=form.label, layers=opened.layers, encoding=encoding,
-        damage=damage, stream=stream,
+        name, form.kind, size, skipped or form.skipped, label=form.label, header=form.header,
+        layers=opened.layers, encoding=encoding, damage=damage, stream=stream,
     )  # fmt: skip
 
 

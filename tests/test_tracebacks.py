@@ -398,10 +398,6 @@ def test_rich_box_frames_and_wrapped_paths():
     ]
 
 
-def test_rich_message_is_unwrapped():
-    assert only(RICH).message.endswith("train_batch_size is not equal to micro_batch_per_gpu * gradient_acc_step * world_size 256 != 4")
-
-
 def test_ascii_box():
     text = RICH.translate(str.maketrans("╭╮╰╯│❱─", "++++|>-"))
     assert [f.line for f in only(text).frames] == [353, 942]

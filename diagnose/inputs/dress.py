@@ -13,6 +13,7 @@ In: a line that begins with `{`. Out: its text, or None when it is not a log lin
     HyperPod     {"ts":"2026-…Z","details":{"message":"text"},"HealthMonitoringAgentDetectionEvent":"…"}  2026-…Z text
     exports      {"_source":{"message":"text","@timestamp":"2026-…Z"}}            2026-…Z text
     of a rank    {"ts":"2026-…Z","level":"error","msg":"text","rank":3}          2026-…Z ERROR [rank3]: text
+    loguru       {"text":"… - text\\n","record":{"message":"text","extra":{…},…}}  2026-…+00:00 ERROR [rank3]: text
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
 _HOST_KEYS = ("host_name", "source_hostname", "hostname", "hostName")
 _RANK_KEYS = ("rank", "global_rank", "RANK")
 _MAX_RANK = 1_000_000
+_MORE = ("extra", "context", "fields", "attributes", "labels", "bound")  # where loggers put what the program bound to them
 _DETAIL_KEYS = ("exc_info", "exc", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
 
 
@@ -61,7 +63,7 @@ def undress_json(line: bytes) -> Written | None:
     if not isinstance(record, dict):
         return None
     record = next((record[key] for key in _ENVELOPES if isinstance(record.get(key), dict)), record)
-    record = _of_hyperpod(_of_google(record))
+    record = _of_loguru(_of_hyperpod(_of_google(record)))
     if "MESSAGE" in record:
         return _journald(record)
     if (elastic := _elastic(record)) is not None:
@@ -72,27 +74,34 @@ def undress_json(line: bytes) -> Written | None:
     return _written(record, key)
 
 
-_LOGFMT_FIELD = re.compile(r'([A-Za-z_][\w.-]{0,60})=(?:"((?:[^"\\]|\\.){0,65536})"|(\S{0,400}))(?: |$)')
+_LOGFMT_FIELD = re.compile(
+    r"""([A-Za-z_][\w.-]{0,60})=(?:"((?:[^"\\]|\\.){0,65536})"|'((?:[^'\\]|\\.){0,65536})'|(\S{0,400}))(?: |$)"""
+)
 
 
 def undress_logfmt(line: bytes) -> bytes | None:
-    """Gives the text of a `time="2026-…" level=error msg="…"` line, its fields that tell no time or level behind it."""
+    """Gives the text of a `time="2026-…" level=error msg="…"` line, its fields that tell no time or level behind it.
+
+    structlog calls it `event` and quotes as Python does: `event='cannot parse' level='error' rank=2`.
+    """
     text = line.decode("utf-8", "replace").rstrip("\r")
     fields: dict[str, str] = {}
     position = 0
     while (found := _LOGFMT_FIELD.match(text, position)) is not None:
-        fields.setdefault(found[1], _unescaped(found[2]) if found[2] is not None else found[3])
+        quoted = found[2] if found[2] is not None else found[3]
+        fields.setdefault(found[1], _unescaped(quoted) if quoted is not None else found[4])
         position = found.end()
-    if position < len(text) or "msg" not in fields:
+    said_in = "msg" if "msg" in fields else "event"
+    if position < len(text) or said_in not in fields:
         return None
     when = _rfc3339(_first_text(fields, _TIME_KEYS))
-    if not when or not _first_text(fields, _LEVEL_KEYS):
+    if not (when or said_in == "event") or not _first_text(fields, _LEVEL_KEYS):
         return None
-    known = {"msg", *_TIME_KEYS, *_LEVEL_KEYS, *_RANK_KEYS}
+    known = {said_in, *_TIME_KEYS, *_LEVEL_KEYS, *_RANK_KEYS}
     rest = "".join(f' {key}="{value}"' for key, value in fields.items() if key not in known)
-    first, end, more = fields["msg"].partition("\n")
+    first, end, more = fields[said_in].partition("\n")
     said = f"{first}{rest if not end else ''}{end}{more}"
-    return _one_line(f"{when} {_level(fields, said)}{_rank(fields)}", said)
+    return _one_line(f"{when}{' ' if when else ''}{_level(fields, said)}{_rank(fields)}", said)
 
 
 def _unescaped(text: str) -> str:
@@ -118,6 +127,21 @@ def _of_hyperpod(record: dict[str, Any]) -> dict[str, Any]:
         return record
     quoted = text.partition(', message: "')[2].rstrip('"')
     return {"message": quoted or text, "ts": record.get("ts")}
+
+
+def _of_loguru(record: dict[str, Any]) -> dict[str, Any]:
+    """What loguru serializes, as a record of its parts; what it formatted ends with the traceback."""
+    own, text = record.get("record"), record.get("text")
+    if not isinstance(own, dict) or not isinstance(text, str) or not isinstance(message := own.get("message"), str):
+        return record
+    level, time = own.get("level"), own.get("time")
+    stamp = time.get("timestamp") if isinstance(time, dict) else None
+    return {
+        "message": message + text.rpartition(message)[2].rstrip("\n"),
+        "level": level.get("name") if isinstance(level, dict) else None,
+        "ts": f"{stamp:.6f}" if isinstance(stamp, (int, float)) else None,
+        "extra": own.get("extra"),
+    }
 
 
 def _written(record: dict[str, Any], key: str) -> Written | None:
@@ -218,6 +242,8 @@ def _level(record: dict[str, Any], text: str) -> str:
 
 def _rank(record: dict[str, Any]) -> str:
     rank = _first_text(record, _RANK_KEYS)
+    more = (record[key] for key in _MORE if isinstance(record.get(key), dict))
+    rank = rank or next((told for each in more if (told := _first_text(each, _RANK_KEYS))), "")
     return f"[rank{int(rank)}]: " if rank.isascii() and rank.isdigit() and int(rank) < _MAX_RANK else ""
 
 

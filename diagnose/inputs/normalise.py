@@ -13,6 +13,7 @@ from ..lazy_pattern import lazy
 from .dress import undress_json, undress_logfmt
 from .escaped import ESCAPED_LITERALS, is_escaped, unescape
 from .line_changes import change_lines
+from .rich_boxes import BOX_LITERALS, has_box, unbox
 from .tags import TAG_LITERALS, is_tagged_within, untag
 
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
@@ -20,7 +21,7 @@ from .tags import TAG_LITERALS, is_tagged_within, untag
 DRESS_LITERALS: tuple[bytes, ...] = (
     b"\x1b", b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ",
     b"#033[", b"\\x1b[", b"\\x1B[", b"\\u001b[", b"\\u001B[", b"\\033[", b"\\e[", b"^[[", b"[0m", b"[39m",
-    b' msg="', *ESCAPED_LITERALS, *TAG_LITERALS,
+    b' msg="', b"event='", b'event="', *ESCAPED_LITERALS, *TAG_LITERALS, *BOX_LITERALS,
 )  # fmt: skip
 
 MAX_JOINED_BYTES = 1 << 20  # CRI and docker cut at 16 KiB; a longer chain is passed on in pieces
@@ -50,6 +51,11 @@ _CRI_PARTIAL = lazy(rb" std(?:out|err) P ")
 _DOCKER = lazy(rb'(?m)^\{"log":"([^"\\\n]*)\\n","stream":"(stdout|stderr)","time":"([0-9T:.Z+-]{20,40})"\}$')
 _JSON_LINE = lazy(rb'\n\{ ?"')
 _LOGFMT = lazy(rb'(?m)^(?:time|ts|t|timestamp)="?[0-9][^"\s]{9,40}"? [^\n]{0,400}?\bmsg="')
+# structlog's KeyValueRenderer and LogfmtRenderer: `timestamp='2026-…' level='error' event='text' rank=2`
+_KEYED = lazy(
+    rb"""(?m)^(?:\w{1,20}=(?:'[^'\n]{0,80}'|"[^"\n]{0,80}"|[^\s'"]{1,80}) ){0,8}event=['"]"""
+)
+_EVENT = (b"event='", b'event="')
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -67,6 +73,7 @@ def needs_normalising(data: bytes) -> bool:
         or _has_logfmt_line(data)
         or is_escaped(data)
         or is_tagged_within(data)
+        or has_box(data)
     )
 
 
@@ -98,13 +105,13 @@ class Normaliser:
             data = _DOCKER.sub(rb"\3 \2 F \1", data)
         if self._open or _has_json_line(data) or _CRI_PARTIAL.search(data) is not None or _has_logfmt_line(data):
             data = self._join(data)
-        return untag(strip_ansi(unescape(data)))
+        return _undressed(data)
 
     def finish(self) -> bytes:
         """Gives what was held back when the stream ended inside a partial line."""
         rest = self._release(len(self._held))
         self._open.clear()
-        return untag(strip_ansi(unescape(rest)))
+        return _undressed(rest)
 
     def _join(self, data: bytes) -> bytes:
         held = self._held
@@ -119,7 +126,7 @@ class Normaliser:
                     self._place(body, end, place, stream, is_partial)
             elif (found := _CRI.match(body)) is not None:
                 self._place_cri(body, end, place, found)
-            elif b' msg="' in body and (text := undress_logfmt(body)) is not None:
+            elif (b' msg="' in body or any(m in body for m in _EVENT)) and (text := undress_logfmt(body)) is not None:
                 self._place(text, end, place, b"logfmt", False)
         if not self._open:
             return self._release(len(held))
@@ -176,6 +183,11 @@ class _Partial:
         return b"".join(self.parts) + self.end
 
 
+def _undressed(data: bytes) -> bytes:
+    data = untag(strip_ansi(unescape(data)))
+    return unbox(data) if has_box(data) else data
+
+
 def strip_ansi(data: bytes) -> bytes:
     """Removes colours and other terminal sequences, real ones and written ones; a cursor movement becomes `\\r`."""
     if b"\x1b" in data:
@@ -207,7 +219,9 @@ def _has_json_line(data: bytes) -> bool:
 
 
 def _has_logfmt_line(data: bytes) -> bool:
-    return b' msg="' in data and _LOGFMT.search(data) is not None
+    if b' msg="' in data and _LOGFMT.search(data) is not None:
+        return True
+    return any(mark in data for mark in _EVENT) and _KEYED.search(data) is not None
 
 
 def _split(data: bytes) -> list[bytes]:

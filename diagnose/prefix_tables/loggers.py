@@ -166,6 +166,12 @@ LOGGERS: tuple[Row, ...] = (
         "ERROR: RuntimeError: NCCL communicator was aborted on rank 3.",
     ),
     row(
+        "level and bar",  # behind a rank that stands between the time and the level
+        "DIWECF",
+        rf"{LEVEL} {{0,8}}\| (?=\S)",
+        "INFO     | step 270 loss 2.1",
+    ),
+    row(
         "letter before time",
         "DIWEC",
         r"(?P<level>[DIWEC]) (?=\d\d-\d\d \d\d:\d\d:\d\d[. ])",

@@ -19,6 +19,7 @@ from typing import Any, BinaryIO
 from ..blocks import Block, read_blocks, read_range
 from ..deadline import Deadline
 from ..inputs.labels import Label
+from ..inputs.own_headers import OwnHeader
 from ..inputs.refusals import NO_TIME
 from ..rulebook.compiled import from_bytes
 from ..scan import SourceScan, source_to_json
@@ -106,14 +107,16 @@ def part_to_json(part: Part) -> dict[str, Any]:
     """Yield a part as plain values."""
     s = part.source
     label = astuple(s.label) if s.label is not None else None
-    source = [s.name, s.kind, s.size, s.seekable, s.path, label, list(s.layers), s.encoding]
+    header = s.header.forms if s.header is not None else None
+    source = [s.name, s.kind, s.size, s.seekable, s.path, label, header, list(s.layers), s.encoding]
     return {"source": source, "range": [part.start, part.end, part.stop, part.is_first, part.starts_line]}
 
 
 def part_from_json(raw: dict[str, Any]) -> Part:
     """Read what `part_to_json` made."""
-    name, kind, size, seekable, path, label, layers, encoding = raw["source"]
-    source = Source(name, kind, size, None, seekable, path, Label(*label) if label else None, tuple(layers), encoding)
+    name, kind, size, seekable, path, label, header, layers, encoding = raw["source"]
+    own = OwnHeader(tuple((pattern, put) for pattern, put in header)) if header else None
+    source = Source(name, kind, size, None, seekable, path, Label(*label) if label else None, own, tuple(layers), encoding)
     return Part(source, *raw["range"])
 
 

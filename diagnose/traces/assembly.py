@@ -32,6 +32,7 @@ from .traceback_lines import (
 
 _NOISE_LINES = 30  # lines of other writers tolerated between two frames
 _BLANK_LINES = 4
+_BLANKS_BELOW_BOX = 40  # what rich wrapped is put into its first line
 _GROUP_MARGIN = lazy(r"^(\s*)(?:\|(?: (.*))?|(\+-\+?-{3,}.*))$", re.DOTALL)
 _GROUP_MEMBER = lazy(r"^\+-(\+)?-{3,60} (?:\d{1,9}|\.\.\.) -{3,60}$")
 
@@ -78,7 +79,7 @@ class Assembly:
             return False  # it stood in one line, as a string of JSON does: what is below is not its message
         if not text.strip():
             self._blanks += 1
-            return self._blanks <= _BLANK_LINES
+            return self._blanks <= (_BLANK_LINES if self._box is None else _BLANKS_BELOW_BOX)
         is_ours = self._accept(number, text)
         if is_ours:
             self._blanks = 0
@@ -263,8 +264,7 @@ class Assembly:
         elif not self._may_continue(text):
             return False
         body = text[self._base :] if text[: self._base].isspace() else text
-        width = self._box.width if self._box is not None and not self._blanks else 0
-        return segment.add_text(body.rstrip(), self._blanks, width) and self._take(number)
+        return segment.add_text(body.rstrip(), self._blanks) and self._take(number)
 
     def _may_continue(self, text: str) -> bool:
         if self.is_whole_line_ours:

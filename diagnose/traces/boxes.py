@@ -1,6 +1,7 @@
-"""What rich draws: the frames inside its box, and messages it wrapped at the terminal's width.
+"""What rich draws: the frames inside its box.
 
-In comes one line of the box, out come frames; rich wraps paths and messages, so both are put together again here.
+In comes one line of the box, out come frames; rich wraps paths, which are put together again here. What was raised is
+put together before anything is read (`inputs.rich_boxes`).
 """
 
 from __future__ import annotations
@@ -21,13 +22,11 @@ class RichBox:
 
     def __init__(self) -> None:
         self.frames: list[Frame] = []
-        self.width = 0
         self.is_open = True
         self._pending = ""
 
     def feed(self, text: str) -> bool:
         """Take one line of the box; False when the line does not belong to it."""
-        self.width = max(self.width, len(text.rstrip()))
         if _BOTTOM.match(text):
             self.is_open = False
             return True
@@ -39,7 +38,7 @@ class RichBox:
 
     def _feed_inside(self, inside: str) -> None:
         body = inside.strip()
-        if not body or body[0] in "\u256d\u2502\u2570":  # blank, or the box of locals
+        if not body or body[0] in "\u256d\u2502\u2570|+":  # blank, or the box of locals
             self._pending = ""
             return
         if frame := self._read_frame(body):
@@ -62,12 +61,3 @@ class RichBox:
         if here and self.frames and not self.frames[-1].code:
             last = self.frames[-1]
             self.frames[-1] = Frame(last.file, last.line, last.function, code)
-
-
-def join_wrapped(message: str, text: str, width: int) -> str:
-    """Put a wrapped line back behind its beginning; a true line break stays one."""
-    last = message.rpartition("\n")[2]
-    # Without the `Type: ` in front the first line is shorter than it was drawn: 30 columns are allowed for it.
-    first_word = text.split(" ", 1)[0]
-    is_wrapped = len(last) + 1 + len(first_word) + 30 > width
-    return f"{message} {text}" if is_wrapped else f"{message}\n{text}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from .boxes import join_wrapped
 from .traceback_lines import GRAPH_ERROR, ExceptionLine, Frame, is_graph_frame
 
 Relation = Literal["last", "cause", "context", "inner", "member"]
@@ -84,8 +83,8 @@ class Segment:
         frame = self.frames[-1]
         self.frames[-1] = replace(frame, code=code.strip()[:_CODE_CHARS], line=frame.line if line is None else line)
 
-    def add_text(self, text: str, blanks: int, width: int) -> bool:
-        """Add a line to the message, which rich may have wrapped at `width`; False when it is too long already."""
+    def add_text(self, text: str, blanks: int) -> bool:
+        """Add a line to the message; False when it is too long already."""
         self.message_lines += 1
         self.last_text = text
         if self.message_lines > _MESSAGE_LINES:
@@ -94,9 +93,5 @@ class Segment:
             return True
         if self.message.startswith(GRAPH_ERROR) and is_graph_frame(text):
             return True
-        if width:
-            whole = join_wrapped(self.message, text.strip(), width)
-        else:
-            whole = self.message + "\n" * (1 + min(blanks, 2)) + text
-        self.message = whole[:MESSAGE_CHARS]
+        self.message = (self.message + "\n" * (1 + min(blanks, 2)) + text)[:MESSAGE_CHARS]
         return True

@@ -55,6 +55,7 @@ def record_above(above: Line | None, outermost: Frame | None, *, is_of_a_rank: b
     """
     if above is None or outermost is None or outermost.function in _BEGINNINGS or not above.message.strip():
         return None
-    if is_of_a_rank and above.prefix.rank is None:
+    if is_of_a_rank and above.prefix.rank is None and above.prefix.local_rank is None:
         return None
-    return above if above.prefix.severity in ("W", "E", "F") else None
+    is_said = is_of_a_rank and above.prefix.severity is None and _ANNOUNCES.search(above.message) is not None
+    return above if is_said or above.prefix.severity in ("W", "E", "F") else None
