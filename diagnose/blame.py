@@ -60,7 +60,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         return
     if not ranks and cause.blame == "rank":
         ranks = _victims(verdict) or _first_ended(job, verdict)
-    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks):
+    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_said_by_unknown_ones(verdict, ranks):
         return
     if _is_all_that_is_heard(job, verdict, ranks):
         verdict.culprit_hosts = []  # its host is as little set apart
@@ -250,7 +250,7 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     said = (e for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES)
     own = {e.rank for e in said if e.rank is not None}
     left = set(range(job.world_size or 0)) - own
-    if own and len(left) == 1:
+    if own and len(left) == 1 and max(own) < (job.world_size or 0):
         return left
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
@@ -288,4 +288,12 @@ def _is_said_by_several(verdict: Verdict) -> bool:
     hosts = {e.host for e in said if e.host is not None}
     once = (e for e in said if e.traceback is not None or e.rule.id == LAST_SAID)
     texts = Counter((e.source, e.rule.id, alike(e)) for e in once)
-    return len(hosts) > 1 or max(texts.values(), default=0) > 1
+    processes = {(e.host, e.speaker.pid) for e in said if e.speaker.pid is not None}
+    return len(hosts) > 1 or len(processes) > 1 or max(texts.values(), default=0) > 1
+
+
+def _is_said_by_unknown_ones(verdict: Verdict, ranks: set[int]) -> bool:
+    """Whether other processes, whose ranks nobody tells, say the same: `node7:801:801 [1] … NCCL WARN …`, `node7:802:…`."""
+    said = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.speaker.pid is not None]
+    known = {(e.host, e.speaker.pid) for e in said if e.rank in ranks}
+    return any(e.rank is None and (e.host, e.speaker.pid) not in known for e in said) and bool(known)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .told import BOX, cause, culprits, told
+from .told import BOX, alive, cause, culprits, told
 
 QUOTA = """Traceback (most recent call last):
   File "/work/ckpt.py", line 120, in save
@@ -27,3 +27,32 @@ def test_a_folder_is_a_host_where_an_agents_summary_says_that_it_is_one(tmp_path
     report = told(tmp_path, logs)
 
     assert ("storage.disk-full", [9]) == (cause(report), culprits(report))
+
+
+LABEL = """{host}: Traceback (most recent call last):
+{host}:   File "/work/data.py", line 77, in collate
+{host}:     y = [b["label"] for b in batch]
+{host}: KeyError: 'label'
+"""
+LOST = "{host}: [E ProcessGroupNCCL.cpp:916] [Rank {rank}] NCCL watchdog thread terminated with exception: NCCL error: remote process exited or there was a network error, NCCL version 2.18.1\n"
+DEEPSPEED = "{host}: [2026-10-05 17:37:08,827] [ERROR] [launch.py:325:sigkill_handler] ['/usr/bin/python', '-u', 'train.py', '--local_rank=7'] exits with return code = 1\n"
+
+
+def test_ranks_that_only_a_process_group_numbers_leave_no_rank_over(tmp_path: Path) -> None:
+    lost = "".join(LOST.format(host=f"dgx-{n:02d}", rank=8 * n + 3) for n in range(4, 9))
+    step = "dgx-00: [2026-10-05 17:30:00,827] [INFO] [logging.py:128:log_dist] [Rank 0] step=10, skipped=0, lr=[1e-05], mom=[(0.9, 0.95)]\n"
+    logs = {"train.log": step + LABEL.format(host="dgx-22") + lost + DEEPSPEED.format(host="dgx-22")}
+
+    report = told(tmp_path, logs)
+
+    assert ("process.exception", []) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert ["dgx-22"] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_what_several_processes_of_a_host_say_is_not_the_fault_of_the_one_whose_end_was_told(tmp_path: Path) -> None:
+    warned = "sft-worker-2:{pid}:{pid} [{device}] bootstrap.cc:45 NCCL WARN Bootstrap : no socket interface found\n"
+    box = BOX.format(at="10:30:11", host="sft-worker-2", rank=16, local=0, pid=800, blank=" ")
+    text = alive(3) + "".join(warned.format(pid=800 + device, device=device) for device in range(4)) + box
+
+    assert ("network.interface", []) == ((report := told(tmp_path, {"c.log": text})) and cause(report), culprits(report))
