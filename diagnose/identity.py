@@ -56,7 +56,7 @@ _HOST_AFTER_WORD = lazy(
     r"(?:[-_.](?P<pid>[1-9]\d{2,7}))?",  # `dmesg-gpu-05-028.txt`: a number that begins with 0 is no process's
     re.IGNORECASE | re.ASCII,
 )
-# `dmesg-lrdn1913.txt`: one kernel's log is called after its host, in whatever way a site calls its hosts; not `dmesg-run2.txt`
+# `dmesg-lrdn1913.txt`: one kernel's log is called after its host, however a site calls its hosts; not `dmesg-run2.txt`
 _KERNEL_OF = lazy(
     r"(?:dmesg|kern|kernel)[-_.]"
     r"(?!(?:run|try|boot|attempt|part|log|test|case|job|rank|gpu|step|xid|v|t|after|before|crash|tail|last|full|all)(?:\d{0,3}$|[-_.]))"

@@ -56,3 +56,43 @@ def test_what_several_processes_of_a_host_say_is_not_the_fault_of_the_one_whose_
     text = alive(3) + "".join(warned.format(pid=800 + device, device=device) for device in range(4)) + box
 
     assert ("network.interface", []) == ((report := told(tmp_path, {"c.log": text})) and cause(report), culprits(report))
+
+
+GUARD = """Traceback (most recent call last):
+  File "/work/train.py", line 61, in step
+    check(norm)
+ValueError: rank 16 step 491: gradient norm is nan, refusing to go on
+"""
+
+
+def _steps(start: int, minute: int) -> str:
+    numbers = range(start, start + 100, 10)
+    line = '{{"time": "2026-05-04T05:{at:02}:07.516", "level": "info", "rank": 21, "step": {step}, "loss": 8.3, "grad_norm": 1.1}}\n'
+    return "".join(line.format(at=minute + n, step=step) for n, step in enumerate(numbers))
+
+
+def test_a_lost_node_is_history_where_steps_go_on_for_minutes_below(tmp_path: Path) -> None:
+    lost = "srun: error: Node failure on dgx-b1-02\n"
+    report = told(tmp_path, {"llama.log": _steps(10, 2) + lost + _steps(110, 30) + GUARD})
+
+    assert "numerics.nan" == cause(report)
+
+
+def test_a_step_in_json_without_words_is_a_sign_of_life(tmp_path: Path) -> None:
+    report = told(tmp_path, {"llama.log": _steps(10, 2)})
+
+    assert [(21, 100)] == [(r.rank, r.last_step) for r in report.ranks]
+
+
+XID = "Feb 18 14:07:04 gpu-07-048 kernel: NVRM: Xid (PCI:0000:ba:00): 79, pid=519116, name=python, GPU has fallen off the bus.\n"
+FAILED = "RuntimeError: CUDA error: unspecified launch failure"
+
+
+def test_steps_by_a_clock_of_another_zone_do_not_make_history_of_what_its_host_felt_at_once(tmp_path: Path) -> None:
+    steps = "".join(f"2026-02-18 14:{n}:59,000 | INFO | rank 0 | step {n} loss 1.2\n" for n in range(50, 59))
+    raised = GUARD.replace("ValueError: rank 16 step 491: gradient norm is nan, refusing to go on", FAILED)
+    box = BOX.format(at="14:07:10", host="gpu-07-048", rank=18, local=2, pid=519112, blank=" ")
+    box = box.replace("2026-11-20", "2026-02-18").replace("E1120", "E0218")
+    report = told(tmp_path, {"gpu-07-012.out": steps, "gpu-07-048/kern.log": XID, "gpu-07-048.out": raised + box})
+
+    assert "gpu.off-bus" == cause(report)
