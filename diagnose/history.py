@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .job import Job
 
 SOON_S = 600.0  # within which processes feel what the kernel of their host tells
+OUTLIVED = ("nccl.ib-error", "gpu.", "network.", "storage.io-error")  # of which a process says more when it ends of it
 OF_MACHINES = ("killed", "signal-received", "fact")  # what is told of a host from outside of its processes
 
 
@@ -65,6 +66,19 @@ class History:
         times = self._failed.get(event.host or "", [])
         after = bisect_left(times, event.time or 0.0)
         return after < len(times) and times[after] <= (event.time or 0.0) + SOON_S
+
+
+def ended_nothing(job: Job, finished: Sequence[Event]) -> list[Event]:
+    """What is left of the errors of a run that says that it is done, where none of them is the end of anything.
+
+    `mlx5_0:1 Got async event : port error` on some host, and `Link down` in its kernel's log, with clocks that order
+    neither of them and the end: no process died, raised or waited in vain.
+    """
+    dropped = {id(e) for e in (*job.earlier, *job.survived)}
+    left = [e for e in job.events if id(e) not in dropped and e.role in FAILING]
+    is_done = any(e.attempt == job.attempt for e in finished)
+    is_harmless = all(e.traceback is None and e.rule.tells is None and (e.cause or "").startswith(OUTLIVED) for e in left)
+    return left if is_done and is_harmless else []
 
 
 def _is_of_process(event: Event) -> bool:
