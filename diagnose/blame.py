@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, ended_at, is_sigkill, is_terminated
@@ -15,7 +14,8 @@ from .job import CERTIFICATES, Job
 from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .placement.world import ONCE
-from .suspects import EXIT_CODE, LATE, STATED, Suspect, alike
+from .said_alike import is_said_by_several, is_said_by_unknown_ones
+from .suspects import EXIT_CODE, LATE, STATED, Suspect
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict
@@ -28,8 +28,8 @@ LATENT = (KNOWN_BUG, INTERFACE)  # lies in wait for each rank
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 HELD_BY_ALL = "numerics.nan/loss-scale-at-minimum"  # an overflow on any rank lowers the scale of all
-LAST_SAID = "numerics.nan/loss-is-nan-stopping"  # a process says it once, and ends
 OF_ITSELF = ("process.segfault", "process.bus-error")
+UNEVEN = "data.uneven-inputs"
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 REFUSED = "network.connection-refused"  # by a server that is no rank: of metrics, rewards, features
 MET_ALONE = (REFUSED, "config.invalid-argument")  # nobody's own, unless one met it in the middle of the steps
@@ -60,7 +60,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         return
     if not ranks and cause.blame == "rank":
         ranks = _victims(verdict) or _first_ended(job, verdict)
-    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or _is_said_by_unknown_ones(verdict, ranks):
+    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or is_said_by_unknown_ones(verdict, ranks):
         return
     if _is_all_that_is_heard(job, verdict, ranks):
         verdict.culprit_hosts = []  # its host is as little set apart
@@ -208,8 +208,8 @@ def _only_compares(suspect: Suspect) -> bool:
 
 
 def _only_waited(suspect: Suspect) -> bool:
-    """Whether the rank only says that another one did not come: `TP rank 1 could finish the model loading, but …`."""
-    return suspect.cause == LATE and bool(suspect.events) and all(e.role == "symptom" for e in suspect.events)
+    """Whether the rank only says that another one did not come, or had no more: `TP rank 1 could finish the model loading`."""
+    return suspect.cause in (LATE, UNEVEN) and bool(suspect.events) and all(e.role == "symptom" for e in suspect.events)
 
 
 def _victims(verdict: Verdict) -> set[int]:
@@ -245,7 +245,7 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     Ranks that say, by their number, what they failed of themselves did not say it; the one that is left over did.
     """
     root = verdict.roots[0].first
-    if root is None or root.rule.tells == "exit" or _is_said_by_several(verdict) or all(map(_only_compares, verdict.roots)):
+    if root is None or root.rule.tells == "exit" or is_said_by_several(verdict) or all(map(_only_compares, verdict.roots)):
         return set()
     said = (e for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES)
     own = {e.rank for e in said if e.rank is not None}
@@ -279,21 +279,3 @@ def _may_tell_of(end: Event, root: Event) -> bool:
     if end.host is not None and root.host is not None:
         return end.host == root.host
     return end.source == root.source
-
-
-def _is_said_by_several(verdict: Verdict) -> bool:
-    """The same error on several hosts, or of several processes in one console, is not the fault of the first that ends."""
-    said = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.rule.tells != "exit"]
-    said = [e for e in said if not is_repetition(e)]
-    hosts = {e.host for e in said if e.host is not None}
-    once = (e for e in said if e.traceback is not None or e.rule.id == LAST_SAID)
-    texts = Counter((e.source, e.rule.id, alike(e)) for e in once)
-    processes = {(e.host, e.speaker.pid) for e in said if e.speaker.pid is not None}
-    return len(hosts) > 1 or len(processes) > 1 or max(texts.values(), default=0) > 1
-
-
-def _is_said_by_unknown_ones(verdict: Verdict, ranks: set[int]) -> bool:
-    """Whether other processes, whose ranks nobody tells, say the same: `node7:801:801 [1] … NCCL WARN …`, `node7:802:…`."""
-    said = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.speaker.pid is not None]
-    known = {(e.host, e.speaker.pid) for e in said if e.rank in ranks}
-    return any(e.rank is None and (e.host, e.speaker.pid) not in known for e in said) and bool(known)

@@ -105,3 +105,14 @@ def test_a_port_error_that_ended_nothing_was_survived_by_a_run_that_is_done(tmp_
     logs = {"a3-mega-3-3.out": done, "a3-mega-3-33.out": warned, "dmesg-a3-mega-3-33.txt": down}
 
     assert "recovered" == cause(told(tmp_path, logs))
+
+
+JOINED = "[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"/work/train.py\", line 61, in step\n[rank{rank}]:     loss.backward()\n[rank{rank}]: RuntimeError: {says}\n"
+
+
+def test_the_rank_that_ran_out_of_inputs_is_told_from_those_that_hear_of_it(tmp_path: Path) -> None:
+    heard = "Detected at least one rank that exhausted inputs. Throwing across all ranks."
+    words = {rank: heard for rank in range(4)} | {2: "Rank 2 exhausted all inputs."}
+    report = told(tmp_path, {"console.log": "".join(JOINED.format(rank=r, says=says) for r, says in words.items())})
+
+    assert ("data.uneven-inputs", [2]) == (cause(report), culprits(report))
