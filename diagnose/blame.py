@@ -208,7 +208,7 @@ def _only_compares(suspect: Suspect) -> bool:
 
 
 def _only_waited(suspect: Suspect) -> bool:
-    """Whether the rank only says that another one did not come, or had no more: `TP rank 1 could finish the model loading`."""
+    """Whether the rank only says that another one did not come, or had no more: `TP rank 1 could finish …`."""
     return suspect.cause in (LATE, UNEVEN) and bool(suspect.events) and all(e.role == "symptom" for e in suspect.events)
 
 

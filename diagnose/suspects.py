@@ -14,6 +14,7 @@ from .events import Event
 from .job import Job
 from .lazy_pattern import lazy
 from .traces.last_error import is_quoted
+from .untold import died_untold
 
 EXCEPTION = "process.exception"
 STATED = 3  # how direct the evidence is where a line states the cause
@@ -121,6 +122,7 @@ def _consequences(job: Job) -> dict[int, int]:
     told = [e for e in job.telling("signal-received") if first.get(e.source, e.line or 0) < (e.line or 0)]
     ended = {e.rank for e in job.telling("signal-sent") if e.rank is not None}
     closed = {e.source: e.line or 0 for e in reversed(job.telling("signal-sent")) if _names_nobody(e)}
+    told = job.telling("signal-received") if died_untold(job) else told
     late = {id(e): 1 for e in (*told, *(x for x in exits if x.rank in waited))}
     late |= {id(e): 0 for e in (*exits, *job.telling("exit")) if e.rank in ended}
     wrappers = (e for e in job.failures() if e.cause == EXIT_CODE and e.rank is None and e.rule.tells != "exit")

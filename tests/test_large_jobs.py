@@ -112,7 +112,35 @@ JOINED = "[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File
 
 def test_the_rank_that_ran_out_of_inputs_is_told_from_those_that_hear_of_it(tmp_path: Path) -> None:
     heard = "Detected at least one rank that exhausted inputs. Throwing across all ranks."
-    words = {rank: heard for rank in range(4)} | {2: "Rank 2 exhausted all inputs."}
+    words = dict.fromkeys(range(4), heard) | {2: "Rank 2 exhausted all inputs."}
     report = told(tmp_path, {"console.log": "".join(JOINED.format(rank=r, says=says) for r, says in words.items())})
 
     assert ("data.uneven-inputs", [2]) == (cause(report), culprits(report))
+
+
+TOLD = "W1120 {at}.450000 {pid} torch/distributed/elastic/multiprocessing/api.py:753] Received 15 death signal, shutting down workers\n"
+
+
+def test_launchers_are_told_to_stop_because_of_a_death_that_another_one_found_untold(tmp_path: Path) -> None:
+    """Hosts without a shared moment: the clock of the one that failed may be late."""
+    box = BOX.format(at="10:31:02", host="gpu-09", rank=9, local=1, pid=930, blank=" ").replace("exitcode: 1)", "exitcode: 3)")
+    told_at = {f"gpu-0{n}/torchrun.log": TOLD.format(at="10:30:11", pid=700 + n) for n in (1, 2, 3)}
+
+    report = told(tmp_path, {"gpu-09/torchrun.log": box, **told_at})
+
+    assert ("process.exit-code", [9]) == (cause(report), culprits(report))
+
+
+def test_who_lost_peers_that_were_told_to_stop_had_not_died_by_itself(tmp_path: Path) -> None:
+    box = BOX.format(at="10:31:02", host="gpu-09", rank=9, local=1, pid=930, blank=" ")
+    said = (
+        "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:275, remote process "
+        "exited or there was a network error, NCCL version 2.21.5",
+        "ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.",
+        "Last error:",
+        "socketProgress: Connection closed by remote peer 10.1.0.3<41200>",
+    )
+    lost = "".join(f"[rank9]: {line}\n" for line in said)
+    logs = {"gpu-01/torchrun.log": TOLD.format(at="10:30:11", pid=701), "gpu-09/torchrun.log": lost + box}
+
+    assert "process.terminated" == cause(told(tmp_path, logs))
