@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, ended_at, is_sigkill, is_terminated
-from .blamed_hosts import address, complain_elsewhere, is_whole_hosts, odd_hosts, share_hosts, without_witnesses
+from .blamed_hosts import (
+    address,
+    complain_elsewhere,
+    is_met_on_one_host,
+    is_whole_hosts,
+    odd_hosts,
+    share_hosts,
+    without_witnesses,
+)
 from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
@@ -33,7 +41,7 @@ UNEVEN = "data.uneven-inputs"
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 REFUSED = "network.connection-refused"  # by a server that is no rank: of metrics, rewards, features
 MET_ALONE = (REFUSED, "config.invalid-argument")  # nobody's own, unless one met it in the middle of the steps
-OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
+OF_HOSTS = ("software.", "hub.", "network.dns", "nccl.shm-exhausted")  # what all hosts have in common, unless one differs
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
 
@@ -55,7 +63,8 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     places = {s.host or (address(s) if cause.id.startswith(OF_A_NODE) else None) for s in without_witnesses(at_fault)}
     verdict.culprit_hosts = sorted(place for place in places if place is not None)
     ranks |= _listed(job, verdict)
-    if is_everywhere(job, ranks | _crashed_alike(verdict)) and not complain_elsewhere(job, ranks):
+    is_of_a_host = complain_elsewhere(job, ranks) or is_met_on_one_host(job, verdict)
+    if is_everywhere(job, ranks | _crashed_alike(verdict)) and not is_of_a_host:
         verdict.culprit_hosts = []
         return
     if not ranks and cause.blame == "rank":

@@ -144,3 +144,22 @@ def test_who_lost_peers_that_were_told_to_stop_had_not_died_by_itself(tmp_path: 
     logs = {"gpu-01/torchrun.log": TOLD.format(at="10:30:11", pid=701), "gpu-09/torchrun.log": lost + box}
 
     assert "process.terminated" == cause(told(tmp_path, logs))
+
+
+def _ninja(times: int) -> str:
+    return "".join(f'Traceback (most recent call last):\n  File "/work/k{n}.py", line 9, in <module>\n    load()\nRuntimeError: Ninja is required to load C++ extensions\n' for n in range(times))
+
+
+def test_what_all_processes_of_one_host_meet_and_none_elsewhere_is_that_hosts(tmp_path: Path) -> None:
+    logs = {f"gpu-node-{n:02}/out.log": "NCCL version 2.21.5+cuda12.4\n" for n in range(1, 5)}
+    report = told(tmp_path, {**logs, "gpu-node-07/out.log": _ninja(8)})
+
+    assert report.diagnosis is not None
+    assert ["gpu-node-07"] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_of_the_one_host_whose_log_is_there_nobody_knows_whether_it_is_odd(tmp_path: Path) -> None:
+    report = told(tmp_path, {"gpu-node-07/out.log": _ninja(8)})
+
+    assert report.diagnosis is not None
+    assert [] == [c.host for c in report.diagnosis.culprits]
