@@ -67,7 +67,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if is_everywhere(job, ranks | _crashed_alike(verdict)) and not is_of_a_host:
         verdict.culprit_hosts = []
         return
-    if not ranks and cause.blame == "rank":
+    if not ranks and at_fault and cause.blame == "rank":
         ranks = _victims(verdict) or _first_ended(job, verdict)
     if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or is_said_by_unknown_ones(verdict, ranks):
         return

@@ -20,6 +20,7 @@ EXCEPTION = "process.exception"
 STATED = 3  # how direct the evidence is where a line states the cause
 WARNED = 2  # where it states what a logger wrote as a warning: the program went on after it
 EXIT_CODE, SIGKILL, LATE = "process.exit-code", "process.sigkill", "collective.straggler"
+MONITOR = "collective.straggler/nvrx-rank-monitor-heard-nothing"
 WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on what a process raised
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
@@ -130,7 +131,7 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in _carrying_another(job)}
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
-    late |= {id(e): 0 for e in _killed_while_closing(exits)}
+    late |= {id(e): 0 for e in (*_killed_while_closing(exits), *_killed_by_a_monitor(job, exits))}
     late |= {id(e): 1 for e in _raised_while_closing(job)}
     late |= {id(e): WARNED for e in job.failures() if e.traceback and e.traceback.is_warned and id(e) not in late}
     stated = (e for e in job.failures() if e.role == "cause" and e.traceback is None)
@@ -212,6 +213,15 @@ def _killed_while_closing(exits: Sequence[Event]) -> Iterator[Event]:
     for e in exits:
         first = failed.get((e.source, e.host))
         if e.cause == SIGKILL and first is not None and (late := ended_at(e)) is not None and late >= first + CLOSING_S:
+            yield e
+
+
+def _killed_by_a_monitor(job: Job, exits: Sequence[Event]) -> Iterator[Event]:
+    """Whom the monitor that stands beside each rank killed, as it says itself: it had not heard of it for too long."""
+    spoken = {(e.source, e.host): e for e in job.events if e.rule.id == MONITOR}
+    for e in exits:
+        said = spoken.get((e.source, e.host)) if e.cause == SIGKILL else None
+        if said is not None and (said.line or 0) < (e.line or 0):
             yield e
 
 

@@ -163,3 +163,13 @@ def test_of_the_one_host_whose_log_is_there_nobody_knows_whether_it_is_odd(tmp_p
 
     assert report.diagnosis is not None
     assert [] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_a_rank_monitor_says_who_killed_a_rank_and_not_whom_the_others_waited_for(tmp_path: Path) -> None:
+    monitor = "[2026-11-20 10:30:09,636] [WARNING] [RankMonServer48114@hgx10048:2] "
+    heard = f"{monitor}Did not get subsequent heartbeat. Waited 300.00 seconds.\n"
+    box = BOX.format(at="10:30:11", host="hgx10048", rank=2, local=2, pid=930, blank=" ").replace("exitcode: 1", "exitcode: -9")
+
+    report = told(tmp_path, {"hgx10048.out": alive(0) + heard + box.replace("exitcode  : 1", "exitcode  : -9")})
+
+    assert ("collective.straggler", []) == (cause(report), culprits(report))
