@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, ended_at, is_sigkill, is_terminated
-from .blamed_hosts import address, complain_elsewhere, is_whole_hosts, odd_hosts, share_hosts, without_witnesses
+from .blamed_hosts import (
+    address,
+    complain_elsewhere,
+    is_met_on_one_host,
+    is_whole_hosts,
+    odd_hosts,
+    share_hosts,
+    without_witnesses,
+)
 from .catalogue import Catalogue
 from .doubles import is_repetition
 from .events import Event
@@ -15,7 +22,8 @@ from .job import CERTIFICATES, Job
 from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .placement.world import ONCE
-from .suspects import EXIT_CODE, LATE, STATED, Suspect, alike
+from .said_alike import is_said_by_several, is_said_by_unknown_ones
+from .suspects import EXIT_CODE, LATE, STATED, Suspect
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict
@@ -28,12 +36,12 @@ LATENT = (KNOWN_BUG, INTERFACE)  # lies in wait for each rank
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 HELD_BY_ALL = "numerics.nan/loss-scale-at-minimum"  # an overflow on any rank lowers the scale of all
-LAST_SAID = "numerics.nan/loss-is-nan-stopping"  # a process says it once, and ends
 OF_ITSELF = ("process.segfault", "process.bus-error")
+UNEVEN = "data.uneven-inputs"
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 REFUSED = "network.connection-refused"  # by a server that is no rank: of metrics, rewards, features
 MET_ALONE = (REFUSED, "config.invalid-argument")  # nobody's own, unless one met it in the middle of the steps
-OF_HOSTS = ("software.", "hub.", "network.dns")  # what all hosts have in common, unless one differs
+OF_HOSTS = ("software.", "hub.", "network.dns", "nccl.shm-exhausted")  # what all hosts have in common, unless one differs
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
 
@@ -55,12 +63,13 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     places = {s.host or (address(s) if cause.id.startswith(OF_A_NODE) else None) for s in without_witnesses(at_fault)}
     verdict.culprit_hosts = sorted(place for place in places if place is not None)
     ranks |= _listed(job, verdict)
-    if is_everywhere(job, ranks | _crashed_alike(verdict)) and not complain_elsewhere(job, ranks):
+    is_of_a_host = complain_elsewhere(job, ranks) or is_met_on_one_host(job, verdict)
+    if is_everywhere(job, ranks | _crashed_alike(verdict)) and not is_of_a_host:
         verdict.culprit_hosts = []
         return
-    if not ranks and cause.blame == "rank":
+    if not ranks and at_fault and cause.blame == "rank":
         ranks = _victims(verdict) or _first_ended(job, verdict)
-    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks):
+    if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or is_said_by_unknown_ones(verdict, ranks):
         return
     if _is_all_that_is_heard(job, verdict, ranks):
         verdict.culprit_hosts = []  # its host is as little set apart
@@ -208,8 +217,8 @@ def _only_compares(suspect: Suspect) -> bool:
 
 
 def _only_waited(suspect: Suspect) -> bool:
-    """Whether the rank only says that another one did not come: `TP rank 1 could finish the model loading, but …`."""
-    return suspect.cause == LATE and bool(suspect.events) and all(e.role == "symptom" for e in suspect.events)
+    """Whether the rank only says that another one did not come, or had no more: `TP rank 1 could finish …`."""
+    return suspect.cause in (LATE, UNEVEN) and bool(suspect.events) and all(e.role == "symptom" for e in suspect.events)
 
 
 def _victims(verdict: Verdict) -> set[int]:
@@ -245,12 +254,12 @@ def _first_ended(job: Job, verdict: Verdict) -> set[int]:
     Ranks that say, by their number, what they failed of themselves did not say it; the one that is left over did.
     """
     root = verdict.roots[0].first
-    if root is None or root.rule.tells == "exit" or _is_said_by_several(verdict) or all(map(_only_compares, verdict.roots)):
+    if root is None or root.rule.tells == "exit" or is_said_by_several(verdict) or all(map(_only_compares, verdict.roots)):
         return set()
     said = (e for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES)
     own = {e.rank for e in said if e.rank is not None}
     left = set(range(job.world_size or 0)) - own
-    if own and len(left) == 1:
+    if own and len(left) == 1 and max(own) < (job.world_size or 0):
         return left
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
@@ -279,13 +288,3 @@ def _may_tell_of(end: Event, root: Event) -> bool:
     if end.host is not None and root.host is not None:
         return end.host == root.host
     return end.source == root.source
-
-
-def _is_said_by_several(verdict: Verdict) -> bool:
-    """The same error on several hosts, or of several processes in one console, is not the fault of the first that ends."""
-    said = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.rule.tells != "exit"]
-    said = [e for e in said if not is_repetition(e)]
-    hosts = {e.host for e in said if e.host is not None}
-    once = (e for e in said if e.traceback is not None or e.rule.id == LAST_SAID)
-    texts = Counter((e.source, e.rule.id, alike(e)) for e in once)
-    return len(hosts) > 1 or max(texts.values(), default=0) > 1

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from .diagnosis import Verdict
 
 
+FEWEST_ALIKE = 4  # processes without a number that say the same: a node of a large job has no fewer GPUs
+
+
 def share_hosts(job: Job, ranks: Sequence[int]) -> bool:
     """Yield whether the ranks are several of each of their hosts, and others work elsewhere: a host is no rank."""
     hosts = Counter(i.host for r in ranks if (i := job.ranks.get(r)) is not None)
@@ -34,10 +37,25 @@ def address(suspect: Suspect) -> str | None:
 
 
 def odd_hosts(job: Job, verdict: Verdict) -> list[str]:
-    """Yield the one host where all ranks met it, if those elsewhere met something else."""
+    """Yield the one host where all ranks met it, if those elsewhere met something else, or nothing."""
     ranks = {s.rank for s in verdict.roots if s.rank is not None}
     hosts = {s.host for s in verdict.roots}
-    return [h for h in hosts if h is not None] if len(hosts) == 1 and complain_elsewhere(job, ranks) else []
+    is_odd = len(hosts) == 1 and (complain_elsewhere(job, ranks) or is_met_on_one_host(job, verdict))
+    return [h for h in hosts if h is not None] if is_odd else []
+
+
+def is_met_on_one_host(job: Job, verdict: Verdict) -> bool:
+    """Yield whether several processes of one host met it, and none of other hosts whose own logs are here.
+
+    What all hosts have in common, their processes meet within a second of one another.
+    """
+    events = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.rule.tells is None]
+    hosts = {e.host for e in events}
+    own = set(job.places.source_host.values()) - {*hosts, *HERE}
+    each = {(e.rank, e.speaker.pid, e.line if e.rank is None and e.speaker.pid is None else None) for e in events}
+    ranks = {e.rank for e in events if e.rank is not None}
+    is_whole = is_whole_hosts(job, ranks) if ranks else len(each) >= FEWEST_ALIKE
+    return len(hosts) == 1 and None not in hosts and bool(own) and len(each) > 1 and is_whole
 
 
 def complain_elsewhere(job: Job, ranks: set[int]) -> bool:

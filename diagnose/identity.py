@@ -53,7 +53,14 @@ _ENDS_IN_HOST = lazy(rf"(?:^|.*?[-_.])({_HOST})", re.IGNORECASE | re.ASCII)
 _HOST_AFTER_WORD = lazy(
     r"(?:dmesg|kern|kernel|journal|syslog|messages|agent|console|nvidia-smi|smi|pyspy|py-spy|nccl|"
     r"(?:kubectl[-_.])?(?:describe|logs)(?:[-_.]pod)?)[-_.](?P<host>[\w.-]*?)"
-    r"(?:[-_.](?P<pid>\d{3,8}))?",
+    r"(?:[-_.](?P<pid>[1-9]\d{2,7}))?",  # `dmesg-gpu-05-028.txt`: a number that begins with 0 is no process's
+    re.IGNORECASE | re.ASCII,
+)
+# `dmesg-lrdn1913.txt`: one kernel's log is called after its host, however a site calls its hosts; not `dmesg-run2.txt`
+_KERNEL_OF = lazy(
+    r"(?:dmesg|kern|kernel)[-_.]"
+    r"(?!(?:run|try|boot|attempt|part|log|test|case|job|rank|gpu|step|xid|v|t|after|before|crash|tail|last|full|all)(?:\d{0,3}$|[-_.]))"
+    r"(?P<host>[a-z][a-z0-9]{0,30}(?:[-.][a-z0-9]{1,30}){0,5})",
     re.IGNORECASE | re.ASCII,
 )
 
@@ -194,7 +201,8 @@ def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
         match = _IS_HOST.fullmatch(part)
         if match:
             return part
-    return _ending(stem)
+    kernel = _KERNEL_OF.fullmatch(stem)
+    return kernel["host"] if kernel and _NUMBER.search(kernel["host"]) else _ending(stem)
 
 
 def _ending(stem: str) -> str | None:

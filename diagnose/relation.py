@@ -16,8 +16,10 @@ from .events import Event
 from .job import Job
 from .rule import Explains
 from .suspects import EXIT_CODE, LATE, SIGKILL, STATED, WRAPPED, Suspect, names_device
+from .untold import died_untold
 
 DRIVER = "gpu.xid"
+TERMINATED = "process.terminated"
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
 # How many lines below its own line the reason of a message may stand that is printed before it.
@@ -45,6 +47,7 @@ class Relation:
             self._at_host[s.cause, s.host].append(s)
         for group in self._by_cause.values():
             group.sort(key=lambda s: (-s.direct, s.onset if s.onset is not None else float("inf")))
+        self._untold = {id(e) for e in died_untold(job)}
         self._links = {(a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))}
 
     def explain(self) -> None:
@@ -84,8 +87,14 @@ class Relation:
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
-        is_driver = _is_driver_of(t, s)
-        return is_driver or (not _is_driver_of(s, t) and self._stands(t, s))
+        is_surely = _is_driver_of(t, s) or self._is_untold(t, s)
+        return is_surely or (not _is_driver_of(s, t) and not self._is_untold(s, t) and self._stands(t, s))
+
+    def _is_untold(self, t: Suspect, s: Suspect) -> bool:
+        """Whether s is that launchers were told to stop, and t the death that one of them found whom nobody had told."""
+        if s.cause != TERMINATED or not any(id(e) in self._untold for e in t.events):
+            return False
+        return any(e.rule.tells == "signal-received" for e in s.events)
 
     def _stands(self, t: Suspect, s: Suspect) -> bool:
         if (s.direct and not t.direct) or _is_less_sure(t, s) or _is_its_own_word(s, t):

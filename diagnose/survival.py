@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from .attempts import CRASHES, FAILING, dead_by_code, is_numbered, numbered_sources
 from .clocks import ANOTHER_ZONE_S
 from .events import Event, SourceEvents
+from .history import History, ended_nothing
 from .losses import NOT_FINITE, Losses
 from .placement.world import OF_MACHINES
 from .restarts import HISTORY_S, before, earlier_lives, restarted
@@ -35,7 +36,7 @@ AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
     signs = [e for s in job.sources for _, e in s.progress]
-    latest_s = max((e.time for e in signs if e.time is not None and e.stamp is not None), default=None)
+    history = History(job, signs)
     finished = [e for e in job.events if e.rule.tells == "finished" and not e.rule.id.startswith(OF_ONE_RANK)]
     births = _each_once([e for e in job.events if e.rule.tells == "identity" and e.rank is not None])
     lives: dict[tuple[str, int | None], tuple[Event, Event]] = {}  # the first and the last birth
@@ -57,7 +58,7 @@ def set_aside(job: Job) -> None:
     for event in job.events:
         fails = event.role in FAILING
         is_done = fails and _finished_after(job, event, finished, dead) and not losses.stay_not_finite(event)
-        is_history = fails and (is_done or _is_history(job, event, latest_s))
+        is_history = fails and (is_done or history.holds(event))
         is_other = event.attempt != job.attempt and is_numbered(numbered, event)
         if is_other or is_history or is_before(event) or _is_of_old(event, began_s) or is_of_earlier_life(event):
             job.earlier.append(event)
@@ -71,6 +72,7 @@ def set_aside(job: Job) -> None:
         ):
             job.survived.append(event)
     _set_aside_companions(job)
+    job.survived += ended_nothing(job, finished)
 
 
 def _each_once(births: Sequence[Event]) -> list[Event]:
@@ -176,20 +178,6 @@ def _is_born_again(starts: dict[str, list[int]], event: Event) -> bool:
     if event.traceback is None:
         return False
     return any(min(at) < (event.line or 0) and max(at) > (event.end_line or 0) for at in starts.values())
-
-
-def _is_history(job: Job, event: Event, latest_s: float | None) -> bool:
-    """What ended the whole job, or a host, is history once ranks make progress again, at `latest_s` at last."""
-    stated = event.stamp is not None or event.fields.get("time") is not None
-    is_of_rank = event.rank is not None and not _is_of_gpu(event)
-    if is_of_rank or event.time is None or not stated or latest_s is None:
-        return False
-    return latest_s > event.time + max(HISTORY_S, job.clocks.spread_s.get(event.host or "", HISTORY_S))
-
-
-def _is_of_gpu(event: Event) -> bool:
-    """Whether the kernel tells of a GPU: whose that was, its address says, and no rank takes steps without the others."""
-    return event.fields.get("pci") is not None and event.traceback is None
 
 
 def _is_of_another(end: Event, event: Event, dead: Mapping[tuple[str, int | None], int]) -> bool:

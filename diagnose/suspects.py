@@ -14,11 +14,13 @@ from .events import Event
 from .job import Job
 from .lazy_pattern import lazy
 from .traces.last_error import is_quoted
+from .untold import died_untold
 
 EXCEPTION = "process.exception"
 STATED = 3  # how direct the evidence is where a line states the cause
 WARNED = 2  # where it states what a logger wrote as a warning: the program went on after it
 EXIT_CODE, SIGKILL, LATE = "process.exit-code", "process.sigkill", "collective.straggler"
+MONITOR = "collective.straggler/nvrx-rank-monitor-heard-nothing"
 WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on what a process raised
 WAITED_IN_A_KERNEL, TRAPPED = "collective.timeout/deepep-kernel-timed-out", "unspecified launch failure"
 CERTIFIED_S = 60.0  # a launcher's summary gives the time of death of which it told lines before
@@ -122,6 +124,7 @@ def _consequences(job: Job) -> dict[int, int]:
     told = [e for e in job.telling("signal-received") if first.get(e.source, e.line or 0) < (e.line or 0)]
     ended = {e.rank for e in job.telling("signal-sent") if e.rank is not None}
     closed = {e.source: e.line or 0 for e in reversed(job.telling("signal-sent")) if _names_nobody(e)}
+    told = job.telling("signal-received") if died_untold(job) else told
     late = {id(e): 1 for e in (*told, *(x for x in exits if x.rank in waited))}
     late |= {id(e): 0 for e in (*exits, *job.telling("exit")) if e.rank in ended}
     wrappers = (e for e in job.failures() if e.cause == EXIT_CODE and e.rank is None and e.rule.tells != "exit")
@@ -129,7 +132,7 @@ def _consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in _carrying_another(job)}
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
-    late |= {id(e): 0 for e in _killed_while_closing(exits)}
+    late |= {id(e): 0 for e in (*_killed_while_closing(exits), *_killed_by_a_monitor(job, exits))}
     late |= {id(e): 1 for e in _raised_while_closing(job)}
     late |= {id(e): WARNED for e in job.failures() if e.traceback and e.traceback.is_warned and id(e) not in late}
     stated = (e for e in job.failures() if e.role == "cause" and e.traceback is None)
@@ -234,6 +237,15 @@ def _told_by_its_launcher(job: Job, ended: Container[int | None]) -> Iterator[Ev
         sent[e.source] = min(sent.get(e.source, e.line or 0), e.line or 0)
     for e in job.telling("signal-received"):
         if e.rank is not None and (e.rank in ended or sent.get(e.source, 1 << 62) < (e.line or 0)):
+            yield e
+
+
+def _killed_by_a_monitor(job: Job, exits: Sequence[Event]) -> Iterator[Event]:
+    """Whom the monitor that stands beside each rank killed, as it says itself: it had not heard of it for too long."""
+    spoken = {(e.source, e.host): e for e in job.events if e.rule.id == MONITOR}
+    for e in exits:
+        said = spoken.get((e.source, e.host)) if e.cause == SIGKILL else None
+        if said is not None and (said.line or 0) < (e.line or 0):
             yield e
 
 

@@ -39,6 +39,8 @@ def said(identity: PathIdentity) -> dict[str, object]:
     ("pyspy_rank3.txt", {"rank": 3}), ("pyspy/rank2_pid31562.txt", {"rank": 2, "pid": 31562}), ("pyspy_6892.txt", {"pid": 6892}),
     ("kern-gpu-025.log", {"host": "gpu-025"}), ("logs-nid000052.txt", {"host": "nid000052"}), ("train.gpu-07.out", {"host": "gpu-07"}),
     ("kern-node0056.log", {"host": "node0056"}), ("dmesg-gpu-07.txt", {"host": "gpu-07"}), ("dmesg_gpuhost.log", {"host": "gpuhost"}),
+    ("dmesg-gpu-05-028.txt", {"host": "gpu-05-028"}), ("dmesg-lrdn1913.txt", {"host": "lrdn1913"}),
+    ("dmesg-p5-dy-compute-27.txt", {"host": "p5-dy-compute-27"}), ("kern.x1000c0s3b0n0.log", {"host": "x1000c0s3b0n0"}),
     ("h100-r6-n03.log", {"host": "h100-r6-n03"}), ("ip-10-77-1-11.log", {"host": "ip-10-77-1-11"}), ("worker-0.log", {"host": "worker-0"}),
     ("logs.tar.gz!gpu-071/agent.log", {"host": "gpu-071"}), ("nccl.gpu-07.4711.log", {"host": "gpu-07", "pid": 4711}),
 ])
@@ -48,7 +50,7 @@ def test_a_path_says(path, fields):
 
 @pytest.mark.parametrize("path", [
     "console.log", "job.log", "train_20261120.log", "checkpoint-1000/train.log", "run-2/out.log", "llama3-8b.log", "gpu0/x.log",
-    "ds_config.json", "dmesg.txt", "agent.log", "nohup.out", "ranking.txt", "a/b.log", "", "/", "moe16-285996-88", "raylet.out",
+    "ds_config.json", "dmesg.txt", "dmesg-run2.txt", "dmesg-20261120.txt", "dmesg_after_reset_2.txt", "dmesg-T.txt", "kern.log.1", "agent.log", "nohup.out", "ranking.txt", "a/b.log", "", "/", "moe16-285996-88", "raylet.out",
     "lora_rank_64.log", "lora-rank64/train.log", "low_rank_8.txt", "known_rank_0/stacks.json", "rank_3/out.log"])
 def test_other_names_say_nothing(path):
     assert said(identity_from_path(path)).keys() <= {"job"}

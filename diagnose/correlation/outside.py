@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from ..attempts import FAILING, is_terminated
 from ..events import Event
 from ..job import Job
+from ..untold import died_untold
 from .finding import Finding, exhibits
 
 
@@ -21,6 +22,8 @@ def find(job: Job) -> Iterator[Finding]:
     if not told or any(_came_before(job, e, told[0]) for e in job.failures() if e.role == "cause" and e.rule.tells is None):
         return
     if any(_had_died(job, e, told[0]) for e in job.telling("exit") if e.role in FAILING and not is_terminated(e)):
+        return
+    if died_untold(job):
         return
     server = all(e.role not in FAILING for e in told)
     if server and not _only_watchers_complain(job, told[0]):

@@ -14,6 +14,7 @@ In: a line that begins with `{`. Out: its text, or None when it is not a log lin
     exports      {"_source":{"message":"text","@timestamp":"2026-…Z"}}            2026-…Z text
     of a rank    {"ts":"2026-…Z","level":"error","msg":"text","rank":3}          2026-…Z ERROR [rank3]: text
     loguru       {"text":"… - text\\n","record":{"message":"text","extra":{…},…}}  2026-…+00:00 ERROR [rank3]: text
+    of a step    {"time":"2026-…Z","rank":3,"step":90,"loss":2.1}                2026-…Z [rank3]: step 90 loss 2.1
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes her
 
 _TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", "_raw", "event")
 _HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw|event)"')
+_STEP, _LOSS = rb'"(?:global_)?step": {0,2}\d', rb'"loss": {0,2}-?[\dN]'
+_IS_STEP = re.compile(rb"%b[^\n]{0,400}%b|%b[^\n]{0,400}%b" % (_STEP, _LOSS, _LOSS, _STEP))
 _TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date", "TimeGenerated")
 _ENVELOPES = ("_source", "content", "result")  # Elasticsearch, Datadog, Splunk: the record, in what their export adds
 _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
@@ -54,7 +57,9 @@ class _Speaker(NamedTuple):
 
 def undress_json(line: bytes) -> Written | None:
     """Gives the text a JSON log line carries; None when it carries none."""
-    if len(line) > MAX_JSON_BYTES or _HAS_TEXT.search(line) is None or not line.rstrip().endswith(b"}"):
+    if len(line) > MAX_JSON_BYTES or not line.rstrip().endswith(b"}"):
+        return None
+    if _HAS_TEXT.search(line) is None and _IS_STEP.search(line) is None:
         return None
     try:
         record = json.loads(line)
@@ -69,9 +74,16 @@ def undress_json(line: bytes) -> Written | None:
     if (elastic := _elastic(record)) is not None:
         return elastic
     key = next((key for key in _TEXT_KEYS if isinstance(record.get(key), str)), None)
-    if key is None:
+    return _of_step(record) if key is None else _written(record, key)
+
+
+def _of_step(record: dict[str, Any]) -> Written | None:
+    """What a trainer logs of a step without any words, as the words that others log; its other numbers are left out."""
+    when, loss = _rfc3339(_first_text(record, _TIME_KEYS)), record.get("loss")
+    step = record.get("step", record.get("global_step"))
+    if not when or not isinstance(step, int) or not isinstance(loss, int | float):
         return None
-    return _written(record, key)
+    return Written(_one_line(f"{when} {_rank(record)}", f"step {step} loss {loss}"), False, b"")
 
 
 _LOGFMT_FIELD = re.compile(

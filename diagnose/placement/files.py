@@ -23,8 +23,8 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
         named = places.by_source[source.name].host
         if host := _same_in_content(source, named) or named or _content_host(source):
             places.source_host[source.name] = host
-    _learn_sister_folders(places, sources)
     _learn_named_after_hosts(places, sources)
+    _learn_sister_folders(places, sources)
     _learn_nodes_of_pods(places, sources)
 
 
@@ -42,15 +42,19 @@ def _learn_nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> Non
 
 
 def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """`gpu-b.dmesg`, `train_7_a3-mega-f021.log`: a word of a name is a host's where another file says that it is one."""
+    """`gpu-b.dmesg`, `train_7_a3-mega-f021.log`, `lrdn1696/job_x/attempt_0/0/stderr.log`: names of files and folders.
+
+    A word of a name, or a folder, is a host's where another file says that it is one.
+    """
     told = (str(e.fields["host"]) for s in sources for e in s.events if e.rule.tells == "exit" and e.fields.get("host"))
     hosts = (set(places.source_host.values()) | set(told)).difference(HERE)
     for source in (s for s in sources if s.name not in places.source_host):
-        base = source.name.replace("!", "/").rpartition("/")[2]
+        *folders, base = source.name.replace("!", "/").split("/")
         ends = [0, *(m.end() for m in SEPARATORS.finditer(base)), len(base) + 1][:MOST_WORDS]
         named = {base[a : b - 1] for n, a in enumerate(ends) for b in ends[n + 1 :]} & hosts
-        if named:
-            places.source_host[source.name] = max(named, key=len)
+        around = [folder for folder in folders if folder in hosts]
+        if named or around:
+            places.source_host[source.name] = max(named, key=len) if named else around[-1]
 
 
 def _learn_sister_folders(places: Places, sources: Sequence[SourceEvents]) -> None:

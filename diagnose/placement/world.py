@@ -24,7 +24,9 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
             if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
                 stated[size] += 1
             ended = as_rank(event.fields.get("rank")) if event.rule.tells == "exit" else None
-            highest = max([highest, *(r for r in (event.speaker.rank, own_rank(event, None), ended) if r is not None)])
+            in_group = as_rank(event.fields.get("group_rank"))  # `[Rank 216] NCCL watchdog thread …`: at least
+            numbers = (event.speaker.rank, own_rank(event, None), ended, in_group)
+            highest = max([highest, *(r for r in numbers if r is not None)])
         highest = max([highest, *(p.rank for p in source.speakers if p.rank is not None)])
     if given:
         places.world_size, places.world_from = given, "given"

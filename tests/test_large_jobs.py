@@ -1,0 +1,175 @@
+"""Jobs of many hosts: which host or rank it was, where clocks, names and launchers of several hosts meet."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .told import BOX, alive, cause, culprits, told
+
+QUOTA = """Traceback (most recent call last):
+  File "/work/ckpt.py", line 120, in save
+    torch.save(state, path)
+OSError: [Errno 122] Disk quota exceeded: '/local/step_900/shard.pt'
+"""
+
+
+def test_a_folder_is_a_host_where_an_agents_summary_says_that_it_is_one(tmp_path: Path) -> None:
+    boxes = {h: BOX.format(at="10:30:11", host=h, rank=r, local=1, pid=930, blank=" ") for h, r in (("lrdn1696", 9), ("lrdn1774", 17))}
+    folder = "job_x3f9k2ab/attempt_0/1"
+    lost = "RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.128.0.7]:41200\n"
+    logs = {
+        "lrdn1696/torchrun.log": boxes["lrdn1696"],
+        "lrdn1774/torchrun.log": boxes["lrdn1774"],
+        f"lrdn1696/{folder}/stderr.log": QUOTA,
+        f"lrdn1774/{folder}/stderr.log": lost,
+    }
+
+    report = told(tmp_path, logs)
+
+    assert ("storage.disk-full", [9]) == (cause(report), culprits(report))
+
+
+LABEL = """{host}: Traceback (most recent call last):
+{host}:   File "/work/data.py", line 77, in collate
+{host}:     y = [b["label"] for b in batch]
+{host}: KeyError: 'label'
+"""
+LOST = "{host}: [E ProcessGroupNCCL.cpp:916] [Rank {rank}] NCCL watchdog thread terminated with exception: NCCL error: remote process exited or there was a network error, NCCL version 2.18.1\n"
+DEEPSPEED = "{host}: [2026-10-05 17:37:08,827] [ERROR] [launch.py:325:sigkill_handler] ['/usr/bin/python', '-u', 'train.py', '--local_rank=7'] exits with return code = 1\n"
+
+
+def test_ranks_that_only_a_process_group_numbers_leave_no_rank_over(tmp_path: Path) -> None:
+    lost = "".join(LOST.format(host=f"dgx-{n:02d}", rank=8 * n + 3) for n in range(4, 9))
+    step = "dgx-00: [2026-10-05 17:30:00,827] [INFO] [logging.py:128:log_dist] [Rank 0] step=10, skipped=0, lr=[1e-05], mom=[(0.9, 0.95)]\n"
+    logs = {"train.log": step + LABEL.format(host="dgx-22") + lost + DEEPSPEED.format(host="dgx-22")}
+
+    report = told(tmp_path, logs)
+
+    assert ("process.exception", []) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert ["dgx-22"] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_what_several_processes_of_a_host_say_is_not_the_fault_of_the_one_whose_end_was_told(tmp_path: Path) -> None:
+    warned = "sft-worker-2:{pid}:{pid} [{device}] bootstrap.cc:45 NCCL WARN Bootstrap : no socket interface found\n"
+    box = BOX.format(at="10:30:11", host="sft-worker-2", rank=16, local=0, pid=800, blank=" ")
+    text = alive(3) + "".join(warned.format(pid=800 + device, device=device) for device in range(4)) + box
+
+    assert ("network.interface", []) == ((report := told(tmp_path, {"c.log": text})) and cause(report), culprits(report))
+
+
+GUARD = """Traceback (most recent call last):
+  File "/work/train.py", line 61, in step
+    check(norm)
+ValueError: rank 16 step 491: gradient norm is nan, refusing to go on
+"""
+
+
+def _steps(start: int, minute: int) -> str:
+    numbers = range(start, start + 100, 10)
+    line = '{{"time": "2026-05-04T05:{at:02}:07.516", "level": "info", "rank": 21, "step": {step}, "loss": 8.3, "grad_norm": 1.1}}\n'
+    return "".join(line.format(at=minute + n, step=step) for n, step in enumerate(numbers))
+
+
+def test_a_lost_node_is_history_where_steps_go_on_for_minutes_below(tmp_path: Path) -> None:
+    lost = "srun: error: Node failure on dgx-b1-02\n"
+    report = told(tmp_path, {"llama.log": _steps(10, 2) + lost + _steps(110, 30) + GUARD})
+
+    assert "numerics.nan" == cause(report)
+
+
+def test_a_step_in_json_without_words_is_a_sign_of_life(tmp_path: Path) -> None:
+    report = told(tmp_path, {"llama.log": _steps(10, 2)})
+
+    assert [(21, 100)] == [(r.rank, r.last_step) for r in report.ranks]
+
+
+XID = "Feb 18 14:07:04 gpu-07-048 kernel: NVRM: Xid (PCI:0000:ba:00): 79, pid=519116, name=python, GPU has fallen off the bus.\n"
+FAILED = "RuntimeError: CUDA error: unspecified launch failure"
+
+
+def test_steps_by_a_clock_of_another_zone_do_not_make_history_of_what_its_host_felt_at_once(tmp_path: Path) -> None:
+    steps = "".join(f"2026-02-18 14:{n}:59,000 | INFO | rank 0 | step {n} loss 1.2\n" for n in range(50, 59))
+    raised = GUARD.replace("ValueError: rank 16 step 491: gradient norm is nan, refusing to go on", FAILED)
+    box = BOX.format(at="14:07:10", host="gpu-07-048", rank=18, local=2, pid=519112, blank=" ")
+    box = box.replace("2026-11-20", "2026-02-18").replace("E1120", "E0218")
+    report = told(tmp_path, {"gpu-07-012.out": steps, "gpu-07-048/kern.log": XID, "gpu-07-048.out": raised + box})
+
+    assert "gpu.off-bus" == cause(report)
+
+
+def test_a_port_error_that_ended_nothing_was_survived_by_a_run_that_is_done(tmp_path: Path) -> None:
+    warned = "a3-mega-3-33:184136:184216 [0] transport/net_ib.cc:94 NCCL WARN NET/IB : mlx5_0:1 Got async event : port error\n"
+    down = "[Sun Apr 12 23:41:25 2026] mlx5_core 0000:18:00.0 rdma0: Link down\n"
+    done = "`Trainer.fit` stopped: `max_steps=99999` reached.\n"
+    logs = {"a3-mega-3-3.out": done, "a3-mega-3-33.out": warned, "dmesg-a3-mega-3-33.txt": down}
+
+    assert "recovered" == cause(told(tmp_path, logs))
+
+
+JOINED = "[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"/work/train.py\", line 61, in step\n[rank{rank}]:     loss.backward()\n[rank{rank}]: RuntimeError: {says}\n"
+
+
+def test_the_rank_that_ran_out_of_inputs_is_told_from_those_that_hear_of_it(tmp_path: Path) -> None:
+    heard = "Detected at least one rank that exhausted inputs. Throwing across all ranks."
+    words = dict.fromkeys(range(4), heard) | {2: "Rank 2 exhausted all inputs."}
+    report = told(tmp_path, {"console.log": "".join(JOINED.format(rank=r, says=says) for r, says in words.items())})
+
+    assert ("data.uneven-inputs", [2]) == (cause(report), culprits(report))
+
+
+TOLD = "W1120 {at}.450000 {pid} torch/distributed/elastic/multiprocessing/api.py:753] Received 15 death signal, shutting down workers\n"
+
+
+def test_launchers_are_told_to_stop_because_of_a_death_that_another_one_found_untold(tmp_path: Path) -> None:
+    """Hosts without a shared moment: the clock of the one that failed may be late."""
+    box = BOX.format(at="10:31:02", host="gpu-09", rank=9, local=1, pid=930, blank=" ").replace("exitcode: 1)", "exitcode: 3)")
+    told_at = {f"gpu-0{n}/torchrun.log": TOLD.format(at="10:30:11", pid=700 + n) for n in (1, 2, 3)}
+
+    report = told(tmp_path, {"gpu-09/torchrun.log": box, **told_at})
+
+    assert ("process.exit-code", [9]) == (cause(report), culprits(report))
+
+
+def test_who_lost_peers_that_were_told_to_stop_had_not_died_by_itself(tmp_path: Path) -> None:
+    box = BOX.format(at="10:31:02", host="gpu-09", rank=9, local=1, pid=930, blank=" ")
+    said = (
+        "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:275, remote process "
+        "exited or there was a network error, NCCL version 2.21.5",
+        "ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.",
+        "Last error:",
+        "socketProgress: Connection closed by remote peer 10.1.0.3<41200>",
+    )
+    lost = "".join(f"[rank9]: {line}\n" for line in said)
+    logs = {"gpu-01/torchrun.log": TOLD.format(at="10:30:11", pid=701), "gpu-09/torchrun.log": lost + box}
+
+    assert "process.terminated" == cause(told(tmp_path, logs))
+
+
+def _ninja(times: int) -> str:
+    return "".join(f'Traceback (most recent call last):\n  File "/work/k{n}.py", line 9, in <module>\n    load()\nRuntimeError: Ninja is required to load C++ extensions\n' for n in range(times))
+
+
+def test_what_all_processes_of_one_host_meet_and_none_elsewhere_is_that_hosts(tmp_path: Path) -> None:
+    logs = {f"gpu-node-{n:02}/out.log": "NCCL version 2.21.5+cuda12.4\n" for n in range(1, 5)}
+    report = told(tmp_path, {**logs, "gpu-node-07/out.log": _ninja(8)})
+
+    assert report.diagnosis is not None
+    assert ["gpu-node-07"] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_of_the_one_host_whose_log_is_there_nobody_knows_whether_it_is_odd(tmp_path: Path) -> None:
+    report = told(tmp_path, {"gpu-node-07/out.log": _ninja(8)})
+
+    assert report.diagnosis is not None
+    assert [] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_a_rank_monitor_says_who_killed_a_rank_and_not_whom_the_others_waited_for(tmp_path: Path) -> None:
+    monitor = "[2026-11-20 10:30:09,636] [WARNING] [RankMonServer48114@hgx10048:2] "
+    heard = f"{monitor}Did not get subsequent heartbeat. Waited 300.00 seconds.\n"
+    box = BOX.format(at="10:30:11", host="hgx10048", rank=2, local=2, pid=930, blank=" ").replace("exitcode: 1", "exitcode: -9")
+
+    report = told(tmp_path, {"hgx10048.out": alive(0) + heard + box.replace("exitcode  : 1", "exitcode  : -9")})
+
+    assert ("collective.straggler", []) == (cause(report), culprits(report))
