@@ -110,6 +110,18 @@ def test_what_rank_zero_alone_prints_before_all_wait_does_not_make_it_late(tmp_p
     assert [] == culprits(report)
 
 
+def test_what_one_rank_warned_of_before_pytorch_s_watchdog_ended_all_does_not_make_it_late(tmp_path: Path) -> None:
+    stuck = (
+        "[rank{0}]:[E1123 04:00:22.241972396 ProcessGroupNCCL.cpp:1500] [PG ID 0 PG GUID 0(default_pg) Rank {0}] "
+        "ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress in monitoring enqueued collectives.\n"
+    )
+    logs = {f"rank_{r}.log": _steps(r, 10) + stuck.format(r) for r in (0, 1)}
+    warned = _said(2, 15, "read of shard-7.tar failed, retry 1 of 5", "WARNING")
+    report = told(tmp_path, {**logs, "rank_2.log": _steps(2, 10) + warned + stuck.format(2)})
+
+    assert ("collective.api-hang", []) == (cause(report), culprits(report))
+
+
 def test_what_a_loader_s_worker_raised_is_named_through_mp_spawn(tmp_path: Path) -> None:
     log = (
         'Traceback (most recent call last):\n  File "/home/ml/bramble.py", line 41, in <module>\n    mp.spawn(train)\n'
