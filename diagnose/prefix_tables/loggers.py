@@ -27,6 +27,13 @@ LOGGERS: tuple[Row, ...] = (
         "I0619 18:44:12.123456 12345 ProcessGroupNCCL.cpp:835] starting",
     ),
     row(
+        "glog python, begun in its path",
+        "tsd",
+        r"(?P<origin>(?:(?:site|dist)-packages/)?torch/distributed/[\w/]{1,80}\.py:\d{1,6})\] (?=\S)",
+        "torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -9) local_rank: 0 (pid: 930) of fn: f",
+        needs="torch/distributed/",
+    ),
+    row(
         "ascend",
         after("[", "DIWE"),
         rf"\[{LEVEL}\] {{0,3}}\w{{2,20}}\((?P<pid>\d{{1,8}}),[^)]{{0,60}}\):"
