@@ -146,3 +146,24 @@ def test_ray_s_answer_is_heard_where_the_advice_is_cut_off(tmp_path):
     log = "Error: No available node types can fulfill resource request {'node:192.0.2.27': 0.001, 'GPU': 1.0}\n"
 
     assert "ray.unschedulable" == cause(told(tmp_path, {"serve.log": log}))
+
+
+def test_torchrun_s_line_is_heard_where_the_paste_begins_in_its_path(tmp_path):
+    log = "site-packages/torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -9) local_rank: 3 (pid: 93) of fn: f\n"
+    report = told(tmp_path, {"train.log": log + HEAD})
+
+    assert ("process.sigkill", [3]) == (cause(report), culprits(report))
+
+
+@pytest.mark.parametrize(
+    ("command", "expected"),
+    [
+        ("['ninja', '-v']", "software.version-incompatible"),
+        ("['which', 'c++']", "software.missing-tool"),
+        ("['python', 'prepare.py']", "process.exit-code"),
+    ],
+)
+def test_a_build_tool_that_failed_says_more_than_that_a_command_did(tmp_path, command, expected):
+    log = f"{HEAD}subprocess.CalledProcessError: Command '{command}' returned non-zero exit status 1.\n"
+
+    assert expected == cause(told(tmp_path, {"train.log": log}))

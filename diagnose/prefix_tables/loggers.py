@@ -36,6 +36,13 @@ LOGGERS: tuple[Row, ...] = (
         "E20251031 10:52:42.193126 106986 transfer_engine.cpp:75] Failed to register memory",
     ),
     row(
+        "glog python, begun in its path",
+        "tsd",
+        r"(?P<origin>(?:(?:site|dist)-packages/)?torch/distributed/[\w/]{1,80}\.py:\d{1,6})\] (?=\S)",
+        "torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -9) local_rank: 0 (pid: 930) of fn: f",
+        needs="torch/distributed/",
+    ),
+    row(
         "ascend",
         after("[", "DIWE"),
         rf"\[{LEVEL}\] {{0,3}}\w{{2,20}}\((?P<pid>\d{{1,8}}),[^)]{{0,60}}\):"
