@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .events import Event
 from .job import Job
 from .placement.places import HERE
 from .suspects import STATED, Suspect
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from .diagnosis import Verdict
 
 
+NODE_FAILURE = "process.node-failure/slurm-node-failure"
 FEWEST_ALIKE = 4  # processes without a number that say the same: a node of a large job has no fewer GPUs
 
 
@@ -28,7 +30,13 @@ def without_witnesses(roots: Sequence[Suspect]) -> Sequence[Suspect]:
 
     `NET/IB : Got async event : port error` on one host, `Got completion from peer` that host `with error 12` on another.
     """
-    return [s for s in roots if s.direct == STATED or not all(e.rule.tells == "peer-lost" for e in s.events)] or roots
+    own = [s for s in roots if s.direct == STATED or not all(e.rule.tells == "peer-lost" for e in s.events)] or roots
+    return [s for s in own if not all(_is_told_on_another(e) for e in s.events) or not s.events]
+
+
+def _is_told_on_another(event: Event) -> bool:
+    """Whether the node that prints it is alive: `*** STEP 7.0 ON n1 CANCELLED AT … DUE TO NODE FAILURE ***`."""
+    return event.rule.id == NODE_FAILURE and not event.fields.get("host")
 
 
 def address(suspect: Suspect) -> str | None:
@@ -51,7 +59,8 @@ def is_met_on_one_host(job: Job, verdict: Verdict) -> bool:
     """
     events = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.rule.tells is None]
     hosts = {e.host for e in events}
-    own = set(job.places.source_host.values()) - {*hosts, *HERE}
+    spoken = {p.host or p.pod for s in job.sources for p in s.speakers}  # in the prefixes of one console
+    own = {*job.places.source_host.values(), *spoken} - {*hosts, *HERE, None}
     each = {(e.rank, e.speaker.pid, e.line if e.rank is None and e.speaker.pid is None else None) for e in events}
     ranks = {e.rank for e in events if e.rank is not None}
     is_whole = is_whole_hosts(job, ranks) if ranks else len(each) >= FEWEST_ALIKE

@@ -173,3 +173,43 @@ def test_a_rank_monitor_says_who_killed_a_rank_and_not_whom_the_others_waited_fo
     report = told(tmp_path, {"hgx10048.out": alive(0) + heard + box.replace("exitcode  : 1", "exitcode  : -9")})
 
     assert ("collective.straggler", []) == (cause(report), culprits(report))
+
+
+LOST_NODE = """lrdn1711:1000:1700 [1] misc/socket.cc:484 NCCL WARN socketProgress: Connection closed by remote peer 10.128.0.12<41200>
+srun: error: Node failure on lrdn1734
+slurmstepd: error: *** STEP 12.0 ON lrdn1711 CANCELLED AT 2026-02-03T01:13:42 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***
+"""
+
+
+def test_the_node_that_prints_the_cancellation_is_not_the_one_that_failed(tmp_path: Path) -> None:
+    report = told(tmp_path, {"slurm-12.out": LOST_NODE})
+
+    assert report.diagnosis is not None
+    assert ["lrdn1734"] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_what_one_pod_of_a_shared_console_meets_alone_is_its_own(tmp_path: Path) -> None:
+    others = "".join(f"[pod/sft-worker-{n}/pytorch] NCCL version 2.21.5+cuda12.4\n" for n in range(3))
+    odd = "".join(f"[pod/sft-worker-3/pytorch] {line}\n" for line in _ninja(8).splitlines())
+    report = told(tmp_path, {"pods.log": others + odd})
+
+    assert report.diagnosis is not None
+    assert ["sft-worker-3"] == [c.host for c in report.diagnosis.culprits]
+
+
+OOM = """Traceback (most recent call last):
+  File "/work/model.py", line 301, in forward
+    logits = self.lm_head(h)
+torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 5 has a total capacty of 79.10 GiB of which 1.20 GiB is free.
+"""
+
+
+def test_a_gpus_index_is_no_rank_where_the_consoles_of_many_nodes_lie(tmp_path: Path) -> None:
+    """`a3-mega-3-60` is no form of host names that is known; that a launcher speaks in such a file tells what they are."""
+    step = "[2026-07-04 19:50:23,085] [INFO] [logging.py:128:log_dist] [Rank 0] step=10, skipped=0, lr=[1e-05], mom=[(0.9, 0.95)]\n"
+    logs = {f"a3-mega-3-{n}.out": "NCCL version 2.18.1+cuda12.1\n" for n in range(61, 66)}
+    failed = OOM + DEEPSPEED.format(host="").removeprefix(": ")
+
+    report = told(tmp_path, {"a3-mega-3-59.out": step, "a3-mega-3-60.out": failed, **logs})
+
+    assert ("memory.cuda-oom", []) == (cause(report), culprits(report))
