@@ -213,3 +213,12 @@ def test_a_gpus_index_is_no_rank_where_the_consoles_of_many_nodes_lie(tmp_path: 
     report = told(tmp_path, {"a3-mega-3-59.out": step, "a3-mega-3-60.out": failed, **logs})
 
     assert ("memory.cuda-oom", []) == (cause(report), culprits(report))
+
+
+def test_a_label_of_srun_says_more_of_the_rank_than_the_index_of_its_gpu(tmp_path: Path) -> None:
+    labels = "".join(f"{task:>2}: NCCL version 2.14.3+cuda11.7\n" for task in range(16))
+    raised = "".join(f"13: {line}\n" for line in OOM.splitlines())
+
+    report = told(tmp_path, {"slurm-77.out": labels + raised})
+
+    assert ("memory.cuda-oom", [13]) == (cause(report), culprits(report))
