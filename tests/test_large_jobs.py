@@ -222,3 +222,17 @@ def test_a_label_of_srun_says_more_of_the_rank_than_the_index_of_its_gpu(tmp_pat
     report = told(tmp_path, {"slurm-77.out": labels + raised})
 
     assert ("memory.cuda-oom", [13]) == (cause(report), culprits(report))
+
+
+REPORT = """[1,{rank}]<stderr>:[rank{rank}]:[E416 06:54:12.104231877 ProcessGroupNCCL.cpp:1340] [PG 0 (default_pg) Rank {rank}]
+[1,{rank}]<stderr>:	 - [{rank}] Timeout at collective: ALLREDUCE, #812
+[1,{rank}]<stderr>:	 - To our best knowledge, the lagging/dead/mismatched ranks that caused the desync are:
+[1,{rank}]<stderr>:	     [9] finished collective #811, but didn't join collective #812 (count from 1)
+"""
+ABORTED = "mpirun noticed that process rank 7 with PID 745897 on node a3-mega-1-72 exited on signal 6 (Aborted).\n"
+
+
+def test_a_report_may_name_a_rank_of_which_no_line_is_there(tmp_path: Path) -> None:
+    report = told(tmp_path, {"mpirun.log": "".join(REPORT.format(rank=rank) for rank in range(4)) + ABORTED})
+
+    assert ("collective.straggler", [9]) == (cause(report), culprits(report))
