@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 
 NODE_FAILURE = "process.node-failure/slurm-node-failure"
+NODE_SIZES = (4, 8, 16)  # GPUs
 FEWEST_ALIKE = 4  # processes without a number that say the same: a node of a large job has no fewer GPUs
 
 
@@ -80,6 +81,18 @@ def complain_elsewhere(job: Job, ranks: set[int]) -> bool:
 def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
     """Yield whether it is all ranks of a host alike, out of several hosts: then the host is at fault, and no rank."""
     hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
+    if hosts == {None}:
+        return _are_one_nodes(job, ranks)
     if None in hosts or len(ranks) < 2 or len(job.hosts) <= len(hosts):
         return False
     return all(i.host not in hosts or r in ranks for r, i in job.ranks.items())
+
+
+def _are_one_nodes(job: Job, ranks: set[int]) -> bool:
+    """Yield whether ranks of which no host is known are as many, and begin at such a number, as those of one node do.
+
+    Launchers number the ranks of a node one after the other.
+    """
+    count, first = len(ranks), min(ranks)
+    is_block = count in NODE_SIZES and first % count == 0 and max(ranks) == first + count - 1
+    return is_block and max(job.world_size or 0, len(job.ranks)) >= 2 * count

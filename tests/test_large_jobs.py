@@ -236,3 +236,28 @@ def test_a_report_may_name_a_rank_of_which_no_line_is_there(tmp_path: Path) -> N
     report = told(tmp_path, {"mpirun.log": "".join(REPORT.format(rank=rank) for rank in range(4)) + ABORTED})
 
     assert ("collective.straggler", [9]) == (cause(report), culprits(report))
+
+
+def test_ranks_below_sterns_names_of_pods_are_told_apart(tmp_path: Path) -> None:
+    """What one speaker repeats is kept a dozen times only."""
+    raised = (JOINED.format(rank=r, says="CUDA error: unspecified launch failure") for r in range(40))
+    lines = (f"sft-worker-{n // 8} pytorch {line}\n" for n, text in enumerate(raised) for line in text.splitlines())
+
+    report = told(tmp_path, {"stern.log": "".join(lines)})
+
+    assert report.diagnosis is not None
+    assert [] == culprits(report)
+
+
+NOT_READY = """Traceback (most recent call last):
+  File "/work/train.py", line 9, in main
+    torch._C._cuda_init()
+RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling NumCudaDevices() that might have already set an error? Error 802: system not yet initialized
+"""
+
+
+def test_all_ranks_of_a_node_are_no_culprits_though_its_name_is_unknown(tmp_path: Path) -> None:
+    started = "".join(f"{task:>2}: NCCL version 2.21.5+cuda12.4\n" for task in range(32))
+    lines = (f"{task:>2}: {line}\n" for task in range(8, 16) for line in NOT_READY.splitlines())
+
+    assert [] == culprits(told(tmp_path, {"slurm-77.out": started + "".join(lines)}))
