@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .told import BOX, alive, cause, culprits, told
+from .told import BOX, alive, cause, culprits, told, watchdog
 
 QUOTA = """Traceback (most recent call last):
   File "/work/ckpt.py", line 120, in save
@@ -261,3 +261,10 @@ def test_all_ranks_of_a_node_are_no_culprits_though_its_name_is_unknown(tmp_path
     lines = (f"{task:>2}: {line}\n" for task in range(8, 16) for line in NOT_READY.splitlines())
 
     assert [] == culprits(told(tmp_path, {"slurm-77.out": started + "".join(lines)}))
+
+
+def test_a_task_whose_words_nobody_knows_was_alive_and_is_the_one_that_did_not_come(tmp_path: Path) -> None:
+    logs = {f"llm-6518954_{r}.out": f"2026-11-20 10:1{n}:00.500 cn-x7 it {n} nll 2.{n}\n" for r in range(8) for n in (8,)}
+    logs |= {f"llm-6518954_{r}.err": "" if r == 5 else watchdog(r) for r in range(8)}
+
+    assert ("collective.straggler", [5]) == ((report := told(tmp_path, logs)) and cause(report), culprits(report))
