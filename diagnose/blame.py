@@ -178,7 +178,7 @@ def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
     if not others or own != set(others.values()) or len({e.source for e in ends}) > 1:
         return False
     unplaced = {e.host for e in job.failures() if e.rank is None and e.rule.tells not in CERTIFICATES} - {None}
-    unplaced -= {job.ranks[rank].host for rank in ranks}
+    unplaced -= {i.host for rank in ranks if (i := job.ranks.get(rank))}  # a report may name one that is not heard of
     return not any(job.ranks[r].failed_in_words() or job.ranks[r].host in unplaced for r in others)
 
 

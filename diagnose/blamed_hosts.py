@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .events import Event
 from .job import Job
 from .placement.places import HERE
 from .suspects import STATED, Suspect
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from .diagnosis import Verdict
 
 
+NODE_FAILURE = "process.node-failure/slurm-node-failure"
+NODE_SIZES = (4, 8, 16)  # GPUs
 FEWEST_ALIKE = 4  # processes without a number that say the same: a node of a large job has no fewer GPUs
 
 
@@ -28,7 +31,13 @@ def without_witnesses(roots: Sequence[Suspect]) -> Sequence[Suspect]:
 
     `NET/IB : Got async event : port error` on one host, `Got completion from peer` that host `with error 12` on another.
     """
-    return [s for s in roots if s.direct == STATED or not all(e.rule.tells == "peer-lost" for e in s.events)] or roots
+    own = [s for s in roots if s.direct == STATED or not all(e.rule.tells == "peer-lost" for e in s.events)] or roots
+    return [s for s in own if not all(_is_told_on_another(e) for e in s.events) or not s.events]
+
+
+def _is_told_on_another(event: Event) -> bool:
+    """Whether the node that prints it is alive: `*** STEP 7.0 ON n1 CANCELLED AT … DUE TO NODE FAILURE ***`."""
+    return event.rule.id == NODE_FAILURE and not event.fields.get("host")
 
 
 def address(suspect: Suspect) -> str | None:
@@ -51,7 +60,8 @@ def is_met_on_one_host(job: Job, verdict: Verdict) -> bool:
     """
     events = [e for s in verdict.roots for e in s.events if e.role == "cause" and e.rule.tells is None]
     hosts = {e.host for e in events}
-    own = set(job.places.source_host.values()) - {*hosts, *HERE}
+    spoken = {p.host or p.pod for s in job.sources for p in s.speakers}  # in the prefixes of one console
+    own = {*job.places.source_host.values(), *spoken} - {*hosts, *HERE, None}
     each = {(e.rank, e.speaker.pid, e.line if e.rank is None and e.speaker.pid is None else None) for e in events}
     ranks = {e.rank for e in events if e.rank is not None}
     is_whole = is_whole_hosts(job, ranks) if ranks else len(each) >= FEWEST_ALIKE
@@ -71,6 +81,18 @@ def complain_elsewhere(job: Job, ranks: set[int]) -> bool:
 def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
     """Yield whether it is all ranks of a host alike, out of several hosts: then the host is at fault, and no rank."""
     hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
+    if hosts == {None}:
+        return _are_one_nodes(job, ranks)
     if None in hosts or len(ranks) < 2 or len(job.hosts) <= len(hosts):
         return False
     return all(i.host not in hosts or r in ranks for r, i in job.ranks.items())
+
+
+def _are_one_nodes(job: Job, ranks: set[int]) -> bool:
+    """Yield whether ranks of which no host is known are as many, and begin at such a number, as those of one node do.
+
+    Launchers number the ranks of a node one after the other.
+    """
+    count, first = len(ranks), min(ranks)
+    is_block = count in NODE_SIZES and first % count == 0 and max(ranks) == first + count - 1
+    return is_block and max(job.world_size or 0, len(job.ranks)) >= 2 * count

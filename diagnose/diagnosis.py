@@ -174,7 +174,7 @@ def _others_may_have_raised(job: Job, verdict: Verdict) -> bool:
         return False
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and e.rank is not None]
     others = {e.rank for e in ends if e.rank is not None} - set(verdict.culprits)
-    return any(not job.ranks[rank].failed_in_words() for rank in others)
+    return any(not job.ranks[rank].failed_in_words() for rank in others if rank in job.ranks)
 
 
 def _others_raised_otherwise(job: Job, verdict: Verdict) -> bool:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .job import Job
 
 SOON_S = 600.0  # within which processes feel what the kernel of their host tells
-OUTLIVED = ("nccl.ib-error", "gpu.", "network.", "storage.io-error")  # of which a process says more when it ends of it
+OUTLIVED = ("nccl.ib-error", "gpu.", "storage.io-error")  # of which a process says more when it ends of it
 OF_MACHINES = ("killed", "signal-received", "fact")  # what is told of a host from outside of its processes
 
 
@@ -76,9 +76,10 @@ def ended_nothing(job: Job, finished: Sequence[Event]) -> list[Event]:
     """
     dropped = {id(e) for e in (*job.earlier, *job.survived)}
     left = [e for e in job.events if id(e) not in dropped and e.role in FAILING]
-    is_done = any(e.attempt == job.attempt for e in finished)
-    is_harmless = all(e.traceback is None and e.rule.tells is None and (e.cause or "").startswith(OUTLIVED) for e in left)
-    return left if is_done and is_harmless else []
+    done = {e.source: e.line or 0 for e in finished if e.attempt == job.attempt}
+    quiet = (e.traceback is None and e.rule.tells is None and (e.cause or "").startswith(OUTLIVED) for e in left)
+    is_below = any((e.line or 0) > done.get(e.source, 1 << 62) for e in left)
+    return left if done and not is_below and all(quiet) else []
 
 
 def _is_of_process(event: Event) -> bool:

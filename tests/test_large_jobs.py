@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .told import BOX, alive, cause, culprits, told
+from .told import BOX, alive, cause, culprits, told, watchdog
 
 QUOTA = """Traceback (most recent call last):
   File "/work/ckpt.py", line 120, in save
@@ -173,3 +173,98 @@ def test_a_rank_monitor_says_who_killed_a_rank_and_not_whom_the_others_waited_fo
     report = told(tmp_path, {"hgx10048.out": alive(0) + heard + box.replace("exitcode  : 1", "exitcode  : -9")})
 
     assert ("collective.straggler", []) == (cause(report), culprits(report))
+
+
+LOST_NODE = """lrdn1711:1000:1700 [1] misc/socket.cc:484 NCCL WARN socketProgress: Connection closed by remote peer 10.128.0.12<41200>
+srun: error: Node failure on lrdn1734
+slurmstepd: error: *** STEP 12.0 ON lrdn1711 CANCELLED AT 2026-02-03T01:13:42 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***
+"""
+
+
+def test_the_node_that_prints_the_cancellation_is_not_the_one_that_failed(tmp_path: Path) -> None:
+    report = told(tmp_path, {"slurm-12.out": LOST_NODE})
+
+    assert report.diagnosis is not None
+    assert ["lrdn1734"] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_what_one_pod_of_a_shared_console_meets_alone_is_its_own(tmp_path: Path) -> None:
+    others = "".join(f"[pod/sft-worker-{n}/pytorch] NCCL version 2.21.5+cuda12.4\n" for n in range(3))
+    odd = "".join(f"[pod/sft-worker-3/pytorch] {line}\n" for line in _ninja(8).splitlines())
+    report = told(tmp_path, {"pods.log": others + odd})
+
+    assert report.diagnosis is not None
+    assert ["sft-worker-3"] == [c.host for c in report.diagnosis.culprits]
+
+
+OOM = """Traceback (most recent call last):
+  File "/work/model.py", line 301, in forward
+    logits = self.lm_head(h)
+torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 5 has a total capacty of 79.10 GiB of which 1.20 GiB is free.
+"""
+
+
+def test_a_gpus_index_is_no_rank_where_the_consoles_of_many_nodes_lie(tmp_path: Path) -> None:
+    """`a3-mega-3-60` is no form of host names that is known; that a launcher speaks in such a file tells what they are."""
+    step = "[2026-07-04 19:50:23,085] [INFO] [logging.py:128:log_dist] [Rank 0] step=10, skipped=0, lr=[1e-05], mom=[(0.9, 0.95)]\n"
+    logs = {f"a3-mega-3-{n}.out": "NCCL version 2.18.1+cuda12.1\n" for n in range(61, 66)}
+    failed = OOM + DEEPSPEED.format(host="").removeprefix(": ")
+
+    report = told(tmp_path, {"a3-mega-3-59.out": step, "a3-mega-3-60.out": failed, **logs})
+
+    assert ("memory.cuda-oom", []) == (cause(report), culprits(report))
+
+
+def test_a_label_of_srun_says_more_of_the_rank_than_the_index_of_its_gpu(tmp_path: Path) -> None:
+    labels = "".join(f"{task:>2}: NCCL version 2.14.3+cuda11.7\n" for task in range(16))
+    raised = "".join(f"13: {line}\n" for line in OOM.splitlines())
+
+    report = told(tmp_path, {"slurm-77.out": labels + raised})
+
+    assert ("memory.cuda-oom", [13]) == (cause(report), culprits(report))
+
+
+REPORT = """[1,{rank}]<stderr>:[rank{rank}]:[E416 06:54:12.104231877 ProcessGroupNCCL.cpp:1340] [PG 0 (default_pg) Rank {rank}]
+[1,{rank}]<stderr>:	 - [{rank}] Timeout at collective: ALLREDUCE, #812
+[1,{rank}]<stderr>:	 - To our best knowledge, the lagging/dead/mismatched ranks that caused the desync are:
+[1,{rank}]<stderr>:	     [9] finished collective #811, but didn't join collective #812 (count from 1)
+"""
+ABORTED = "mpirun noticed that process rank 7 with PID 745897 on node a3-mega-1-72 exited on signal 6 (Aborted).\n"
+
+
+def test_a_report_may_name_a_rank_of_which_no_line_is_there(tmp_path: Path) -> None:
+    report = told(tmp_path, {"mpirun.log": "".join(REPORT.format(rank=rank) for rank in range(4)) + ABORTED})
+
+    assert ("collective.straggler", [9]) == (cause(report), culprits(report))
+
+
+def test_ranks_below_sterns_names_of_pods_are_told_apart(tmp_path: Path) -> None:
+    """What one speaker repeats is kept a dozen times only."""
+    raised = (JOINED.format(rank=r, says="CUDA error: unspecified launch failure") for r in range(40))
+    lines = (f"sft-worker-{n // 8} pytorch {line}\n" for n, text in enumerate(raised) for line in text.splitlines())
+
+    report = told(tmp_path, {"stern.log": "".join(lines)})
+
+    assert report.diagnosis is not None
+    assert [] == culprits(report)
+
+
+NOT_READY = """Traceback (most recent call last):
+  File "/work/train.py", line 9, in main
+    torch._C._cuda_init()
+RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling NumCudaDevices() that might have already set an error? Error 802: system not yet initialized
+"""
+
+
+def test_all_ranks_of_a_node_are_no_culprits_though_its_name_is_unknown(tmp_path: Path) -> None:
+    started = "".join(f"{task:>2}: NCCL version 2.21.5+cuda12.4\n" for task in range(32))
+    lines = (f"{task:>2}: {line}\n" for task in range(8, 16) for line in NOT_READY.splitlines())
+
+    assert [] == culprits(told(tmp_path, {"slurm-77.out": started + "".join(lines)}))
+
+
+def test_a_task_whose_words_nobody_knows_was_alive_and_is_the_one_that_did_not_come(tmp_path: Path) -> None:
+    logs = {f"llm-6518954_{r}.out": f"2026-11-20 10:1{n}:00.500 cn-x7 it {n} nll 2.{n}\n" for r in range(8) for n in (8,)}
+    logs |= {f"llm-6518954_{r}.err": "" if r == 5 else watchdog(r) for r in range(8)}
+
+    assert ("collective.straggler", [5]) == ((report := told(tmp_path, logs)) and cause(report), culprits(report))

@@ -64,6 +64,10 @@ def _learn_whether_tasks_are_ranks(places: Places, sources: Sequence[SourceEvent
     if is_spawned and places.tasks_are_ranks:
         named = {name: path.task for name, path in places.by_source.items() if path.task is not None}
         places.source_rank = {**named, **places.source_rank}
+    elif matched and places.tasks_are_ranks:  # `job-77_12.out` of a rank whose words nobody knows
+        spoken = {s.name for s in sources if s.speakers}
+        named = {name: path.task for name, path in places.by_source.items() if path.task is not None and name in spoken}
+        places.source_rank = {**named, **places.source_rank}
 
 
 def _learn_speaker(places: Places, p: Speaker) -> None:

@@ -181,6 +181,8 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         device = places.device_of_pci.get((host, pci), next(iter(devices)) if len(devices) == 1 else None)
     else:
         device = as_rank(fields.get("device"))
+    if event.speaker.task is not None and places.tasks_are_ranks and not fields.get("pci"):
+        return  # `srun --label` says before each line whose it is: ` 13: RuntimeError: CUDA out of memory. … (GPU 5; …`
     if event.traceback is not None and len(set(GPUS.findall(event.traceback.message))) > 1:
         return
     if _remote_pid(event) is not None:

@@ -1,0 +1,35 @@
+"""How many consoles of nodes are there? Files named alike, of which one holds a launcher's words, are one node's each."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+
+from ..events import SourceEvents
+from ..lazy_pattern import lazy
+from .places import Places
+
+NUMBERS = lazy(r"\d+")
+FEWEST = 4  # fewer may be one node's consoles of several runs
+OF_LAUNCHERS = ("exit", "signal-sent", "signal-received")
+
+
+def count_consoles(places: Places, sources: Sequence[SourceEvents]) -> int:
+    """Yield the number of files like `a3-mega-3-60.out` beside one in which a launcher of several processes speaks.
+
+    Where the processes have files of their own, the launcher speaks in none of those.
+    """
+    alike: dict[str, list[SourceEvents]] = defaultdict(list)
+    for source in sources:
+        path = places.by_source[source.name]
+        if path.rank is None and path.local_rank is None and path.task is None and path.attempt is None:
+            alike[NUMBERS.sub("#", source.name)].append(source)
+    groups = (group for group in alike.values() if len(group) >= FEWEST)
+    return max((len(group) for group in groups if any(map(_has_launcher, group))), default=1)
+
+
+def _has_launcher(source: SourceEvents) -> bool:
+    """Whether a launcher tells here of processes by their local ranks."""
+    local = ("local_rank", "last_local_rank")
+    told = (e.fields for e in source.events if e.rule.tells in OF_LAUNCHERS)
+    return any(fields.get(name) is not None for fields in told for name in local)
