@@ -32,6 +32,9 @@ TOLD = {
     ),
     "It dies with `RuntimeError: One of the subprocesses has abruptly died during map operation.` and then succeeds.": "data.worker-died",
     "Got an error: RuntimeError: CUDA error: device-side assert triggered": "gpu.device-assert",
+    f"2026-11-20 03:04:05,678 - trainer - ERROR - rank=3 fn_ex: OutOfMemoryError({OUT_OF_MEMORY!r})": "memory.cuda-oom",
+    "Writer failed with OSError(28, 'No space left on device')": "storage.disk-full",
+    "Training failed: RuntimeError(\"CUDA error: device-side assert triggered\\nCompile with `TORCH_USE_CUDA_DSA`\")": "gpu.device-assert",
 }
 
 
@@ -52,6 +55,8 @@ def test_a_message_without_its_exceptions_name_is_a_hint_and_no_proof(line: str)
         "Error uploading artifact: [Errno 104] Connection reset by peer, retrying in 5 s",
         "If you get `RuntimeError: CUDA error: device-side assert triggered`, look at the labels",
         "If you see CUDA out of memory. Tried to allocate 2.00 GiB, lower the batch size",
+        f"on failure it does this: raise OutOfMemoryError({OUT_OF_MEMORY!r})",
+        f"the queue holds OutOfMemoryError({OUT_OF_MEMORY!r})",
     ],
 )
 def test_what_a_program_went_on_after_is_no_failure(line: str) -> None:
@@ -104,6 +109,7 @@ def test_the_traceback_below_a_logged_message_is_the_proof() -> None:
         ("engine.SaveError: saving failed: [Errno 28] No space left on device: '/ckpt/x'", "storage.disk-full"),
         ("RuntimeError: Failed to load /ckpt/x.pt: PytorchStreamReader failed reading zip archive: failed finding central directory",
          "storage.checkpoint-corrupt"),
+        (f"RuntimeError: rank 3 is gone, OutOfMemoryError({OUT_OF_MEMORY!r})", "memory.cuda-oom"),
         ("ValueError: Error in step 3: the labels are wrong", "process.exception"),
     ],
 )  # fmt: skip

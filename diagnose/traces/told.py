@@ -4,6 +4,8 @@
     Error saving checkpoint: [Errno 28] No space left on device: '/ckpt/step_100'
     DataLoader worker (pid 20991) is killed by signal: Bus error.
     [2024-04-18 15:55:06] CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error: Too Many Requests
+    2026-11-20 17:03:28 - ERROR - worker 3 is gone: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
+    2026-11-20 17:03:28 - ERROR - worker 3 failed: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
 
 `print(f"... failed: {e}")` is all that is left of many an exception. In: such a line. Out: the texts that Python would
 have printed for it, in which a rule about exceptions is looked for. What the program went on after is no such line.
@@ -31,9 +33,15 @@ _NAMED = lazy(
 )
 # A traceback pasted with its line ends lost: `… File "protocol.py", line 499, in chunk assert len( AssertionError: only …`
 _FRAME, _RAISED = lazy(r'File "[^"\n]{1,400}", line \d{1,9}, in [^"\n]'), lazy(rf"(?<= ){RAISED}: ")
+# `repr(error)`, as `{e!r}` prints it: `OSError(28, 'No space left on device')`; it names a failure only behind such words.
+_REPR = lazy(
+    rf"(?<![\w.=\"'])(?P<name>{RAISED})\((?:(?P<errno>\d{{1,4}}), )?"
+    r"(?:'(?P<single>[^\n]{1,2000}?)(?:'[,)]|$)|\"(?P<double>[^\n]{1,2000}?)(?:\"[,)]|$))"
+)
+_FAILED = lazy(r"(?i)\b(?:error|exception|fail(?:ed|ure|s)?|crashe[ds]|aborted|raised|died|dead)\b[^\n]{0,80}$")
 _ADVISES = lazy(r"(?i)\b(?:if|when|will|would|may|might|could|can|avoid|fix(?:e[sd])?|instead)\b")
 _WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")
-_CALM = ("I", "W", "D")  # severities of a line that reports no failure
+_CALM, _GRAVE = ("I", "W", "D"), ("E", "F")  # severities of a line that reports no failure, and of one that does
 # A paragraph broken at the margin, such as one of Open MPI's help texts: a line in its middle is no message of its own.
 _BROKEN_OFF, _GOES_ON, MARGIN = lazy(r"(?:[^\s=:]{1,60} {1,2}){6,40}[\w',/()-]{1,40}$"), lazy(r"[a-z/(]"), 50
 
@@ -48,6 +56,7 @@ def told_texts(line: Line, above: Line | None = None) -> Iterator[str]:
     yield from _as_printed(message)
     if frame := _FRAME.search(message):
         yield from (message[found.start():] for found in _RAISED.finditer(message, frame.end()))
+    yield from _of_reprs(message, is_failure=line.prefix.severity in _GRAVE)
 
 
 def _is_broken_off(message: str) -> bool:
@@ -59,6 +68,16 @@ def wrapped_texts(tb: Traceback, number: int) -> Iterator[str]:
     inner = innermost(tb)
     if inner.exception_line == number and inner.message:
         yield from _as_printed(inner.message)
+        yield from _of_reprs(inner.message, is_failure=True)
+
+
+def _of_reprs(message: str, *, is_failure: bool) -> Iterator[str]:
+    for found in _REPR.finditer(message):
+        head = message[:found.start()]
+        if not head.endswith("raise ") and (is_failure or _FAILED.search(head)):
+            text = (found["single"] or found["double"]).replace("\\n", "\n")
+            number = f"[Errno {found['errno']}] " if found["errno"] else ""
+            yield f"{found['name']}: {number}{text}"
 
 
 def _as_printed(message: str) -> Iterator[str]:
