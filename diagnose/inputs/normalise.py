@@ -53,7 +53,7 @@ _DOCKER = lazy(rb'(?m)^\{"log":"([^"\\\n]*)\\n","stream":"(stdout|stderr)","time
 _JSON_LINE = lazy(rb'\n\{ ?"')
 # A program's own JSON behind what a collector puts before each line: `trainer-1  | {"message":"text","level":"info"}`
 _BEHIND = lazy(
-    rb'(?m)^((?!\{)[^\n{]{1,200}? )(\{"[^\n]{0,8000}?"(?:message|msg|text|event|log)" ?: ?"[^\n]*\})(?=\r?$)'
+    rb'(?m)^((?!\{)[^\n{]{1,200}? )(?=\{"[^\n]{0,8000}?"(?:message|msg|text|event|log)" ?: ?")([^\n]+)'
 )
 _LOGFMT = lazy(rb'(?m)^(?:time|ts|t|timestamp)="?[0-9][^"\s]{9,40}"? [^\n]{0,400}?\bmsg="')
 # structlog's KeyValueRenderer and LogfmtRenderer: `timestamp='2026-…' level='error' event='text' rank=2`
@@ -194,8 +194,11 @@ class _Partial:
 def _of_program(found: re.Match[bytes]) -> bytes:
     """The text of a record behind a prefix that the tables know; a dict that was printed stays as it is."""
     place = found[1].decode("utf-8", "replace")
-    written = undress_json(found[2]) if split_prefix(f"{place}[rank0]: x").rank == 0 else None
-    return found[0] if written is None or written.is_partial else found[1] + written.text.replace(b"\r", b"\r" + found[1])
+    record = found[2].removesuffix(b"\r")
+    written = undress_json(record) if split_prefix(f"{place}[rank0]: x").rank == 0 else None
+    if written is None or written.is_partial:
+        return found[0]
+    return found[1] + written.text.replace(b"\r", b"\r" + found[1]) + found[2][len(record) :]
 
 
 def _undressed(data: bytes) -> bytes:
