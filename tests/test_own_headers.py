@@ -26,6 +26,12 @@ HEADERS = (
     'timestamp=2026-11-20T17:{m:02d}:{s:02d}Z level={lower} event="{text}" rank={r}',
     '{{"ts":"2026-11-20T17:{m:02d}:{s:02d}Z","level":"{level}","message":"{text}","extra":{{"rank":{r}}}}}',
     LOGURU,
+    "[rank={r}][2026-11-20 17:{m:02d}:{s:02d}][train.py:12][{level}] {text}",
+    "[{r}][2026-11-20 17:{m:02d}:{s:02d},123] [{level}] [main] {text}",
+    "2026-11-20 17:{m:02d}:{s:02d},123 - {level} - [RANK {r}] - {text} (train.py:88)",
+    "2026-11-20 17:{m:02d}:{s:02d}.123 | {level:<8} | rank {r} | __main__:train:88 - {text}",
+    "2026-11-20 17:{m:02d}:{s:02d}.123 | {level:<8} | rank {r:>2}/4  | train | {text}",
+    "[Rank {r}/4] [2026-11-20 17:{m:02d}:{s:02d}] [{level}]: {text}",
     "R{r}: {text}",
     "[{r}/4] {text}",
     "(trainer-{r}) {text}",
@@ -141,6 +147,13 @@ def test_a_label_that_two_pods_bear_is_of_a_node() -> None:
 def test_more_numbers_than_processes_are_no_ranks() -> None:
     """`world_size=2` and eight workers: they are of something else."""
     assert header_of(("world_size=2\n" + steps("[Worker {n}] step {i} loss 2.1", numbers=8)).encode()) is None
+
+
+def test_numbers_below_those_of_ranks_that_torch_names_are_no_ranks() -> None:
+    """Eight ranks, and four rollout workers of one of them."""
+    text = steps("[Worker {n}] step {i} loss 2.1") + steps("[Worker {n}] saved part {i}")
+    assert header_of(text.encode()) is not None
+    assert header_of(f"{text}[rank7]: KeyError: 'target'\n".encode()) is None
 
 
 def test_a_header_is_learned_from_the_end_where_the_beginning_has_none(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ _WORLD = lazy(
     r"(?i)\b(?:world[_ ]?size|nproc_per_node|num_processes|n_?gpus|num_gpus)\b['\"]?[ =:]{1,3}(\d{1,5})\b"
     r"|\b(\d{1,5}) (?:ranks|processes|GPUs)\b"
 )
+_KNOWN = lazy(r"\[rank(\d{1,6})\]:")
 _MEASURED = lazy(r"(?i)\b(?:steps?|iter(?:ation)?s?|epoch|loss|lr|batch)\b[\s\]:=(\[]{0,3}\d")
 
 
@@ -50,6 +51,8 @@ def what_is_counted(heads: Sequence[Head], lines: Sequence[str]) -> Counted | No
         return None
     if len(set(numbers)) < size and not (is_rank and "rank" in name):
         return None
+    if not is_rank and any(int(m[1]) >= size for line in lines if (m := _KNOWN.match(line))):
+        return None  # torch names ranks beyond them: workers of something else
     if not _are_mixed(numbers, size, is_named=name in PROCESSES or (is_rank and _is_header(heads))):
         return None
     fewest = 1 if is_rank and _is_header(heads) else FEWEST_SHARED

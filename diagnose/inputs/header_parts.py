@@ -4,7 +4,7 @@ In: one line. Out: its `Head`: the parts from the line's beginning to where what
 number between them. Whether that number is a rank shows only beside the other lines; here nothing is decided.
 
     2026-11-23 03:02:52,375 ERROR [R2] row 17 is malformed       time, blank, level, blank, label
-    (trainer-3) 2026-11-23 03:02:52,375 row 17 is malformed      label; what follows has a header that the tables know
+    (trainer-3) 2026-11-23 03:02:52,375 row 17 is malformed      label, blank, time, blank
     2026-11-23 03:02:52 [error    ] row 17 is malformed  rank=2  time, blank, level; the number stands behind
     20260320-11:20:06.245 [FSDPEngine Rank 3] ERROR: failed      time, blank, label, blank, level
 """
@@ -36,6 +36,7 @@ _LABEL = lazy(
     r"(?P<bare>(?P<n3>\d{1,5})(?=:\d{1,9} | \| ))"
 )
 _STEP_BEHIND = lazy(r":\d{1,9}(?= )")
+_NAME_BEHIND = lazy(r"[A-Za-z_][\w.]{0,40}(?= {1,8}\| )")
 LEVELS = r"DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERR|NOTICE|TRACE|SUCCESS"
 _LEVEL = lazy(
     rf"(?P<open>[\[(<]?)(?:(?P<upper>{LEVELS})|(?P<lower>{LEVELS.lower()})) {{0,8}}(?P<close>[\])>]?)(?=[^\w]|$)"
@@ -74,13 +75,21 @@ TIME, UPPER, LOWER, NUMBER, NAME, BEHIND = "T", "L", "l", "#", "n", "~"
 
 
 def read_head(line: str) -> Head | None:
-    """Yield the head of a line with one number that no table knows; None of any other line."""
+    """Yield the head of a line with one number, where the tables know not all of it; None of any other line."""
     told = split_prefix(line)
-    if (told.rank, told.local_rank, told.task) != (None, None, None) or _COMPILED.search(told.origin or ""):
+    if (told.local_rank, told.task) != (None, None) or _COMPILED.search(told.origin or ""):
         return None  # told already; and what c10 and NCCL put into brackets is the rank in a group, or a device
+    head = _walk(line)
+    if head is not None and told.rank is not None and (told.rank != head.number or told.end >= len(line) - len(head.rest)):
+        return None  # the tables know all of it
+    return head
+
+
+def _walk(line: str) -> Head | None:
+    """Yield the head of a line, part after part."""
     parts: list[str] = []
     label: re.Match[str] | None = None
-    at, place = 0, ""
+    at, place, known = 0, "", (-1, 0, 0)
     for _ in range(MAX_PARTS + 3):
         if at > MAX_HEAD:
             break
@@ -92,12 +101,17 @@ def read_head(line: str) -> Head | None:
         step = _part_at(line, at, behind_label=label is not None)
         if step is None or not step[0]:
             break
+        if label is not None and step[0].startswith(f"\0{TIME}"):
+            known = (at + split_prefix(line[at:]).end, len(parts), at)
         parts.append(step[0])
         at = step[1]
     if label is None and at and (found := _BEHIND.search(line, at, at + MAX_SAID)) is not None:
         return Head((*parts, f"\0{BEHIND}"), int(found[1]), "rank", True, "", "", line[at : found.start()])
     if label is None or len(parts) > MAX_PARTS:
         return None
+    if known[0] >= at:  # the tables know as much of what follows the label as was read here, or more
+        _, count, at = known
+        parts = parts[:count]
     name = re.sub(r"[_ -]", "", label["name1"] or label["name2"] or "").lower()
     of = label["of1"] or label["of2"] or ""
     return Head(tuple(parts), int(label[_group(label)]), name, label["framed"] is not None, of, place, line[at:])
@@ -132,15 +146,18 @@ def _part_at(line: str, at: int, *, behind_label: bool) -> tuple[str, int] | Non
     """The part that begins there, as a pattern, and where it ends; of what is said nothing is taken for one."""
     stamp = read_stamp(line, at) if not line[at : at + 1].isspace() else None
     if stamp is not None and stamp.end > at:
-        return None if behind_label else (f"\0{TIME}{_pattern(line[at : stamp.end])}", stamp.end)
+        return f"\0{TIME}{_pattern(line[at : stamp.end])}", stamp.end
     if found := _LEVEL.match(line, at):
         kind = UPPER if found["upper"] else LOWER
         return f"\0{kind}{re.escape(found['open'])}\0{re.escape(found['close'])}", found.end()
-    if found := _SOURCE.match(line, at):
+    found = _SOURCE.match(line, at)
+    if found and not (behind_label and _COMPILED.search(found[0])):  # Gloo says where it failed
         text = found[0]
         frame = re.escape(text[0]) if text[0] in "[(" else "", re.escape(text[-1]) if text[-1] in "])" else ""
         return rf"{frame[0]}[\w./<>-]{{1,160}}:[\w:<>]{{1,90}}{frame[1]}", found.end()
     if behind_label:
+        if line[at - 2 : at] == "| " and (found := _NAME_BEHIND.match(line, at)):
+            return f"\0{NAME}{_pattern(found[0])}", found.end()
         found = _STEP_BEHIND.match(line, at) or _BETWEEN.match(line, at)
         return (_pattern(found[0]), found.end()) if found else None
     if found := _FRAMED.match(line, at):

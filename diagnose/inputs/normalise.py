@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from ..lazy_pattern import lazy
+from ..prefixes import split_prefix
 from .dress import undress_json, undress_logfmt
 from .escaped import ESCAPED_LITERALS, is_escaped, unescape
 from .line_changes import change_lines
@@ -21,7 +22,7 @@ from .tags import TAG_LITERALS, is_tagged_within, untag
 DRESS_LITERALS: tuple[bytes, ...] = (
     b"\x1b", b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ",
     b"#033[", b"\\x1b[", b"\\x1B[", b"\\u001b[", b"\\u001B[", b"\\033[", b"\\e[", b"^[[", b"[0m", b"[39m",
-    b' msg="', b"event='", b'event="', *ESCAPED_LITERALS, *TAG_LITERALS, *BOX_LITERALS,
+    b' msg="', b"event='", b'event="', b' {"', *ESCAPED_LITERALS, *TAG_LITERALS, *BOX_LITERALS,
 )  # fmt: skip
 
 MAX_JOINED_BYTES = 1 << 20  # CRI and docker cut at 16 KiB; a longer chain is passed on in pieces
@@ -50,6 +51,10 @@ _CRI_PARTIAL = lazy(rb" std(?:out|err) P ")
 # Docker's own form without escapes: nearly all lines of nearly all files, and 10 times faster than as JSON
 _DOCKER = lazy(rb'(?m)^\{"log":"([^"\\\n]*)\\n","stream":"(stdout|stderr)","time":"([0-9T:.Z+-]{20,40})"\}$')
 _JSON_LINE = lazy(rb'\n\{ ?"')
+# A program's own JSON behind what a collector puts before each line: `trainer-1  | {"message":"text","level":"info"}`
+_BEHIND = lazy(
+    rb'(?m)^((?!\{)[^\n{]{1,200}? )(?=\{"[^\n]{0,8000}?"(?:message|msg|text|event|log)" ?: ?")([^\n]+)'
+)
 _LOGFMT = lazy(rb'(?m)^(?:time|ts|t|timestamp)="?[0-9][^"\s]{9,40}"? [^\n]{0,400}?\bmsg="')
 # structlog's KeyValueRenderer and LogfmtRenderer: `timestamp='2026-…' level='error' event='text' rank=2`
 _KEYED = lazy(
@@ -74,6 +79,7 @@ def needs_normalising(data: bytes) -> bool:
         or is_escaped(data)
         or is_tagged_within(data)
         or has_box(data)
+        or (b' {"' in data and _BEHIND.search(data) is not None)
     )
 
 
@@ -105,6 +111,8 @@ class Normaliser:
             data = _DOCKER.sub(rb"\3 \2 F \1", data)
         if self._open or _has_json_line(data) or _CRI_PARTIAL.search(data) is not None or _has_logfmt_line(data):
             data = self._join(data)
+        if b' {"' in data:
+            data = _BEHIND.sub(_of_program, data)
         return _undressed(data)
 
     def finish(self) -> bytes:
@@ -181,6 +189,16 @@ class _Partial:
 
     def joined(self) -> bytes:
         return b"".join(self.parts) + self.end
+
+
+def _of_program(found: re.Match[bytes]) -> bytes:
+    """The text of a record behind a prefix that the tables know; a dict that was printed stays as it is."""
+    place = found[1].decode("utf-8", "replace")
+    record = found[2].removesuffix(b"\r")
+    written = undress_json(record) if split_prefix(f"{place}[rank0]: x").rank == 0 else None
+    if written is None or written.is_partial:
+        return found[0]
+    return found[1] + written.text.replace(b"\r", b"\r" + found[1]) + found[2][len(record) :]
 
 
 def _undressed(data: bytes) -> bytes:

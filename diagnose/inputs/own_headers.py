@@ -160,7 +160,7 @@ class _Written:
             before, behind = part.split("\0")
             self.pattern += rf"{before}(?P<number>\d{{1,5}}){behind}"
         elif kind == BEHIND:
-            self.pattern += rf"(?P<said>[^\n\r]{{0,{MAX_SAID}}}?) {{1,40}}rank=(?P<number>\d{{1,5}})(?=[ \n\r]|$)"
+            self.pattern += rf"(?P<said>[^\n\r]{{0,{MAX_SAID}}}?) rank=(?P<number>\d{{1,5}})(?=[ \n\r]|$)"
             self.said = r"\g<said>"
         else:
             self.pattern += part

@@ -7,6 +7,7 @@ stands behind a margin as a whole, `> ` of a reply or the four blanks of a code 
 from __future__ import annotations
 
 from ..lazy_pattern import lazy
+from .headings import name_fences
 from .reader import Reader
 
 # "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
@@ -81,7 +82,7 @@ class Unquoting(Reader):
             if self._margins and not is_paste(_without(data, self._margins)):
                 self._mask = None
         data = _without(data, self._margins)
-        return data if self._mask is None else self._mask.feed(data)
+        return data if self._mask is None else name_fences(data, self._mask.feed(data))
 
 
 def _margins_of(text: bytes) -> list[bytes]:
