@@ -210,3 +210,21 @@ def test_a_rank_that_waits_for_itself_at_the_start_was_given_another_s_number(tm
         return f"INFO:finetune:RANK={rank}\n" + _raised(rank, missing, "dist.init_process_group()")
 
     assert [] == culprits(told(tmp_path, {f"rank_{r}.log": waits(r) for r in range(3)}))
+
+
+LOOK_UP = (
+    "[W1123 05:{:02d}:{:02d}.008154035 socket.cpp:764] [c10d] The IPv6 network addresses of (trn-head, 21869) cannot be retrieved "
+    "(gai error: -3 - Temporary failure in name resolution).\n"
+)
+
+
+def test_a_name_that_is_looked_up_again_and_again_does_not_resolve(tmp_path: Path) -> None:
+    agent = "".join(LOOK_UP.format(minute, second) for minute, second in ((36, 59), (37, 20), (37, 41), (38, 3)))
+
+    assert "network.dns" == cause(told(tmp_path, {"agent.log": agent}))
+
+
+def test_a_name_that_all_ranks_look_up_at_once_may_resolve(tmp_path: Path) -> None:
+    agent = "".join(LOOK_UP.format(36, second) for second in (58, 58, 59, 59))
+
+    assert "unfinished" == cause(told(tmp_path, {"agent.log": agent}))
