@@ -228,3 +228,16 @@ def test_a_name_that_all_ranks_look_up_at_once_may_resolve(tmp_path: Path) -> No
     agent = "".join(LOOK_UP.format(36, second) for second in (58, 58, 59, 59))
 
     assert "unfinished" == cause(told(tmp_path, {"agent.log": agent}))
+
+
+def test_a_signal_that_reached_all_ranks_before_their_launcher_sent_any_ended_the_job(tmp_path: Path) -> None:
+    caught = "".join(_said(r, 35, "caught SIGTERM, leaving", "WARNING") for r in range(3))
+    sent = "W1123 04:53:38.224000 16183 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process {} closing signal SIGTERM\n"
+    end = (
+        "E1123 04:53:38.297000 16183 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 143) local_rank: 1 "
+        "(pid: 16192) of binary: /usr/bin/python3\n"
+    )
+    console = "".join(_steps(r, 10) for r in range(3)) + caught + sent.format(16191) + sent.format(16193) + end
+    report = told(tmp_path, {"console.txt": console})
+
+    assert ("process.terminated", True) == (cause(report), "caught SIGTERM" in _shown(report)[0])

@@ -46,16 +46,21 @@ def find(job: Job) -> Iterator[Finding]:
             yield _finding(waits, few, crowd, tuple(few) if is_told else ())
     elif left and places.isdisjoint(call.place for _, call in left.values()):
         # Whom the others lost came to its call by the one they still wait in: one of the two kinds issued it otherwise.
-        yield _by_complaint(job, _finding({**waits, **left}, sorted(waits), sorted(left), ()), sorted(waits), sorted(left))
+        together = {**waits, **left}
+        yield _odd_one(job, _finding(together, sorted(waits), sorted(left), ()), together, sorted(waits), sorted(left))
 
 
-def _by_complaint(job: Job, finding: Finding, waited: list[int], left: list[int]) -> Finding:
-    """One rank against all others: it is the odd one where it alone had complained (`skipping line 417: …`) and gone on."""
+def _odd_one(job: Job, finding: Finding, together: Waits, waited: list[int], left: list[int]) -> Finding:
+    """One rank against all others, who are in one and the same call: it left the common order; of two nobody can tell.
+
+    What it alone had complained of (`skipping line 417: …`) is shown.
+    """
     few, crowd = sorted((waited, left), key=len)
-    told = first_complaint(job, job.ranks[few[0]]) if len(few) == 1 < len(crowd) else ()
-    if not told:
+    calls = {together[rank][1] for rank in crowd}
+    one_sided = any(together[rank][1].operation.startswith(ONE_SIDED) for rank in together)
+    if not len(few) == 1 < len(crowd) or len(calls) > 1 or one_sided:
         return replace(finding, certainty="possible")
-    return replace(finding, ranks=tuple(few), exhibits=(*finding.exhibits, *told))
+    return replace(finding, ranks=tuple(few), exhibits=(*finding.exhibits, *first_complaint(job, job.ranks[few[0]])))
 
 
 def _lone_receive(job: Job, waits: Waits, left: Waits) -> Iterator[Finding]:
