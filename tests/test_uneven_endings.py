@@ -241,3 +241,22 @@ def test_a_signal_that_reached_all_ranks_before_their_launcher_sent_any_ended_th
     report = told(tmp_path, {"console.txt": console})
 
     assert ("process.terminated", True) == (cause(report), "caught SIGTERM" in _shown(report)[0])
+
+
+def test_where_a_rank_stood_when_its_own_timer_ended_it_is_why_the_others_lost_it(tmp_path: Path) -> None:
+    dump = (
+        "Timeout (0:00:04)!\nThread 0x00007f1dd291eb80 (most recent call first):\n"
+        '  File "/usr/lib/python3.11/threading.py", line 327 in wait\n  File "/home/ml/tern.py", line 67 in run\n'
+        '  File "/home/ml/tern.py", line 80 in <module>\n'
+    )
+    logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 2)}
+    report = told(tmp_path, {**logs, "rank_1.log": _steps(1, 10) + dump})
+
+    assert ("collective.straggler", [1]) == (cause(report), culprits(report))
+
+
+def test_what_ended_a_thread_of_a_run_that_says_so_behind_a_bare_level_is_no_failure(tmp_path: Path) -> None:
+    thread = 'Exception in thread Thread-1 (run):\nTraceback (most recent call last):\n  File "/home/ml/tern.py", line 68, in run\n'
+    console = "INFO it 8 loss 0.99\n" + thread + "ValueError: telemetry socket closed\nINFO it 16 loss 0.79\nSUCCESS training finished\n"
+
+    assert "recovered" == cause(told(tmp_path, {"console.log": console}))
