@@ -141,7 +141,7 @@ LOGGERS: tuple[Row, ...] = (
     row(
         "level before what a program says",
         "DIWECS",
-        rf"{LEVEL} {{1,8}}{SAID}",
+        rf"{LEVEL} {{1,8}}(?=\S){SAID}",
         "SUCCESS training finished",
     ),
     row(
