@@ -53,7 +53,7 @@ def find(job: Job) -> Iterator[Finding]:
 def _odd_one(job: Job, finding: Finding, together: Waits, waited: list[int], left: list[int]) -> Finding:
     """One rank against all others, who are in one and the same call: it left the common order; of two nobody can tell.
 
-    What it alone had complained of (`skipping line 417: …`) is shown.
+    What it alone had complained of (`skipping line 417: …`) is shown first.
     """
     few, crowd = sorted((waited, left), key=len)
     calls, operations = {together[rank][1] for rank in crowd}, {call.operation for _, call in together.values()}
@@ -61,7 +61,7 @@ def _odd_one(job: Job, finding: Finding, together: Waits, waited: list[int], lef
     is_told = len(calls) == 1 and len(operations) == 2 and not any(name.startswith(ONE_SIDED) for name in operations)
     if not len(few) == 1 < len(crowd) or not is_told:
         return replace(finding, certainty="possible")
-    return replace(finding, ranks=tuple(few), exhibits=(*finding.exhibits, *first_complaint(job, job.ranks[few[0]])))
+    return replace(finding, ranks=tuple(few), exhibits=(*first_complaint(job, job.ranks[few[0]]), *finding.exhibits))
 
 
 def _lone_receive(job: Job, waits: Waits, left: Waits) -> Iterator[Finding]:
