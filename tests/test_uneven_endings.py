@@ -260,3 +260,11 @@ def test_what_ended_a_thread_of_a_run_that_says_so_behind_a_bare_level_is_no_fai
     console = "INFO it 8 loss 0.99\n" + thread + "ValueError: telemetry socket closed\nINFO it 16 loss 0.79\nSUCCESS training finished\n"
 
     assert "recovered" == cause(told(tmp_path, {"console.log": console}))
+
+
+def test_one_that_waits_in_vain_alone_and_complained_of_nothing_may_have_passed_another_size_before(tmp_path: Path) -> None:
+    timed_out = GLOO + "unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete"
+    logs = {f"rank_{r}.log": _steps(r, 10) + _within(r, "forward", 54, CLOSED) for r in (0, 1)}
+    report = told(tmp_path, {**logs, "rank_2.log": _steps(2, 10) + _within(2, "all_reduce", 68, timed_out)})
+
+    assert [] == culprits(report)

@@ -59,9 +59,11 @@ def _odd_one(job: Job, finding: Finding, together: Waits, waited: list[int], lef
     calls, operations = {together[rank][1] for rank in crowd}, {call.operation for _, call in together.values()}
     # Gloo pairs buffers by their order: of two calls of one kind, who is in the later one may have passed another size.
     is_told = len(calls) == 1 and len(operations) == 2 and not any(name.startswith(ONE_SIDED) for name in operations)
-    if not len(few) == 1 < len(crowd) or not is_told:
+    told = first_complaint(job, job.ranks[few[0]]) if len(few) == 1 < len(crowd) and is_told else ()
+    # One that is alone in vain may have come there by passing another size, in a call that the others are through with.
+    if not told and not (few == left and len(few) == 1 < len(crowd) and is_told):
         return replace(finding, certainty="possible")
-    return replace(finding, ranks=tuple(few), exhibits=(*first_complaint(job, job.ranks[few[0]]), *finding.exhibits))
+    return replace(finding, ranks=tuple(few), exhibits=(*told, *finding.exhibits))
 
 
 def _lone_receive(job: Job, waits: Waits, left: Waits) -> Iterator[Finding]:
