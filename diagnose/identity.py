@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import takewhile
 
 from .lazy_pattern import lazy
+from .path_forms import ENDS_IN_HOST, FORMS, HOST_AFTER_WORD, IS_HOST, KERNEL_OF, WORDS
 
 __all__ = ["PathIdentity", "identities_from_paths", "identity_from_path"]
 
@@ -38,85 +39,6 @@ class PathIdentity:
 
 _SUFFIX = lazy(
     r"(?:\.(?:previous|prev|gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$"
-)
-# `gpu-node-07`, `dgx-731`, `h100-r5-n08`, `ip-10-77-1-11.ec2.internal`, `nid001234`; not `gpu0`, `llama3-8b`, `run-2`;
-# of `logs-gpu-07` and `train.gpu-07` only the end
-_HOST = (
-    r"(?!logs?[-.]|(?:train|run|job|console|output|out|err|stdout|stderr)\.)"
-    r"(?:[a-z][a-z0-9]{0,30}[-.]){0,4}"
-    r"(?:(?:gpu)?node|host|gpuhost|server|srv|worker|dgx|hgx|compute|cn|nid|master|trainer|launcher|ip(?=-\d+-\d)|"
-    r"(?:gpu|gpu-|roce|ib|n|r)(?=-?\d{2})|[abh][12348]00(?=-)|gb?200(?=-)|gh200(?=-)|mi\d00(?=-))"
-    r"[-_]?(?:[a-z]{0,3}\d{1,7}(?:[-.][a-z0-9]{1,20}){0,6})"
-)
-_IS_HOST = lazy(_HOST, re.IGNORECASE | re.ASCII)
-_ENDS_IN_HOST = lazy(rf"(?:^|.*?[-_.])({_HOST})", re.IGNORECASE | re.ASCII)
-_HOST_AFTER_WORD = lazy(
-    r"(?:dmesg|kern|kernel|journal|syslog|messages|agent|console|nvidia-smi|smi|pyspy|py-spy|nccl|"
-    r"(?:kubectl[-_.])?(?:describe|logs)(?:[-_.]pod)?)[-_.](?P<host>[\w.-]*?)"
-    r"(?:[-_.](?P<pid>[1-9]\d{2,7}))?",  # `dmesg-gpu-05-028.txt`: a number that begins with 0 is no process's
-    re.IGNORECASE | re.ASCII,
-)
-# `dmesg-lrdn1913.txt`: one kernel's log is called after its host, however a site calls its hosts; not `dmesg-run2.txt`
-_KERNEL_OF = lazy(
-    r"(?:dmesg|kern|kernel)[-_.]"
-    r"(?!(?:run|try|boot|attempt|part|log|test|case|job|rank|gpu|step|xid|v|t|after|before|crash|tail|last|full|all)(?:\d{0,3}$|[-_.]))"
-    r"(?P<host>[a-z][a-z0-9]{0,30}(?:[-.][a-z0-9]{1,30}){0,5})",
-    re.IGNORECASE | re.ASCII,
-)
-
-_FORMS = tuple(
-    (kind, lazy(pattern, re.ASCII))
-    for kind, pattern in (
-        # torchrun --log-dir: `gpu-node-07/elastic/job1_ig3n5m9x/attempt_0/2/stderr.log`
-        (
-            "torchrun",
-            r"(?:(?:^|/)(?P<job>[^/]{1,100})_[A-Za-z0-9_]{8}/)?(?:^|/)?attempt_(?P<attempt>\d{1,5})/"
-            r"(?P<local_rank>\d{1,4})/(?:(?P<stream>stdout|stderr)\.log|error\.json)(?:\.\w{2,3})?$",
-        ),
-        # `pods/ml_llm-worker-3_7423bf58-be94-4782-9e3e-45d053626127/pytorch/0.log`
-        (
-            "pod",
-            r"(?:^|/)[^/_]{1,63}_(?P<pod>[^/_]{1,253})_[0-9a-f-]{32,36}/(?P<container>[^/]{1,63})/"
-            r"(?P<attempt>\d{1,5})\.log",
-        ),
-        # `/var/log/containers/llm-worker-3_ml_pytorch-<64 hex>.log`
-        ("pod", r"(?:^|/)(?P<pod>[a-z0-9.-]{1,253})_[a-z0-9-]{1,63}_(?P<container>[a-z0-9-]{1,63})-[0-9a-f]{64}\.log"),
-        # Ray: `worker-63d9…bb54-01000000-28911.err`; job ffffffff is a worker started ahead of any job
-        (
-            "ray-worker",
-            r"(?:^|/)(?:io_)?worker-(?P<worker_id>[0-9a-f]{40,64})-(?:f{8}|(?P<job>[0-9a-f]{8}))-"
-            r"(?P<pid>\d{1,8})\.(?:(?P<err>err)|(?P<out>out))",
-        ),
-        ("ray-core", r"(?:^|/)python-core-(?:worker|driver)-(?P<worker_id>[0-9a-f]{40,64})_(?P<pid>\d{1,8})\.log"),
-        ("ray-event", r"(?:^|/)event_CORE_WORKER_(?P<pid>\d{1,8})\.log"),
-        ("ray-event", r"(?:^|/)event_(?:GCS|RAYLET|AUTOSCALER|JOBS)[^/]{0,40}\.log"),
-        (
-            "ray-daemon",
-            r"(?:^|/)(?:raylet|gcs_server|monitor|log_monitor|dashboard\w{0,40}|runtime_env_agent)"
-            r"(?:\.\d{1,3})?\.(?:log|out|err)",
-        ),
-        # mpirun --output-filename: `logs/1/rank.3/stderr`
-        ("rank", r"(?:^|/)\d{1,10}/rank\.(?P<rank>\d{1,6})/(?P<stream>stdout|stderr)$"),
-        # flight recorder: `nccl_trace_rank_3`, `trace_rank_0.json`
-        ("recorder", r"(?:^|/)(?:nccl_|comm_lib_)?trace_rank_?(?P<rank>\d{1,6})(?:\.(?:json|pkl|pickle))?$"),
-        # Slurm: `slurm-123.out`, of an array `slurm-123_4.out`, with %t `slurm-123-7.out` (a set of names tells)
-        ("slurm", r"(?:^|/)slurm-(?P<job>\d{1,10}(?:_\d{1,7})?)(?:[-.]\d{1,6})?\.(?:out|err|log)"),
-        ("stack", r"(?:^|/)(?:pyspy|py-spy|py_spy|stacks?|gdb|faulthandler|core)[._-](?P<pid>\d{2,8})(?:\.\w{1,4})?$"),
-        ("kernel", r"(?:^|/)(?:dmesg|kern|kernel|journal|syslog|messages)(?:[-_.][^/]{0,100})?$"),
-    )
-)
-# `rank_3.log`, `log_rank7.txt`, `20261120174121_rank1.log`, `rank2_pid31562.txt`, `global_rank0_local_rank1.err`;
-# not `lora_rank_64`, `low-rank-8`: the size of an adapter
-_OTHER_RANK = "".join(rf"(?<!{word})(?<!{word}[_.-])" for word in ("local", "node", "machine", "lora", "low"))
-_WORDS = tuple(
-    (name, lazy(rf"(?:^|[/_.-])(?:{words})[_.=-]?(\d{{1,{digits}}})(?=$|[_./-])", re.ASCII))
-    for name, words, digits in (
-        ("local_rank", "local[_.-]?rank", 3),
-        ("node_rank", "(?:node|machine)[_.-]?rank", 5),
-        ("rank", rf"{_OTHER_RANK}(?:global[_.-]?)?rank", 6),
-        ("task", "task|proc|procid", 6),
-        ("pid", "pid", 8),
-    )
 )
 _STREAM = lazy(r"(?:^|[/_.-])(stdout|stderr)(?=$|[_.-])", re.ASCII)
 _JOB_ID = lazy(r"(?:^|[-_.])(?!20\d{6}(?:$|\D))(\d{5,9})(?=$|[-_.])", re.ASCII)  # not a date such as 20261120
@@ -147,7 +69,7 @@ def identity_from_path(name: str) -> PathIdentity:
 
 
 def _from_forms(path: str) -> Iterator[tuple[str, int | str]]:
-    for kind, pattern in _FORMS:
+    for kind, pattern in FORMS:
         match = pattern.search(path)
         if match is None:
             continue
@@ -163,7 +85,7 @@ def _from_forms(path: str) -> Iterator[tuple[str, int | str]]:
 
 
 def _from_words(stem: str) -> Iterator[tuple[str, int | str]]:
-    for field, pattern in _WORDS:
+    for field, pattern in WORDS:
         if match := pattern.search(stem):
             yield field, int(match[1])
             if field == "rank":
@@ -180,7 +102,7 @@ _LOG_WORD = lazy(r"[._-](?:kern|kernel|dmesg|syslog|journal|messages|console|age
 
 
 def _names_host(word: str) -> bool:
-    return bool(_IS_HOST.fullmatch(word)) or word.endswith(("host", "node"))
+    return bool(IS_HOST.fullmatch(word)) or word.endswith(("host", "node"))
 
 
 def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
@@ -189,7 +111,7 @@ def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
     pod = str(found.get("pod", ""))
     if _WORKER_POD.match(pod):
         return pod
-    after_word = _HOST_AFTER_WORD.fullmatch(stem)
+    after_word = HOST_AFTER_WORD.fullmatch(stem)
     word = after_word["host"] if after_word else ""
     if after_word and _names_host(word):
         if after_word["pid"]:  # NCCL_DEBUG_FILE=nccl.%h.%p: `nccl.gpu-07.4711.log`
@@ -198,16 +120,16 @@ def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
     if after_word and _names_host(rest := stem[after_word.start("host") :]):  # the number is the host's: `kern-gpu-025.log`
         return rest
     for part in (stem, *reversed(folder.split("/"))):
-        match = _IS_HOST.fullmatch(part)
+        match = IS_HOST.fullmatch(part)
         if match:
             return part
-    kernel = _KERNEL_OF.fullmatch(stem)
+    kernel = KERNEL_OF.fullmatch(stem)
     return kernel["host"] if kernel and _NUMBER.search(kernel["host"]) else _ending(stem)
 
 
 def _ending(stem: str) -> str | None:
     """The host that a name ends in: `train-6151947-gpu-node-07.out` (%x-%j-%N)."""
-    match = _ENDS_IN_HOST.fullmatch(stem)
+    match = ENDS_IN_HOST.fullmatch(stem)
     return match[1] if match else None
 
 
@@ -245,7 +167,7 @@ def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
     What all inputs lie in (`known_rank_0/`, a case that somebody called so; `rank_64/`, an adapter's) is said of the job,
     not of a process, unless the file is one that launchers make for each.
     """
-    for field, pattern in _WORDS:
+    for field, pattern in WORDS:
         if field not in ("rank", "node_rank"):
             continue
         told = {name: found for name in identities if (found := _folder_number(name, pattern))}

@@ -233,10 +233,15 @@ def _told_by_its_launcher(job: Job, ended: Container[int | None]) -> Iterator[Ev
     `spawn.py:165] Terminating process 10273 via signal SIGTERM`, then `[rank: 0] Received SIGTERM: 15`.
     """
     sent: dict[str, int] = {}
+    first_s = min((e.time for e in job.telling("signal-sent") if e.time is not None), default=float("inf"))
     for e in job.telling("signal-sent"):
         sent[e.source] = min(sent.get(e.source, e.line or 0), e.line or 0)
     for e in job.telling("signal-received"):
-        if e.rank is not None and (e.rank in ended or sent.get(e.source, 1 << 62) < (e.line or 0)):
+        if e.source in sent:
+            is_later = sent[e.source] < (e.line or 0)
+        else:
+            is_later = e.rank in ended and not (e.has_own_time and (e.time or 0.0) < first_s)
+        if e.rank is not None and is_later:
             yield e
 
 

@@ -222,3 +222,61 @@ def test_a_rank_that_waits_for_itself_at_the_start_was_given_another_s_number(tm
         return f"INFO:finetune:RANK={rank}\n" + _raised(rank, missing, "dist.init_process_group()")
 
     assert [] == culprits(told(tmp_path, {f"rank_{r}.log": waits(r) for r in range(3)}))
+
+
+LOOK_UP = (
+    "[W1123 05:{:02d}:{:02d}.008154035 socket.cpp:764] [c10d] The IPv6 network addresses of (trn-head, 21869) cannot be retrieved "
+    "(gai error: -3 - Temporary failure in name resolution).\n"
+)
+
+
+def test_a_name_that_is_looked_up_again_and_again_does_not_resolve(tmp_path: Path) -> None:
+    agent = "".join(LOOK_UP.format(minute, second) for minute, second in ((36, 59), (37, 20), (37, 41), (38, 3)))
+
+    assert "network.dns" == cause(told(tmp_path, {"agent.log": agent}))
+
+
+def test_a_name_that_all_ranks_look_up_at_once_may_resolve(tmp_path: Path) -> None:
+    agent = "".join(LOOK_UP.format(36, second) for second in (58, 58, 59, 59))
+
+    assert "unfinished" == cause(told(tmp_path, {"agent.log": agent}))
+
+
+def test_a_signal_that_reached_all_ranks_before_their_launcher_sent_any_ended_the_job(tmp_path: Path) -> None:
+    caught = "".join(_said(r, 35, "caught SIGTERM, leaving", "WARNING") for r in range(3))
+    sent = "W1123 04:53:38.224000 16183 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process {} closing signal SIGTERM\n"
+    end = (
+        "E1123 04:53:38.297000 16183 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 143) local_rank: 1 "
+        "(pid: 16192) of binary: /usr/bin/python3\n"
+    )
+    console = "".join(_steps(r, 10) for r in range(3)) + caught + sent.format(16191) + sent.format(16193) + end
+    report = told(tmp_path, {"console.txt": console})
+
+    assert ("process.terminated", True) == (cause(report), "caught SIGTERM" in _shown(report)[0])
+
+
+def test_where_a_rank_stood_when_its_own_timer_ended_it_is_why_the_others_lost_it(tmp_path: Path) -> None:
+    dump = (
+        "Timeout (0:00:04)!\nThread 0x00007f1dd291eb80 (most recent call first):\n"
+        '  File "/usr/lib/python3.11/threading.py", line 327 in wait\n  File "/home/ml/tern.py", line 67 in run\n'
+        '  File "/home/ml/tern.py", line 80 in <module>\n'
+    )
+    logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 2)}
+    report = told(tmp_path, {**logs, "rank_1.log": _steps(1, 10) + dump})
+
+    assert ("collective.straggler", [1]) == (cause(report), culprits(report))
+
+
+def test_what_ended_a_thread_of_a_run_that_says_so_behind_a_bare_level_is_no_failure(tmp_path: Path) -> None:
+    thread = 'Exception in thread Thread-1 (run):\nTraceback (most recent call last):\n  File "/home/ml/tern.py", line 68, in run\n'
+    console = "INFO it 8 loss 0.99\n" + thread + "ValueError: telemetry socket closed\nINFO it 16 loss 0.79\nSUCCESS training finished\n"
+
+    assert "recovered" == cause(told(tmp_path, {"console.log": console}))
+
+
+def test_one_that_waits_in_vain_alone_and_complained_of_nothing_may_have_passed_another_size_before(tmp_path: Path) -> None:
+    timed_out = GLOO + "unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete"
+    logs = {f"rank_{r}.log": _steps(r, 10) + _within(r, "forward", 54, CLOSED) for r in (0, 1)}
+    report = told(tmp_path, {**logs, "rank_2.log": _steps(2, 10) + _within(2, "all_reduce", 68, timed_out)})
+
+    assert [] == culprits(report)

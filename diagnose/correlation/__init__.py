@@ -19,6 +19,7 @@ from . import (
     lost_peers,
     master,
     mismatch,
+    name_unknown,
     named_absent,
     odd_one,
     odd_words,
@@ -60,6 +61,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     together.find,  # do all ranks wait in one and the same collective?
     standing.find,  # where does each rank's stack stand?
     store_gone.find,  # did the store go away, and nothing else is heard?
+    name_unknown.find,  # is one name looked up in vain, and nothing else is heard?
     recorder.find,  # what do the flight recorders say?
 )
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..traces.stack_tree import StackGroup, StackTree
 
 Placed = tuple[int | str, str, "StackDump"]  # rank or label, source, dump
+EXIT_CODE = "process.exit-code"
 SLOW = {"save": "storage.slow-save"}
 PAIR = lazy(r"send|recv", re.IGNORECASE)
 
@@ -82,6 +83,7 @@ def find(job: Job) -> Iterator[Finding]:
     placed = [p for p in placed_stacks(job) if p[2].is_live and went_on[p[1]] <= p[2].end_line]
     if len({label for label, _, _ in placed}) < 2:
         yield from _alone(job, placed, any(went_on.values()))
+        yield from _ended_by_its_timer(job, placed)
         return
     from ..traces.stack_tree import is_of_loader, merge_stacks
 
@@ -110,6 +112,25 @@ def _alone(job: Job, placed: list[Placed], went_on: bool) -> Iterator[Finding]:
         why = f"The one process whose stack is here waits in {_where(group)}; whom it waits for, the others' stacks tell."
         shown = _shown(job, placed, (placed[-1][0],))
         yield Finding("collective.timeout", why, shown, certainty="possible", question="standing")
+
+
+def _ended_by_its_timer(job: Job, placed: list[Placed]) -> Iterator[Finding]:
+    """The one rank whose timer dumps its stacks and ends it; the others lose it.
+
+    `faulthandler.dump_traceback_later(240, exit=True)` prints `Timeout (0:04:00)!` above where the rank stands.
+    """
+    own = [p for p in placed if p[2].reason.startswith("Timeout (") and isinstance(p[0], int)]
+    said = {e.rank for e in job.failures() if e.rule.tells not in ("exit", "signal-sent") and e.cause != EXIT_CODE}
+    if not own or own[0][0] in said or not said or any(e.rule.tells == "collective-timeout" for e in job.failures()):
+        return
+    from ..traces.stack_tree import merge_stacks
+
+    group = merge_stacks((label, dump) for label, _, dump in own).groups[0]
+    if group.standing.kind == "collective" or any(e.role == "cause" for e in job.failures()):
+        return
+    who = _named(group.ranks, "Rank")
+    why = f"{who} stood in {_where(group)} until a timer of its own dumped its stack; the others lost it."
+    yield Finding("collective.straggler", why, _shown(job, own, (own[0][0],)), _ranks(group.ranks), question="standing")
 
 
 def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:

@@ -46,16 +46,24 @@ def find(job: Job) -> Iterator[Finding]:
             yield _finding(waits, few, crowd, tuple(few) if is_told else ())
     elif left and places.isdisjoint(call.place for _, call in left.values()):
         # Whom the others lost came to its call by the one they still wait in: one of the two kinds issued it otherwise.
-        yield _by_complaint(job, _finding({**waits, **left}, sorted(waits), sorted(left), ()), sorted(waits), sorted(left))
+        together = {**waits, **left}
+        yield _odd_one(job, _finding(together, sorted(waits), sorted(left), ()), together, sorted(waits), sorted(left))
 
 
-def _by_complaint(job: Job, finding: Finding, waited: list[int], left: list[int]) -> Finding:
-    """One rank against all others: it is the odd one where it alone had complained (`skipping line 417: …`) and gone on."""
+def _odd_one(job: Job, finding: Finding, together: Waits, waited: list[int], left: list[int]) -> Finding:
+    """One rank against all others, who are in one and the same call: it left the common order; of two nobody can tell.
+
+    What it alone had complained of (`skipping line 417: …`) is shown first.
+    """
     few, crowd = sorted((waited, left), key=len)
-    told = first_complaint(job, job.ranks[few[0]]) if len(few) == 1 < len(crowd) else ()
-    if not told:
+    calls, operations = {together[rank][1] for rank in crowd}, {call.operation for _, call in together.values()}
+    # Gloo pairs buffers by their order: of two calls of one kind, who is in the later one may have passed another size.
+    is_told = len(calls) == 1 and len(operations) == 2 and not any(name.startswith(ONE_SIDED) for name in operations)
+    told = first_complaint(job, job.ranks[few[0]]) if len(few) == 1 < len(crowd) and is_told else ()
+    # One that is alone in vain may have come there by passing another size, in a call that the others are through with.
+    if not told and not (few == left and len(few) == 1 < len(crowd) and is_told):
         return replace(finding, certainty="possible")
-    return replace(finding, ranks=tuple(few), exhibits=(*finding.exhibits, *told))
+    return replace(finding, ranks=tuple(few), exhibits=(*told, *finding.exhibits))
 
 
 def _lone_receive(job: Job, waits: Waits, left: Waits) -> Iterator[Finding]:

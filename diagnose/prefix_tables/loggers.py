@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .resiliency import MONITORS
-from .row import HOST, LEVEL, LOGGER, LOWER, RAISED, SOURCE, Row, after, row
+from .row import HOST, LEVEL, LOGGER, LOWER, RAISED, SAID, SOURCE, Row, after, row
 
 LOGGERS: tuple[Row, ...] = (
     *MONITORS,
@@ -171,6 +171,12 @@ LOGGERS: tuple[Row, ...] = (
         "DIWECF",
         rf"{LEVEL}: ?(?=\d{{4}}-\d\d-\d\d[ T]\d\d:)",
         "ERROR:2026-03-26 21:59:41,526:Traceback (most recent call last):",
+    ),
+    row(
+        "level before what a program says",
+        "DIWECS",
+        rf"{LEVEL} {{1,8}}(?=\S){SAID}",
+        "SUCCESS training finished",
     ),
     row(
         "level before an exception",

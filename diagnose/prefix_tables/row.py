@@ -9,7 +9,7 @@ import string
 from dataclasses import dataclass
 
 LOWER, DIGITS, LETTERS = string.ascii_lowercase, string.digits, string.ascii_letters
-LEVEL = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERR|NOTICE|TRACE|SUCCESS|SUCC|VINFO)"
+LEVEL = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERRO|ERR|CRIT|NOTICE|TRACE|SUCCESS|SUCC|VINFO)"
 HOST = r"[A-Za-z0-9][\w.-]{0,62}"
 SOURCE = r"[\w./<>+-]{1,160}:\d{1,6}"
 LOGGER = r"[A-Za-z_]\w{0,40}(?:\.\w{1,60}){1,9}"
@@ -47,6 +47,7 @@ NOT_HOST = (
 # Severities that are not the first letter of their word.
 SEVERITIES = {
     "CRITICAL": "F",
+    "CRIT": "F",
     "FATAL": "F",
     "ABORT": "F",
     "C": "F",

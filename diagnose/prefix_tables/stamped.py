@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .piped import PIPED
+from .piped import LEVELLED_PIPES, PIPED
 from .resiliency import STAMPED_MONITORS
 from .row import DIGITS, HOST, LETTERS, LEVEL, LOG_TEXT, LOGGER, LOWER, SAID, SOURCE, Row, after, row
 
@@ -89,29 +89,12 @@ AFTER_STAMP: tuple[Row, ...] = (
         "2026-11-20 17:03:56,100 - lmdeploy - ERROR - base.py:53 - RuntimeError: PyTorch is not available.",
     ),
     row("logging, level", (" -",), rf" - {LEVEL} {{0,5}}(?:-|:) ", "2026-11-20 17:03:56,100 - ERROR - failed"),
-    row(
-        "piped, rank",
-        (" |",),
-        rf" \| {LEVEL} {{0,6}}\| rank (?P<rank>\d{{1,6}}) \| ",
-        "2026-11-20 16:59:37,706 | INFO | rank 2 | initialized: world_size=3",
-    ),
+    *LEVELLED_PIPES,
     row(
         "loguru",
         (" |",),
         rf" \| {LEVEL} {{0,6}}\| (?P<origin>[\w.<>]{{1,120}}:[\w<>]{{1,80}}:\d{{1,6}}) - ",
         "2026-11-20 17:03:28.123 | ERROR    | __main__:main:12 - failed",
-    ),
-    row(
-        "piped, name",
-        (" |",),
-        rf" \| {LEVEL} {{0,6}}\| (?P<origin>[a-z_][\w]{{0,40}}(?:\.\w{{1,60}}){{1,9}}|root|__main__) \| ",
-        "2026-08-20 14:08:11 | INFO | nemo_automodel.recipes.llm.train_ft | step 270",
-    ),
-    row(
-        "piped, stream",
-        (" |",),
-        rf" \| {LEVEL} {{0,6}}\| (?P<stream>stderr|stdout) \| ",
-        "2023-12-27 11:25:36 | ERROR | stderr | RuntimeError: failed",
     ),
     row(
         "logging, level and name",
