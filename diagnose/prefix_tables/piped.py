@@ -17,7 +17,7 @@ PIPED: tuple[Row, ...] = (
     row(
         "level and line of the program",
         " ",
-        rf" {{1,4}}{LEVEL} {{1,5}}(?P<origin>(?:__main__|[\w./-]{{1,80}}\.py):\d{{1,6}}):? (?:- )?",
+        rf" {{1,4}}{LEVEL} {{1,5}}(?P<origin>__main__:\d{{1,6}}):? (?:- )?",
         "2026-11-23T06:00:45.890724+0000 SUCCESS __main__:79 training finished",
     ),
 )
