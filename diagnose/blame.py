@@ -15,6 +15,7 @@ from .blamed_hosts import (
     without_witnesses,
 )
 from .catalogue import Catalogue
+from .consequences import EXIT_CODE
 from .doubles import is_repetition
 from .events import Event
 from .going_first import only_went_first
@@ -23,7 +24,7 @@ from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .placement.world import ONCE
 from .said_alike import is_said_by_several, is_said_by_unknown_ones
-from .suspects import EXIT_CODE, LATE, STATED, Suspect
+from .suspects import LATE, STATED, Suspect
 
 if TYPE_CHECKING:
     from .diagnosis import Verdict

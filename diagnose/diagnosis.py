@@ -10,6 +10,7 @@ from .attempts import FAILING, is_terminated
 from .blame import SHARED, blame, failed_alike_unheard, is_everywhere, is_half_told
 from .blamed_hosts import is_whole_hosts
 from .catalogue import Catalogue
+from .consequences import EXCEPTION, EXIT_CODE
 from .correlation.finding import Finding
 from .correlation.store_gone import QUESTION as STORE_GONE
 from .events import Event, SourceEvents
@@ -17,7 +18,7 @@ from .job import Job
 from .losses import NOT_FINITE
 from .relation import Relation
 from .survival import OF_ONE_RANK
-from .suspects import EXCEPTION, EXIT_CODE, SAME_MOMENT_S, Suspect, gather, names_device, when
+from .suspects import SAME_MOMENT_S, Suspect, gather, names_device, when
 from .traces.quoted import UNHEARD_FORMS
 from .traces.traceback_lines import ELIDED
 

@@ -12,10 +12,11 @@ from collections.abc import Iterable, Sequence
 from .attempts import FAILING, is_terminated
 from .catalogue import Catalogue
 from .clocks import ANOTHER_ZONE_S, UNALIGNED_S
+from .consequences import EXIT_CODE, SIGKILL, WRAPPED
 from .events import Event
 from .job import Job
 from .rule import Explains
-from .suspects import EXIT_CODE, LATE, SIGKILL, STATED, WRAPPED, Suspect, names_device
+from .suspects import LATE, STATED, Suspect, names_device
 from .untold import died_untold
 
 DRIVER = "gpu.xid"

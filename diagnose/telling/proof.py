@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from ..consequences import EXIT_CODE
 from ..correlation.finding import Exhibit
 from ..correlation.last_words import complaint_before, last_complaint, last_line
 from ..diagnosis import Verdict
 from ..events import Event
 from ..job import Job
-from ..suspects import EXIT_CODE
 from ..traces.warned import record_above
 
 MAX_EVIDENCE = 5
