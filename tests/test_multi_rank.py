@@ -220,6 +220,15 @@ def test_the_rank_whose_watchdog_stands_still_held_up_those_whose_watchdogs_repo
     assert ("collective.api-hang", []) == (cause(all_of_them), culprits(all_of_them))
 
 
+def test_the_only_watchdog_of_many_that_stands_still_is_named_as_possible(tmp_path: Path) -> None:
+    begun = "gpu-0{n}:71{r:02}:71{r:02} [{d}] NCCL INFO ncclCommInitRank comm 0x55d0 rank {r} nranks 16 cudaDev {d} busId 1b000 - Init COMPLETE\n"
+    steps = "".join(f"2026-11-20 10:1{n}:00,000 INFO step {n} loss 2.1\n" for n in range(9))
+    logs = {f"gpu-0{r // 8}/rank_{r}.log": begun.format(n=r // 8, r=r, d=r % 8) + steps for r in range(16)}
+    report = told(tmp_path, {**logs, "gpu-00/rank_3.log": logs["gpu-00/rank_3.log"] + STUCK.format(r=3)})
+
+    assert ("collective.api-hang", [3], "possible") == (cause(report), culprits(report), report.diagnosis.certainty)
+
+
 WHAT = (
     "terminate called after throwing an instance of 'c10::DistBackendError'\n  what():  [PG ID 0 PG GUID 0(default_pg) Rank {r}] "
     "Process group watchdog thread terminated with exception: [Rank {r}] Watchdog caught collective operation timeout: "
