@@ -14,7 +14,6 @@ from .untold import died_untold
 WARNED = 2  # how direct it is where a line states what a logger wrote as a warning: the program went on after it
 EXCEPTION, EXIT_CODE, SIGKILL = "process.exception", "process.exit-code", "process.sigkill"
 WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on what a process raised
-MONITOR = "collective.straggler/nvrx-rank-monitor-heard-nothing"
 WAITED_IN_A_KERNEL, TRAPPED = "collective.timeout/deepep-kernel-timed-out", "unspecified launch failure"
 CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
 BELOW = (1, 2)  # lines: Ray Train puts a header between an exception and the one it wraps, which says whose it is
@@ -49,7 +48,7 @@ def consequences(job: Job) -> dict[int, int]:
     late |= {id(e): 0 for e in _carrying_another(job)}
     killed = (e for e in exits if e.rank is None or e.cause == SIGKILL)
     late |= {id(e): 0 for e in killed if closed.get(e.source, 1 << 62) < (e.line or 0)}
-    late |= {id(e): 0 for e in (*_killed_while_closing(exits), *_killed_by_a_monitor(job, exits))}
+    late |= {id(e): 0 for e in _killed_while_closing(exits)}
     late |= {id(e): 1 for e in _raised_while_closing(job)}
     late |= {id(e): WARNED for e in job.failures() if e.traceback and e.traceback.is_warned and id(e) not in late}
     stated = (e for e in job.failures() if e.role == "cause" and e.traceback is None)
@@ -159,15 +158,6 @@ def _told_by_its_launcher(job: Job, ended: Container[int | None]) -> Iterator[Ev
         else:
             is_later = e.rank in ended and not (e.has_own_time and (e.time or 0.0) < first_s)
         if e.rank is not None and is_later:
-            yield e
-
-
-def _killed_by_a_monitor(job: Job, exits: Sequence[Event]) -> Iterator[Event]:
-    """Whom the monitor that stands beside each rank killed, as it says itself: it had not heard of it for too long."""
-    spoken = {(e.source, e.host): e for e in job.events if e.rule.id == MONITOR}
-    for e in exits:
-        said = spoken.get((e.source, e.host)) if e.cause == SIGKILL else None
-        if said is not None and (said.line or 0) < (e.line or 0):
             yield e
 
 

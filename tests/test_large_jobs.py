@@ -172,7 +172,7 @@ def test_a_rank_monitor_says_who_killed_a_rank_and_not_whom_the_others_waited_fo
 
     report = told(tmp_path, {"hgx10048.out": alive(0) + heard + box.replace("exitcode  : 1", "exitcode  : -9")})
 
-    assert ("collective.straggler", []) == (cause(report), culprits(report))
+    assert ("collective.timeout", []) == (cause(report), culprits(report))
 
 
 LOST_NODE = """lrdn1711:1000:1700 [1] misc/socket.cc:484 NCCL WARN socketProgress: Connection closed by remote peer 10.128.0.12<41200>

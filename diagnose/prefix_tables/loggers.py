@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .resiliency import MONITORS
-from .row import HOST, LEVEL, LOGGER, LOWER, RAISED, SAID, SOURCE, Row, after, row
+from .row import LEVEL, LOGGER, LOWER, RAISED, SAID, SOURCE, Row, after, row
 
 LOGGERS: tuple[Row, ...] = (
     *MONITORS,
@@ -49,12 +49,6 @@ LOGGERS: tuple[Row, ...] = (
         rf"(?P<at>\d{{4}}-\d\d-\d\d-\d\d:\d\d:\d\d\.\d{{3}})"
         r"(?:\.\d{3})? \[(?P<origin>[^\]\s]{1,160}:\d{1,6})\] ?",
         "[ERROR] HCCL(12345,python):2026-11-20-17:03:28.123.456 [task_exception.cc:527] [12350]Task run failed",
-    ),
-    row(
-        "nvrx rank monitor",
-        after("[", "DIWECR"),
-        rf"(?:\[{LEVEL}\] )?\[RankMon\w{{0,20}}(?:@(?P<host>{HOST}))?:(?P<rank>\d{{1,6}})\] ",
-        "[WARNING] [RankMonitorServer:34] Did not get subsequent heartbeat. Waited 171.92 seconds.",
     ),
     row(
         "level in brackets",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .row import HOST, LEVEL, Row, after, row
 
 # The process id is the monitor's own. Until 0.2 the header held neither it nor the host.
-_MONITOR = rf"\[RankMonitorServer(?:\d{{1,9}}@(?P<host>{HOST}))?:(?:(?P<rank>\d{{1,6}})|<none>)\] ?"
+_MONITOR = rf"\[RankMon(?:itor)?Server(?:\d{{1,9}}@(?P<host>{HOST}))?:(?:(?P<rank>\d{{1,6}})|<none>)\] ?"
 
 MONITORS: tuple[Row, ...] = (
     row(
@@ -13,7 +13,7 @@ MONITORS: tuple[Row, ...] = (
         after("[", "DIWEC"),
         rf"\[{LEVEL}\] {_MONITOR}",
         "[WARNING] [RankMonitorServer:34] Did not get subsequent heartbeat. Waited 171.92 seconds.",
-        needs="RankMonitorServer",
+        needs="RankMon",
     ),
 )
 STAMPED_MONITORS: tuple[Row, ...] = (
@@ -22,7 +22,7 @@ STAMPED_MONITORS: tuple[Row, ...] = (
         (" [",),
         rf" \[{LEVEL}\] {_MONITOR}",
         "[2025-10-01 12:00:31,402] [WARNING] [RankMonitorServer4053@node01:2] [Cycle 0] Did not get subsequent heartbeat.",
-        needs="RankMonitorServer",
+        needs="RankMon",
     ),
     row(
         "nvrx",
