@@ -12,9 +12,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .events import SourceEvents
+    from .events import SourceEvents, Speaker
     from .placement import Places
-    from .prefixes import Line
+    from .prefixes import Line, Prefix
 
 LAST_LINES = 100  # of a rank in a shared console: more than the longest traceback that its last words may stand above
 
@@ -31,15 +31,22 @@ class RankLines:
         for source in sources:
             if places.source_rank.get(source.name) == rank:
                 found += [(source.name, x) for x in source.tail()]
-            elif any(speaker.rank == rank for speaker in source.speakers):
-                found += [(source.name, x) for x in self._of_shared(source).get(rank, ())]
+            elif any(_rank_of(speaker, places) == rank for speaker in source.speakers):
+                found += [(source.name, x) for x in self._of_shared(source, places).get(rank, ())]
         return found
 
-    def _of_shared(self, source: SourceEvents) -> dict[int, deque[Line]]:
+    def _of_shared(self, source: SourceEvents, places: Places) -> dict[int, deque[Line]]:
         if source.name not in self._of:
             lines: dict[int, deque[Line]] = defaultdict(partial(deque, maxlen=LAST_LINES))
             for line in source.lines():
-                if line.prefix.rank is not None:
-                    lines[line.prefix.rank].append(line)
+                if (rank := _rank_of(line.prefix, places)) is not None:
+                    lines[rank].append(line)
             self._of[source.name] = dict(lines)
         return self._of[source.name]
+
+
+def _rank_of(speaker: Prefix | Speaker, places: Places) -> int | None:
+    """Whose line it is, as the rank itself or as `srun --label` says."""
+    if speaker.rank is not None or not places.tasks_are_ranks:
+        return speaker.rank
+    return speaker.task

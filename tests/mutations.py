@@ -26,8 +26,8 @@ STREAMS = (".log", ".out", ".err", ".txt")
 TREE = re.compile(r"(?P<base>.*/)?(?P<run>[^/]+)/attempt_\d+/(?P<local>\d+)/[^/]+$")
 RANK_FILE = re.compile(r"rank[_-]?(\d+)(?!\d)[^/]*$")
 TASK_FILE = re.compile(r"(?P<stem>.*-\d+)-(?P<task>\d+)\.out$")
-OF_ITSELF = re.compile(  # `[rank3]: …`, `| rank 3 |`, `[INFO] [rank3]`, `rank 3/8`, `default_pg) Rank 3]`
-    r"\[rank(\d+)\]|\| rank (\d+) \||^\[RANK[: ]?(\d+)\]|, rank (\d+)/\d+,|^\s?(\d+): |^\[\d+,(\d+)\]<std(?:out|err)>"
+OF_ITSELF = re.compile(  # `[rank3]: …`, `| rank 3 |`, `| r3/8 |`, `[INFO] [rank3]`, `rank 3/8`, `default_pg) Rank 3]`
+    r"\[rank(\d+)\]|\| rank (\d+) \||\| r(\d+)/\d+ \||^\[RANK[: ]?(\d+)\]|, rank (\d+)/\d+,|^\s?(\d+): |^\[\d+,(\d+)\]<std(?:out|err)>"
 )
 DUMP = re.compile(r"py-?spy|trace_rank|stack|gdb|dump", re.IGNORECASE)
 HOST = re.compile(r"\bhost[= ]([\w.-]+)|^([A-Za-z][\w.-]*\d):\d+:\d+ \[\d+\] NCCL ")
@@ -311,6 +311,7 @@ def copied_line(case: Case, line: str, copies: dict[int, int]) -> Iterator[str]:
 def copied(case: Case, text: str, rank: int, new: int) -> str:
     """A process's text as the copy of it on another host would have printed it."""
     text = re.sub(rf"(?<![\w])((?:[Rr]ank|RANK)[ \t]*[:=]?[ \t]*){rank}\b", rf"\g<1>{new}", text)
+    text = re.sub(rf"(\| r){rank}(/\d+ \|)", rf"\g<1>{new}\g<2>", text)
     text = re.sub(rf"^(\s?){rank}(: )", rf"\g<1>{new}\g<2>", text, flags=re.MULTILINE)
     for pid in sorted({int(p) for p in re.findall(r"\bpid[=: ]+(\d{2,7})", text)}):
         text = re.sub(rf"\b{pid}\b", str(pid + PID_STEP), text)
@@ -345,7 +346,7 @@ def copied_path(case: Case, name: str, new: int) -> str:
 
 def with_world(text: str, old: int, new: int) -> str:
     """Every statement of the number of ranks renumbered."""
-    told = rf"((?:world[_ ]?size|WORLD_SIZE|nranks|num_processes)\W{{1,3}}|\brank \d+/){old}\b"
+    told = rf"((?:world[_ ]?size|WORLD_SIZE|nranks|num_processes)\W{{1,3}}|(?:\brank |\| r)\d+/){old}\b"
     return re.sub(told, rf"\g<1>{new}", text)
 
 

@@ -14,7 +14,7 @@ class Console:
     def __init__(self, lines: list[str]) -> None:
         self.name, self.reads = "console.log", 0
         self._lines = [line for n, text in enumerate(lines, 1) for line in read_lines(n, text)]
-        self.speakers = [SimpleNamespace(rank=rank) for rank in sorted({x.prefix.rank for x in self._lines})]
+        self.speakers = [x.prefix for x in self._lines]
 
     def lines(self) -> list:
         self.reads += 1
@@ -22,7 +22,7 @@ class Console:
 
 
 def places() -> SimpleNamespace:
-    return SimpleNamespace(source_rank={})
+    return SimpleNamespace(source_rank={}, tasks_are_ranks=True)
 
 
 def test_a_console_is_read_once_for_all_its_ranks():
@@ -41,3 +41,9 @@ def test_the_last_lines_of_a_rank_are_its_own_and_in_order():
 
 def test_a_rank_that_says_nothing_has_no_lines():
     assert RankLines().of(3, [Console(["[rank0]: step 1 loss 2.1"])], places()) == []
+
+
+def test_lines_that_srun_labels_are_of_that_rank():
+    console = Console([f"{r}: WARNING:finetune:skipping line {n}" for n in range(3) for r in range(2)])
+
+    assert 3 == len(RankLines().of(1, [console], places()))

@@ -17,7 +17,7 @@ from .mutations import MUTATIONS, Case, Mutant
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 # Of the copies that hold less than the case did. Of the two ranks that are left of three neither is odd, and without the
 # launcher's list nobody knows who left with code 0.
-SAME_CAUSE = 0.88
+SAME_CAUSE = 0.85  # many of the real jobs have three ranks, and of two logs neither is the odd one
 
 
 @dataclass(frozen=True)

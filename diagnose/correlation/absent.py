@@ -31,6 +31,7 @@ MAX_SHARE = 0.34  # of the ranks may be absent; more of them, and rather the rep
 ABORTED = {"-6", "6", "134", "SIGABRT"}
 QUOTED = "watchdog thread terminated with exception: "
 ACTOR_DIED = "ray.actor-died"
+FOR_ITS_ID = "rendezvous.timeout/unique-id-not-handed-out"  # whoever waits for that says for whom: `rank_zero` asks
 SLOW_STORAGE = ("saving", "loading")
 NOT_DOING = ("SIGTERM", "NCCL INFO ", ".cpp:", "Warning: ")  # what a library says, or the end, is not what a rank was doing
 WORDS = {
@@ -46,8 +47,7 @@ def find(job: Job) -> Iterator[Finding]:
     if not tables or job.context.world_size == 1 or _is_deduplicated(job) or find_hidden(job):
         return
     for table in [*filter(_is_whole_world, tables), *_all_together(tables)]:
-        absent = _absent(job, table)
-        if absent:
+        if any(s.event.rule.id != FOR_ITS_ID for s in table.stuck.values()) and (absent := _absent(job, table)):
             yield _finding(job, table, absent)
             return
 
