@@ -57,12 +57,12 @@ def _left_behind(job: Job) -> Iterator[Finding]:
     """A minority that still had work to do when all others said that they were done, each for itself, and lost them."""
     done = [i for i in job.ranks.values() if i.finished is not None]
     behind = [i for i in job.ranks.values() if i.finished is None]
-    lost = [e for e in job.telling("peer-lost", "collective-timeout") if e.traceback is not None]
-    first = [next((e for e in lost if e.rank == i.rank), None) for i in behind]
     is_all = len(job.ranks) >= (job.world_size or 0) and all(i.last_sign is not None for i in behind)
     if len(done) < FEWEST_DONE or not behind or len(behind) >= len(done) or not is_all or _own_failures(job):
         return
-    ends = [e for i, e in zip(behind, first, strict=True) if e is not None and _failed_later(job, i.rank, done)]
+    lost = [e for e in job.telling("peer-lost", "collective-timeout") if e.traceback is not None]
+    first = {e.rank: e for e in reversed(lost)}
+    ends = [first[i.rank] for i in behind if i.rank in first and _failed_later(job, i.rank, done)]
     if len(ends) < len(behind):
         return
     ranks = tuple(sorted(i.rank for i in behind))

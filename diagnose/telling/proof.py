@@ -23,7 +23,7 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
             shown += suspect.finding.exhibits
         elif suspect.first is not None:
             shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first), *_logged_with(job, suspect.first)]
-            shown += complaint_before(job, suspect.first)
+            shown += complaint_before(job, suspect.first) if suspect.first.rule.generic else ()
     shown += _said_last(job, verdict) if verdict.roots[0].cause in UNEXPLAINED else []
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
     if not any(s.finding for s in verdict.roots[:1]):
