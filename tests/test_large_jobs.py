@@ -7,7 +7,7 @@ from pathlib import Path
 from .told import BOX, alive, cause, culprits, told, watchdog
 
 QUOTA = """Traceback (most recent call last):
-  File "/work/ckpt.py", line 120, in save
+  File "/srv/ml/ckpt.py", line 120, in save
     torch.save(state, path)
 OSError: [Errno 122] Disk quota exceeded: '/local/step_900/shard.pt'
 """
@@ -30,7 +30,7 @@ def test_a_folder_is_a_host_where_an_agents_summary_says_that_it_is_one(tmp_path
 
 
 LABEL = """{host}: Traceback (most recent call last):
-{host}:   File "/work/data.py", line 77, in collate
+{host}:   File "/srv/ml/data.py", line 77, in collate
 {host}:     y = [b["label"] for b in batch]
 {host}: KeyError: 'label'
 """
@@ -59,7 +59,7 @@ def test_what_several_processes_of_a_host_say_is_not_the_fault_of_the_one_whose_
 
 
 GUARD = """Traceback (most recent call last):
-  File "/work/train.py", line 61, in step
+  File "/srv/ml/train.py", line 61, in step
     check(norm)
 ValueError: rank 16 step 491: gradient norm is nan, refusing to go on
 """
@@ -107,7 +107,7 @@ def test_a_port_error_that_ended_nothing_was_survived_by_a_run_that_is_done(tmp_
     assert "recovered" == cause(told(tmp_path, logs))
 
 
-JOINED = "[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"/work/train.py\", line 61, in step\n[rank{rank}]:     loss.backward()\n[rank{rank}]: RuntimeError: {says}\n"
+JOINED = "[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"/srv/ml/train.py\", line 61, in step\n[rank{rank}]:     loss.backward()\n[rank{rank}]: RuntimeError: {says}\n"
 
 
 def test_the_rank_that_ran_out_of_inputs_is_told_from_those_that_hear_of_it(tmp_path: Path) -> None:
@@ -147,7 +147,7 @@ def test_who_lost_peers_that_were_told_to_stop_had_not_died_by_itself(tmp_path: 
 
 
 def _ninja(times: int) -> str:
-    return "".join(f'Traceback (most recent call last):\n  File "/work/k{n}.py", line 9, in <module>\n    load()\nRuntimeError: Ninja is required to load C++ extensions\n' for n in range(times))
+    return "".join(f'Traceback (most recent call last):\n  File "/srv/ml/k{n}.py", line 9, in <module>\n    load()\nRuntimeError: Ninja is required to load C++ extensions\n' for n in range(times))
 
 
 def test_what_all_processes_of_one_host_meet_and_none_elsewhere_is_that_hosts(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def test_what_one_pod_of_a_shared_console_meets_alone_is_its_own(tmp_path: Path)
 
 
 OOM = """Traceback (most recent call last):
-  File "/work/model.py", line 301, in forward
+  File "/srv/ml/model.py", line 301, in forward
     logits = self.lm_head(h)
 torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 5 has a total capacty of 79.10 GiB of which 1.20 GiB is free.
 """
@@ -250,7 +250,7 @@ def test_ranks_below_sterns_names_of_pods_are_told_apart(tmp_path: Path) -> None
 
 
 NOT_READY = """Traceback (most recent call last):
-  File "/work/train.py", line 9, in main
+  File "/srv/ml/train.py", line 9, in main
     torch._C._cuda_init()
 RuntimeError: Unexpected error from cudaGetDeviceCount(). Did you run some cuda functions before calling NumCudaDevices() that might have already set an error? Error 802: system not yet initialized
 """
