@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from .attempts import FAILING
@@ -29,6 +30,7 @@ class History:
         self._of_source: dict[str, list[Event]] = defaultdict(list)
         for sign in (e for e in signs if e.time is not None):
             self._of_source[sign.source].append(sign)
+        self._reaches: dict[str, tuple[list[int], list[float], list[float]]] = {}
         self._failed: dict[str, list[float]] = defaultdict(list)
         for e in job.events:
             if e.host is not None and e.time is not None and e.role in FAILING and _is_of_process(e):
@@ -52,9 +54,20 @@ class History:
 
         Steps that were buffered are printed at once; these tell of minutes.
         """
-        below = [s for s in self._of_source.get(event.source, ()) if (s.line or 0) > (event.end_line or 0)]
-        times = [s.time for s in below if s.time is not None]
-        return event.traceback is None and len(times) > 1 and max(times) - min(times) > HISTORY_S
+        if event.traceback is not None:
+            return False
+        lines, first, last = self._reach(event.source)
+        below = bisect_right(lines, event.end_line or 0)
+        return below < len(lines) and last[below] - first[below] > HISTORY_S
+
+    def _reach(self, source: str) -> tuple[list[int], list[float], list[float]]:
+        """The lines of a file's steps in order, with the first and the last time from each line on."""
+        if source not in self._reaches:
+            signs = sorted(self._of_source.get(source, ()), key=lambda s: s.line or 0)
+            times = [s.time or 0.0 for s in reversed(signs)]
+            first, last = list(accumulate(times, min))[::-1], list(accumulate(times, max))[::-1]
+            self._reaches[source] = [s.line or 0 for s in signs], first, last
+        return self._reaches[source]
 
     def _share_clock(self, event: Event, sign: Event) -> bool:
         """Whether one clock, or two that are aligned, printed both."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, FAILING, dead_by_code, is_numbered, numbered_sources
@@ -55,9 +55,10 @@ def set_aside(job: Job) -> None:
     over = _caught(job) | undone(job)
     everybody, is_of_earlier_life = _until_when_all_go_on(job), earlier_lives(job, numbered, starts)
     dead = dead_by_code(job.events)
+    losers = {e.rank for e in job.events if e.rule.tells in ("peer-lost", "collective-timeout")} - {None}
     for event in job.events:
         fails = event.role in FAILING
-        is_done = fails and _finished_after(job, event, finished, dead) and not losses.stay_not_finite(event)
+        is_done = fails and _finished_after(job, event, finished, dead, losers) and not losses.stay_not_finite(event)
         is_history = fails and (is_done or history.holds(event))
         is_other = event.attempt != job.attempt and is_numbered(numbered, event)
         if is_other or is_history or is_before(event) or _is_of_old(event, began_s) or is_of_earlier_life(event):
@@ -186,10 +187,14 @@ def _is_of_another(end: Event, event: Event, dead: Mapping[tuple[str, int | None
 
 
 def _finished_after(
-    job: Job, event: Event, finished: Sequence[Event], dead: Mapping[tuple[str, int | None], int]
+    job: Job,
+    event: Event,
+    finished: Sequence[Event],
+    dead: Mapping[tuple[str, int | None], int],
+    losers: Set[int | None],
 ) -> bool:
     """Whether the run says later that it is done; not where one rank was told to stop, did, and the others lost it."""
-    if event.rule.tells == "signal-received" and event.rank is not None and _is_missed(job, event.rank):
+    if event.rule.tells == "signal-received" and event.rank is not None and losers - {event.rank}:
         return False
     for end in finished:
         if end.attempt < event.attempt:
@@ -203,10 +208,6 @@ def _finished_after(
         elif end.time > event.time + max(HISTORY_S, job.clocks.uncertainty_s(end, event)):
             return True
     return False
-
-
-def _is_missed(job: Job, rank: int) -> bool:
-    return any(e.rule.tells in ("peer-lost", "collective-timeout") and e.rank not in (None, rank) for e in job.events)
 
 
 def _survived(job: Job, event: Event, sources: dict[str, SourceEvents], losses: Losses) -> bool:
