@@ -159,7 +159,8 @@ def _failed_later(job: Job, rank: int, done: list[RankInfo]) -> bool:
     A traceback prints no time: that of the last step above it is only the earliest that it can have.
     """
     ends = [i.finished.time for i in done if i.finished is not None and i.finished.time is not None]
-    failures = [e for e in job.failures() if e.rank == rank and e.time is not None]
+    own = job.ranks[rank].failures() if rank in job.ranks else ()
+    failures = [e for e in own if e.time is not None]
     if not ends or any(not e.has_own_time and e.traceback is not None for e in failures):
         return True
     return not failures or max(e.time for e in failures if e.time is not None) >= min(ends)
