@@ -7,7 +7,8 @@ failed or that it ended, and the others only lost somebody, that alone tells who
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..attempts import is_terminated
 from ..events import Event
@@ -32,10 +33,12 @@ def find(job: Job) -> Iterator[Finding]:
 def _finished(job: Job) -> Iterator[Finding]:
     failing = {e.rank for e in job.failures() if e.rank is not None and not _is_clean_up(e) and _shows_an_end(e)}
     told = {e.rank for e in job.telling("signal-received")}  # to stop, before the rest
-    done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in _own_failures(job) | told]
+    told |= _own_failures(job)
+    done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in told]
     if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
         return
-    waiting = {r for r in failing if _failed_later(job, r, done)} - {i.rank for i in done}
+    own = _by_rank(job)
+    waiting = {r for r in failing if _failed_later(own[r], done)} - {i.rank for i in done}
     at_work = _still_at_work(job, failing, done)
     waiting = waiting or at_work
     if not waiting or not (at_work or _others_worked_on(job, done)):
@@ -61,8 +64,8 @@ def _left_behind(job: Job) -> Iterator[Finding]:
     if len(done) < FEWEST_DONE or not behind or len(behind) >= len(done) or not is_all or _own_failures(job):
         return
     lost = [e for e in job.telling("peer-lost", "collective-timeout") if e.traceback is not None]
-    first = {e.rank: e for e in reversed(lost)}
-    ends = [first[i.rank] for i in behind if i.rank in first and _failed_later(job, i.rank, done)]
+    first, own = {e.rank: e for e in reversed(lost)}, _by_rank(job)
+    ends = [first[i.rank] for i in behind if i.rank in first and _failed_later(own[i.rank], done)]
     if len(ends) < len(behind):
         return
     ranks = tuple(sorted(i.rank for i in behind))
@@ -153,17 +156,24 @@ def _shows_an_end(event: Event) -> bool:
     return event.role == "cause" or event.traceback is not None or event.rule.tells in ("collective-timeout", "exit")
 
 
-def _failed_later(job: Job, rank: int, done: list[RankInfo]) -> bool:
+def _failed_later(failures: Sequence[Event], done: list[RankInfo]) -> bool:
     """Whether the rank failed after the first of the others had finished; unknown times count as later.
 
     A traceback prints no time: that of the last step above it is only the earliest that it can have.
     """
     ends = [i.finished.time for i in done if i.finished is not None and i.finished.time is not None]
-    own = job.ranks[rank].failures() if rank in job.ranks else ()
-    failures = [e for e in own if e.time is not None]
+    failures = [e for e in failures if e.time is not None]
     if not ends or any(not e.has_own_time and e.traceback is not None for e in failures):
         return True
     return not failures or max(e.time for e in failures if e.time is not None) >= min(ends)
+
+
+def _by_rank(job: Job) -> dict[int | None, list[Event]]:
+    """The failures of each rank, sorted once for all of them."""
+    own: dict[int | None, list[Event]] = defaultdict(list)
+    for event in job.failures():
+        own[event.rank].append(event)
+    return own
 
 
 def _own_failures(job: Job) -> set[int | None]:
