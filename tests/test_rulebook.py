@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+import diagnose as package
 from diagnose.catalogue import load_rules
 from diagnose.engine import diagnose
 from diagnose.rulebook.checks import check_catalogue
@@ -112,3 +115,12 @@ def test_a_literal_that_stands_on_every_other_line_is_a_fault() -> None:
     wide = replace(catalogue, rules={rule.id: replace(rule, forms=(form,))})
     faults = [fault for fault in check_catalogue(wide, fire) if "every other line" in fault]
     assert [f"{rule.id}: literal 'failed' stands on every other line; take more of what the pattern asks for"] == faults
+
+
+def test_a_question_asks_only_for_rules_that_there_are() -> None:
+    catalogue = load_rules()
+    modules = Path(package.__file__).parent.rglob("*.py")
+    texts = (n.value for m in modules for n in ast.walk(ast.parse(m.read_text("utf-8"))) if isinstance(n, ast.Constant))
+    named = {t for t in texts if isinstance(t, str) and t.partition("/")[0] in catalogue.causes and "/" in t and " " not in t}
+    assert named
+    assert not [name for name in named if not any(rule.startswith(name) for rule in catalogue.rules)]
