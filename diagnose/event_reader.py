@@ -128,7 +128,7 @@ class _Reading:
             self._at.setdefault(line.number, []).append(index)
         self._keys = [speaker_key(line.prefix) for line in lines]
         self._traceback_at = exception_lines(tracebacks)
-        self._inside = inside_lines(tracebacks)
+        self._inside = inside_lines(tracebacks, zip(self._keys, (line.number for line in lines), strict=True))
         self._stacks = stacks
         capped = {rule for (rule, _), tally in scan.tallies.items() if tally.at_least}
         rules = (catalogue.rules[name] for name in sorted(capped) if name in catalogue.rules)

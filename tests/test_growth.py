@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -82,7 +83,10 @@ def lines_run(text: str) -> int:
 
 
 @pytest.mark.parametrize("printed", [tracebacks_of_ranks, workers_of_ray, tasks_of_slurm, groups_of_two])
-def test_each_rank_of_a_large_console_costs_what_one_of_a_small_one_does(printed: Callable[[int], Iterator[str]]) -> None:
+def test_each_rank_of_a_large_console_costs_what_one_of_a_small_one_does(
+    printed: Callable[[int], Iterator[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # another process may thin out the user's, and rules be read anew
     few, many = ("\n".join(printed(n)) + "\n" for n in (FEW, FEW * TIMES))
     lines_run(few)  # compiles what it needs
     assert lines_run(many) < lines_run(few) * TIMES * MOST

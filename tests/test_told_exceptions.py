@@ -118,3 +118,17 @@ def test_an_exception_raised_anew_as_another_is_known_by_its_message(exception: 
 
     assert report.diagnosis is not None
     assert (known, 4) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
+
+
+def test_what_one_rank_logs_between_the_frames_of_another_is_heard() -> None:
+    lost = "torch.distributed.DistBackendError: NCCL error in: /pytorch/ProcessGroupNCCL.cpp:3384, remote process exited or there was"
+    found = read(
+        "[rank1]: Traceback (most recent call last):\n"
+        '[rank1]:   File "/data/jobs/train.py", line 41, in main\n'
+        f"[rank0]: step failed: {OUT_OF_MEMORY}\n"
+        "[rank1]:     dist.all_reduce(grads)\n"
+        f"[rank1]: {lost} a network error, NCCL version 2.21.5\n"
+        "[rank1]: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.\n"
+    ).diagnosis
+    assert found is not None
+    assert (found.cause, [c.rank for c in found.culprits]) == ("memory.cuda-oom", [0])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..tracebacks import Traceback
 from .traceback_lines import GRAPH_ERROR
@@ -48,11 +49,21 @@ def _further_lines(tb: Traceback, message: str, number: int) -> int:
     return min(message.count("\n"), MAX_MESSAGE_LINES)
 
 
-def inside_lines(tracebacks: Sequence[Traceback]) -> set[int]:
-    """Yield the lines of frames: source code, in which nothing is an exception that was raised."""
+def inside_lines(tracebacks: Sequence[Traceback], lines: Iterable[tuple[str, int]]) -> set[int]:
+    """Yield the lines of frames: source code, in which nothing is an exception that was raised.
+
+    `lines`: who speaks and the number, in order; what others say between the frames of one, as woven ranks do, is theirs.
+    """
     of_exceptions = exception_lines(tracebacks)
+    numbers: dict[str, list[int]] = {}
+    for who, number in lines:
+        numbers.setdefault(who, []).append(number)
     inside: set[int] = set()
     for tb in tracebacks:
         if tb.end_line - tb.line < MAX_FRAME_LINES:
-            inside.update(n for n in range(tb.line, tb.exception_line) if n not in of_exceptions)
-    return inside
+            inside.update(n for who in {tb.speaker, ""} for n in _between(numbers.get(who, ()), tb.line, tb.exception_line))
+    return inside - of_exceptions.keys()
+
+
+def _between(numbers: Sequence[int], first: int, stop: int) -> Sequence[int]:
+    return numbers[bisect_left(numbers, first) : bisect_left(numbers, stop)]
