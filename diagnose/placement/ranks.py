@@ -143,7 +143,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
 
 def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:
     """A local rank leads to a rank where its host is known, or where one node is all there is."""
-    if event.rule.tells == "exit" and places.is_one_node and places.local_world == 1:
+    if event.rule.tells == "exit" and places.is_one_node and places.local_world == 1 and not event.local_rank:
         yield "the only process", 0
     if event.local_rank is not None:
         yield "the local rank on its host", places.rank_of_local.get((host, event.local_rank)) if host else None

@@ -98,7 +98,7 @@ def _has_actors(speakers: set[Speaker]) -> bool:
 
 
 ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
-RAISED = "process.exit-code/spawn-raised"  # by mp.spawn of the one process that it did not have to end: without its pid
+SPAWNED = "process.exit-code/spawn-"  # by mp.spawn of the one process that it did not have to end: without its pid
 OF_AGENTS = (ONCE, "process.terminated/agent-closes-worker")
 
 
@@ -108,7 +108,7 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
     for source in sources:
         ended = {e.fields.get("pid") for e in source.events if e.rule.tells == "signal-sent"}
         failed = {e.fields.get("pid") for e in source.events if e.rule.tells == "exit"}
-        failed |= {e.rule.id for e in source.events if e.rule.id == RAISED}
+        failed |= {SPAWNED for e in source.events if e.rule.id.startswith(SPAWNED)}
         if ended - {None}:
             most = max(most, len((ended | failed) - {None}) // _starts(source))
         last = (e.fields.get("last_local_rank") for e in source.events if e.rule.tells == "exit")  # of the last one started
