@@ -258,6 +258,13 @@ def _ends_at_the_margin(job: Job, event: Event) -> bool:
     return width >= NARROWEST and len(at_margin) >= CUT_LINES and event.line in at_margin
 
 
+def _another_never_came(verdict: Verdict) -> bool:
+    """Whether the kernel tells of a rank's GPU, and that rank waited with the others for one that never came."""
+    root = verdict.roots[0]
+    absent = {s.rank for s in verdict.suspects if s.finding is not None and s.finding.question == "absent"}
+    return root.cause.startswith("gpu.") and bool(absent) and absent.isdisjoint({None, *verdict.culprits})
+
+
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     root = max(verdict.roots, key=lambda s: (s.direct, s.finding is not None and s.finding.certainty == "certain"))
     blamed = catalogue.causes[root.cause].blame
@@ -273,7 +280,7 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.certainty = "likely" if root.direct >= 2 else "possible"
     is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _is_cut_short(job, root)
     is_open = is_open or _others_may_have_raised(job, verdict) or _may_be_of_before(job, root)
-    is_open = is_open or _others_raised_otherwise(job, verdict)
+    is_open = is_open or _others_raised_otherwise(job, verdict) or _another_never_came(verdict)
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
     is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))
     if _is_done_unharmed(job):

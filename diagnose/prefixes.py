@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from .lazy_pattern import lazy
+from .nested_stamps import fuller
 from .prefix_tables.launchers import LAUNCHERS
 from .prefix_tables.loggers import LOGGERS
 from .prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
@@ -192,14 +193,8 @@ def _may_be_stamp(text: str, start: int) -> bool:
 
 
 def _keep_stamp(stamp: Stamp, found: dict[str, object]) -> None:
-    """Of nested stamps the fullest is kept: a container's zone and year before glog's month and day."""
     held = found.get("stamp")
-    if not isinstance(held, Stamp) or _fullness(stamp) > _fullness(held):
-        found["stamp"] = stamp
-
-
-def _fullness(stamp: Stamp) -> tuple[bool, bool, bool, float]:
-    return stamp.has_date, stamp.has_zone, stamp.has_year, -stamp.resolution_s
+    found["stamp"] = fuller(held, stamp) if isinstance(held, Stamp) else stamp
 
 
 def _collect(row: Row, groups: _Groups, match: re.Match[str], found: dict[str, object]) -> None:

@@ -77,3 +77,26 @@ def test_the_rank_in_a_group_stays_one_of_the_group():
     prefix = split_prefix("[E ProcessGroupNCCL.cpp:737] [Rank 3] Watchdog caught collective operation timeout")
 
     assert (None, 3) == (prefix.rank, prefix.group_rank)
+
+
+HIT = (
+    "[2026-11-18 09:00:30 {at}] Scheduler hit an exception: Traceback (most recent call last):\n"
+    '  File "/x/sglang/srt/managers/scheduler.py", line 2716, in run_scheduler_process\n    scheduler = Scheduler(\n'
+    "RuntimeError: The size of tensor a (32) must match the size of tensor b (768)\n"
+)
+
+
+def _begun(*labels: str) -> str:
+    return "".join(f"[2026-11-18 09:00:01 {label}] Init torch distributed begin.\n" for label in labels)
+
+
+def test_tensor_ranks_that_count_through_the_dp_ranks_of_sglang_are_the_ranks(tmp_path):
+    begun = _begun(*(f"DP{n} TP{n} EP{n}" for n in range(4)))
+
+    assert [2] == culprits(told(tmp_path, {"serve.log": begun + HIT.format(at="DP2 TP2 EP2")}))
+
+
+def test_of_replicas_that_serve_apart_no_rank_is_told_by_the_label(tmp_path):
+    begun = _begun("DP0 TP0", "DP0 TP1", "DP1 TP0", "DP1 TP1")
+
+    assert [] == culprits(told(tmp_path, {"serve.log": begun + HIT.format(at="DP1 TP0")}))

@@ -360,3 +360,18 @@ def test_a_failed_check_on_nccl_s_result_is_nccl_s_failure_and_not_an_abort_of_i
 
     assert found is not None
     assert "nccl.system-error" == found.cause
+
+
+EXITED = """W1118 09:00:20.000000 4400 torch/multiprocessing/spawn.py:169] Terminating process 4410 via signal SIGTERM
+Traceback (most recent call last):
+  File "/data/jobs/train.py", line 90, in <module>
+    mp.spawn(run, nprocs=2, args=(2,))
+  File "/opt/torch/multiprocessing/spawn.py", line 202, in join
+    raise ProcessExitedException(
+torch.multiprocessing.spawn.ProcessExitedException: process 1 terminated with {how}
+"""
+
+
+@pytest.mark.parametrize(("how", "cause"), [("signal SIGKILL", "process.sigkill"), ("exit code 3", "process.exit-code")])
+def test_the_process_that_spawn_says_ended_is_not_the_one_that_it_had_to_end(how: str, cause: str) -> None:
+    assert verdict(said(("console.log", EXITED.format(how=how)))) == (cause, [1])

@@ -34,6 +34,7 @@ FORMS = {
     "Vertex AI": "ERROR 2026-11-20 17:03:{n:02d}.123456 +0000 workerpool0-0 ",
     "less -N": "{n:7d} ",
     "grep -n": "{n}:",
+    "a list in Markdown": "{n}. ",
     "bat": "{n:4d}   │ ",
     "numbers in a report": "{n:>4} | ",
     "three blanks": "   ",

@@ -34,6 +34,7 @@ TOLD = {
     "Got an error: RuntimeError: CUDA error: device-side assert triggered": "gpu.device-assert",
     f"2026-11-20 03:04:05,678 - trainer - ERROR - rank=3 fn_ex: OutOfMemoryError({OUT_OF_MEMORY!r})": "memory.cuda-oom",
     "Writer failed with OSError(28, 'No space left on device')": "storage.disk-full",
+    "The store could not be opened, it failed with gaierror(-2, 'Name or service not known')": "network.dns",
     "Training failed: RuntimeError(\"CUDA error: device-side assert triggered\\nCompile with `TORCH_USE_CUDA_DSA`\")": "gpu.device-assert",
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from diagnose.prefixes import split_prefix
-from tests.told import cause, culprits, told
+from tests.told import cause, culprits, told, watchdog
 
 GLOO = "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/"
 CLOSED = GLOO + "pair.cc:553] Connection closed by peer [127.0.0.1]:43245. This is typically caused by a remote worker crashing."
@@ -280,3 +280,30 @@ def test_one_that_waits_in_vain_alone_and_complained_of_nothing_may_have_passed_
     report = told(tmp_path, {**logs, "rank_2.log": _steps(2, 10) + _within(2, "all_reduce", 68, timed_out)})
 
     assert [] == culprits(report)
+
+
+def _timed_out(ranks: tuple[int, ...]) -> str:
+    return "".join(watchdog(rank, at="05:03:45") for rank in ranks).replace("E1120 ", "E1123 ")
+
+
+def test_a_rank_that_says_it_reached_its_own_number_of_steps_left_the_others(tmp_path: Path) -> None:
+    left = _steps(1, 30) + _said(1, 31, "reached max_steps, leaving")
+    report = told(tmp_path, {"console.log": _steps(0, 35) + _steps(2, 35) + left + _timed_out((0, 2))})
+
+    assert ("process.early-exit", [1]) == (cause(report), culprits(report))
+
+
+def test_the_rank_that_saves_last_when_all_have_reached_the_end_has_not_left(tmp_path: Path) -> None:
+    for said in ("Training finished", "reached max_steps=40"):
+        end = _said(0, 41, said) + _said(0, 42, "saving final checkpoint to /data/ckpt/final")
+        steps = "".join(_steps(r, 40) for r in range(3))
+        report = told(tmp_path, {"console.log": steps + end + _timed_out((1, 2))})
+
+        assert ("storage.slow-save", [0]) == (cause(report), culprits(report))
+
+
+def test_a_rank_that_worked_on_behind_its_words_has_not_left(tmp_path: Path) -> None:
+    said = _said(0, 12, "max steps reached (200)")  # by an episode
+    report = told(tmp_path, {"console.log": _steps(0, 10) + said + _steps(0, 40, 15) + _steps(1, 40) + _steps(2, 40) + _timed_out((1, 2))})
+
+    assert ("collective.straggler", [0]) == (cause(report), culprits(report))

@@ -21,6 +21,7 @@ from .last_words import first_complaint
 MAX_SHARE = 0.5
 FEWEST_DONE = 2  # ranks that say so: of two, one may be the only one that prints anything
 STOPS_EARLY = "context.finish/rank-stops-early"
+LAST_WORDS_S = 5.0  # `stopping early step=18`, then `finished step=18`
 HEAD_LINES = 9  # to the first that is listed: a rule, `train.py FAILED`, `Failures:`, `<NO_OTHER_FAILURES>`, …, `[0]:`
 
 
@@ -34,7 +35,7 @@ def _finished(job: Job) -> Iterator[Finding]:
     failing = {e.rank for e in job.failures() if e.rank is not None and not _is_clean_up(e) and _shows_an_end(e)}
     told = {e.rank for e in job.telling("signal-received")}  # to stop, before the rest
     told |= _own_failures(job)
-    done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in told]
+    done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in told and not _goes_on(job, i)]
     if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
         return
     own = _by_rank(job)
@@ -54,6 +55,26 @@ def _finished(job: Job) -> Iterator[Finding]:
     stopped = all(i.finished is not None and i.finished.rule.id == STOPS_EARLY for i in done)
     cause = "process.early-exit" if stopped else "data.uneven-inputs"
     yield Finding(cause, why, shown, ranks, onset=onset, question="early_exit")
+
+
+def _goes_on(job: Job, info: RankInfo) -> bool:
+    """Whether it worked on behind its farewell, or began a last save when all others had come as far: it has not left."""
+    if info.finished is None or info.last_step is None:
+        return False
+    sign = info.last_sign
+    if sign is not None and _is_behind(sign, info.finished) and _seconds_between(info.finished, sign) > LAST_WORDS_S:
+        return True
+    doing = info.activities[-1:]
+    steps = [i.last_step for i in job.ranks.values() if i.last_step is not None]
+    return any(a.rule.tells == "activity" and _is_behind(a, info.finished) for a in doing) and info.last_step >= max(steps)
+
+
+def _is_behind(event: Event, end: Event) -> bool:
+    return event.source == end.source and (event.line or 0) > (end.line or 0)
+
+
+def _seconds_between(earlier: Event, later: Event) -> float:
+    return later.time - earlier.time if later.time is not None and earlier.time is not None else 0.0
 
 
 def _left_behind(job: Job) -> Iterator[Finding]:

@@ -16,7 +16,7 @@ from .kinds import LINES, Kind, suffix_of
 from .labels import SAMPLE_BYTES, Label, Unlabelling, label_of, may_be_labelled
 from .notebooks import NotebookMask
 from .own_headers import OwnHeader, header_of, may_have_header
-from .quoted_logs import Unquoting, has_fences, is_quoted, may_quote
+from .quoted_logs import Unquoting, has_fences, is_log_of_its_own, is_quoted, may_quote
 from .reader import Reader
 from .streams import Joined, peek
 from .tables import TableReader, delimiter_of
@@ -81,6 +81,8 @@ def _plain_form(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[For
     if kind == "markdown" or (kind == "text" and may_quote(head)):
         head, stream = peek(stream, PASTE_BYTES + 1)
         if kind == "markdown" and not has_fences(head):
+            if is_log_of_its_own(head):
+                return _plain_form("text", head, stream, name)
             return Form("prose", skipped=f"documentation ({suffix_of(name)}): no log is quoted in it"), stream
         if kind == "text" and len(head) <= PASTE_BYTES and is_quoted(head, is_pasted=name.startswith("<")):
             return Form("markdown"), stream

@@ -9,6 +9,7 @@ first words that a trainer prints in every line are none.
     llm-7k2p-main-123:   File "train.py", line 5, in <module>         [pod/llm-7k2p-main-123/main]   File "train.py" …
     1207 [rank3]: Traceback (most recent call last):                  [rank3]: Traceback (most recent call last):
     1207 │ [rank3]: KeyError: 12                                      [rank3]: KeyError: 12
+    12. [rank3]: KeyError: 12                                         [rank3]: KeyError: 12
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from ..lazy_pattern import lazy
 from ..prefix_tables.row import LEVEL, LOG_TEXT
 from ..prefixes import Prefix, split_prefix
 from ..timestamps import read_stamp
+from .markdown_escapes import without_escapes
 from .reader import Reader
 
 MIN_LINES = 4
@@ -42,8 +44,9 @@ _TOKEN = lazy(r"\d+|[A-Za-z_]+|[\s\S]")
 _BOUNDARY = " \t:|>])}"  # ends a label
 # a driver names its device in each line, and Slurm its own program: no collector put them there
 _OWN = lazy(r"NVRM: |\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|\b(?:slurmstepd|srun|sbatch)(?:-[\w.-]{1,63})?: error: ")
-_NUMBERED = lazy(r" {0,8}(\d{1,9})( {0,4}(?:\||│)|[ :-])")
+_NUMBERED = lazy(r" {0,8}(\d{1,9})( {0,4}(?:\||│)|[.)] |[ :-])")
 _BARS = ("|", "│")  # `bat` and reports draw one behind the numbers, and one blank
+_OF_A_LIST = (". ", ") ")  # an editor of Markdown numbers the lines of what is pasted into a list
 _NAMES = ("pod", "container", "actor")
 _WHO = ("rank", "local_rank", "task", "node_rank", "host", "ip")  # a label that tells these is a prefix of the tables
 _TOLD = (*_NAMES, *_WHO)
@@ -114,7 +117,7 @@ def _guess(lines: Sequence[str]) -> Label | None:
 
 
 def _lines(sample: bytes, *, is_whole: bool) -> list[str]:
-    lines = sample.decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    lines = without_escapes(sample).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
     return [line for line in lines[: None if is_whole else -1] if line.strip()][:MAX_LINES]
 
 
@@ -122,12 +125,14 @@ def _numbers(lines: Sequence[str]) -> Label | None:
     """The numbers of lines, as `less -N` and `grep -n` show them; those of ranks do not grow from line to line."""
     found = [_NUMBERED.match(line) for line in lines]
     marks = {m[2].lstrip(" ") or " " for m in found if m}
-    if len(lines) < (MIN_LINES if marks <= {*_BARS} else MIN_NUMBERED) or None in found or len(marks) != 1:
+    fewest = MIN_LINES if marks <= {*_BARS, *_OF_A_LIST} else MIN_NUMBERED
+    if len(lines) < fewest or None in found or len(marks) != 1:
         return None
     numbers = [int(m[1]) for m in found if m]
     steps = {b - a for a, b in pairwise(numbers)}
     mark = marks.pop()
-    is_grown = min(steps) > 0 and (mark in ":-" or numbers[-1] - numbers[0] < 3 * len(numbers))
+    is_dense = mark in ":-" or numbers[-1] - numbers[0] < 3 * len(numbers)
+    is_grown = steps == {1} if mark in _OF_A_LIST else min(steps) > 0 and is_dense
     behind = rf" {{0,4}}{re.escape(mark)} ?" if mark in _BARS else re.escape(mark)
     return Label("", "", rf" {{0,8}}\d{{1,9}}{behind}") if is_grown and numbers[0] > 0 else None
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ..lazy_pattern import lazy
 from .headings import name_fences
+from .markdown_escapes import without_escapes
 from .reader import Reader
 
 # "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
@@ -37,6 +38,8 @@ FEW = 3  # lines of a message that was copied alone, often with the blank before
 _NUDGED = lazy(rb" {1,3}(?!File \")\S")  # frames keep their columns
 _HEADING = lazy(rb"#{1,6} [A-Z][a-z]|\*\*[A-Z][^*]{1,60}\*\*")
 MAX_LOGGED = 0.34  # of an issue's lines outside fences
+OWN_SHARE = 0.5  # of the lines of an unfenced page, before it is a log
+_LISTED = lazy(rb"[ \t>]{0,16}(?:\d{1,6}[.)] )?")
 _PROSE_LINE = lazy(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
 
 
@@ -159,6 +162,12 @@ def is_issue(text: bytes) -> bool:
         return False
     is_page = any(map(_HEADING.match, outside)) and logged < printed and logged <= MAX_LOGGED * len(outside)
     return not logged or is_page
+
+
+def is_log_of_its_own(text: bytes) -> bool:
+    """Tells a log that was saved as Markdown, without a fence, from a page that speaks of messages."""
+    lines = [_LISTED.sub(b"", line) for line in without_escapes(text).split(b"\n") if line.strip()]
+    return len(lines) > 1 and sum(map(_is_logged, lines)) >= OWN_SHARE * len(lines)
 
 
 def _is_logged(line: bytes) -> bool:

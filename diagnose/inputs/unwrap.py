@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..lazy_pattern import lazy
 from .line_changes import change_lines
+from .markdown_escapes import without_escapes
 
 MAX_BYTES = 256 << 10  # nobody copies more from a screen
 WIDTHS = range(60, 401)  # of terminals and of their panes, in characters
@@ -46,7 +47,8 @@ _TABLE = lazy(r"(?:([|+*#])[^\n]*\1|[│┃╭╰┌└├┏┗][^\n]*[│┃�
 
 
 def as_typed(data: bytes) -> bytes:
-    """Yield the text with the blanks and quotes that a web page, a forum or a chat put into it as a program prints them."""
+    """Yield the text with the blanks, quotes and backslashes that a web page, a forum or an editor put in as printed."""
+    data = without_escapes(data)
     for blank, plain in _COPIED_BLANKS:
         data = data.replace(blank, plain)
     return change_lines(_CURLY_QUOTE, data, _straight)

@@ -15,6 +15,7 @@ MOST_WORDS = 12  # of a file's name
 NUMBER = lazy(r"\d+")
 LAST_NUMBER = lazy(r"(\d{1,6})[^\d/]{0,40}(?:\.[^\d/.]{1,12})?$")
 FEWEST_OF_ALL = 2  # where they count from 0 without a gap, as the logs of all ranks do
+OF_A_PODS_NODE = ("harmless.kubernetes/pod-assigned", "context.identity/kubectl-describe-pod")
 FEWEST_TOLD = 3  # files that have to name their rank, before the numbers of others are taken for theirs
 
 
@@ -29,8 +30,11 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
 
 
 def _learn_nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """In the network of its host a pod has the host's name: so the agent in it calls itself, and the kernel's log."""
-    named: dict[str, set[str]] = defaultdict(set)
+    """In the network of its host a pod has the host's name: so the agent in it calls itself, and the kernel's log.
+
+    Kubernetes says on which node a pod is, too; of two pods on one node, each counts its own processes and GPUs from 0.
+    """
+    named: dict[str, set[str]] = _assigned(sources)
     for source in sources:
         for e in (e for e in source.events if e.rule.tells == "exit" and e.fields.get("local_rank") is not None):
             pod, host = e.speaker.pod or places.by_source[source.name].pod, e.fields.get("host")
@@ -39,6 +43,18 @@ def _learn_nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> Non
     places.node_of_pod = {pod: next(iter(hosts)) for pod, hosts in named.items() if len(hosts) == 1}
     for name, host in places.source_host.items():
         places.source_host[name] = places.node_of_pod.get(host, host)
+
+
+def _assigned(sources: Sequence[SourceEvents]) -> dict[str, set[str]]:
+    """On which nodes Kubernetes put each pod that is there alone: `Successfully assigned ml/worker-1 to gpu-node-12`."""
+    nodes: dict[str, set[str]] = defaultdict(set)
+    pods: dict[str, set[str]] = defaultdict(set)
+    for event in (e for s in sources for e in s.events if e.fields.get("node") and e.rule.id in OF_A_PODS_NODE):
+        pod, node = str(event.fields.get("pod") or event.fields.get("host")), str(event.fields["node"])
+        nodes[pod].add(node)
+        pods[node].add(pod)
+    alone = {pod: told for pod, told in nodes.items() if all(len(pods[node]) == 1 for node in told)}
+    return defaultdict(set, alone)
 
 
 def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:

@@ -16,6 +16,9 @@ MAX_RANK = 1 << 20  # larger numbers are no ranks
 # An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
 TENSOR_RANK = lazy(r"(?:Worker_|VllmWorker )?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
 
+# SGLang with data-parallel attention: `DP2 TP2 EP2`. The tensor ranks count through; each attends for one of the DP ranks.
+ATTENTION_RANK = lazy(r"DP(\d{1,5}) TP(\d{1,5})(?: EP\d{1,5})?$")
+
 
 @dataclass(slots=True)
 class Places:
@@ -48,6 +51,7 @@ class Places:
     is_one_node: bool = False
     has_processes: bool = False  # a kernel log alone tells of GPUs, and not that any of them is a rank
     signed: set[str] = field(default_factory=set)  # sources in which exceptions bear a rank, as torch prints them
+    tensor_ranks_count_on: bool = False  # through all DP ranks
     has_actors: bool = False  # Ray gives each actor GPUs of its own, which count from 0 in every one
 
 
@@ -68,9 +72,12 @@ def as_rank(value: object) -> int | None:
 
 
 def labelled_rank(places: Places, speaker: Speaker) -> int | None:
-    """Yield the rank in the label of a vLLM or SGLang process: `Worker_TP2`, `TP2 EP2`."""
-    label = TENSOR_RANK.match(speaker.actor) if speaker.actor is not None and not places.has_actors else None
-    return int(label[1]) if label else None
+    """Yield the rank in the label of a vLLM or SGLang process: `Worker_TP2`, `TP2 EP2`, where they count on `DP2 TP2`."""
+    if speaker.actor is None or places.has_actors:
+        return None
+    label = TENSOR_RANK.match(speaker.actor)
+    label = label or (ATTENTION_RANK.match(speaker.actor) if places.tensor_ranks_count_on else None)
+    return int(label[label.re.groups]) if label else None
 
 
 def as_text(value: object) -> str | None:

@@ -18,6 +18,7 @@ EVENTS_ROW = lazy(
 REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
 # Of two ranks that print at once: `… (GPU 3; 15.98 GiB total capacity; …CUDA out of memory. … (GPU 1; 15.98 GiB …`
 GPUS = lazy(r"\bGPU (\d{1,3})(?:;| has a total)")
+RPC = lazy(r"On WorkerInfo\(id=(\d{1,6}), name=")  # torch.distributed.rpc: the caller raises anew what its callee raised
 # Every rank raises it and prints the exceptions of the ranks that failed, in this order, behind `(RANK 3)`.
 CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)")
 
@@ -92,6 +93,12 @@ def _spawned(event: Event) -> int | None:
     return int(match[1]) if match else None
 
 
+def _callee(event: Event) -> int | None:
+    """Say on which worker a remote call raised: its number is the rank that the worker gave to `init_rpc`."""
+    told = RPC.match(event.traceback.message) if event.traceback is not None else None
+    return int(told[1]) if told else None
+
+
 def _checkpoint_rank(event: Event) -> int | None:
     """Say of which rank an exception is that torch.distributed.checkpoint printed on all of them."""
     if event.traceback is None or "CheckpointException" not in event.traceback.exception:
@@ -111,6 +118,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     own = own_rank(event, places.world_size) if event.rule.tells == "identity" else as_rank(fields.get("rank"))
     yield "the message", own
     yield "the message", _checkpoint_rank(event)
+    yield "the message", _callee(event)
     about_other = event.rule.tells in ("exit", "killed", "signal-sent") and fields.get("pid") is not None
     pid = event.pid
     if about_other and pid is not None:
@@ -143,7 +151,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
 
 def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:
     """A local rank leads to a rank where its host is known, or where one node is all there is."""
-    if event.rule.tells == "exit" and places.is_one_node and places.local_world == 1:
+    if event.rule.tells == "exit" and places.is_one_node and places.local_world == 1 and not event.local_rank:
         yield "the only process", 0
     if event.local_rank is not None:
         yield "the local rank on its host", places.rank_of_local.get((host, event.local_rank)) if host else None

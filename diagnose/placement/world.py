@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..events import Event, SourceEvents, Speaker
 from ..lazy_pattern import lazy
 from .consoles import count_consoles
-from .places import GUESSED, MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
+from .places import ATTENTION_RANK, GUESSED, MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
 
 
 def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | None) -> None:
@@ -45,7 +45,8 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
         places.world_size, places.world_from = started, "processes that the launcher ended"
     places.has_processes = given is not None or any(_speaks_of_a_job(s) for s in sources)
     places.signed = {s.name for s in sources if any(e.traceback and e.speaker.rank is not None for e in s.events)}
-    places.has_actors = _has_actors({p for s in sources for p in s.speakers if p.actor is not None})
+    labelled = {p for s in sources for p in s.speakers if p.actor is not None}
+    places.has_actors, places.tensor_ranks_count_on = _has_actors(labelled), _count_on(labelled)
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
     addresses = {p.ip for s in sources for p in s.speakers if p.ip}  # pdsh tells of nodes by them
@@ -97,8 +98,14 @@ def _has_actors(speakers: set[Speaker]) -> bool:
     return any(not ENGINES.match(p.actor or "") and (p.actor != "Worker" or p.pid not in engines) for p in speakers)
 
 
+def _count_on(speakers: set[Speaker]) -> bool:
+    """Whether no tensor rank is one of two DP ranks: replicas that serve apart count theirs from 0 each."""
+    found = {(int(m[2]), int(m[1])) for p in speakers if (m := ATTENTION_RANK.match(p.actor or ""))}
+    return len({tp for tp, _ in found}) == len(found) and len({dp for _, dp in found}) > 1
+
+
 ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
-RAISED = "process.exit-code/spawn-raised"  # by mp.spawn of the one process that it did not have to end: without its pid
+SPAWNED = "process.exit-code/spawn-"  # by mp.spawn of the one process that it did not have to end: without its pid
 OF_AGENTS = (ONCE, "process.terminated/agent-closes-worker")
 
 
@@ -108,7 +115,7 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
     for source in sources:
         ended = {e.fields.get("pid") for e in source.events if e.rule.tells == "signal-sent"}
         failed = {e.fields.get("pid") for e in source.events if e.rule.tells == "exit"}
-        failed |= {e.rule.id for e in source.events if e.rule.id == RAISED}
+        failed |= {SPAWNED for e in source.events if e.rule.id.startswith(SPAWNED)}
         if ended - {None}:
             most = max(most, len((ended | failed) - {None}) // _starts(source))
         last = (e.fields.get("last_local_rank") for e in source.events if e.rule.tells == "exit")  # of the last one started

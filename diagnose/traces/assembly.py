@@ -18,6 +18,7 @@ from .traceback_lines import (
     Frame,
     Header,
     indent_of,
+    introduces_inner,
     is_caret_line,
     is_foreign,
     read_arrow,
@@ -25,7 +26,6 @@ from .traceback_lines import (
     read_exception,
     read_frame,
     read_header,
-    read_introduction,
     read_ipython_frame,
     resumes_message,
 )
@@ -259,7 +259,7 @@ class Assembly:
 
     def _continue_message(self, number: int, text: str) -> bool:
         segment = self.segment
-        if read_introduction(text) == "spawn":
+        if introduces_inner(text, segment.message):
             self._expects_inner = True
         elif not self._may_continue(text):
             return False

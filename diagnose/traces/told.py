@@ -35,7 +35,7 @@ _NAMED = lazy(
 _FRAME, _RAISED = lazy(r'File "[^"\n]{1,400}", line \d{1,9}, in [^"\n]'), lazy(rf"(?<= ){RAISED}: ")
 # `repr(error)`, as `{e!r}` prints it: `OSError(28, 'No space left on device')`; it names a failure only behind such words.
 _REPR = lazy(
-    rf"(?<![\w.=\"'])(?P<name>{RAISED})\((?:(?P<errno>\d{{1,4}}), )?"
+    rf"(?<![\w.=\"'])(?P<name>{RAISED}|gaierror)\((?:(?P<errno>-?\d{{1,4}}), )?"
     r"(?:'(?P<single>[^\n]{1,2000}?)(?:'[,)]|$)|\"(?P<double>[^\n]{1,2000}?)(?:\"[,)]|$))"
 )
 _FAILED = lazy(r"(?i)\b(?:error|exception|fail(?:ed|ure|s)?|crashe[ds]|aborted|raised|died|dead)\b[^\n]{0,80}$")

@@ -214,6 +214,15 @@ def read_introduction(text: str) -> str:
     return next((form for form, pattern in _INTRODUCTIONS if pattern.match(text)), "")
 
 
+# torch.distributed.rpc raises anew what its callee raised: this as the message, its repr and its traceback below.
+_CALLEE = lazy(r"On WorkerInfo\(id=\d{1,6}, name=[^\n]{1,120}\):$")
+
+
+def introduces_inner(text: str, message: str) -> bool:
+    """Say whether what a child or a callee raised follows, by a line below a message and that message so far."""
+    return read_introduction(text) == "spawn" or _CALLEE.match(message) is not None
+
+
 # Lines of a plain console that are never the continuation of an exception's message.
 _FOREIGN = lazy(
     r"^(?:\s{0,40}\d{1,3}%\||\[?\d{4}[-/]\d\d[-/]\d\d|(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\b|"

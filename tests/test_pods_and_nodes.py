@@ -1,0 +1,63 @@
+"""A pod and the node it is on: Kubernetes says which, and the kernel knows the node alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.told import cause, culprits, told, watchdog
+
+LOST = """[rank{rank}]: Traceback (most recent call last):
+[rank{rank}]:   File "/data/jobs/train.py", line 187, in main
+[rank{rank}]:     loss.backward()
+[rank{rank}]: {raised}
+"""
+REMOTE = (
+    "torch.distributed.DistBackendError: NCCL error in: /pytorch/torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:2251, remote "
+    "process exited or there was a network error, NCCL version 2.21.5"
+)
+FAILED = "torch.AcceleratorError: CUDA error: unspecified launch failure"
+OFF_BUS = "[Fri Nov 20 10:19:05 2026] NVRM: Xid (PCI:0000:4e:00): 79, pid=4411, name=python, GPU has fallen off the bus.\n"
+DESCRIBED = """Name:             llm-worker-{n}
+Namespace:        ml
+Priority:         0
+Service Account:  default
+Node:             {node}/10.0.3.12
+"""
+
+
+def _logs(**more: str) -> dict[str, str]:
+    ranks = {"rank0/llm-worker-0.log": LOST.format(rank=0, raised=REMOTE), "rank1/llm-worker-1.log": LOST.format(rank=1, raised=FAILED)}
+    return {**ranks, "gpu-node-12/dmesg.txt": OFF_BUS, **more}
+
+
+def test_the_kernel_of_a_pods_node_says_why_its_rank_failed(tmp_path: Path) -> None:
+    report = told(tmp_path, _logs(**{"describe.txt": DESCRIBED.format(n=1, node="gpu-node-12")}))
+
+    assert ("gpu.off-bus", [1]) == (cause(report), culprits(report))
+
+
+def test_an_event_says_on_which_node_a_pod_is_as_well(tmp_path: Path) -> None:
+    event = "12m   Normal   Scheduled   pod/llm-worker-{n}   Successfully assigned ml/llm-worker-{n} to gpu-node-1{m}\n"
+    report = told(tmp_path, _logs(**{"events.txt": event.format(n=0, m=1) + event.format(n=1, m=2)}))
+
+    assert ("gpu.off-bus", [1]) == (cause(report), culprits(report))
+
+
+def test_two_pods_on_one_node_stay_apart(tmp_path: Path) -> None:
+    """Each counts its GPUs from 0, so that the node's name would make one process of two."""
+    both = "".join(DESCRIBED.format(n=n, node="gpu-node-12") for n in range(2))
+    report = told(tmp_path, _logs(**{"describe.txt": both}))
+
+    assert {"llm-worker-0", "llm-worker-1"} >= {r.host for r in report.ranks if r.host}
+
+
+def test_a_gpu_that_stopped_answering_is_not_sure_where_its_rank_waited_for_another(tmp_path: Path) -> None:
+    """The silent rank is on the other host: either may be what the rest waited for."""
+    head = "2026-11-20 10:19:00,000 | INFO | rank {0} | step 120 loss 1.2345\n"
+    logs = {f"gpu-node-0{1 + r // 2}/rank{r}.log": head.format(r) + (watchdog(r) if r != 2 else "") for r in range(4)}
+    xid = "[Fri Nov 20 10:19:05 2026] NVRM: Xid (PCI:0000:4e:00): 119, pid=881, name=nvidia-smi, Timeout after 45s of waiting for "
+    xid += "RPC response from GPU1 GSP! Expected function 76 (GSP_RM_CONTROL) (0x20800a4c 0x0).\n"
+    report = told(tmp_path, {**logs, "gpu-node-01/dmesg.txt": xid})
+
+    assert report.diagnosis is not None
+    assert "certain" != report.diagnosis.certainty
