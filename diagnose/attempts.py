@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from .clocks import Clocks
 from .events import Event, SourceEvents
 from .placement import Places
-from .runs import begun_anew, stated_end
+from .runs import begun_anew, jobs_over, stated_end
 
 if TYPE_CHECKING:
     from .job import Job
@@ -32,7 +32,8 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
         count = path.attempt if path.attempt is not None and path.kind in NUMBERED else 0
         events = sorted(source.all_events(), key=lambda e: e.line or 0)
         marked = {e.line for e in events if e.rule.tells == "attempt"}
-        if is_one_agent and not marked and path.kind not in NUMBERED:
+        is_appended = len(sources) == 1 and bool(jobs_over(events))  # earlier jobs may have run on other hosts
+        if (is_one_agent or is_appended) and not marked and path.kind not in NUMBERED:
             source.begun_anew, source.earlier_runs = begun_anew(events)
             for event in events:
                 event.attempt = max(event.attempt, bisect_left(source.begun_anew, event.line or 0))

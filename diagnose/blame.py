@@ -19,6 +19,7 @@ from .consequences import EXIT_CODE
 from .doubles import is_repetition
 from .events import Event
 from .going_first import only_went_first
+from .half_told import are_half_told
 from .job import CERTIFICATES, Job
 from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
@@ -79,7 +80,13 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         return
     if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
         return
+    if any(info.failed_in_words() for r, info in job.ranks.items() if r not in ranks) and _are_half_told(job, verdict):
+        return
     verdict.culprits = sorted(ranks)
+
+
+def _are_half_told(job: Job, verdict: Verdict) -> bool:
+    return are_half_told(job.sources, [e for s in verdict.roots for e in s.events if e.role == "cause"])
 
 
 def _met_alone(job: Job, verdict: Verdict) -> list[int]:

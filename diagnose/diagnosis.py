@@ -14,6 +14,7 @@ from .consequences import EXCEPTION, EXIT_CODE
 from .correlation.finding import Finding
 from .correlation.store_gone import QUESTION as STORE_GONE
 from .events import Event, SourceEvents
+from .half_told import are_half_told
 from .job import Job
 from .losses import NOT_FINITE
 from .relation import Relation
@@ -247,7 +248,8 @@ def _is_cut_short(job: Job, root: Suspect) -> bool:
     if root.cause != EXCEPTION or not told:
         return False
     said = [e.text.split("\n", 1)[0].rstrip() for e in told]
-    return all(text.endswith(ELIDED) for text in said) or _ends_at_the_margin(job, told[0])
+    is_elided = all(text.endswith(ELIDED) for text in said)
+    return is_elided or are_half_told(job.sources, told) or _ends_at_the_margin(job, told[0])
 
 
 def _ends_at_the_margin(job: Job, event: Event) -> bool:

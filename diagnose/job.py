@@ -12,6 +12,7 @@ from .clocks import Clocks, set_clocks
 from .doubles import merge_doubles
 from .event_stamps import share_fields
 from .events import Event, SourceEvents
+from .half_told import complete_half_told
 from .identity import identity_from_path
 from .jobs_apart import JobApart, set_jobs_apart
 from .placement import Places, place
@@ -196,6 +197,7 @@ def build_job(
     context = context or JobContext()
     alone = {s.name: identity_from_path(s.name) for s in sources}
     sources, others = set_jobs_apart(sources, alone)
+    complete_half_told(sources)
     places = place(sources, context.world_size, rank_from, alone)
     del alone  # with thousands of files it weighs, as do the fields of signs of life, each with its rank
     share_fields(sources, READ_BY_PLACEMENT)

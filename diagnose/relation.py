@@ -26,7 +26,6 @@ ASKED = 16  # of the suspects of one cause, the most direct and then the earlies
 # How many lines below its own line the reason of a message may stand that is printed before it.
 BEFORE_ITS_REASON = {
     "process.abort/terminate-called": 2,
-    "nccl.remote-error/communicator-aborted": 200,
     "gpu.xid/torch-npu-error-code": 12,  # `ERR00100 PTA call acl api failed`, and below it the runtime's own messages
     "gpu.xid/hccl-npu-call-failed": 16,
     "process.exit-code/vertex-replica-exited": 200,

@@ -2,7 +2,8 @@
 
 The agent says once an attempt which process it found dead first, and draws a summary when it gives up. Whoever is listed
 in a summary is dead: another process of that rank, or a later step of it, is of a run that somebody started anew. So is
-all below the note that the agent prints when it starts, where something had failed above it.
+all below the note that the agent prints when it starts, where something had failed above it. Where jobs of Slurm append to
+one file, each but the last is over where Slurm says that it ended it.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ LATE_S, LATE_LINES = 5.0, 60  # within which what the dead had printed is still 
 
 def begun_anew(events: Sequence[Event]) -> tuple[tuple[int, ...], int]:
     """Yield the lines of a source behind which its processes were started again, and how many of them end a run."""
-    runs = _run_ends(events)
-    runs = sorted((*runs, *_launched_again(events, runs)))
+    runs = [*_run_ends(events), *jobs_over(events)]
+    runs = sorted({*runs, *_launched_again(events, runs)})
     borders = [0, *runs, 1 << 62]
     attempts: list[int] = []
     for start, stop in pairwise(borders):
@@ -30,6 +31,18 @@ def begun_anew(events: Sequence[Event]) -> tuple[tuple[int, ...], int]:
             attempts += [e.line or 0 for e in ends[:-1]]
     marks = sorted({*runs, *attempts})
     return tuple(marks), marks.index(runs[-1]) + 1 if runs else 0
+
+
+def jobs_over(events: Sequence[Event]) -> list[int]:
+    """Return the lines in which Slurm ends a job, `*** JOB 4711 ON n7 CANCELLED AT …`, of all jobs but the last."""
+    ended: dict[str, int] = {}
+    for event in events:
+        job, _, _ = str(event.fields.get("step") or "").partition(".")
+        is_told_by_its_step = event.fields.get("node") is not None and event.fields.get("time") is not None
+        if job.isdigit() and is_told_by_its_step:
+            ended.pop(job, None)
+            ended[job] = event.end_line or 0
+    return list(ended.values())[:-1]
 
 
 def _deaths(ends: Iterable[Event]) -> list[Event]:

@@ -1,0 +1,74 @@
+"""Where a file ends in the middle of a line, as one does that was copied while it grew, the exception on it is half told.
+
+Of a whole one that begins alike its meaning is known. Else it may be that of anything: by `RuntimeError: [/__w/pyto` Gloo
+begins to tell of a peer that went away, and of the rank's own mistake as well.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from .events import Event, SourceEvents
+from .prefixes import Line
+
+FAILING = ("cause", "symptom")
+NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
+TOLD_CHARS = 24  # of an exception, from which on another one that begins alike may be the same
+# Exceptions in which libraries pass on what became of others; the name of any other tells what went wrong.
+OF_ANYTHING = (
+    "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "Exception", "OSError", "RuntimeError",
+    "XlaRuntimeError",
+)  # fmt: skip
+NAMES_END = ("Error", "Exception", "Exit", "Interrupt")
+
+
+def complete_half_told(sources: Sequence[SourceEvents]) -> None:
+    """Take what the end of a file cut off for the whole line that begins alike, where all that do are of one meaning."""
+    cut = [s for s in sources if half_told(s)]
+    if not cut:
+        return
+    last = {(s.name, s.scan.lines + 1) for s in cut}
+    whole = [e for s in sources for e in s.events if e.role in FAILING and (e.source, e.line) not in last]
+    said = [(_words(e.text), e) for e in whole if e.traceback is not None]
+    for source in cut:
+        for line in source.lines_at(source.scan.lines + 1):
+            begin = _words(line.message)
+            alike = [e for words, e in said if len(begin) >= TOLD_CHARS and words.startswith(begin) and not e.rule.generic]
+            if len({e.rule.id for e in alike}) == 1:
+                _tell_alike(source, line, alike[0])
+
+
+def _tell_alike(source: SourceEvents, line: Line, whole: Event) -> None:
+    """Give the exception on the last line the meaning of another one; below its first line there is none to change."""
+    halves = half_told(source)
+    there = next((e for e in halves if e.line == line.number), None)
+    if there is None:
+        there = replace(halves[-1], line=line.number, end_line=line.number, words=(line.raw, line.message))
+        source.events = (*source.events, there)
+    there.rule, there.cause, there.role, there.fields = whole.rule, whole.cause, whole.role, dict(whole.fields)
+
+
+def half_told(source: SourceEvents) -> list[Event]:
+    """Return the exceptions on the last line of a file that ends within it."""
+    if source.scan.ends_line:
+        return []
+    last = source.scan.lines + 1
+    return [e for e in source.events if e.traceback is not None and e.traceback.end_line >= last]
+
+
+def are_half_told(sources: Iterable[SourceEvents], events: Sequence[Event]) -> bool:
+    """Whether each of these is an exception that may be that of anything, and is half told."""
+    halves = {id(e) for s in sources for e in half_told(s) if e.rule.generic and _may_be_anything(e)}
+    return bool(events) and all(id(e) in halves for e in events)
+
+
+def _may_be_anything(event: Event) -> bool:
+    name, colon, _ = event.text.partition(":")
+    is_name_cut = not colon and not name.rstrip().endswith(NAMES_END)
+    return is_name_cut or name.rpartition(".")[2] in OF_ANYTHING
+
+
+def _words(text: str) -> str:
+    return NUMBERS.sub("#", text.split("\n", 1)[0].rstrip())

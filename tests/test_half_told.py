@@ -1,0 +1,68 @@
+"""A file that ends in the middle of a line tells half of an exception: of others that say all of it, or of nobody at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.told import cause, culprits, told
+
+HEAD = 'Traceback (most recent call last):\n  File "/data/jobs/train.py", line 91, in step\n    dist.all_reduce(loss)\n'
+CLOSED = (
+    "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer "
+    "[127.0.0.1]:16805. This is typically caused by a remote worker crashing. Check the logs of the remote worker before "
+    "reporting an error.\n"
+)
+NCCL = (
+    "torch.distributed.DistBackendError: NCCL error in: /torch/csrc/distributed/c10d/NCCLUtils.cpp:77, internal error - please "
+    "report this issue to the NCCL developers, NCCL version 2.27.7\nncclInternalError: Internal check failed.\nLast error:\n"
+    "ncclSocketInit: connecting to address  with family {} is neither AF_INET(2) nor AF_INET6(10)\n"
+)
+OWN = 'Traceback (most recent call last):\n  File "/data/jobs/train.py", line 7, in read\n    return float(text)\n'
+STEP = "iter 8: loss 4.3063, time 234.44ms, mfu 7.51%\n"
+
+
+def labelled(rank: int, text: str) -> str:
+    return "".join(f"[rank{rank}]: {line}\n" for line in text.splitlines())
+
+
+def test_half_an_exception_that_others_tell_whole_means_the_same(tmp_path: Path) -> None:
+    """Ranks 0 and 1 lost rank 2, whose log just stops; the log of rank 1 was cut off while it said so."""
+    files = {
+        "rank0.log": STEP + labelled(0, HEAD + CLOSED),
+        "rank1.log": (STEP + labelled(1, HEAD + CLOSED))[:-120],
+        "rank2.log": STEP,
+    }
+    report = told(tmp_path, files)
+
+    assert cause(report) != "process.exception"
+    assert 1 not in culprits(report)
+
+
+def test_half_a_runtime_error_that_nobody_tells_whole_blames_no_rank(tmp_path: Path) -> None:
+    logs = {r: (STEP + labelled(r, HEAD + CLOSED))[:-190] for r in range(3)}
+    report = told(tmp_path, {f"rank{r}.log": text for r, text in logs.items()})
+
+    assert report.diagnosis is not None
+    assert ([], "likely") >= (culprits(report), report.diagnosis.certainty)
+
+
+def test_the_last_line_of_a_message_may_be_what_was_cut(tmp_path: Path) -> None:
+    """Who says it whole is as little at fault as the one whose file ends within it."""
+    lines = labelled(0, HEAD + NCCL.format(59936)) + labelled(2, HEAD + NCCL.format(60112))[:-50]
+    report = told(tmp_path, {"console.log": lines})
+
+    assert ("network.interface", []) == (cause(report), culprits(report))
+
+
+def test_half_a_message_of_an_exception_with_a_name_of_its_own_is_enough(tmp_path: Path) -> None:
+    own = labelled(1, OWN + "ValueError: could not convert string to float: '0.1f3x'\n")[:-6]
+    report = told(tmp_path, {"rank0.log": STEP + labelled(0, HEAD + CLOSED), "rank1.log": STEP + own})
+
+    assert ("process.exception", [1]) == (cause(report), culprits(report))
+
+
+def test_a_log_without_a_last_line_end_may_be_whole(tmp_path: Path) -> None:
+    text = labelled(0, HEAD + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 0 has 80 GiB")
+    report = told(tmp_path, {"rank0.log": text.rstrip("\n")})
+
+    assert ("memory.cuda-oom", [0]) == (cause(report), culprits(report))

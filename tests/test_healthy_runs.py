@@ -1,0 +1,104 @@
+"""Runs that end well, or go on, say many things that look bad; and of jobs in one file only the last one is told of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.told import cause, culprits, told
+
+MARK = (
+    ':::MLLOG {{"namespace": "", "time_ms": {time}, "event_type": "{kind}", "key": "{key}", "value": {value}, '
+    '"metadata": {{"file": "/data/jobs/train.py", "lineno": 83{more}}}}}\n'
+)
+CARD = (
+    "gpu-node-07:1493:1797 [0] misc/ibvwrap.cc:212 NCCL WARN Call to ibv_open_device failed\n\n"
+    "gpu-node-07:1493:1797 [0] transport/net_ib.cc:148 NCCL WARN NET/IB : Unable to open device mlx5_9\n"
+)
+EPOCH = MARK.format(time=1594412349281, kind="POINT_IN_TIME", key="eval_accuracy", value=0.61, more=', "epoch_num": 3')
+STOPPED = MARK.format(time=1594414595825, kind="INTERVAL_END", key="run_stop", value="null", more=', "status": "success"')
+ABORTED = STOPPED.replace("success", "aborted")
+ABORT = "gpu-node-07:{pid}:{pid} [{r}] NCCL INFO comm 0x150dc8008fb0 rank {r} nranks 8 cudaDev {r} busId e0000 - Abort COMPLETE\n"
+ABORTS = "".join(ABORT.format(r=r, pid=92180 + r) for r in range(8))
+STEP = "2022-06-09 22:48:17 [INFO]\t[TRAIN] epoch: 1, iter: 5/200, loss: 2.6422, lr: 0.009820, batch_cost: 1.3029\n"
+CANCELLED = "slurmstepd: error: *** JOB {job} ON {node} CANCELLED AT {time} ***\n"
+OOM = (
+    "Traceback (most recent call last):\n"
+    '  File "/data/jobs/train.py", line 31, in <module>\n'
+    "    loss.backward()\n"
+    "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has a total capacity of 63.42 GiB\n"
+)
+
+
+@pytest.mark.parametrize("end", [EPOCH, STOPPED, EPOCH + ABORTED])
+def test_a_card_that_nccl_left_out_ended_no_run_that_went_on(tmp_path: Path, end: str) -> None:
+    assert told(tmp_path, {"result_3.txt": CARD + end}).diagnosis is None
+
+
+def test_a_card_that_nccl_left_out_is_never_certain(tmp_path: Path) -> None:
+    found = told(tmp_path, {"result_3.txt": CARD}).diagnosis
+
+    assert found is None or found.certainty != "certain"
+
+
+@pytest.mark.parametrize("end", ["", EPOCH, STOPPED])
+def test_communicators_are_aborted_where_a_process_ends_well_too(tmp_path: Path, end: str) -> None:
+    assert told(tmp_path, {"result_3.txt": end + ABORTS}).diagnosis is None
+
+
+def test_a_run_that_stopped_short_of_its_target_did_not_end_well(tmp_path: Path) -> None:
+    report = told(tmp_path, {"result_3.txt": EPOCH + OOM + ABORTED})
+
+    assert "memory.cuda-oom" == cause(report)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "/bin/sh: /usr/local/cuda/bin/nvcc: No such file or directory\n",
+        "/var/spool/slurm/job96/slurm_script: line 5: conda: command not found\n",
+        "python: can't open file 'get_mpi_rank.py': [Errno 2] No such file or directory\n",
+        "CondaError: Run 'conda init' before 'conda deactivate'\n",
+        "rm: cannot remove '/usr/local/cuda/compat/lib': Read-only file system\n",
+    ],
+)
+def test_what_a_script_missed_before_the_training_began_ended_nothing(tmp_path: Path, line: str) -> None:
+    assert told(tmp_path, {"console.log": line + STEP}).diagnosis is None
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("train.sh: line 12: torchrun: command not found\n", "software.missing-tool"),
+        ("python: can't open file 'train.py': [Errno 2] No such file or directory\n", "config.invalid-argument"),
+    ],
+)
+def test_what_a_script_missed_is_the_cause_where_nothing_follows(tmp_path: Path, line: str, said: str) -> None:
+    assert said == cause(told(tmp_path, {"console.log": line}))
+
+
+def test_nvidias_logger_prints_steps(tmp_path: Path) -> None:
+    step = "DLL 2023-08-02 02:39:43.279084 - Training Epoch: 0 Training Iteration: 16  average_loss : 8.7125  skipped_steps : 9 \n"
+    report = told(tmp_path, {"console.log": "python: can't open file 'helper.py': [Errno 2] No such file or directory\n" + step})
+
+    assert report.diagnosis is None
+
+
+def test_of_slurm_jobs_that_append_to_one_file_the_last_one_is_told(tmp_path: Path) -> None:
+    first = OOM + CANCELLED.format(job=263121, node="gpu-node-07", time="2026-08-17T01:22:18")
+    second = STEP + CANCELLED.format(job=267039, node="gpu-node-08", time="2026-08-21T02:53:05")
+
+    report = told(tmp_path, {"slurm.out": first + second})
+
+    assert ("process.terminated", []) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert report.diagnosis.evidence[0].line == (first + second).count("\n")
+
+
+def test_the_steps_of_one_slurm_job_that_end_one_after_another_are_one_run(tmp_path: Path) -> None:
+    log = OOM + "".join(
+        CANCELLED.format(job=job, node="gpu-node-07", time="2026-08-17T01:22:18") for job in ("263121.0", "263121.1")
+    )
+
+    assert "memory.cuda-oom" == cause(told(tmp_path, {"slurm.out": log}))
