@@ -187,7 +187,8 @@ def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
         return False
     unplaced = {e.host for e in job.failures() if e.rank is None and e.rule.tells not in CERTIFICATES} - {None}
     unplaced -= {i.host for rank in ranks if (i := job.ranks.get(rank))}  # a report may name one that is not heard of
-    return not any(job.ranks[r].failed_in_words() or job.ranks[r].host in unplaced for r in others)
+    heard = {e.speaker.rank for e in job.failures() if e.rank in ranks}  # who raise what another failed with: `(RANK 1)`
+    return not any(r in heard or job.ranks[r].failed_in_words() or job.ranks[r].host in unplaced for r in others)
 
 
 def is_half_told(job: Job, verdict: Verdict) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 SOON_S = 600.0  # within which processes feel what the kernel of their host tells
 OUTLIVED = ("nccl.ib-error", "gpu.", "storage.io-error")  # of which a process says more when it ends of it
+OF_THREAD = "process.exception/traceback-without-rank-thread"
 OF_MACHINES = ("killed", "signal-received", "fact")  # what is told of a host from outside of its processes
 
 
@@ -93,6 +94,21 @@ def ended_nothing(job: Job, finished: Sequence[Event]) -> list[Event]:
     quiet = (e.traceback is None and e.rule.tells is None and (e.cause or "").startswith(OUTLIVED) for e in left)
     is_below = any((e.line or 0) > done.get(e.source, 1 << 62) for e in left)
     return left if done and not is_below and all(quiet) else []
+
+
+def raised_in_threads(job: Job, until: Mapping[str, int]) -> list[Event]:
+    """What threads raised, which ended nothing but themselves: nothing else failed, and each rank took steps below it.
+
+    `Exception in thread metrics-uploader:`. `until`: of consoles, the line to which each rank had gone on.
+    """
+    heads = {(e.source, e.line) for e in job.events if e.rule.id == OF_THREAD}
+    dropped = {id(e) for e in (*job.earlier, *job.survived)} if heads else set()
+    left = [e for e in job.events if e.role in FAILING and id(e) not in dropped] if heads else []
+    for e in left:
+        begins = e.traceback.line if e.traceback is not None else e.line
+        if (e.source, begins) not in heads or until.get(e.source, 0) <= (e.end_line or 0):
+            return []
+    return left
 
 
 def _is_of_process(event: Event) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from .attempts import CRASHES, FAILING, dead_by_code, is_numbered, numbered_sources
 from .clocks import ANOTHER_ZONE_S
 from .events import Event, SourceEvents
-from .history import History, ended_nothing
+from .history import History, ended_nothing, raised_in_threads
 from .losses import NOT_FINITE, Losses
 from .placement.world import OF_MACHINES
 from .restarts import HISTORY_S, before, earlier_lives, restarted
@@ -74,6 +74,7 @@ def set_aside(job: Job) -> None:
             job.survived.append(event)
     _set_aside_companions(job)
     job.survived += ended_nothing(job, finished)
+    job.survived += raised_in_threads(job, {source: line for source, (line, _) in everybody.items()})
 
 
 def _each_once(births: Sequence[Event]) -> list[Event]:

@@ -33,6 +33,7 @@ from . import (
     store_gone,
     stuck_watchdog,
     together,
+    told_alone,
     waited_in,
 )
 from .finding import Exhibit, Finding
@@ -53,6 +54,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     certificates.find,  # who was killed, and by whom?
     confirmed.find,  # what does the kernel say of a process that died?
     outside.find,  # was the job ended from outside?
+    told_alone.find,  # was one rank alone interrupted?
     odd_one.find,  # who lost something else than the others did?
     lost_peers.find,  # whom did the others lose?
     broken_pairs.find,  # which host is in every pair between which the fast network failed?

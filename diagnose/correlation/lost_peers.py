@@ -40,6 +40,8 @@ def find(job: Job) -> Iterator[Finding]:
     host = str(name)
     if kind == "host" and any(e.host == host for e in job.failures()):
         return
+    if kind == "address" and _is_found_dead(job, said):
+        return
     own = _of_its_kernel(job, said, cause) if kind == "address" else None
     if own is not None and own.host is not None:
         why = f"{_who(said)} lost connections to {host}; of the other hosts only {own.host} tells of a network fault."
@@ -51,6 +53,13 @@ def find(job: Job) -> Iterator[Finding]:
         cause, why, exhibits(said), hosts=(), certainty="possible", onset=_onset(said),
         fields={"peer": host}, question="lost_peers",
     )  # fmt: skip
+
+
+def _is_found_dead(job: Job, said: list[Event]) -> bool:
+    """Whether Ray found the process of a rank dead that does not say so itself: that one is whom the others lost."""
+    speakers = {e.rank for e in said}
+    died = (e for e in job.failures() if e.cause == "ray.actor-died")
+    return any(e.rank is not None and e.rank not in speakers for e in died)
 
 
 def _of_its_kernel(job: Job, said: list[Event], cause: str) -> Event | None:

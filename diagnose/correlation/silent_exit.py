@@ -24,6 +24,7 @@ from .own_labels import last_error_labelled
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
 SENT = ("process.abort", "process.terminated")  # by a signal that is mostly sent by others: a watchdog, a launcher
+NEAR_LINES = 16  # above the launcher's first: in which all ranks of a node say why
 NEVER = 1 << 62  # behind any line
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
 
@@ -48,6 +49,10 @@ def find(job: Job) -> Iterator[Finding]:
     said_last = _last_words(job, rank, end)
     if said_last is None:
         return
+    if not (said_last or by_signal) and len(alike := _alike_above(job, end)) > 1:
+        why = f"Rank {rank} {how}; it was not the only one to print this: {alike[-1].text.strip()}"
+        yield Finding(cause, why, (*alike, Exhibit.of_event(end)), onset=end.onset, question="silent_exit")
+        return
     reason = "after what it logged last" if said_last else "and printed no reason"
     why = f"Rank {rank} {how} {reason}; the others only lost it or were ended after it."
     shown = (*said_last, Exhibit.of_event(end))
@@ -63,6 +68,20 @@ def _last_words(job: Job, rank: int, end: Event) -> tuple[Exhibit, ...] | None:
         return (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
     # Each rank warns at its start: `WARNING - __main__ - Process rank: 14, device: cuda:6`.
     return None if last[1].is_error else last_error_labelled(job, rank, end)
+
+
+def _alike_above(job: Job, end: Event) -> list[Exhibit]:
+    """The words right above the launcher's first, with those like them: `sys.exit("no such tokenizer")` in each process."""
+    source = next((s for s in job.sources if s.name == end.source and s.name not in job.places.source_rank), None)
+    if source is None:
+        return []
+    first = min(e.line or 0 for e in job.telling("exit", "signal-sent") if e.source == end.source)
+    above = [x for x in source.lines() if x.number < first and x.message.strip()][-NEAR_LINES:]
+    last = above[-1] if above else None
+    if last is None or last.prefix.rank is not None or last.number < first - 1:
+        return []
+    alike = (x for x in above if x.message == last.message and x.prefix.end == 0)
+    return [Exhibit.of_line(source.name, x, None, end.host) for x in alike]
 
 
 def _is_error(event: Event) -> bool:

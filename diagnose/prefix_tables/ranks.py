@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .row import LETTERS, LEVEL, LOG_TEXT, Row, after, row
+from .row import LETTERS, LEVEL, LOG_TEXT, SAID, Row, after, row
 
 # How a line about what a rank does goes on: its rule reads the rank with the rest, as `rank 0: saving to /ckpt`.
 ACTIVITY = (
@@ -10,6 +10,13 @@ ACTIVITY = (
     r"finish|done|end|start|begin|resum|runn|epoch|step|iter|batch|my |all |no |out )"
 )
 RANKS: tuple[Row, ...] = (
+    row(  # `%(levelname)s [rank 0] %(name)s: %(message)s`; what was raised has the form of a name too
+        "rank tag and logger",
+        ("[r",),
+        r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\]:? (?![\w.]{0,60}(?:Error|Exception|Interrupt|Exit|Warning)\b)"
+        rf"(?P<origin>[a-z_][\w.]{{0,60}})(?:: | - ){SAID}",
+        "[rank 0] train: step 2/12 loss=0.4821 lr=0.833 8.1 it/s",
+    ),
     row(
         "rank tag",
         ("[r",),
