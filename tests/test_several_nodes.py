@@ -87,3 +87,37 @@ def test_what_an_unnamed_line_says_on_the_host_of_the_absent_rank_is_its_doing(t
     report = told(tmp_path, nodes)
 
     assert ([3], evaluating.strip()) == (culprits(report), report.diagnosis.evidence[0].text)
+
+
+def test_local_rank_on_a_pod_that_is_not_the_first_is_no_rank(tmp_path):
+    """Beside `llm-worker-1` there is another pod; the log of one says nothing of how many ranks are before it."""
+    raised = TRACE.replace("[default1]:", "") + DAMAGED + "\n" + _agent("x", 0, 1, 1).partition("train.py FAILED")[0]
+    of_pod = {pod: told(tmp_path / pod, {f"{pod}.log": raised}) for pod in ("llm-worker-1", "llm-master-0")}
+
+    found = of_pod["llm-worker-1"].diagnosis
+    assert found is not None and ["llm-worker-1"] == [c.host for c in found.culprits]
+    assert ([], [1]) == (culprits(of_pod["llm-worker-1"]), culprits(of_pod["llm-master-0"]))
+
+
+def test_two_pods_that_speak_in_one_console_are_two_nodes(tmp_path):
+    raised = TRACE.replace("[default1]:", "") + DAMAGED + "\n" + _agent("x", 0, 0, 1).partition("train.py FAILED")[0]
+    console = "".join(f"[pod/llm-worker-1/pytorch] {line}\n" for line in raised.splitlines())
+    console += f"[pod/llm-worker-0/pytorch] [rank8]: {LOST}\n"
+
+    assert [] == culprits(told(tmp_path, {"console.log": console}))
+
+
+def test_summary_behind_the_names_of_hosts_that_no_table_knows_names_the_rank(tmp_path):
+    """pdsh prints `lrdn1913: `, and torchrun's box has lines that begin with blanks, rulers and words."""
+    node = TRACE.replace("[default1]:", "") + DAMAGED + "\n" + _agent("lrdn1913", 8, 5, 1)
+    other = _agent("tg-a17", 0, 1, -6, "10:30:03")
+    console = "".join(f"{host}: {line}\n" for host, text in (("lrdn1913", node), ("tg-a17", other)) for line in text.splitlines())
+
+    assert [13] == culprits(told(tmp_path, {"console.log": console}))
+
+
+def test_lightnings_label_is_of_the_child_that_ended_and_not_of_who_says_so(tmp_path):
+    born = "".join(f"Initializing distributed: GLOBAL_RANK: {r}, MEMBER: {r + 1}/4\n" for r in range(4))
+    ended = "[rank: 2] Child process with PID 26811 terminated with code 1. Forcefully terminating all other processes to avoid zombies\n"
+
+    assert [2] == culprits(told(tmp_path, {"train.log": born + TRACE.replace("[default1]:", "") + f"{DAMAGED}\n{ended}"}))

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..events import Event, SourceEvents, Speaker
 from ..lazy_pattern import lazy
-from .consoles import count_consoles
+from .consoles import count_consoles, count_workers
 from .places import GUESSED, MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
 
 
@@ -49,7 +49,9 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
     addresses = {p.ip for s in sources for p in s.speakers if p.ip}  # pdsh tells of nodes by them
-    nodes = max(len(hosts), len(addresses), _learn_launches(places, sources), count_consoles(places, sources))
+    pods = {p.pod for s in sources for p in s.speakers if p.pod}
+    named_nodes = max(count_consoles(places, sources), count_workers(hosts, pods))
+    nodes = max(len(hosts), len(addresses), _learn_launches(places, sources), named_nodes)
     is_alone = nodes <= 1 and not any(p.node_rank for p in places.by_source.values()) and not _has_two_agents(sources)
     places.is_one_node = is_alone and _fits_one_node(places, counts)
     _count_folders(places, max(local.values(), key=len, default=set()), highest)

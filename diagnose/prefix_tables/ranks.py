@@ -10,10 +10,10 @@ ACTIVITY = (
     r"finish|done|end|start|begin|resum|runn|epoch|step|iter|batch|my |all |no |out )"
 )
 RANKS: tuple[Row, ...] = (
-    row(
+    row(  # Lightning's main process so labels what it says of a child, `[rank: 1] Child process with PID 9 terminated …`
         "rank tag",
         ("[r",),
-        r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\](?::(?: |$)?| |$)",
+        r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\](?::(?: |$)?| (?!Child process with PID)|$)",
         "[rank3]: Traceback (most recent call last):",
     ),
     row(  # what is left of a progress bar that was wiped, or an item of a list in a paste: the tag follows as its own row
