@@ -121,3 +121,39 @@ def test_lightnings_label_is_of_the_child_that_ended_and_not_of_who_says_so(tmp_
     ended = "[rank: 2] Child process with PID 26811 terminated with code 1. Forcefully terminating all other processes to avoid zombies\n"
 
     assert [2] == culprits(told(tmp_path, {"train.log": born + TRACE.replace("[default1]:", "") + f"{DAMAGED}\n{ended}"}))
+
+
+def _node(first: int, failed: list[int], ended: list[int], host: str, size: int = 2) -> str:
+    """The words of a node's agent that found its ranks aborted, and ended those that were left."""
+    agent, pids = 70 + first, {r: 5000 + r for r in range(first, first + size)}
+    close = "W1120 10:30:02.001000 {0} torch/distributed/elastic/multiprocessing/api.py:900] Sending process {1} closing signal SIGTERM\n"
+    text = "".join(close.format(agent, pids[r]) for r in ended)
+    text += f"E1120 10:30:03.001000 {agent} torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -6) "
+    text += f"local_rank: {failed[0] - first} (pid: {pids[failed[0]]}) of binary: /usr/bin/python\ntrain.py FAILED\n{'-' * 60}\nFailures:\n"
+    text += "".join(ENTRY.format(n, host, r, r - first, -6, pids[r]) for n, r in enumerate(failed[1:], 1))
+    head = f"{'-' * 60}\nRoot Cause (first observed failure):\n"
+    return text + head + ENTRY.format(0, host, failed[0], failed[0] - first, -6, pids[failed[0]]) + "=" * 60 + "\n"
+
+
+def test_rank_that_its_agent_ended_without_naming_it_is_the_one_that_the_others_waited_for(tmp_path):
+    """Two nodes of two: the agents name four processes, of which three had timed out; nothing says how many ranks there are."""
+    files = {"train-node-a.out": watchdog(0) + watchdog(1) + _node(0, [0, 1], [], "node-a")}
+    files["train-node-b.out"] = "step 7 loss 1.23\n" + watchdog(2) + _node(2, [2], [3], "node-b")
+    report = told(tmp_path, files)
+
+    assert ("collective.straggler", [3]) == (cause(report), culprits(report))
+
+
+def test_agents_of_some_nodes_alone_do_not_tell_how_many_ranks_there_are(tmp_path):
+    """The first node's agent is not there: what the second one accounts for are not the ranks of the job."""
+    files = {"train-node-b.out": "step 7 loss 1.23\n" + watchdog(2) + _node(2, [2], [3], "node-b"), "train-node-a.out": watchdog(0)}
+
+    assert [] == culprits(told(tmp_path, files))
+
+
+def test_last_task_of_srun_is_a_rank_though_no_line_says_so(tmp_path):
+    console = "".join(f"{r}: step 7 loss 1.23\n" for r in range(4))
+    console += "".join(f"{r}: {watchdog(r).replace(f'[rank{r}]:', '')}" for r in range(3))
+    console += "".join(f"srun: error: node-a: task {r}: Aborted (core dumped)\n" for r in range(3))
+
+    assert [3] == culprits(told(tmp_path, {"slurm-4711.out": f"{console}srun: error: node-a: tasks 3: Terminated\n"}))
