@@ -227,6 +227,8 @@ def _only_compares(suspect: Suspect) -> bool:
 
 def _only_waited(suspect: Suspect) -> bool:
     """Whether the rank only says that another one did not come, or had no more: `TP rank 1 could finish …`."""
+    if suspect.finding is None and suspect.events and all(e.rule.tells == "absent-ranks" for e in suspect.events):
+        return suspect.rank not in {rank for e in suspect.events for rank in e.fields.get("absent_ranks") or ()}
     return suspect.cause in (LATE, UNEVEN) and bool(suspect.events) and all(e.role == "symptom" for e in suspect.events)
 
 

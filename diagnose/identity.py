@@ -48,6 +48,9 @@ _TASK = lazy(
 _PLAIN_TASK = lazy(
     r"(?P<stem>std(?:out|err)|out|err|output|process)[-_.]?(?P<task>\d{1,6})(?:\.(?:out|err|log|txt))?$", re.ASCII
 )
+# MindSpore's msrun: `worker_3.log` beside `scheduler.log`; elsewhere a worker is a machine
+_WORKER = lazy(r"worker_(?P<number>\d{1,6})(?:\.log)(?:\.\w{2,3})?$", re.ASCII)
+_SCHEDULER = "scheduler.log"
 _NODE = lazy(r"(?:\w{1,30}_)?node[-_]?(?P<node>0|[1-9]\d{0,2})$", re.ASCII)
 _NUMBER = lazy(r"\d+", re.ASCII)
 _NUMBERS = frozenset(("rank", "local_rank", "node_rank", "pid", "attempt", "task"))
@@ -154,6 +157,7 @@ def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity
         if node and identity.node_rank is None:
             nodes[folder][name] = int(node["node"])
     _add_tasks(identities, tasks)
+    _add_workers(identities)
     for group in nodes.values():  # `node0.log`, `node1.log`: numbers of nodes when they count from 0 without a gap
         if sorted(set(group.values())) == list(range(len(set(group.values())))):
             for name, number in group.items():
@@ -227,3 +231,18 @@ def _add_tasks(identities: dict[str, PathIdentity], tasks: dict[tuple[str, str, 
         for name, task in group.items():
             held = identities[name]
             identities[name] = replace(held, task=task, job=job or held.job, kind="slurm" if job else held.kind)
+
+
+def _add_workers(identities: dict[str, PathIdentity]) -> None:
+    """`worker_11.log` beside `scheduler.log`: msrun counts on from node to node, and from 0 on each if it has no number."""
+    numbers: dict[str, int] = {}
+    for name in identities:
+        folder, _, base = _with_slashes(name).rpartition("/")
+        scheduler = f"{name[: len(folder)]}{name[len(folder) : len(folder) + 1]}{_SCHEDULER}"
+        if (match := _WORKER.fullmatch(base)) and scheduler in identities:
+            numbers[name] = int(match["number"])
+    field = "rank" if len(set(numbers.values())) == len(numbers) else "local_rank"
+    for name, number in numbers.items():
+        held = identities[name]
+        own = {"host": held.host if held.host != _stem(name) else None, "kind": held.kind or "rank"}
+        identities[name] = replace(held, **{field: number, **own})  # type: ignore[arg-type]

@@ -100,3 +100,13 @@ def test_of_replicas_that_serve_apart_no_rank_is_told_by_the_label(tmp_path):
     begun = _begun("DP0 TP0", "DP0 TP1", "DP1 TP0", "DP1 TP1")
 
     assert [] == culprits(told(tmp_path, {"serve.log": begun + HIT.format(at="DP1 TP0")}))
+
+
+def test_engine_that_repeats_its_workers_error_is_no_second_one_that_failed(tmp_path):
+    worker = ILLEGAL.replace("{worker}", "(Worker_TP3 pid=907)").partition("(EngineCore")[0]
+    loaded = "".join(f"(Worker_TP{n} pid={904 + n}) INFO 11-02 04:18:41 [gpu_model_runner.py:4823] Model loading took 89.39 GiB memory "
+                     "and 32.668146 seconds\n" for n in range(4))  # fmt: skip
+    passed_on = "(EngineCore_DP0 pid=900) ERROR 11-02 04:19:42 [core.py:780] RuntimeError: Worker failed with error 'CUDA error: an "
+    passed_on += "illegal memory access was encountered', please check the stack trace above for the root cause\n"
+
+    assert [3] == culprits(told(tmp_path, {"server.log": loaded + worker + passed_on}))

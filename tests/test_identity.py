@@ -120,3 +120,13 @@ def test_what_all_inputs_lie_in_is_no_host_where_their_names_tell_of_several() -
 def test_the_files_of_one_node_are_on_the_node_their_folder_is_named_after() -> None:
     names = ["gpu-node-07/train-6151947-0.out", "gpu-node-07/train-6151947-1.out"]
     assert [x.host for x in identities_from_paths(names).values()] == ["gpu-node-07", "gpu-node-07"]
+
+
+def test_workers_beside_mindspores_scheduler_are_ranks_and_elsewhere_hosts():
+    """msrun counts on from node to node, and from 0 on each node where it was given no number."""
+    named = identities_from_paths(["a/scheduler.log", "a/worker_8.log", "a/worker_9.log", "b/worker_3.log"])
+    unnumbered = identities_from_paths(["a/scheduler.log", "a/worker_0.log", "b/scheduler.log", "b/worker_0.log"])
+
+    assert [(8, None), (9, None)] == [(named[f"a/worker_{n}.log"].rank, named[f"a/worker_{n}.log"].host) for n in (8, 9)]
+    assert (None, "worker_3") == (named["b/worker_3.log"].rank, named["b/worker_3.log"].host)
+    assert [(None, 0), (None, 0)] == [(unnumbered[n].rank, unnumbered[n].local_rank) for n in ("a/worker_0.log", "b/worker_0.log")]

@@ -87,3 +87,73 @@ def test_what_an_unnamed_line_says_on_the_host_of_the_absent_rank_is_its_doing(t
     report = told(tmp_path, nodes)
 
     assert ([3], evaluating.strip()) == (culprits(report), report.diagnosis.evidence[0].text)
+
+
+def test_local_rank_on_a_pod_that_is_not_the_first_is_no_rank(tmp_path):
+    """Beside `llm-worker-1` there is another pod; the log of one says nothing of how many ranks are before it."""
+    raised = TRACE.replace("[default1]:", "") + DAMAGED + "\n" + _agent("x", 0, 1, 1).partition("train.py FAILED")[0]
+    of_pod = {pod: told(tmp_path / pod, {f"{pod}.log": raised}) for pod in ("llm-worker-1", "llm-master-0")}
+
+    found = of_pod["llm-worker-1"].diagnosis
+    assert found is not None and ["llm-worker-1"] == [c.host for c in found.culprits]
+    assert ([], [1]) == (culprits(of_pod["llm-worker-1"]), culprits(of_pod["llm-master-0"]))
+
+
+def test_two_pods_that_speak_in_one_console_are_two_nodes(tmp_path):
+    raised = TRACE.replace("[default1]:", "") + DAMAGED + "\n" + _agent("x", 0, 0, 1).partition("train.py FAILED")[0]
+    console = "".join(f"[pod/llm-worker-1/pytorch] {line}\n" for line in raised.splitlines())
+    console += f"[pod/llm-worker-0/pytorch] [rank8]: {LOST}\n"
+
+    assert [] == culprits(told(tmp_path, {"console.log": console}))
+
+
+def test_summary_behind_the_names_of_hosts_that_no_table_knows_names_the_rank(tmp_path):
+    """pdsh prints `lrdn1913: `, and torchrun's box has lines that begin with blanks, rulers and words."""
+    node = TRACE.replace("[default1]:", "") + DAMAGED + "\n" + _agent("lrdn1913", 8, 5, 1)
+    other = _agent("tg-a17", 0, 1, -6, "10:30:03")
+    console = "".join(f"{host}: {line}\n" for host, text in (("lrdn1913", node), ("tg-a17", other)) for line in text.splitlines())
+
+    assert [13] == culprits(told(tmp_path, {"console.log": console}))
+
+
+def test_lightnings_label_is_of_the_child_that_ended_and_not_of_who_says_so(tmp_path):
+    born = "".join(f"Initializing distributed: GLOBAL_RANK: {r}, MEMBER: {r + 1}/4\n" for r in range(4))
+    ended = "[rank: 2] Child process with PID 26811 terminated with code 1. Forcefully terminating all other processes to avoid zombies\n"
+
+    assert [2] == culprits(told(tmp_path, {"train.log": born + TRACE.replace("[default1]:", "") + f"{DAMAGED}\n{ended}"}))
+
+
+def _node(first: int, failed: list[int], ended: list[int], host: str, size: int = 2) -> str:
+    """The words of a node's agent that found its ranks aborted, and ended those that were left."""
+    agent, pids = 70 + first, {r: 5000 + r for r in range(first, first + size)}
+    close = "W1120 10:30:02.001000 {0} torch/distributed/elastic/multiprocessing/api.py:900] Sending process {1} closing signal SIGTERM\n"
+    text = "".join(close.format(agent, pids[r]) for r in ended)
+    text += f"E1120 10:30:03.001000 {agent} torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -6) "
+    text += f"local_rank: {failed[0] - first} (pid: {pids[failed[0]]}) of binary: /usr/bin/python\ntrain.py FAILED\n{'-' * 60}\nFailures:\n"
+    text += "".join(ENTRY.format(n, host, r, r - first, -6, pids[r]) for n, r in enumerate(failed[1:], 1))
+    head = f"{'-' * 60}\nRoot Cause (first observed failure):\n"
+    return text + head + ENTRY.format(0, host, failed[0], failed[0] - first, -6, pids[failed[0]]) + "=" * 60 + "\n"
+
+
+def test_rank_that_its_agent_ended_without_naming_it_is_the_one_that_the_others_waited_for(tmp_path):
+    """Two nodes of two: the agents name four processes, of which three had timed out; nothing says how many ranks there are."""
+    files = {"train-node-a.out": watchdog(0) + watchdog(1) + _node(0, [0, 1], [], "node-a")}
+    files["train-node-b.out"] = "step 7 loss 1.23\n" + watchdog(2) + _node(2, [2], [3], "node-b")
+    report = told(tmp_path, files)
+
+    assert ("collective.straggler", [3]) == (cause(report), culprits(report))
+
+
+def test_agents_of_some_nodes_alone_do_not_tell_how_many_ranks_there_are(tmp_path):
+    """The first node's agent is not there: what the second one accounts for are not the ranks of the job."""
+    files = {"train-node-b.out": "step 7 loss 1.23\n" + watchdog(2) + _node(2, [2], [3], "node-b"), "train-node-a.out": watchdog(0)}
+
+    assert [] == culprits(told(tmp_path, files))
+
+
+def test_last_task_of_srun_is_a_rank_though_no_line_says_so(tmp_path):
+    console = "".join(f"{r}: step 7 loss 1.23\n" for r in range(4))
+    console += "".join(f"{r}: {watchdog(r).replace(f'[rank{r}]:', '')}" for r in range(3))
+    console += "".join(f"srun: error: node-a: task {r}: Aborted (core dumped)\n" for r in range(3))
+
+    assert [3] == culprits(told(tmp_path, {"slurm-4711.out": f"{console}srun: error: node-a: tasks 3: Terminated\n"}))

@@ -1,9 +1,12 @@
-"""How many consoles of nodes are there? Files named alike, of which one holds a launcher's words, are one node's each."""
+"""How many nodes do names tell of? Files named alike, of which one holds a launcher's words, are one node's each.
+
+So are the pods of a job, which its controller numbers from 0: the log of one pod says nothing of the others.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..events import SourceEvents
 from ..lazy_pattern import lazy
@@ -11,6 +14,9 @@ from .places import Places
 
 NUMBERS = lazy(r"\d+")
 FEWEST = 4  # fewer may be one node's consoles of several runs
+# `llm-worker-3` (PyTorchJob, MPIJob), `llm-worker-0-3-x7k2p` (JobSet), `worker-1` of a host file; not `gpu-node-08`
+WORKER = lazy(r"(?:[a-z][a-z0-9.-]{0,200}-)?worker(?:-0)?-(?P<number>0|[1-9]\d{0,2})(?:-[a-z0-9]{5})?$")
+NO_NODE = lazy(r"-(?:launcher|driver|scheduler|submitter)(?:-|$)")  # it starts the processes of others
 OF_LAUNCHERS = ("exit", "signal-sent", "signal-received")
 
 
@@ -33,3 +39,10 @@ def _has_launcher(source: SourceEvents) -> bool:
     local = ("local_rank", "last_local_rank")
     told = (e.fields for e in source.events if e.rule.tells in OF_LAUNCHERS)
     return any(fields.get(name) is not None for fields in told for name in local)
+
+
+def count_workers(hosts: Iterable[str], pods: Iterable[str]) -> int:
+    """Yield how many nodes the names of hosts and pods make certain: beside a `llm-worker-3` there are three more."""
+    speaking = {pod for pod in pods if not NO_NODE.search(pod)}
+    numbers = (int(match["number"]) for name in {*hosts, *speaking} if (match := WORKER.match(name)))
+    return max(len(speaking), 1 + max(numbers, default=0))

@@ -48,6 +48,7 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
     _learn_whether_tasks_are_ranks(places, sources, mismatched_tasks, matched_tasks)
     if places.tasks_are_ranks:
         _learn_tasks(places, sources)
+        _count_tasks(places, sources)
     _learn_blocks(places)
 
 
@@ -113,6 +114,17 @@ def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
         for task in tasks if host and isinstance(tasks, list) else ():
             if as_rank(task) is not None:
                 remember(places, task, host, None, None)
+
+
+def _count_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """A task of `srun -l`, or of its account of ends, is a rank that was seen, though no line of it says so."""
+    tasks = {p.task for s in sources for p in s.speakers if p.task is not None}
+    for event in (e for s in sources for e in s.events if e.rule.tells == "exit"):
+        told = event.fields.get("ranks")
+        tasks.update(n for n in (told if isinstance(told, list) else ()) if as_rank(n) is not None)
+    highest = max(tasks, default=-1)
+    if places.world_size is not None and places.world_from == GUESSED and highest >= places.world_size:
+        places.world_size = highest + 1
 
 
 def _has_agent(sources: Sequence[SourceEvents]) -> bool:

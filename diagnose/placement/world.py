@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from ..events import Event, SourceEvents, Speaker
 from ..lazy_pattern import lazy
-from .consoles import count_consoles
+from .agents import count_on_nodes
+from .consoles import count_consoles, count_workers
 from .places import ATTENTION_RANK, GUESSED, MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
 
 
@@ -41,8 +42,9 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     named = {h for s in sources for e in s.events if e.rule.tells == "exit" and (h := as_text(e.fields.get("host")))}
     hosts |= named if len(named) > 1 else set()  # one name may be another word for the host that is known
     started = _ended_by_launcher(sources)
-    if places.world_from in ("", GUESSED) and started > highest + 1 and len(hosts) <= 1:
-        places.world_size, places.world_from = started, "processes that the launcher ended"
+    counted = started if len(hosts) <= 1 else count_on_nodes(sources)
+    if counted > highest + 1:
+        _take_counted(places, counted)
     places.has_processes = given is not None or any(_speaks_of_a_job(s) for s in sources)
     places.signed = {s.name for s in sources if any(e.traceback and e.speaker.rank is not None for e in s.events)}
     labelled = {p for s in sources for p in s.speakers if p.actor is not None}
@@ -50,10 +52,17 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     counts = max((len(v) for v in local.values()), default=0) or started
     places.local_world = counts or None
     addresses = {p.ip for s in sources for p in s.speakers if p.ip}  # pdsh tells of nodes by them
-    nodes = max(len(hosts), len(addresses), _learn_launches(places, sources), count_consoles(places, sources))
+    pods = {p.pod for s in sources for p in s.speakers if p.pod}
+    named_nodes = max(count_consoles(places, sources), count_workers(hosts, pods))
+    nodes = max(len(hosts), len(addresses), _learn_launches(places, sources), named_nodes)
     is_alone = nodes <= 1 and not any(p.node_rank for p in places.by_source.values()) and not _has_two_agents(sources)
     places.is_one_node = is_alone and _fits_one_node(places, counts)
     _count_folders(places, max(local.values(), key=len, default=set()), highest)
+
+
+def _take_counted(places: Places, counted: int) -> None:
+    if places.world_from in ("", GUESSED):
+        places.world_size, places.world_from = counted, OF_THE_LAUNCHER
 
 
 def _count_folders(places: Places, local: set[int], highest: int) -> None:
@@ -104,6 +113,7 @@ def _count_on(speakers: set[Speaker]) -> bool:
     return len({tp for tp, _ in found}) == len(found) and len({dp for _, dp in found}) > 1
 
 
+OF_THE_LAUNCHER = "processes that the launcher ended"
 ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
 SPAWNED = "process.exit-code/spawn-"  # by mp.spawn of the one process that it did not have to end: without its pid
 OF_AGENTS = (ONCE, "process.terminated/agent-closes-worker")

@@ -198,7 +198,7 @@ LAUNCHERS: tuple[Row, ...] = (
     row(
         "pdsh",
         LETTERS,
-        rf"{NOT_HOST}(?P<host>localhost|(?=[A-Za-z.-]{{0,40}}\d){HOST}): " + LOG_TEXT,
+        rf"{NOT_HOST}(?P<host>localhost|(?=[A-Za-z.-]{{0,40}}\d){HOST}): (?:{LOG_TEXT}|{ELASTIC_BOX})",
         'gpu004:   File "/data/v/src/train_bash.py", line 14, in <module>',
         outer=True,
         needs=": ",

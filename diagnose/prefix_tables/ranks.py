@@ -17,10 +17,10 @@ RANKS: tuple[Row, ...] = (
         rf"(?P<origin>[a-z_][\w.]{{0,60}})(?:: | - ){SAID}",
         "[rank 0] train: step 2/12 loss=0.4821 lr=0.833 8.1 it/s",
     ),
-    row(
+    row(  # Lightning's main process so labels what it says of a child, `[rank: 1] Child process with PID 9 terminated …`
         "rank tag",
         ("[r",),
-        r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\](?::(?: |$)?| |$)",
+        r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\](?::(?: |$)?| (?!Child process with PID)|$)",
         "[rank3]: Traceback (most recent call last):",
     ),
     row(  # what is left of a progress bar that was wiped, or an item of a list in a paste: the tag follows as its own row
