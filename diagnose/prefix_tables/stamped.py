@@ -89,6 +89,7 @@ AFTER_STAMP: tuple[Row, ...] = (
         "2026-11-20 17:03:56,100 - lmdeploy - ERROR - base.py:53 - RuntimeError: PyTorch is not available.",
     ),
     row("logging, level", (" -",), rf" - {LEVEL} {{0,5}}(?:-|:) ", "2026-11-20 17:03:56,100 - ERROR - failed"),
+    row("logging, [level]", (" -",), rf" - \[{LEVEL}\] {{0,5}}(?:-|:) ", "2025-05-22 03:33:36 - [ERROR] - failed"),
     *LEVELLED_PIPES,
     row(
         "loguru",
