@@ -51,6 +51,7 @@ class Traceback:
     links: tuple[Link, ...]
     form: str
     is_warned: bool = False  # logged as a warning: it was caught
+    of_rank: int | None = None  # whose it is, where its head says so and another rank prints it
 
     def handled_above(self, line: int) -> Link | None:
         """Yield the exception, printed above this line, during whose handling the next one was raised."""
@@ -95,6 +96,7 @@ def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
         speaker=speaker,
         links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
         form="plain" if assembly.form == "bare" and segment.frames else assembly.form,  # a chain may begin bare
+        of_rank=assembly.of_rank,
     )
 
 

@@ -138,3 +138,21 @@ def test_a_page_with_front_matter_is_documentation() -> None:
 def test_what_nccl_warns_of_and_does_without_is_no_failure(line: str) -> None:
     """Both were printed by runs that went on: an old kernel knows no port speed, and RAS serves only who asks it."""
     assert diagnose(Text(line + "\n", name="train.log")).diagnosis is None
+
+
+INDENTED = """error: subprocess-exited-with-error
+  × python setup.py egg_info did not run successfully.
+      Traceback (most recent call last):
+        File "{}", line 198, in _run_module_as_main
+        File "/opt/conda/lib/python3.10/subprocess.py", line 1863, in _execute_child
+      FileNotFoundError: [Errno 2] No such file or directory: '/usr/local/cuda/bin/nvcc'
+"""
+
+
+@pytest.mark.parametrize("outermost", ["<string>", "<frozen runpy>"])
+def test_an_indented_traceback_of_python_c_or_m_is_no_session(outermost: str) -> None:
+    """As pip sets in what a package's build printed."""
+    found = diagnose(Text(INDENTED.format(outermost), name="x.log")).diagnosis
+
+    assert found is not None
+    assert found.cause == "software.missing-tool"

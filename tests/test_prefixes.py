@@ -96,6 +96,8 @@ CASES = {
     "llm.pretrain/0   rank      : 3 (local_rank: 3)": {
         "actor": "llm.pretrain", "node_rank": 0, "message": "  rank      : 3 (local_rank: 3)"},
     "[trainer2|0]:Last error:": {"rank": 2, "local_rank": 0, "message": "Last error:"},
+    "[rank1]: **RuntimeError: world_size (8) is not equal**": {
+        "rank": 1, "message": "RuntimeError: world_size (8) is not equal**"},
 }
 
 

@@ -96,6 +96,19 @@ def test_the_rank_that_the_others_name_in_a_distributed_checkpoint_is_blamed_tho
     assert ("process.exception", [1]) == (cause(report), culprits(report))
 
 
+def test_paste_that_begins_inside_a_checkpoint_exception_is_of_the_rank_in_its_head(tmp_path: Path) -> None:
+    """The line that names the exception, above, is not in the paste."""
+    text = (
+        "[rank3]: Traceback (most recent call last): (RANK 2)\n"
+        '[rank3]:   File "/usr/lib/python3/torch/distributed/checkpoint/default_planner.py", line 233, in create_local_plan\n'
+        "[rank3]:     return create_default_local_load_plan(\n"
+        "[rank3]: RuntimeError: Missing key in checkpoint state_dict: optimizer.state.exp_avg.embedding.weight.\n"
+    )
+    report = told(tmp_path, {"console.log": text})
+
+    assert ("storage.checkpoint-corrupt", [2]) == (cause(report), culprits(report))
+
+
 def test_code_of_a_deepspeed_launcher_tells_of_no_rank_where_several_were_started(tmp_path: Path) -> None:
     """The command printed is that of the last one started: `--local_rank=1` says that there were two."""
     text = (

@@ -101,7 +101,11 @@ def _callee(event: Event) -> int | None:
 
 def _checkpoint_rank(event: Event) -> int | None:
     """Say of which rank an exception is that torch.distributed.checkpoint printed on all of them."""
-    if event.traceback is None or "CheckpointException" not in event.traceback.exception:
+    if event.traceback is None:
+        return None
+    if event.traceback.of_rank is not None:
+        return event.traceback.of_rank  # a paste that begins inside the exception: its head says `(RANK 2)`
+    if "CheckpointException" not in event.traceback.exception:
         return None
     told = CHECKPOINT.match(event.traceback.message)
     ranks = [int(r) for r in told[1].split(",") if r.strip()] if told else []

@@ -36,6 +36,12 @@ LOGGERS: tuple[Row, ...] = (
         "E20251031 10:52:42.193126 106986 transfer_engine.cpp:75] Failed to register memory",
     ),
     row(
+        "tensorflow, no time",  # until 1.6
+        "IWEF",
+        r"(?P<level>[IWEF]) (?P<origin>(?:\./)?(?:tensorflow|external|third_party)/[^\]\s]{1,200}\.(?:cc|h):\d{1,6})\] ?",
+        "W tensorflow/core/framework/op_kernel.cc:968] Resource exhausted: OOM when allocating tensor",
+    ),
+    row(
         "glog python, begun in its path",
         "tsd",
         r"(?P<origin>(?:(?:site|dist)-packages/)?torch/distributed/[\w/]{1,80}\.py:\d{1,6})\] (?=\S)",

@@ -89,6 +89,13 @@ AFTER_STAMP: tuple[Row, ...] = (
         "2026-11-20 17:03:56,100 - lmdeploy - ERROR - base.py:53 - RuntimeError: PyTorch is not available.",
     ),
     row("logging, level", (" -",), rf" - {LEVEL} {{0,5}}(?:-|:) ", "2026-11-20 17:03:56,100 - ERROR - failed"),
+    row(
+        "pbs",
+        ";",
+        r";[0-9a-fA-F]{4};[\w@.-]{1,80};(?:Job|Svr|Node|Req|Que|Fil|Act|Hook);[^;\n]{0,120};",
+        "04/18/2016 22:55:25;0008;PBS_Server.12149;Job;7082041.sched1;Job deleted at request of root@sched1",
+    ),
+    row("logging, [level]", (" -",), rf" - \[{LEVEL}\] {{0,5}}(?:-|:) ", "2025-05-22 03:33:36 - [ERROR] - failed"),
     *LEVELLED_PIPES,
     row(
         "loguru",

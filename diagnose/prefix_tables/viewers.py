@@ -19,6 +19,7 @@ VIEWERS: tuple[Row, ...] = (
         rf"(?:\*{{2,3}}|`{{1,2}})(?:(?=\[rank\d{{1,6}}\]:|{RAISED}: |\([A-Za-z]\w{{0,40}} pid=\d)|{LOG_TEXT})",
         "**RuntimeError: CUDA error: an illegal memory access was encountered**",
         outer=True,
+        anywhere=True,  # people make bold what follows `[rank1]: `
     ),
     row(
         "Markdown code of one line",

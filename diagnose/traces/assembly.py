@@ -44,14 +44,14 @@ class Assembly:
         self.line = self.end_line = number
         self.form: str = header.form if header else "headless"
         self.lead = header.lead if header else ""
+        self.of_rank = header.rank if header else None
         self.touched = number
         self.node = 0  # place among the frames shared with tracebacks interleaved with this one
         self.segments = [Segment(frames=[frame] if frame else [])]
         self.is_whole_line_ours = False  # every line of this prefix comes from one excepthook
         self._base = 0 if self.form == "group" else indent
-        self._is_flat = False
         self._blanks = self._noise = self._next_depth = 0
-        self._is_chained = False
+        self._is_flat = self._is_chained = False
         self._box = RichBox() if self.form == "rich" else None
         self._group_column = max(indent, 2)
         self._left_margin = False

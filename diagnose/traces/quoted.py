@@ -19,6 +19,8 @@ from ..tracebacks import Traceback
 from .traceback_lines import ELIDED
 
 PROMPTS = (">>>", "...")  # the second one goes on with a statement
+# The outermost frame of a session; `<string>` (`python -c`, as pip builds) and `<frozen runpy>` (`-m`) are programs.
+SESSIONS = ("<stdin>", "<python-input", "<ipython-input", "<console>", "<input>", "<doctest", "<pyshell")
 UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
 
 
@@ -49,7 +51,7 @@ def _is_quoted(tb: Traceback, texts: dict[int, str], is_log: bool) -> bool:
     above, below = texts.get(tb.line - 1, "").lstrip(), texts.get(tb.end_line + 1, "").lstrip()
     is_set_in = bool(tb.frames) and texts.get(tb.line, "").startswith("    ")
     is_shown = is_set_in or above.startswith(PROMPTS) or below.startswith(">>> ")
-    return is_shown and tb.form != "bare" and all(frame.file.startswith("<") for frame in tb.frames[:1])
+    return is_shown and tb.form != "bare" and all(frame.file.startswith(SESSIONS) for frame in tb.frames[:1])
 
 
 def _is_of_files(tb: Traceback) -> bool:

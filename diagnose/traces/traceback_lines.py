@@ -51,6 +51,7 @@ class Header:
 
     form: HeaderForm
     indent: int
+    rank: int | None = None  # whose exception it is, where another rank prints it
     lead: str = ""  # a label no table knows, which the other lines carry too: `[trainer0|0]:Traceback (most …`
 
 
@@ -60,7 +61,7 @@ _IPYTHON = lazy(r"^[A-Za-z_][\w.]{0,120}\s{2,200}Traceback \(most recent call la
 # `  traceback : Traceback (most recent call last):` in torchelastic's failure summary.
 _ELASTIC = lazy(r"^(\s*)traceback\s{0,8}: Traceback \(most recent call last\):\s*$")
 # `Traceback (most recent call last): (RANK 0)` in torch.distributed.checkpoint's CheckpointException.
-_RANKED = lazy(r"Traceback \(most recent call last\): \(RANK \d{1,7}\)\s*$")
+_RANKED = lazy(r"Traceback \(most recent call last\): \(RANK (\d{1,7})\)\s*$")
 
 
 # What ends like a label, and is no progress bar.
@@ -78,8 +79,8 @@ def _read_known_header(text: str) -> Header | None:
         return Header("ipython", 0)
     if _BOX.match(text) or _ELASTIC.match(text):
         return Header("elastic-box" if "traceback" in text else "rich", indent)
-    if _RANKED.search(text):
-        return Header("original", indent)
+    if (ranked := _RANKED.search(text)) is not None:
+        return Header("original", indent, int(ranked[1]))
     if not text.rstrip().endswith(_HEADER_WORDS + ":"):
         return None
     begin = text[indent:]
