@@ -327,3 +327,12 @@ def test_rank_that_was_killed_held_up_the_others_and_not_the_one_with_a_log(tmp_
     files |= {"rank_0.log": "Epoch 0, iter 1: loss=2.99\nEpoch 0, iter 2: loss=2.98\n", "launcher_gpu-01.log": agent}
     report = told(tmp_path, files)
     assert ("process.sigkill", [2]) == (cause(report), culprits(report))
+
+
+def test_horovod_tells_every_rank_that_tensors_differ_and_none_is_at_fault_by_that(tmp_path: Path) -> None:
+    said = (
+        "[1,2]<stderr>:tensorflow.python.framework.errors_impl.FailedPreconditionError: Mismatched ALLREDUCE CPU/GPU device "
+        "selection: One rank specified device GPU, but another rank specified device CPU.\n"
+    )
+    report = told(tmp_path, {"console.log": said})
+    assert ("collective.shape-mismatch", []) == (cause(report), culprits(report))

@@ -82,3 +82,12 @@ def test_an_indented_log_without_code_needs_no_line_that_every_log_has() -> None
 
     assert report.diagnosis is not None
     assert "gpu.off-bus" == report.diagnosis.cause
+
+
+def test_a_line_of_ray_quoted_between_prose_is_read() -> None:
+    """An issue quotes the one line that it asks about, and goes on in words."""
+    said = "> (autoscaler +32s) Error: No available node types can fulfill resource request {'CPU': 1.0, 'GPU': 1.0}. Add suitable "
+    report = diagnose(Text(f"I met this error:\n\n{said}node types to this cluster to resolve this issue.\n\nThen I waited.\n"))
+
+    assert report.diagnosis is not None
+    assert "ray.unschedulable" == report.diagnosis.cause

@@ -100,3 +100,28 @@ def test_a_label_alone_is_no_summary(tmp_path: Path) -> None:
 
     assert "process.exception" == found.cause
     assert found.summary.endswith(": AssertionError: libcuda.so cannot be found!")
+
+
+OUT_OF_MEMORY = "OutOfMemoryError('CUDA out of memory. Tried to allocate 1.96 GiB. GPU 0 has a total capacity of 39.39 GiB')"
+
+
+def test_what_hydras_target_raised_is_no_refused_configuration(tmp_path: Path) -> None:
+    raised = f"hydra.errors.InstantiationException: Error in call to target 'src.model.Net':\n{OUT_OF_MEMORY}\nfull_key: model\n"
+    report = told(tmp_path, {"train.log": TRACE + raised})
+    assert "memory.cuda-oom" == cause(report)
+
+
+def test_hydras_short_report_quotes_what_was_raised(tmp_path: Path) -> None:
+    """Without HYDRA_FULL_ERROR no traceback and no name of Hydra's own exception is printed."""
+    hint = "full_key: model\n\nSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.\n"
+    head = "Error executing job with overrides: ['trainer.devices=4']\nError in call to target 'src.model.Net':\n"
+    report = told(tmp_path, {"train.log": head + OUT_OF_MEMORY + "\n" + hint})
+    assert "memory.cuda-oom" == cause(report)
+
+
+def test_a_plain_exception_of_hydras_target_is_shown(tmp_path: Path) -> None:
+    head = "Error executing job with overrides: []\nError in call to target 'src.model.Net':\n"
+    report = told(tmp_path, {"train.log": head + "TypeError(\"Net.__init__() got an unexpected keyword argument 'depth'\")\n"})
+    assert report.diagnosis is not None
+    assert "process.exception" == cause(report)
+    assert "unexpected keyword argument 'depth'" in report.diagnosis.summary

@@ -123,6 +123,13 @@ LAUNCHERS: tuple[Row, ...] = (
         "[0] misc/socket.cc:71 NCCL WARN socketProgress: Connection closed by remote peer",
         needs=" NCCL ",
     ),
+    row(  # as it is quoted in a sentence, and as a title
+        "nccl, all but its file cut off",
+        "/" + LOWER,
+        r"(?P<origin>[\w./-]{1,120}\.(?:cc|cu|h):\d{1,6}) NCCL (?P<level>WARN) ",
+        "misc/socket.cc:441 NCCL WARN socketFinalizeAccept: wrong type 4 != 3",
+        needs=" NCCL ",
+    ),
     row(
         "host and local rank",
         after("[", LETTERS),

@@ -8,7 +8,7 @@ VIEWERS: tuple[Row, ...] = (
     row(
         "Markdown quote",
         ">",
-        r"> " + LOG_TEXT,
+        rf"> (?:(?=\((?:raylet[,)]|[A-Za-z]\w{{0,60}} (?:pid=|\+)\d))|{LOG_TEXT})",
         "> Traceback (most recent call last):",
         outer=True,
     ),

@@ -6,6 +6,8 @@
     [2024-04-18 15:55:06] CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error: Too Many Requests
     2026-11-20 17:03:28 - ERROR - worker 3 is gone: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
     2026-11-20 17:03:28 - ERROR - worker 3 failed: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
+    Error in call to target 'src.models.Net':
+    OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
 
 `print(f"... failed: {e}")` is all that is left of many an exception. In: such a line. Out: the texts that Python would
 have printed for it, in which a rule about exceptions is looked for. What the program went on after is no such line.
@@ -39,6 +41,8 @@ _REPR = lazy(
     r"(?:'(?P<single>[^\n]{1,2000}?)(?:'[,)]|$)|\"(?P<double>[^\n]{1,2000}?)(?:\"[,)]|$))"
 )
 _FAILED = lazy(r"(?i)\b(?:error|exception|fail(?:ed|ure|s)?|crashe[ds]|aborted|raised|died|dead)\b[^\n]{0,80}$")
+# Above the `repr` of what raised, in Hydra's short report (without HYDRA_FULL_ERROR) and in its own exception.
+TARGET = lazy(r"Error in (?:call to target '[^'\n]{1,300}'|creating partial\([^\n]{1,300}\) object):")
 _ADVISES = lazy(r"(?i)\b(?:if|when|will|would|may|might|could|can|avoid|fix(?:e[sd])?|instead)\b")
 _WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")
 _CALM, _GRAVE = ("I", "W", "D"), ("E", "F")  # severities of a line that reports no failure, and of one that does
@@ -56,7 +60,8 @@ def told_texts(line: Line, above: Line | None = None) -> Iterator[str]:
     yield from _as_printed(message)
     if frame := _FRAME.search(message):
         yield from (message[found.start():] for found in _RAISED.finditer(message, frame.end()))
-    yield from _of_reprs(message, is_failure=line.prefix.severity in _GRAVE)
+    is_raised = above is not None and TARGET.match(above.message) is not None
+    yield from reprs_in(message, is_failure=is_raised or line.prefix.severity in _GRAVE)
 
 
 def _is_broken_off(message: str) -> bool:
@@ -68,10 +73,11 @@ def wrapped_texts(tb: Traceback, number: int) -> Iterator[str]:
     inner = innermost(tb)
     if inner.exception_line == number and inner.message:
         yield from _as_printed(inner.message)
-        yield from _of_reprs(inner.message, is_failure=True)
+        yield from reprs_in(inner.message, is_failure=True)
 
 
-def _of_reprs(message: str, *, is_failure: bool) -> Iterator[str]:
+def reprs_in(message: str, *, is_failure: bool) -> Iterator[str]:
+    """Yield what Python would have printed for the exceptions that a message gives as `{e!r}`."""
     for found in _REPR.finditer(message):
         head = message[:found.start()]
         if not head.endswith("raise ") and (is_failure or _FAILED.search(head)):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..lazy_pattern import lazy
+from .told import TARGET, reprs_in
 from .traceback_lines import read_exception
 
 _DEPTH = 3  # `BackendCompilerFailed: backend='inductor' raised:` of `InductorError: OutOfMemoryError: …`
@@ -50,6 +51,9 @@ def quoted_in(exception: str, message: str) -> Iterator[tuple[str, str]]:
 
 
 def _inner(exception: str, message: str) -> tuple[str, str] | None:
+    if target := TARGET.match(message):
+        kind, _, text = next(reprs_in(message[target.end() :].strip(), is_failure=True), "").partition(": ")
+        return (kind, text) if kind else None
     said, validator, graph = _SAID.match(message), _VALIDATOR.match(message), _GRAPH.match(message)
     if graph and graph.end() and graph.end() < len(message):
         return exception, message[graph.end() :]

@@ -1,0 +1,34 @@
+"""Two ranks on one GPU: whose fault it is, where NCCL's lone message names a pair."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .told import cause, culprits, told
+
+SHARED = (
+    "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:275, invalid usage (run "
+    "with NCCL_DEBUG=WARN for details), NCCL version 2.20.5\n"
+    "ncclInvalidUsage: This usually reflects invalid usage of NCCL library.\n"
+    "Last error:\n"
+    "Duplicate GPU detected : rank 1 and rank 0 both on CUDA device 10\n"
+)
+
+
+def test_a_lone_message_does_not_tell_that_the_pair_alone_is_misplaced(tmp_path: Path) -> None:
+    """With a wrong `set_device` every rank prints the like; one of them was copied."""
+    report = told(tmp_path, {"console.log": SHARED})
+    assert ("nccl.invalid-usage", []) == (cause(report), culprits(report))
+
+
+def test_a_pair_is_at_fault_where_another_rank_is_heard_of(tmp_path: Path) -> None:
+    other = "[rank2]: RuntimeError: [2] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d\n"
+    report = told(tmp_path, {"console.log": SHARED + other})
+    assert ("nccl.invalid-usage", [0, 1]) == (cause(report), culprits(report))
+
+
+def test_a_pair_is_at_fault_where_steps_were_made_before(tmp_path: Path) -> None:
+    """What all ranks had set up for the steps was placed well: this later group alone puts two on one GPU."""
+    steps = "{'loss': 2.0491, 'learning_rate': 0.00019, 'epoch': 0.28}\n{'loss': 2.0391, 'learning_rate': 0.00018, 'epoch': 0.29}\n"
+    report = told(tmp_path, {"console.log": steps + SHARED})
+    assert ("nccl.invalid-usage", [0, 1]) == (cause(report), culprits(report))
