@@ -80,13 +80,10 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         return
     if cause.id.startswith(SHARED) and failed_alike_unheard(job, ranks) and not _has_own_file(job, ranks):
         return
-    if any(info.failed_in_words() for r, info in job.ranks.items() if r not in ranks) and _are_half_told(job, verdict):
+    stated = [e for s in verdict.roots for e in s.events if e.role == "cause"]
+    if any(x.failed_in_words() for r, x in job.ranks.items() if r not in ranks) and are_half_told(job.sources, stated):
         return
     verdict.culprits = sorted(ranks)
-
-
-def _are_half_told(job: Job, verdict: Verdict) -> bool:
-    return are_half_told(job.sources, [e for s in verdict.roots for e in s.events if e.role == "cause"])
 
 
 def _met_alone(job: Job, verdict: Verdict) -> list[int]:
