@@ -204,6 +204,8 @@ def test_json_around_a_callstack_is_no_part_of_its_message(tmp_path: Path) -> No
         "triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 163840, Hardware limit: 101376.",
         "`triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 163840, Hardware limit: 101376.`",
         "subprocess.TimeoutExpired: Command '['ninja']' timed out after 60 seconds",
+        "struct.error: unpack requires a buffer of 8 bytes",
+        "queue.Empty",
     ],
 )
 def test_exception_whose_name_does_not_end_in_error_is_read_without_its_traceback(tmp_path: Path, line: str) -> None:

@@ -184,7 +184,10 @@ _BARE = lazy(r"^[A-Za-z_][\w.]{2,160}(?:\([\w.]{1,120}\))?(?::|\s*$)")
 _BARE_NAME = lazy(
     r"(?:(?:^|\.)_?(?:[A-Z]\w*(?:Error|Exception|Interrupt)|Exception(?:Group)?|BaseExceptionGroup|SystemExit|RemoteTraceback)|"
     # in a module of exceptions any name is one: `triton.runtime.errors.OutOfResources: …`
-    r"\.(?:exc|exceptions?|errors?)\.[A-Z]\w{2,80}|\.[a-z]\w{1,80}(?:Error|Exception)|^(?:subprocess\.TimeoutExpired|[a-z_]{2,40}\.Error)(?=:))"
+    r"\.(?:exc|exceptions?|errors?)\.[A-Z]\w{2,80}|\.[a-z]\w{1,80}(?:Error|Exception)|^(?:subprocess\.TimeoutExpired|[a-z_]{2,40}\.Error)(?=:)|"
+    # and what of the standard library and of its oldest companions ends otherwise
+    r"^(?:(?:struct|zlib|socket|select|cv2)\.(?:error|timeout|gaierror|herror)|"
+    r"pkg_resources\.(?:DistributionNotFound|(?:Contextual)?VersionConflict))(?=[:(])|^_?queue\.(?:Empty|Full)$)"
     r"(?:\(|:|\s*$)"
 )
 
