@@ -307,3 +307,12 @@ def test_a_rank_that_worked_on_behind_its_words_has_not_left(tmp_path: Path) -> 
     report = told(tmp_path, {"console.log": _steps(0, 10) + said + _steps(0, 40, 15) + _steps(1, 40) + _steps(2, 40) + _timed_out((1, 2))})
 
     assert ("collective.straggler", [0]) == (cause(report), culprits(report))
+
+
+def test_where_most_ranks_are_done_and_save_the_one_that_does_not_has_not_left(tmp_path: Path) -> None:
+    end = "".join(_said(r, 41, "Training finished") for r in range(3))
+    end += "".join(_said(r, 42, "saving final checkpoint to /data/ckpt/final") for r in range(2))
+    report = told(tmp_path, {"console.log": "".join(_steps(r, 40) for r in range(3)) + end + _timed_out((0, 1))})
+
+    assert "process.early-exit" != cause(report)
+    assert "data.uneven-inputs" != cause(report)

@@ -35,8 +35,10 @@ def _finished(job: Job) -> Iterator[Finding]:
     failing = {e.rank for e in job.failures() if e.rank is not None and not _is_clean_up(e) and _shows_an_end(e)}
     told = {e.rank for e in job.telling("signal-received")}  # to stop, before the rest
     told |= _own_failures(job)
-    done = [i for i in job.ranks.values() if i.finished is not None and i.rank not in told and not _goes_on(job, i)]
-    if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
+    ended = [i for i in job.ranks.values() if i.finished is not None and i.rank not in told]
+    furthest = max((i.last_step for i in job.ranks.values() if i.last_step is not None), default=0)
+    done = [i for i in ended if not _goes_on(i, furthest)]
+    if not done or not failing or len(ended) > MAX_SHARE * max(len(job.ranks), 2):
         return
     own = _by_rank(job)
     waiting = {r for r in failing if _failed_later(own[r], done)} - {i.rank for i in done}
@@ -57,16 +59,15 @@ def _finished(job: Job) -> Iterator[Finding]:
     yield Finding(cause, why, shown, ranks, onset=onset, question="early_exit")
 
 
-def _goes_on(job: Job, info: RankInfo) -> bool:
+def _goes_on(info: RankInfo, furthest: int) -> bool:
     """Whether it worked on behind its farewell, or began a last save when all others had come as far: it has not left."""
     if info.finished is None or info.last_step is None:
         return False
     sign = info.last_sign
     if sign is not None and _is_behind(sign, info.finished) and _seconds_between(info.finished, sign) > LAST_WORDS_S:
         return True
-    doing = info.activities[-1:]
-    steps = [i.last_step for i in job.ranks.values() if i.last_step is not None]
-    return any(a.rule.tells == "activity" and _is_behind(a, info.finished) for a in doing) and info.last_step >= max(steps)
+    doing = info.activities[-1:] if info.last_step >= furthest else ()
+    return any(a.rule.tells == "activity" and _is_behind(a, info.finished) for a in doing)
 
 
 def _is_behind(event: Event, end: Event) -> bool:
