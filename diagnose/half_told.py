@@ -31,13 +31,24 @@ def complete_half_told(sources: Sequence[SourceEvents]) -> None:
         return
     last = {(s.name, s.scan.lines + 1) for s in cut}
     whole = [e for s in sources for e in s.events if e.role in FAILING and (e.source, e.line) not in last]
-    said = [(_words(e.text), e) for e in whole if e.traceback is not None]
+    said = [e for e in whole if e.traceback is not None and not e.rule.generic]
     for source in cut:
         for line in source.lines_at(source.scan.lines + 1):
-            begin = _words(line.message)
-            alike = [e for words, e in said if len(begin) >= TOLD_CHARS and words.startswith(begin) and not e.rule.generic]
+            alike = _by_message(half_told(source)[-1], said) or _by_line(line, said)
             if len({e.rule.id for e in alike}) == 1:
                 _tell_alike(source, line, alike[0])
+
+
+def _by_line(line: Line, said: Sequence[Event]) -> list[Event]:
+    begin = _words(line.message)
+    return [e for e in said if len(begin) >= TOLD_CHARS and _words(e.text).startswith(begin)]
+
+
+def _by_message(half: Event, said: Sequence[Event]) -> list[Event]:
+    """What others say on a later line of the same message, where too little of that line is left, or nothing."""
+    begin = _message(half)
+    later = (e for e in said if e.traceback is not None and (e.line or 0) > e.traceback.exception_line)
+    return [e for e in later if len(begin) >= TOLD_CHARS and _message(e).startswith(begin)]
 
 
 def _tell_alike(source: SourceEvents, line: Line, whole: Event) -> None:
@@ -72,3 +83,8 @@ def _may_be_anything(event: Event) -> bool:
 
 def _words(text: str) -> str:
     return NUMBERS.sub("#", text.split("\n", 1)[0].rstrip())
+
+
+def _message(event: Event) -> str:
+    told = event.traceback
+    return NUMBERS.sub("#", f"{told.exception}: {told.message}".rstrip()) if told is not None else ""

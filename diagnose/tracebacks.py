@@ -95,9 +95,16 @@ def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
         frames=tuple(segment.frames),
         speaker=speaker,
         links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
-        form="plain" if assembly.form == "bare" and segment.frames else assembly.form,  # a chain may begin bare
+        form=_form(assembly, segment),
         of_rank=assembly.of_rank,
     )
+
+
+def _form(assembly: Assembly, segment: Segment) -> str:
+    """What kind it is; what a `__del__` raises ends nothing: the interpreter that called it prints it and goes on."""
+    if assembly.form in ("plain", "headless") and segment.frames and segment.frames[0].function == "__del__":
+        return "ignored"
+    return "plain" if assembly.form == "bare" and segment.frames else assembly.form  # a chain may begin bare
 
 
 def _is_empty_wrapper(segment: Segment, assembly: Assembly) -> bool:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from tests.told import cause, culprits, told
 
 HEAD = 'Traceback (most recent call last):\n  File "/data/jobs/train.py", line 91, in step\n    dist.all_reduce(loss)\n'
@@ -52,6 +54,14 @@ def test_the_last_line_of_a_message_may_be_what_was_cut(tmp_path: Path) -> None:
     report = told(tmp_path, {"console.log": lines})
 
     assert ("network.interface", []) == (cause(report), culprits(report))
+
+
+@pytest.mark.parametrize("left", [60, 215])
+def test_who_says_the_reason_is_no_more_at_fault_than_one_whose_file_ends_before_it(tmp_path: Path, left: int) -> None:
+    cut = labelled(2, HEAD + NCCL.format(59936))
+    lines = labelled(0, HEAD + NCCL.format(59936)) + cut[: cut.index("torch.distributed.DistBackendError") + left]
+
+    assert ("network.interface", []) == (cause(report := told(tmp_path, {"console.log": lines})), culprits(report))
 
 
 def test_half_a_message_of_an_exception_with_a_name_of_its_own_is_enough(tmp_path: Path) -> None:

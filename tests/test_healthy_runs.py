@@ -102,3 +102,17 @@ def test_the_steps_of_one_slurm_job_that_end_one_after_another_are_one_run(tmp_p
     )
 
     assert "memory.cuda-oom" == cause(told(tmp_path, {"slurm.out": log}))
+
+
+def test_what_a_finalizer_raises_ends_nothing_though_its_heading_is_cut_off(tmp_path: Path) -> None:
+    """The interpreter prints `Exception ignored in: …` above it; a log of which the head is gone begins below that."""
+    log = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/venv/lib/python3.12/site-packages/torch/utils/data/dataloader.py", line 1726, in __del__\n'
+        "    self._shutdown_workers()\n"
+        '  File "/usr/lib/python3.12/multiprocessing/connection.py", line 368, in _send\n'
+        "    n = write(self._handle, buf)\n"
+        "BrokenPipeError: [Errno 32] Broken pipe\n"
+    )
+    for text in (log, log.partition("\n")[2]):
+        assert told(tmp_path, {"rank127.log": text}).diagnosis is None

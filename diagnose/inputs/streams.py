@@ -201,8 +201,10 @@ class Joined(io.RawIOBase):
         self._head = memoryview(head)
         self._is_owned = is_owned  # the caller's own file (stdin) is left open
         # Members of a million-member gzip file must not pile up wrappers.
-        is_drained = isinstance(rest, Joined) and rest._is_owned and not rest._head
-        self._rest: Stream = rest._rest if isinstance(rest, Joined) and is_drained else rest
+        self._rest: Stream = rest
+        if isinstance(rest, Joined) and rest._is_owned and not rest._head:
+            self._rest = rest._rest
+            rest._is_owned = not is_owned  # else it would close the stream when nobody holds the wrapper any more
 
     def readable(self) -> bool:
         """Says yes."""
