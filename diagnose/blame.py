@@ -44,6 +44,7 @@ LEAD_S = 5.0  # by which a process has to have died before the others to be the 
 REFUSED = "network.connection-refused"  # by a server that is no rank: of metrics, rewards, features
 MET_ALONE = (REFUSED, "config.invalid-argument")  # nobody's own, unless one met it in the middle of the steps
 OF_HOSTS = ("software.", "hub.", "network.dns", "nccl.shm-exhausted")  # what all hosts have in common, unless one differs
+RAISED = 1  # the exit code of Python after an exception
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
 
@@ -155,7 +156,8 @@ def _is_all_that_is_heard(job: Job, verdict: Verdict, ranks: set[int]) -> bool:
     cause = verdict.roots[0].cause
     is_latent = cause in LATENT or all(e.rule.id == HELD_BY_ALL for s in verdict.roots for e in s.events)
     is_alone = set(job.ranks) <= ranks and (ranks == {0} or (len(ranks) == 1 and is_latent))
-    if not is_alone or not cause.startswith(SHARED):
+    is_lost = any(e.rank not in ranks for e in job.telling("peer-lost"))  # whoever it was, it had not failed alike
+    if not is_alone or is_lost or not cause.startswith(SHARED):
         return False
     is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED
     return not is_world_of_one and (job.places.local_world or 1) == 1
@@ -173,14 +175,16 @@ def _left_alike_at_the_start(job: Job, ranks: set[int]) -> bool:
 def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
     """Whether all others that failed by themselves ended with the same code, and of none of them is a word here.
 
-    The end of a console shows the rank that printed last; who lost the others by it would have said so. Where launchers
-    on several hosts tell how their ranks ended, each in a file of its own, those of the others are just not all of it.
+    The end of a console shows the rank that printed last; who lost the others by it would have said so. So does one that
+    its launcher was ending, because it had found another one dead that left by an exception too. Where launchers on
+    several hosts tell how their ranks ended, each in a file of its own, those of the others are just not all of it.
     """
     ends = [e for e in job.telling("exit") if e.rank is not None and e.role in FAILING and not is_terminated(e)]
     codes = {e.rank: e.fields.get("exit_code") for e in ends}
     own = {codes.get(rank) for rank in ranks}
     others = {rank: code for rank, code in codes.items() if rank is not None and rank not in ranks}
-    if not others or own != set(others.values()) or len({e.source for e in ends}) > 1:
+    is_alike = set(others.values()) in (own, {RAISED} if own == {None} else own)
+    if not others or not is_alike or len({e.source for e in ends}) > 1:
         return False
     unplaced = {e.host for e in job.failures() if e.rank is None and e.rule.tells not in CERTIFICATES} - {None}
     unplaced -= {i.host for rank in ranks if (i := job.ranks.get(rank))}  # a report may name one that is not heard of
@@ -191,14 +195,14 @@ def failed_alike_unheard(job: Job, ranks: set[int]) -> bool:
 def is_half_told(job: Job, verdict: Verdict) -> bool:
     """Whether torchrun's agent alone says who it was, and what it says of the others was not copied.
 
-    It names the first that it found dead. That the others had not failed alike shows in its whole summary, or in its
-    ending them.
+    It names the first that it found dead. That the others had not failed alike shows in its whole summary, in its ending
+    them, or in what one of them lost.
     """
     stated = [e for s in verdict.roots for e in s.events if e.role == "cause"]
     if not stated or not all(map(_is_of_an_agent, stated)):
         return False
     rules = {e.rule.id: e.rule.tells for e in job.events if e.source == stated[0].source}
-    is_whole = "signal-sent" in rules.values() or {HEAD, ENTRY} <= rules.keys()
+    is_whole = not {"signal-sent", "peer-lost"}.isdisjoint(rules.values()) or {HEAD, ENTRY} <= rules.keys()
     heads = [e for e in job.events if e.rule.id == HEAD and e.source == stated[0].source and e.attempt == job.attempt]
     if len(heads) > len({e.speaker for e in heads}):
         return True  # those of two agents, woven into one another without a label

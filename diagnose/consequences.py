@@ -13,6 +13,7 @@ from .untold import died_untold
 
 WARNED = 2  # how direct it is where a line states what a logger wrote as a warning: the program went on after it
 EXCEPTION, EXIT_CODE, SIGKILL = "process.exception", "process.exit-code", "process.sigkill"
+RAISED = 1  # the exit code of Python after an exception
 WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on what a process raised
 WAITED_IN_A_KERNEL, TRAPPED = "collective.timeout/deepep-kernel-timed-out", "unspecified launch failure"
 CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
@@ -42,6 +43,7 @@ def consequences(job: Job) -> dict[int, int]:
     closed = {e.source: e.line or 0 for e in reversed(job.telling("signal-sent")) if _names_nobody(e)}
     told = job.telling("signal-received") if died_untold(job) else told
     late = {id(e): 1 for e in (*told, *(x for x in exits if x.rank in waited))}
+    late |= {id(e): 0 for e in exits if e.rank in waited and e.fields.get("exit_code") == RAISED}  # of that very exception
     late |= {id(e): 0 for e in (*exits, *job.telling("exit")) if e.rank in ended}
     wrappers = (e for e in job.failures() if e.cause == EXIT_CODE and e.rank is None and e.rule.tells != "exit")
     late |= {id(e): 0 for e in wrappers if e.source in first}  # `ChildFailedError` above its box

@@ -70,6 +70,8 @@ class _Messages:
         for message in self._of_rank(event.rank):
             if event.host is not None and message.event.host not in (None, event.host):
                 continue  # launchers of several hosts say the same
+            if (event.source, event.line) == (message.event.source, message.event.line):
+                continue  # two rules speak of one line, and one of them may name the cause
             if is_copy or message.is_copy or event.source not in message.sources:
                 return message
         return None

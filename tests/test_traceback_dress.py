@@ -252,3 +252,28 @@ def test_address_that_was_struck_out_hides_no_error(tmp_path: Path, line: str, e
 
     assert expected == cause(report)
     assert address not in {each.host for each in (report.diagnosis.culprits if report.diagnosis else ())}
+
+
+def listed(kind: str, said: str, name: str, is_cause: bool = False) -> dict[str, object]:
+    """Give an exception as structlog's `dict_tracebacks` writes it."""
+    frames = [{"filename": "/data/jobs/train/ckpt.py", "lineno": 33, "name": name, "locals": {"rank": "0"}}]
+    return {"exc_type": kind, "exc_value": said, "exc_notes": [], "syntax_error": None, "is_cause": is_cause, "frames": frames}
+
+
+@pytest.mark.parametrize("raised_from", [[], [listed("KeyError", "'path'", "find", is_cause=True)]])
+def test_an_exception_that_structlog_wrote_as_data_is_read(tmp_path: Path, raised_from: list[dict[str, object]]) -> None:
+    lost = "[/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.80.0.1]:21206."
+    full = listed("OSError", "[Errno 122] Disk quota exceeded: '/home/u17/ckpt/step_10.pt'", "save")
+    said = {"event": "training failed", "level": "error"}
+    records = [
+        {"rank": 0, **said, "timestamp": "2026-11-23T09:33:02.901630Z", "exception": [full, *raised_from]},
+        {"rank": 1, **said, "timestamp": "2026-11-23T09:33:06.734943Z", "exception": [listed("RuntimeError", lost, "train")]},
+    ]
+    report = told(tmp_path, {"console.log": "".join(json.dumps(r) + "\n" for r in records)})
+    assert ("storage.disk-full", [0]) == (cause(report), culprits(report))
+
+
+@pytest.mark.parametrize("value", [[], [1], [{"exc_type": "OSError"}], {"exc_type": "OSError"}, [{"exc_type": 1, "frames": [2]}]])
+def test_what_only_looks_like_an_exception_as_data_is_left_out(tmp_path: Path, value: object) -> None:
+    record = {"event": "step 3 loss 0.2", "level": "info", "timestamp": "2026-11-23T09:33:02.901630Z", "exception": value}
+    assert told(tmp_path, {"console.log": json.dumps(record) + "\n"}).diagnosis is None

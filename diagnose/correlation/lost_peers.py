@@ -17,6 +17,7 @@ from ..words.ranges import rank_ranges
 from .finding import Finding, exhibits
 
 ADDRESS = lazy(r"(?:\d{1,3}\.){3}\d{1,3}$|[\da-fA-F]{0,4}:[\da-fA-F:.]+$")
+DIED = ("ray.actor-died", "data.worker-died")
 AROUND_S = 600.0  # retries of a queue pair last seconds, clocks of kernels may be minutes apart
 
 
@@ -56,9 +57,9 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _is_found_dead(job: Job, said: list[Event]) -> bool:
-    """Whether Ray found the process of a rank dead that does not say so itself: that one is whom the others lost."""
+    """Whether a rank that does not say so itself lost its loader, or was found dead by Ray: that one is whom they lost."""
     speakers = {e.rank for e in said}
-    died = (e for e in job.failures() if e.cause == "ray.actor-died")
+    died = (e for e in job.failures() if e.cause in DIED)
     return any(e.rank is not None and e.rank not in speakers for e in died)
 
 

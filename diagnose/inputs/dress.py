@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
+from .listed_exceptions import printed
+
 MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON
 
 _TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", "_raw", "event")
@@ -260,7 +262,8 @@ def _rank(record: dict[str, Any]) -> str:
 
 
 def _detail(record: dict[str, Any]) -> list[str]:
-    return [text for key in _DETAIL_KEYS if isinstance(text := record.get(key), str) and text]
+    values = (record.get(key) for key in _DETAIL_KEYS)
+    return [text for value in values if (text := value if isinstance(value, str) else printed(value))]
 
 
 def _first_text(record: dict[str, Any], keys: tuple[str, ...]) -> str:
