@@ -39,10 +39,8 @@ def find(job: Job) -> Iterator[Finding]:
 def _by_elimination(job: Job) -> Iterator[Finding]:
     """An exit that names no rank belongs to the one known rank that says nothing, where all others complain."""
     ends = [e for e in job.telling("exit") if e.rank is None and e.role == "cause" and e.cause is not None]
-    # DeepSpeed says `Killing subprocess` of all that it started, of the dead one too.
-    complaints = {r: [e for e in info.failures() if e.rule.tells != "signal-sent"] for r, info in job.ranks.items()}
-    quiet = [r for r, said in complaints.items() if not said]
-    complaining = [r for r, said in complaints.items() if said]
+    quiet = [r for r, info in job.ranks.items() if not info.failures()]
+    complaining = [r for r, info in job.ranks.items() if info.failures()]
     if len({e.cause for e in ends}) != 1 or len(quiet) != 1 or not complaining:
         return
     if job.world_size is not None and len(job.ranks) < job.world_size:

@@ -54,7 +54,10 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
 
 
 def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """`process 26811 spawned with command: [… '--local_rank=3' …]`, by a launcher that knows no more of its process."""
+    """`process 26811 spawned with command: [… '--local_rank=3' …]`: the kernel may say that it killed that process.
+
+    What the launcher itself says of processes later it says of all that it started: `Killing subprocess 26811`.
+    """
     for source in sources:
         for event in (e for e in source.events if e.rule.tells == "identity" and e.fields.get("rank") is None):
             pid, local = event.fields.get("pid"), as_rank(event.fields.get("local_rank"))
@@ -63,7 +66,7 @@ def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:
                 known = places.rank_of_local.get((host, local)) if host else None
                 rank = local if places.is_one_node else known
                 if rank is not None:
-                    remember(places, rank, host, local, pid)
+                    places.rank_started.setdefault((host, pid), rank)
 
 
 def _learn_whether_tasks_are_ranks(places: Places, sources: Sequence[SourceEvents], mismatched: int, matched: int) -> None:
