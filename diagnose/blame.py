@@ -255,7 +255,7 @@ def _victims(verdict: Verdict) -> set[int]:
 
 def _silent_there(verdict: Verdict, hosts: set[str | None]) -> set[int]:
     """The ranks of those hosts that say nothing any more, where that is taken for a consequence: a killed one cannot."""
-    silent = (s for s in verdict.suspects if s.finding is not None and s.finding.question in SILENT)
+    silent = (s for s in verdict.suspects if s.finding is not None and s.finding.question in (*SILENT, "certificates"))
     silent = (s for s in silent if s.host is not None and s.host in hosts)
     return {s.rank for s in silent if s.rank is not None and any(t in verdict.roots for t in s.explained_by)}
 

@@ -62,6 +62,8 @@ FORMS = tuple(
             r"(?:^|/)(?:raylet|gcs_server|monitor|log_monitor|dashboard\w{0,40}|runtime_env_agent)"
             r"(?:\.\d{1,3})?\.(?:log|out|err)",
         ),
+        # paddle.distributed.launch --log_dir: `log/workerlog.3`, counted from 0 on each node
+        ("rank", r"(?:^|/)workerlog\.(?P<local_rank>\d{1,4})(?:\.\w{2,3})?$"),
         # mpirun --output-filename: `logs/1/rank.3/stderr`
         ("rank", r"(?:^|/)\d{1,10}/rank\.(?P<rank>\d{1,6})/(?P<stream>stdout|stderr)$"),
         # flight recorder: `nccl_trace_rank_3`, `trace_rank_0.json`

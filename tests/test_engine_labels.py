@@ -110,3 +110,15 @@ def test_engine_that_repeats_its_workers_error_is_no_second_one_that_failed(tmp_
     passed_on += "illegal memory access was encountered', please check the stack trace above for the root cause\n"
 
     assert [3] == culprits(told(tmp_path, {"server.log": loaded + worker + passed_on}))
+
+
+def test_worker_that_was_found_dead_is_the_one_that_the_others_lost(tmp_path):
+    """The watcher is told no code, and the others say within seconds that their peer went away."""
+    step = "(Worker_TP{0} pid={1}) INFO 11-02 04:19:38 [gpu_model_runner.py:4823] Model loading took 89.39 GiB memory and 3.66 seconds\n"
+    lost = "(Worker_TP{0} pid={1}) ERROR 11-02 04:19:43 [multiproc_executor.py:822] torch.distributed.DistBackendError: NCCL error in: "
+    lost += "NCCLUtils.cpp:77, remote process exited or there was a network error, NCCL version 2.26.2\n"
+    died = "(EngineCore_DP0 pid=900) ERROR 11-02 04:19:41 [multiproc_executor.py:230] Worker proc VllmWorker-2 died unexpectedly, "
+    text = "".join(step.format(n, 904 + n) for n in range(4)) + f"{died}shutting down executor.\n"
+    report = told(tmp_path, {"server.log": text + "".join(lost.format(n, 904 + n) for n in (0, 1, 3))})
+
+    assert ("process.exit-code", [2]) == (cause(report), culprits(report))

@@ -157,3 +157,14 @@ def test_last_task_of_srun_is_a_rank_though_no_line_says_so(tmp_path):
     console += "".join(f"srun: error: node-a: task {r}: Aborted (core dumped)\n" for r in range(3))
 
     assert [3] == culprits(told(tmp_path, {"slurm-4711.out": f"{console}srun: error: node-a: tasks 3: Terminated\n"}))
+
+
+def test_process_that_the_kernel_killed_is_the_local_rank_that_deepspeed_started_it_as(tmp_path):
+    launch = "[2026-11-20 10:20:00,{0}] [INFO] [launch.py:256:main] process {1} spawned with command: ['python', '-u', 'train.py', "
+    console = "".join(launch.format(f"10{r}", 4100 + r) + f"'--local_rank={r}']\n" for r in range(4)) + "step 7 loss 1.23\n"
+    console += "[2026-11-20 10:30:02,185] [ERROR] [launch.py:325:sigkill_handler] ['python', '--local_rank=3'] exits with return code = -9\n"
+    killed = "[Fri Nov 20 10:30:00 2026] Memory cgroup out of memory: Killed process 4102 (python3) total-vm:198012312kB, "
+    killed += "anon-rss:62123444kB, file-rss:112kB, shmem-rss:0kB, UID:0 pgtables:131072kB oom_score_adj:0\n"
+    report = told(tmp_path, {"train.log": console, "dmesg.txt": killed})
+
+    assert ("memory.host-oom", [2]) == (cause(report), culprits(report))

@@ -25,6 +25,8 @@ SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
 SENT = ("process.abort", "process.terminated")  # by a signal that is mostly sent by others: a watchdog, a launcher
 NEAR_LINES = 16  # above the launcher's first: in which all ranks of a node say why
+PEER_GONE = "nccl.remote-error"  # by its exceptions, which name no peer
+FOUND_DEAD = "process.exit-code/vllm-worker-died"  # the first that went, by a watcher that is told no code
 NEVER = 1 << 62  # behind any line
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
 
@@ -45,7 +47,8 @@ def find(job: Job) -> Iterator[Finding]:
         return
     by_signal = end.cause in SENT or bool(end.fields.get("signal_name"))
     signal, cause = end.fields.get("signal_name", "a signal"), end.cause if by_signal and end.cause else CAUSE
-    how = f"died by {signal}" if by_signal else f"ended with code {end.fields.get('exit_code')}"
+    code = end.fields.get("exit_code")
+    how = f"died by {signal}" if by_signal else "was found dead" if code is None else f"ended with code {code}"
     said_last = _last_words(job, rank, end)
     if said_last is None:
         return
@@ -86,7 +89,7 @@ def _alike_above(job: Job, end: Event) -> list[Exhibit]:
 
 def _is_error(event: Event) -> bool:
     code = event.fields.get("exit_code")
-    if event.cause == CAUSE and event.fields.get("signal_name"):
+    if event.cause == CAUSE and (event.fields.get("signal_name") or event.rule.id == FOUND_DEAD):
         return True  # SIGPIPE, SIGALRM: no launcher sends them
     return isinstance(code, int) and (0 < code < SIGNALLED.start or code >= SIGNALLED.stop)
 
@@ -117,6 +120,7 @@ def _signalled(job: Job) -> list[Event]:
 def _others_followed(job: Job, left: set[int | None]) -> bool:
     """Whether the others lost it or were ended."""
     lost = any(e.rank not in left for e in job.telling(*LOST))
+    lost = lost or any(e.cause == PEER_GONE and e.rank is not None and e.rank not in left for e in job.failures())
     return lost or any(e.rule.tells == "signal-sent" or is_terminated(e) for e in job.telling("signal-sent", "exit"))
 
 

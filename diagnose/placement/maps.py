@@ -48,8 +48,25 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
     _learn_whether_tasks_are_ranks(places, sources, mismatched_tasks, matched_tasks)
     if places.tasks_are_ranks:
         _learn_tasks(places, sources)
-        _count_tasks(places, sources)
+    _count_labels(places, sources)
     _learn_blocks(places)
+    _learn_started(places, sources)
+
+
+def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """`process 26811 spawned with command: [… '--local_rank=3' …]`: the kernel may say that it killed that process.
+
+    What the launcher itself says of processes later it says of all that it started: `Killing subprocess 26811`.
+    """
+    for source in sources:
+        for event in (e for e in source.events if e.rule.tells == "identity" and e.fields.get("rank") is None):
+            pid, local = event.fields.get("pid"), as_rank(event.fields.get("local_rank"))
+            host = event.speaker.host or places.source_host.get(source.name, "")
+            if isinstance(pid, int) and local is not None:
+                known = places.rank_of_local.get((host, local)) if host else None
+                rank = local if places.is_one_node else known
+                if rank is not None:
+                    places.rank_started.setdefault((host, pid), rank)
 
 
 def _learn_whether_tasks_are_ranks(places: Places, sources: Sequence[SourceEvents], mismatched: int, matched: int) -> None:
@@ -116,15 +133,20 @@ def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
                 remember(places, task, host, None, None)
 
 
-def _count_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """A task of `srun -l`, or of its account of ends, is a rank that was seen, though no line of it says so."""
-    tasks = {p.task for s in sources for p in s.speakers if p.task is not None}
-    for event in (e for s in sources for e in s.events if e.rule.tells == "exit"):
-        told = event.fields.get("ranks")
-        tasks.update(n for n in (told if isinstance(told, list) else ()) if as_rank(n) is not None)
-    highest = max(tasks, default=-1)
+def _count_labels(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """A task of `srun -l`, or of its account of ends, and a label of vLLM's each are a rank that was seen."""
+    speakers = [p for s in sources for p in s.speakers]
+    seen = {rank for p in speakers if (rank := labelled_rank(places, p)) is not None}
+    if places.tasks_are_ranks:
+        seen |= {p.task for p in speakers if p.task is not None} | _tasks_that_ended(sources)
+    highest = max(seen, default=-1)
     if places.world_size is not None and places.world_from == GUESSED and highest >= places.world_size:
         places.world_size = highest + 1
+
+
+def _tasks_that_ended(sources: Sequence[SourceEvents]) -> set[int]:
+    told = (e.fields.get("ranks") for s in sources for e in s.events if e.rule.tells == "exit")
+    return {n for tasks in told if isinstance(tasks, list) for n in tasks if as_rank(n) is not None}
 
 
 def _has_agent(sources: Sequence[SourceEvents]) -> bool:

@@ -28,6 +28,7 @@ class Places:
     source_rank: dict[str, int] = field(default_factory=dict)
     source_host: dict[str, str] = field(default_factory=dict)
     rank_of_pid: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", pid)
+    rank_started: dict[tuple[str, int], int] = field(default_factory=dict)  # by its launcher
     rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
     firsts_of_host: dict[str, set[int]] = field(default_factory=dict)  # the rank of its local rank 0, if ranks count on
     first_of_source: dict[str, int] = field(default_factory=dict)  # the same, of the node whose launch command a log holds

@@ -127,6 +127,8 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     pid = event.pid
     if about_other and pid is not None:
         yield "the process id", places.rank_of_pid.get((host, pid), places.rank_of_pid.get(("", pid)))
+    if event.rule.tells == "killed" and pid is not None:
+        yield "the process id", places.rank_started.get((host, pid), places.rank_started.get(("", pid)))
     local_of_other = event.rule.tells == "exit" and fields.get("local_rank") is not None
     if not about_other and not local_of_other:
         yield "the line's prefix", speaker.rank
