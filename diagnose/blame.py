@@ -37,7 +37,10 @@ SHARED = ("process.exception", "storage.", KNOWN_BUG, INTERFACE, "numerics.nan")
 LATENT = (KNOWN_BUG, INTERFACE)  # lies in wait for each rank
 SILENT = ("absent", "silence")
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
-HELD_BY_ALL = "numerics.nan/loss-scale-at-minimum"  # an overflow on any rank lowers the scale of all
+HELD_BY_ALL = (
+    "numerics.nan/loss-scale-at-minimum",  # an overflow on any rank lowers the scale of all
+    "storage.checkpoint-corrupt/state-dict-does-not-fit",  # all load one checkpoint into one model
+)
 OF_ITSELF = ("process.segfault", "process.bus-error")
 UNEVEN = "data.uneven-inputs"
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
@@ -151,11 +154,12 @@ def _is_all_that_is_heard(job: Job, verdict: Verdict, ranks: set[int]) -> bool:
     Consoles are filtered to rank 0 (`torchrun --local-ranks-filter 0`), and `[rank0]:` is all that is pasted: where
     nothing tells of another rank, that rank 0 says it does not set it apart. A world of one, stated, is rank 0's own.
     A bug of a library and a name of an interface in the environment of the job lie in wait for each of them, and the loss
-    scale is one for all: whichever rank is pasted alone is only the one that was copied.
+    scale and the model are one for all: whichever rank is pasted alone is only the one that was copied.
     """
     cause = verdict.roots[0].cause
-    is_latent = cause in LATENT or all(e.rule.id == HELD_BY_ALL for s in verdict.roots for e in s.events)
-    is_alone = set(job.ranks) <= ranks and (ranks == {0} or (len(ranks) == 1 and is_latent))
+    is_latent = cause in LATENT or all(e.rule.id in HELD_BY_ALL for s in verdict.roots for e in s.events)
+    printers = {e.speaker.rank for s in verdict.roots for e in s.events}  # one prints what another's exception was
+    is_alone = set(job.ranks) <= ranks | printers and (ranks == {0} or (len(ranks) == 1 and is_latent))
     is_lost = any(e.rank not in ranks for e in job.telling("peer-lost"))  # whoever it was, it had not failed alike
     if not is_alone or is_lost or not cause.startswith(SHARED):
         return False

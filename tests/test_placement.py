@@ -226,3 +226,16 @@ def test_rank_that_is_not_heard_in_the_consoles_of_all_hosts_is_the_one(tmp_path
 def test_rank_is_not_missed_where_the_console_of_a_host_is_not_there(tmp_path: Path) -> None:
     files = {f"node{host}.log": "".join(watchdog(4 * host + r) for r in range(4) if 4 * host + r != 5) for host in (1, 2)}
     assert [] == culprits(told(tmp_path, files))
+
+
+def test_rank_in_a_group_without_a_name_is_nobody_s_where_such_a_one_is_not_the_job_s(tmp_path: Path) -> None:
+    said = (
+        "[E ProcessGroupNCCL.cpp:916] [Rank {}] NCCL watchdog thread terminated with exception: "
+        "CUDA error: an illegal memory access was encountered\n"
+    )
+    whole = told(tmp_path / "a", {"out.txt": said.format(3)})
+    assert culprits(whole) == [3]
+    waited = "[E ProcessGroupNCCL.cpp:475] " + watchdog(3).split("] ", 1)[1]
+    parts = told(tmp_path / "b", {"out.txt": said.format(1), "rank11.txt": waited})
+    assert cause(parts) == cause(whole) == "gpu.illegal-access"
+    assert culprits(parts) == []

@@ -100,13 +100,13 @@ def test_paste_that_begins_inside_a_checkpoint_exception_is_of_the_rank_in_its_h
     """The line that names the exception, above, is not in the paste."""
     text = (
         "[rank3]: Traceback (most recent call last): (RANK 2)\n"
-        '[rank3]:   File "/usr/lib/python3/torch/distributed/checkpoint/default_planner.py", line 233, in create_local_plan\n'
-        "[rank3]:     return create_default_local_load_plan(\n"
-        "[rank3]: RuntimeError: Missing key in checkpoint state_dict: optimizer.state.exp_avg.embedding.weight.\n"
+        '[rank3]:   File "/usr/lib/python3/torch/distributed/checkpoint/filesystem.py", line 640, in read_data\n'
+        "[rank3]:     with self.fs.create_stream(path, mode) as stream:\n"
+        "[rank3]: OSError: [Errno 5] Input/output error: '/ckpt/__2_0.distcp'\n"
     )
     report = told(tmp_path, {"console.log": text})
 
-    assert ("storage.checkpoint-corrupt", [2]) == (cause(report), culprits(report))
+    assert ("storage.io-error", [2]) == (cause(report), culprits(report))
 
 
 def test_code_of_a_deepspeed_launcher_tells_of_no_rank_where_several_were_started(tmp_path: Path) -> None:
@@ -152,3 +152,17 @@ def test_a_bug_of_a_library_is_not_the_fault_of_the_only_rank_that_was_pasted(tm
     report = told(tmp_path, {"console.log": text})
 
     assert ("software.known-bug", []) == (cause(report), culprits(report))
+
+
+def test_a_model_that_a_checkpoint_does_not_fit_is_that_of_all_ranks(tmp_path: Path) -> None:
+    text = (
+        "[rank{0}]: Traceback (most recent call last):\n"
+        '[rank{0}]:   File "/data/train.py", line 41, in <module>\n'
+        "[rank{0}]: RuntimeError: Missing key in checkpoint state_dict: optimizer.state.exp_avg.embedding.weight.\n"
+    )
+    alone = told(tmp_path / "a", {"console.log": text.format(3)})
+    others = "".join(f"[rank{r}]: step 7 loss 2.1\n" for r in (0, 1, 2))
+    among_others = told(tmp_path / "b", {"console.log": others + text.format(3)})
+
+    assert ("storage.checkpoint-corrupt", []) == (cause(alone), culprits(alone))
+    assert ("storage.checkpoint-corrupt", [3]) == (cause(among_others), culprits(among_others))

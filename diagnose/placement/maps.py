@@ -45,6 +45,7 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
             host = places.source_host.get(source.name)
             remember(places, rank, host, path.local_rank, path.pid)
     _forget_relays(places, sources)
+    places.unnamed_groups_are_parts = any(_contradicts(places, e) for s in sources for e in s.events)
     _learn_whether_tasks_are_ranks(places, sources, mismatched_tasks, matched_tasks)
     if places.tasks_are_ranks:
         _learn_tasks(places, sources)
@@ -67,6 +68,15 @@ def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:
                 rank = local if places.is_one_node else known
                 if rank is not None:
                     places.rank_started.setdefault((host, pid), rank)
+
+
+def _contradicts(places: Places, event: Event) -> bool:
+    """Where it is known whose line it is, a rank in an unnamed group shows whether that group is the whole job."""
+    group = as_rank(event.fields.get("group_rank"))
+    if group is None or event.fields.get("pg") is not None or event.rule.tells == "identity":
+        return False
+    own = event.speaker.rank if event.speaker.rank is not None else places.source_rank.get(event.source)
+    return own is not None and own != group
 
 
 def _learn_whether_tasks_are_ranks(places: Places, sources: Sequence[SourceEvents], mismatched: int, matched: int) -> None:

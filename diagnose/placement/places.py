@@ -46,6 +46,7 @@ class Places:
     hosts_of_pci: dict[str, set[str]] = field(default_factory=dict)  # with a rank at this address
     devices_of_pci: dict[str, set[int]] = field(default_factory=dict)  # of all hosts
     tasks_are_ranks: bool = True
+    unnamed_groups_are_parts: bool = False  # `[Rank 1]` of older PyTorch, which names no group, is not the job's rank 1
     world_size: int | None = None
     world_from: str = ""
     local_world: int | None = None

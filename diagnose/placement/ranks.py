@@ -152,7 +152,8 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     if places.tasks_are_ranks:
         yield "the task number", task
     group = as_rank(fields.get("group_rank"))
-    yield "the rank in the process group", group if group is not None and is_default_group(fields) else None
+    of_a_part = places.unnamed_groups_are_parts and fields.get("pg") is None
+    yield "the rank in the process group", group if is_default_group(fields) and not of_a_part else None
 
 
 def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:
