@@ -119,6 +119,16 @@ def test_hydras_short_report_quotes_what_was_raised(tmp_path: Path) -> None:
     assert "memory.cuda-oom" == cause(report)
 
 
+def test_a_class_that_hydra_did_not_find_is_named_where_another_targets_config_holds_it(tmp_path: Path) -> None:
+    """The outer target was found; Hydra gives what it raised for the inner one as a `repr`, with line ends spelt out."""
+    inner = "Error locating target 'training.vos.VOSDataset', set env var HYDRA_FULL_ERROR=1 to see chained exception."
+    raised = (
+        "[rank0]: hydra.errors.InstantiationException: Error in call to target 'training.trainer.Trainer':\n"
+        f'[rank0]: InstantiationException("{inner}\\nfull_key: data.train.datasets[0]")\n[rank0]: full_key: trainer\n'
+    )
+    assert "software.import-error" == cause(told(tmp_path, {"train.log": raised}))
+
+
 def test_a_plain_exception_of_hydras_target_is_shown(tmp_path: Path) -> None:
     head = "Error executing job with overrides: []\nError in call to target 'src.model.Net':\n"
     report = told(tmp_path, {"train.log": head + "TypeError(\"Net.__init__() got an unexpected keyword argument 'depth'\")\n"})
