@@ -45,3 +45,10 @@ def test_a_pair_is_at_fault_where_both_reported_and_there_are_more(tmp_path: Pat
     sizes = "Distributed environment: MULTI_GPU  Backend: nccl\nNum processes: 4\nProcess index: 1\nLocal process index: 1\n"
     report = told(tmp_path, {"console.log": sizes + SHARED + SHARED.replace("rank 1 and rank 0", "rank 0 and rank 1")})
     assert ("nccl.invalid-usage", [0, 1]) == (cause(report), culprits(report))
+
+
+def test_numbers_within_a_smaller_communicator_are_no_ranks_of_the_job(tmp_path: Path) -> None:
+    """Rank 2 reports as rank 0 of the two experts' group that it is in."""
+    lines = SHARED.replace("rank 1 and rank 0", "rank 0 and rank 1").splitlines()
+    report = told(tmp_path, {"console.log": "".join(f"[rank2]: {line}\n" for line in lines)})
+    assert ("nccl.invalid-usage", []) == (cause(report), culprits(report))
