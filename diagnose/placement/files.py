@@ -32,9 +32,9 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
 def _learn_nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> None:
     """In the network of its host a pod has the host's name: so the agent in it calls itself, and the kernel's log.
 
-    Kubernetes says on which node a pod is, too; of two pods on one node, each counts its own processes and GPUs from 0.
+    Kubernetes says on which node a pod is, too. Only where something is told of that node does it stand for the pod.
     """
-    named: dict[str, set[str]] = _assigned(sources)
+    named = _assigned(places, sources)
     for source in sources:
         for e in (e for e in source.events if e.rule.tells == "exit" and e.fields.get("local_rank") is not None):
             pod, host = e.speaker.pod or places.by_source[source.name].pod, e.fields.get("host")
@@ -45,15 +45,19 @@ def _learn_nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> Non
         places.source_host[name] = places.node_of_pod.get(host, host)
 
 
-def _assigned(sources: Sequence[SourceEvents]) -> dict[str, set[str]]:
-    """On which nodes Kubernetes put each pod that is there alone: `Successfully assigned ml/worker-1 to gpu-node-12`."""
+def _assigned(places: Places, sources: Sequence[SourceEvents]) -> dict[str, set[str]]:
+    """On which nodes Kubernetes put each pod that is there alone: `Successfully assigned ml/worker-1 to gpu-node-12`.
+
+    Of two pods on one node, each counts its own processes and GPUs from 0.
+    """
     nodes: dict[str, set[str]] = defaultdict(set)
     pods: dict[str, set[str]] = defaultdict(set)
+    told = {e.fields["host"] for s in sources for e in s.events if e.fields.get("host")} | set(places.source_host.values())
     for event in (e for s in sources for e in s.events if e.fields.get("node") and e.rule.id in OF_A_PODS_NODE):
         pod, node = str(event.fields.get("pod") or event.fields.get("host")), str(event.fields["node"])
         nodes[pod].add(node)
         pods[node].add(pod)
-    alone = {pod: told for pod, told in nodes.items() if all(len(pods[node]) == 1 for node in told)}
+    alone = {pod: on for pod, on in nodes.items() if on <= told and all(len(pods[node]) == 1 for node in on)}
     return defaultdict(set, alone)
 
 
