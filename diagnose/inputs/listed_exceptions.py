@@ -3,7 +3,7 @@
 In: the value of a JSON record, a list with the exception that was raised last at its head and behind it what it was raised
 from; out: tracebacks in the order in which Python prints them.
 
-    [{"exc_type": "OSError", "exc_value": "…", "is_cause": false, "frames": [{"filename": "…", "lineno": 7, …}]}]
+    [{"exc_type": "OSError", "exc_value": "…", "is_cause": false, "frames": [{"filename": "…", "lineno": 7, "name": "f"}]}]
 """
 
 from __future__ import annotations
