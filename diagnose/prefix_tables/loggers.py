@@ -95,6 +95,14 @@ LOGGERS: tuple[Row, ...] = (
         r"\[NeMo (?P<level>[DIWEC]) (?P<at>\d{4}-\d\d-\d\d \d\d:\d\d:\d\d) (?P<origin>[^\]]{1,120})\] ?",
         "[NeMo W 2026-01-15 17:03:28 nemo_logging:349] wandb is off",
     ),
+    row(  # `%(levelname)s|%(asctime)s|%(pathname)s|%(lineno)d| %(message)s` of Kubeflow's launchers, around what they run
+        "kubeflow",
+        "DIWEC",
+        rf"{LEVEL}\|(?P<at>\d{{4}}-\d\d-\d\dT\d\d:\d\d:\d\d)\|(?P<origin>[\w./-]{{1,160}})\|\d{{1,6}}\| ?",
+        "INFO|2020-05-19T07:02:18|/opt/launcher.py|27| Running benchmark",
+        outer=True,
+        needs="|",
+    ),
     row(
         "titan",
         after("[", LOWER),
