@@ -160,7 +160,9 @@ def _is_all_that_is_heard(job: Job, verdict: Verdict, ranks: set[int]) -> bool:
     is_latent = cause in LATENT or all(e.rule.id in HELD_BY_ALL for s in verdict.roots for e in s.events)
     printers = {e.speaker.rank for s in verdict.roots for e in s.events}  # one prints what another's exception was
     is_alone = set(job.ranks) <= ranks | printers and (ranks == {0} or (len(ranks) == 1 and is_latent))
-    is_lost = any(e.rank not in ranks for e in job.telling("peer-lost"))  # whoever it was, it had not failed alike
+    told = {(e.source, e.line) for s in verdict.roots for e in s.events}
+    lost = (e for e in job.telling("peer-lost") if (e.source, e.line) not in told)  # whoever did, it had not failed alike
+    is_lost = any(e.rank not in ranks for e in lost)
     if not is_alone or is_lost or not cause.startswith(SHARED):
         return False
     is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED

@@ -89,12 +89,12 @@ def _each_once(births: Sequence[Event]) -> list[Event]:
 def _is_of_earlier(line: Event, event: Event) -> bool:
     """Whether a line below an error tells by its clock of a time before it, as where logs were joined into one file.
 
-    What differs by hours is the zone of a launcher's clock and that of a trainer's. An error without a clock may have taken
-    its time from that very line.
+    What differs by hours is the zone of a launcher's clock and that of a trainer's. An error without a clock and a rank, as
+    a script prints at its start, may have taken its time from that very line; a rank's has that of a line above it.
     """
     if line.stamp is None or line.time is None or event.time is None:
         return False
-    is_at_once = event.time == line.time and event.stamp is not None
+    is_at_once = event.time == line.time and (event.stamp is not None or event.rank is not None)
     return is_at_once or 0.0 < event.time - line.time < ANOTHER_ZONE_S
 
 

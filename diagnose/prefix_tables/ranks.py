@@ -13,7 +13,7 @@ RANKS: tuple[Row, ...] = (
     row(  # `%(levelname)s [rank 0] %(name)s: %(message)s`; what was raised has the form of a name too
         "rank tag and logger",
         ("[r",),
-        r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\]:? (?![\w.]{0,60}(?:Error|Exception|Interrupt|Exit|Warning)\b)"
+        r"\[rank ?[:=]? ?(?P<rank>\d{1,6})\]:? (?!wandb:|[\w.]{0,60}(?:Error|Exception|Interrupt|Exit|Warning)\b)"
         rf"(?P<origin>[a-z_][\w.]{{0,60}})(?:: | - ){SAID}",
         "[rank 0] train: step 2/12 loss=0.4821 lr=0.833 8.1 it/s",
     ),
