@@ -31,7 +31,7 @@ def complete_half_told(sources: Sequence[SourceEvents]) -> None:
         return
     last = {(s.name, s.scan.lines + 1) for s in cut}
     whole = [e for s in sources for e in s.events if e.role in FAILING and (e.source, e.line) not in last]
-    said = [e for e in whole if e.traceback is not None and not e.rule.generic]
+    said = [e for e in whole if e.traceback is not None and not e.rule.generic and e.rule.tells != "exit"]
     for source in cut:
         for line in source.lines_at(source.scan.lines + 1):
             alike = _by_message(half_told(source)[-1], said) or _by_line(line, said)
