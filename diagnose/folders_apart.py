@@ -32,7 +32,7 @@ class Run:
 
     def is_anew_after(self, earlier: Run) -> bool:
         """Whether a rank takes steps here, after the other run was over, that it had taken there, or took up after long."""
-        both = self.steps.keys() & earlier.steps.keys()
+        both = self.steps.keys() & earlier.steps.keys() - {None}  # a step of nobody may be another host's, in another zone
         takes_anew = any(self.steps[rank][0] <= earlier.steps[rank][1] for rank in both)
         apart_s = self.begin - earlier.end
         are_numbered = self.attempts and earlier.attempts and not self.attempts & earlier.attempts

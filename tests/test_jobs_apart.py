@@ -85,3 +85,10 @@ def test_attempts_that_torchrun_numbers_are_one_job(tmp_path: Path) -> None:
         "attempt_1/0/stderr.log": run_of(21, 10, 20) + OOM,
     }
     assert () == told(tmp_path, {f"none_b0mfaheb/{name}": text for name, text in files.items()}).other_jobs
+
+
+def test_hosts_in_zones_of_their_own_whose_steps_name_no_rank_are_one_job(tmp_path: Path) -> None:
+    far = run_of(20, 10, 20, 30).replace("rank 0 | ", "")
+    near = far.replace(" 10:2", " 02:2")
+
+    assert () == told(tmp_path, {"gpu-node-07/train.log": far, "gpu-node-08/train.log": near + SPLIT}).other_jobs
