@@ -7,14 +7,13 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from .clocks import Clocks
-from .events import Event, SourceEvents
+from .events import FAILING, Event, SourceEvents
 from .placement import Places
 from .runs import begun_anew, jobs_over, stated_end
 
 if TYPE_CHECKING:
     from .job import Job
 
-FAILING = ("cause", "symptom")
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
 CRASHES = ("process.segfault", "process.bus-error", "process.abort")  # as the table of exit codes calls such ends
 SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137", "247"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING, ended_at, is_terminated
+from .attempts import ended_at, is_terminated
 from .blamed_hosts import (
     address,
     complain_elsewhere,
@@ -15,16 +15,16 @@ from .blamed_hosts import (
     without_witnesses,
 )
 from .catalogue import Catalogue
-from .consequences import EXIT_CODE
+from .consequences import EXIT_CODE, RAISED
 from .doubles import is_repetition
-from .events import Event
+from .events import FAILING, Event
 from .going_first import only_went_first
 from .half_told import are_half_told
 from .job import CERTIFICATES, Job
 from .nameless import SILENT, first_ended, only_compares, victims
+from .placement.agents import ONCE
 from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
-from .placement.world import ONCE
 from .said_alike import is_said_by_unknown_ones
 from .suspects import LATE, Suspect
 
@@ -47,7 +47,6 @@ LEAD_S = 5.0  # by which a process has to have died before the others to be the 
 REFUSED = "network.connection-refused"  # by a server that is no rank: of metrics, rewards, features
 MET_ALONE = (REFUSED, "config.invalid-argument")  # nobody's own, unless one met it in the middle of the steps
 OF_HOSTS = ("software.", "hub.", "network.dns", "nccl.shm-exhausted")  # what all hosts have in common, unless one differs
-RAISED = 1  # the exit code of Python after an exception
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
 

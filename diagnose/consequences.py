@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
 
-from .attempts import FAILING, ended_at, is_terminated
-from .events import Event
+from .attempts import ended_at, is_terminated
+from .events import FAILING, Event
 from .job import Job
 from .lazy_pattern import lazy
 from .untold import died_untold

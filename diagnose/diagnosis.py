@@ -6,14 +6,14 @@ from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
-from .attempts import FAILING, is_terminated
+from .attempts import is_terminated
 from .blame import SHARED, blame, failed_alike_unheard, is_everywhere, is_half_told
 from .blamed_hosts import is_whole_hosts
 from .catalogue import Catalogue
 from .consequences import EXCEPTION, EXIT_CODE
 from .correlation.finding import Finding
 from .correlation.store_gone import QUESTION as STORE_GONE
-from .events import Event, SourceEvents
+from .events import FAILING, Event, SourceEvents
 from .half_told import are_half_told
 from .job import Job
 from .losses import NOT_FINITE

@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from .attempts import FAILING
-from .events import Event
+from .events import FAILING, Event
 from .job import Job
 
 ENDS = frozenset(("exit", "signal-sent", "signal-received"))

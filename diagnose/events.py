@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .stacks import StackDump
     from .timestamps import Stamp
 
+FAILING = ("cause", "symptom")  # roles
 MAX_CHARS = 8192  # of one line
 Words = tuple[str, str | int]  # a line as it stands in the file; the message, or where in the line it begins
 

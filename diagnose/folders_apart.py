@@ -21,18 +21,21 @@ SILENCE_S = 6 * 3600.0  # longer than time-outs of collectives are set
 
 @dataclass(slots=True)
 class Run:
-    """What lies in one folder: its files, its times, and by rank the first and the last step."""
+    """What lies in one folder: its files, its times, and by rank the first and the last step.
+
+    A step that names nobody is left out: it may be another host's, whose clock is in another zone.
+    """
 
     name: str
     sources: list[SourceEvents] = field(default_factory=list)
     begin: float = float("inf")
     end: float = float("-inf")
-    steps: dict[int | None, tuple[int, int]] = field(default_factory=dict)
+    steps: dict[int, tuple[int, int]] = field(default_factory=dict)
     attempts: set[int] = field(default_factory=set)  # that paths name: torchrun numbers the folders of its own
 
     def is_anew_after(self, earlier: Run) -> bool:
         """Whether a rank takes steps here, after the other run was over, that it had taken there, or took up after long."""
-        both = self.steps.keys() & earlier.steps.keys() - {None}  # a step of nobody may be another host's, in another zone
+        both = self.steps.keys() & earlier.steps.keys()
         takes_anew = any(self.steps[rank][0] <= earlier.steps[rank][1] for rank in both)
         apart_s = self.begin - earlier.end
         are_numbered = self.attempts and earlier.attempts and not self.attempts & earlier.attempts
@@ -65,13 +68,13 @@ def _folders(sources: Sequence[SourceEvents]) -> Iterator[tuple[SourceEvents, st
 
 
 def _note(run: Run, source: SourceEvents, rank: int | None) -> None:
-    taken: dict[int | None, list[int]] = defaultdict(list)
+    taken: dict[int, list[int]] = defaultdict(list)
     for event in source.all_events():
         if event.stamp is not None and event.stamp.has_date and event.stamp.has_year:
             run.begin, run.end = min(run.begin, event.stamp.seconds), max(run.end, event.stamp.seconds)
         step = event.fields.get("step")
-        if event.rule.tells == "progress" and isinstance(step, int):
-            taken[_rank(event, rank)].append(step)
+        if event.rule.tells == "progress" and isinstance(step, int) and (who := _rank(event, rank)) is not None:
+            taken[who].append(step)
     for who, steps in taken.items():
         first, last = run.steps.get(who, (steps[0], steps[0]))
         run.steps[who] = min(first, *steps), max(last, *steps)

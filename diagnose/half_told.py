@@ -6,15 +6,14 @@ begins to tell of a peer that went away, and of the rank's own mistake as well.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from .events import Event, SourceEvents
+from .events import FAILING, Event, SourceEvents
+from .lazy_pattern import lazy
 from .prefixes import Line
 
-FAILING = ("cause", "symptom")
-NUMBERS = re.compile(r"0x[0-9a-f]+|\d+")
+NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 TOLD_CHARS = 24  # of an exception, from which on another one that begins alike may be the same
 # Exceptions in which libraries pass on what became of others; the name of any other tells what went wrong.
 OF_ANYTHING = (
@@ -26,29 +25,34 @@ NAMES_END = ("Error", "Exception", "Exit", "Interrupt")
 
 def complete_half_told(sources: Sequence[SourceEvents]) -> None:
     """Take what the end of a file cut off for the whole line that begins alike, where all that do are of one meaning."""
-    cut = [s for s in sources if half_told(s)]
+    cut = [(s, halves) for s in sources if (halves := half_told(s))]
     if not cut:
         return
-    last = {(s.name, s.scan.lines + 1) for s in cut}
+    last = {(s.name, s.scan.lines + 1) for s, _ in cut}
     whole = [e for s in sources for e in s.events if e.role in FAILING and (e.source, e.line) not in last]
     said = [e for e in whole if e.traceback is not None and not e.rule.generic and e.rule.tells != "exit"]
-    for source in cut:
+    lines = _Wordings((_words(e.text), e) for e in said)
+    messages = _Wordings((_message(e), e) for e in said if e.traceback and (e.line or 0) > e.traceback.exception_line)
+    for source, halves in cut:
         for line in source.lines_at(source.scan.lines + 1):
-            alike = _by_message(half_told(source)[-1], said) or _by_line(line, said)
+            # on a later line of the same message, where too little of that line is left, or nothing
+            alike = messages.begun(_message(halves[-1])) or lines.begun(_words(line.message))
             if len({e.rule.id for e in alike}) == 1:
                 _tell_alike(source, line, alike[0])
 
 
-def _by_line(line: Line, said: Sequence[Event]) -> list[Event]:
-    begin = _words(line.message)
-    return [e for e in said if len(begin) >= TOLD_CHARS and _words(e.text).startswith(begin)]
+class _Wordings:
+    """What is said in full, each wording once for each rule: thousands of ranks say the same."""
 
+    def __init__(self, told: Iterable[tuple[str, Event]]) -> None:
+        self._by_begin: dict[str, dict[tuple[str, str], Event]] = {}
+        for text, event in told:
+            self._by_begin.setdefault(text[:TOLD_CHARS], {}).setdefault((text, event.rule.id), event)
 
-def _by_message(half: Event, said: Sequence[Event]) -> list[Event]:
-    """What others say on a later line of the same message, where too little of that line is left, or nothing."""
-    begin = _message(half)
-    later = (e for e in said if e.traceback is not None and (e.line or 0) > e.traceback.exception_line)
-    return [e for e in later if len(begin) >= TOLD_CHARS and _message(e).startswith(begin)]
+    def begun(self, text: str) -> list[Event]:
+        """Return those that begin with a text; none where it is too short to tell."""
+        alike = self._by_begin.get(text[:TOLD_CHARS], {})
+        return [e for (whole, _), e in alike.items() if len(text) >= TOLD_CHARS and whole.startswith(text)]
 
 
 def _tell_alike(source: SourceEvents, line: Line, whole: Event) -> None:

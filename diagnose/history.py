@@ -8,8 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING
-from .events import Event
+from .events import FAILING, Event
 from .restarts import HISTORY_S
 
 if TYPE_CHECKING:

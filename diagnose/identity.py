@@ -237,9 +237,8 @@ def _add_workers(identities: dict[str, PathIdentity]) -> None:
     """`worker_11.log` beside `scheduler.log`: msrun counts on from node to node, and from 0 on each if it has no number."""
     numbers: dict[str, int] = {}
     for name in identities:
-        folder, _, base = _with_slashes(name).rpartition("/")
-        scheduler = f"{name[: len(folder)]}{name[len(folder) : len(folder) + 1]}{_SCHEDULER}"
-        if (match := _WORKER.fullmatch(base)) and scheduler in identities:
+        base = _with_slashes(name).rpartition("/")[2]
+        if (match := _WORKER.fullmatch(base)) and f"{name[: len(name) - len(base)]}{_SCHEDULER}" in identities:
             numbers[name] = int(match["number"])
     field = "rank" if len(set(numbers.values())) == len(numbers) else "local_rank"
     for name, number in numbers.items():

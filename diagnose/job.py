@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from .attempts import FAILING, decisive_attempt, number_attempts, number_by_time
+from .attempts import decisive_attempt, number_attempts, number_by_time
 from .clocks import Clocks, set_clocks
 from .doubles import merge_doubles
 from .event_stamps import share_fields
-from .events import Event, SourceEvents
+from .events import FAILING, Event, SourceEvents
 from .half_told import complete_half_told
 from .identity import identity_from_path
 from .jobs_apart import JobApart, set_jobs_apart

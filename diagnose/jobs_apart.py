@@ -10,8 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .attempts import FAILING
-from .events import SourceEvents
+from .events import FAILING, SourceEvents
 from .folders_apart import runs_by_folder
 from .identity import PathIdentity
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .attempts import CRASHES, FAILING, is_sigkill, is_terminated
-from .events import Event
+from .attempts import CRASHES, is_sigkill, is_terminated
+from .events import FAILING, Event
 from .job import CERTIFICATES, Job
-from .placement.world import ONCE
+from .placement.agents import ONCE
 from .said_alike import is_said_by_several
 from .suspects import STATED, Suspect
 

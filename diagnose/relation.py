@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
-from .attempts import FAILING, is_terminated
+from .attempts import is_terminated
 from .catalogue import Catalogue
 from .clocks import ANOTHER_ZONE_S, UNALIGNED_S
 from .consequences import EXIT_CODE, SIGKILL, WRAPPED
-from .events import Event
+from .events import FAILING, Event
 from .job import Job
 from .rule import Explains
 from .suspects import LATE, STATED, Suspect, names_device

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING, NUMBERED, is_terminated
+from .attempts import NUMBERED, is_terminated
 from .clocks import SAME_CLOCK_S
-from .events import Event
-from .placement.world import ONCE
+from .events import FAILING, Event
+from .placement.agents import ONCE
 
 if TYPE_CHECKING:
     from .job import Job

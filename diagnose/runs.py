@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from itertools import pairwise
 
-from .events import Event
-from .placement.world import ONCE
+from .events import FAILING, Event
+from .placement.agents import ONCE
 
-FAILING = ("cause", "symptom")
 LATE_S, LATE_LINES = 5.0, 60  # within which what the dead had printed is still written
 
 
@@ -36,10 +35,10 @@ def begun_anew(events: Sequence[Event]) -> tuple[tuple[int, ...], int]:
 def jobs_over(events: Sequence[Event]) -> list[int]:
     """Return the lines in which Slurm ends a job, `*** JOB 4711 ON n7 CANCELLED AT …`, of all jobs but the last."""
     ended: dict[str, int] = {}
-    for event in events:
+    told = (e for e in events if e.fields.get("node") is not None and e.fields.get("time") is not None)
+    for event in told:
         job, _, _ = str(event.fields.get("step") or "").partition(".")
-        is_told_by_its_step = event.fields.get("node") is not None and event.fields.get("time") is not None
-        if job.isdigit() and is_told_by_its_step:
+        if job.isdigit():
             ended.pop(job, None)
             ended[job] = event.end_line or 0
     return list(ended.values())[:-1]

@@ -10,9 +10,9 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Mapping, Sequence, Set
 from typing import TYPE_CHECKING
 
-from .attempts import CRASHES, FAILING, dead_by_code, is_numbered, numbered_sources
+from .attempts import CRASHES, dead_by_code, is_numbered, numbered_sources
 from .clocks import ANOTHER_ZONE_S
-from .events import Event, SourceEvents
+from .events import FAILING, Event, SourceEvents
 from .history import History, ended_nothing, raised_in_threads
 from .losses import NOT_FINITE, Losses
 from .placement.world import OF_MACHINES

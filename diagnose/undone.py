@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .attempts import FAILING
+from .events import FAILING
 
 if TYPE_CHECKING:
     from .events import Event

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .attempts import FAILING, is_terminated
-from .events import Event
+from .attempts import is_terminated
+from .events import FAILING, Event
 from .job import Job
 
 LOST = ("peer-lost", "collective-timeout", "collective-status")  # what a process may die of whose peers were told to stop

@@ -60,13 +60,13 @@ def groups_of_two(count: int) -> Iterator[str]:
         )
 
 
-def lines_run(text: str) -> int:
-    """How many lines of Python it takes; a loop counts each of its rounds, one in a single line too."""
+def lines_run(*texts: Text, module: str = ".py") -> int:
+    """How many lines of Python it takes, of one module or all; a loop counts each round, one in a single line too."""
     count = 0
 
-    def note(_: FrameType, event: str, __: Any) -> Callable[..., Any]:
+    def note(frame: FrameType, event: str, _: Any) -> Callable[..., Any]:
         nonlocal count
-        count += event == "line"
+        count += event == "line" and frame.f_code.co_filename.endswith(module)
         return note
 
     before = sys.gettrace()
@@ -75,7 +75,7 @@ def lines_run(text: str) -> int:
     gc.disable()  # else the finalizers of what other tests left behind would be counted
     sys.settrace(note)
     try:
-        diagnose(Text(text, name="console.log"))
+        diagnose(*texts)
     finally:
         sys.settrace(before)
         gc.enable()
@@ -87,6 +87,22 @@ def test_each_rank_of_a_large_console_costs_what_one_of_a_small_one_does(
     printed: Callable[[int], Iterator[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # another process may thin out the user's, and rules be read anew
-    few, many = ("\n".join(printed(n)) + "\n" for n in (FEW, FEW * TIMES))
+    few, many = (Text("\n".join(printed(n)) + "\n", name="console.log") for n in (FEW, FEW * TIMES))
     lines_run(few)  # compiles what it needs
     assert lines_run(many) < lines_run(few) * TIMES * MOST
+
+
+def test_each_file_that_ends_within_an_exception_costs_what_one_of_few_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    lost = "torch.distributed.DistBackendError: NCCL error in: /pytorch/ProcessGroupNCCL.cpp:3384, remote process exited or there"
+    head = 'Traceback (most recent call last):\n  File "/app/train.py", line 10, in step\n    dist.all_reduce(grads)\n'
+
+    def files(count: int) -> list[Text]:
+        ends = (lost[:90] if n % 2 else f"{lost} was a network error, NCCL version 2.21.5\n" for n in range(count))
+        return [Text(head + end, name=f"rank{n}.log") for n, end in enumerate(ends)]
+
+    few, many = files(40), files(40 * TIMES)
+    diagnose(*few)  # compiles what it needs
+    assert lines_run(*many, module="half_told.py") < lines_run(*few, module="half_told.py") * TIMES * MOST

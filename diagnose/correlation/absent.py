@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..attempts import FAILING, is_terminated
+from ..attempts import is_terminated
 from ..collectives import GroupTable, collective_tables, describe
-from ..events import Event
+from ..events import FAILING, Event
 from ..job import Job, RankInfo
 from ..placement.places import GUESSED
 from ..prefixes import Line

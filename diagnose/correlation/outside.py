@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..attempts import FAILING, is_terminated
-from ..events import Event
+from ..attempts import is_terminated
+from ..events import FAILING, Event
 from ..job import Job
 from ..untold import died_untold
 from .finding import Finding, exhibits

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..attempts import FAILING
-from ..events import Event
+from ..events import FAILING, Event
 from ..job import Job, RankInfo
 from ..lazy_pattern import lazy
 from ..words.ranges import rank_ranges

@@ -12,9 +12,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..attempts import FAILING
 from ..catalogue import Catalogue
-from ..events import Event
+from ..events import FAILING, Event
 from ..facts.store import Facts
 from ..job import Job
 from ..rule import Rule

@@ -14,7 +14,8 @@ from .places import as_rank, as_text
 from .summaries import ENTRIES
 
 CLOSES = "process.terminated/agent-closes-worker"
-FAILED = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt
+ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
+OF_AGENTS = (ONCE, CLOSES)
 
 
 def count_on_nodes(sources: Sequence[SourceEvents]) -> int:
@@ -42,6 +43,6 @@ def _of_agents(events: Sequence[Event]) -> dict[int, set[int]]:
     dead: dict[int, set[int]] = defaultdict(set)
     for event in events:
         agent, pid = event.speaker.pid, event.fields.get("pid")
-        if agent is not None and isinstance(pid, int) and event.rule.id in (CLOSES, FAILED):
+        if agent is not None and isinstance(pid, int) and event.rule.id in OF_AGENTS:
             (ended if event.rule.id == CLOSES else dead)[agent].add(pid)
     return {next(iter(found)): ended[agent] for agent, found in dead.items() if len(found) == 1}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..events import Event, SourceEvents, Speaker
 from ..lazy_pattern import lazy
-from .agents import count_on_nodes
+from .agents import OF_AGENTS, ONCE, count_on_nodes
 from .consoles import count_consoles, count_workers
 from .places import ATTENTION_RANK, GUESSED, MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
 
@@ -114,9 +114,7 @@ def _count_on(speakers: set[Speaker]) -> bool:
 
 
 OF_THE_LAUNCHER = "processes that the launcher ended"
-ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
 SPAWNED = "process.exit-code/spawn-"  # by mp.spawn of the one process that it did not have to end: without its pid
-OF_AGENTS = (ONCE, "process.terminated/agent-closes-worker")
 
 
 def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:

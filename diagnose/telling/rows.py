@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-from ..attempts import FAILING
 from ..collectives import collective_tables
 from ..correlation.finding import Exhibit
 from ..correlation.standing import stack_tree
 from ..diagnosis import Verdict
-from ..events import Event
+from ..events import FAILING, Event
 from ..inputs.refusals import NO_TIME, may_be_log
 from ..job import Job, RankInfo
 from ..report import Attempt, CollectiveRow, Culprit, FirstFailure, Gap, InputRow, RankRow, StackGroup, TimelineEntry
