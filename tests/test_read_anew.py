@@ -117,3 +117,11 @@ def test_a_straggler_is_named_behind_the_name_of_a_docker_service(tmp_path: Path
     report = told(tmp_path, {"console.log": warned})
 
     assert ("collective.straggler", [0]) == (cause(report), culprits(report))
+
+
+def test_rank_zero_that_lists_itself_as_missing_is_the_straggler(tmp_path: Path) -> None:
+    """Horovod's coordinator runs in the process of rank 0, whoever is missing."""
+    stalled = "Stalled ops:all_reduce/HorovodAllreduce_mul_1_0 [missing ranks: {}]\n"
+
+    assert [0] == culprits(told(tmp_path / "itself", {"rank0.log": stalled.format(0)}))
+    assert [0] != culprits(told(tmp_path / "another", {"rank0.log": stalled.format(1)}))
