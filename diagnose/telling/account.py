@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -35,9 +35,7 @@ from .rows import (
     stack_rows,
     timeline_rows,
 )
-
-_OF_PYTHON = ("/python-connect", "/client-library-")  # connections of Python code: no question of NCCL or Gloo
-_KINDS = ("jax", "horovod", "slurm", "mpirun", "tpu", "streaming", "compile", "object", "ascend")  # rules' names begin so
+from .seen import seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +86,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
     cause = translator.cause(catalogue.causes[verdict.cause])
     cause = replace(cause, title=_title(verdict, cause, translator), references=_references(verdict, cause))
     proof = proof_of(job, verdict)
-    fields = {**_fields(verdict), **_seen(job, verdict, proof)}
+    fields = {**_fields(verdict), **seen(job, verdict, proof, found.facts)}
     return Diagnosis(
         cause=cause.id,
         title=cause.title,
@@ -125,30 +123,6 @@ def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
 def _notice(notice: Notice, translator: Translator) -> Notice:
     steps = tuple(replace(s, text=translator.sentence(s.text)) for s in notice.remedy)
     return replace(notice, text=translator.sentence(notice.text), remedy=steps)
-
-
-def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any]:
-    """What advice asks of the job beside the line that names the cause."""
-    late = job.ranks.get(verdict.culprits[0]) if verdict.culprits else None
-    return {
-        "has_stepped": any(info.last_step for info in job.ranks.values()),
-        "has_stacks": any(source.stacks for source in job.sources),
-        "late_ranks": tuple(verdict.culprits),
-        "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
-        "late_pid": late.pid if late else None,
-        "late_host": late.host if late else None,
-        "is_gloo": _is_gloo_alone(job, proof),
-        "is_python": any(x.event is not None and any(part in x.event.rule.id for part in _OF_PYTHON) for x in proof[:1]),
-        **{f"is_{kind}": any(x.event is not None and f"/{kind}-" in x.event.rule.id for x in proof[:1]) for kind in _KINDS},
-    }
-
-
-def _is_gloo_alone(job: Job, proof: Sequence[Exhibit]) -> bool:
-    """Whether Gloo says what is shown first, and nothing that was printed is NCCL's: a job over CPUs, or a second group."""
-    first = proof[0].event if proof else None
-    if first is None or "/gloo-" not in first.rule.id:
-        return False
-    return not any("nccl" in e.rule.id for source in job.sources for e in source.events)
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:
@@ -235,7 +209,7 @@ def _own_steps(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
         if step.condition is not None and not holds(step.condition, values):
             continue
         try:
-            command = shell_command(step.command, values) if step.command else None
+            command = (shell_command(step.command, values) or None) if step.command else None
             yield RemedyStep(step.when, sentence(step.text, values), command)
         except ValueError:
             continue
