@@ -40,13 +40,13 @@ NAMES: dict[str, str] = {  # import name -> what pip is to be given, where the t
     **{
         name: name
         for name in (
-            "decord", "einops", "evaluate", "h5py", "jax", "matplotlib", "mpi4py", "nltk", "omegaconf", "pandas", "protobuf",
-            "psutil", "pyarrow", "scipy", "sentencepiece", "tensorboard", "tensorboardX", "tiktoken", "timm", "torchaudio",
-            "torchvision", "tqdm", "wandb", "webdataset",
+            "decord", "einops", "evaluate", "h5py", "jax", "matplotlib", "mpi4py", "nltk", "omegaconf", "pandas",
+            "protobuf", "psutil", "pyarrow", "scipy", "sentencepiece", "tensorboard", "tensorboardX", "tiktoken", "timm",
+            "torchaudio", "torchvision", "tqdm", "wandb", "webdataset",
         )
     },
 }  # fmt: skip
-OF_APEX = ("apex", "amp_C", "apex_C", "fused_layer_norm_cuda", "fused_weight_gradient_mlp_cuda", "scaled_masked_softmax_cuda")
+OF_APEX = ("apex", "amp_C", "apex_C", "fused_layer_norm_cuda", "fused_weight_gradient_mlp_cuda")
 APEX = (
     "git clone https://github.com/NVIDIA/apex && pip install -v --no-build-isolation --config-settings "
     '"--build-option=--cpp_ext" --config-settings "--build-option=--cuda_ext" ./apex'
@@ -61,8 +61,8 @@ def module_advice(_cause: str, fields: Mapping[str, Any], _facts: Facts) -> tupl
     if not _NAME.fullmatch(top):
         return ()
     if top in OF_APEX:
-        text = f"Build NVIDIA's Apex, which brings {module}, from source on every node; the apex on PyPI is another package."
-        return (Advice("now", text, APEX, replaces=True),)
+        source = f"Build NVIDIA's Apex, which brings {module}, from source on every node"
+        return (Advice("now", f"{source}; the apex on PyPI is another package.", APEX, replaces=True),)
     package = NAMES.get(top) or (top if top.replace("_", "-") in PACKAGES else None)
     if package is None:
         text = (

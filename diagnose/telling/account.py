@@ -22,6 +22,7 @@ from ..suspects import Suspect
 from ..words.sentences import holds, sentence, shell_command
 from ..words.translation import ENGLISH, Translator
 from .account_words import Words
+from .bounds import bounded_times
 from .exhibits import Exhibitor
 from .losers import alternatives, chain, symptoms
 from .proof import MAX_EVIDENCE, proof_of
@@ -37,6 +38,8 @@ from .rows import (
 )
 from .seen import seen
 
+TIMEOUT = "collective.timeout"
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
@@ -51,17 +54,18 @@ class Found:
 def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
     """Yield the report."""
     job, verdict = found.job, found.verdict
-    show = Exhibitor(job)
+    bounds = bounded_times(job)
+    show = Exhibitor(job, bounds)
     return Report(
         outcome=verdict.outcome,
         diagnosis=_diagnosis(found, catalogue, show, translator),
         facts=found.facts.rows(),
         notices=tuple(_notice(n, translator) for n in found.notices),
-        chain=chain(verdict, catalogue, translator),
+        chain=chain(verdict, catalogue, translator, bounds),
         alternatives=alternatives(verdict, catalogue, show, translator),
         symptoms=symptoms(job, verdict, translator, show, job.failures()),
         survived=symptoms(job, verdict, translator, show, job.survived),
-        timeline=timeline_rows(job, translator),
+        timeline=timeline_rows(job, verdict, translator, bounds),
         ranks=rank_rows(job, verdict),
         collectives=recorder_rows(job) or collective_rows(job),
         stacks=stack_rows(job),
@@ -97,7 +101,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
         evidence=tuple(show.evidence(x) for x in proof),
         remedy=_remedy(cause, fields, found.facts, translator),
         owner=cause.owner,
-        restart=cause.restart,
+        restart=_restart(verdict, cause),
         references=cause.references,
     )
 
@@ -142,6 +146,8 @@ def _summary(verdict: Verdict, cause: Cause, translator: Translator) -> str:
 
 def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     """The cause's title; of a known bug, which one: `a known bug of trl 0.15.0: …`."""
+    if verdict.outcome == "hung" and cause.id == TIMEOUT:
+        return translator.words.say("no-end")  # its limit has not passed yet
     first = verdict.roots[0].first
     library = first.fields.get("library") if first and cause.id == BUGS else None
     if first is None or library is None:
@@ -150,6 +156,12 @@ def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     bug = translator.title(first.rule)
     bug = bug if bug != cause.title else translator.sentence(first.rule.title)
     return translator.words.say("bug", name=name, bug=bug)
+
+
+def _restart(verdict: Verdict, cause: Cause) -> str:
+    """Whether a plain restart helps: what the message tells goes before what its cause does as a rule."""
+    first = verdict.roots[0].first
+    return (first.rule.restart if first is not None else None) or cause.restart
 
 
 def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from ..correlation.finding import Exhibit
@@ -21,8 +22,8 @@ BAR = "%|"  # ` 34%|███▍      | 34/100`
 class Exhibitor:
     """Shows places of one job; the kept lines of a source are unpacked once."""
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
+    def __init__(self, job: Job, bounds: Container[int] = ()) -> None:
+        self._job, self._bounds = job, bounds
         self._kept: dict[str, dict[int, str]] = {}
         self._scans = {s.name: s.scan for s in job.sources}
 
@@ -37,7 +38,7 @@ class Exhibitor:
             end_line=end,
             rank=exhibit.rank,
             host=exhibit.host,
-            time=show_time(self._job, exhibit.time),
+            time=None if id(event) in self._bounds else show_time(self._job, exhibit.time),
             text=text,
             rule=event.rule.id if event else None,
             fields={k: _plain(v) for k, v in sorted(event.fields.items())} if event else {},

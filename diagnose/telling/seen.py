@@ -29,7 +29,7 @@ def seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts: Facts) -> 
     return {
         "has_stepped": any(info.last_step for info in job.ranks.values()),
         "has_stacks": any(source.stacks for source in job.sources),
-        "has_recorder": any(source.kind == "recorder" for source in job.sources),
+        "has_recorder": bool(job.dumps),
         **_late(job, verdict, proof),
         **_blamed(job, verdict),
         **_of_the_line(first),
@@ -79,7 +79,8 @@ def _is_gloo_alone(job: Job, proof: Sequence[Exhibit]) -> bool:
     """Whether Gloo says what is shown, and nothing that was printed is NCCL's: a job over CPUs, or a second group."""
     if not any(x.event is not None and "/gloo-" in x.event.rule.id for x in proof):
         return False
-    return not any("nccl" in e.rule.id for source in job.sources for e in source.events)
+    spoken = (e for source in job.sources for e in source.events if e.role != "harmless")  # c10d's sockets serve Gloo too
+    return not any("nccl" in e.rule.id for e in spoken)
 
 
 def _rule_name(verdict: Verdict, shown: Event | None) -> str:

@@ -31,6 +31,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "ranks": ("ranks {ranges}", "rank {ranges}"),
     "many-ranks": ("{n:,} ranks [{ranges}]", "{n:,} 个 rank [{ranges}]"),
     "host": ("host {name}", "主机 {name}"),
+    "host-list": ("hosts {names}", "主机 {names}"),
     "local-rank": ("local rank {n}", "local rank {n}"),
     "gpu": ("GPU {n}", "GPU {n}"),
     "pid": ("pid {n}", "pid {n}"),
@@ -42,6 +43,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "nobody-config": ("none: the configuration is at fault, no rank or host", "无：问题在配置，不在任何 rank 或主机"),
     "nobody-software": ("none: what is installed is at fault, no rank or host", "无：问题在所装软件，不在任何 rank 或主机"),
     "nobody-outside": ("none: the job was ended from outside", "无：作业是从外部结束的"),
+    "both-alike": ("none: both ranks fail alike", "无：两个 rank 的错误相同"),
     "all-alike": ("none: all {n:,} ranks fail alike", "无：全部 {n:,} 个 rank 的错误相同"),
     "owner": ("Owner", "归属"),
     "restart": ("Restart", "重启"),
@@ -108,6 +110,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "state-waiting": ("waiting", "等待中"),
     "state-alive": ("alive", "存活"),
     "state-differs": ("differs", "不一致"),
+    "state-ahead": ("ahead", "超前"),
     "state-behind": ("behind", "落后"),
     "state-no-dump": ("no dump", "无转储"),
     # columns
