@@ -72,6 +72,7 @@ def _peer(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
     if cause not in ECHOES:
         return []
     peer = fields.get("peer_rank")
+    peer = fields.get("blamed_rank") if peer is None else peer
     address = _peer_address(fields)
     if (address or "").startswith(_LOOPBACK):
         address = None  # any rank of this very host

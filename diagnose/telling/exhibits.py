@@ -9,13 +9,14 @@ from ..correlation.finding import Exhibit
 from ..events import Event
 from ..job import Job
 from ..prefixes import read_lines
-from ..report import Evidence, Place, Span
+from ..report import CodePlace, Evidence, Place, Span
 from ..timestamps import format_rfc3339
-from .own_code import own_code
+from .own_code import own_code, own_code_of_crash
 
 CONTEXT_LINES = 3
 MAX_TEXT = 2000
 MAX_AROUND = 400  # characters of a line beside the proof
+CRASHES = ("process.segfault", "process.abort", "process.bus-error")
 BAR = "%|"  # ` 34%|███▍      | 34/100`
 
 
@@ -46,8 +47,13 @@ class Exhibitor:
             after=self._around(exhibit.source, end, 1, CONTEXT_LINES + 1),
             spans=_spans(event, text) if event else (),
             also_in=tuple(Place(f, n) for f, n in event.also_in[:8]) if event else (),
-            own_code=own_code(event.traceback, line) if event else (),
+            own_code=self._own_code(event, line) if event else (),
         )
+
+    def _own_code(self, event: Event, line: int | None) -> tuple[CodePlace, ...]:
+        if event.traceback is not None or event.cause not in CRASHES:
+            return own_code(event.traceback, line)
+        return own_code_of_crash([d for s in self._job.sources if s.name == event.source for d in s.stacks], line)
 
     def _around(self, source: str, line: int | None, first: int, stop: int) -> tuple[str, ...]:
         if line is None or source not in self._scans:

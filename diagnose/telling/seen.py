@@ -5,6 +5,7 @@ The conditions (`if`) and the blanks of remedies read these names; `rules/README
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 from typing import Any
@@ -19,6 +20,8 @@ _OF_PYTHON = ("/python-connect", "/client-library-")  # connections of Python co
 _KINDS = ("jax", "horovod", "slurm", "mpirun", "tpu", "streaming", "compile", "object", "ascend")  # rules' names begin so
 _ALL_WAIT = ("together", "standing")  # questions that find all ranks in one collective
 _OF_KUBERNETES = ("kubernetes-", "kubelet-", "kubectl-", "k8s-")
+KILL_REQUEST = "process.terminated/slurmctld-kill-request"
+_SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")
 _ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
 _TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
 
@@ -37,6 +40,9 @@ def seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts: Facts) -> 
         "rule_name": _rule_name(verdict, first),
         "all_wait": _all_wait(verdict),
         "of_slurm": _is_of_slurm(job),
+        "slurm_job": _slurm_job(job),
+        "asked_by_uid": _asked_by(job),
+        "is_hung": verdict.outcome == "hung",
         "of_kubernetes": _is_of_kubernetes(job),
         "of_ray": facts.get("ray_version") is not None or "ray" in facts.libraries,
         "of_inference": _is_of_inference(verdict, facts),
@@ -98,6 +104,19 @@ def _is_of_slurm(job: Job) -> bool:
     names = (e.rule.id.rpartition("/")[2] for source in job.sources for e in source.events)
     files = (PurePosixPath(source.name).name for source in job.sources)
     return any(n.startswith(("slurm", "srun")) for n in names) or any(f.startswith(("slurm-", "slurmctld")) for f in files)
+
+
+def _asked_by(job: Job) -> Any:
+    """Who asked Slurm's controller to end the job, as its own log tells."""
+    return next((e.fields["uid"] for e in job.events if e.rule.id == KILL_REQUEST and e.fields.get("uid")), None)
+
+
+def _slurm_job(job: Job) -> str | None:
+    """The number of the one job of Slurm's that files are named after, or that is told of, for `sacct -j`."""
+    named = {m[1] for source in job.sources if (m := _SLURM_FILE.search(PurePosixPath(source.name).name))}
+    steps = (str(e.fields.get("step") or "").partition(".")[0] for e in job.events if "/slurm-" in e.rule.id)
+    told = named or {step for step in steps if step.isdigit()}
+    return told.pop() if len(told) == 1 else None
 
 
 def _is_of_kubernetes(job: Job) -> bool:

@@ -138,7 +138,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     # sentences
     "times": ("{n:,} times", "{n:,} 次"),
     "at-least-times": ("at least {n:,} times", "至少 {n:,} 次"),
-    "explained-by": ("follows from {cause}", "由 {cause} 引起"),
+    "explained-by": ("it follows from: {cause}", "由以下情况引起：{cause}"),
     "until": ("(until {time})", "（至 {time}）"),
     "after": ("{delay} after the cause began", "根因开始 {delay} 后"),
     "undated": ("undated", "时间不详"),
