@@ -157,6 +157,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "attempt": ("attempt {n}", "第 {n} 次尝试"),
     "time-basis": ("Times: {basis}.", "时间：{basis}。"),
     "threads": ("{n:,} threads", "{n:,} 个线程"),
+    "one-thread": ("1 thread", "1 个线程"),
     "details": ("Details", "详情"),
     # the answers of --why
     "why-nothing": (
