@@ -46,7 +46,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "more-time": ("Give it more time.", "给它更多时间。"),
     "unread": ("Not read: {files}: {why}.", "未读取：{files}：{why}。"),
     "and-more": (" and {n:,} more", " 等另外 {n:,} 个"),
-    "no-line": ("No line of the inputs names {ranks}.", "输入中没有任何一行注明 {ranks}。"),
+    "no-line": ("No line of {ranks} was recognised among the inputs.", "输入中没有认出属于 {ranks} 的任何一行日志。"),
     "no-log": (
         "No log was among the inputs: source code and prose are not diagnosed.",
         "输入中没有日志：不诊断源代码和文字说明。",

@@ -37,6 +37,7 @@ def seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts: Facts) -> 
         **_blamed(job, verdict),
         **_of_the_line(first),
         "is_gloo": _is_gloo_alone(job, proof),
+        "has_frames": _has_frames(verdict),
         "rule_name": _rule_name(verdict, first),
         "all_wait": _all_wait(verdict),
         "of_slurm": _is_of_slurm(job),
@@ -93,6 +94,13 @@ def _rule_name(verdict: Verdict, shown: Event | None) -> str:
     """The name of the rule that read the line: one cause has many messages, and not every step fits each of them."""
     event = verdict.roots[0].first or shown
     return event.rule.id.rpartition("/")[2] if event is not None else ""
+
+
+def _has_frames(verdict: Verdict) -> bool:
+    """Whether the log holds the traceback of what is told, or only its last line."""
+    first = verdict.roots[0].first
+    tb = first.traceback if first is not None else None
+    return tb is not None and bool(tb.frames or any(link.frames for link in tb.links))
 
 
 def _all_wait(verdict: Verdict) -> bool:
