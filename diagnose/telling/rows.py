@@ -171,7 +171,7 @@ def _each_line_once(events: Sequence[Event], verdict: Verdict) -> list[Event]:
 def _by_time(events: Sequence[Event]) -> list[Event]:
     """Those with a time by it, the others where they stand: one seen in two files has its time from either."""
     dated = (e for e in events if e.moment is not None)
-    timed = iter(sorted(dated, key=lambda e: (e.moment or 0.0, e.rule.tells in CERTIFICATES)))
+    timed = iter(sorted(dated, key=lambda e: (e.moment or 0.0, e.role != "cause")))  # launchers tell whole seconds
     return [e if e.moment is None else next(timed) for e in events]
 
 
