@@ -278,3 +278,10 @@ def test_conditions_of_remedies_name_rules_of_their_cause() -> None:
 def _asked(cause: Any) -> set[str]:
     conditions = [s.condition for s in cause.remedy if s.condition and "rule_name" in s.condition]
     return {name for c in conditions for name in re.findall(r"'([a-z0-9-]+-[a-z0-9-]+)'", c)}
+
+
+def test_what_half_of_the_hosts_raise_alike_is_no_host_s_fault(tmp_path: Path) -> None:
+    raised = "2026-01-01T10:00:00.0{n}Z stderr F " + HEAD.replace("\n", "\n2026-01-01T10:00:00.0{n}Z stderr F ") + "KeyError: {n}\n"
+    files = {f"pods/ml_train-worker-{n}_3f1d0b7a-1c2d-4e5f-8a9b-0123456789ab/pytorch/0.log": raised.format(n=n) for n in range(1, 5)}
+    found = told(tmp_path, files).diagnosis
+    assert found is not None and (found.cause, found.culprits) == ("process.exception", ())

@@ -75,7 +75,10 @@ def alternatives(
     found: dict[str, Alternative] = {}
     roots = {id(s) for s in verdict.roots}
     rivals = [*verdict.rivals, *(s for s in verdict.suspects if s.direct == 3 and id(s) not in roots)]
+    lines = {(e.source, e.line) for root in verdict.roots for e in root.events}
     for s in rivals:
+        if _is_same_end(s, lines):
+            continue
         if s.cause in found or len(found) >= MAX_ALTERNATIVES or s.first is None:
             continue
         if s.direct == 1 and s.first.rule.tells in ("exit", "signal-sent"):

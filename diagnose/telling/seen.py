@@ -67,7 +67,7 @@ def _blamed(job: Job, verdict: Verdict) -> dict[str, Any]:
     first = verdict.roots[0].first
     device = first.fields.get("device") if first is not None else None
     if device is None and len(infos) == 1:
-        device = infos[0].device if infos[0].device is not None else infos[0].local_rank
+        device = infos[0].device  # a local rank is none: CUDA_VISIBLE_DEVICES may order the GPUs otherwise
     return {
         "blamed_host": hosts.pop() if len(hosts) == 1 and "localhost" not in hosts else None,
         "blamed_gpu": device if isinstance(device, int) and len(infos) <= 1 else None,
