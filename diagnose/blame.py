@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .attempts import ended_at, is_terminated
@@ -15,7 +16,7 @@ from .blamed_hosts import (
     without_witnesses,
 )
 from .catalogue import Catalogue
-from .consequences import EXIT_CODE, RAISED
+from .consequences import EXCEPTION, EXIT_CODE, RAISED
 from .doubles import is_repetition
 from .events import FAILING, Event
 from .going_first import only_went_first
@@ -25,6 +26,7 @@ from .nameless import SILENT, first_ended, only_compares, victims
 from .placement.agents import ONCE
 from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
+from .rule import Cause
 from .said_alike import is_said_by_unknown_ones
 from .suspects import LATE, Suspect
 
@@ -50,6 +52,14 @@ OF_HOSTS = ("software.", "hub.", "network.dns", "nccl.shm-exhausted")  # what al
 MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: alike by a common reason
 
 
+def _hosts_of(job: Job, cause: Cause, at_fault: Sequence[Suspect]) -> list[str]:
+    """Where it was met; nowhere, if a program raised alike on half of several hosts or more: what they run is at fault."""
+    places = {s.host or (address(s) if cause.id.startswith(OF_A_NODE) else None) for s in without_witnesses(at_fault)}
+    hosts = sorted(place for place in places if place is not None)
+    is_raised = cause.id == EXCEPTION and all(s.rank is None for s in at_fault)
+    return [] if is_raised and len(hosts) > 1 and 2 * len(hosts) >= len(job.hosts) else hosts
+
+
 def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     """Fill in the culprits and their hosts; none where the cause is nobody's, or everybody's."""
     cause, finding = catalogue.causes[verdict.roots[0].cause], next((s.finding for s in verdict.roots if s.finding), None)
@@ -65,8 +75,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     at_fault = [s for s in verdict.roots if not _only_waited(s)]
     ranks = {s.rank for s in at_fault if s.rank is not None and not only_compares(s)}
     ranks = _first_dead(verdict, ranks)
-    places = {s.host or (address(s) if cause.id.startswith(OF_A_NODE) else None) for s in without_witnesses(at_fault)}
-    verdict.culprit_hosts = sorted(place for place in places if place is not None)
+    verdict.culprit_hosts = _hosts_of(job, cause, at_fault)
     ranks |= _listed(job, verdict)
     is_of_a_host = complain_elsewhere(job, ranks) or is_met_on_one_host(job, verdict)
     if is_everywhere(job, ranks | _crashed_alike(verdict)) and not is_of_a_host:

@@ -41,6 +41,10 @@ class GroupTable:
     stuck: dict[int, Stuck]
     is_all: bool = False  # not one group, but all that the job reports together
 
+    def at(self, seq: int | None) -> GroupTable:
+        """Yield those alone that are stuck at this number."""
+        return GroupTable(self.group, {r: s for r, s in self.stuck.items() if s.seq == seq}, self.is_all)
+
     def majority(self, field: str) -> Any:
         """Yield the most frequent value of a field over the ranks (the smallest of equals)."""
         values = Counter(v for s in self.stuck.values() if (v := getattr(s, field)) is not None)
@@ -139,6 +143,8 @@ def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:
 def describe(table: GroupTable) -> str:
     """Yield which collective most are stuck in, in words."""
     op, seq = table.majority("op"), table.majority("seq")
+    if seq is None:  # Gloo names no collective: its ring has ranks that send and ranks that receive
+        op = " or ".join(sorted({s.op for s in table.stuck.values() if s.op}))
     number = f" number {seq}" if seq is not None else ""
     is_scalar = op == "ALLREDUCE" and table.majority("numel_in") == 1
     what = " (of one element: a barrier, a loss or a gradient norm)" if is_scalar else ""

@@ -114,13 +114,14 @@ def is_repetition(event: Event) -> bool:
 
 
 def _absorb(better: Event, other: Event) -> None:
-    better.also_in = (*better.also_in, *other.also_in, (other.source, other.line))
+    copies = (*better.also_in, *other.also_in, (other.source, other.line))
+    better.also_in = tuple(dict.fromkeys(copies))
     if better.rank is None:
         better.rank, better.rank_from, better.local_rank = other.rank, other.rank_from, other.local_rank
     better.host = better.host or other.host
     better.pid = better.pid if better.pid is not None else other.pid
     if better.stamp is None and other.stamp is not None and other.time is not None:
-        better.time, better.onset = other.time, other.onset
+        better.time, better.onset, better.timed_by_copy = other.time, other.onset, True
 
 
 def _identity(event: Event) -> tuple[Any, ...] | None:

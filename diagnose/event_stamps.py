@@ -61,7 +61,9 @@ def note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
     source.speakers = tuple(same(speaker) for speaker in source.speakers)
     speakers = {speaker: speaker for speaker in source.speakers}
     for event in source.all_events():
-        near = stamps[max(bisect_right(numbers, event.line or 0) - 1, 0)][1] if stamps else None
+        above = bisect_right(numbers, event.line or 0)
+        near = stamps[max(above - 1, 0)][1] if stamps else None
+        event.near_is_below = above == 0
         is_dated = event.stamp is not None and event.stamp.has_date and event.stamp.has_year  # then no other is asked
         event.stamp, event.near = same(event.stamp), None if is_dated else same(near)
         event.speaker = speakers.setdefault(event.speaker, event.speaker)

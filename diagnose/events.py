@@ -60,6 +60,7 @@ class Event:
     stamp: Stamp | None  # that its line prints
     traceback: Traceback | None = None
     near: Stamp | None = None  # where its own does not do: of the nearest line above it or, where none has one, below
+    near_is_below: bool = False  # the latter: no line above has one
     order: int = 0  # position in the source, among its events or its signs of life: the order where no clock tells
     rank: int | None = None
     rank_from: str = ""
@@ -70,6 +71,7 @@ class Event:
     attempt: int = 0
     time: float | None = None  # printed, seconds UTC, on the shared clock of the job
     told_at: float | None = None  # where its line prints none: when the end that came of it was told, which is later
+    timed_by_copy: bool = False  # the same message, seen elsewhere, prints it
     onset: float | None = None  # when what it reports began; None also where its rule says that nobody knows
     also_in: tuple[tuple[str, int | None], ...] = ()
 

@@ -181,7 +181,7 @@ def test_the_time_out_of_the_line_beats_the_configured_one() -> None:
     assert present_timeout_s({}, facts_of(ddp_timeout_s=1800)) == 1800.0
 
 
-@pytest.mark.parametrize("cause", ["collective.desync", "collective.shape-mismatch", "collective.api-hang"])
+@pytest.mark.parametrize("cause", ["collective.desync", "collective.shape-mismatch"])
 def test_no_time_out_is_long_enough_for_a_desync(cause: str) -> None:
     (advice,) = advise(cause, {"timeout_ms": 600_000}, facts_of())
     assert advice.text.startswith("Do not raise")
@@ -197,7 +197,7 @@ def test_a_stack_that_is_there_is_read_and_not_asked_for() -> None:
     with_stack = advise("collective.straggler", {**known, "has_stacks": True}, facts_of())[0]
     without = advise("collective.straggler", known, facts_of())[0]
     assert ("frame in which rank 2 stood" in with_stack.text, with_stack.command) == (True, None)
-    assert without.command == "ssh n7 py-spy dump --pid 31562"
+    assert without.command == "ssh n7 py-spy dump --pid PID"
 
 
 def test_the_first_evidence_is_called_that_of_the_late_rank_only_where_it_is() -> None:

@@ -315,7 +315,7 @@ def test_shared_memory_of_a_streaming_dataset_is_not_taken_for_a_folder() -> Non
             "ValueError: The path '/out/run7/last.ckpt' does not point to a valid checkpoint. Make sure the path points to either "
             "a directory with FSDP checkpoint shards, or a single file with a full checkpoint.",
             "storage.checkpoint-corrupt",
-            "PATH",
+            "ls -lat $(dirname /out/run7/last.ckpt)",
         ),
     ],
 )

@@ -14,6 +14,7 @@ from .bugs import bug_advice
 from .connections import connection_advice
 from .late_rank import late_rank_advice
 from .memory import memory_advice
+from .modules import module_advice
 from .resources import idle_notices, resource_advice
 from .step import Advice, merge_remedy
 from .timeouts import timeout_advice
@@ -32,6 +33,7 @@ ADVISERS: tuple[tuple[str, Adviser], ...] = (  # by the start of the cause's id
     ("nccl.", connection_advice),
     ("network.", connection_advice),
     ("software.known-bug", bug_advice),
+    ("software.import-error", module_advice),
 )
 
 

@@ -18,6 +18,8 @@ NAMELESS = "network.dns"
 LISTENERS = ("network.connect-timeout", "network.connection-refused")  # somebody should answer at a stated address
 GROUPS = ("nccl.bootstrap", "nccl.system-error", "nccl.remote-error", "network.connection-reset")
 SETUP = ("nccl.bootstrap", "nccl.system-error", "network.connect-timeout", "network.interface", "network.partition")
+# What fails within one host, by the rules' names: memory, the GPU, segments; no question of the network.
+OF_THE_HOST = ("memory-reg", "open-mpi-locked", "shared-memory", "cuda-failure", "nccl-cuda", "allocation", "gdrcopy")
 LOCAL_ONLY = ("lo", "docker", "veth", "virbr", "br-")  # interfaces that reach no other host
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
 _NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a command that people paste into a shell
@@ -32,6 +34,8 @@ def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tu
     if cause == NAMELESS:
         return _lookup(fields)
     if cause not in (*ECHOES, *SETUP) or fields.get("is_ascend"):  # HCCL has settings of its own: the cause names them
+        return ()
+    if cause == "nccl.system-error" and str(fields.get("rule_name") or "").startswith(OF_THE_HOST):
         return ()
     if fields.get("is_python"):
         return (*_listener(cause, fields), *_server(cause))
@@ -72,6 +76,7 @@ def _peer(cause: str, fields: Mapping[str, Any]) -> list[Advice]:
     if cause not in ECHOES:
         return []
     peer = fields.get("peer_rank")
+    peer = fields.get("blamed_rank") if peer is None else peer
     address = _peer_address(fields)
     if (address or "").startswith(_LOOPBACK):
         address = None  # any rank of this very host

@@ -24,7 +24,11 @@ def late_rank_advice(_cause: str, fields: Mapping[str, Any], _facts: Facts) -> t
             "another connection, held up all others."
         )
         return (Advice("now", text, replaces=True),)
-    text = f"See what {who} did last{where}, and take the stack when a job hangs so again."
     pid, host = fields.get("late_pid"), fields.get("late_host")
-    dump = f"py-spy dump --pid {pid or 'PID'}"
-    return (Advice("now", text, f"ssh {quote(str(host))} {dump}" if host and pid else dump, replaces=True),)
+    if fields.get("is_hung") and pid:
+        text = f"See what {who} did last{where}, and take the stack now, while it hangs."
+        dump = f"py-spy dump --pid {pid}"
+    else:  # whatever ran there has ended
+        text = f"See what {who} did last{where}, and take the stack when a job hangs so again."
+        dump = "py-spy dump --pid PID"
+    return (Advice("now", text, f"ssh {quote(str(host))} {dump}" if host else dump, replaces=True),)

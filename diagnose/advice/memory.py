@@ -85,6 +85,8 @@ def memory_advice(_cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple
     if found.wanted is None:
         return ()
     kind = found.dominated_by()
+    if fields.get("of_inference") and kind != "another-process":
+        return ()  # there is no micro batch; the cause has the engine's own levers
     steps = {"another-process": _crowded, "fragmentation": _fragmented, "one-tensor": _large, "tensors": _full}[kind]
     return steps(found, fields, facts)
 

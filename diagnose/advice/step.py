@@ -49,7 +49,7 @@ def size_mib(value: object) -> float | None:
 
 def gib(mib: float) -> str:
     """Yield a size in MiB as people read it: `1.9 GiB`, `512 MiB`."""
-    return f"{mib / 1024:.1f} GiB" if mib >= 1024 else f"{mib:.0f} MiB"
+    return f"{mib / 1024 + 1e-9:.1f} GiB" if mib >= 1024 else f"{mib:.0f} MiB"  # 1.25 reads as 1.3
 
 
 def merge_remedy(advice: Iterable[Advice], own: Iterable[RemedyStep]) -> tuple[RemedyStep, ...]:

@@ -21,7 +21,7 @@ STEP_S = 1800  # proposals are whole half hours: nobody tunes a time-out by the 
 SLACK = 2.0  # a slow save of yesterday is no bound for tomorrow's
 MIN_PROPOSAL_S = 3600
 TRAINER_DEFAULT_S = 1800
-HIDING = ("collective.desync", "collective.shape-mismatch", "collective.api-hang")  # no time is long enough
+HIDING = ("collective.desync", "collective.shape-mismatch")  # no time is long enough
 DDP_TIMEOUT = ("TrainingArguments' ddp_timeout", "--ddp_timeout {seconds}")
 SETTINGS: dict[str, tuple[str, str]] = {  # framework or launcher -> what governs its groups, how it is written
     **dict.fromkeys(("transformers", "trl", "open-r1", "llamafactory", "axolotl"), DDP_TIMEOUT),

@@ -238,7 +238,8 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     doing = next((a for i in absent if (a := _last_activity(job, i, table))), None)
     cause = "storage.slow-save" if doing and doing.rule.activity in SLOW_STORAGE else "collective.straggler"
     who = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
-    why = f"Ranks {rank_ranges(crowd)} waited in {describe(table)}; {who} never reported it"
+    waiting = f"Rank{'s' if len(crowd) > 1 else ''} {rank_ranges(crowd)}"
+    why = f"{waiting} waited in {describe(table)}; {who} never reported it"
     why += f" and {WORDS[doing.rule.activity]}." if doing and doing.rule.activity else "."
     shown = [Exhibit.of_event(doing)] if doing else [*last_complaint(job, absent[0]), *_last_words(job, absent[0])]
     fields = {**usual.event.fields, "activity": doing.rule.activity if doing else None}

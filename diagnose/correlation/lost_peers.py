@@ -90,5 +90,7 @@ def _onset(events: list[Event]) -> float | None:
 
 
 def _who(events: list[Event]) -> str:
-    ranks = {e.rank for e in events if e.rank is not None}
-    return f"Rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}" if ranks else "Others"
+    ranks, hosts = {e.rank for e in events if e.rank is not None}, sorted({e.host for e in events if e.host})
+    if ranks:
+        return f"Rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
+    return f"Processes of {', '.join(hosts[:3])}" if hosts else "Other processes"

@@ -27,7 +27,7 @@ def find(job: Job) -> Iterator[Finding]:
     gone = [e for e in waited if e.rule.id == GONE]
     said = gone or waited
     ranks = sorted({r for e in said if isinstance(r := e.rank if e.rank is not None else e.fields.get("group_rank"), int)})
-    who = f"Rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}" if ranks else "Others"
+    who = f"Rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}" if ranks else "Other ranks"
     onset = min((e.onset for e in said if e.onset is not None), default=None)
     if gone:
         why = f"{who} lost rank 0's store while waiting for its NCCL id: rank 0 had gone."

@@ -15,6 +15,7 @@ from .finding import Certainty, Exhibit, Finding
 
 if TYPE_CHECKING:
     from ..flight_recorder import Divergence, GroupReport, Side
+    from ..recorder.dump import Sizes
 
 CAUSES = {
     "op": "collective.desync",
@@ -27,6 +28,7 @@ CAUSES = {
 }
 
 
+MOST_SIZES = 3  # of a coalesced call
 WENT_ON_S = 120.0  # a sign of life so long after the call: the dump was taken of a job that runs
 
 
@@ -70,8 +72,10 @@ def _finding(report: GroupReport, d: Divergence) -> Finding:
     shown = tuple(_exhibit(side) for side in (*d.found, *((d.expected,) if d.expected else ())))
     ranks = () if d.is_ambiguous else d.ranks
     who = _shown(d.ranks)
-    expected = f"the others {_entry(d.expected)}" if d.expected else "the others went on"
-    did = f"issued {_entry(d.found[0])}" if d.found and d.kind != "missing" else "issued nothing"
+    odd = d.found[0] if d.found and d.kind != "missing" else None
+    is_one_place = odd is not None and d.expected is not None and odd.frame == d.expected.frame
+    expected = f"the others {_call(d.expected)}" if d.expected else "the others went on"
+    did = f"issued {_call(odd, is_placed=not is_one_place)}" if odd is not None else "issued nothing"
     why = f"In group {report.desc or report.group} at number {d.seq} {who} {did}, {expected}."
     cause = CAUSES[d.kind] if d.detail not in ("skipped", "swapped") else "collective.desync"
     certainty: Certainty = "likely" if d.is_ambiguous or d.kind == "state" else "certain"
@@ -79,8 +83,20 @@ def _finding(report: GroupReport, d: Divergence) -> Finding:
     return Finding(cause, why, shown, ranks, certainty=certainty, fields=fields, question="recorder")
 
 
-def _entry(side: Side | None) -> str:
-    return f"{side.entry.text} at {side.frame}" if side and side.frame else side.entry.text if side else "nothing"
+def _call(side: Side, *, is_placed: bool = True) -> str:
+    """Yield what was issued, as one reads it: `all_reduce [3] Float (reduce_metrics at train.py:75)`."""
+    call = side.entry.call
+    peers = f"{call.peers[0]}->{call.peers[1]}" if call.peers else ""
+    given, got = _sizes(call.input_sizes), _sizes(call.output_sizes)
+    sizes = f"{given} -> {got}" if given and got and given != got else given or got
+    words = (call.op, peers, sizes, ",".join(dict.fromkeys(call.input_dtypes)))
+    text = " ".join(word for word in words if word)
+    return f"{text} ({side.frame})" if side.frame and is_placed else text
+
+
+def _sizes(sizes: Sizes) -> str:
+    shown = ", ".join(f"[{','.join(map(str, dims))}]" for dims in sizes[:MOST_SIZES])
+    return f"{shown}, …" if len(sizes) > MOST_SIZES else shown
 
 
 def _exhibit(side: Side) -> Exhibit:

@@ -53,8 +53,8 @@ def _rank_of(places: Places, source: str, dump: StackDump) -> int | None:
 
 
 def _only_rank(source: SourceEvents) -> int | None:
-    """Find the one rank that a file's lines name, where all its dumps are of one process."""
-    ranks = {speaker.rank for speaker in source.speakers} - {None}
+    """Find the one rank that a file's lines name, or that its place tells, where all its dumps are of one process."""
+    ranks = {*(speaker.rank for speaker in source.speakers), *(event.rank for event in source.events)} - {None}
     is_one = len(ranks) == 1 == len({_process(dump) for dump in source.stacks})
     return ranks.pop() if is_one else None
 

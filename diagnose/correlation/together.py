@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 from ..collectives import GroupTable, collective_tables, describe
 from ..job import Job
-from ..words.ranges import rank_ranges
 from .finding import Exhibit, Finding
 
 FIRST = 1
@@ -34,7 +33,8 @@ def find(job: Job) -> Iterator[Finding]:
 
 def _why(table: GroupTable) -> str:
     seq = table.majority("seq")
-    said = f"All ranks {rank_ranges(sorted(table.stuck))} wait in {describe(table)}"
+    many = len(table.stuck)
+    said = f"{f'All {many}' if many > 2 else 'Both'} ranks wait in {describe(table)}"
     if seq is not None and seq <= FIRST:
         return f"{said}, the first of its group: they were never connected, so look at interfaces, fabric and topology."
-    return f"{said}: those before it worked, so a link, a GPU or its driver failed on the way."
+    return f"{said}: those before it worked, so suspect a link, a GPU or its driver."

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ..catalogue import Catalogue
 from ..rule import Cause, Rule
 from ..words.language import Say, words
+from ..words.sentences import shell_command
 from ..words.translation import ENGLISH, Translator
 
 
@@ -30,8 +31,8 @@ def cause_page(catalogue: Catalogue, cause: Cause, translator: Translator = ENGL
 def _steps(cause: Cause, say: Say) -> Iterator[str]:
     for step in cause.remedy:
         yield f"  [{say(step.when)}] {step.text}" + (say("page-if", condition=step.condition) if step.condition else "")
-        if step.command:
-            yield f"      {step.command}"
+        if command := _unfilled(step.command):
+            yield f"      {command}"
     yield from (f"  [{say('collect')}] {item}" for item in cause.collect_next_time)
 
 
@@ -71,12 +72,21 @@ def _messages(rules: list[Rule]) -> str:
 
 
 def _first(cause: Cause) -> str:
-    step = next((r for r in cause.remedy if r.when == "now"), None)
-    return (
-        ""
-        if step is None
-        else _cell(step.text) + (f" `{step.command.replace('|', chr(92) + '|')}`" if step.command else "")
-    )
+    """The first step that holds as a rule: where some messages of a cause ask for another, a condition names these."""
+    steps = [r for r in cause.remedy if r.when == "now"]
+    step = min(steps, key=lambda r: 0 if r.condition is None else 1 if "not" in r.condition else 2, default=None)
+    if step is None:
+        return ""
+    command = _unfilled(step.command)
+    return _cell(step.text) + (f" `{command.replace('|', chr(92) + '|')}`" if command else "")
+
+
+def _unfilled(command: str | None) -> str:
+    """The command as it stands where nothing is known of a job: `nodename=HOST`."""
+    try:
+        return shell_command(command, {}) if command else ""
+    except ValueError:
+        return command or ""
 
 
 def _cell(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -22,6 +22,7 @@ from ..suspects import Suspect
 from ..words.sentences import holds, sentence, shell_command
 from ..words.translation import ENGLISH, Translator
 from .account_words import Words
+from .bounds import bounded_times
 from .exhibits import Exhibitor
 from .losers import alternatives, chain, symptoms
 from .proof import MAX_EVIDENCE, proof_of
@@ -35,9 +36,9 @@ from .rows import (
     stack_rows,
     timeline_rows,
 )
+from .seen import seen
 
-_OF_PYTHON = ("/python-connect", "/client-library-")  # connections of Python code: no question of NCCL or Gloo
-_KINDS = ("jax", "horovod", "slurm", "mpirun", "tpu", "streaming", "compile", "object", "ascend")  # rules' names begin so
+TIMEOUT = "collective.timeout"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +54,18 @@ class Found:
 def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
     """Yield the report."""
     job, verdict = found.job, found.verdict
-    show = Exhibitor(job)
+    bounds = bounded_times(job)
+    show = Exhibitor(job, bounds)
     return Report(
         outcome=verdict.outcome,
         diagnosis=_diagnosis(found, catalogue, show, translator),
         facts=found.facts.rows(),
         notices=tuple(_notice(n, translator) for n in found.notices),
-        chain=chain(verdict, catalogue, translator),
+        chain=chain(verdict, catalogue, translator, bounds),
         alternatives=alternatives(verdict, catalogue, show, translator),
         symptoms=symptoms(job, verdict, translator, show, job.failures()),
         survived=symptoms(job, verdict, translator, show, job.survived),
-        timeline=timeline_rows(job, translator),
+        timeline=timeline_rows(job, verdict, translator, bounds),
         ranks=rank_rows(job, verdict),
         collectives=recorder_rows(job) or collective_rows(job),
         stacks=stack_rows(job),
@@ -88,7 +90,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
     cause = translator.cause(catalogue.causes[verdict.cause])
     cause = replace(cause, title=_title(verdict, cause, translator), references=_references(verdict, cause))
     proof = proof_of(job, verdict)
-    fields = {**_fields(verdict), **_seen(job, verdict, proof)}
+    fields = {**_fields(verdict), **seen(job, verdict, proof, found.facts)}
     return Diagnosis(
         cause=cause.id,
         title=cause.title,
@@ -99,7 +101,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
         evidence=tuple(show.evidence(x) for x in proof),
         remedy=_remedy(cause, fields, found.facts, translator),
         owner=cause.owner,
-        restart=cause.restart,
+        restart=_restart(verdict, cause),
         references=cause.references,
     )
 
@@ -127,30 +129,6 @@ def _notice(notice: Notice, translator: Translator) -> Notice:
     return replace(notice, text=translator.sentence(notice.text), remedy=steps)
 
 
-def _seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any]:
-    """What advice asks of the job beside the line that names the cause."""
-    late = job.ranks.get(verdict.culprits[0]) if verdict.culprits else None
-    return {
-        "has_stepped": any(info.last_step for info in job.ranks.values()),
-        "has_stacks": any(source.stacks for source in job.sources),
-        "late_ranks": tuple(verdict.culprits),
-        "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
-        "late_pid": late.pid if late else None,
-        "late_host": late.host if late else None,
-        "is_gloo": _is_gloo_alone(job, proof),
-        "is_python": any(x.event is not None and any(part in x.event.rule.id for part in _OF_PYTHON) for x in proof[:1]),
-        **{f"is_{kind}": any(x.event is not None and f"/{kind}-" in x.event.rule.id for x in proof[:1]) for kind in _KINDS},
-    }
-
-
-def _is_gloo_alone(job: Job, proof: Sequence[Exhibit]) -> bool:
-    """Whether Gloo says what is shown first, and nothing that was printed is NCCL's: a job over CPUs, or a second group."""
-    first = proof[0].event if proof else None
-    if first is None or "/gloo-" not in first.rule.id:
-        return False
-    return not any("nccl" in e.rule.id for source in job.sources for e in source.events)
-
-
 def _fields(verdict: Verdict) -> dict[str, Any]:
     root = verdict.roots[0]
     if root.first is not None:
@@ -168,6 +146,8 @@ def _summary(verdict: Verdict, cause: Cause, translator: Translator) -> str:
 
 def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     """The cause's title; of a known bug, which one: `a known bug of trl 0.15.0: …`."""
+    if verdict.outcome == "hung" and cause.id == TIMEOUT:
+        return translator.words.say("no-end")  # its limit has not passed yet
     first = verdict.roots[0].first
     library = first.fields.get("library") if first and cause.id == BUGS else None
     if first is None or library is None:
@@ -176,6 +156,12 @@ def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     bug = translator.title(first.rule)
     bug = bug if bug != cause.title else translator.sentence(first.rule.title)
     return translator.words.say("bug", name=name, bug=bug)
+
+
+def _restart(verdict: Verdict, cause: Cause) -> str:
+    """Whether a plain restart helps: what the message tells goes before what its cause does as a rule."""
+    first = verdict.roots[0].first
+    return (first.rule.restart if first is not None else None) or cause.restart
 
 
 def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:
@@ -235,7 +221,7 @@ def _own_steps(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
         if step.condition is not None and not holds(step.condition, values):
             continue
         try:
-            command = shell_command(step.command, values) if step.command else None
+            command = (shell_command(step.command, values) or None) if step.command else None
             yield RemedyStep(step.when, sentence(step.text, values), command)
         except ValueError:
             continue

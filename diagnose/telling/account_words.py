@@ -32,6 +32,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "Its files are among the inputs and show no failure; the verdict is not about it.",
         "输入中有它的文件，没有失败的迹象；结论不针对它。",
     ),
+    "no-end": ("a collective does not come to its end", "某个集合通信一直没有完成"),
     "bug": ("a known bug of {name}: {bug}", "{name} 的已知 bug：{bug}"),
     "consequence": ("It is a consequence of {cause}{place}.", "它是 {cause}{place}的后果。"),
     "less-direct": (
@@ -45,7 +46,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "more-time": ("Give it more time.", "给它更多时间。"),
     "unread": ("Not read: {files}: {why}.", "未读取：{files}：{why}。"),
     "and-more": (" and {n:,} more", " 等另外 {n:,} 个"),
-    "no-line": ("No line of {ranks} was among the inputs.", "输入中没有 {ranks} 的任何一行日志。"),
+    "no-line": ("No line of {ranks} was recognised among the inputs.", "输入中没有认出属于 {ranks} 的任何一行日志。"),
     "no-log": (
         "No log was among the inputs: source code and prose are not diagnosed.",
         "输入中没有日志：不诊断源代码和文字说明。",

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any
 
 from ..correlation.finding import Exhibit
 from ..events import Event
 from ..job import Job
 from ..prefixes import read_lines
-from ..report import Evidence, Place, Span
+from ..report import CodePlace, Evidence, Place, Span
 from ..timestamps import format_rfc3339
-from .own_code import own_code
+from .own_code import own_code, own_code_of_crash
 
 CONTEXT_LINES = 3
 MAX_TEXT = 2000
 MAX_AROUND = 400  # characters of a line beside the proof
+CRASHES = ("process.segfault", "process.abort", "process.bus-error")
 BAR = "%|"  # ` 34%|███▍      | 34/100`
 
 
 class Exhibitor:
     """Shows places of one job; the kept lines of a source are unpacked once."""
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
+    def __init__(self, job: Job, bounds: Container[int] = ()) -> None:
+        self._job, self._bounds = job, bounds
         self._kept: dict[str, dict[int, str]] = {}
         self._scans = {s.name: s.scan for s in job.sources}
 
@@ -37,7 +39,7 @@ class Exhibitor:
             end_line=end,
             rank=exhibit.rank,
             host=exhibit.host,
-            time=show_time(self._job, exhibit.time),
+            time=None if id(event) in self._bounds else show_time(self._job, exhibit.time),
             text=text,
             rule=event.rule.id if event else None,
             fields={k: _plain(v) for k, v in sorted(event.fields.items())} if event else {},
@@ -45,8 +47,13 @@ class Exhibitor:
             after=self._around(exhibit.source, end, 1, CONTEXT_LINES + 1),
             spans=_spans(event, text) if event else (),
             also_in=tuple(Place(f, n) for f, n in event.also_in[:8]) if event else (),
-            own_code=own_code(event.traceback, line) if event else (),
+            own_code=self._own_code(event, line) if event else (),
         )
+
+    def _own_code(self, event: Event, line: int | None) -> tuple[CodePlace, ...]:
+        if event.traceback is not None or event.cause not in CRASHES:
+            return own_code(event.traceback, line)
+        return own_code_of_crash([d for s in self._job.sources if s.name == event.source for d in s.stacks], line)
 
     def _around(self, source: str, line: int | None, first: int, stop: int) -> tuple[str, ...]:
         if line is None or source not in self._scans:

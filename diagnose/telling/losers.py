@@ -19,7 +19,9 @@ from .exhibits import Exhibitor
 MAX_ALTERNATIVES = 6
 
 
-def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tuple[Link, ...]:
+def chain(
+    verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds: Container[int] = ()
+) -> tuple[Link, ...]:
     """The consequences, from the root outward, folded by cause."""
     if not verdict.roots or verdict.cause is None:
         return ()
@@ -34,9 +36,9 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tup
         if explainers:
             parents.setdefault(s.cause, verdict.cause if verdict.cause in explainers else explainers[0])
             ranks[s.cause].update([s.rank] if s.rank is not None else [])
-            if (onset := _began(s)) is not None:
+            if (onset := _began(s, bounds)) is not None:
                 onsets[s.cause] = min(onsets.get(s.cause, onset), onset)
-    start = _began(verdict.roots[0])
+    start = _began(verdict.roots[0], bounds)
     links = []
     for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
         delay = onsets[cause] - start if start is not None and cause in onsets else None
@@ -45,15 +47,22 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator) -> tup
     return tuple(links)
 
 
-def _began(s: Suspect) -> float | None:
-    """When it began, as near as can be told."""
+def _began(s: Suspect, bounds: Container[int]) -> float | None:
+    """When it began, as near as can be told; nothing where the line's own time is only a bound."""
     shown = (x.event for x in s.finding.exhibits) if s.finding is not None else ()
     by = next((e for e in (*s.events, *shown) if e is not None and e.onset == s.onset), None)
+    if by is not None and id(by) in bounds:
+        return None
     return s.onset if by is None or s.onset is None else s.onset + by.late_s
 
 
 def _is_same_end(s: Suspect, lines: Container[tuple[str, int | None]]) -> bool:
-    """Whether it is only drawn from the lines that name the root: that a preempted job was told to stop is not loud."""
+    """Whether it is only another reading of the lines that name the root.
+
+    That a preempted job was told to stop is not loud; and the file that a known bug took away is missing by that very line.
+    """
+    if s.events and s.finding is None:
+        return all((e.source, e.line) in lines for e in s.events)
     if s.cause != "process.terminated" or s.first is not None or s.finding is None:
         return False
     return all((x.source, x.line) in lines for x in s.finding.exhibits)
@@ -66,7 +75,10 @@ def alternatives(
     found: dict[str, Alternative] = {}
     roots = {id(s) for s in verdict.roots}
     rivals = [*verdict.rivals, *(s for s in verdict.suspects if s.direct == 3 and id(s) not in roots)]
+    lines = {(e.source, e.line) for root in verdict.roots for e in root.events}
     for s in rivals:
+        if _is_same_end(s, lines):
+            continue
         if s.cause in found or len(found) >= MAX_ALTERNATIVES or s.first is None:
             continue
         if s.direct == 1 and s.first.rule.tells in ("exit", "signal-sent"):
@@ -101,9 +113,10 @@ def symptoms(
 ) -> tuple[Symptom, ...]:
     """Everything loud that is not the root, folded by rule."""
     roots = {id(e) for s in verdict.roots for e in s.events}
+    rooted = {(e.source, e.line) for s in verdict.roots for e in s.events}
     by_rule: dict[tuple[str, str], list[Event]] = defaultdict(list)
     for event in events:
-        if id(event) not in roots and event.cause is not None:
+        if id(event) not in roots and (event.source, event.line) not in rooted and event.cause is not None:
             by_rule[event.cause, event.rule.id].append(event)
     capped = {rule for source in job.sources for rule in source.capped}
     explained = {s.cause: s.explained_by[0].cause for s in reversed(verdict.suspects) if s.explained_by}

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from ..report import CodePlace
 from ..tracebacks import Link, Traceback
 from ..traces.library_paths import is_library
+from ..traces.stack_dump import StackDump
 from ..traces.traceback_lines import Frame
 
 MOST_FRAMES = 3  # the innermost say where it broke and who called; further out it is the training loop
 MAX_CODE = 200
+BELOW = 4  # lines between what crashed and the dump of its stacks
 
 
 def own_code(traceback: Traceback | None, line: int | None) -> tuple[CodePlace, ...]:
@@ -23,6 +25,13 @@ def own_code(traceback: Traceback | None, line: int | None) -> tuple[CodePlace, 
     raised: tuple[Traceback | Link, ...] = (traceback, *traceback.links)
     chain = sorted(raised, key=lambda one: abs(one.exception_line - line))
     return next(filter(None, (_own(one.frames) for one in chain)), ())
+
+
+def own_code_of_crash(dumps: Sequence[StackDump], line: int | None) -> tuple[CodePlace, ...]:
+    """Yield the same of the thread that crashed, which faulthandler prints below the line that says so."""
+    dump = next((d for d in dumps if not d.is_live and line is not None and 0 <= d.line - line <= BELOW), None)
+    thread = next((t for t in dump.threads if t.state == "current"), None) if dump is not None else None
+    return _own([Frame(f.file, f.line or 0, f.function, "") for f in thread.frames]) if thread is not None else ()
 
 
 def _own(frames: Sequence[Frame]) -> tuple[CodePlace, ...]:

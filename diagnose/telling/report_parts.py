@@ -142,7 +142,8 @@ class Symptom:
 class TimelineEntry:
     """One thing that happened; `layer` is the first part of the cause's id, `ref` is `file:line`.
 
-    `after_s` counts from the first entry with a time: it is known where no year, and so no `time`, is.
+    `after_s` counts from the first entry with a time: it is known where no year, and so no `time`, is. `time_is` is
+    `earliest` or `latest` where the line prints none, and that of a line near it is only a bound.
     """
 
     time: str | None = None
@@ -154,6 +155,7 @@ class TimelineEntry:
     text: str = ""
     ref: str | None = None
     after_s: float | None = None
+    time_is: str = ""
 
 
 @dataclass(frozen=True, slots=True)

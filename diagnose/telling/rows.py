@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from ..collectives import collective_tables
+from ..clocks import SAME_CLOCK_S
+from ..collectives import GroupTable, Stuck, collective_tables
 from ..correlation.finding import Exhibit
 from ..correlation.standing import stack_tree
 from ..diagnosis import Verdict
 from ..events import FAILING, Event
 from ..inputs.refusals import NO_TIME, may_be_log
-from ..job import Job, RankInfo
+from ..job import CERTIFICATES, Job, RankInfo
 from ..report import Attempt, CollectiveRow, Culprit, FirstFailure, Gap, InputRow, RankRow, StackGroup, TimelineEntry
 from ..scan import Scan
 from ..words.translation import Translator
@@ -35,7 +36,7 @@ def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
 
 def _rank_row(job: Job, verdict: Verdict, info: RankInfo, is_waiting: bool) -> RankRow:
     failures = info.failures()
-    first = failures[0] if failures else None
+    first = _first_of(failures)
     times = [e.moment for e in (info.first_sign, info.last_sign, *info.events) if e is not None and e.moment is not None]
     return RankRow(
         rank=info.rank,
@@ -62,6 +63,16 @@ def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: 
     return "finished" if info.finished else "silent" if verdict.cause else "alive"
 
 
+def _first_of(failures: list[Event]) -> Event | None:
+    """The first, and of one moment what the rank itself printed: a launcher tells the end of it by whole seconds."""
+    first = failures[0] if failures else None
+    if first is None or first.rule.tells not in CERTIFICATES:
+        return first
+    own = next((e for e in failures if e.rule.tells not in CERTIFICATES), first)
+    is_as_early = own.moment is None or first.moment is None or own.moment <= first.moment + SAME_CLOCK_S
+    return own if is_as_early else first
+
+
 def _first_failure(job: Job, event: Event) -> FirstFailure:
     return FirstFailure(event.cause, event.rule.id, show_time(job, event.moment), f"{event.source}:{event.line}")
 
@@ -70,15 +81,29 @@ def collective_rows(job: Job) -> tuple[CollectiveRow, ...]:
     """Yield one row per process group and rank that reported a stuck collective."""
     rows = []
     for table in collective_tables(job):
-        usual = (table.majority("seq"), table.majority("op"), table.majority("numel_in"))
-        alike = sum((s.seq, s.op, s.numel_in) == usual for s in table.stuck.values())
         for rank, s in table.stuck.items():
             sizes = tuple(n for n in (s.numel_in, s.numel_out) if n is not None)
-            said = (s.seq, s.op or usual[1], usual[2] if s.op is None else s.numel_in)  # what is cut off differs not
-            same = said == usual and (alike > 1 or len(table.stuck) < 3)  # of many, none is usual
-            verdict = "" if same else "differs"
+            verdict = _position(table, s)
             rows.append(CollectiveRow(table.group, rank, s.seq, s.enqueued, s.completed, s.op, sizes, verdict))
     return tuple(rows)
+
+
+def _position(table: GroupTable, s: Stuck) -> str:
+    """How the rank stands to the others: `behind`, `ahead`, `differs`, or nothing to tell.
+
+    Numbers are those of a group: where the lines name none, each rank may wait in one of its own. Sends and receives of
+    Gloo have no number, and in its rings some ranks send while others receive.
+    """
+    usual = table.majority("seq")
+    if s.seq is None:
+        return ""
+    if table.group and s.seq != usual:
+        return "behind" if s.seq < usual else "ahead"
+    beside = table.at(s.seq)
+    op, elements = beside.majority("op"), beside.majority("numel_in")
+    said = (s.op or op, elements if s.op is None else s.numel_in)  # what is cut off differs not
+    alike = sum((x.op, x.numel_in) == (op, elements) for x in beside.stuck.values())
+    return "" if said == (op, elements) and (alike > 1 or len(beside.stuck) < 3) else "differs"  # of many, none is usual
 
 
 def stack_rows(job: Job) -> tuple[StackGroup, ...]:
@@ -94,13 +119,16 @@ def stack_rows(job: Job) -> tuple[StackGroup, ...]:
     return tuple(rows)
 
 
-def timeline_rows(job: Job, translator: Translator) -> tuple[TimelineEntry, ...]:
+def timeline_rows(
+    job: Job, verdict: Verdict, translator: Translator, bounds: Mapping[int, str]
+) -> tuple[TimelineEntry, ...]:
     """Yield what happened in order, the same thing on many ranks folded into one entry."""
     folded: dict[tuple[object, ...], list[Event]] = defaultdict(list)
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in ("attempt", "finished", "activity", "killed")]
+    shown = _each_line_once(shown, verdict)
     for event in _by_time(shown):
         minute = None if event.moment is None else int(event.moment // 60)
-        folded[event.rule.id, minute, event.attempt].append(event)
+        folded[event.rule.id, minute, event.attempt, bounds.get(id(event))].append(event)
     entries = []
     begin = min((e.moment for e in shown if e.moment is not None), default=0.0)
     for events in folded.values():
@@ -118,14 +146,32 @@ def timeline_rows(job: Job, translator: Translator) -> tuple[TimelineEntry, ...]
                 text=translator.title(first.rule),
                 ref=f"{first.source}:{first.line}",
                 after_s=None if first.moment is None else round(first.moment - begin, 3),
+                time_is=bounds.get(id(first), ""),
             )
         )
     return tuple(entries[:MAX_TIMELINE])
 
 
+def _each_line_once(events: Sequence[Event], verdict: Verdict) -> list[Event]:
+    """Of what several rules say of one line: what the verdict rests on, else what comes first of each cause."""
+    roots = {id(e) for s in verdict.roots for e in s.events}
+    rooted = {(e.source, e.line) for s in verdict.roots for e in s.events}
+    told: set[tuple[str, int | None, str | None]] = set()
+    kept = []
+    for event in sorted(events, key=lambda e: id(e) not in roots):
+        place = (event.source, event.line, event.cause)
+        if place in told or (id(event) not in roots and (event.source, event.line) in rooted):
+            continue
+        told.add(place)
+        kept.append(id(event))
+    chosen = set(kept)
+    return [e for e in events if id(e) in chosen]
+
+
 def _by_time(events: Sequence[Event]) -> list[Event]:
     """Those with a time by it, the others where they stand: one seen in two files has its time from either."""
-    timed = iter(sorted((e for e in events if e.moment is not None), key=lambda e: e.moment or 0.0))
+    dated = (e for e in events if e.moment is not None)
+    timed = iter(sorted(dated, key=lambda e: (e.moment or 0.0, e.role != "cause")))  # launchers tell whole seconds
     return [e if e.moment is None else next(timed) for e in events]
 
 

@@ -138,9 +138,10 @@
     if (many) g.setAttribute("tabindex", "0");
     if (r.guilty) make(g, "rect", { class: "wash", x: 0, y, width, height: h });
     make(g, "rect", { class: "row", x: 2, y, width: width - 4, height: h, rx: 4 });
-    make(g, "text", { class: r.guilty ? "guilty" : "", x: 12, y: middle + 4 }, `${r.guilty ? "▶ " : many ? "▸ " : ""}${name(r)}`);
-    const note = count(r);
-    make(g, "text", { class: "soft", x: LABEL - 12, y: middle + 4, "text-anchor": "end" }, note.length > 15 ? `…${note.slice(-14)}` : note);
+    const label = `${r.guilty ? "▶ " : many ? "▸ " : ""}${name(r)}`;
+    make(g, "text", { class: r.guilty ? "guilty" : "", x: 12, y: middle + 4 }, label);
+    const note = count(r), room = Math.max(6, Math.floor((LABEL - 30 - 8 * label.length) / 6.6));  // a long name of a host would run into it
+    make(g, "text", { class: "soft", x: LABEL - 12, y: middle + 4, "text-anchor": "end" }, note.length > room ? `…${note.slice(1 - room)}` : note);
     const plot = make(g, "g", { "clip-path": "url(#plot)" });
     life(plot, r, x, middle, many ? h - 6 : 6);
     (many ? bars : dots)(plot, r, mine, x, y, h);

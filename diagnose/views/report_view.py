@@ -36,6 +36,8 @@ from .parts import Cut, FactView, InputView, MessageView, NoteView, StepView, Ti
 from .tables import Moment, choose_moments, fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
 from .texts import beside_title, command, known, nobody, nothing_wrong, prose, restart, steps
 
+_BOUNDS = {"earliest": "≥ ", "latest": "≤ "}
+
 T = TypeVar("T")
 S = TypeVar("S")
 
@@ -115,7 +117,10 @@ class _Builder:
     def culprit_names(self) -> str:
         if self.blamed:
             return who(self._say, sorted(self.blamed))
-        return self._say("comma").join(self._say("host", name=one_line(h)) for h in sorted(self._blamed_hosts)[:4])
+        hosts = [one_line(h) for h in sorted(self._blamed_hosts)]
+        if len(hosts) < 2:
+            return self._say("host", name=hosts[0]) if hosts else ""
+        return self._say("host-list", names=self._say("comma").join(hosts[:3]) + (", …" if len(hosts) > 3 else ""))
 
     def remedy(self, found: Diagnosis | None) -> Cut[StepView]:
         return _cut(found.remedy if found else (), self._limits.remedy, self.step)
@@ -229,10 +234,11 @@ class _Builder:
 
     def when(self, t: TimelineEntry) -> str:
         """When it happened; where no year is known, how long after the first moment; else that it is not known."""
+        bound = _BOUNDS.get(t.time_is, "")
         if t.time:
-            return clock(t.time, with_date=self._with_date)
+            return bound + clock(t.time, with_date=self._with_date)
         if t.after_s is not None:
-            return f"+{duration(t.after_s)}"
+            return f"{bound}+{duration(t.after_s)}"
         return self._say("undated") if any(e.time or e.after_s is not None for e in self._report.timeline) else ""
 
     def fact(self, item: tuple[str, Fact]) -> FactView:

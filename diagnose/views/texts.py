@@ -68,4 +68,6 @@ def nobody(report: Report, say: Say) -> str:
     whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
     alike = whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks)
     key = f"nobody-{found.cause.partition('.')[0]}"
+    if alike and len(ranks) == 2:
+        return say("both-alike")
     return say("all-alike", n=len(ranks)) if alike else say(key if knows(key) else "nobody")

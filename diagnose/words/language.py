@@ -31,6 +31,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "ranks": ("ranks {ranges}", "rank {ranges}"),
     "many-ranks": ("{n:,} ranks [{ranges}]", "{n:,} 个 rank [{ranges}]"),
     "host": ("host {name}", "主机 {name}"),
+    "host-list": ("hosts {names}", "主机 {names}"),
     "local-rank": ("local rank {n}", "local rank {n}"),
     "gpu": ("GPU {n}", "GPU {n}"),
     "pid": ("pid {n}", "pid {n}"),
@@ -42,6 +43,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "nobody-config": ("none: the configuration is at fault, no rank or host", "无：问题在配置，不在任何 rank 或主机"),
     "nobody-software": ("none: what is installed is at fault, no rank or host", "无：问题在所装软件，不在任何 rank 或主机"),
     "nobody-outside": ("none: the job was ended from outside", "无：作业是从外部结束的"),
+    "both-alike": ("none: both ranks fail alike", "无：两个 rank 的错误相同"),
     "all-alike": ("none: all {n:,} ranks fail alike", "无：全部 {n:,} 个 rank 的错误相同"),
     "owner": ("Owner", "归属"),
     "restart": ("Restart", "重启"),
@@ -108,6 +110,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "state-waiting": ("waiting", "等待中"),
     "state-alive": ("alive", "存活"),
     "state-differs": ("differs", "不一致"),
+    "state-ahead": ("ahead", "超前"),
     "state-behind": ("behind", "落后"),
     "state-no-dump": ("no dump", "无转储"),
     # columns
@@ -135,7 +138,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     # sentences
     "times": ("{n:,} times", "{n:,} 次"),
     "at-least-times": ("at least {n:,} times", "至少 {n:,} 次"),
-    "explained-by": ("follows from {cause}", "由 {cause} 引起"),
+    "explained-by": ("it follows from: {cause}", "由以下情况引起：{cause}"),
     "until": ("(until {time})", "（至 {time}）"),
     "after": ("{delay} after the cause began", "根因开始 {delay} 后"),
     "undated": ("undated", "时间不详"),
@@ -154,6 +157,7 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "attempt": ("attempt {n}", "第 {n} 次尝试"),
     "time-basis": ("Times: {basis}.", "时间：{basis}。"),
     "threads": ("{n:,} threads", "{n:,} 个线程"),
+    "one-thread": ("1 thread", "1 个线程"),
     "details": ("Details", "详情"),
     # the answers of --why
     "why-nothing": (

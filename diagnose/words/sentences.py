@@ -14,17 +14,22 @@ from .ranges import rank_ranges
 
 def sentence(template: str, values: dict[str, Any]) -> str:
     """Yield `template` with `values` filled in, on one line. Raises `ValueError` when it names what it cannot have."""
-    if "{" not in template:
-        return template
+    return template if "{" not in template else " ".join(_filled(template, values).split())
+
+
+def _filled(template: str, values: dict[str, Any]) -> str:
     try:
-        return " ".join(_environment().from_string(template).render(values).split())
+        return _environment().from_string(template).render(values)
     except (TemplateError, TypeError, ZeroDivisionError, ArithmeticError) as error:
         raise ValueError(f"{template[:60]!r}: {error}") from error
 
 
 def shell_command(template: str, values: dict[str, Any]) -> str:
     """Yield a command with `values` filled in as the shell's own words: what a log says never runs when it is pasted."""
-    return sentence(template, {k: quote(v) if isinstance(v, str) else v for k, v in values.items()})
+    if "{" not in template:
+        return template
+    words = {k: quote(v) if isinstance(v, str) else v for k, v in values.items()}
+    return " ".join(_filled(template, words).splitlines()).strip()  # blanks stay: they part a command from a remark
 
 
 def holds(condition: str, values: dict[str, Any]) -> bool:
