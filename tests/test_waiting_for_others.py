@@ -42,6 +42,13 @@ def test_lists_of_ready_ranks_differ_and_the_most_frequent_absence_counts(tmp_pa
     assert [1] == culprits(told(tmp_path, {"console.log": log}))
 
 
+def test_where_most_ranks_are_not_ready_none_is_blamed(tmp_path: Path) -> None:
+    """One rank alone submitted something: it may be the one that left the common order."""
+    report = told(tmp_path, {"console.log": "a/x_0 [ready ranks: 3]\nb/x_0 [ready ranks: 3]\n"})
+
+    assert ("collective.straggler", []) == (cause(report), culprits(report))
+
+
 def test_who_does_not_come_to_the_first_barrier_is_named(tmp_path: Path) -> None:
     """Three of four say twice that three have come, and the log ends."""
     report = told(tmp_path, {"console.log": waits(0, 1, 3, joined=3) * 2})

@@ -16,12 +16,15 @@ from ..placement.places import GUESSED
 from ..words.ranges import rank_ranges
 from .finding import Finding, exhibits
 
+MANY = 16384  # ranks that no job has: a number that is no rank
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding with the ranks that most lists lack."""
     outlived = {id(e) for e in job.survived}
     events = [e for e in job.telling("ready-ranks") if e.fields.get("ready_ranks") and id(e) not in outlived]
-    counts = Counter(rank for e in events for rank in range(_world(job, events)) if rank not in e.fields["ready_ranks"])
+    world = _world(job, events)
+    all_ranks = frozenset(range(world)) if world <= MANY else frozenset()
+    counts = Counter(rank for e in events for rank in all_ranks.difference(e.fields["ready_ranks"]))
     if not counts:
         return
     most = max(counts.values())
@@ -29,7 +32,8 @@ def find(job: Job) -> Iterator[Finding]:
     lists = "lists of ready ranks lack" if len(events) > 1 else "list of ready ranks lacks"
     onset = min((e.onset for e in events if e.onset is not None), default=None)
     why = f"{len(events)} {lists} rank{'s' * (len(ranks) > 1)} {rank_ranges(ranks)}."
-    yield Finding("collective.straggler", why, exhibits(events), ranks, onset=onset, question="ready_ranks")
+    culprits = ranks if 2 * len(ranks) <= world else ()  # where most stay away, something else is at fault
+    yield Finding("collective.straggler", why, exhibits(events), culprits, onset=onset, question="ready_ranks")
 
 
 def _world(job: Job, events: list[Event]) -> int:
