@@ -22,6 +22,7 @@ Tells = Literal[  # what correlators read from a line, and by which fields; rule
     "collective-status",  # pg, seq, last_enqueued, last_completed
     "collective-mismatch",  # ranks issued different things: seq, op, other_rank, other_op
     "absent-ranks",  # the line names ranks that did not come: absent_ranks
+    "ready-ranks",  # the line names all that came: ready_ranks
     "heartbeat",  # the watchdog itself was stuck: timeout_s
     "peer-lost",  # a connection to a peer broke: peer_ip, peer_rank, peer_host
     "identity",  # who is who: rank, local_rank, group_rank, host, pid, device, world_size, actor, ip

@@ -11,6 +11,7 @@ from ..job import Job
 from . import (
     absent,
     broken_pairs,
+    busy_root,
     certificates,
     confirmed,
     early_exit,
@@ -25,11 +26,13 @@ from . import (
     odd_words,
     outside,
     rank_zero,
+    ready_ranks,
     recorder,
     shared_gpu,
     silence,
     silent_exit,
     standing,
+    start_barrier,
     store_gone,
     stuck_watchdog,
     together,
@@ -44,8 +47,10 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     hidden_reason.find,  # who waited while it handled an exception of its own?
     waited_in.find,  # in which call did each rank wait when it gave up?
     named_absent.find,  # whom does a message name as not having come?
+    ready_ranks.find,  # who is not among those that a message lists as ready?
     odd_words.find,  # whose last words are of another kind than all the others'?
     absent.find,  # who did not report the time-out that the others did?
+    busy_root.find,  # does the rank from which they wait for a broadcast do something else?
     stuck_watchdog.find,  # on whom did even the watchdog stand still?
     rank_zero.find,  # what became of rank 0 while the others waited for it?
     shared_gpu.find,  # which ranks sit on one GPU?
@@ -62,6 +67,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     silence.find,  # whose log just stops?
     together.find,  # do all ranks wait in one and the same collective?
     standing.find,  # where does each rank's stack stand?
+    start_barrier.find,  # whom do the others wait for at their first barrier?
     store_gone.find,  # did the store go away, and nothing else is heard?
     name_unknown.find,  # is one name looked up in vain, and nothing else is heard?
     recorder.find,  # what do the flight recorders say?

@@ -1,0 +1,105 @@
+"""Who has not come, where the others only say that they wait: Horovod's lists, the first barrier, a broadcast from rank 0."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.told import cause, culprits, told
+
+BARRIER = (
+    "INFO:torch.distributed.distributed_c10d:Waiting in store based barrier to initialize process group for rank: {rank}, key: "
+    "store_based_barrier_key:1 (world_size=4, worker_count={joined}, timeout=0:30:00)\n"
+)
+TIMED_OUT = (
+    "[E ProcessGroupNCCL.cpp:828] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=987156, "
+    "OpType={op}, Timeout(ms)=1800000) ran for 180074{rank} milliseconds before timing out.\n"
+)
+EVALUATES = "10/26 11:27:48 - mmengine - INFO - Evaluating bbox...\nRunning per image evaluation...\n"
+
+
+def waits(*ranks: int, joined: int) -> str:
+    """What these ranks say of the first barrier."""
+    return "".join(BARRIER.format(rank=rank, joined=joined) for rank in ranks)
+
+
+def timed_out(*ranks: int, op: str = "BROADCAST") -> str:
+    """What the watchdogs of these ranks say."""
+    return "".join(TIMED_OUT.format(rank=rank, op=op) for rank in ranks)
+
+
+def test_a_list_of_ready_ranks_tells_who_is_not_ready(tmp_path: Path) -> None:
+    """Horovod before 0.16 lists who came: ranks 1 and 5 are not among them."""
+    log = "Stalled ops: \nallreduce.conv1.weight [ready ranks: 0, 7, 3, 2, 4, 6], \nallreduce.bn1.bias [ready ranks: 0, 7, 3, 2, 4, 6]\n"
+    report = told(tmp_path, {"console.log": log})
+
+    assert ("collective.straggler", [1, 5]) == (cause(report), culprits(report))
+
+
+def test_lists_of_ready_ranks_differ_and_the_most_frequent_absence_counts(tmp_path: Path) -> None:
+    """One tensor more was not submitted by rank 0 yet; rank 1 submitted none."""
+    log = "a/x_0 [ready ranks: 0, 2]\nb/x_0 [ready ranks: 0, 2]\nc/x_0 [ready ranks: 2]\n"
+
+    assert [1] == culprits(told(tmp_path, {"console.log": log}))
+
+
+def test_where_most_ranks_are_not_ready_none_is_blamed(tmp_path: Path) -> None:
+    """One rank alone submitted something: it may be the one that left the common order."""
+    report = told(tmp_path, {"console.log": "a/x_0 [ready ranks: 3]\nb/x_0 [ready ranks: 3]\n"})
+
+    assert ("collective.straggler", []) == (cause(report), culprits(report))
+
+
+def test_who_does_not_come_to_the_first_barrier_is_named(tmp_path: Path) -> None:
+    """Three of four say twice that three have come, and the log ends."""
+    report = told(tmp_path, {"console.log": waits(0, 1, 3, joined=3) * 2})
+
+    assert ("rendezvous.timeout", [2]) == (cause(report), culprits(report))
+    assert report.outcome == "hung"
+
+
+def test_a_single_wait_at_the_first_barrier_is_ordinary(tmp_path: Path) -> None:
+    """Ranks that load large libraries come ten seconds apart."""
+    assert told(tmp_path, {"console.log": waits(0, 1, 3, joined=3)}).diagnosis is None
+
+
+def test_a_first_barrier_that_was_passed_later_is_no_failure(tmp_path: Path) -> None:
+    """Older versions say nothing when all have come; the lines of the program show it, or the words of newer ones."""
+    through = "".join(f"INFO:torch.distributed.distributed_c10d:Rank {r}: Completed store-based barrier for 4 nodes.\n" for r in range(4))
+    loads = "loading annotations into memory\nDone\nindex created\n"
+
+    assert told(tmp_path, {"console.log": waits(0, 1, 3, joined=3) * 2 + through}).diagnosis is None
+    assert told(tmp_path, {"console.log": waits(0, 1, 3, joined=3) * 2 + loads}).diagnosis is None
+
+
+def test_ranks_that_are_not_heard_are_no_absent_ones_where_the_count_differs(tmp_path: Path) -> None:
+    """Only rank 0 prints, and three have come: which one did not nobody can tell."""
+    report = told(tmp_path, {"console.log": waits(0, joined=3) * 3})
+
+    assert ("rendezvous.timeout", []) == (cause(report), culprits(report))
+
+
+def test_rank_zero_that_evaluates_is_late_for_its_broadcast(tmp_path: Path) -> None:
+    """The reports of some ranks were not pasted, but nobody else evaluates alone."""
+    report = told(tmp_path, {"console.log": EVALUATES + timed_out(6, 4, 2, 3)})
+
+    assert ("collective.straggler", [0]) == (cause(report), culprits(report))
+
+
+def test_an_evaluation_above_does_not_blame_rank_zero_where_it_waited_too(tmp_path: Path) -> None:
+    """Rank 0 reports the time-out itself: it came."""
+    assert [0] != culprits(told(tmp_path, {"console.log": EVALUATES + timed_out(6, 4, 0, 3)}))
+
+
+def test_an_evaluation_above_does_not_blame_rank_zero_in_a_sum(tmp_path: Path) -> None:
+    """All ranks may evaluate, and then sum up what they found: any of them may be late for that."""
+    assert [] == culprits(told(tmp_path, {"console.log": EVALUATES + timed_out(6, 4, 2, op="ALLREDUCE")}))
+
+
+def test_an_agent_of_rpc_that_lost_another_one_is_told(tmp_path: Path) -> None:
+    """TensorPipe's warnings are all that is left; a closed pipe alone belongs to any shutdown."""
+    head = "[W tensorpipe_agent.cpp:726] RPC agent for 0 encountered error when reading incoming request from {peer}: "
+    broken = head.format(peer=7) + "sendmsg: Broken pipe (this error originated at tensorpipe/common/socket.h:105)\n"
+    closed = head.format(peer=7) + "pipe closed (this error originated at tensorpipe/core/pipe_impl.cc:356)\n"
+
+    assert cause(told(tmp_path, {"console.log": broken})) == "network.connection-reset"
+    assert told(tmp_path, {"console.log": closed}).diagnosis is None
