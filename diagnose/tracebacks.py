@@ -83,8 +83,8 @@ def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
     if not assembly.segments[last].exception:  # cut off inside the last one of a chain: the one before it was printed whole
         last = max((i for i, s in enumerate(assembly.segments) if s.exception and s.depth == 0), default=last)
     segment = assembly.segments[last]
-    if assembly.form == "headless" and not segment.exception and not assembly.is_whole_line_ours:
-        return None  # frames alone may be a stack that was printed; behind torch's excepthook they were raised
+    if assembly.form == "headless" and not segment.exception and not _were_raised(assembly, segment):
+        return None
     is_empty = _is_empty_wrapper(segment, assembly)
     return Traceback(
         line=assembly.line,
@@ -98,6 +98,11 @@ def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
         form=_form(assembly, segment),
         of_rank=assembly.of_rank,
     )
+
+
+def _were_raised(assembly: Assembly, segment: Segment) -> bool:
+    """Frames alone may be a stack that was printed; torch's excepthook and a logger's errors show what was raised."""
+    return assembly.is_whole_line_ours or (assembly.is_logged_error and len(segment.frames) > 1)
 
 
 def _form(assembly: Assembly, segment: Segment) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from diagnose import Text
 from diagnose.engine import diagnose
 
 from .told import cause, told
@@ -42,6 +45,14 @@ def test_a_logged_or_ignored_traceback_that_breaks_off_ends_nothing(tmp_path: Pa
     head = "Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f2c>\n"
 
     assert "unfinished" == told(tmp_path, {"console.log": head + BROKEN.split("\n", 1)[1]}).outcome
+
+
+@pytest.mark.parametrize(("level", "outcome"), [("ERROR", "failed"), ("INFO", "unfinished")])
+def test_frames_alone_were_raised_where_a_logger_marks_them_as_an_error(level: str, outcome: str) -> None:
+    head = f"(EngineCore_DP0 pid=378) {level} 11-24 16:14:48 [core.py:844] "
+    frames = ['  File "/venv/vllm/v1/engine/core.py", line 891, in step', "    outputs = self.step_fn()"] * 2
+
+    assert diagnose(Text("".join(f"{head}{line}\n" for line in frames), name="x.log")).outcome == outcome
 
 
 def test_frames_alone_were_raised_where_the_excepthook_of_torch_printed_them(tmp_path: Path) -> None:

@@ -97,6 +97,13 @@ def test_a_traceback_of_which_somebody_left_frames_out_is_heard(indent: str) -> 
     assert found.evidence[0].line == 6
 
 
+@pytest.mark.parametrize("cut", ["{}\n...\n", "...\n{}\n", "{}\n...\n  File \"/app/train.py\", line 3, in step\n"])
+def test_an_exception_beside_which_somebody_left_lines_out_is_heard(cut: str) -> None:
+    found = diagnose(Text(cut.format("KeyError: 'target'"), name="x.log")).diagnosis
+
+    assert found is not None and found.cause == "process.exception"
+
+
 @pytest.mark.parametrize("said", [">>> done with dataset index builder. Compilation time: 0.045 seconds", ">>> building ..."])
 def test_a_program_that_writes_like_a_prompt_is_heard(said: str) -> None:
     """Megatron does, above whatever fails next."""

@@ -89,6 +89,7 @@ CASES = {
     "11/20/2026 17:03:56 - INFO - __main__ - [RANK 1] x": {
         "severity": "I", "origin": "__main__", "rank": 1, "message": "x"},
     "[rank: 2] x": {"rank": 2, "message": "x"},
+    "trainer-1  | " + 60 * "several words ": {"container": "trainer-1", "message": 60 * "several words "},
     "gpu004: Traceback (most recent call last):": {"host": "gpu004", "message": "Traceback (most recent call last):"},
     "llm.pretrain/1 E0215 08:29:11.020000 485 torch/distributed/elastic/api.py:869] failed": {
         "actor": "llm.pretrain", "node_rank": 1, "pid": 485, "severity": "E",

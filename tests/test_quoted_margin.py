@@ -26,6 +26,16 @@ def test_a_log_behind_a_margin_is_read(margin: str) -> None:
     assert 5 == report.diagnosis.evidence[0].line
 
 
+@pytest.mark.parametrize("width", [0, 140])
+def test_a_log_copied_with_the_box_that_showed_it_is_read(width: int) -> None:
+    lines = [f"\u2502 {line:{width}}\u2502" if width else f"\u2502 {line}" for line in RAISED.splitlines()]
+    report = diagnose(Text("\n".join(lines), name="paste.txt"))
+
+    assert report.diagnosis is not None
+    assert "memory.cuda-oom" == report.diagnosis.cause
+    assert (5, 3) == (report.diagnosis.evidence[0].line, report.diagnosis.culprits[0].rank)
+
+
 def test_what_a_fence_in_a_list_quotes_begins_where_the_fence_does() -> None:
     """The blanks before a list's fence are its margin; behind them an exception would pass for a line of code."""
     raised = "   FileExistsError: Checkpoint directory step_40 already exists\n"

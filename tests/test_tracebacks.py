@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -259,6 +260,14 @@ RuntimeError: bad batch
 """
     )
     assert innermost(only(text)).message == "bad batch"
+
+
+@pytest.mark.parametrize("more", ["", " (Ray deduplicates logs by default. Set RAY_DEDUP_LOGS=0 to disable log deduplication)"])
+def test_what_ray_says_of_repeated_lines_is_no_part_of_a_traceback(more: str):
+    lines = ["Traceback (most recent call last):", '  File "q.py", line 4, in dequeue', "    raise TimeoutError", "TimeoutError"]
+    found = only("\n".join(f"(WorkerDict pid=7, ip=10.0.0.3) {line} [repeated 7x across cluster]{more}" for line in lines))
+
+    assert ("TimeoutError", "", "dequeue") == (found.exception, found.message, found.frames[0].function)
 
 
 def test_ray_input_that_was_lost_is_what_the_tasks_failed_of():

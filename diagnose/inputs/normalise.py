@@ -21,7 +21,8 @@ from .tags import TAG_LITERALS, is_tagged_within, untag
 # a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
 DRESS_LITERALS: tuple[bytes, ...] = (
     b"\x1b", b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ",
-    b"#033[", b"\\x1b[", b"\\x1B[", b"\\u001b[", b"\\u001B[", b"\\033[", b"\\e[", b"^[[", b"[0m", b"[39m",
+    b"#033[", b"\\x1b[", b"\\x1B[", b"\\u001b[", b"\\u001B[", b"\\033[", b"\\e[", b"^[[", b"[0m", b"[39m", b"[0;0m",
+    b"[31m(", b"[32m(", b"[33m(", b"[34m(", b"[35m(", b"[36m(", b"[1;36m(",
     b' msg="', b"event='", b'event="', b' {"', *ESCAPED_LITERALS, *TAG_LITERALS, *BOX_LITERALS,
 )  # fmt: skip
 
@@ -39,8 +40,9 @@ _COLOUR = lazy(rb"\x1b\[[0-9;]{0,64}[mK]")
 _WRITTEN_ANSI = lazy(rb"(?:#033|\\(?:x1[bB]|u001[bB]|033|e)|\^\[)\[[0-9;?]{0,32}([A-Za-z])")
 _WRITTEN_MARK = (b"#033[", b"^[[")
 _WRITTEN_BACKSLASH = lazy(rb"\\(?:x1[bB]|u001[bB]|033|e)\[")
-# A collector that drops control characters leaves `[36m(Trainer pid=28717)[0m text`; only a colour with its reset goes.
-_BARE_RESET = lazy(rb"\[(?:0|39)m")
+# A collector that drops control characters leaves `[36m(Trainer pid=28717)[0m text`; only a colour with its reset goes,
+# vLLM's `[0;0m` too, and one before the name of a Ray process, whose reset a copied message left behind.
+_BARE_RESET = lazy(rb"\[(?:(?:0(?:;0)?|39)m|(?:1;36|3[1-6])m\((?:raylet|autoscaler|\w{1,80} pid=\d))")
 _BARE_COLOUR = lazy(rb"\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m")
 # Cursor movements start another text on the screen, as a carriage return does; colours and erasures print nothing.
 _MOVES = frozenset([b"A", b"B", b"E", b"F", b"G", b"H", b"f"])

@@ -1,7 +1,8 @@
 """Logs quoted in Markdown: only what stands inside fences was printed by a run; prose merely mentions messages.
 
 In: the lines of a pasted issue or an .md file. Out: the same number of lines, those outside fences blank. A paste that
-stands behind a margin as a whole, `> ` of a reply or the four blanks of a code block, comes out without it.
+stands behind a margin as a whole, `> ` of a reply, the four blanks of a code block or the edges of the box in which a
+terminal program such as k9s shows a log, comes out without it.
 """
 
 from __future__ import annotations
@@ -33,6 +34,7 @@ _PRINTED = lazy(
     rb"[a-z][a-z-]{0,30}-?\d{1,4}: \S|\S{1,200}\.(?:cpp|cc|cu|hpp):\d+"
 )
 MAX_MARGINS = 4  # of replies to replies
+_EDGE, _ARROW = "\u2502".encode(), "\u2771".encode()  # of a box in which k9s shows a log; within a Rich box
 INDENT = 4  # columns that make a code block in Markdown
 FEW = 3  # lines of a message that was copied alone, often with the blank before it
 _NUDGED = lazy(rb" {1,3}(?!File \")\S")  # frames keep their columns
@@ -98,10 +100,12 @@ def _margins_of(text: bytes) -> list[bytes]:
 
 
 def margin_of(text: bytes) -> bytes:
-    """Gives what every line of a quoted paste begins with, `>` or blanks; nothing where some line does not."""
+    """Gives what every line of a quoted paste begins with, `>`, a box edge or blanks; nothing where some line does not."""
     lines = [line for line in text.split(b"\n") if line.strip()]
     if len(lines) > 1 and all(line.startswith(b">") for line in lines):
         return b">"
+    if len(lines) > 1 and all(line.startswith(_EDGE) or _EDGE.startswith(line) for line in lines) and _ARROW not in text:
+        return _EDGE
     if lines and lines[0].startswith((b"    ", b"\t")):
         margin = min((line[: len(line) - len(line.lstrip(b" \t"))] for line in lines), key=len)
         is_common = len(margin.expandtabs(4)) >= INDENT and all(line.startswith(margin) for line in lines)
@@ -115,9 +119,15 @@ def margin_of(text: bytes) -> bytes:
 
 def _without(data: bytes, margins: list[bytes]) -> bytes:
     for margin in margins:
-        lines = [line.removeprefix(margin) for line in data.split(b"\n")]
-        data = b"\n".join([line.removeprefix(b" ") for line in lines] if margin == b">" else lines)
+        data = b"\n".join([_inside(line, margin) for line in data.split(b"\n")])
     return data
+
+
+def _inside(line: bytes, margin: bytes) -> bytes:
+    line = line.removeprefix(margin)
+    if margin == _EDGE:
+        line = line.rstrip().removesuffix(_EDGE).rstrip()
+    return line.removeprefix(b" ") if margin in (b">", _EDGE) else line
 
 
 def _dedented(line: bytes, margin: bytes) -> bytes:

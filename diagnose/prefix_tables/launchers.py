@@ -230,7 +230,7 @@ LAUNCHERS: tuple[Row, ...] = (
     row(
         "compose, plain text",
         LOWER,
-        r"(?P<container>[a-z][\w.]{0,40}-\d{1,4} {0,40}|[a-z][\w.-]{0,40}  )\ {0,40}\| (?=[^|]{0,400}$)",
+        r"(?P<container>[a-z][\w.]{0,40}-\d{1,4} {0,40}|[a-z][\w.-]{0,40}  )\ {0,40}\| (?=[^|]{0,4000}$)",
         "service  | starting",
         outer=True,
         needs=" | ",

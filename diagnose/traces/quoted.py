@@ -7,7 +7,8 @@
 
 A session's outermost frame is no file (`<stdin>`, `<python-input-0>`), which tells a prompt from what programs print
 before they die (`>>> done with dataset index builder.`, Megatron). Set in as a docstring's text is, it needs no prompt.
-Whoever pastes a log leaves frames out too: behind a launcher's or logger's prefix, or with frames of files, it was printed.
+Whoever pastes a log leaves frames out too: behind a launcher's or logger's prefix, or with frames of files, it was printed;
+and so was an exception without a head (`...`, `RuntimeError: CUDA out of memory`, `...`): a session shows the head.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ def is_above_one(lines: Sequence[Line], parts: Sequence[int], at: int) -> bool:
 def _is_quoted(tb: Traceback, texts: dict[int, str], is_log: bool) -> bool:
     if any(texts.get(n, "").strip() in ELIDED for n in (tb.line + 1, tb.exception_line - 1)):
         is_set_in = texts.get(tb.line, "").startswith("    ")
-        if is_set_in or not (_is_of_files(tb) or is_log):
+        if is_set_in or not (tb.form == "bare" or _is_of_files(tb) or is_log):
             return True
     above, below = texts.get(tb.line - 1, "").lstrip(), texts.get(tb.end_line + 1, "").lstrip()
     is_set_in = bool(tb.frames) and texts.get(tb.line, "").startswith("    ")

@@ -24,7 +24,7 @@ from ..tracebacks import Traceback, innermost
 
 TYPES = (  # under which the rules know most messages
     "RuntimeError", "OSError", "ValueError", "AssertionError", "torch.OutOfMemoryError", "FileNotFoundError",
-    "ConnectionRefusedError", "ConnectionResetError", "TimeoutError", "ImportError",
+    "ConnectionRefusedError", "ConnectionResetError", "TimeoutError", "ImportError", "AttributeError", "TypeError",
 )  # fmt: skip
 _LEAD = lazy(r"(?i)[^\n:]{0,80}?\b(?:error|exception|fail(?:ed|ure|s)|crashed|abort(?:ed|ing))\b[^\n:]{0,60}: {1,2}(?=\S)")
 # What a hook for uncaught exceptions puts before the name, and how a user quotes an error within a sentence.

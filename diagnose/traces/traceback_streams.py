@@ -24,6 +24,9 @@ Closed = tuple[Assembly, str]
 
 _OPEN_AT_ONCE = 128  # tracebacks without a speaker that may be interleaved line by line; the oldest is closed first
 _INTRODUCING = (":", ">", "-", "d", " ", "\r")  # what such a line may end with
+# Behind a line that Ray's driver had from several workers; the first time with a word on how to turn it off.
+_FOLDED_WORDS = "x across cluster]"
+_FOLDED = lazy(r" \[repeated \d{1,9}x across cluster\](?: \(Ray deduplicates logs [^\n]{0,300})?$")
 _INTRODUCTION_LINES = 3  # `Exception in thread …:` stands right above; another writer may come between
 
 
@@ -34,6 +37,7 @@ def assemble(lines: Iterable[Line]) -> list[Closed]:
     latest: _Speaker | None = None  # who read a traceback's line last
     for line in lines:
         text, key = line.message, speaker_key(line.prefix)
+        text = _FOLDED.sub("", text) if _FOLDED_WORDS in text else text
         speaker = speakers.get(key)
         if speaker is None:
             speaker = speakers[key] = _Speaker(key, closed)
@@ -165,6 +169,7 @@ class _Speaker:
             assembly.line = number
             self._introduction = (-_INTRODUCTION_LINES - 1, "")
         assembly.is_whole_line_ours = _EXCEPTHOOK.search(line.raw[: line.prefix.end]) is not None
+        assembly.is_logged_error = line.prefix.severity in ("E", "F")
         if not self.open:
             self._frames_seen.clear()
         elif len(self.open) >= _OPEN_AT_ONCE:
