@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 EXCEPTION = "process.exception"
 KILLED = ("data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about beside the end by SIGKILL
+OF_THE_CLUSTER = ("process.node-failure/slurm",)  # told by Slurm's controller of any node that it has
 FAULT = "gpu.illegal-access"  # of one process, whose kernel it was; other errors of a GPU are nobody's in particular
 # The kernel's names of ranks, their workers and launchers: `python3.11`, `pt_main_thread`, `ray::WorkerDict`
 OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sglang|nccl|mpi|megatron|^srun|^bash$|^sh$")
@@ -26,12 +27,27 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 def strangers(job: Job) -> list[Event]:
     """Return what is told of processes of others."""
     failures = job.failures()
+    nodes = _other_nodes(job, failures)
     told = [e for e in failures if e.fields.get("pid") is not None and e.traceback is None]
     if not told or (not job.ranks and len(told) == len(failures)):
-        return []  # a kernel log alone: nothing tells what the job was
+        return nodes  # a kernel log alone: nothing tells what the job was
     kills = [e for e in told if e.rule.tells == "killed" and e.rank is None]
     found = [e for e in kills if not may_be_of_a_job(e) or not _is_missed(job, e, failures)]
-    return [*found, *_faults(job, told, failures), *_unfelt_errors(job, told, failures)]
+    return [*nodes, *found, *_faults(job, told, failures), *_unfelt_errors(job, told, failures)]
+
+
+def _other_nodes(job: Job, failures: list[Event]) -> list[Event]:
+    """Return what is told of nodes that went down, where each rank is known to be on another one."""
+    hosts = {info.host or "" for info in job.ranks.values()}
+    if "" in hosts or not hosts or len(job.ranks) < (job.world_size or 1):
+        return []
+    told = [e for e in failures if e.rule.id.startswith(OF_THE_CLUSTER)]
+    return [e for e in told if (name := str(e.fields.get("host") or "")) and not any(_may_be(host, name) for host in hosts)]
+
+
+def _may_be(host: str, named: str) -> bool:
+    """Whether a host may be one of those that are named: `n7`, `n[7-8,11]`, `n7,m3`."""
+    return any(is_same_host(host, n) or ("[" in n and host.startswith(n.partition("[")[0])) for n in named.split(","))
 
 
 def _is_missed(job: Job, kill: Event, failures: list[Event]) -> bool:

@@ -18,6 +18,7 @@ from .finding import Finding, exhibits
 
 ADDRESS = lazy(r"(?:\d{1,3}\.){3}\d{1,3}$|[\da-fA-F]{0,4}:[\da-fA-F:.]+$")
 DIED = ("ray.actor-died", "data.worker-died")
+UNREACHED, NODE_FAILURE = "network.partition", "process.node-failure"
 AROUND_S = 600.0  # retries of a queue pair last seconds, clocks of kernels may be minutes apart
 
 
@@ -45,9 +46,17 @@ def find(job: Job) -> Iterator[Finding]:
         return
     own = _of_its_kernel(job, said, cause) if kind == "address" else None
     if own is not None and own.host is not None:
-        why = f"{_who(said)} lost connections to {host}; of the other hosts only {own.host} tells of a network fault."
+        why = f"{_who(said)} lost connections to {host}; of all hosts only {own.host} tells of a network fault."
         shown, fields = exhibits([own, *said]), {"peer": host}
         yield Finding(cause, why, shown, hosts=(own.host,), onset=_onset(said), fields=fields, question="lost_peers")
+        return
+    gone = _silent_host(job, said) if kind == "address" and cause == UNREACHED else None
+    if gone is not None:
+        why = f"{_who(said)} got no answer from {host} any more; the logs of {gone} stop without a word."
+        fields = {"peer": host}
+        yield Finding(
+            NODE_FAILURE, why, exhibits(said), hosts=(gone,), onset=_onset(said), fields=fields, question="lost_peers"
+        )
         return
     why = f"{_who(said)} lost connections to {host}; no log from there says why."
     yield Finding(
@@ -64,12 +73,26 @@ def _is_found_dead(job: Job, said: list[Event]) -> bool:
 
 
 def _of_its_kernel(job: Job, said: list[Event], cause: str) -> Event | None:
-    """What the one host that did not complain of the peer says of the same cause, around that time."""
-    began, theirs = _onset(said), {e.host for e in said}
+    """What the one host whose kernel tells of the same cause says of it, around that time; its ranks may complain, too."""
+    began = _onset(said)
     own = [e for e in job.failures() if e.cause == cause and e.rule.tells != "peer-lost" and e.rank is None]
-    own = [e for e in own if e.host is not None and e.host not in theirs]
+    own = [e for e in own if e.host is not None and e.traceback is None]
     own = [e for e in own if began is None or e.time is None or abs(e.time - began) < AROUND_S]
-    return own[0] if own and None not in theirs and len({e.host for e in own}) == 1 else None
+    return own[0] if own and all(e.host for e in said) and len({e.host for e in own}) == 1 else None
+
+
+def _silent_host(job: Job, said: list[Event]) -> str | None:
+    """The one host of which no rank says anything of a failure, while those of all the others lost the same address.
+
+    A process that dies closes its connections, and the others see that at once. Whoever waits until a limit passes, or is
+    told that there is no way to the host, has lost the host.
+    """
+    lost = {e.host for e in said}
+    failed = {e.host for e in job.failures()}
+    hosts = {i.host for i in job.ranks.values() if i.has_lines}
+    quiet = hosts - failed
+    is_whole = len(job.ranks) >= (job.world_size or 1) and None not in hosts | lost
+    return next(iter(quiet)) if is_whole and len(quiet) == 1 and hosts - quiet == lost and len(hosts) > 1 else None
 
 
 def _peer(job: Job, event: Event) -> tuple[str, object] | None:
