@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from .catalogue import Catalogue
 from .event_stamps import Same, note_stamps, stamps_of, years_of
 from .events import Event, SourceEvents, Speaker, settle, sign_line, words_of
-from .lazy_pattern import lazy
 from .matcher import Candidate, Matcher
 from .prefixes import Line, speaker_key
 from .rule import Rule
@@ -24,6 +23,7 @@ from .scanning.scan_rules import STACK
 from .tracebacks import Traceback, find_tracebacks, innermost
 from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
 from .traces.last_error import quoting
+from .traces.own_name import is_own_name
 from .traces.own_report import lines_without_reports
 from .traces.quoted import is_above_one, is_heard, looks_quoted, quoted_tracebacks
 from .traces.told import told_texts, wrapped_texts
@@ -38,7 +38,6 @@ MAX_BLOCK_LINES, BARE_LINES = 80, 14  # the second: of a message without a trace
 LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
 BROAD: dict[str | None, int] = {"software.import-error": 1, "config.invalid-argument": 2, LAST_RESORT: 3}  # asked last
 UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
-OWN_NAME = lazy(r"(?:[A-Za-z_]\w{0,60}\.){1,8}[A-Z]\w{1,80}$")
 MEASURED = frozenset({"~text", "loss", "epoch", "epochs", "steps", "tokens_per_s"})  # of a sign of life; nobody asks
 
 
@@ -188,7 +187,7 @@ class _Reading:
                     yield self._event(rule, match, line, inner.exception_line, tb, text)
                     return
         rule_of_all = self._catalogue.rules.get(UNCAUGHT)
-        if rule_of_all is not None and inner.frames and OWN_NAME.match(inner.exception):
+        if rule_of_all is not None and is_own_name(inner.exception, inner.frames):
             fields = {"type": inner.exception, "text": inner.message.split("\n", 1)[0]}
             line = self._line_of(inner.exception_line, inner.exception)
             yield self._event(rule_of_all, fields, line, inner.exception_line, tb, text)

@@ -20,6 +20,7 @@ In: a line that begins with `{`. Out: its text, or None when it is not a log lin
 from __future__ import annotations
 
 import json
+import math
 import re
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -33,6 +34,8 @@ _TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", 
 _HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw|event)"')
 _STEP, _LOSS = rb'"(?:global_)?step": {0,2}\d', rb'"loss": {0,2}-?[\dN]'
 _IS_STEP = re.compile(rb"%b[^\n]{0,400}%b|%b[^\n]{0,400}%b" % (_STEP, _LOSS, _LOSS, _STEP))
+_STEP_KEYS = ("step", "global_step", "iteration", "iter", "it", "update", "num_updates", "batch")
+_MOMENT = re.compile(r"[^\d\n]{1,60}$")  # words that stand beside numbers, `update`, `train metrics`, and hold none
 _TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date", "TimeGenerated")
 _ENVELOPES = ("_source", "content", "result")  # Elasticsearch, Datadog, Splunk: the record, in what their export adds
 _LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
@@ -182,8 +185,17 @@ def _written(record: dict[str, Any], key: str) -> Written | None:
     if key == "message" and isinstance(label, str) and label:
         first, end, rest = text.partition("\n")
         text = f"{first.rstrip()} [{label}]{end}{rest}"
-    parts = [text, *(_detail(record) if key != "log" else ())]
+    parts = [_with_step(record, text), *(_detail(record) if key != "log" else ())]
     return Written(_one_line(prefix, "\n".join(parts)), is_partial, str(stream).encode())
+
+
+def _with_step(record: dict[str, Any], text: str) -> str:
+    """The words of a step that was logged with its numbers as fields: `{"event": "update", "step": 3, "loss": 0.41}`."""
+    step = next((record[key] for key in _STEP_KEYS if type(record.get(key)) is int), None)
+    loss, level = record.get("loss"), _first_text(record, _LEVEL_KEYS).lower() or "info"
+    is_number = isinstance(loss, int | float) and math.isfinite(loss)
+    is_moment = step is not None and is_number and level in ("info", "debug") and _MOMENT.match(text) is not None
+    return f"step {step} loss {loss} ({text})" if is_moment else text
 
 
 def _speaker(record: dict[str, Any]) -> _Speaker | None:

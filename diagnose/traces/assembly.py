@@ -11,6 +11,7 @@ from typing import Literal
 
 from ..lazy_pattern import lazy
 from .boxes import RichBox
+from .own_name import read_raised
 from .segment import Relation, Segment
 from .traceback_lines import (
     ELIDED,
@@ -131,7 +132,7 @@ class Assembly:
             return self._keep_source(number, text)
         if self.segment.relation == "member" and read_header(text):
             return self._take(number)
-        found = read_exception(text.strip() if indent_of(text) <= self._base else text)
+        found = read_raised(text.strip() if indent_of(text) <= self._base else text, self.segment.frames)
         if found and (found.is_sure or self.form != "headless") and self._may_raise(found):
             return self._name_exception(number, found)
         return self.tolerate()
@@ -146,8 +147,7 @@ class Assembly:
         if indent_of(text) > self._base:
             return True
         # Shippers that trim blanks leave source lines in the column of the frames.
-        found = read_exception(text)
-        return self.lacks_code and self._is_flat and not (found and found.is_sure)
+        return self.lacks_code and self._is_flat and not ((found := read_exception(text)) and found.is_sure)
 
     def _keep_source(self, number: int, text: str) -> bool:
         if self.lacks_code and not is_caret_line(text):

@@ -1,0 +1,36 @@
+"""The name of an exception and the frames above it in, whether a class that the program made itself was raised there.
+
+Python prints a class of the script that runs without its module, `GradientTooLarge: …`, so nothing in the name need say
+that it is an exception; the source line of the last frame says it, `raise GradientTooLarge(…)`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..lazy_pattern import lazy
+from .traceback_lines import ExceptionLine, Frame, read_exception
+
+_DOTTED = lazy(r"(?:(?:[A-Za-z_]\w{0,60}|<locals>)\.){1,14}[A-Z]\w{1,80}$")
+_BARE = lazy(r"[A-Z]\w{1,80}$")
+_ENDED = frozenset({"KeyboardInterrupt", "SystemExit", "GeneratorExit"})  # an end that somebody asked for
+
+
+def is_own_name(exception: str, frames: Sequence[Frame]) -> bool:
+    """Say whether the name below these frames is one of an exception, however it is called."""
+    return bool(frames) and (_DOTTED.match(exception) is not None or _is_raised(exception, frames[-1].code))
+
+
+def read_raised(text: str, frames: Sequence[Frame]) -> ExceptionLine | None:
+    """Read the line that names the exception; without a message any word is one that the last frame raises by it."""
+    found = read_exception(text)
+    if found is None and frames and _is_raised(text.rstrip(), frames[-1].code):
+        return ExceptionLine(text.rstrip(), "", True, True)
+    return found
+
+
+def _is_raised(name: str, code: str) -> bool:
+    if name in _ENDED or not code.startswith("raise ") or _BARE.match(name) is None:
+        return False
+    raised = code.removeprefix("raise ").partition(" from ")[0].partition("(")[0].strip()
+    return raised.rpartition(".")[2] == name
