@@ -10,6 +10,7 @@ from types import FrameType
 from typing import Any
 
 import pytest
+import regex
 
 from diagnose.engine import diagnose
 from diagnose.scanning import raw_speakers
@@ -60,6 +61,17 @@ def groups_of_two(count: int) -> Iterator[str]:
         )
 
 
+@pytest.fixture(autouse=True)
+def caches_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is compiled once stays compiled from one count to the next.
+
+    Another process may thin out the user's cache folder, and rules be read anew; `regex` forgets patterns when it holds
+    500, those of earlier tests among them, and would compile in the midst of a count.
+    """
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    regex.purge()
+
+
 def lines_run(*texts: Text, module: str = ".py") -> int:
     """How many lines of Python it takes, of one module or all; a loop counts each round, one in a single line too."""
     count = 0
@@ -83,19 +95,13 @@ def lines_run(*texts: Text, module: str = ".py") -> int:
 
 
 @pytest.mark.parametrize("printed", [tracebacks_of_ranks, workers_of_ray, tasks_of_slurm, groups_of_two])
-def test_each_rank_of_a_large_console_costs_what_one_of_a_small_one_does(
-    printed: Callable[[int], Iterator[str]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # another process may thin out the user's, and rules be read anew
+def test_each_rank_of_a_large_console_costs_what_one_of_a_small_one_does(printed: Callable[[int], Iterator[str]]) -> None:
     few, many = (Text("\n".join(printed(n)) + "\n", name="console.log") for n in (FEW, FEW * TIMES))
     lines_run(few)  # compiles what it needs
     assert lines_run(many) < lines_run(few) * TIMES * MOST
 
 
-def test_each_file_that_ends_within_an_exception_costs_what_one_of_few_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+def test_each_file_that_ends_within_an_exception_costs_what_one_of_few_does() -> None:
     lost = "torch.distributed.DistBackendError: NCCL error in: /pytorch/ProcessGroupNCCL.cpp:3384, remote process exited or there"
     head = 'Traceback (most recent call last):\n  File "/app/train.py", line 10, in step\n    dist.all_reduce(grads)\n'
 
