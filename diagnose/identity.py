@@ -38,7 +38,7 @@ class PathIdentity:
 
 
 _SUFFIX = lazy(
-    r"(?:\.(?:previous|prev|gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$"
+    r"(?:\.(?:previous|prev|latest|gz|bz2|xz|zst|zip|log|txt|out|err|stdout|stderr|json|jsonl|pkl|pickle|dump|html)){1,4}$"
 )
 _STREAM = lazy(r"(?:^|[/_.-])(stdout|stderr)(?=$|[_.-])", re.ASCII)
 _JOB_ID = lazy(r"(?:^|[-_.])(?!20\d{6}(?:$|\D))(\d{5,9})(?=$|[-_.])", re.ASCII)  # not a date such as 20261120
@@ -101,7 +101,9 @@ def _from_words(stem: str) -> Iterator[tuple[str, int | str]]:
         yield "job", job[1]
 
 
-_LOG_WORD = lazy(r"[._-](?:kern|kernel|dmesg|syslog|journal|messages|console|agent)$")  # `gpu-07.kern.log`
+_LOG_WORD = lazy(  # `gpu-07.kern.log`
+    r"[._-](?:kern|kernel|dmesg|syslog|journal|messages|console|agent|mmfs|slurmd|kubelet|containerd)$"
+)
 
 
 def _names_host(word: str) -> bool:

@@ -40,6 +40,7 @@ def said(identity: PathIdentity) -> dict[str, object]:
     ("kern-gpu-025.log", {"host": "gpu-025"}), ("logs-nid000052.txt", {"host": "nid000052"}), ("train.gpu-07.out", {"host": "gpu-07"}),
     ("kern-node0056.log", {"host": "node0056"}), ("dmesg-gpu-07.txt", {"host": "gpu-07"}), ("dmesg_gpuhost.log", {"host": "gpuhost"}),
     ("dmesg-gpu-05-028.txt", {"host": "gpu-05-028"}), ("dmesg-lrdn1913.txt", {"host": "lrdn1913"}),
+    ("gpu-020.mmfs.log.latest", {"host": "gpu-020"}), ("gpu-044.slurmd.log", {"host": "gpu-044"}),
     ("dmesg-p5-dy-compute-27.txt", {"host": "p5-dy-compute-27"}), ("kern.x1000c0s3b0n0.log", {"host": "x1000c0s3b0n0"}),
     ("log/workerlog.3", {"local_rank": 3}), ("workerlog.2.gz", {"local_rank": 2}),
     ("h100-r6-n03.log", {"host": "h100-r6-n03"}), ("ip-10-77-1-11.log", {"host": "ip-10-77-1-11"}), ("worker-0.log", {"host": "worker-0"}),
