@@ -178,14 +178,18 @@ def kept_lines(scan: SourceScan, numbers: Container[int] | None = None) -> list[
 def settle(events: list[Event]) -> tuple[Event, ...]:
     """Drop what a harmless rule covers, catch-alls beside narrower rules, and doubles; sort by place."""
     harmless = {(e.line, e.raw) for e in events if e.role == "harmless"}
-    narrow = {(e.line, e.raw) for e in events if not e.rule.generic and e.role in ("cause", "symptom", "confirmation")}
+    narrow = [e for e in events if not e.rule.generic and e.role in ("cause", "symptom", "confirmation")]
+    spoken = {(e.line, e.raw) for e in narrow}
+    understood = {id(e.traceback) for e in narrow if e.traceback}
     kept: dict[tuple[str, int | None, str], Event] = {}
     for event in events:
         place = (event.line, event.raw)
         if event.role not in ("harmless", "context") and place in harmless:
             continue
-        if event.rule.generic and place in narrow:
+        if event.rule.generic and place in spoken:
             continue
+        if event.rule.generic and event.rule.match == "line" and id(event.traceback) in understood:
+            continue  # one line of a message that a rule has understood as a whole
         kept.setdefault((event.rule.id, event.line, event.raw), event)
     ordered = sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))
     return tuple(_whole(_without_new_names(ordered)))

@@ -133,3 +133,19 @@ def test_what_one_rank_logs_between_the_frames_of_another_is_heard() -> None:
     ).diagnosis
     assert found is not None
     assert (found.cause, [c.rank for c in found.culprits]) == ("memory.cuda-oom", [0])
+
+
+NCCL_RESULT = "ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.\n"
+
+
+def test_line_of_a_message_that_is_understood_as_a_whole_tells_nothing_more():
+    report = read(
+        'Traceback (most recent call last):\n  File "/job/train.py", line 9, in <module>\n    dist.barrier()\n'
+        "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:2006, remote "
+        f"process exited or there was a network error, NCCL version 2.20.5\n{NCCL_RESULT}"
+    )
+    assert [e.ref for e in report.timeline] == ["train.log:4"]
+
+
+def test_line_of_a_message_alone_tells_what_it_can():
+    assert [e.ref for e in read(NCCL_RESULT).timeline] == ["train.log:1"]
