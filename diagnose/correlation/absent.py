@@ -18,8 +18,9 @@ from ..job import Job, RankInfo
 from ..placement.places import GUESSED
 from ..prefixes import Line
 from ..words.ranges import rank_ranges
+from .activities import cause_of_wait, was_doing
 from .calls import find_elsewhere, find_hidden, find_who_gave_up
-from .finding import Certainty, Exhibit, Finding
+from .finding import MOST_RANKS, Certainty, Exhibit, Finding
 from .last_words import last_complaint
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
@@ -32,13 +33,7 @@ ABORTED = {"-6", "6", "134", "SIGABRT"}
 QUOTED = "watchdog thread terminated with exception: "
 ACTOR_DIED = "ray.actor-died"
 FOR_ITS_ID = "rendezvous.timeout/unique-id-not-handed-out"  # whoever waits for that says for whom: `rank_zero` asks
-SLOW_STORAGE = ("saving", "loading")
 NOT_DOING = ("SIGTERM", "NCCL INFO ", ".cpp:", "Warning: ")  # what a library says, or the end, is not what a rank was doing
-WORDS = {
-    "saving": "was saving", "loading": "was loading", "evaluating": "was evaluating", "tokenising": "was tokenising",
-    "compiling": "was compiling", "downloading": "was downloading", "generating": "was generating",
-    "waiting": "was waiting for something else",
-}  # fmt: skip
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -194,7 +189,7 @@ def _unheard(job: Job, table: GroupTable, reported: set[int], world: int) -> lis
     """
     consoles = Counter(s.event.source for s in table.stuck.values())
     pair = world == 2 and _enough(job, reported) == 1
-    missing = [r for r in range(min(world, 1 << 17)) if r not in reported]
+    missing = [r for r in range(min(world, MOST_RANKS)) if r not in reported]
     if not _are_all(consoles, world) or consoles.keys() & job.places.source_rank.keys() or _has_lost_somebody(job):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or pair else []
@@ -236,11 +231,10 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     crowd = sorted(table.stuck)
     usual = min(table.stuck.values(), key=lambda s: (s.event.time or 0.0, s.event.source, s.event.line or 0))
     doing = next((a for i in absent if (a := _last_activity(job, i, table))), None)
-    cause = "storage.slow-save" if doing and doing.rule.activity in SLOW_STORAGE else "collective.straggler"
     who = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}"
     waiting = f"Rank{'s' if len(crowd) > 1 else ''} {rank_ranges(crowd)}"
     why = f"{waiting} waited in {describe(table)}; {who} never reported it"
-    why += f" and {WORDS[doing.rule.activity]}." if doing and doing.rule.activity else "."
+    why += f" and {was}." if (was := was_doing(doing)) else "."
     shown = [Exhibit.of_event(doing)] if doing else [*last_complaint(job, absent[0]), *_last_words(job, absent[0])]
     fields = {**usual.event.fields, "activity": doing.rule.activity if doing else None}
     onset = next((e.onset for e in (doing, usual.event) if e and e.onset is not None and e.has_own_time), None)
@@ -248,8 +242,8 @@ def _finding(job: Job, table: GroupTable, absent: list[RankInfo]) -> Finding:
     is_guess = is_guess or len(ranks) > 1  # all but one of them may have waited for that one in a group of their own
     certainty: Certainty = "possible" if is_guess else "likely"
     return Finding(
-        cause, why, (*shown, Exhibit.of_event(usual.event)), ranks, onset=onset, fields=fields, question="absent",
-        certainty=certainty,
+        cause_of_wait(doing), why, (*shown, Exhibit.of_event(usual.event)), ranks, onset=onset, fields=fields,
+        question="absent", certainty=certainty,
     )  # fmt: skip
 
 

@@ -13,10 +13,10 @@ from ..collectives import collective_tables, describe
 from ..events import Event
 from ..job import Job
 from ..words.ranges import rank_ranges
+from .activities import cause_of_wait, was_doing
 from .finding import Exhibit, Finding
 
 FEWEST = 2  # that wait: of one alone nobody knows whether it is the late one
-SLOW_STORAGE = ("saving", "loading")
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -27,10 +27,11 @@ def find(job: Job) -> Iterator[Finding]:
         first = min((s.event for s in table.stuck.values()), key=lambda e: (e.source, e.line or 0))
         doing = _goes_on_above(job, first)
         if doing is not None:
-            cause = "storage.slow-save" if doing.rule.activity in SLOW_STORAGE else "collective.straggler"
-            why = f"Ranks {rank_ranges(sorted(table.stuck))} waited in {describe(table)}; rank 0 was {doing.rule.activity}."
+            why = f"Ranks {rank_ranges(sorted(table.stuck))} waited in {describe(table)}; rank 0 {was_doing(doing)}."
             shown = (Exhibit.of_event(doing), Exhibit.of_event(first))
-            yield Finding(cause, why, shown, (0,), certainty="possible", onset=first.onset, question="busy_root")
+            yield Finding(
+                cause_of_wait(doing), why, shown, (0,), certainty="possible", onset=first.onset, question="busy_root"
+            )
             return
 
 

@@ -10,6 +10,7 @@ from ..events import Event
 from ..prefixes import Line
 
 Certainty = Literal["certain", "likely", "possible"]
+MOST_RANKS = 1 << 17  # no job has more; a larger number in a message is not counted up to
 
 
 @dataclass(frozen=True, slots=True)

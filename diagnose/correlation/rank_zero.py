@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from ..events import Event
 from ..job import Job
 from ..words.ranges import rank_ranges
+from .activities import cause_of_wait, was_doing
 from .finding import Exhibit, Finding, exhibits
 
 LATE = "rendezvous.timeout/unique-id-not-handed-out"
 GONE = "network.connection-reset/unique-id-store-reset"
-SLOW_STORAGE = ("saving", "loading")
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -34,10 +34,9 @@ def find(job: Job) -> Iterator[Finding]:
         yield Finding("network.connection-reset", why, exhibits(said), (0,), onset=onset, question="rank_zero")
         return
     doing = _last_activity(job, waited[0])
-    cause = "storage.slow-save" if doing and doing.rule.activity in SLOW_STORAGE else "collective.straggler"
     why = f"{who} waited in vain for rank 0's NCCL id: rank 0 was alive and had not reached the call"
-    why += f"; it was {doing.rule.activity}." if doing and doing.rule.activity else "."
-    yield Finding(cause, why, _shown(waited, doing), (0,), onset=onset, question="rank_zero")
+    why += f"; it {was}." if (was := was_doing(doing)) else "."
+    yield Finding(cause_of_wait(doing), why, _shown(waited, doing), (0,), onset=onset, question="rank_zero")
 
 
 def _shown(waited: list[Event], doing: Event | None) -> tuple[Exhibit, ...]:

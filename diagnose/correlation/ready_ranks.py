@@ -14,16 +14,15 @@ from ..events import Event
 from ..job import Job
 from ..placement.places import GUESSED
 from ..words.ranges import rank_ranges
-from .finding import Finding, exhibits
+from .finding import MOST_RANKS, Finding, exhibits
 
-MANY = 16384  # ranks that no job has: a number that is no rank
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding with the ranks that most lists lack."""
     outlived = {id(e) for e in job.survived}
     events = [e for e in job.telling("ready-ranks") if e.fields.get("ready_ranks") and id(e) not in outlived]
     world = _world(job, events)
-    all_ranks = frozenset(range(world)) if world <= MANY else frozenset()
+    all_ranks = frozenset(range(world)) if world <= MOST_RANKS else frozenset()
     counts = Counter(rank for e in events for rank in all_ranks.difference(e.fields["ready_ranks"]))
     if not counts:
         return

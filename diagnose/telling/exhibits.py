@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
+from ..attempts import CRASHES
 from ..correlation.finding import Exhibit
 from ..events import Event
 from ..job import Job
@@ -16,7 +17,6 @@ from .own_code import own_code, own_code_of_crash
 CONTEXT_LINES = 3
 MAX_TEXT = 2000
 MAX_AROUND = 400  # characters of a line beside the proof
-CRASHES = ("process.segfault", "process.abort", "process.bus-error")
 BAR = "%|"  # ` 34%|███▍      | 34/100`
 
 
