@@ -8,6 +8,7 @@ from itertools import accumulate
 
 from .events import Event, SourceEvents
 from .lazy_pattern import lazy
+from .prefixes import read_lines
 from .restarts import HISTORY_S
 
 NOT_FINITE = "numerics.nan"
@@ -42,8 +43,8 @@ class Losses:
     def is_finite_again(self, event: Event) -> bool:
         """Whether a later line shows a number where this one showed NaN; a bar that moves on or a cut step shows none."""
         if event.source not in self._finite:
-            shown = (x.number for x in self._sources[event.source].lines() if _is_finite(x.raw))
-            self._finite[event.source] = max(shown, default=0)
+            kept = self._sources[event.source].scan.unpacked().kept()
+            self._finite[event.source] = next((n for n, text in reversed(kept.items()) if _shows_finite(text)), 0)
         return self._finite[event.source] > (event.end_line or 0)
 
     def stay_not_finite(self, event: Event) -> bool:
@@ -57,6 +58,11 @@ class Losses:
         told.sort(key=lambda e: e.line or 0)
         latest = list(accumulate((e.time or 0.0 for e in reversed(told)), max))
         return [e.line or 0 for e in told], latest[::-1]
+
+
+def _shows_finite(text: str) -> bool:
+    """Whether a part of a line does, of a bar that was drawn over itself; few lines are worth being taken apart."""
+    return FINITE.search(text) is not None and any(_is_finite(x.raw) for x in read_lines(0, text))
 
 
 def _is_finite(raw: str) -> bool:

@@ -52,10 +52,12 @@ def find(job: Job) -> Iterator[Finding]:
 def _said_by_all(job: Job) -> str:
     """The error with which a watchdog of the program's own ends every rank, numbers aside."""
     known = {(e.source, e.line) for e in job.failures()}  # what PyTorch's own watchdog says has questions of its own
-    last = [job.last_line_of(rank) for rank in job.ranks]
-    own = [x[1] if x is not None and (x[0], x[1].number) not in known else None for x in last]
-    kinds = {_kind(x) if x is not None and x.is_error else "" for x in own}
-    said = kinds.pop() if len(kinds) == 1 else ""
+    said = ""
+    for rank in job.ranks:
+        source, line = job.last_line_of(rank) or ("", None)
+        if line is None or not line.is_error or (source, line.number) in known or said not in ("", _kind(line)):
+            return ""  # most jobs end here, before the lines of their other ranks are read
+        said = _kind(line)
     return said if GAVE_UP.search(said) else ""
 
 
