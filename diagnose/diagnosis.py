@@ -269,7 +269,7 @@ def _another_never_came(verdict: Verdict) -> bool:
 
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     root = max(verdict.roots, key=lambda s: (s.direct, s.finding is not None and s.finding.certainty == "certain"))
-    blamed = catalogue.causes[root.cause].blame
+    blamed = (root.first.rule.blame if root.first else None) or catalogue.causes[root.cause].blame
     ranks = {s.rank for s in verdict.roots if s.rank is not None}
     placed = bool(verdict.culprits) or blamed != "rank" or is_everywhere(job, ranks)
     placed = placed or (bool(ranks) and is_whole_hosts(job, ranks))
