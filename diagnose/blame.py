@@ -13,6 +13,7 @@ from .blamed_hosts import (
     is_whole_hosts,
     odd_hosts,
     share_hosts,
+    where_it_ended,
     without_witnesses,
 )
 from .catalogue import Catalogue
@@ -58,6 +59,8 @@ def _hosts_of(job: Job, cause: Cause, at_fault: Sequence[Suspect]) -> list[str]:
     places = {s.host or (address(s) if cause.id.startswith(OF_A_NODE) else None) for s in without_witnesses(at_fault)}
     hosts = sorted(place for place in places if place is not None)
     is_raised = cause.id == EXCEPTION and all(s.rank is None for s in at_fault)
+    if not hosts and at_fault and all(cause.blame == "host" or is_of_host(s) for s in at_fault):
+        return where_it_ended(job, at_fault)
     return [] if is_raised and len(hosts) > 1 and 2 * len(hosts) >= len(job.hosts) else hosts
 
 
@@ -74,7 +77,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.culprit_hosts = odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
         return
     at_fault = [s for s in without_peers(verdict.roots) if not _only_waited(s)]
-    ranks = {s.rank for s in at_fault if s.rank is not None and not only_compares(s)}
+    ranks = {s.rank for s in at_fault if s.rank is not None and not only_compares(s) and not is_of_host(s)}
     ranks = _first_dead(verdict, ranks)
     verdict.culprit_hosts = _hosts_of(job, cause, at_fault)
     ranks |= _listed(job, verdict)

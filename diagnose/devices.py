@@ -11,6 +11,7 @@ from .placement.places import pci_address
 from .suspects import Suspect, names_device
 
 OF_GPUS, LINK, ABORTED = "gpu.", "gpu.nvlink", "process.abort"
+OF_PYXIS = "error: pyxis: "
 SOON_S = 60.0  # so long at most a process lives on after its GPU broke, where no watchdog had to end it
 LEAD_S = 5.0  # by which a process has to have died before those that died alike
 
@@ -21,9 +22,12 @@ def is_of_kernel(event: Event) -> bool:
 
 
 def is_of_host(suspect: Suspect) -> bool:
-    """Yield whether all that states it is of a host, and of none of its GPUs: a switch, a service."""
+    """Yield whether all that states it is of a host, and of none of its ranks: a switch, a service, a container's start.
+
+    `22: slurmstepd: error: pyxis:     nvidia-container-cli: …`: task 22 is the one for which its node began to set it up.
+    """
     stated = [e for e in suspect.events if e.role == "cause"] or suspect.events
-    return bool(stated) and all(e.rule.blame == "host" for e in stated)
+    return bool(stated) and all(e.rule.blame == "host" or OF_PYXIS in e.raw for e in stated)
 
 
 def without_peers(roots: Sequence[Suspect]) -> Sequence[Suspect]:
