@@ -52,6 +52,12 @@ def _remoteness(suspect: Suspect) -> tuple[bool, bool]:
     return min((e.role != "cause", bool(e.fields.get("at_peer"))) for e in suspect.events if is_of_kernel(e))
 
 
+def is_at_other_end(roots: Sequence[Suspect]) -> bool:
+    """Yield whether all GPUs of which the kernel says that a link failed had another GPU, or a switch, at fault for it."""
+    told = [s for s in roots if s.cause == LINK and any(map(is_of_kernel, s.events))]
+    return bool(told) and min(map(_remoteness, told))[1]
+
+
 def has_another_device(job: Job, suspect: Suspect, rank: int) -> bool:
     """Yield whether the rank is known to work on other GPUs than the one of which the kernel speaks."""
     told = {pci_address(e.fields["pci"]) for e in suspect.events if is_of_kernel(e)}

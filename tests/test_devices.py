@@ -148,3 +148,13 @@ def test_channels_ended_on_the_other_gpus_are_not_their_fault(tmp_path: Path) ->
     report = told(tmp_path, {**_consoles(), **_kernel(stopped, *ended)})
 
     assert ("gpu.xid", [7]) == (cause(report), culprits(report))
+
+
+def test_gpu_whose_peer_took_the_link_down_is_not_the_one_that_did(tmp_path: Path) -> None:
+    """Bits 20 to 25 of the first number: 0x21 is a peer's doing, 0x16 this end's."""
+    by_peer = LINK_DOWN.replace("0x016415c6", "0x021425c6")
+    both = told(tmp_path / "both", {**_consoles(), **_kernel(by_peer.format(bus="3b"), LINK_DOWN.format(bus="9b"))})
+    alone = told(tmp_path / "alone", {**_consoles(), **_kernel(by_peer.format(bus="3b"))})
+
+    assert [7] == culprits(both)
+    assert alone.diagnosis is not None and alone.diagnosis.certainty != "certain"
