@@ -158,3 +158,11 @@ def test_gpu_whose_peer_took_the_link_down_is_not_the_one_that_did(tmp_path: Pat
 
     assert [7] == culprits(both)
     assert alone.diagnosis is not None and alone.diagnosis.certainty != "certain"
+
+
+def test_gpu_of_a_node_is_not_the_rank_of_that_number_in_a_job_of_more_ranks_than_a_node_has(tmp_path: Path) -> None:
+    listed = "".join(f"GPU {n}: 00000000:{bus.upper()}:00.0 NVIDIA H100 80GB HBM3\n" for n, bus in enumerate(BUSES))
+    said = {"job.log": "".join(alive(r) + watchdog(r) for r in range(16)), f"{NODES[1]}/nvidia-smi.txt": listed}
+    report = told(tmp_path, {**said, **_kernel(OFF_BUS.format(bus="9b", pid=UNKNOWN_PID))})
+
+    assert [(None, NODES[1])] == _blamed(report)
