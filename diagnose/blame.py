@@ -13,10 +13,12 @@ from .blamed_hosts import (
     is_whole_hosts,
     odd_hosts,
     share_hosts,
+    where_it_ended,
     without_witnesses,
 )
 from .catalogue import Catalogue
 from .consequences import EXCEPTION, EXIT_CODE, RAISED
+from .devices import is_of_host, is_of_kernel, without_peers
 from .doubles import is_repetition
 from .events import FAILING, Event
 from .going_first import only_went_first
@@ -57,6 +59,8 @@ def _hosts_of(job: Job, cause: Cause, at_fault: Sequence[Suspect]) -> list[str]:
     places = {s.host or (address(s) if cause.id.startswith(OF_A_NODE) else None) for s in without_witnesses(at_fault)}
     hosts = sorted(place for place in places if place is not None)
     is_raised = cause.id == EXCEPTION and all(s.rank is None for s in at_fault)
+    if not hosts and at_fault and all(cause.blame == "host" or is_of_host(s) for s in at_fault):
+        return where_it_ended(job, at_fault)
     return [] if is_raised and len(hosts) > 1 and 2 * len(hosts) >= len(job.hosts) else hosts
 
 
@@ -72,17 +76,18 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.culprits = _met_alone(job, verdict)
         verdict.culprit_hosts = odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
         return
-    at_fault = [s for s in verdict.roots if not _only_waited(s)]
-    ranks = {s.rank for s in at_fault if s.rank is not None and not only_compares(s)}
+    at_fault = [s for s in without_peers(verdict.roots) if not _only_waited(s)]
+    ranks = {s.rank for s in at_fault if s.rank is not None and not only_compares(s) and not is_of_host(s)}
     ranks = _first_dead(verdict, ranks)
     verdict.culprit_hosts = _hosts_of(job, cause, at_fault)
     ranks |= _listed(job, verdict)
     is_of_a_host = complain_elsewhere(job, ranks) or is_met_on_one_host(job, verdict)
     if is_everywhere(job, ranks | _crashed_alike(verdict)) and not is_of_a_host:
-        verdict.culprit_hosts = []
+        is_of_devices = any(is_of_kernel(e) for s in at_fault for e in s.events)
+        verdict.culprit_hosts = verdict.culprit_hosts if is_of_devices else []
         return
-    if not ranks and at_fault and cause.blame == "rank":
-        ranks = victims(verdict) or first_ended(job, verdict)
+    if not ranks and at_fault and cause.blame == "rank" and not all(map(is_of_host, at_fault)):
+        ranks = victims(job, verdict) or first_ended(job, verdict)
     if not ranks or cause.blame == "host" or is_whole_hosts(job, ranks) or is_said_by_unknown_ones(verdict, ranks):
         return
     if _is_all_that_is_heard(job, verdict, ranks):

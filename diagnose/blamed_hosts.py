@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .events import Event
+from .attempts import is_terminated
+from .events import FAILING, Event
 from .job import Job
 from .placement.places import HERE
 from .suspects import STATED, Suspect
@@ -66,6 +67,17 @@ def is_met_on_one_host(job: Job, verdict: Verdict) -> bool:
     ranks = {e.rank for e in events if e.rank is not None}
     is_whole = is_whole_hosts(job, ranks) if ranks else len(each) >= FEWEST_ALIKE
     return len(hosts) == 1 and None not in hosts and bool(own) and len(each) > 1 and is_whole
+
+
+def where_it_ended(job: Job, at_fault: Sequence[Suspect]) -> list[str]:
+    """Yield the one host where processes failed, by the launcher, of what its daemon there says without naming itself.
+
+    `slurmstepd: error: pyxis: container start failed …`, then `srun: error: node7: task 8: Exited with exit code 1`.
+    """
+    sources = {e.source for s in at_fault for e in s.events}
+    ends = [e for e in job.telling("exit") if e.source in sources and e.role in FAILING and not is_terminated(e)]
+    hosts = {e.host for e in ends}
+    return [host for host in hosts if host is not None] if len(hosts) == 1 else []
 
 
 def complain_elsewhere(job: Job, ranks: set[int]) -> bool:

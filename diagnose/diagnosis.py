@@ -13,6 +13,7 @@ from .catalogue import Catalogue
 from .consequences import EXCEPTION, EXIT_CODE
 from .correlation.finding import Finding
 from .correlation.store_gone import QUESTION as STORE_GONE
+from .devices import is_at_other_end
 from .events import FAILING, Event, SourceEvents
 from .half_told import are_half_told
 from .job import Job
@@ -269,7 +270,7 @@ def _another_never_came(verdict: Verdict) -> bool:
 
 def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     root = max(verdict.roots, key=lambda s: (s.direct, s.finding is not None and s.finding.certainty == "certain"))
-    blamed = catalogue.causes[root.cause].blame
+    blamed = (root.first.rule.blame if root.first else None) or catalogue.causes[root.cause].blame
     ranks = {s.rank for s in verdict.roots if s.rank is not None}
     placed = bool(verdict.culprits) or blamed != "rank" or is_everywhere(job, ranks)
     placed = placed or (bool(ranks) and is_whole_hosts(job, ranks))
@@ -283,6 +284,7 @@ def _rate(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     is_open = catalogue.causes[root.cause].broad or _is_ambiguous(root) or _is_cut_short(job, root)
     is_open = is_open or _others_may_have_raised(job, verdict) or _may_be_of_before(job, root)
     is_open = is_open or _others_raised_otherwise(job, verdict) or _another_never_came(verdict)
+    is_open = is_open or is_at_other_end(verdict.roots)
     is_open = is_open or (blamed == "rank" and bool(ranks) and failed_alike_unheard(job, ranks))
     is_open = is_open or (bool(verdict.culprits) and (is_half_told(job, verdict) or _others_break_off(job, verdict)))
     if _is_done_unharmed(job):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .attempts import CRASHES, is_sigkill, is_terminated
+from .devices import has_another_device, is_end_of_all
 from .events import FAILING, Event
 from .job import CERTIFICATES, Job
 from .placement.agents import ONCE
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 SILENT = ("absent", "silence")
 
 
-def victims(verdict: Verdict) -> set[int]:
+def victims(job: Job, verdict: Verdict) -> set[int]:
     """A cause known by its host alone (a kernel line) fell on the one rank there that says what it felt.
 
     What a process raises in a file of its own fell on that process, as on a server that the rank only asks.
@@ -34,6 +35,7 @@ def victims(verdict: Verdict) -> set[int]:
         and (not raised or (s.first is not None and s.first.source in raised))
     }
     fallen = felt or _silent_there(verdict, hosts)
+    fallen = {r for r in fallen if not any(has_another_device(job, s, r) for s in verdict.roots)}
     return fallen if len(fallen) == 1 else set()
 
 
@@ -68,6 +70,8 @@ def first_ended(job: Job, verdict: Verdict) -> set[int]:
         later = [e for e in later if e.fields.get("exit_code") == 1] or later
     is_one_host = len({e.host for e in later} | {None}) == 2  # there its agent names one: the first that it found dead
     later.sort(key=lambda e: (is_one_host and e.rule.id != ONCE, e.time is None, int(e.time or 0), e.source, e.line or 0))
+    if later and is_end_of_all(job, verdict.roots[0], later[0], later[1:]):
+        return set()
     found = {r for e in later[:1] if (r := e.rank) is not None and not _is_one_of_many_alike(e, later)}
     return found - own
 

@@ -112,6 +112,7 @@ class Rule:
     frame: str | None = None  # match: traceback - some frame ("file in function", or that and ": code") has to match
     table: TableRef | None = None
     restart: Restart | None = None  # where this message tells otherwise than its cause: offline mode stays on
+    blame: Blame | None = None  # the same: a switch belongs to a host, and to none of its GPUs
     applies_to: dict[str, str] = field(default_factory=dict)  # library -> version range, for known bugs
     disable: bool = False  # in a user's overlay: takes the shipped rule of this id out
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 EXCEPTION = "process.exception"
 KILLED = ("data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about beside the end by SIGKILL
-OF_THE_CLUSTER = ("process.node-failure/slurm",)  # told by Slurm's controller of any node that it has
+PROLOG = "process.not-started/slurm-prolog-failed"
+OF_THE_CLUSTER = ("process.node-failure/slurm", PROLOG)  # told by Slurm's controller of any node that it has
 FAULT = "gpu.illegal-access"  # of one process, whose kernel it was; other errors of a GPU are nobody's in particular
 # The kernel's names of ranks, their workers and launchers: `python3.11`, `pt_main_thread`, `ray::WorkerDict`
 OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sglang|nccl|mpi|megatron|^srun|^bash$|^sh$")
@@ -37,12 +38,25 @@ def strangers(job: Job) -> list[Event]:
 
 
 def _other_nodes(job: Job, failures: list[Event]) -> list[Event]:
-    """Return what is told of nodes that went down, where each rank is known to be on another one."""
+    """Return what is told of nodes that went down or refused a job, where each rank is known to be on another one."""
     hosts = {info.host or "" for info in job.ranks.values()}
-    if "" in hosts or not hosts or len(job.ranks) < (job.world_size or 1):
+    if not hosts or len(job.ranks) < (job.world_size or 1):
         return []
     told = [e for e in failures if e.rule.id.startswith(OF_THE_CLUSTER)]
-    return [e for e in told if (name := str(e.fields.get("host") or "")) and not any(_may_be(host, name) for host in hosts)]
+    named = [(e, str(e.fields.get("host") or "")) for e in told if "" not in hosts]
+    others = [e for e, name in named if name and not any(_may_be(host, name) for host in hosts)]
+    return [*others, *(e for e in told if e.rule.id == PROLOG and e not in others and _had_all_started(job, e))]
+
+
+def _had_all_started(job: Job, event: Event) -> bool:
+    """Whether each rank is heard, and one after this: a job that a node refuses runs on none, so another one was refused.
+
+    `error: prolog failed: rc:1 output:gpu health check failed`, or `sched: JobId=999 launch failed requeued held`.
+    """
+    signs = (info.last_sign for info in job.ranks.values() if info.last_sign is not None)
+    heard = [*signs, *(e for e in job.events if e.rank is not None and e.has_own_time)]
+    is_heard = all(info.has_lines for info in job.ranks.values())
+    return is_heard and event.time is not None and any(e.time is not None and event.time < e.time for e in heard)
 
 
 def _may_be(host: str, named: str) -> bool:

@@ -1,45 +1,59 @@
-"""What enroot, pyxis and LSF say around a job: the reason comes before the word that something did not start."""
+"""A container that did not start is its node's matter: srun's task is only the one for which the node set it up."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from diagnose.engine import diagnose
-from diagnose.sources import Text
-from tests.told import cause
+from diagnose.report import Report
 
-PYXIS = "slurmstepd: error: pyxis: "
+from .told import cause, told
 
-
-@pytest.mark.parametrize(
-    "reason",
-    [
-        "    nvidia-container-cli: mount error: stat failed: /dev/nvidia-modeset: no such file or directory",
-        "    [ERROR] Command not found: nvidia-container-cli, see https://github.com/NVIDIA/libnvidia-container",
-    ],
+LOST = "nvidia-container-cli: detection error: nvml error: gpu is lost"
+UNKNOWN = "nvidia-container-cli: device error: 3: unknown device"
+FULL = "mkdir: cannot create directory '/run/enroot/1000': No space left on device"
+HOOK = "[ERROR] /etc/enroot/hooks.d/98-nvidia.sh exited with return code 1"
+MISMATCH = "nvidia-container-cli: initialization error: nvml error: driver/library version mismatch"
+REST = (
+    "srun: Terminating StepId=4242.0\nslurmstepd: error: *** STEP 4242.0 ON node-a CANCELLED AT 2026-11-20T10:20:03 ***\n"
+    "srun: error: node-a: tasks 0-7: Terminated\n"
 )
-def test_the_reason_in_enroot_s_log_is_shown_before_pyxis_word_that_no_container_started(reason: str) -> None:
-    log = f"""{PYXIS}container start failed with error code: 1
-{PYXIS}printing enroot log file:
-{PYXIS}{reason}
-{PYXIS}    [ERROR] /etc/enroot/hooks.d/98-nvidia.sh exited with return code 1
-{PYXIS}couldn't start container
-"""
-    report = diagnose(Text(log, name="train.log"))
-    assert report.diagnosis is not None
-    assert ("process.not-started", 3) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
 
 
-def test_a_hook_of_enroot_that_failed_says_without_pyxis_that_no_container_started() -> None:
-    log = "[ERROR] /etc/enroot/hooks.d/98-nvidia.sh exited with return code 1\n"
-    assert cause(diagnose(Text(log, name="train.log"))) == "process.not-started"
+def _start(daemon: str, *said: str, node: str = "node-b", task: int = 8) -> str:
+    """What pyxis prints when a container does not start, with the lines of enroot's own log."""
+    told_first = ("container start failed with error code: 1", "printing enroot log file:", *(f"    {x}" for x in said), "couldn't start container")
+    lines = [f"{daemon}: error: pyxis: {text}\n" for text in told_first]
+    lines.append(f"{daemon}: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\n")
+    return "".join(lines) + f"srun: error: {node}: task {task}: Exited with exit code 1\n"
 
 
-def test_the_account_of_lsf_tells_of_a_job_that_ended_well() -> None:
-    log = "epoch 3 done\n\nSuccessfully completed.\n\nResource usage summary:\n\n    CPU time :   510.08 sec.\n"
-    assert diagnose(Text(log, name="job.out")).outcome == "healthy"
+def _blamed(report: Report) -> list[tuple[int | None, str | None]]:
+    return [(c.rank, c.host) for c in report.diagnosis.culprits] if report.diagnosis else []
 
 
-def test_the_exit_code_in_lsf_s_account_names_the_signal() -> None:
-    log = "epoch 3 done\n\nExited with exit code 139.\n\nResource usage summary:\n"
-    assert cause(diagnose(Text(log, name="job.out"))) == "process.segfault"
+@pytest.mark.parametrize("daemon", ["slurmstepd", "slurmstepd-node-b", "8: slurmstepd", "8: slurmstepd-node-b"])
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [(LOST, "gpu.off-bus"), (UNKNOWN, "gpu.off-bus"), (FULL, "storage.disk-full"), (HOOK, "process.not-started"), (MISMATCH, "gpu.driver-mismatch")],
+)
+def test_node_on_which_a_container_did_not_start_is_at_fault_and_no_rank(tmp_path: Path, daemon: str, said: str, meant: str) -> None:
+    report = told(tmp_path, {"slurm-4242.out": _start(daemon, said) + REST})
+
+    assert (meant, [(None, "node-b")]) == (cause(report), _blamed(report))
+
+
+def test_container_that_started_on_no_node_is_no_nodes_fault(tmp_path: Path) -> None:
+    both = _start("slurmstepd", HOOK) + _start("slurmstepd", HOOK, node="node-a", task=0)
+    report = told(tmp_path, {"slurm-4242.out": both})
+
+    assert ("process.not-started", []) == (cause(report), _blamed(report))
+
+
+def test_gpu_that_is_lost_in_a_running_job_still_has_its_rank(tmp_path: Path) -> None:
+    """The same words of the driver, but said by a process of the job."""
+    raised = 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\n    main()\npynvml.NVMLError_GpuIsLost: GPU is lost\n'
+    report = told(tmp_path, {"rank5.log": raised, "rank4.log": "step 7 loss 1.23\n"})
+
+    assert [5] == [c.rank for c in report.diagnosis.culprits] if report.diagnosis else False

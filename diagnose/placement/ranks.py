@@ -22,6 +22,10 @@ RPC = lazy(r"On WorkerInfo\(id=(\d{1,6}), name=")  # torch.distributed.rpc: the 
 # Every rank raises it and prints the exceptions of the ranks that failed, in this order, behind `(RANK 3)`.
 CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)")
 
+# Of hardware the address tells whose GPU broke: when a link goes down, the driver ends what each peer's process runs on
+# that GPU, and names the peer's process. Of what a program did it is the process that tells.
+OF_PROGRAMS = "gpu.illegal-access"
+
 
 def _where_it_speaks(places: Places, event: Event, own_host: str | None) -> str | None:
     """The host of the process: Ray says by its address on which node a worker is whose words the driver's console shows."""
@@ -123,6 +127,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     yield "the message", own
     yield "the message", _checkpoint_rank(event)
     yield "the message", _callee(event)
+    yield "the GPU's PCI address", _of_hardware(places, event, host)
     about_other = event.rule.tells in ("exit", "killed", "signal-sent") and fields.get("pid") is not None
     pid = event.pid
     if about_other and pid is not None:
@@ -136,7 +141,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     if pid is not None:
         yield "the process id", places.rank_of_pid.get((host, pid))
         if speaker.actor is None or speaker.ip is None:
-            yield "the process id", places.rank_of_pid.get(("", pid))
+            yield "the process id", _elsewhere(places, event, places.rank_of_pid.get(("", pid)))
     if not about_other and path.pid is not None:  # the message may tell of a child of the process whose file this is
         yield "the file's process id", places.rank_of_pid.get((host, path.pid), places.rank_of_pid.get(("", path.pid)))
     if speaker.actor is not None and speaker.pid is not None:
@@ -154,6 +159,12 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     group = as_rank(fields.get("group_rank"))
     of_a_part = places.unnamed_groups_are_parts and fields.get("pg") is None
     yield "the rank in the process group", group if is_default_group(fields) and not of_a_part else None
+
+
+def _elsewhere(places: Places, event: Event, rank: int | None) -> int | None:
+    """Yield the rank with a process id, unless the kernel of a host with other ranks names it: containers count anew."""
+    is_of_other_ranks = event.fields.get("pci") is not None and event.host in places.host_of.values()
+    return rank if rank is None or not is_of_other_ranks or places.host_of.get(rank) == event.host else None
 
 
 def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:
@@ -184,6 +195,11 @@ def _at_pci(places: Places, host: str, pci: str) -> int | None:
         return found
     hosts = places.hosts_of_pci.get(pci, ())
     return places.rank_of_pci.get(("", pci)) if not hosts or (not host and len(hosts) == 1) else None
+
+
+def _of_hardware(places: Places, event: Event, host: str) -> int | None:
+    pci = event.fields.get("pci")
+    return _at_pci(places, host, pci_address(pci)) if pci and event.cause != OF_PROGRAMS else None
 
 
 def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:

@@ -56,7 +56,8 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     named_nodes = max(count_consoles(places, sources), count_workers(hosts, pods))
     nodes = max(len(hosts), len(addresses), _learn_launches(places, sources), named_nodes)
     is_alone = nodes <= 1 and not any(p.node_rank for p in places.by_source.values()) and not _has_two_agents(sources)
-    places.is_one_node = is_alone and _fits_one_node(places, counts)
+    most = max((p.local_rank + 1 for s in sources for p in s.speakers if p.local_rank is not None), default=0)
+    places.is_one_node = is_alone and _fits_one_node(places, counts, most)
     _count_folders(places, max(local.values(), key=len, default=set()), highest)
 
 
@@ -208,8 +209,8 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
     return ratios
 
 
-def _fits_one_node(places: Places, local_count: int) -> bool:
-    """Local rank equals global rank only where one node is all there is."""
+def _fits_one_node(places: Places, local_count: int, labelled: int) -> bool:
+    """Local rank equals global rank only where one node is all there is; few nodes have more than 8 GPUs."""
     if places.world_size is None or places.world_from != "stated in the logs":
-        return places.world_size is None or not local_count or places.world_size <= max(local_count, 8)
+        return places.world_size is None or places.world_size <= max(local_count, labelled, 8)
     return places.world_size <= max(local_count, 1) if local_count else places.world_size <= 8

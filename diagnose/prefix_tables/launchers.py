@@ -34,7 +34,7 @@ LAUNCHERS: tuple[Row, ...] = (
     row(
         "pyxis, the log of enroot",
         "se",
-        r"(?:slurmstepd(?:-[\w.-]{1,63})?: )?error: pyxis: {4,6}(?=\S)",
+        r"(?:slurmstepd(?:-(?P<host>[\w.-]{1,63}))?: )?error: pyxis: {4,6}(?=\S)",
         "slurmstepd: error: pyxis:     Write failed because No space left on device",
         outer=True,
         needs="pyxis:    ",
