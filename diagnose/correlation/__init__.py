@@ -34,6 +34,7 @@ from . import (
     silent_exit,
     standing,
     start_barrier,
+    still_pending,
     store_gone,
     stuck_watchdog,
     together,
@@ -71,6 +72,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     given_twice.find,  # does each node take itself for the first one?
     start_barrier.find,  # whom do the others wait for at their first barrier?
     store_gone.find,  # did the store go away, and nothing else is heard?
+    still_pending.find,  # does a request to Ray wait, and nothing else is heard?
     name_unknown.find,  # is one name looked up in vain, and nothing else is heard?
     recorder.find,  # what do the flight recorders say?
 )

@@ -32,7 +32,8 @@ def find(job: Job) -> Iterator[Finding]:
     for event in told:
         if isinstance(rank := event.fields.get("rank"), int):
             by_rank[rank].append(event)
-    if job.was_alive or job.telling(*LIFE) or any(_has_joined(e) for e in told) or _was_started_again(job, told):
+    is_alive = job.was_alive or any(s.last_sign_line is not None for s in job.sources) or job.telling(*LIFE)
+    if is_alive or any(_has_joined(e) for e in told) or _was_started_again(job, told):
         return
     apart = [rank for rank, said in by_rank.items() if _are_two_processes(said, told)]
     if _is_one_node(by_rank, world) and len(apart) >= FEWEST and 2 * len(apart) > len(by_rank):
