@@ -61,3 +61,36 @@ def test_a_gpu_that_stopped_answering_is_not_sure_where_its_rank_waited_for_anot
 
     assert report.diagnosis is not None
     assert "certain" != report.diagnosis.certainty
+
+
+KLOG = "I0820 22:35:42.000000       1 event.go:{line}] "
+NAME = "research-team-training.llama-pretrain-v2-2024-08-20-053447-worker-3"
+OBJECT = (
+    'v1.ObjectReference{Kind:"PyTorchJob", Namespace:"research-team-training", Name:"llama-pretrain-v2-2024-08-20-053447", '
+    'UID:"803a4aca-561b-4609-9ee3-8953f075b66c", APIVersion:"kubeflow.org/v1", ResourceVersion:"860397344", FieldPath:""}'
+)
+STRUCTURED = (
+    '"Event occurred" object="research-team-training/llama-pretrain-v2-2024-08-20-053447" fieldPath="" kind="PyTorchJob" '
+    'apiVersion="kubeflow.org/v1" type="{type}" reason="{reason}" message="{message}"'
+)
+
+
+def test_the_log_of_an_operator_names_the_object_at_length_before_what_it_says(tmp_path: Path) -> None:
+    """As in kubeflow/trainer #2220; klog has the number of the process, 1 in each pod, right-aligned."""
+    said = f"Pod: {NAME} exited with code 1"
+    old = KLOG.format(line=221) + f"Event({OBJECT}): type: 'Normal' reason: 'ExitedWithCode' {said}\n"
+    new = KLOG.format(line=307) + STRUCTURED.format(type="Normal", reason="ExitedWithCode", message=said) + "\n"
+    for log in (old, new):
+        report = told(tmp_path, {"operator.log": log})
+        assert "process.exit-code" == cause(report)
+        assert report.diagnosis is not None
+        assert NAME in report.diagnosis.summary
+
+
+def test_workers_that_an_operator_counts_as_evicted_were_put_out(tmp_path: Path) -> None:
+    """As in kubeflow/mpi-operator #647: conditions of the job's status."""
+    status = "    message: 1/8 workers are evicted\n    reason: MPIJobEvicted\n    status: \"True\"\n    type: Failed\n"
+    report = told(tmp_path, {"mpijob.yaml.txt": "status:\n  conditions:\n" + status})
+    assert ("process.preempted", []) == (cause(report), culprits(report))
+    assert report.diagnosis is not None
+    assert "possible" == report.diagnosis.certainty

@@ -103,3 +103,36 @@ def test_an_agent_of_rpc_that_lost_another_one_is_told(tmp_path: Path) -> None:
 
     assert cause(told(tmp_path, {"console.log": broken})) == "network.connection-reset"
     assert told(tmp_path, {"console.log": closed}).diagnosis is None
+
+
+def stated(*ranks: int, label: str = "", world: int = 8) -> str:
+    """What Lightning prints of these ranks before they join."""
+    return "".join(f"{label}Initializing distributed: GLOBAL_RANK: {r}, MEMBER: {r + 1}/{world}\n" for r in ranks)
+
+
+def test_nodes_that_each_take_themselves_for_the_first_wait_for_ranks_that_nobody_has(tmp_path: Path) -> None:
+    """As in Lightning #4389 and NeMo #5819: srun started both nodes, and neither was told which one it is."""
+    labelled = stated(1, 3, 2, label="0: ") + stated(2, 1, 3, label="1: ")
+    names = "".join(f"LOCAL_RANK: {r} - CUDA_VISIBLE_DEVICES: [0,1,2,3]\n{stated(r)}" * 2 for r in (1, 2, 3))
+
+    for log in (labelled, names):
+        report = told(tmp_path, {"slurm-4711.out": log})
+        assert ("rendezvous.duplicate-rank", []) == (cause(report), culprits(report))
+
+
+def test_a_line_that_two_handlers_repeat_is_of_one_process(tmp_path: Path) -> None:
+    """Hydra's handler and Lightning's own print each line; the second node has not come yet."""
+    assert "unfinished" == cause(told(tmp_path, {"console.log": stated(0, 0, 1, 1, 2, 2, 3, 3)}))
+
+
+def test_ranks_that_have_joined_are_not_given_twice(tmp_path: Path) -> None:
+    joined = stated(0, 1, 0, 1, world=4) + "All distributed processes registered. Starting with 4 processes\n"
+    assert "unfinished" == cause(told(tmp_path, {"console.log": joined}))
+    assert "unfinished" == cause(told(tmp_path, {"console.log": stated(0, 1, 2, 3, 0, 1, 2, 3, world=4)}))
+
+
+def test_ranks_stated_anew_below_an_error_were_started_again(tmp_path: Path) -> None:
+    """The console of the first of two nodes, started a second time into the same file."""
+    error = "RuntimeError: Timed out initializing process group in store based barrier on rank: 0, for key: store_based_barrier_key:1\n"
+    report = told(tmp_path, {"console.log": stated(0, 1, 2, 3) + error + stated(0, 1, 2, 3) + error})
+    assert cause(report) != "rendezvous.duplicate-rank"

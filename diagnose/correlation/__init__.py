@@ -16,6 +16,7 @@ from . import (
     confirmed,
     early_exit,
     fingerprints,
+    given_twice,
     hidden_reason,
     lost_peers,
     master,
@@ -33,6 +34,7 @@ from . import (
     silent_exit,
     standing,
     start_barrier,
+    still_pending,
     store_gone,
     stuck_watchdog,
     together,
@@ -67,8 +69,10 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     silence.find,  # whose log just stops?
     together.find,  # do all ranks wait in one and the same collective?
     standing.find,  # where does each rank's stack stand?
+    given_twice.find,  # does each node take itself for the first one?
     start_barrier.find,  # whom do the others wait for at their first barrier?
     store_gone.find,  # did the store go away, and nothing else is heard?
+    still_pending.find,  # does a request to Ray wait, and nothing else is heard?
     name_unknown.find,  # is one name looked up in vain, and nothing else is heard?
     recorder.find,  # what do the flight recorders say?
 )

@@ -21,10 +21,10 @@ LOGGERS: tuple[Row, ...] = (
         r"(?:\[rank(?P<rank>\d{1,6})\]:)?(?P<origin>[^\]\s]{1,200}\.py:\d{1,6})\] ?",
         "W1120 17:43:00.792000 20960 torch/distributed/run.py:874] ",
     ),
-    row(
+    row(  # Kubernetes' klog fills the number up to seven places: `18:44:12.123456       1 event.go:221] `
         "glog, absl",
         "IWEF",
-        r"(?P<at>(?P<level>[IWEF])\d{4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{6}) {1,6}(?P<tid>\d{1,20}) "
+        r"(?P<at>(?P<level>[IWEF])\d{4} \d\d:\d\d:(?:\d\d|\d{10})\.\d{6}) {1,8}(?P<tid>\d{1,20}) "
         r"(?P<origin>[^\]\s]{1,200}:\d{1,6})\] ?",
         "I0619 18:44:12.123456 12345 ProcessGroupNCCL.cpp:835] starting",
     ),
@@ -167,6 +167,18 @@ LOGGERS: tuple[Row, ...] = (
         r"time=\"(?P<at>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d[^\"\s]{0,16})\" level=(?P<level>[a-z]{4,7}) msg=\"",
         'time="2024-02-21T09:32:29Z" level=info msg="Pod: kubeflow.llm-worker-0 exited with code 1" job=kubeflow.llm',
         needs="level=",
+    ),
+    row(  # of an operator's recorder: which object it is about, and the reason and what it says behind it
+        "kubernetes event",
+        "E",
+        r"Event\(v1\.ObjectReference\{[^{}]{1,900}\}\): type: '\w{1,20}' (?=reason: )",
+        "Event(v1.ObjectReference{Kind:\"TFJob\", Namespace:\"ml\", Name:\"llm\"}): type: 'Normal' reason: 'Exited' Pod",
+    ),
+    row(
+        "kubernetes event, structured",
+        '"',
+        r"\"Event occurred\" (?:\w{1,20}=\"[^\"\n]{0,300}\" ){1,8}?(?=reason=\")",
+        '"Event occurred" object="team/llm" fieldPath="" type="Normal" reason="ExitedWithCode" message="Pod: team.llm"',
     ),
     row(
         "level before time",
