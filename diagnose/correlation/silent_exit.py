@@ -187,6 +187,7 @@ class _Said:
         """
         if end.rank in self._ranks or end.fields.get("error_file") or not self._causes.isdisjoint((end.host, None)):
             return True
-        closed = self._closed.get((end.source, end.host), NEVER)
+        places = {(end.source, end.host), (end.source, None)}  # torchrun's summary names the host, what it logs does not
+        closed = min(self._closed.get(place, NEVER) for place in places)
         near = [self._first.get(host, {}) for host in {end.host, None}]
         return any(first.get(end.source, NEVER) < closed or not first.keys() <= {end.source} for first in near)
