@@ -105,6 +105,13 @@ def test_process_id_in_a_kernel_line_is_not_that_of_another_host(tmp_path: Path)
     assert [(6, NODES[1])] == _blamed(report)
 
 
+def test_kill_by_the_kernel_is_of_no_rank_that_has_this_process_id_on_another_host(tmp_path: Path) -> None:
+    killed = f"Memory cgroup out of memory: Killed process {_pid(1)} (python3) total-vm:481366057kB, anon-rss:3922344kB"
+    report = told(tmp_path, {**_consoles(waits=False, ends={0: "", 1: _summary(5, code=-9, at="10:19:08")}), **_kernel(killed)})
+
+    assert ("memory.host-oom", [(5, NODES[1])]) == (cause(report), _blamed(report))
+
+
 def test_address_says_whose_gpu_broke_whoever_had_a_channel_on_it(tmp_path: Path) -> None:
     report = told(tmp_path, {**_consoles(), **_kernel(OFF_BUS.format(bus="9b", pid=_pid(5)))})
 

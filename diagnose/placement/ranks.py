@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..events import Event, SourceEvents
 from ..identity import PathIdentity
@@ -131,9 +131,9 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     about_other = event.rule.tells in ("exit", "killed", "signal-sent") and fields.get("pid") is not None
     pid = event.pid
     if about_other and pid is not None:
-        yield "the process id", places.rank_of_pid.get((host, pid), places.rank_of_pid.get(("", pid)))
+        yield "the process id", _with_pid(places, places.rank_of_pid, event, pid)
     if event.rule.tells == "killed" and pid is not None:
-        yield "the process id", places.rank_started.get((host, pid), places.rank_started.get(("", pid)))
+        yield "the process id", _with_pid(places, places.rank_started, event, pid)
     local_of_other = event.rule.tells == "exit" and fields.get("local_rank") is not None
     if not about_other and not local_of_other:
         yield "the line's prefix", speaker.rank
@@ -141,7 +141,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     if pid is not None:
         yield "the process id", places.rank_of_pid.get((host, pid))
         if speaker.actor is None or speaker.ip is None:
-            yield "the process id", _elsewhere(places, event, places.rank_of_pid.get(("", pid)))
+            yield "the process id", _with_pid(places, places.rank_of_pid, event, pid)
     if not about_other and path.pid is not None:  # the message may tell of a child of the process whose file this is
         yield "the file's process id", places.rank_of_pid.get((host, path.pid), places.rank_of_pid.get(("", path.pid)))
     if speaker.actor is not None and speaker.pid is not None:
@@ -161,10 +161,18 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     yield "the rank in the process group", group if is_default_group(fields) and not of_a_part else None
 
 
-def _elsewhere(places: Places, event: Event, rank: int | None) -> int | None:
-    """Yield the rank with a process id, unless the kernel of a host with other ranks names it: containers count anew."""
-    is_of_other_ranks = event.fields.get("pci") is not None and event.host in places.host_of.values()
-    return rank if rank is None or not is_of_other_ranks or places.host_of.get(rank) == event.host else None
+def _with_pid(places: Places, ranks: Mapping[tuple[str, int], int], event: Event, pid: int) -> int | None:
+    """Yield the rank with a process id on the event's host, or on any if it is not known to be on another one.
+
+    Each host counts anew, and so does each container.
+    """
+    if (event.host or "", pid) in ranks:
+        return ranks[(event.host or "", pid)]
+    rank = ranks.get(("", pid))
+    own = places.host_of.get(rank) if rank is not None else None
+    may_be_elsewhere = own is not None or event.fields.get("pci") is not None
+    is_elsewhere = may_be_elsewhere and event.host not in (own, None) and event.host in places.host_of.values()
+    return None if is_elsewhere else rank
 
 
 def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[str, int | None]]:
