@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from diagnose.report import Report
 from tests.told import alive, cause, culprits, told, watchdog
 
 STEP = "2026-11-20 {at},000 | INFO | rank 0 | epoch 0 step {step}/20000 loss 1.2345 lr 3.00e-04 1.00 it/s\n"
@@ -200,3 +201,47 @@ def test_an_undated_error_beside_a_run_that_is_done_is_not_certain(tmp_path: Pat
     done = "`Trainer.fit` stopped: `max_epochs=1` reached.\n"
     beside = told(tmp_path / "b", {"rank_1.log": oom, "rank_0.log": done})
     assert [r.diagnosis.certainty for r in (alone, beside) if r.diagnosis] == ["certain", "likely"]
+
+
+def _raises(rank: int, exception: str) -> str:
+    return f'[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File "/job/train.py", line 40, in <module>\n[rank{rank}]: {exception}\n'
+
+
+def _shown(report: Report) -> list[str]:
+    return [e.text for attempt in report.attempts for e in attempt.evidence]
+
+
+FOUND_DEAD = (
+    "E1120 {at}000 19221 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 1) local_rank: {rank} "
+    "(pid: 1923{rank}) of binary: /venv/bin/python\n"
+)
+LOST = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.77.0.1]:40108"
+REFUSED = "SO_ERROR: Connection refused, remote=[10.77.0.1]:36760$0"
+GAVE_UP = (
+    "[/pytorch/third_party/gloo/gloo/transport/tcp/debug_logger.cc:9] ERROR failed to connect, willRetry=0, retry=4, retryLimit=3, "
+    f"rank=0, size=2, local=[10.77.0.1]:3803, remote=[10.77.0.1]:36760$0, error={REFUSED}\n"
+)
+
+
+def test_attempt_of_the_verdict_is_shown_with_what_proves_it(tmp_path: Path) -> None:
+    """The loss that another rank met because of it was printed first; the last attempt fails for a reason of its own."""
+    own = "ConnectionResetError: [Errno 104] Connection reset by peer while reading s3://corpus/shard-00007"
+    mesh = f"Gloo connectFullMesh failed with [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:152] timed out connecting: {REFUSED}"
+    files = {
+        "agent.log": FOUND_DEAD.format(at="17:38:45.214", rank=1) + FOUND_DEAD.format(at="17:38:52.620", rank=0),
+        **{f"run_a/attempt_0/{r}/stdout.log": STEP.format(at="17:38:44", step=5).replace("rank 0", f"rank {r}") for r in range(2)},
+        "run_a/attempt_0/0/stderr.log": _raises(0, LOST),
+        "run_a/attempt_0/1/stderr.log": _raises(1, own),
+        **{f"run_a/attempt_1/{rank}/stderr.log": GAVE_UP + _raises(rank, f"RuntimeError: {mesh}") for rank in range(2)},
+    }
+
+    first, second = _shown(told(tmp_path, files, world_size=2))
+
+    assert own in first
+    assert f"RuntimeError: {mesh}" in second, "the exception in which the rank ended says it in one line"
+
+
+def test_one_other_that_lost_a_peer_is_enough_where_there_are_two_ranks(tmp_path: Path) -> None:
+    files = {f"rank_{r}.log": _raises(r, text) for r, text in enumerate((LOST, "ConnectionResetError: [Errno 104] Connection reset by peer"))}
+
+    assert [1] == culprits(told(tmp_path, files, world_size=2))

@@ -56,9 +56,10 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
     job, verdict = found.job, found.verdict
     bounds = bounded_times(job)
     show = Exhibitor(job, bounds)
+    diagnosis = _diagnosis(found, catalogue, show, translator)
     return Report(
         outcome=verdict.outcome,
-        diagnosis=_diagnosis(found, catalogue, show, translator),
+        diagnosis=diagnosis,
         facts=found.facts.rows(),
         notices=tuple(_notice(n, translator) for n in found.notices),
         chain=chain(verdict, catalogue, translator, bounds),
@@ -69,7 +70,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         ranks=rank_rows(job, verdict),
         collectives=recorder_rows(job) or collective_rows(job),
         stacks=stack_rows(job),
-        attempts=attempt_rows(job, show),
+        attempts=attempt_rows(job, diagnosis.evidence if diagnosis else (), show),
         other_jobs=tuple(OtherJob(j.name, j.files, translator.words.other_job(failed=j.failed)) for j in job.others),
         gaps=gap_rows(job, scan, translator),
         inputs=input_rows(job, scan),

@@ -13,7 +13,18 @@ from ..diagnosis import Verdict
 from ..events import FAILING, Event
 from ..inputs.refusals import NO_TIME, may_be_log
 from ..job import CERTIFICATES, Job, RankInfo
-from ..report import Attempt, CollectiveRow, Culprit, FirstFailure, Gap, InputRow, RankRow, StackGroup, TimelineEntry
+from ..report import (
+    Attempt,
+    CollectiveRow,
+    Culprit,
+    Evidence,
+    FirstFailure,
+    Gap,
+    InputRow,
+    RankRow,
+    StackGroup,
+    TimelineEntry,
+)
 from ..scan import Scan
 from ..words.translation import Translator
 from .account_words import Words
@@ -175,17 +186,17 @@ def _by_time(events: Sequence[Event]) -> list[Event]:
     return [e if e.moment is None else next(timed) for e in events]
 
 
-def attempt_rows(job: Job, show: Exhibitor) -> tuple[Attempt, ...]:
-    """Yield one row per attempt where there was more than one."""
+def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[Attempt, ...]:
+    """Yield one row per attempt where there was more than one; that of the verdict with what proves it."""
     if not job.earlier and job.attempt == 0:
         return ()
     by_attempt: dict[int, list[Event]] = defaultdict(list)
     for event in job.events:
         by_attempt[event.attempt].append(event)
+    places = {(x.file, x.line) for x in proof[:1]}
     rows = []
     for n, events in sorted(by_attempt.items()):
-        failures = [e for e in events if e.role == "cause"] or [e for e in events if e.role in FAILING]
-        first = failures[0] if failures else None
+        first = _why_it_failed(events, places)
         times = [e.time for e in events if e.time is not None]
         rows.append(
             Attempt(
@@ -199,6 +210,26 @@ def attempt_rows(job: Job, show: Exhibitor) -> tuple[Attempt, ...]:
             )
         )
     return tuple(rows) if len(rows) > 1 else ()  # one row would say again what the verdict says
+
+
+def _why_it_failed(events: Sequence[Event], proof: set[tuple[str, int | None]]) -> Event | None:
+    """Return what proves the verdict, or what states a cause, or the first failure of this attempt.
+
+    Of failures that a library logs of a connection, the exception in which the same rank ended says it in one line.
+    """
+    failures = [e for e in events if e.role in FAILING]
+    failures = [e for e in failures if e.rule.tells != "exit"] or failures
+    proven = [e for e in failures if (e.source, e.line) in proof]
+    causes = [e for e in proven or failures if e.role == "cause"]
+    if causes or proven or not failures:
+        return next(iter(causes or proven), None)
+    first = failures[0]
+    ends = (e for e in failures if e.traceback is not None and e.rank is not None and e.rank == first.rank)
+    return next((e for e in ends if _layer(e) == _layer(first)), first)
+
+
+def _layer(event: Event) -> str:
+    return (event.cause or "").partition(".")[0]
 
 
 def input_rows(job: Job, scan: Scan) -> tuple[InputRow, ...]:
