@@ -17,7 +17,7 @@ from .finding import Finding, exhibits
 
 CAUSE = "network.connection-reset"
 OWN = (CAUSE, "network.connection-refused", "network.connect-timeout", "network.dns")  # as a program's own fail
-FEWEST_OTHERS = 2
+FEWEST_OTHERS = 2  # or all there are
 STORES = lazy(r"torch[/\\]distributed[/\\](?!elastic[/\\]multiprocessing)")  # there `record` stands around any main
 
 
@@ -27,12 +27,13 @@ def find(job: Job) -> Iterator[Finding]:
     peers = {e.rank for e in failed if e.cause == CAUSE and e.rule.tells == "peer-lost"}
     own = [e for e in failed if e.rule.tells != "peer-lost" and e.rank not in peers and _is_of_the_program(e)]
     ranks = {e.rank for e in own if e.rank is not None}
-    if len(ranks) != 1 or len(peers) < FEWEST_OTHERS:
+    fewest = min(FEWEST_OTHERS, (job.world_size or FEWEST_OTHERS + 1) - 1)
+    if len(ranks) != 1 or len(peers) < max(fewest, 1):
         return
     rank = next(iter(ranks))
-    others = rank_ranges(r for r in peers if r is not None)
+    others = f"Rank{'s' if len(peers) > 1 else ''} {rank_ranges(r for r in peers if r is not None)}"
     missed = "lost" if own[0].cause == CAUSE else "could not make"
-    why = f"Ranks {others} lost a peer; rank {rank} {missed} a connection of the program's own, and left."
+    why = f"{others} lost a peer; rank {rank} {missed} a connection of the program's own, and left."
     onset = min((e.onset for e in own if e.onset is not None), default=None)
     yield Finding(own[0].cause or CAUSE, why, exhibits(own), (rank,), onset=onset, question="odd_one")
 
