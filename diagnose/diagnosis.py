@@ -15,7 +15,7 @@ from .correlation.finding import Finding
 from .correlation.store_gone import QUESTION as STORE_GONE
 from .devices import is_at_other_end
 from .events import FAILING, Event, SourceEvents
-from .half_told import are_half_told
+from .half_told import are_half_told, is_first_of_a_cut_chain
 from .job import Job
 from .losses import NOT_FINITE
 from .relation import Relation
@@ -250,7 +250,8 @@ def _is_cut_short(job: Job, root: Suspect) -> bool:
         return False
     said = [e.text.split("\n", 1)[0].rstrip() for e in told]
     is_elided = all(text.endswith(ELIDED) for text in said)
-    return is_elided or are_half_told(job.sources, told) or _ends_at_the_margin(job, told[0])
+    is_cut = is_elided or are_half_told(job.sources, told) or _ends_at_the_margin(job, told[0])
+    return is_cut or is_first_of_a_cut_chain(job.sources, told[0])
 
 
 def _ends_at_the_margin(job: Job, event: Event) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from .events import FAILING, Event, SourceEvents
 from .lazy_pattern import lazy
-from .prefixes import Line
+from .prefixes import Line, speaker_key
 
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 TOLD_CHARS = 24  # of an exception, from which on another one that begins alike may be the same
@@ -20,6 +20,8 @@ OF_ANYTHING = (
     "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "Exception", "OSError", "RuntimeError",
     "XlaRuntimeError",
 )  # fmt: skip
+CHAINED = ("During handling of the above exception, ", "The above exception was the direct cause ")
+CHAIN_LINES = 4  # below an exception, in which the next one of its chain is announced
 NAMES_END = ("Error", "Exception", "Exit", "Interrupt")
 
 
@@ -77,6 +79,16 @@ def are_half_told(sources: Iterable[SourceEvents], events: Sequence[Event]) -> b
     """Whether each of these is an exception that may be that of anything, and is half told."""
     halves = {id(e) for s in sources for e in half_told(s) if e.rule.generic and _may_be_anything(e)}
     return bool(events) and all(id(e) in halves for e in events)
+
+
+def is_first_of_a_cut_chain(sources: Iterable[SourceEvents], event: Event) -> bool:
+    """Whether what was raised while this exception was handled is announced below it, and never named."""
+    told = event.traceback
+    if told is None or event.line != told.exception_line:
+        return False
+    below = range(event.line + 1, max(told.end_line, event.end_line or 0) + CHAIN_LINES)
+    lines = (line for s in sources if s.name == event.source for n in below for line in s.lines_at(n))
+    return any(line.message.startswith(CHAINED) and speaker_key(line.prefix) == told.speaker for line in lines)
 
 
 def _may_be_anything(event: Event) -> bool:

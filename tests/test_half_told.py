@@ -76,3 +76,13 @@ def test_a_log_without_a_last_line_end_may_be_whole(tmp_path: Path) -> None:
     report = told(tmp_path, {"rank0.log": text.rstrip("\n")})
 
     assert ("memory.cuda-oom", [0]) == (cause(report), culprits(report))
+
+
+@pytest.mark.parametrize("is_begun", [True, False])
+def test_an_exception_is_not_certain_where_the_one_that_came_of_it_is_cut_off(tmp_path: Path, is_begun: bool) -> None:
+    chain = OWN + "ValueError: could not convert string to float: 'n/a'\n\nDuring handling of the above exception, another exception occurred:\n"
+    chain += "\n" + HEAD if is_begun else ""
+    report = told(tmp_path, {"console.log": labelled(1, chain)}, world_size=2)
+
+    assert report.diagnosis is not None
+    assert ("process.exception", "likely") == (cause(report), report.diagnosis.certainty)
