@@ -12,7 +12,7 @@ test: $(VENV)/.installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/diagnose rules test
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --maxprocesses 8 --dist worksteal
 
 # What differs between Python versions is how files are opened and read, and how the command starts.
 PYTHONS ?= python3.10 python3.11 python3.12 python3.13 python3.14

@@ -293,7 +293,7 @@ def test_what_is_no_log_is_skipped_with_a_reason(tmp_path, name, data, reason):
         ("trace_rank_0", pickle.dumps({"version": "2.4", "pg_config": {}, "entries": []}, 2), "recorder"),
         ("rank_0", pickle.dumps([{"pg_id": 0, "seq_id": 1, "profiling_name": "nccl:all_reduce"}], 2), "recorder"),
         ("t.json", b'{"comm_lib_version":"","entries":[{"collective_seq_id":1,"input_sizes":[[1]]}]}', "recorder"),
-        ("node7.scan.json.gz", gzip.compress(b'{"diagnose_scan": 1, "events": []}'), "scan"),
+        ("node7.scan.json.gz", gzip.compress(b'{"diagnose_scan": 1, "events": []}', mtime=0), "scan"),
         ("error.json", b'{"message": {"message": "KeyError: 1", "extraInfo": {"py_callstack": ""}}}', "json-error"),
         ("ds_config.json", b'{\n  "train_batch_size": 8\n}', "context"),
         ("launch.sh", b"#!/bin/bash\ntorchrun train.py\n", "context"),
