@@ -247,3 +247,14 @@ EE9999 The error from device(chipId:3, dieId:0), serial number is 1, event wait 
 )
 def test_the_end_that_srun_and_older_slurm_tell_without_a_node_is_heard(line: str, expected: str) -> None:
     assert expected == cause(f"epoch 3 step 100 loss 2.31\nepoch 3 step 200 loss 2.27\n{line}\n")
+
+
+def test_a_binding_that_a_step_took_over_from_the_job_around_it_is_no_fault_of_the_node_that_refuses_it() -> None:
+    log = """srun: error: CPU binding outside of job step allocation, allocated CPUs are: 0x0000000F0000000F.
+srun: error: Task launch for StepId=7993406.0 failed on node pool0-00509: Unable to satisfy cpu bind request
+srun: error: Application launch failed: Unable to satisfy cpu bind request
+srun: Job step aborted
+"""
+    diagnosis = diagnose(Text(log, name="train.log")).diagnosis
+    assert diagnosis is not None and diagnosis.cause == "config.invalid-argument" and not diagnosis.culprits
+    assert "SLURM_CPU_BIND" in diagnosis.remedy[0].command
