@@ -258,3 +258,12 @@ srun: Job step aborted
     diagnosis = diagnose(Text(log, name="train.log")).diagnosis
     assert diagnosis is not None and diagnosis.cause == "config.invalid-argument" and not diagnosis.culprits
     assert "SLURM_CPU_BIND" in diagnosis.remedy[0].command
+
+
+def test_a_job_credential_that_expired_sends_to_the_clocks() -> None:
+    log = """srun: error: Task launch for StepId=989.0 failed on node n5: Job credential expired
+srun: error: Application launch failed: Job credential expired
+srun: Job step aborted
+"""
+    diagnosis = diagnose(Text(log, name="train.log")).diagnosis
+    assert diagnosis is not None and "clocks" in diagnosis.remedy[0].text
