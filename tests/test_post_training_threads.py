@@ -198,3 +198,16 @@ def test_xla_that_logs_that_no_replica_had_memory_is_heard_in_the_words_of_its_f
         "Execution of replica 0 failed: Resource exhausted: Out of memory while trying to allocate 5520758552 bytes.\n"
     )
     assert cause(told(tmp_path, {"train.log": log})) == "memory.cuda-oom"
+
+
+def test_a_first_dimension_that_does_not_divide_is_the_sequence_and_not_the_model(tmp_path) -> None:
+    log = """Traceback (most recent call last):
+  File "/opt/verl/workers/actor/megatron_actor.py", line 513, in forward_step
+    output = forward_fn(
+  File "/opt/megatron/core/tensor_parallel/mappings.py", line 62, in _split_along_first_dim
+    dim_size % world_size == 0
+AssertionError: First dimension of the tensor should be divisible by tensor parallel size
+"""
+    report = told(tmp_path, {"train.log": log})
+    assert cause(report) == "config.invalid-argument" and report.diagnosis is not None
+    assert "sequence" in report.diagnosis.summary and "Pad every batch" in report.diagnosis.remedy[0].text
