@@ -233,3 +233,37 @@ def test_what_waited_on_an_npu_comes_before_the_inner_error_that_announces_it() 
 EE9999 The error from device(chipId:3, dieId:0), serial number is 1, event wait timeout occurred during task execution, stream_id:122, sq_id:122, task_id:790, event_id=73, timeout=1980.[FUNC:P][FILE:device_error_proc.cc][LINE:1314]
 """
     assert cause(log) == "collective.timeout"
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("srun: error: *** STEP 21518451.0 CANCELLED AT 2026-08-25T13:15:44 DUE TO TIME LIMIT ***", "process.time-limit"),
+        ("slurmstepd: *** JOB 7752164 CANCELLED AT 2019-03-27T00:30:50 DUE TO TIME LIMIT on node096 ***", "process.time-limit"),
+        ("slurmd[c12]: *** JOB 16387 CANCELLED AT 2013-09-05T16:40:19 DUE TO PREEMPTION ***", "process.preempted"),
+        ("slurmstepd: error: *** STEP 88.0 CANCELLED AT 2015-09-05T16:40:19 DUE TO NODE FAILURE ***", "process.node-failure"),
+        ("slurmd[c12]: *** JOB 16387 CANCELLED AT 2013-09-05T16:40:19 ***", "process.terminated"),
+    ],
+)
+def test_the_end_that_srun_and_older_slurm_tell_without_a_node_is_heard(line: str, expected: str) -> None:
+    assert expected == cause(f"epoch 3 step 100 loss 2.31\nepoch 3 step 200 loss 2.27\n{line}\n")
+
+
+def test_a_binding_that_a_step_took_over_from_the_job_around_it_is_no_fault_of_the_node_that_refuses_it() -> None:
+    log = """srun: error: CPU binding outside of job step allocation, allocated CPUs are: 0x0000000F0000000F.
+srun: error: Task launch for StepId=7993406.0 failed on node pool0-00509: Unable to satisfy cpu bind request
+srun: error: Application launch failed: Unable to satisfy cpu bind request
+srun: Job step aborted
+"""
+    diagnosis = diagnose(Text(log, name="train.log")).diagnosis
+    assert diagnosis is not None and diagnosis.cause == "config.invalid-argument" and not diagnosis.culprits
+    assert "SLURM_CPU_BIND" in diagnosis.remedy[0].command
+
+
+def test_a_job_credential_that_expired_sends_to_the_clocks() -> None:
+    log = """srun: error: Task launch for StepId=989.0 failed on node n5: Job credential expired
+srun: error: Application launch failed: Job credential expired
+srun: Job step aborted
+"""
+    diagnosis = diagnose(Text(log, name="train.log")).diagnosis
+    assert diagnosis is not None and "clocks" in diagnosis.remedy[0].text

@@ -181,3 +181,33 @@ def test_a_collective_of_another_data_type_is_found_behind_ray_s_and_tensorflow_
     )
 
     assert "collective.shape-mismatch" == cause(told(tmp_path, {"train.log": text}))
+
+
+def test_an_ipv6_address_in_brackets_never_resolves_and_the_advice_is_to_take_them_off(tmp_path) -> None:
+    speaker = "(4l0bidWorkerDict_1:13 WorkerDict pid=204487, ip=[2001:db8::530e]) [W715 20:00:39.842901446 socket.cpp:752] "
+    said = "[c10d] The IPv6 network addresses of ({}, 59699) cannot be retrieved (gai error: -2 - Name or service not known).\n"
+    report = told(tmp_path, {"driver.log": speaker + said.format("[2001:db8::1540]")})
+    assert cause(report) == "network.dns" and report.diagnosis is not None
+    assert "without the brackets" in report.diagnosis.remedy[0].text
+    assert cause(told(tmp_path / "name", {"driver.log": speaker + said.format("trainer-0")})) != "network.dns"
+
+
+def test_xla_that_logs_that_no_replica_had_memory_is_heard_in_the_words_of_its_first_years(tmp_path) -> None:
+    log = (
+        "2019-06-13 01:17:08.886805: E external/org_tensorflow/tensorflow/compiler/xla/python/local_client.cc:672] "
+        "Execution of replica 0 failed: Resource exhausted: Out of memory while trying to allocate 5520758552 bytes.\n"
+    )
+    assert cause(told(tmp_path, {"train.log": log})) == "memory.cuda-oom"
+
+
+def test_a_first_dimension_that_does_not_divide_is_the_sequence_and_not_the_model(tmp_path) -> None:
+    log = """Traceback (most recent call last):
+  File "/opt/verl/workers/actor/megatron_actor.py", line 513, in forward_step
+    output = forward_fn(
+  File "/opt/megatron/core/tensor_parallel/mappings.py", line 62, in _split_along_first_dim
+    dim_size % world_size == 0
+AssertionError: First dimension of the tensor should be divisible by tensor parallel size
+"""
+    report = told(tmp_path, {"train.log": log})
+    assert cause(report) == "config.invalid-argument" and report.diagnosis is not None
+    assert "sequence" in report.diagnosis.summary and "Pad every batch" in report.diagnosis.remedy[0].text

@@ -219,3 +219,20 @@ def test_what_ends_a_job_is_read_behind_the_bar_that_it_interrupts(text):
     bar, said_last = read_lines(7, "  5%|▌         | 12/240 [01:10<22:13,  5.97s/it]" + text)
     assert bar.raw.endswith("s/it]")
     assert said_last.raw == text
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "(4KTX0eWorkerDict_0:5 pid=57856, ip=10.0.0.2) step 3",
+            {"actor": "4KTX0eWorkerDict_0:5", "pid": 57856, "ip": "10.0.0.2", "message": "step 3"},
+        ),
+        (
+            "(4l0bidWorkerDict_1:13 WorkerDict pid=204487, ip=[2001:db8:cd51::530e]) step 3",
+            {"actor": "4l0bidWorkerDict_1:13 WorkerDict", "pid": 204487, "ip": "2001:db8:cd51::530e", "message": "step 3"},
+        ),
+    ],
+)
+def test_an_actor_whose_random_name_begins_with_a_digit_is_one_and_its_address_may_be_in_brackets(line, expected):
+    assert expected == said(line)

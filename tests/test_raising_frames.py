@@ -55,3 +55,15 @@ def test_a_known_message_outweighs_where_it_was_raised() -> None:
     error = "AssertionError: world size (12) is not divisible by total_model_size (total_model_size=8)"
 
     assert "config.world-size-mismatch" == raised("/opt/megatron/training/arguments.py", "validate_args", "assert x", error)
+
+
+@pytest.mark.parametrize(
+    ("file", "function", "expected"),
+    [
+        ("/opt/lib/python3.11/multiprocessing/synchronize.py", "__init__", "memory.shm-full"),
+        ("/opt/torch/serialization.py", "save", "storage.disk-full"),
+    ],
+)
+def test_a_semaphore_without_space_tells_of_shared_memory_and_not_of_a_disk(file: str, function: str, expected: str) -> None:
+    code = "sl = self._semlock = _multiprocessing.SemLock("
+    assert expected == raised(file, function, code, "OSError: [Errno 28] No space left on device")

@@ -53,7 +53,7 @@ def connection_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tu
 
 def _lookup(fields: Mapping[str, Any]) -> tuple[Advice, ...]:
     name = _peer_address(fields)
-    if name is None:
+    if name is None or name.startswith("["):  # brackets are never looked up: the cause says what to do
         return ()
     text = f"Look {name} up on the host, and inside the container, that printed this."
     return (Advice("now", text, f"getent hosts {name}; cat /etc/resolv.conf /etc/hosts", replaces=True),)

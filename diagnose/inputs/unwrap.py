@@ -37,8 +37,8 @@ _JSON = lazy(rb"[ \t]{0,24}\[?[{\"]")
 _FRAME = lazy(rb'File "[^"\n]{1,300}", line \d+')
 # A line's beginning, as loggers, launchers and Python write it: a time, a level, a rank, a process, a frame.
 _HEAD = lazy(
-    r"\[(?:rank|[a-z]{1,20}\d{1,4}\]|[IWEF](?:\d{4}|\d{8}) |\d{4}-\d\d)|\(\w{1,60} pid=|\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|"
-    r"[IWEF](?:\d{4}|\d{8}) |(?:INFO|WARNING|ERROR|DEBUG)\b|Traceback \(|  File \"|\S{1,60}:\d+:\d+ \[\d"
+    r"\[(?:rank|[a-z]{1,20}\d{1,4}\]|[IWEF](?:\d{4}|\d{8}) |\d{4}-\d\d)|\(\w[\w.: ]{0,60} pid=|\d{4}-\d\d-\d\d|"
+    r"\d\d:\d\d:\d\d|[IWEF](?:\d{4}|\d{8}) |(?:INFO|WARNING|ERROR|DEBUG)\b|Traceback \(|  File \"|\S{1,60}:\d+:\d+ \[\d"
 )
 _EXCEPTION = lazy(r"(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}: ")  # the same behind a whole word may be the rest of a name
 _GOES_ON = lazy(r" ?[a-z][a-z ]|[,;.)\]=]")  # the rest of a word or of a sentence

@@ -18,7 +18,8 @@ HOST_NAME = (
 )
 
 # An actor is called what its class prints of itself: `Trainer`, `MapWorker(MapBatches(Stage)->MapBatches(Write))`.
-ACTOR = r"[A-Za-z_][^()\n]{0,80}?(?:\([^()\n]{0,80}(?:\([^()\n]{0,60}\)[^()\n]{0,40}){0,4}\)[^()\n]{0,40}?){0,2}"
+# A name may begin with a digit: verl puts six random letters and digits before it, `(4l0bidWorkerDict_1:13 pid=28717)`.
+ACTOR = r"\w[^()\n]{0,80}?(?:\([^()\n]{0,80}(?:\([^()\n]{0,60}\)[^()\n]{0,40}){0,4}\)[^()\n]{0,40}?){0,2}"
 
 LAUNCHERS: tuple[Row, ...] = (
     row(
@@ -239,7 +240,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "ray, vllm",
         "(",
         rf"\((?:(?P<actor>{ACTOR})(?:[ \[]rank=(?P<rank>\d{{1,6}})\]?)? )?pid=(?P<pid>\d{{1,8}})"
-        rf"(?:, ip=(?:(?P<ip>{IP})|{HIDDEN}))?\) ?",
+        rf"(?:, ip=(?:\[?(?P<ip>{IP})\]?|{HIDDEN}))?\) ?",
         "(Trainer pid=28717, ip=10.0.0.2) step 3",
         outer=True,
         anywhere=True,
@@ -249,7 +250,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "ray daemon",
         "(",
         rf"\((?P<actor>raylet|gcs_server|autoscaler|scheduler)(?: \+[\dhms]{{1,12}})?"
-        rf"(?:, ip=(?:(?P<ip>{IP})|{HIDDEN}))?\) ?",
+        rf"(?:, ip=(?:\[?(?P<ip>{IP})\]?|{HIDDEN}))?\) ?",
         "(raylet, ip=10.0.0.2) Workers (tasks / actors) killed due to memory pressure",
         outer=True,
         anywhere=True,
@@ -258,7 +259,7 @@ LAUNCHERS: tuple[Row, ...] = (
         "skypilot",
         "(",
         rf"\((?P<actor>[a-z][\w-]{{0,40}})(?:, rank=(?P<node_rank>\d{{1,5}}))?, pid=(?P<pid>\d{{1,8}})(?:,"
-        rf" ip=(?:(?P<ip>{IP})|{HIDDEN}))?\) ?",
+        rf" ip=(?:\[?(?P<ip>{IP})\]?|{HIDDEN}))?\) ?",
         "(worker1, rank=1, pid=2102, ip=10.0.0.5) step 3",
         outer=True,
     ),

@@ -23,7 +23,7 @@ GLUED_AFTER_BAR = lazy(
     r"(?:(?:it/s|s/it|B/s|examples/s|<\d\d:\d\d|<\?)[^\]\n]{0,200}\]|\d%\|[█▉▊▋▌▍▎▏]{1,300}) {0,3}"
     r"(?=\[rank\d|\[default\d|\[[IWEF][ \d]|"
     r"[IWEF](?:\d{4}|\d{8}) \d\d:|\[?\d{4}-\d\d-\d\d[ T]\d\d:|\d\d/\d\d/\d{4} \d\d:|\[(?:INFO|WARNING|ERROR)|"
-    r"(?:INFO|WARNING|ERROR|CRITICAL)[: ]|Traceback \(most recent|\{['\"]\w|\([A-Za-z_][\w()\[\]=>.:-]{0,100} pid=|"
+    r"(?:INFO|WARNING|ERROR|CRITICAL)[: ]|Traceback \(most recent|\{['\"]\w|\(\w[\w()\[\]=>.:-]{0,100} pid=|"
     r"[\w.]{1,80}(?:Error|Exception): |[\w.-]{1,63}:\d+:\d+ \[\d|terminate called |Fatal Python error: |"
     r"(?:Killed|Terminated|Segmentation fault|Bus error|Aborted|Illegal instruction)(?: \(core dumped\))?\s{0,3}$|"
     r"(?:Memory access fault|HW Exception) by GPU |"

@@ -227,7 +227,7 @@ def introduces_inner(text: str, message: str) -> bool:
 # Lines of a plain console that are never the continuation of an exception's message.
 _FOREIGN = lazy(
     r"^(?:\s{0,40}\d{1,3}%\||\[?\d{4}[-/]\d\d[-/]\d\d|(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\b|"
-    r"[IWEF]\d{3,4} \d\d:|\[[IWEF](?:\d{3,4})? |\[rank\d|\(\w[\w.]{0,80} pid=\d|\{'|"
+    r"[IWEF]\d{3,4} \d\d:|\[[IWEF](?:\d{3,4})? |\[rank\d|\(\w[\w.: ]{0,80} pid=\d|\{'|"
     r"(?:srun|slurmstepd\S{0,80}|sbatch|wandb|mpirun|prterun|make|bash|sh|torchrun|kill|timeout):|"
     r"(?:Killed|Aborted|Terminated|Segmentation fault|Bus error|Done)\b|terminate called |Fatal Python error|"
     r"Process \S{1,100}:$|Exception (?:in thread|ignored)|Extension modules:|\*\*\* |\*{10}|[-=]{20}|"
