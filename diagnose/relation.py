@@ -111,8 +111,12 @@ class Relation:
             for is_told in (self._is_death, self._raised_before):
                 if is_told(t, s) or is_told(s, t):
                     return is_told(t, s)
-        if self._raised_before(t, s) or self._raised_before(s, t):
+        elif self._raised_before(t, s) or self._raised_before(s, t):
             return self._raised_before(t, s)
+        return self._is_first(t, s)
+
+    def _is_first(self, t: Suspect, s: Suspect) -> bool:
+        """Whether t came before s, or weighs more where their causes explain each other."""
         order, is_word = self._order(t, s), _is_its_own_word(t, s)
         if order > 0 and not self._is_certificate(t, s) and not is_word:
             return False
@@ -198,10 +202,7 @@ class Relation:
 
 
 def _waiting_for(rank: int, s: Suspect) -> Event | None:
-    """The line in which, says s, others waited for that rank in vain; a line may name it by itself.
-
-    `[rank0]: RuntimeError: [Rank 0]: Ranks 1 failed to pass monitoredBarrier in 1800000 ms`
-    """
+    """The line in which, says s, others waited in vain for that rank: `Ranks 1 failed to pass monitoredBarrier …`."""
     if s.finding is None:
         named = s.first.fields.get("absent_ranks") if s.first is not None and s.first.rule.tells == "absent-ranks" else ()
         return s.first if rank != s.rank and rank in (named or ()) else None
