@@ -288,7 +288,10 @@ def test_what_a_rank_says_of_itself_is_surer_than_what_others_read_of_it(tmp_pat
     report = told(tmp_path / "all", {"console.log": text})
     alone = told(tmp_path / "one", {"console.log": of_barrier})
 
+    others = told(tmp_path / "others", {"console.log": of_tensor.format(r=0) + of_tensor.format(r=2) + of_tensor.format(r=3)})
+
     assert ("collective.desync", [1]) == (cause(report), culprits(report))
+    assert ("collective.desync", [1]) == (cause(others), culprits(others))  # what it issued they cannot tell, but no broadcast
     assert ("collective.desync", []) == (cause(alone), culprits(alone))
     assert alone.diagnosis is not None and "GATHER" not in alone.diagnosis.summary
 

@@ -17,6 +17,7 @@ from ..job import Job
 from ..words.ranges import rank_ranges
 from .finding import Certainty, Exhibit, Finding
 
+GARBLED = "another operation"
 Call = tuple[str, str]  # operation, shape; without an operation the number of parameters that DDP counted
 
 
@@ -35,7 +36,7 @@ def find(job: Job) -> Iterator[Finding]:
     groups = sorted(by_call.items(), key=lambda kv: (-len(kv[1]), kv[0]))
     (usual, crowd), others = groups[0], [r for _, ranks in groups[1:] for r in ranks]
     odd = groups[1][0]
-    ranks = tuple(sorted(others)) if len(groups[1][1]) < len(crowd) else ()
+    ranks = tuple(sorted(others)) if len(groups[1][1]) < len(crowd) and usual[0] != GARBLED else ()
     cause = "collective.desync" if odd[0] != usual[0] else "collective.shape-mismatch"
     verb = "issued" if usual[0] else "built a model of"
     why = (
@@ -66,8 +67,9 @@ def _own_votes(event: Event) -> Iterator[tuple[int, Call]]:
 
 def _other_votes(event: Event) -> Iterator[tuple[int, Call]]:
     f, other = event.fields, event.fields.get("other_rank")
-    is_garbled = bool(f.get("seq")) and f.get("other_seq") == 0
-    if isinstance(other, int) and f.get("other_op") is not None and not is_garbled:
+    if isinstance(other, int) and f.get("seq") and f.get("other_seq") == 0:
+        yield other, (GARBLED, "")
+    elif isinstance(other, int) and f.get("other_op") is not None:
         yield other, (str(f["other_op"]), _shape(event, "other_"))
     elif isinstance(other, int) and f.get("other_params") is not None:
         yield other, ("", str(f["other_params"]))
