@@ -65,3 +65,24 @@ def test_a_worker_that_shows_further_steps_went_on_though_lines_are_folded(tmp_p
     report = told(tmp_path, {"driver.log": met + RAISED.partition("(TrainController")[0] + steps})
 
     assert report.diagnosis is None
+
+
+def test_a_wrapper_printed_once_more_with_what_it_holds_tells_of_no_actor_that_died(tmp_path):
+    """The controller's copy is empty where Ray has folded the traceback in it; what the driver raises has it."""
+    met = "".join(LOG.splitlines(keepends=True)[:3])
+    met += "(TrainController pid=18100) [2026-11-24 03:27:09,170 E 18100 25592] core_worker.cc:2465: Actor with class name\n"
+    met += f"(RayTrainWorker pid=18463) rank 0 step 4 loss 0.0086{FOLDED.format(8)}\n"
+    waited = [
+        "Traceback (most recent call last):\n",
+        '  File "/home/ml/job/rtrain.py", line 15, in loop\n    loss.backward()\n',
+        "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:81] Timed out waiting 8000ms for recv "
+        "operation to complete\n",
+    ]
+    own = "".join(f"(RayTrainWorker pid=18463) {line}" for line in "".join(waited).splitlines(keepends=True))
+    wrapper = "ray.train.WorkerGroupError: Training failed due to worker errors:\n"
+    copy = f"(RayTrainWorker pid=18522) rank 1 step 4 loss 0.0518\n(TrainController pid=18100) {wrapper}(TrainController pid=18100) [Rank 0 Error Snippet]:\n"
+    copy += "(TrainController pid=18100) \n" + "(TrainController pid=18100) - a line of its report\n" * 9
+    raised = 'Traceback (most recent call last):\n  File "/home/ml/job/rtrain.py", line 19, in <module>\n    trainer.fit()\n'
+    report = told(tmp_path, {"driver.log": f"{met}{own}{copy}{raised}{wrapper}[Rank 0 Error Snippet]:\n{''.join(waited)}\n"})
+
+    assert "collective.timeout" == cause(report)
