@@ -91,7 +91,8 @@ def _carrying_another(job: Job) -> Iterator[Event]:
     """Wrappers in whose exception what a process died of is printed, and is known.
 
     `ProcessRaisedException` of mp.spawn and `WorkerGroupError` of Ray Train hold the traceback of the child; that an actor
-    is dead, as `ActorDiedError` says in a further line, is no more than it said before.
+    is dead, as `ActorDiedError` says in a further line, is no more than it said before. Ray prints a wrapper several times,
+    and folds what it holds where that was printed before.
     """
     failures = job.failures()
     begun = {(e.source, e.traceback.line) for e in failures if e.traceback is not None}
@@ -99,12 +100,14 @@ def _carrying_another(job: Job) -> Iterator[Event]:
     for e in sorted(failures, key=lambda e: e.line or 0):
         for cause in (e.cause, None):  # None: whatever it is
             said.setdefault((e.source, cause), []).append(e.line or 0)
-    for e in failures:
-        if e.cause in WRAPPED and e.traceback is not None and e.rule.tells != "exit":
-            span = e.line or 0, e.traceback.end_line
-            inside, alike = (_count(said[e.source, cause], *span) for cause in (None, e.cause))
-            if inside > alike or any((e.source, span[1] + n) in begun for n in BELOW):
-                yield e
+    wrappers = [e for e in failures if e.cause in WRAPPED and e.traceback is not None and e.rule.tells != "exit"]
+    carried: set[tuple[str, str, str]] = set()
+    for e in wrappers:
+        span = e.line or 0, e.traceback.end_line if e.traceback is not None else 0
+        inside, alike = (_count(said[e.source, cause], *span) for cause in (None, e.cause))
+        if inside > alike or any((e.source, span[1] + n) in begun for n in BELOW):
+            carried.add((e.source, e.rule.id, e.text))
+    yield from (e for e in wrappers if (e.source, e.rule.id, e.text) in carried)
 
 
 def _count(lines: Sequence[int], above: int, last: int) -> int:

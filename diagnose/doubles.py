@@ -66,7 +66,7 @@ class _Messages:
 
     def find(self, event: Event) -> _Message | None:
         """Yield the first message that the event repeats: in another file, and of no other rank."""
-        is_copy = is_repetition(event)
+        is_copy = is_repetition(event) or _is_said_again(event)
         for message in self._of_rank(event.rank):
             if event.host is not None and message.event.host not in (None, event.host):
                 continue  # launchers of several hosts say the same
@@ -111,6 +111,11 @@ def is_repetition(event: Event) -> bool:
     """Whether it only repeats: torchelastic's summary box and its error files show what a process printed."""
     boxed = event.traceback is not None and event.traceback.form == "elastic-box"
     return boxed or ERROR_FILE.search(event.source) is not None
+
+
+def _is_said_again(event: Event) -> bool:
+    """Whether Ray's driver prints, for no rank, that it has seen again what stands above: its controller logs it too."""
+    return event.rank is None and event.traceback is not None and REPEATED in event.raw
 
 
 def _absorb(better: Event, other: Event) -> None:

@@ -111,6 +111,12 @@ class Relation:
             for is_told in (self._is_death, self._raised_before):
                 if is_told(t, s) or is_told(s, t):
                     return is_told(t, s)
+        elif self._raised_before(t, s) or self._raised_before(s, t):
+            return self._raised_before(t, s)
+        return self._is_first(t, s)
+
+    def _is_first(self, t: Suspect, s: Suspect) -> bool:
+        """Whether t came before s, or weighs more where their causes explain each other."""
         order, is_word = self._order(t, s), _is_its_own_word(t, s)
         if order > 0 and not self._is_certificate(t, s) and not is_word:
             return False
@@ -149,11 +155,9 @@ class Relation:
 
     def _raised_before(self, t: Suspect, s: Suspect) -> bool:
         """Whether t states what the rank raised, before the others said that they had waited for it, says s, in vain."""
-        if t.first is None or t.first.traceback is None or t.direct < STATED or t.rank is None or t.rank != s.rank:
+        if t.first is None or t.first.traceback is None or t.direct < STATED or t.rank is None:
             return False
-        if s.finding is None or s.finding.question != "absent":
-            return False
-        waiting = next((x.event for x in reversed(s.finding.exhibits) if x.event is not None), None)
+        waiting = _waiting_for(t.rank, s)
         if waiting is None or waiting.source == t.first.source:
             return waiting is not None and (t.first.line or 0) < (waiting.line or 0)
         if t.onset is None or waiting.time is None or not t.first.has_own_time:
@@ -195,6 +199,16 @@ class Relation:
         if t.onset < s.onset - slack and a.has_own_time:
             return -1
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
+
+
+def _waiting_for(rank: int, s: Suspect) -> Event | None:
+    """The line in which, says s, others waited in vain for that rank: `Ranks 1 failed to pass monitoredBarrier …`."""
+    if s.finding is None:
+        named = s.first.fields.get("absent_ranks") if s.first is not None and s.first.rule.tells == "absent-ranks" else ()
+        return s.first if rank != s.rank and rank in (named or ()) else None
+    if s.finding.question != "absent" or s.rank != rank:
+        return None
+    return next((x.event for x in reversed(s.finding.exhibits) if x.event is not None), None)
 
 
 def _is_told_to_end(t: Suspect, s: Suspect) -> bool:

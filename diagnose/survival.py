@@ -281,7 +281,14 @@ def _is_left_behind(event: Event, source: SourceEvents) -> bool:
 
 
 def _is_late_print(source: SourceEvents, sign: Event, event: Event) -> bool:
-    """Output that was buffered comes after the error, and a bar is drawn once more when its process leaves."""
+    """Output that was buffered comes after the error, and a bar is drawn once more when its process leaves.
+
+    Ray folds equal lines and prints the last of them seconds later: of a worker that went on, more than one step is shown.
+    """
+    if source.is_folded:
+        own = (x for pair in source.progress for x in pair if x.rank == event.rank)
+        if len({str(x.fields.get("step")) for x in own if (x.line or 0) > (event.end_line or 0)}) < 2:
+            return True
     if (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES:
         return False
     if "%|" not in sign.raw:

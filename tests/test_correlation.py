@@ -267,6 +267,35 @@ def test_lines_that_tell_of_a_mismatch_come_to_the_one_rank_that_differs(tmp_pat
     assert ("collective.shape-mismatch", [2]) == (cause(report), culprits(report))
 
 
+def test_what_a_rank_says_of_itself_is_surer_than_what_others_read_of_it(tmp_path: Path) -> None:
+    """A barrier has no tensor: of its fingerprint, and with it of the others', PyTorch reads bytes that are none of its own."""
+    of_tensor = (
+        "[rank{r}]: RuntimeError: Detected mismatch between collectives on ranks. Rank {r} is running collective: "
+        "CollectiveFingerPrint(SequenceNumber=10, OpType=BROADCAST, TensorShape=[4], TensorDtypes=Float, "
+        "TensorDeviceTypes=TensorOptions(dtype=float (default), device=cpu, layout=Strided (default), requires_grad=false (default), "
+        "pinned_memory=false (default), memory_format=(nullopt))), but Rank 1 is running collective: "
+        "CollectiveFingerPrint(SequenceNumber=0OpType=REDUCE).Collectives differ in the following aspects: "
+        "\t Sequence number: 10vs 0  Op type: BROADCASTvs REDUCE  Tensor Tensor shapes: 4vs   Tensor Tensor dtypes: Floatvs \n"
+    )
+    of_barrier = (
+        "[rank1]: RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is running collective: "
+        "CollectiveFingerPrint(SequenceNumber=10OpType=BARRIER), but Rank 0 is running collective: "
+        "CollectiveFingerPrint(SequenceNumber=0OpType=GATHER).Collectives differ in the following aspects: "
+        "\t Sequence number: 10vs 0  Op type: BARRIERvs GATHER\n"
+    )
+    text = of_barrier + of_tensor.format(r=0) + of_tensor.format(r=2)
+
+    report = told(tmp_path / "all", {"console.log": text})
+    alone = told(tmp_path / "one", {"console.log": of_barrier})
+
+    others = told(tmp_path / "others", {"console.log": of_tensor.format(r=0) + of_tensor.format(r=2) + of_tensor.format(r=3)})
+
+    assert ("collective.desync", [1]) == (cause(report), culprits(report))
+    assert ("collective.desync", [1]) == (cause(others), culprits(others))  # what it issued they cannot tell, but no broadcast
+    assert ("collective.desync", []) == (cause(alone), culprits(alone))
+    assert alone.diagnosis is not None and "GATHER" not in alone.diagnosis.summary
+
+
 def test_kernel_says_why_a_process_died_whose_death_others_only_saw(tmp_path: Path) -> None:
     """The kernel names a process; a line of the rank itself says that the process was its."""
     kernel = (

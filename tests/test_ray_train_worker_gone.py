@@ -32,3 +32,57 @@ LOG = """\
 def test_the_worker_that_ray_found_dead_is_whom_the_other_one_lost(tmp_path):
     report = told(tmp_path, {"driver.log": LOG})
     assert ("ray.actor-died", [1]) == (cause(report), culprits(report))
+
+
+FOLDED = " [repeated {}x across cluster]"
+RAISED = """\
+(RayTrainWorker pid=18522) Error in training function:
+(RayTrainWorker pid=18522) Traceback (most recent call last):
+(RayTrainWorker pid=18522)   File "/home/ml/job/rtrain.py", line 11, in loop
+(RayTrainWorker pid=18522)     raise LookupError("label map has no entry for class 91")
+(RayTrainWorker pid=18522) LookupError: label map has no entry for class 91
+(TrainController pid=18100) ray.train.WorkerGroupError: Training failed due to worker errors:
+(TrainController pid=18100) [Rank 1 Error Snippet]:
+"""
+AGAIN = RAISED.replace("RayTrainWorker pid=18522", "TrainController pid=18100").splitlines()[1:5]
+
+
+def test_what_the_driver_folds_and_prints_late_shows_no_worker_that_went_on(tmp_path):
+    """Ray holds equal lines back for seconds: the last step of before stands below what ended the worker."""
+    met = "".join(LOG.splitlines(keepends=True)[:3])
+    before = "(RayTrainWorker pid=18463) rank 0 step 0 loss 0.26\n(RayTrainWorker pid=18463) rank 0 step 4 loss 0.07{}\n"
+    late = f"(RayTrainWorker pid=18522) rank 1 step 4 loss 0.1006{FOLDED.format(9)}\n"
+    far_below = "(TrainController pid=18100) - a line of its report\n" * 70
+    again = "".join(f"{line}{FOLDED.format(2)}\n" for line in AGAIN)
+    report = told(tmp_path, {"driver.log": met + before.format(FOLDED.format(8)) + RAISED + late + far_below + again + late})
+
+    assert ("process.exception", [1]) == (cause(report), culprits(report))
+
+
+def test_a_worker_that_shows_further_steps_went_on_though_lines_are_folded(tmp_path):
+    met = "".join(LOG.splitlines(keepends=True)[:3])
+    steps = "".join(f"(RayTrainWorker pid=18522) rank 1 step {n} loss 0.1{FOLDED.format(2)}\n" for n in range(4, 80))
+    report = told(tmp_path, {"driver.log": met + RAISED.partition("(TrainController")[0] + steps})
+
+    assert report.diagnosis is None
+
+
+def test_a_wrapper_printed_once_more_with_what_it_holds_tells_of_no_actor_that_died(tmp_path):
+    """The controller's copy is empty where Ray has folded the traceback in it; what the driver raises has it."""
+    met = "".join(LOG.splitlines(keepends=True)[:3])
+    met += "(TrainController pid=18100) [2026-11-24 03:27:09,170 E 18100 25592] core_worker.cc:2465: Actor with class name\n"
+    met += f"(RayTrainWorker pid=18463) rank 0 step 4 loss 0.0086{FOLDED.format(8)}\n"
+    waited = [
+        "Traceback (most recent call last):\n",
+        '  File "/home/ml/job/rtrain.py", line 15, in loop\n    loss.backward()\n',
+        "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:81] Timed out waiting 8000ms for recv "
+        "operation to complete\n",
+    ]
+    own = "".join(f"(RayTrainWorker pid=18463) {line}" for line in "".join(waited).splitlines(keepends=True))
+    wrapper = "ray.train.WorkerGroupError: Training failed due to worker errors:\n"
+    copy = f"(RayTrainWorker pid=18522) rank 1 step 4 loss 0.0518\n(TrainController pid=18100) {wrapper}(TrainController pid=18100) [Rank 0 Error Snippet]:\n"
+    copy += "(TrainController pid=18100) \n" + "(TrainController pid=18100) - a line of its report\n" * 9
+    raised = 'Traceback (most recent call last):\n  File "/home/ml/job/rtrain.py", line 19, in <module>\n    trainer.fit()\n'
+    report = told(tmp_path, {"driver.log": f"{met}{own}{copy}{raised}{wrapper}[Rank 0 Error Snippet]:\n{''.join(waited)}\n"})
+
+    assert "collective.timeout" == cause(report)

@@ -41,3 +41,27 @@ def test_the_callee_of_a_remote_call_raised_and_not_the_caller(
     report = told(tmp_path, {"console.log": steps + REMOTE.format(name=name, shown=shown, raised=raised)})
 
     assert (reason, [2]) == (cause(report), culprits(report))
+
+
+FUTURE = """[rank0]: Traceback (most recent call last):
+[rank0]:   File "/home/ml/job/rpcjob.py", line 14, in main
+[rank0]:     s = sum(f.wait() for f in fs); print(f"step {step} sum {s[0].item()}", flush=True)
+[rank0]:             ^^^^^^^^
+"""
+IN_ONE_LINE = (
+    r"""[rank0]: RuntimeError: KeyError: 'On WorkerInfo(id=2, name=worker2):\nKeyError("parameter \'embed.4\' is not here")\n"""
+    r"""Traceback (most recent call last):\n  File "/opt/venv/lib/python3.11/site-packages/torch/distributed/rpc/internal.py", """
+    r"""line 209, in _run_function\n    result = python_udf.func(*python_udf.args, **python_udf.kwargs)\n"""
+    r"""  File "/home/ml/job/rpcjob.py", line 4, in grad\n    raise KeyError(f"parameter \'embed.{step}\' is not here")\n"""
+    r"""KeyError: "parameter \'embed.4\' is not here"\n'"""
+)
+
+
+def test_a_future_raises_what_the_callee_raised_within_an_error_of_its_own(tmp_path: Path) -> None:
+    steps = "".join(alive(rank) for rank in range(3))
+    remote = REMOTE.partition("{name}")[2].format(shown="ValueError('row 7')", raised="ValueError: row 7")
+    in_lines = told(tmp_path, {"console.log": f"{steps}{FUTURE}[rank0]: RuntimeError: ValueError{remote}"})
+    quoted = told(tmp_path, {"console.log": f"{steps}{FUTURE}{IN_ONE_LINE}\n"})
+
+    assert ("process.exception", [2]) == (cause(in_lines), culprits(in_lines))
+    assert ("process.exception", [2]) == (cause(quoted), culprits(quoted))

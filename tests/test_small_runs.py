@@ -336,6 +336,25 @@ def test_what_a_rank_said_last_is_shown_where_a_barrier_names_it_as_absent(tmp_p
     assert any("licence" in e.text for e in report.diagnosis.evidence)
 
 
+def test_a_rank_that_raised_above_the_barrier_that_names_it_is_absent_since_it_raised(tmp_path: Path) -> None:
+    """In a console; with TORCH_DISTRIBUTED_DEBUG=DETAIL a barrier goes before each collective, and ends with its peer."""
+    named = "Rank 1 failed to pass monitoredBarrier in 8000 ms"
+    logs = "".join(_steps(r, 10) for r in range(3)) + _raised(1, "RecursionError: maximum recursion depth exceeded")
+    logs += f"[rank0]:[E1123 01:42:28.094793635 ProcessGroupGloo.cpp:3027] [Rank 0]: {named}\n"
+    logs += f"[rank0]:[E1123 01:42:28.094836569 ProcessGroupGloo.cpp:145] [Rank 0]: {named.replace('Rank', 'Ranks')}\n"
+    report = told(tmp_path, {"console.log": logs})
+
+    assert ("process.exception", [1]) == (cause(report), culprits(report))
+
+
+def test_what_a_rank_raised_below_the_barrier_that_names_it_did_not_make_it_late(tmp_path: Path) -> None:
+    named = "[rank0]:[E1123 01:42:28.094793635 ProcessGroupGloo.cpp:3027] [Rank 0]: Rank 1 failed to pass monitoredBarrier in 8000 ms\n"
+    raised = _raised(1, "ValueError: nothing came from rank 0")
+    report = told(tmp_path, {"console.log": "".join(_steps(r, 10) for r in range(3)) + named + raised})
+
+    assert "collective.straggler" == cause(report)
+
+
 def _gave_up(rank: int, call: str, file: str, message: str) -> str:
     frames = f'  File "/home/ml/train.py", line {50 + len(call)}, in step\n    {call}()\n  File "{file}", line 9, in {call}\n    work()\n'
     return "".join(f"[rank{rank}]: {x}\n" for x in f"Traceback (most recent call last):\n{frames}{message}".split("\n"))

@@ -2,7 +2,8 @@
 
 With TORCH_DISTRIBUTED_DEBUG=DETAIL each rank prints its own collective and that of one other that differs, and so does
 DDP with the number of its model's parameters. No line tells who is wrong: the ranks vote, and the minority is at fault.
-Of two equal halves neither is.
+Of two equal halves neither is. What a rank says of itself is sure; of another one whose call has other tensors it reads
+bytes that are none of its own, and prints any operation with the number 0.
 Source: PyTorch, ProcessGroupWrapper.cpp, reducer.cpp.
 """
 
@@ -16,6 +17,7 @@ from ..job import Job
 from ..words.ranges import rank_ranges
 from .finding import Certainty, Exhibit, Finding
 
+GARBLED = "another operation"
 Call = tuple[str, str]  # operation, shape; without an operation the number of parameters that DDP counted
 
 
@@ -23,8 +25,8 @@ def find(job: Job) -> Iterator[Finding]:
     """Yield one finding where lines state that ranks issued different collectives."""
     events = [e for e in job.telling("collective-mismatch") if e.cause is not None]
     votes: dict[int, Call] = {}
-    for event in events:
-        for rank, call in _votes(event):
+    for vote in (_own_votes, _other_votes):
+        for rank, call in (told for event in events for told in vote(event)):
             votes.setdefault(rank, call)
     by_call: dict[Call, list[int]] = defaultdict(list)
     for rank, call in sorted(votes.items()):
@@ -34,7 +36,7 @@ def find(job: Job) -> Iterator[Finding]:
     groups = sorted(by_call.items(), key=lambda kv: (-len(kv[1]), kv[0]))
     (usual, crowd), others = groups[0], [r for _, ranks in groups[1:] for r in ranks]
     odd = groups[1][0]
-    ranks = tuple(sorted(others)) if len(groups[1][1]) < len(crowd) else ()
+    ranks = tuple(sorted(others)) if len(groups[1][1]) < len(crowd) and usual[0] != GARBLED else ()
     cause = "collective.desync" if odd[0] != usual[0] else "collective.shape-mismatch"
     verb = "issued" if usual[0] else "built a model of"
     why = (
@@ -50,7 +52,7 @@ def find(job: Job) -> Iterator[Finding]:
     )  # fmt: skip
 
 
-def _votes(event: Event) -> Iterator[tuple[int, Call]]:
+def _own_votes(event: Event) -> Iterator[tuple[int, Call]]:
     f = event.fields
     if isinstance(f.get("started"), list) and isinstance(f.get("other_started"), list):
         yield from ((rank, (str(f.get("op")), "")) for rank in f["started"])
@@ -61,8 +63,13 @@ def _votes(event: Event) -> Iterator[tuple[int, Call]]:
         yield own, (str(f["op"]), _shape(event, ""))
     elif isinstance(own, int) and f.get("params") is not None:
         yield own, ("", str(f["params"]))
-    other = f.get("other_rank")
-    if isinstance(other, int) and f.get("other_op") is not None:
+
+
+def _other_votes(event: Event) -> Iterator[tuple[int, Call]]:
+    f, other = event.fields, event.fields.get("other_rank")
+    if isinstance(other, int) and f.get("seq") and f.get("other_seq") == 0:
+        yield other, (GARBLED, "")
+    elif isinstance(other, int) and f.get("other_op") is not None:
         yield other, (str(f["other_op"]), _shape(event, "other_"))
     elif isinstance(other, int) and f.get("other_params") is not None:
         yield other, ("", str(f["other_params"]))

@@ -18,7 +18,8 @@ EVENTS_ROW = lazy(
 REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
 # Of two ranks that print at once: `… (GPU 3; 15.98 GiB total capacity; …CUDA out of memory. … (GPU 1; 15.98 GiB …`
 GPUS = lazy(r"\bGPU (\d{1,3})(?:;| has a total)")
-RPC = lazy(r"On WorkerInfo\(id=(\d{1,6}), name=")  # torch.distributed.rpc: the caller raises anew what its callee raised
+# torch.distributed.rpc: the caller raises anew what its callee raised; a future does so within a RuntimeError
+RPC = lazy(r"(?:[\w.]{1,120}: ['\"]?)?On WorkerInfo\(id=(\d{1,6}), name=")
 # Every rank raises it and prints the exceptions of the ranks that failed, in this order, behind `(RANK 3)`.
 CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)")
 

@@ -201,7 +201,7 @@ class Assembly:
     def _begin_next(self, number: int, header: Header) -> bool:
         if self._is_chained:
             depth = self._next_depth
-        elif self._expects_inner or header.form == "original":
+        elif self._expects_inner or header.form == "original" or introduces_inner("", self.segment.message):
             depth = self.segment.depth + 1
         else:
             return False

@@ -215,8 +215,11 @@ def read_introduction(text: str) -> str:
     return next((form for form, pattern in _INTRODUCTIONS if pattern.match(text)), "")
 
 
-# torch.distributed.rpc raises anew what its callee raised: this as the message, its repr and its traceback below.
-_CALLEE = lazy(r"On WorkerInfo\(id=\d{1,6}, name=[^\n]{1,120}\):$")
+# torch.distributed.rpc raises anew what its callee raised: this as the message, its repr and its traceback below. A future
+# raises it as a RuntimeError, `RuntimeError: ValueError: On WorkerInfo(…`, and a KeyError's message quoted and escaped.
+_CALLEE = lazy(
+    r"(?:[\w.]{1,120}: ['\"]?)?On WorkerInfo\(id=\d{1,6}, name=[^\n]{1,120}?\):(?:\\n[^\n]{0,4000})?$"
+)
 
 
 def introduces_inner(text: str, message: str) -> bool:

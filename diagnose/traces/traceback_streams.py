@@ -116,7 +116,8 @@ class _Speaker:
                     self._close(assembly)
                 continue
             own = text[len(assembly.lead) :]
-            if shape is not None and text.strip() and shape != self._shapes[id(assembly)]:
+            is_part = line.number == assembly.end_line  # of a string that held several lines
+            if shape is not None and text.strip() and not is_part and shape != self._shapes[id(assembly)]:
                 # A log line of the same rank; the traceback may go on behind it, but where another begins.
                 if (header and assembly.is_complete) or not assembly.tolerate():
                     self._close(assembly)
