@@ -20,7 +20,7 @@ from .restarts import HISTORY_S, before, earlier_lives, restarted
 from .undone import undone
 
 if TYPE_CHECKING:
-    from .job import Job
+    from .job import Job, RankInfo
 
 REDRAW_LINES, REDRAW_UPDATES = 60, 4
 BEFORE_FIRST_STEP = {"network.port-in-use"}  # what ends a job at its start, or not at all: another port or family did it
@@ -232,11 +232,11 @@ def _survived(job: Job, event: Event, sources: dict[str, SourceEvents], losses: 
         return is_weak and is_later
     info = job.ranks.get(event.rank)
     sign = info.last_sign if info else None
-    if sign is None or sign.attempt < event.attempt:
+    if info is None or sign is None or sign.attempt < event.attempt:
         return False
     if sign.source == event.source:
         is_below = (sign.line or 0) > (event.end_line or 0) and not _is_of_earlier(sign, event)
-        return is_below and not _is_late_print(sources[sign.source], sign, event)
+        return is_below and not _is_late_print(sources[sign.source], info, sign, event)
     if event.stamp is None or sign.stamp is None:  # a time taken from a line nearby orders no two files
         return False
     same_host = sign.host == event.host
@@ -280,15 +280,15 @@ def _is_left_behind(event: Event, source: SourceEvents) -> bool:
     return (source.last_sign_line or 0) > (event.end_line or 0)
 
 
-def _is_late_print(source: SourceEvents, sign: Event, event: Event) -> bool:
+def _is_late_print(source: SourceEvents, info: RankInfo, sign: Event, event: Event) -> bool:
     """Output that was buffered comes after the error, and a bar is drawn once more when its process leaves.
 
     Ray folds equal lines and prints the last of them seconds later: of a worker that went on, more than one step is shown.
     """
-    if source.is_folded:
-        own = (x for pair in source.progress for x in pair if x.rank == event.rank)
-        if len({str(x.fields.get("step")) for x in own if (x.line or 0) > (event.end_line or 0)}) < 2:
-            return True
+    first = info.first_sign
+    below = [x for x in (first, sign) if x is not None and (x.line or 0) > (event.end_line or 0)]
+    if source.is_folded and len({str(x.fields.get("step")) for x in below}) < 2:
+        return True
     if (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES:
         return False
     if "%|" not in sign.raw:
