@@ -206,7 +206,8 @@ DRESSED = st.lists(
         [b"\x1b", b"[", b"0m", b"31m", b"\n", b"\r", b"\0", b"{", b"}", b'"log"', b":", b'"a\\n"', b',"stream":"stdout"',
          b" stdout P ", b"2026-11-20T17:00:00Z stdout P x", b"2026-11-20T17:00:00Z stdout F y", b"#033[", b"\\x1b[",
          b"\xef\xbb\xbf", b"CUDA error", b"\x1b]", b'{"MESSAGE":[1,2]}', b'{"message":"a\\nb","level":"x"}', b"[0m",
-         b"[1,0]<stderr>:", b"[1,1]<stdout>:"]
+         b"[1,0]<stderr>:", b"[1,1]<stdout>:", b'\ntime="2026-11-20T17:00:00Z" level=info msg="a b" rank=2\n', b" event='x'",
+         b'\n{"log":"part","stream":"stderr"}\n']
     )
 )  # fmt: skip
 
@@ -243,6 +244,19 @@ def test_feeding_line_by_line_gives_the_same(parts, every):
     step = every + 1
     fed = [normaliser.feed(b"".join(lines[i : i + step])) for i in range(0, len(lines), step)]
     assert b"".join(fed) + normaliser.finish() == normalise(whole)
+
+
+class _LineByLine(Normaliser):
+    def _in_place(self, data: bytes) -> None:
+        """Look at no line out of its turn."""
+
+
+@settings(max_examples=500, deadline=None)
+@given(DRESSED)
+def test_changing_marked_lines_in_place_gives_the_same_as_going_line_by_line(parts):
+    data = b"".join(parts)
+    slow = _LineByLine()
+    assert slow.feed(data) + slow.finish() == normalise(data)
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ import re
 
 from ..lazy_pattern import lazy
 from ..prefixes import split_prefix
-from .dress import undress_json, undress_logfmt
+from .dress import Written, undress_json, undress_logfmt
 from .escaped import ESCAPED_LITERALS, is_escaped, unescape
-from .line_changes import change_lines
+from .line_changes import change_lines, change_marked_lines
 from .rich_boxes import BOX_LITERALS, has_box, unbox
 from .tags import TAG_LITERALS, is_tagged_within, untag
 
@@ -63,6 +63,7 @@ _KEYED = lazy(
     rb"""(?m)^(?:\w{1,20}=(?:'[^'\n]{0,80}'|"[^"\n]{0,80}"|[^\s'"]{1,80}) ){0,8}event=['"]"""
 )
 _EVENT = (b"event='", b'event="')
+_RECORD_MARKS = (b'{"', b'{ "', b' msg="', *_EVENT)
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -112,9 +113,8 @@ class Normaliser:
         if b'{"log":"' in data:
             data = _DOCKER.sub(rb"\3 \2 F \1", data)
         if self._open or _has_json_line(data) or _CRI_PARTIAL.search(data) is not None or _has_logfmt_line(data):
-            data = self._join(data)
-        if b' {"' in data:
-            data = _BEHIND.sub(_of_program, data)
+            data = self._in_place(data) or self._join(data)
+        data = change_marked_lines((b' {"',), data, lambda line: _BEHIND.sub(_of_program, line))
         return _undressed(data)
 
     def finish(self) -> bytes:
@@ -123,21 +123,32 @@ class Normaliser:
         self._open.clear()
         return _undressed(rest)
 
+    def _in_place(self, data: bytes) -> bytes | None:
+        """Gives what `_join` does where each record is one whole line, as nearly always; the others are not looked at."""
+        if self._open or _CRI_PARTIAL.search(data) is not None:
+            return None
+        records: list[Written] = []
+
+        def change(line: bytes) -> bytes:
+            written = _record(line)
+            if written is None:
+                return line
+            records.append(written)
+            return written.text
+
+        changed = change_marked_lines(_RECORD_MARKS, data, change)
+        return None if any(written.is_partial for written in records) else changed
+
     def _join(self, data: bytes) -> bytes:
         held = self._held
         for line in data.splitlines(keepends=True) if b"\r" not in data else _split(data):
             body, end = (line[:-1], b"\n") if line.endswith(b"\n") else (line, b"")
             place = len(held)
             held.append(line)
-            if body.startswith((b'{"', b'{ "')):
-                written = undress_json(body)
-                if written is not None:
-                    body, is_partial, stream = written.text, written.is_partial, written.stream
-                    self._place(body, end, place, stream, is_partial)
-            elif (found := _CRI.match(body)) is not None:
+            if not body.startswith((b'{"', b'{ "')) and (found := _CRI.match(body)) is not None:
                 self._place_cri(body, end, place, found)
-            elif (b' msg="' in body or any(m in body for m in _EVENT)) and (text := undress_logfmt(body)) is not None:
-                self._place(text, end, place, b"logfmt", False)
+            elif (written := _record(body)) is not None:
+                self._place(written.text, end, place, written.stream, written.is_partial)
         if not self._open:
             return self._release(len(held))
         first = min(partial.place for partial in self._open.values())
@@ -191,6 +202,16 @@ class _Partial:
 
     def joined(self) -> bytes:
         return b"".join(self.parts) + self.end
+
+
+def _record(line: bytes) -> Written | None:
+    """What a collector or a logger put into a line of JSON, or of keys and values."""
+    if line.startswith((b'{"', b'{ "')):
+        return undress_json(line)
+    if _CRI.match(line) is not None or not (b' msg="' in line or any(m in line for m in _EVENT)):
+        return None
+    text = undress_logfmt(line)
+    return None if text is None else Written(text, False, b"logfmt")
 
 
 def _of_program(found: re.Match[bytes]) -> bytes:
