@@ -35,7 +35,7 @@ Failures:
   host      : {host}
   rank      : 1 (local_rank: 1)
   exitcode  : -15 (pid: 13566)  (SIGTERM)
-  error_file: /tmp/elastic/attempt_0/1/error.json
+  error_file: /var/log/elastic/attempt_0/1/error.json
 ------------------------------------------------------------
 Root Cause (first observed failure):
 [1]:
@@ -43,7 +43,7 @@ Root Cause (first observed failure):
   host      : {host}
   rank      : 0 (local_rank: 0)
   exitcode  : -15 (pid: 13565)  (SIGTERM)
-  error_file: /tmp/elastic/attempt_0/0/error.json
+  error_file: /var/log/elastic/attempt_0/0/error.json
 ============================================================
 """
 LOST = """[rank{rank}]: Traceback (most recent call last):
