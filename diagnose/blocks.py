@@ -19,7 +19,7 @@ from .inputs import newest_first
 from .inputs.decoding import Bounded, Decoding
 from .inputs.forms import reader_of
 from .inputs.loki import lines_of_answer
-from .inputs.normalise import Normaliser, needs_normalising, normalise
+from .inputs.normalise import Marks, Normaliser, marks_of, normalise
 from .inputs.own_headers import Naming, OwnHeader
 from .inputs.reader import Reader
 from .inputs.streams import Stream
@@ -31,7 +31,7 @@ MAX_LINE_BYTES = 1 << 20  # of one piece; BLOCK_BYTES may not be larger, or a lo
 PEEK_BYTES = 64 << 10  # of a block's end: where its last line end most likely is
 OVERLAP_BYTES = 8 << 10  # a pattern is verified on at most 8 KiB
 
-IsDressed = Callable[[bytes], bool]
+MarksOf = Callable[[bytes], Marks]
 
 
 @dataclass(slots=True)
@@ -55,10 +55,10 @@ def read_blocks(
     source: Source,
     *,
     block_bytes: int = BLOCK_BYTES,
-    is_dressed: IsDressed | None = needs_normalising,
+    find_marks: MarksOf | None = marks_of,
     known: Known | None = None,
 ) -> Iterator[Block]:
-    """Yields the blocks of a source; `is_dressed` decides which are normalised (None: none), `known` finds texts by which
+    """Yields the blocks of a source; `find_marks` decides which are normalised (None: none), `known` finds texts by which
     a short source that a terminal broke into lines is told from others (None: none is)."""
     stream = source.open()
     try:
@@ -69,8 +69,8 @@ def read_blocks(
             blocks = _read_by(reader, blocks)
         if known is not None:
             blocks = _unwrapped(blocks, known)
-        if is_dressed is not None:
-            blocks = _oldest_first(normalise_blocks(blocks, is_dressed), source.damage)
+        if find_marks is not None:
+            blocks = _oldest_first(normalise_blocks(blocks, find_marks), source.damage)
         yield from blocks if source.header is None else _named(blocks, source.header)
     finally:
         stream.close()
@@ -84,7 +84,7 @@ def read_range(  # noqa: PLR0913 - where a range begins and ends takes four numb
     stop: int | None = None,
     starts_line: bool = False,
     block_bytes: int = BLOCK_BYTES,
-    is_dressed: IsDressed | None = needs_normalising,
+    find_marks: MarksOf | None = marks_of,
 ) -> Iterator[Block]:
     """Yields the lines whose first byte lies in [`start`, `end`) of a seekable source; ranges that meet share none.
 
@@ -103,7 +103,7 @@ def read_range(  # noqa: PLR0913 - where a range begins and ends takes four numb
         blocks = cut_blocks(stream, block_bytes=block_bytes, damage=source.damage, offset=position, end=end)
         if (reader := reader_of(source.kind, source.label)) is not None:
             blocks = _read_by(reader, blocks)
-        blocks = blocks if is_dressed is None else normalise_blocks(blocks, is_dressed)
+        blocks = blocks if find_marks is None else normalise_blocks(blocks, find_marks)
         yield from blocks if source.header is None else _named(blocks, source.header)
 
 
@@ -184,22 +184,23 @@ def _cut_buffered(
         offset, overlap = offset + last + 1, 0
 
 
-def normalise_blocks(blocks: Iterator[Block], is_dressed: IsDressed = needs_normalising) -> Iterator[Block]:
+def normalise_blocks(blocks: Iterator[Block], find_marks: MarksOf = marks_of) -> Iterator[Block]:
     """Normalises the blocks that need it; lines with an open partial line before them move to a later block."""
     normaliser = Normaliser()
     offset = size = 0
     for block in blocks:
         offset = block.offset + len(block.data)
         size += block.size
-        if not normaliser.is_open and not is_dressed(block.data):
+        marks = find_marks(block.data)
+        data = normaliser.feed(block.data, marks) if marks or normaliser.is_open else block.data
+        if data == block.data:
             yield replace(block, size=size) if size > block.size else block
             size = 0
             continue
-        data = normaliser.feed(block.data)
         if data or block.cut or block.continues:
             overlap = len(normalise(block.data[: block.overlap])) if block.overlap else 0
             overlap = min(overlap, len(data))
-            yield Block(data, block.offset, block.continues, block.cut, overlap, data != block.data, size)
+            yield Block(data, block.offset, block.continues, block.cut, overlap, True, size)
             size = 0
     rest = normaliser.finish()
     if rest or size:

@@ -159,7 +159,7 @@ def test_ranges_that_meet_share_no_line_and_lose_none(lines, block_bytes, data):
         file.flush()
         source = Source("x", path=file.name, seekable=True)
         parts = [
-            joined(list(read_range(source, start, end, block_bytes=block_bytes, is_dressed=None)))
+            joined(list(read_range(source, start, end, block_bytes=block_bytes, find_marks=None)))
             for start, end in pairwise(edges)
         ]
     assert b"".join(parts) == content

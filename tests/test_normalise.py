@@ -277,7 +277,7 @@ def test_each_process_keeps_one_of_mpirun_s_tags_in_a_line(line, written):
 @pytest.mark.parametrize(("line", "is_dress"), [(b"[1,3]<stdout>:step 4\n", False), (b"[1,3]<stdout>:a[1,3]<stdout>:b\n", True)])
 def test_one_tag_of_mpirun_on_each_line_is_a_prefix_and_no_dress(line, is_dress):
     """All of a log in a dress is written anew before it is scanned."""
-    assert ScanRules([]).is_dressed(line * 20) is is_dress
+    assert bool(ScanRules([]).marks_of(line * 20)) is is_dress
 
 
 @pytest.mark.parametrize(

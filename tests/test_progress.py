@@ -28,7 +28,7 @@ def steps(scan: SourceScan) -> dict[str, tuple[int, int]]:
 
 def scan_of(data: bytes, block_bytes: int = 1 << 20) -> SourceScan:
     scanner = Scanner(rules(), "x.log")
-    for block in normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=block_bytes), rules().is_dressed):
+    for block in normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=block_bytes), rules().marks_of):
         scanner.feed(block)
     return seal(scanner.finish())
 

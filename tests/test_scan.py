@@ -65,7 +65,7 @@ def rules() -> ScanRules:
 
 def part(data: bytes, *, later: bool = False, block_bytes: int = 1 << 20) -> SourceScan:
     scanner = Scanner(rules(), "x.log", later_part=later)
-    for block in normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=block_bytes), rules().is_dressed):
+    for block in normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=block_bytes), rules().marks_of):
         scanner.feed(block)
     return scanner.finish()
 
@@ -226,7 +226,7 @@ def test_the_fallback_without_the_native_library_gives_the_same_scan(lines: list
         patch.setitem(__import__("sys").modules, "hyperscan", None)
         _ = slow.find(b"x"), slow.main.find(b"x"), slow.progress.find(b"x")  # built when first asked
     scanner = Scanner(slow, "x.log")
-    for block in normalise_blocks(cut_blocks(io.BytesIO(b"".join(lines))), slow.is_dressed):
+    for block in normalise_blocks(cut_blocks(io.BytesIO(b"".join(lines))), slow.marks_of):
         scanner.feed(block)
     assert text_of(scanner.finish()) == native
 

@@ -63,8 +63,27 @@ _KEYED = lazy(
     rb"""(?m)^(?:\w{1,20}=(?:'[^'\n]{0,80}'|"[^"\n]{0,80}"|[^\s'"]{1,80}) ){0,8}event=['"]"""
 )
 _EVENT = (b"event='", b'event="')
-_RECORD_MARKS = (b'{"', b'{ "', b'msg="', b"event=")  # a text that begins with a blank takes longest to look for
-_BOM = b"\xef\xbb\xbf"
+_NUL, _BOM = b"\x00", b"\xef\xbb\xbf"
+_JSON_STARTS = (b'{"', b'{ "')
+_JSON_MARKS = (b'\n{"', b'\n{ "')
+_CRI_MARKS = (b" stdout P ", b" stderr P ")
+_LOGFMT_MARK, _BEHIND_MARK = b' msg="', b' {"'
+_RECORD_MARKS = frozenset((*_JSON_MARKS, *_CRI_MARKS, _LOGFMT_MARK, *_EVENT, _BEHIND_MARK))
+# What is looked for where such a mark was found; a text that begins with a blank takes longest to look for.
+_RECORD_TEXTS = ((_JSON_MARKS[0], b'{"'), (_JSON_MARKS[1], b'{ "'), (_LOGFMT_MARK, b'msg="'), *((e, e) for e in _EVENT))
+
+Marks = frozenset[bytes]
+
+
+def marks_of(data: bytes) -> Marks:
+    """Yields which of DRESS_LITERALS stand in `data`; one that follows a line end counts at the start too."""
+    found = {literal for literal in DRESS_LITERALS if literal in data}
+    return frozenset(found | marks_at_start(data))
+
+
+def marks_at_start(data: bytes) -> set[bytes]:
+    """Yields the marks of a JSON line with which `data` begins."""
+    return {mark for mark in _JSON_MARKS if data.startswith(mark[1:])}
 
 
 def needs_normalising(data: bytes) -> bool:
@@ -104,40 +123,44 @@ class Normaliser:
         """Tells whether lines are held back: then the next block must be fed too, whatever it looks like."""
         return bool(self._held)
 
-    def feed(self, data: bytes) -> bytes:
-        """Gives the lines that are complete; over all calls as many line ends come out as went in."""
-        if b"\x00" in data:
-            data = data.translate(None, b"\x00")  # `replace` takes five times as long where a block is full of them
-        if _BOM in data:
+    def feed(self, data: bytes, marks: Marks | None = None) -> bytes:
+        """Gives the lines that are complete; over all calls as many line ends come out as went in.
+
+        `marks`: those of `data`, where they are known already. Only what they stand for is looked for.
+        """
+        marks = marks_of(data) if marks is None else marks
+        if _NUL in marks or _BOM in marks:
+            data = data.translate(None, _NUL)  # `replace` takes five times as long where a block is full of them
             data = data.replace(_BOM, b"")
-        if b'{"log":"' in data:
+            marks = marks_of(data)
+        if self._open or marks & _RECORD_MARKS:
+            data, marks = self._without_records(data, marks)
+        return _undressed(data, marks)
+
+    def _without_records(self, data: bytes, marks: Marks) -> tuple[bytes, Marks]:
+        """Gives the text of records in their places, and the marks that it bears beside those of the others."""
+        texts: list[bytes] = []
+        has_json = not marks.isdisjoint(_JSON_MARKS)
+        if has_json and b'{"log":"' in data:
             data = _DOCKER.sub(rb"\3 \2 F \1", data)
-        if self._open or _has_json_line(data) or _CRI_PARTIAL.search(data) is not None or _has_logfmt_line(data):
-            data = self._in_place(data) or self._join(data)
-        data = change_marked_lines((b'{"',), data, lambda line: _BEHIND.sub(_of_program, line))
-        return _undressed(data)
+        has_partial = not marks.isdisjoint(_CRI_MARKS) and _CRI_PARTIAL.search(data) is not None
+        if self._open or has_partial or has_json or _has_logfmt_line(data):
+            in_place = None if self._open or has_partial else _in_place(data, marks, texts)
+            if in_place is None:
+                data = self._join(data)
+                marks = marks_of(data)
+            else:
+                data = in_place
+        marks = marks.union(*map(marks_of, texts))
+        if _BEHIND_MARK in marks:
+            data = change_marked_lines((b'{"',), data, lambda line: _BEHIND.sub(lambda found: _of_program(found, texts), line))
+        return data, marks.union(*map(marks_of, texts))
 
     def finish(self) -> bytes:
         """Gives what was held back when the stream ended inside a partial line."""
         rest = self._release(len(self._held))
         self._open.clear()
-        return _undressed(rest)
-
-    def _in_place(self, data: bytes) -> bytes | None:
-        """Gives what `_join` does where each record is one whole line, as nearly always; the others are not looked at."""
-        if self._open or _CRI_PARTIAL.search(data) is not None:
-            return None
-        records: list[Written] = []
-
-        def change(line: bytes) -> bytes:
-            written = _record(line)
-            if written is None:
-                return line
-            records.append(written)
-            return written.text
-
-        changed = change_marked_lines(_RECORD_MARKS, data, change)
-        return None if any(written.is_partial for written in records) else changed
+        return _undressed(rest, marks_of(rest))
 
     def _join(self, data: bytes) -> bytes:
         held = self._held
@@ -145,7 +168,7 @@ class Normaliser:
             body, end = (line[:-1], b"\n") if line.endswith(b"\n") else (line, b"")
             place = len(held)
             held.append(line)
-            if not body.startswith((b'{"', b'{ "')) and (found := _CRI.match(body)) is not None:
+            if not body.startswith(_JSON_STARTS) and (found := _CRI.match(body)) is not None:
                 self._place_cri(body, end, place, found)
             elif (written := _record(body)) is not None:
                 self._place(written.text, end, place, written.stream, written.is_partial)
@@ -204,29 +227,55 @@ class _Partial:
         return b"".join(self.parts) + self.end
 
 
+def _in_place(data: bytes, marks: Marks, texts: list[bytes]) -> bytes | None:
+    """Gives what `_join` does where each record is one whole line, as nearly always; the others are not looked at.
+
+    None where one is not. What the records hold is added to `texts`.
+    """
+    has_partial = False
+
+    def change(line: bytes) -> bytes:
+        nonlocal has_partial
+        written = _record(line)
+        if written is None:
+            return line
+        has_partial |= written.is_partial
+        texts.append(written.text)
+        return written.text
+
+    changed = change_marked_lines([text for mark, text in _RECORD_TEXTS if mark in marks], data, change)
+    return None if has_partial else changed
+
+
 def _record(line: bytes) -> Written | None:
     """What a collector or a logger put into a line of JSON, or of keys and values."""
-    if line.startswith((b'{"', b'{ "')):
+    if line.startswith(_JSON_STARTS):
         return undress_json(line)
-    if _CRI.match(line) is not None or not (b' msg="' in line or any(m in line for m in _EVENT)):
+    if _CRI.match(line) is not None or not (_LOGFMT_MARK in line or any(m in line for m in _EVENT)):
         return None
     text = undress_logfmt(line)
     return None if text is None else Written(text, False, b"logfmt")
 
 
-def _of_program(found: re.Match[bytes]) -> bytes:
+def _of_program(found: re.Match[bytes], texts: list[bytes]) -> bytes:
     """The text of a record behind a prefix that the tables know; a dict that was printed stays as it is."""
     place = found[1].decode("utf-8", "replace")
     record = found[2].removesuffix(b"\r")
     written = undress_json(record) if split_prefix(f"{place}[rank0]: x").rank == 0 else None
     if written is None or written.is_partial:
         return found[0]
-    return found[1] + written.text.replace(b"\r", b"\r" + found[1]) + found[2][len(record) :]
+    texts.append(found[1] + written.text.replace(b"\r", b"\r" + found[1]))
+    return texts[-1] + found[2][len(record) :]
 
 
-def _undressed(data: bytes) -> bytes:
-    data = untag(strip_ansi(unescape(data)))
-    return unbox(data) if has_box(data) else data
+def _undressed(data: bytes, marks: Marks) -> bytes:
+    """Takes off what is put around parts of lines, in the order in which it was put on."""
+    for literals, change in _LAYERS:
+        if not marks.isdisjoint(literals):
+            changed = change(data)
+            if changed != data:
+                data, marks = changed, marks_of(changed)
+    return data
 
 
 def strip_ansi(data: bytes) -> bytes:
@@ -238,6 +287,15 @@ def strip_ansi(data: bytes) -> bytes:
     if has_written or any(mark in data for mark in _WRITTEN_MARK):
         data = _WRITTEN_ANSI.sub(_replacement, data)
     return change_lines(_BARE_RESET, data, _strip_bare)
+
+
+_ANSI_LITERALS = tuple(x for x in DRESS_LITERALS if x == b"\x1b" or (b"[" in x and x not in TAG_LITERALS))
+_LAYERS = (
+    (ESCAPED_LITERALS, unescape),
+    (_ANSI_LITERALS, strip_ansi),
+    (TAG_LITERALS, untag),
+    (BOX_LITERALS, unbox),
+)
 
 
 def _strip_bare(line: bytes) -> bytes:
@@ -256,11 +314,11 @@ def _without_prefix(text: bytes, first: bytes) -> bytes:
 
 
 def _has_json_line(data: bytes) -> bool:
-    return data.startswith((b'{"', b'{ "')) or (b"{" in data and _JSON_LINE.search(data) is not None)
+    return data.startswith(_JSON_STARTS) or (b"{" in data and _JSON_LINE.search(data) is not None)
 
 
 def _has_logfmt_line(data: bytes) -> bool:
-    if b' msg="' in data and _LOGFMT.search(data) is not None:
+    if _LOGFMT_MARK in data and _LOGFMT.search(data) is not None:
         return True
     return any(mark in data for mark in _EVENT) and _KEYED.search(data) is not None
 

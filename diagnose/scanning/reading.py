@@ -104,7 +104,7 @@ def _read_now(
     if source.kind == "context":
         # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
         scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
-        return [seal(consume(scanner, read_blocks(source, is_dressed=rules.is_dressed), source, deadline))]
+        return [seal(consume(scanner, read_blocks(source, find_marks=rules.marks_of), source, deadline))]
     return [seal(scan_part(Part(source), rules, deadline, teller(source, progress)))]
 
 

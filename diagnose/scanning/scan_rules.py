@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..catalogue import Catalogue
-from ..inputs.normalise import DRESS_LITERALS
+from ..inputs.normalise import DRESS_LITERALS, Marks, marks_at_start
 from ..inputs.tags import TAG_LITERALS, is_tagged_within
 from ..matcher import WORTH_CACHING, Literal, Matcher, automaton
 from ..rule import Form, Rule
@@ -84,20 +84,22 @@ class ScanRules:
     def find(self, data: bytes) -> list[tuple[int, int]]:
         """Yield (end, literal) of the rules' literals."""
         if self._scanned[0] is not data:
-            self.is_dressed(data)
+            self.marks_of(data)
         found = self._scanned[1]
         self._scanned = (b"", [])
         return found
 
-    def is_dressed(self, data: bytes) -> bool:
-        """Tell whether a collector's dress may be on the block; what else was found is kept for `find`."""
+    def marks_of(self, data: bytes) -> Marks:
+        """Yield the marks of a collector's dress in a block; what else was found is kept for `find`."""
         found = self._find(data)
         plain = [x for x in found if x[1] < self.main_count]
         self._scanned = (data, plain)
-        dress = {_DRESS[n - self.main_count] for _, n in found if n >= self.main_count}
-        if dress and dress <= _TAGS:  # mpirun puts one on each line; only a second one is more than a prefix
-            dress = dress if is_tagged_within(data) else set()
-        return bool(dress) or NUL in data or data.startswith((b'{"', b'{ "'))
+        marks = {_DRESS[n - self.main_count] for _, n in found if n >= self.main_count}
+        if marks and marks <= _TAGS and not is_tagged_within(data):
+            marks.clear()  # mpirun puts one on each line; only a second one is more than a prefix
+        if NUL in data:
+            marks.add(NUL)
+        return frozenset(marks | marks_at_start(data))
 
     def literals_in(self, data: bytes) -> list[tuple[int, int]]:
         """Yield where the rules' literals begin and end in a short text."""

@@ -9,11 +9,16 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from itertools import accumulate
 
+from ..lazy_pattern import lazy
 from .raw_speakers import fast_speaker
 
 MAX_TEXT = 8 * 1024  # bytes of one line that are read
 RANK_MARK = b"[rank"
 HEAD_BYTES = 256  # of a line, in which its speaker stands
+LOOK_AHEAD_BYTES = 16 << 10  # in which a speaker's name is looked for at once
+INDEX_AFTER = 8  # times the buffer's bytes, passed by: to make an index costs so much more than to pass a line by
+# Whatever names a speaker holds one of these, and most names begin with a word that nobody else says before one.
+NAME_END = lazy(rb"[\s:\])|\d]")
 
 
 def voice(line: bytes) -> bytes:
@@ -21,6 +26,12 @@ def voice(line: bytes) -> bytes:
     if line.startswith(RANK_MARK) and (end := line.find(b"]", 0, HEAD_BYTES)) > 0:
         return line[: end + 1]
     return fast_speaker(line if len(line) <= HEAD_BYTES else line[:HEAD_BYTES])
+
+
+def beginning(speaker: bytes) -> bytes:
+    """Yield a text that stands on every line whose speaker is the same as `speaker`: its name up to the first end of a word."""
+    end = NAME_END.search(speaker)
+    return speaker[: end.end()] if end else b""
 
 
 def is_same(who: bytes, speaker: bytes) -> bool:
@@ -41,7 +52,7 @@ class Voices:
 
         It ends with the line that takes more bytes than `most_bytes`, each line cut to MAX_TEXT.
         """
-        if self._index is None and self._passed > len(self.data):
+        if self._index is None and self._passed > INDEX_AFTER * len(self.data):
             self._index = _Index(self.data)
         if self._index is not None:
             return self._index.pass_by(at, speaker, most_lines, most_bytes)
@@ -51,13 +62,20 @@ class Voices:
 
     def _look(self, at: int, speaker: bytes, most_lines: int, most_bytes: int) -> tuple[int, int, int]:
         data, size, lines, passed = self.data, len(self.data), 0, 0
+        name = beginning(speaker)
+        named, looked = -1, at  # where the name stands next, of what was looked at up to `looked`
         while at < size and lines < most_lines and passed <= most_bytes:
             end = data.find(b"\n", at)
             if end < 0:
                 end = size
-            who = voice(data[at:end] if end - at < HEAD_BYTES else data[at : at + HEAD_BYTES])
-            if is_same(who, speaker) if who else not speaker:
-                break
+            if end >= looked:
+                looked = max(end, at + LOOK_AHEAD_BYTES)
+                named = data.find(name, at, looked)
+            if 0 <= named <= end:
+                who = voice(data[at:end] if end - at < HEAD_BYTES else data[at : at + HEAD_BYTES])
+                if is_same(who, speaker) if who else not speaker:
+                    break
+                named = data.find(name, end, looked)
             passed += (end - at if end - at < MAX_TEXT else MAX_TEXT) + 1
             at, lines = end + 1, lines + 1
         return at, lines, passed

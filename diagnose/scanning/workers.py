@@ -55,7 +55,7 @@ def scan_by_block(
     source.damage.clear()
     later = not part.is_first
     if part.start is None:
-        blocks = read_blocks(source, is_dressed=rules.is_dressed, known=rules.literals_in)
+        blocks = read_blocks(source, find_marks=rules.marks_of, known=rules.literals_in)
     else:
         blocks = read_range(
             source,
@@ -63,7 +63,7 @@ def scan_by_block(
             part.end,
             stop=part.stop,
             starts_line=part.starts_line,
-            is_dressed=rules.is_dressed,
+            find_marks=rules.marks_of,
         )
     return _feed(Scanner(rules, source.name, source.kind, later_part=later), blocks, source, deadline, tell)
 
