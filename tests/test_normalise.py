@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.inputs.normalise import DRESS_LITERALS, Normaliser, needs_normalising, normalise
+from diagnose.inputs.normalise import DRESS_LITERALS, Marks, Normaliser, needs_normalising, normalise
 from diagnose.prefixes import read_lines
 from diagnose.scanning.scan_rules import ScanRules
 
@@ -247,7 +247,7 @@ def test_feeding_line_by_line_gives_the_same(parts, every):
 
 
 class _LineByLine(Normaliser):
-    def _in_place(self, data: bytes) -> None:
+    def _in_place(self, data: bytes, marks: Marks) -> None:
         """Look at no line out of its turn."""
 
 

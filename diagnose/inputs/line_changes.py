@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 
 def change_lines(pattern: re.Pattern[bytes], data: bytes, change: Callable[[bytes], bytes]) -> bytes:
@@ -19,19 +19,15 @@ def change_lines(pattern: re.Pattern[bytes], data: bytes, change: Callable[[byte
     return b"".join([*out, data[position:]]) if out else data
 
 
-def change_marked_lines(marks: Sequence[bytes], data: bytes, change: Callable[[bytes], bytes]) -> bytes:
-    """Yield `data` with each line that holds one of `marks` (without its end) as `change` gives it."""
-    starts: set[int] = set()
-    for mark in marks:
-        at = data.find(mark)
-        while at >= 0:
-            starts.add(data.rfind(b"\n", 0, at) + 1)
-            end = data.find(b"\n", at)
-            at = data.find(mark, end) if end >= 0 else -1
+def change_lines_at(places: Iterable[int], data: bytes, change: Callable[[bytes], bytes]) -> bytes:
+    """Yield `data` with each line (its end apart) that one of `places`, offsets in order, lies in as `change` gives it."""
     out: list[bytes] = []
     position = 0
-    for start in sorted(starts):
-        end = data.find(b"\n", start)
+    for place in places:
+        if place < position or (out and place == position):
+            continue
+        start = data.rfind(b"\n", position, place) + 1 or position
+        end = data.find(b"\n", place)
         end = len(data) if end < 0 else end
         out += [data[position:start], change(data[start:end])]
         position = end

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from ..catalogue import Catalogue
-from ..inputs.normalise import DRESS_LITERALS, Marks, marks_at_start
+from ..inputs.normalise import DRESS_LITERALS, RECORD_MARKS, Marks, marks_at_start
 from ..inputs.tags import TAG_LITERALS, is_tagged_within
 from ..matcher import WORTH_CACHING, Literal, Matcher, automaton
 from ..rule import Form, Rule
@@ -76,7 +76,7 @@ class ScanRules:
 
     @cached_property
     def _find(self) -> Callable[[bytes], list[tuple[int, int]]]:
-        dress = [Literal(x, False, True) for x in _DRESS]
+        dress = [Literal(x, False, x not in RECORD_MARKS) for x in _DRESS]
         find_all = automaton([*self.main.literals, *dress], is_lasting=True)
         is_lasting = self.main_count >= WORTH_CACHING
         return Sieve(find_all, self.main.literals, dress, is_lasting=is_lasting).find
@@ -94,12 +94,15 @@ class ScanRules:
         found = self._find(data)
         plain = [x for x in found if x[1] < self.main_count]
         self._scanned = (data, plain)
-        marks = {_DRESS[n - self.main_count] for _, n in found if n >= self.main_count}
-        if marks and marks <= _TAGS and not is_tagged_within(data):
+        marks = marks_at_start(data)
+        for end, n in found:
+            if n >= self.main_count:
+                marks.setdefault(_DRESS[n - self.main_count], []).append(end)
+        if marks and marks.keys() <= _TAGS and not is_tagged_within(data):
             marks.clear()  # mpirun puts one on each line; only a second one is more than a prefix
         if NUL in data:
-            marks.add(NUL)
-        return frozenset(marks | marks_at_start(data))
+            marks[NUL] = [0]
+        return marks
 
     def literals_in(self, data: bytes) -> list[tuple[int, int]]:
         """Yield where the rules' literals begin and end in a short text."""

@@ -29,7 +29,7 @@ def voice(line: bytes) -> bytes:
 
 
 def beginning(speaker: bytes) -> bytes:
-    """Yield a text that stands on every line whose speaker is the same as `speaker`: its name up to the first end of a word."""
+    """Yield a text that stands on every line whose speaker is the same: its name up to the first end of a word."""
     end = NAME_END.search(speaker)
     return speaker[: end.end()] if end else b""
 
