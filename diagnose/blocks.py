@@ -26,7 +26,7 @@ from .inputs.streams import Stream
 from .inputs.unwrap import MAX_BYTES, Known, as_typed, unwrapped
 from .sources import Source
 
-BLOCK_BYTES = 1 << 20  # 256 KiB to 1 MiB are equally fast; fewer blocks cost less Python
+BLOCK_BYTES = 512 << 10  # what the processor's cache holds; smaller blocks cost more Python
 MAX_LINE_BYTES = 1 << 20  # of one piece; BLOCK_BYTES may not be larger, or a long line could hide within a block
 PEEK_BYTES = 64 << 10  # of a block's end: where its last line end most likely is
 OVERLAP_BYTES = 8 << 10  # a pattern is verified on at most 8 KiB

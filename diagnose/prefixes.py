@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import NamedTuple
 
 from .lazy_pattern import lazy
@@ -82,7 +83,21 @@ _ENGINE = lazy(r"EngineCore|VllmWorker|Worker_[TPDE]P\d")
 _PARENT = lazy(r"APIServer|EngineCore|Worker$")
 
 _Groups = tuple[tuple[int, str, bool, Callable[[str], int | str]], ...]
-_Entry = tuple[Row, "re.Pattern[str]", _Groups]
+
+
+class _Entry:
+    """A row, compiled when a line meets what it needs: compiling all costs more than reading a small log."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        return re.compile(self.row.pattern, re.ASCII)
+
+    @cached_property
+    def groups(self) -> _Groups:
+        return _groups(self.pattern)
 
 
 def _names_itself(actor: str, wrapper: object) -> bool:
@@ -105,30 +120,22 @@ def _groups(pattern: re.Pattern[str]) -> _Groups:
 
 
 class _Rows(dict[str, tuple[_Entry, ...]]):
-    """Rows under each character, or pair of characters, that may begin them, a pair's before a character's.
-
-    What begins so is compiled when it is first asked for: compiling all of them costs more than reading a small log.
-    """
+    """Rows under each character, or pair of characters, that may begin them, a pair's before a character's."""
 
     def __init__(self, rows: tuple[Row, ...]) -> None:
         super().__init__()
-        self._rows: dict[str, list[Row]] = {}
-        for row in rows:
-            for start in row.starts:
-                self._rows.setdefault(start, []).append(row)
+        self._rows: dict[str, list[_Entry]] = {}
+        for entry in map(_Entry, rows):
+            for start in entry.row.starts:
+                self._rows.setdefault(start, []).append(entry)
 
     def __missing__(self, start: str) -> tuple[_Entry, ...]:
         own = self._rows.get(start, [])
         rows = own + (self._rows.get(start[0], []) if own and len(start) == 2 else [])
         if not rows:
             return ()
-        self[start] = tuple(_entry(row) for row in rows)
+        self[start] = tuple(rows)
         return self[start]
-
-
-def _entry(row: Row) -> _Entry:
-    pattern = re.compile(row.pattern, re.ASCII)
-    return row, pattern, _groups(pattern)
 
 
 _LEADING = _Rows(RANKS + LAUNCHERS + VIEWERS + LOGGERS)
@@ -156,11 +163,12 @@ def split_prefix(text: str) -> Prefix:
 
 def _read_row(text: str, start: int, outer: bool, found: dict[str, object]) -> tuple[int, bool] | None:
     first = text[start : start + 1]
-    for row, pattern, groups in _LEADING[first if first != "[" else text[start : start + 2]] if first else ():
+    for entry in _LEADING[first if first != "[" else text[start : start + 2]] if first else ():
+        row = entry.row
         if (outer or not row.outer or row.anywhere) and row.needs in text:
-            match = pattern.match(text, start)
+            match = entry.pattern.match(text, start)
             if match:
-                _collect(row, groups, match, found)
+                _collect(row, entry.groups, match, found)
                 return match.end(), outer and (row.outer or row.name == "torchrun --tee")
     return None
 
@@ -176,12 +184,13 @@ def _read_stamped(text: str, start: int, outer: bool, found: dict[str, object]) 
     if end < len(text) and not rows:
         return None  # glued to a word: `10:15:00PM`, `2026-11-20T17:03:28.ckpt`
     _keep_stamp(stamp, found)
-    for row, pattern, groups in rows:
+    for entry in rows:
+        row = entry.row
         if (not row.kind or row.kind == kind) and row.needs in text:
-            match = pattern.match(text, end)
+            match = entry.pattern.match(text, end)
             if match:
-                _collect(row, groups, match, found)
-                return match.end(), outer and pattern.groupindex.keys().isdisjoint(("level", "rank"))
+                _collect(row, entry.groups, match, found)
+                return match.end(), outer and entry.pattern.groupindex.keys().isdisjoint(("level", "rank"))
     return end, outer
 
 

@@ -17,7 +17,7 @@ from .progress_lines import LOOK_BYTES, SPEAKER_BYTES, ProgressLines
 
 EXACT_BYTES = 64 << 10  # of a part's start and of its end
 CHUNKS_BYTES = (4 << 10, 16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
-STRIDE = 16  # blocks: each so many-th is looked at, the others where a speaker is missed
+STRIDE = 32  # blocks: each so many-th is looked at, the others where a speaker is missed
 MAX_TRIES = 30  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
 MAX_FAILURES = 200  # the same over all blocks; then it is looked for near the start and the end only
 MAX_SPEAKERS = 200_000

@@ -31,7 +31,7 @@ __all__ = ["ScanRules", "Scanner"]
 
 MAX_OFFSET = 1 << 62  # behind any literal
 START = itemgetter(1)  # of what waits
-RING_BYTES = 16 << 20  # of recent blocks, in which what waits is verified in one go
+RING_BYTES = 4 << 20  # of recent blocks, in which what waits is verified in one go
 PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones replaced are dropped
 HEAD_BYTES = 512  # of a passage: who speaks
 MAX_NAMED = 4  # ranks that a line names
@@ -230,7 +230,8 @@ class Scanner:
             self._long = self._long or LongLine(number, text.data[start : start + MAX_TEXT])
         self._ring.append(text)
         self._ring_bytes += len(text.data)
-        while self._ring_bytes > RING_BYTES and len(self._ring) > 1:
+        # What nothing waits in goes at once: the memory of the next block is then still in the processor's cache.
+        while len(self._ring) > 1 and (self._ring_bytes > RING_BYTES or not self._blocks[self._ring[0]]):
             self._let_go(self._ring[0])
         self._prune()
 

@@ -10,12 +10,13 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 
 from ..lazy_pattern import lazy
+from .line_ends import counter
 from .raw_speakers import fast_speaker
 
 MAX_TEXT = 8 * 1024  # bytes of one line that are read
 RANK_MARK = b"[rank"
 HEAD_BYTES = 256  # of a line, in which its speaker stands
-LOOK_AHEAD_BYTES = 16 << 10  # in which a speaker's name is looked for at once
+LOOK_AHEAD_BYTES = MAX_TEXT  # in which a speaker's name is looked for at once; a longer line is cut
 INDEX_AFTER = 8  # times the buffer's bytes, passed by: to make an index costs so much more than to pass a line by
 # Whatever names a speaker holds one of these, and most names begin with a word that nobody else says before one.
 NAME_END = lazy(rb"[\s:\])|\d]")
@@ -71,6 +72,12 @@ class Voices:
             if end >= looked:
                 looked = max(end, at + LOOK_AHEAD_BYTES)
                 named = data.find(name, at, looked)
+                last = data.rfind(b"\n", end, looked) if named < 0 else -1
+                if last >= 0 and passed + last - at < most_bytes:
+                    count = counter()(data, at, last + 1)
+                    if lines + count <= most_lines:
+                        passed, lines, at = passed + last + 1 - at, lines + count, last + 1
+                        continue
             if 0 <= named <= end:
                 who = voice(data[at:end] if end - at < HEAD_BYTES else data[at : at + HEAD_BYTES])
                 if is_same(who, speaker) if who else not speaker:
