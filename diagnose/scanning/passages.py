@@ -17,6 +17,7 @@ from .windows import decode
 MARK_BYTES = 64 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
 NEAR_BYTES = 2 << 10  # … or counted anew
 FRAME_MARK = b'File "'  # on a traceback's frames: what follows one may be quoted code
+TAIL_BYTES = 8 << 10  # of a block that goes: most often it holds the lines that may still be asked for
 LEAD_BYTES = 2 << 10  # of a passage within a long line: so much before the literal …
 PASSAGE_BYTES = 8 << 10  # … of so much in all
 HEAD_BYTES = 512  # of a long line: who speaks
@@ -131,8 +132,18 @@ class TextBlock:
 
     def forget_previous(self, count: int) -> None:
         """Let the previous block go, but for its last lines, enough for `count` before any line of this block."""
-        if self.previous is not None:
+        if self.previous is not None and (tail := self.previous.tail(count + 1)) is not None:
+            self.previous = tail
+        elif self.previous is not None:
             self._before, self.previous = self.previous.last_lines(count + 1), None
+
+    def tail(self, count: int) -> TextBlock | None:
+        """Yield a block of this one's end that has its last `count` lines whole; None where these are long or too few."""
+        data = self.data[-TAIL_BYTES:]
+        ends = counter()(data, 0, len(data))
+        if ends <= count or len(data) == len(self.data):
+            return None
+        return TextBlock(data, self.lines() - ends, None, continues=True, overlap=0)
 
     def last_lines(self, count: int) -> list[tuple[int, bytes]]:
         """Yield the last `count` lines (cut to MAX_TEXT) up to this block's end, with their numbers."""

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
     r"\(\?[aimsux-]*\)|\(\?(?:P?<\w+>|[aimsx-]*:)|\{\d*,?\d*\}|\[\^?\]?(?:\\.|[^\]\\])*\]|\\x[0-9A-Fa-f]{2}|\\.|.",
     re.DOTALL,
 )
+_WITHOUT_DIGITS = re.compile(r"(?:\{\d*,?\d*\}|\\[^xuUNpPgk\d]|[^\d\\])*")  # most patterns ask for none
 _FLAGS = re.compile(r"\(\?[aimsux-]*\)")
 _CODE = re.compile(r"\\x([0-9A-Fa-f]{2})")
 _CLASS_PART = re.compile(r"(\\.|[^\\])-(\\.|[^\\])|(\\.|.)", re.DOTALL)
@@ -28,6 +29,8 @@ _NUMERALS = frozenset("0123456789")
 
 def digit_marks(pattern: str) -> tuple[bytes, ...] | None:
     """Yield the texts with digits that decide whether `pattern` matches, in lower case; None where it cannot be told."""
+    if _WITHOUT_DIGITS.fullmatch(pattern):
+        return ()
     tokens = [_decoded(t) for t in _TOKEN.findall(pattern) if not _FLAGS.fullmatch(t)]
     reader = _MarkReader()
     for index, token in enumerate(tokens):
