@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import heapq
 import json
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from ..matcher import Find, Literal, automaton
@@ -20,10 +20,10 @@ from ..own_cache import can_tell_owner, read_own, write_own
 LEARN_BYTES = 64 << 20  # so much is read before fragments are chosen: choosing costs as much as reading that saves
 RECALL_BYTES = 16 << 20  # so much before those of an earlier run are taken, which is cheap
 SAMPLE_EVERY, SAMPLE_BYTES = 1 << 20, 1 << 10  # so much of so much, to know what healthy lines hold
-FRAGMENT_BYTES = 7  # shorter ones stand in more lines, longer ones in fewer literals
-PAIR_COST = 1_000  # of a text all of such pairs; measured: from 500 on the matcher takes a sixth less than at 100
-MAX_LINES = 64  # with fragments in one block, before looking at each costs more than it saves
-MAX_COARSE = 16  # such blocks more than others, before the fragments are given up
+FRAGMENT_BYTES = 6  # shorter ones stand in more lines, longer ones in fewer literals
+PAIR_COST = 500  # of a text all of such pairs; measured: a tenth less time than at 1,000 or at 100
+MAX_LINES = 32  # with fragments in one block, before looking at each costs more than it saves
+MAX_COARSE = 32  # such blocks more than others, before the fragments are given up
 
 _Found = list[tuple[int, int]]
 
@@ -119,7 +119,7 @@ class _Memory:
 
     def __init__(self, literals: Sequence[Literal]) -> None:
         self._literals = literals
-        content = repr((FRAGMENT_BYTES, PAIR_COST, [tuple(x) for x in literals]))
+        content = repr((FRAGMENT_BYTES, PAIR_COST, "ends", [tuple(x) for x in literals]))
         self._name = f"fragments-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
 
     def recall(self) -> list[Literal] | None:
@@ -174,21 +174,26 @@ def _pairs_of(sample: Sequence[bytes]) -> dict[bytes, float]:
 def _cover(owners: dict[bytes, set[int]], left: set[int], pairs: dict[bytes, float]) -> list[bytes]:
     """Choose parts until nothing is left that any of them covers; what they cover leaves `left`.
 
-    A part of rare pairs is worth more: at a common pair the native matcher has to look closer.
+    A part of rare pairs is worth more: at a common pair the native matcher has to look closer. It groups parts by their
+    ends, and asks of a text only whether each pair is one of the group's: a pair that the group has already costs nothing.
     """
+    known: dict[int, set[tuple[int, bytes]]] = defaultdict(set)  # by last byte: pairs, and where they stand
 
-    def cost(part: bytes) -> float:
-        return 1 + PAIR_COST * sum(pairs.get(part[at : at + 2], 0.0) for at in range(len(part) - 1))
+    def worth(part: bytes) -> float:
+        own, places = known[part[-1]], range(len(part) - 1)
+        new = sum(pairs.get(part[at : at + 2], 0.0) for at in places if (at, part[at : at + 2]) not in own)
+        return len(owners[part] & left) / (1 + PAIR_COST * new)
 
-    heap = [(-len(numbers) / cost(part), part, len(numbers)) for part, numbers in owners.items()]
+    heap = [(-worth(part), part) for part in owners]
     heapq.heapify(heap)
     chosen: list[bytes] = []
     while heap and left:
-        _, part, count = heapq.heappop(heap)
-        now = len(owners[part] & left)
-        if now and now == count:
+        part = heapq.heappop(heap)[1]
+        now = worth(part)
+        if now and heap and -now > heap[0][0]:
+            heapq.heappush(heap, (-now, part))
+        elif now:
             chosen.append(part)
             left -= owners[part]
-        elif now:
-            heapq.heappush(heap, (-now / cost(part), part, now))
+            known[part[-1]].update((at, part[at : at + 2]) for at in range(len(part) - 1))
     return chosen
