@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.scanning.voices import MAX_TEXT, Voices, voice
+from diagnose.scanning.voices import MAX_TEXT, Voices, beginning, is_same, voice
 
 HEADS = [
     b"",
@@ -17,6 +17,15 @@ HEADS = [
     b"(WorkerDict pid=31, ip=10.0.0.7) ",
     b"(WorkerDict pid=3, ip=10.0.0.7) ",
     b"[1,3]<stderr>:",
+    b"2026-11-20 10:00:00 261.098s: ",
+    b"12: ",
+    b"12: [rank1]: ",
+    b"gpu-7:411:902 [0] NCCL INFO ",
+    b"actor/3 ",
+    b"r1 | ",
+    b"rank1 | ",
+    b"rank1: ",
+    b"trainer | ",
     b"[rank without an end",
 ]
 lines = st.lists(st.tuples(st.sampled_from(HEADS), st.sampled_from([b"x", b"  File", b"y" * (MAX_TEXT + 9)])), max_size=40)
@@ -43,3 +52,9 @@ def test_an_index_is_made_once_much_was_passed_by() -> None:
     found = [voices.pass_by(at, b"[rank49]", 500, 1 << 20) for at in [0] * 500]
     assert voices._index is not None
     assert len(set(found)) == 1
+
+
+@given(st.sampled_from(HEADS[1:-1]), st.sampled_from(HEADS[1:-1]))
+def test_the_beginning_of_a_name_stands_on_each_line_of_the_same_speaker(head: bytes, other: bytes) -> None:
+    speaker, line = voice(head + b"x"), other + b"x"
+    assert not is_same(voice(line), speaker) or beginning(speaker) in line
