@@ -259,6 +259,26 @@ def test_changing_marked_lines_in_place_gives_the_same_as_going_line_by_line(par
     assert slow.feed(data) + slow.finish() == normalise(data)
 
 
+@settings(max_examples=300, deadline=None)
+@given(DRESSED)
+def test_marks_that_the_matcher_saw_are_all_that_need_be_looked_for(parts):
+    data = b"".join(parts)
+    normaliser = Normaliser()
+    assert normaliser.feed(data, ScanRules([]).marks_of(data)) + normaliser.finish() == normalise(data)
+
+
+def test_what_a_record_holds_is_undressed_where_its_neighbours_bear_no_mark():
+    line = b'{"message":"\\u003cb\\u003e \\u0026lt;module\\u0026gt;","level":"error","time":"2026-11-20T17:00:00Z"}\n'
+    assert normalise(b"plain\n" + line) == b"plain\n2026-11-20T17:00:00Z ERROR <b> <module>\n"
+
+
+def test_a_line_is_read_as_a_record_whatever_its_neighbours_are():
+    """A line of keys and values was changed only where a line of JSON stood in the same block."""
+    line = b'level=info msg="started" time=2026-11-20T17:00:00Z\n'
+    json_line = b'{"message":"x","level":"info","time":"2026-11-20T17:00:00Z"}\n'
+    assert normalise(json_line + line) == normalise(json_line) + normalise(line)
+
+
 @pytest.mark.parametrize(
     ("line", "written"),
     [

@@ -33,6 +33,7 @@ from diagnose.scan import (
 )
 from diagnose.scanning import passages
 from diagnose.scanning.line_ends import counter
+from diagnose.scanning.passages import TextBlock
 from diagnose.scanning.scanner import Scanner, ScanRules
 from diagnose.scanning.windows import is_frame
 
@@ -171,6 +172,18 @@ def test_merging_is_associative(lines: list[bytes], data: st.DataObject) -> None
 @given(logs(), st.sampled_from([1, 64, 700, 5000]))
 def test_the_size_of_blocks_changes_nothing(lines: list[bytes], block_bytes: int) -> None:
     assert text_of(joined([lines], block_bytes)) == text_of(joined([lines]))
+
+
+@pytest.mark.parametrize("length", [9, 900, 9000])
+def test_the_lines_before_a_block_are_known_when_the_block_before_it_has_gone(length: int) -> None:
+    lines = [b"%d " % n + b"x" * length for n in range(400)]
+    data = b"\n".join(lines) + b"\n"
+    first = TextBlock(data, 0, None, continues=False, overlap=0)
+    second = TextBlock(b"here\n", first.lines(), first, continues=False, overlap=0)
+    wanted = second.lines_before(0, 25, 401)
+    second.forget_previous(25)
+    assert wanted == second.lines_before(0, 25, 401)
+    assert [n for n, _ in wanted] == list(range(376, 401))
 
 
 def test_the_last_sign_of_life_is_found_near_the_start_however_small_the_blocks() -> None:
