@@ -59,7 +59,7 @@ def first_ended(job: Job, verdict: Verdict) -> set[int]:
     said = (e for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES)
     own = {e.rank for e in said if e.rank is not None}
     left = set(range(job.world_size or 0)) - own
-    if own and len(left) == 1 and max(own) < (job.world_size or 0) and not root.cause.startswith(OF_RAY):
+    if own and len(left) == 1 and max(own) < (job.world_size or 0) and not (root.cause or "").startswith(OF_RAY):
         return left
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
