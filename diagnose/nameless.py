@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .diagnosis import Verdict
 
 SILENT = ("absent", "silence")
+OF_RAY = ("ray.", "memory.ray-oom")  # told by the raylet, the GCS or the driver
 
 
 def victims(job: Job, verdict: Verdict) -> set[int]:
@@ -49,7 +50,8 @@ def _silent_there(verdict: Verdict, hosts: set[str | None]) -> set[int]:
 def first_ended(job: Job, verdict: Verdict) -> set[int]:
     """An error that names no rank is that of the first process which its launcher then finds dead, on the same host.
 
-    Ranks that say, by their number, what they failed of themselves did not say it; the one that is left over did.
+    Ranks that say, by their number, what they failed of themselves did not say it; the one that is left over did. Not so
+    of what Ray tells of a worker: engines, drivers and the ranks of other roles are workers too.
     """
     root = verdict.roots[0].first
     if root is None or root.rule.tells == "exit" or is_said_by_several(verdict) or all(map(only_compares, verdict.roots)):
@@ -57,7 +59,7 @@ def first_ended(job: Job, verdict: Verdict) -> set[int]:
     said = (e for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES)
     own = {e.rank for e in said if e.rank is not None}
     left = set(range(job.world_size or 0)) - own
-    if own and len(left) == 1 and max(own) < (job.world_size or 0):
+    if own and len(left) == 1 and max(own) < (job.world_size or 0) and not (root.cause or "").startswith(OF_RAY):
         return left
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]

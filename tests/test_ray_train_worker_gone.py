@@ -86,3 +86,21 @@ def test_a_wrapper_printed_once_more_with_what_it_holds_tells_of_no_actor_that_d
     report = told(tmp_path, {"driver.log": f"{met}{own}{copy}{raised}{wrapper}[Rank 0 Error Snippet]:\n{''.join(waited)}\n"})
 
     assert "collective.timeout" == cause(report)
+
+
+def test_a_worker_that_only_the_raylet_knows_is_not_the_rank_that_is_left_over(tmp_path):
+    """Engines, drivers and the ranks of other roles are workers of Ray too: the rest of a group of two is no proof."""
+    lost = (
+        "(raylet) A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check "
+        "the logs for the dead worker. RayTask ID: ffffffffffffffffd155ee3e0ad41ffd2c03df6802000000 Worker ID: 38790ac22c3068cfd0eae7 "
+        "Node ID: f3d197dfb0f1196567591cbc Worker IP address: 10.80.0.1 Worker port: 10003 Worker PID: 4156 Worker exit type: "
+        "SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits with a connection error code 2. End of file.\n"
+    )
+    waited = (
+        "(ReferenceModelRayActor pid=4347, ip=10.80.0.1) [rank1]:[E317 03:27:31.594678338 ProcessGroupNCCL.cpp:616] [Rank 1] Watchdog "
+        "caught collective operation timeout: WorkNCCL(SeqNum=1, OpType=_ALLGATHER_BASE, NumelIn=110336, NumelOut=220672, "
+        "Timeout(ms)=600000) ran for 600033 milliseconds before timing out.\n"
+    )
+    report = told(tmp_path, {"driver.log": lost + waited})
+
+    assert ("ray.actor-died", []) == (cause(report), culprits(report))
