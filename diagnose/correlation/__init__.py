@@ -35,11 +35,13 @@ from . import (
     standing,
     start_barrier,
     still_pending,
+    store_count,
     store_gone,
     stuck_watchdog,
     together,
     told_alone,
     waited_in,
+    world_sizes,
 )
 from .finding import Exhibit, Finding
 
@@ -48,6 +50,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     mismatch.find,  # who issued something else at the same number?
     hidden_reason.find,  # who waited while it handled an exception of its own?
     waited_in.find,  # in which call did each rank wait when it gave up?
+    world_sizes.find,  # was a rank told another number of ranks than the others?
     named_absent.find,  # whom does a message name as not having come?
     ready_ranks.find,  # who is not among those that a message lists as ready?
     odd_words.find,  # whose last words are of another kind than all the others'?
@@ -70,6 +73,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     together.find,  # do all ranks wait in one and the same collective?
     standing.find,  # where does each rank's stack stand?
     given_twice.find,  # does each node take itself for the first one?
+    store_count.find,  # whom does the host of the store miss, which only counts them?
     start_barrier.find,  # whom do the others wait for at their first barrier?
     store_gone.find,  # did the store go away, and nothing else is heard?
     still_pending.find,  # does a request to Ray wait, and nothing else is heard?
