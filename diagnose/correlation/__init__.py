@@ -18,6 +18,7 @@ from . import (
     fingerprints,
     given_twice,
     hidden_reason,
+    late_call,
     lost_peers,
     master,
     mismatch,
@@ -57,6 +58,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     absent.find,  # who did not report the time-out that the others did?
     busy_root.find,  # does the rank from which they wait for a broadcast do something else?
     stuck_watchdog.find,  # on whom did even the watchdog stand still?
+    late_call.find,  # whom did a remote call wait for until its limit passed?
     rank_zero.find,  # what became of rank 0 while the others waited for it?
     shared_gpu.find,  # which ranks sit on one GPU?
     master.find,  # does nobody reach the address on which rank 0 listens?

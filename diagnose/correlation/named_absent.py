@@ -42,7 +42,7 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _wait_themselves(events: list[Event], ranks: tuple[int, ...]) -> bool:
-    """Whether one that is named waits too: for a key, so that it came; or for its own, as who is started as another does."""
+    """Whether one that is named waits too: for a key, so that it came; or for itself, started as another."""
     return any(e.rank in ranks and (is_key(e) or e.rank in e.fields["absent_ranks"]) for e in events)
 
 

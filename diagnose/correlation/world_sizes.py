@@ -45,7 +45,8 @@ def _by_their_words(told: dict[int, Event]) -> Finding:
     own = sorted(r for r, e in told.items() if e.fields["world_size"] == size)
     they = [e.rank for e in others if e.rank is not None]
     usual = others[0].fields["world_size"]
-    why = f"{_ranks(own)} {'were' if len(own) > 1 else 'was'} told of {size} ranks in all, {_ranks(they).lower()} of {usual}."
+    was = "were" if len(own) > 1 else "was"
+    why = f"{_ranks(own)} {was} told of {size} ranks in all, {_ranks(they).lower()} of {usual}."
     return Finding(CAUSE, why, exhibits([first, others[0]]), odd, question="world_sizes", onset=first.onset)
 
 
