@@ -30,6 +30,7 @@ from . import (
     rank_zero,
     ready_ranks,
     recorder,
+    shapes_by_process,
     shared_gpu,
     silence,
     silent_exit,
@@ -49,6 +50,7 @@ from .finding import Exhibit, Finding
 QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     fingerprints.find,  # what do the ranks say of each other's collectives?
     mismatch.find,  # who issued something else at the same number?
+    shapes_by_process.find,  # whose tensors have another shape than all the others'?
     hidden_reason.find,  # who waited while it handled an exception of its own?
     waited_in.find,  # in which call did each rank wait when it gave up?
     world_sizes.find,  # was a rank told another number of ranks than the others?
