@@ -72,7 +72,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         infos = (job.ranks.get(rank) for rank in finding.ranks)
         verdict.culprit_hosts = sorted(finding.hosts or {i.host for i in infos if i and i.host})
         return
-    if cause.blame == "none":
+    if cause.blame == "none" or _is_nobodys(verdict):
         verdict.culprits = _met_alone(job, verdict)
         verdict.culprit_hosts = odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
         return
@@ -101,6 +101,12 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if any(x.failed_in_words() for r, x in job.ranks.items() if r not in ranks) and are_half_told(job.sources, stated):
         return
     verdict.culprits = sorted(ranks)
+
+
+def _is_nobodys(verdict: Verdict) -> bool:
+    """Whether all that states the cause tells of two ends, and not at which of them the fault lies."""
+    stated = [e for s in verdict.roots for e in s.events if e.role == "cause"]
+    return bool(stated) and all(e.rule.blame == "none" for e in stated)
 
 
 def _met_alone(job: Job, verdict: Verdict) -> list[int]:
