@@ -30,9 +30,10 @@ from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .rule import Cause
 from .said_alike import is_said_by_unknown_ones
-from .suspects import LATE, Suspect
+from .suspects import LATE, STATED, Suspect
 
 if TYPE_CHECKING:
+    from .correlation.finding import Finding
     from .diagnosis import Verdict
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
@@ -47,6 +48,7 @@ HELD_BY_ALL = (
 )
 OF_ITSELF = ("process.segfault", "process.bus-error")
 UNEVEN = "data.uneven-inputs"
+LOST = "lost_peers"  # the question
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 REFUSED = "network.connection-refused"  # by a server that is no rank: of metrics, rewards, features
 MET_ALONE = (REFUSED, "config.invalid-argument")  # nobody's own, unless one met it in the middle of the steps
@@ -66,7 +68,8 @@ def _hosts_of(job: Job, cause: Cause, at_fault: Sequence[Suspect]) -> list[str]:
 
 def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     """Fill in the culprits and their hosts; none where the cause is nobody's, or everybody's."""
-    cause, finding = catalogue.causes[verdict.roots[0].cause], next((s.finding for s in verdict.roots if s.finding), None)
+    cause = catalogue.causes[verdict.roots[0].cause]
+    finding = next((s.finding for s in verdict.roots if s.finding and not _lost_nobody_known(s.finding, verdict)), None)
     if finding is not None:
         verdict.culprits = [] if finding.question in SILENT and share_hosts(job, finding.ranks) else sorted(finding.ranks)
         infos = (job.ranks.get(rank) for rank in finding.ranks)
@@ -101,6 +104,12 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if any(x.failed_in_words() for r, x in job.ranks.items() if r not in ranks) and are_half_told(job.sources, stated):
         return
     verdict.culprits = sorted(ranks)
+
+
+def _lost_nobody_known(finding: Finding, verdict: Verdict) -> bool:
+    """Whether others lost somebody of whom nothing is known, while a line states what broke at its own place."""
+    is_placed = verdict.roots[0].direct == STATED and verdict.roots[0].host is not None
+    return finding.question == LOST and not finding.ranks and not finding.hosts and is_placed
 
 
 def _is_nobodys(verdict: Verdict) -> bool:

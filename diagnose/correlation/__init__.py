@@ -26,6 +26,7 @@ from . import (
     named_absent,
     odd_one,
     odd_words,
+    other_group,
     outside,
     rank_zero,
     ready_ranks,
@@ -51,6 +52,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     fingerprints.find,  # what do the ranks say of each other's collectives?
     mismatch.find,  # who issued something else at the same number?
     shapes_by_process.find,  # whose tensors have another shape than all the others'?
+    other_group.find,  # who waits in another process group than all the others of its own?
     hidden_reason.find,  # who waited while it handled an exception of its own?
     waited_in.find,  # in which call did each rank wait when it gave up?
     world_sizes.find,  # was a rank told another number of ranks than the others?
