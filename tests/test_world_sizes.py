@@ -115,3 +115,15 @@ def test_sizes_of_two_groups_are_no_sizes_of_two_worlds(tmp_path: Path) -> None:
     logs = {f"rank{r}.log": stated.format(r, 4, r) + stated.format(r, 2, r) * (r < 2) + IN_STEP.format(r) for r in range(4)}
 
     assert "config.world-size-mismatch" != cause(told(tmp_path, logs))
+
+
+def test_the_rank_that_all_waited_for_found_nobody_when_it_came(tmp_path: Path) -> None:
+    """Each prints its own half; that nothing listens any more would alone blame nobody."""
+    refused = (
+        "torch.distributed.DistNetworkError: The client socket has failed to connect to any network address of (gpu-01, 29500). The "
+        "client socket has failed to connect to gpu-01:29500 (errno: 111 - Connection refused).\n"
+    )
+    late = "2026-11-20 10:11:00,000 [INFO] [rank 3] decompressed in 658 s\n" + TRACEBACK + refused
+    report = told(tmp_path, {"rank3.log": late, **waits(0, 1, 2, key="/default_pg/0//cpu//0/3")})
+
+    assert ("network.connection-refused", [3]) == (cause(report), culprits(report))

@@ -16,6 +16,7 @@ from . import (
     confirmed,
     early_exit,
     fingerprints,
+    found_nobody,
     given_twice,
     hidden_reason,
     late_call,
@@ -57,6 +58,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     waited_in.find,  # in which call did each rank wait when it gave up?
     world_sizes.find,  # was a rank told another number of ranks than the others?
     named_absent.find,  # whom does a message name as not having come?
+    found_nobody.find,  # did the one for whom they waited find nobody there?
     ready_ranks.find,  # who is not among those that a message lists as ready?
     odd_words.find,  # whose last words are of another kind than all the others'?
     absent.find,  # who did not report the time-out that the others did?
