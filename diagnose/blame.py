@@ -48,7 +48,7 @@ HELD_BY_ALL = (
 )
 OF_ITSELF = ("process.segfault", "process.bus-error")
 UNEVEN = "data.uneven-inputs"
-LOST = "lost_peers"  # the question
+LOST, STANDING = "lost_peers", "standing"  # questions
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 REFUSED = "network.connection-refused"  # by a server that is no rank: of metrics, rewards, features
 MET_ALONE = (REFUSED, "config.invalid-argument")  # nobody's own, unless one met it in the middle of the steps
@@ -76,7 +76,7 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
         verdict.culprit_hosts = sorted(finding.hosts or {i.host for i in infos if i and i.host})
         return
     if cause.blame == "none" or _is_nobodys(verdict):
-        verdict.culprits = _met_alone(job, verdict)
+        verdict.culprits = _stands_alone(verdict) or _met_alone(job, verdict)
         verdict.culprit_hosts = odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
         return
     at_fault = [s for s in without_peers(verdict.roots) if not _only_waited(s)]
@@ -116,6 +116,15 @@ def _is_nobodys(verdict: Verdict) -> bool:
     """Whether all that states the cause tells of two ends, and not at which of them the fault lies."""
     stated = [e for s in verdict.roots for e in s.events if e.role == "cause"]
     return bool(stated) and all(e.rule.blame == "none" for e in stated)
+
+
+def _stands_alone(verdict: Verdict) -> list[int]:
+    """The one rank whose stack stands in it, where all others wait for that one: nobody's fault, but the place to look."""
+    ranks = {s.rank for s in verdict.roots}
+    told = [e for s in verdict.roots for e in s.events]
+    late = (s.finding for s in verdict.suspects if s.finding is not None and s.finding.question == STANDING)
+    is_live = bool(told) and all(e.rule.match == "stack" for e in told)
+    return [r for r in ranks if r is not None and is_live and len(ranks) == 1 and any(f.ranks == (r,) for f in late)]
 
 
 def _met_alone(job: Job, verdict: Verdict) -> list[int]:
