@@ -30,9 +30,10 @@ from .placement.places import GUESSED
 from .placement.summaries import ENTRIES, ENTRY, HEAD
 from .rule import Cause
 from .said_alike import is_said_by_unknown_ones
-from .suspects import LATE, Suspect
+from .suspects import LATE, STATED, Suspect
 
 if TYPE_CHECKING:
+    from .correlation.finding import Finding
     from .diagnosis import Verdict
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own fault
@@ -47,6 +48,7 @@ HELD_BY_ALL = (
 )
 OF_ITSELF = ("process.segfault", "process.bus-error")
 UNEVEN = "data.uneven-inputs"
+LOST, STANDING = "lost_peers", "standing"  # questions
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 REFUSED = "network.connection-refused"  # by a server that is no rank: of metrics, rewards, features
 MET_ALONE = (REFUSED, "config.invalid-argument")  # nobody's own, unless one met it in the middle of the steps
@@ -66,14 +68,15 @@ def _hosts_of(job: Job, cause: Cause, at_fault: Sequence[Suspect]) -> list[str]:
 
 def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     """Fill in the culprits and their hosts; none where the cause is nobody's, or everybody's."""
-    cause, finding = catalogue.causes[verdict.roots[0].cause], next((s.finding for s in verdict.roots if s.finding), None)
+    cause = catalogue.causes[verdict.roots[0].cause]
+    finding = next((s.finding for s in verdict.roots if s.finding and not _lost_nobody_known(s.finding, verdict)), None)
     if finding is not None:
         verdict.culprits = [] if finding.question in SILENT and share_hosts(job, finding.ranks) else sorted(finding.ranks)
         infos = (job.ranks.get(rank) for rank in finding.ranks)
         verdict.culprit_hosts = sorted(finding.hosts or {i.host for i in infos if i and i.host})
         return
-    if cause.blame == "none":
-        verdict.culprits = _met_alone(job, verdict)
+    if cause.blame == "none" or _is_nobodys(verdict):
+        verdict.culprits = _stands_alone(verdict) or _met_alone(job, verdict)
         verdict.culprit_hosts = odd_hosts(job, verdict) if cause.id.startswith(OF_HOSTS) else []
         return
     at_fault = [s for s in without_peers(verdict.roots) if not _only_waited(s)]
@@ -101,6 +104,27 @@ def blame(job: Job, catalogue: Catalogue, verdict: Verdict) -> None:
     if any(x.failed_in_words() for r, x in job.ranks.items() if r not in ranks) and are_half_told(job.sources, stated):
         return
     verdict.culprits = sorted(ranks)
+
+
+def _lost_nobody_known(finding: Finding, verdict: Verdict) -> bool:
+    """Whether others lost somebody of whom nothing is known, while a line states what broke at its own place."""
+    is_placed = verdict.roots[0].direct == STATED and verdict.roots[0].host is not None
+    return finding.question == LOST and not finding.ranks and not finding.hosts and is_placed
+
+
+def _is_nobodys(verdict: Verdict) -> bool:
+    """Whether all that states the cause tells of two ends, and not at which of them the fault lies."""
+    stated = [e for s in verdict.roots for e in s.events if e.role == "cause"]
+    return bool(stated) and all(e.rule.blame == "none" for e in stated)
+
+
+def _stands_alone(verdict: Verdict) -> list[int]:
+    """The one rank whose stack stands in it, where all others wait for that one: nobody's fault, but the place to look."""
+    ranks = {s.rank for s in verdict.roots}
+    told = [e for s in verdict.roots for e in s.events]
+    late = (s.finding for s in verdict.suspects if s.finding is not None and s.finding.question == STANDING)
+    is_live = bool(told) and all(e.rule.match == "stack" for e in told)
+    return [r for r in ranks if r is not None and is_live and len(ranks) == 1 and any(f.ranks == (r,) for f in late)]
 
 
 def _met_alone(job: Job, verdict: Verdict) -> list[int]:

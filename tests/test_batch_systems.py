@@ -267,3 +267,14 @@ srun: Job step aborted
 """
     diagnosis = diagnose(Text(log, name="train.log")).diagnosis
     assert diagnosis is not None and "clocks" in diagnosis.remedy[0].text
+
+
+def test_whose_clock_is_wrong_an_expired_credential_does_not_tell() -> None:
+    """The controller signs it, the node compares: either may be off, or the step came late."""
+    srun = "srun: error: Task launch for StepId=989.0 failed on node n5: Job credential expired\n"
+    munge = "[2026-11-20T10:00:00.123] error: Munge decode failed: Expired credential\n"
+    for name, log in (("train.log", srun), ("gpu-044.slurmd.log", munge)):
+        diagnosis = diagnose(Text(log, name=name)).diagnosis
+
+        assert diagnosis is not None and diagnosis.cause == "network.clock-skew"
+        assert diagnosis.certainty == "likely" and not diagnosis.culprits

@@ -65,3 +65,41 @@ def test_a_future_raises_what_the_callee_raised_within_an_error_of_its_own(tmp_p
 
     assert ("process.exception", [2]) == (cause(in_lines), culprits(in_lines))
     assert ("process.exception", [2]) == (cause(quoted), culprits(quoted))
+
+
+RAN_OUT = """rank 0 ready
+Traceback (most recent call last):
+  File "/data/jobs/ps_train.py", line 10, in <module>
+    rpc.rpc_sync("worker2", slow, args=(20,))
+  File "/opt/venv/lib/python3.11/site-packages/torch/distributed/rpc/api.py", line 842, in rpc_sync
+    return fut.wait()
+RuntimeError: RPCErr:1:RPC ran for more than set timeout (5000 ms) and will now be marked with an error
+"""
+EOF = (
+    "[W1124 14:29:01.554278618 tensorpipe_agent.cpp:723] RPC agent for worker{0} encountered error when reading incoming request "
+    "from worker{1}: eof (this error originated at tensorpipe/transport/shm/connection_impl.cc:259)\n"
+)
+TOO_LATE = (
+    "[W1124 14:29:15.499247774 tensorpipe_agent.cpp:675] RPC agent for worker2 encountered error when sending response to request #5 "
+    "to worker0: eof (this error originated at tensorpipe/transport/shm/connection_impl.cc:259)\n"
+)
+
+
+def test_a_call_that_ran_past_its_limit_is_why_the_others_lost_the_caller(tmp_path: Path) -> None:
+    logs = {"rank0.log": RAN_OUT, "rank1.log": "rank 1 ready\n" + EOF.format(1, 0), "rank2.log": "rank 2 ready\n" + EOF.format(2, 0)}
+    report = told(tmp_path, logs)
+
+    assert ("collective.timeout", []) == (cause(report), culprits(report))
+
+
+def test_the_worker_that_answers_when_the_caller_has_left_was_late(tmp_path: Path) -> None:
+    logs = {"rank0.log": RAN_OUT, "rank1.log": "rank 1 ready\n" + EOF.format(1, 0)}
+    report = told(tmp_path, {**logs, "rank2.log": "rank 2 ready\n" + EOF.format(2, 0) + TOO_LATE})
+
+    assert ("collective.straggler", [2]) == (cause(report), culprits(report))
+
+
+def test_a_worker_that_is_lost_beside_the_caller_may_have_died_first(tmp_path: Path) -> None:
+    logs = {"rank0.log": RAN_OUT, "rank1.log": "rank 1 ready\n" + EOF.format(1, 2) + EOF.format(1, 0)}
+
+    assert "network.connection-reset" == cause(told(tmp_path, logs))

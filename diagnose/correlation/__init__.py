@@ -16,8 +16,10 @@ from . import (
     confirmed,
     early_exit,
     fingerprints,
+    found_nobody,
     given_twice,
     hidden_reason,
+    late_call,
     lost_peers,
     master,
     mismatch,
@@ -25,35 +27,44 @@ from . import (
     named_absent,
     odd_one,
     odd_words,
+    other_group,
     outside,
     rank_zero,
     ready_ranks,
     recorder,
+    shapes_by_process,
     shared_gpu,
     silence,
     silent_exit,
     standing,
     start_barrier,
     still_pending,
+    store_count,
     store_gone,
     stuck_watchdog,
     together,
     told_alone,
     waited_in,
+    world_sizes,
 )
 from .finding import Exhibit, Finding
 
 QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     fingerprints.find,  # what do the ranks say of each other's collectives?
     mismatch.find,  # who issued something else at the same number?
+    shapes_by_process.find,  # whose tensors have another shape than all the others'?
+    other_group.find,  # who waits in another process group than all the others of its own?
     hidden_reason.find,  # who waited while it handled an exception of its own?
     waited_in.find,  # in which call did each rank wait when it gave up?
+    world_sizes.find,  # was a rank told another number of ranks than the others?
     named_absent.find,  # whom does a message name as not having come?
+    found_nobody.find,  # did the one for whom they waited find nobody there?
     ready_ranks.find,  # who is not among those that a message lists as ready?
     odd_words.find,  # whose last words are of another kind than all the others'?
     absent.find,  # who did not report the time-out that the others did?
     busy_root.find,  # does the rank from which they wait for a broadcast do something else?
     stuck_watchdog.find,  # on whom did even the watchdog stand still?
+    late_call.find,  # whom did a remote call wait for until its limit passed?
     rank_zero.find,  # what became of rank 0 while the others waited for it?
     shared_gpu.find,  # which ranks sit on one GPU?
     master.find,  # does nobody reach the address on which rank 0 listens?
@@ -70,6 +81,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     together.find,  # do all ranks wait in one and the same collective?
     standing.find,  # where does each rank's stack stand?
     given_twice.find,  # does each node take itself for the first one?
+    store_count.find,  # whom does the host of the store miss, which only counts them?
     start_barrier.find,  # whom do the others wait for at their first barrier?
     store_gone.find,  # did the store go away, and nothing else is heard?
     still_pending.find,  # does a request to Ray wait, and nothing else is heard?

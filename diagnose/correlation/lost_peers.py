@@ -19,6 +19,7 @@ from .finding import Finding, exhibits
 ADDRESS = lazy(r"(?:\d{1,3}\.){3}\d{1,3}$|[\da-fA-F]{0,4}:[\da-fA-F:.]+$")
 DIED = ("ray.actor-died", "data.worker-died")
 UNREACHED, NODE_FAILURE = "network.partition", "process.node-failure"
+FAST_NETWORK = "nccl.ib-error"  # status 12: nobody answered, be it that the card, the host or its processes are gone
 AROUND_S = 600.0  # retries of a queue pair last seconds, clocks of kernels may be minutes apart
 
 
@@ -50,13 +51,11 @@ def find(job: Job) -> Iterator[Finding]:
         shown, fields = exhibits([own, *said]), {"peer": host}
         yield Finding(cause, why, shown, hosts=(own.host,), onset=_onset(said), fields=fields, question="lost_peers")
         return
-    gone = _silent_host(job, said) if kind == "address" and cause == UNREACHED else None
+    gone = _silent_host(job, said) if kind == "address" and cause in (UNREACHED, FAST_NETWORK) else None
     if gone is not None:
         why = f"{_who(said)} got no answer from {host} any more; the logs of {gone} stop without a word."
-        fields = {"peer": host}
-        yield Finding(
-            NODE_FAILURE, why, exhibits(said), hosts=(gone,), onset=_onset(said), fields=fields, question="lost_peers"
-        )
+        fields, ended = {"peer": host}, NODE_FAILURE if cause == UNREACHED else cause
+        yield Finding(ended, why, exhibits(said), hosts=(gone,), onset=_onset(said), fields=fields, question="lost_peers")
         return
     why = f"{_who(said)} lost connections to {host}; no log from there says why."
     yield Finding(

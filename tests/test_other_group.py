@@ -1,0 +1,91 @@
+"""Ranks in several process groups: who took another turn, and what a lost peer of which nothing is known does not unsay."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.told import alive, cause, culprits, told
+
+STUCK = (
+    "[rank{rank}]:[E1120 10:30:00.104231877 ProcessGroupNCCL.cpp:616] [Rank {number}] Watchdog caught collective operation timeout: "
+    "WorkNCCL(SeqNum={seq}, OpType={op}, NumelIn=4096, NumelOut=4096, Timeout(ms)=600000) ran for 600012 milliseconds before timing out.\n"
+    "[rank{rank}]:[E1120 10:30:00.104331877 ProcessGroupNCCL.cpp:1785] [PG ID {pg} PG GUID {pg}({name}) Rank {number}] Exception (either "
+    "an error or timeout) detected by watchdog at work: {seq}, last enqueued NCCL work: {seq}, last completed NCCL work: {before}.\n"
+)
+
+
+def stuck(rank: int, number: int, pg: int, name: str, seq: int, op: str = "ALLTOALL_BASE") -> str:
+    """A rank that waits in a group."""
+    return alive(rank) + STUCK.format(rank=rank, number=number, pg=pg, name=name, seq=seq, op=op, before=seq - 1)
+
+
+def test_the_member_that_waits_in_another_group_took_another_turn(tmp_path: Path) -> None:
+    logs = {f"rank{r}.log": stuck(r, r, 5, "ep_group", 40) for r in range(8) if r != 2}
+    report = told(tmp_path, {**logs, "rank2.log": stuck(2, 2, 0, "default_pg", 13, "ALLREDUCE")})
+
+    assert ("collective.desync", [2]) == (cause(report), culprits(report))
+
+
+def test_who_belongs_to_a_group_is_told_by_the_numbers_in_it(tmp_path: Path) -> None:
+    """Ranks 0, 2, 4 and 6 are a data group, of which 2 waits elsewhere; the tensor groups are whole."""
+    logs = {f"rank{r}.log": stuck(r, r // 2, 3, "mesh_dp", 40) for r in (0, 4, 6)}
+    report = told(tmp_path, {**logs, "rank2.log": stuck(2, 0, 7, "mesh_tp", 99, "ALLREDUCE")})
+
+    assert ("collective.desync", [2]) == (cause(report), culprits(report))
+
+
+def test_of_two_whole_groups_neither_is_out_of_turn(tmp_path: Path) -> None:
+    logs = {f"rank{r}.log": stuck(r, r // 2, 3, "mesh_dp", 40) for r in (0, 2, 4, 6)}
+    logs.update({f"rank{r}.log": stuck(r, r // 2, 4, "mesh_dp", 41) for r in (1, 3, 5, 7)})
+
+    assert [] == culprits(told(tmp_path, logs))
+
+
+def test_a_port_that_failed_is_its_host_s_though_others_lost_a_peer_of_which_nothing_is_known(tmp_path: Path) -> None:
+    port = "gpu-02:9009:9100 [1] transport/net_ib.cc:94 NCCL WARN NET/IB : mlx5_1:1 Got async event : port error\n"
+    peer = (
+        "gpu-01:9001:9100 [1] transport/net_ib.cc:1295 NCCL WARN NET/IB: Got completion from peer 10.9.0.2<48123> with status=12 "
+        "opcode=0 len=0 vendor err 129 (Recv) localGid fe80::1 remoteGidsfe80::2 hca mlx5_1\n"
+    )
+    report = told(tmp_path, {"gpu-01/rank1.log": alive(1) + peer, "gpu-02/rank9.log": alive(9) + port, "gpu-01/rank0.log": alive(0)})
+
+    assert report.diagnosis is not None
+    assert ["gpu-02"] == [c.host for c in report.diagnosis.culprits]
+
+
+def test_a_rank_that_says_why_it_stops_early_has_left(tmp_path: Path) -> None:
+    left = "2026-11-20 10:19:10,000 | INFO | rank 4 | Early stopping: val_loss did not improve for 5 evaluations, stopping at step 120\n"
+    logs = {f"rank{r}.log": stuck(r, r, 0, "default_pg", 40) for r in range(8) if r != 4}
+    report = told(tmp_path, {**logs, "rank4.log": alive(4) + left + "2026-11-20 10:19:11,000 | INFO | rank 4 | done\n"})
+
+    assert ("process.early-exit", [4]) == (cause(report), culprits(report))
+
+
+def test_the_silent_host_is_whom_all_others_lost_over_the_fast_network(tmp_path: Path) -> None:
+    """The address of the card names no host; of all of them only gpu-03 says nothing."""
+    lost = (
+        "[rank{0}]: Traceback (most recent call last):\n"
+        '[rank{0}]:   File "/app/train.py", line 150, in <module>\n'
+        "[rank{0}]: torch.distributed.DistBackendError: NCCL error in: /pytorch/torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:3690, "
+        "remote process exited or there was a network error, NCCL version 2.27.3\n"
+        "[rank{0}]: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.\n"
+        "[rank{0}]: Last error:\n"
+        "[rank{0}]: NET/IB: Got completion from peer 10.0.0.3<41234> with status=12 opcode=0 len=0 vendor err 129 (Recv)\n"
+    )
+    hosts = {r: f"gpu-0{r // 2 + 1}" for r in range(8)}
+    files = {f"{host}/rank{r}.log": alive(r) + ("" if host == "gpu-03" else lost.format(r)) for r, host in hosts.items()}
+    report = told(tmp_path, files)
+
+    assert report.diagnosis is not None
+    assert ("nccl.ib-error", ["gpu-03"]) == (cause(report), [c.host for c in report.diagnosis.culprits])
+
+
+def test_the_rank_whose_stack_stands_at_a_lock_is_whom_the_others_wait_for(tmp_path: Path) -> None:
+    head = "Timeout (0:05:00)!\nThread 0x00007f1dd291eb80 (most recent call first):\n"
+    torch = '  File "/opt/conda/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 2806 in all_reduce\n'
+    lock = '  File "/opt/conda/lib/python3.11/site-packages/filelock/_api.py", line 344 in acquire\n'
+    own = '  File "/app/train.py", line 140 in main\n'
+    report = told(tmp_path, {f"rank{r}.log": alive(r) + head + (lock if r == 5 else torch) + own for r in range(8)})
+
+    assert report.diagnosis is not None
+    assert ("software.stale-lock", [5], "likely") == (cause(report), culprits(report), report.diagnosis.certainty)

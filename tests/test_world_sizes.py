@@ -1,0 +1,129 @@
+"""Who did not come to the store, and who was told another number of ranks: real texts of torch 2.13 over Gloo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.told import cause, culprits, told
+
+TRACEBACK = """Traceback (most recent call last):
+  File "/app/train.py", line 6, in <module>
+    dist.init_process_group("gloo", timeout=datetime.timedelta(seconds=8))
+  File "/opt/venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 2874, in _new_process_group_helper
+    backend_result = creator_fn(dist_backend_opts, backend_options)
+  File "/opt/venv/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 669, in _create_gloo_process_group
+    backend_class = ProcessGroupGloo(
+"""
+KEY = "torch.distributed.DistStoreError: wait timeout after 8000ms, keys: {}\n"
+MESH = "RuntimeError: Gloo connectFullMesh failed with [/pytorch/third_party/gloo/gloo/transport/tcp/pair.h:311] Connect timeout [none]\n"
+IN_STEP = (
+    "[rank{0}]: Traceback (most recent call last):\n"
+    '[rank{0}]:   File "/app/train.py", line 10, in <module>\n'
+    "[rank{0}]:     dist.all_reduce(x)\n"
+    "[rank{0}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 8000ms for recv "
+    "operation to complete\n"
+)
+
+
+def waits(*ranks: int, key: str) -> dict[str, str]:
+    """Logs of these ranks, which wait for one key."""
+    return {f"rank{rank}.log": TRACEBACK + KEY.format(key) for rank in ranks}
+
+
+@pytest.mark.parametrize(
+    "key",
+    ["/default_pg/0//cpu//0/3", "//worker/attempt_0/default_pg/0//cpu//0/3", "/default_pg/0//cpu//0/rank_3", "default_pg/0//cpu//1/3"],
+)
+def test_the_key_of_the_store_names_whom_they_wait_for(tmp_path: Path, key: str) -> None:
+    report = told(tmp_path, waits(0, 1, 2, key=key))
+
+    assert ("rendezvous.timeout", [3]) == (cause(report), culprits(report))
+
+
+def test_a_file_store_names_whom_they_wait_for(tmp_path: Path) -> None:
+    text = TRACEBACK + "RuntimeError: Timeout waiting for key: default_pg/0//cpu//0/3 after 300000 ms\n"
+
+    assert [3] == culprits(told(tmp_path, {f"rank{rank}.log": text for rank in range(3)}))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        "/default_pg/0//cpu//0/0, /default_pg/0//cpu//0/1, /default_pg/0//cpu//0/2, /default_pg/0//cpu//0/3",
+        "/default_pg/3//cpu//0/1",
+        "/default_pg/0//cuda//0",
+    ],
+)
+def test_a_key_that_names_no_rank_of_the_job_blames_none(tmp_path: Path, key: str) -> None:
+    """Several keys at once, a rank within a later group, and NCCL's id."""
+    assert [] == culprits(told(tmp_path, waits(0, 1, 2, key=key)))
+
+
+def test_a_rank_that_waits_for_its_own_key_is_not_the_absent_one(tmp_path: Path) -> None:
+    assert [] == culprits(told(tmp_path, waits(2, key="/default_pg/0//cpu//0/2")))
+
+
+def test_who_waits_for_a_key_has_come_to_the_store(tmp_path: Path) -> None:
+    logs = {**waits(1, key="/default_pg/0//cpu//0/0"), **waits(0, key="/default_pg/0//cpu//0/1")}
+
+    assert [] == culprits(told(tmp_path, logs))
+
+
+def test_the_store_counts_two_of_three_and_both_are_known(tmp_path: Path) -> None:
+    """Rank 1 waits for rank 0, which waits for rank 2."""
+    host = TRACEBACK + "torch.distributed.DistStoreError: Timed out after 9 seconds waiting for clients. 2/3 clients joined.\n"
+    logs = {"rank0.log": host, **waits(1, key="/default_pg/0//cpu//0/0")}
+    report = told(tmp_path, logs)
+    unknown = told(tmp_path / "other", {"rank0.log": host, "rank2.log": "loading data\n"})
+
+    assert ("rendezvous.timeout", [2]) == (cause(report), culprits(report))
+    assert [] == culprits(unknown)
+
+
+def test_a_rank_of_a_larger_world_waits_for_one_that_does_not_exist(tmp_path: Path) -> None:
+    """WORLD_SIZE=4 on rank 2 alone: ranks 0 and 1 had found the addresses of all three."""
+    logs = {"rank0.log": TRACEBACK + MESH, "rank1.log": TRACEBACK + MESH, **waits(2, key="/default_pg/0//cpu//0/3")}
+    report = told(tmp_path, logs)
+
+    assert ("config.world-size-mismatch", [2]) == (cause(report), culprits(report))
+    assert report.diagnosis is not None and report.diagnosis.certainty == "possible"
+
+
+def test_a_rank_of_a_smaller_world_that_gloo_refuses_is_told(tmp_path: Path) -> None:
+    refused = TRACEBACK + "RuntimeError: [enforce fail at /pytorch/third_party/gloo/gloo/context.cc:23] rank < size. 2 vs 2\n"
+    report = told(tmp_path, {"rank2.log": refused, **waits(0, 1, key="/default_pg/0//cpu//0/2")})
+
+    assert ("config.world-size-mismatch", [2]) == (cause(report), culprits(report))
+
+
+def test_the_size_of_the_world_that_one_rank_prints_differs(tmp_path: Path) -> None:
+    """All three wait in the first all-reduce, and no message says why."""
+    stated = "RANK={} WORLD_SIZE={} LOCAL_RANK={} MASTER_ADDR=n1\n"
+    logs = {f"rank{r}.log": stated.format(r, 2 if r == 1 else 3, r) + IN_STEP.format(r) for r in range(3)}
+    report = told(tmp_path, logs)
+    pair = told(tmp_path / "pair", {f"rank{r}.log": stated.format(r, 2 + r, r) + IN_STEP.format(r) for r in range(2)})
+
+    assert ("config.world-size-mismatch", [1]) == (cause(report), culprits(report))
+    assert ("config.world-size-mismatch", []) == (cause(pair), culprits(pair))
+
+
+def test_sizes_of_two_groups_are_no_sizes_of_two_worlds(tmp_path: Path) -> None:
+    """A trainer and its rollout workers: rank 1 is in both."""
+    stated = "RANK={} WORLD_SIZE={} LOCAL_RANK={} MASTER_ADDR=n1\n"
+    logs = {f"rank{r}.log": stated.format(r, 4, r) + stated.format(r, 2, r) * (r < 2) + IN_STEP.format(r) for r in range(4)}
+
+    assert "config.world-size-mismatch" != cause(told(tmp_path, logs))
+
+
+def test_the_rank_that_all_waited_for_found_nobody_when_it_came(tmp_path: Path) -> None:
+    """Each prints its own half; that nothing listens any more would alone blame nobody."""
+    refused = (
+        "torch.distributed.DistNetworkError: The client socket has failed to connect to any network address of (gpu-01, 29500). The "
+        "client socket has failed to connect to gpu-01:29500 (errno: 111 - Connection refused).\n"
+    )
+    late = "2026-11-20 10:11:00,000 [INFO] [rank 3] decompressed in 658 s\n" + TRACEBACK + refused
+    report = told(tmp_path, {"rank3.log": late, **waits(0, 1, 2, key="/default_pg/0//cpu//0/3")})
+
+    assert ("network.connection-refused", [3]) == (cause(report), culprits(report))
