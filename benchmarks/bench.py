@@ -10,6 +10,7 @@ Whole processes, interleaved, medians of CPU seconds (user and system) and peak 
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import re
@@ -22,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
+import diagnose
 from benchmarks.corpus import lines, samples, write
 from diagnose.catalogue import Catalogue, load_rules
 from diagnose.scanning.scanner import ScanRules
@@ -260,6 +262,7 @@ def main() -> None:
     given.scratch.mkdir(parents=True, exist_ok=True)
     catalogue = load_rules(fresh=True)
     load_rules()  # the compiled cache is warm, as it is for a user
+    compileall.compile_dir(Path(diagnose.__file__).parent, quiet=1)  # and the bytecode there, as an installer leaves it
     patterns, literals, count = write_patterns(given.scratch, catalogue)
     twins = write_twins(given.scratch / "twins.json", catalogue)
     version = subprocess.run([RG, "--version"], capture_output=True, text=True, check=True).stdout.split("\n")[0]

@@ -31,7 +31,7 @@ __all__ = ["ScanRules", "Scanner"]
 
 MAX_OFFSET = 1 << 62  # behind any literal
 START = itemgetter(1)  # of what waits
-RING_BYTES = 4 << 20  # of recent blocks, in which what waits is verified in one go
+RING_BYTES = 16 << 20  # of recent blocks, in which what waits is verified in one go
 PRUNE_SPANS = 2_000  # kept surroundings, before those of hits that later ones replaced are dropped
 HEAD_BYTES = 512  # of a passage: who speaks
 MAX_NAMED = 4  # ranks that a line names

@@ -17,7 +17,7 @@ MAX_TEXT = 8 * 1024  # bytes of one line that are read
 RANK_MARK = b"[rank"
 HEAD_BYTES = 256  # of a line, in which its speaker stands
 LOOK_AHEAD_BYTES = MAX_TEXT  # in which a speaker's name is looked for at once; a longer line is cut
-INDEX_AFTER = 8  # times the buffer's bytes, passed by: to make an index costs so much more than to pass a line by
+INDEX_AFTER = 2  # times the buffer's bytes, passed by: to make an index costs so much more than to pass a line by
 # Whatever names a speaker holds one of these (`gpu-7:`, `[rank3`, `r3`), and few others say what stands before the first.
 NAME_END = lazy(rb"[\s:\])|/=]|(?<=[rRkK])\d")
 
