@@ -26,12 +26,18 @@ def raised(file: str, function: str, code: str, exception: str) -> str:
 @pytest.mark.parametrize(
     ("file", "function", "code"),
     [
-        ("/opt/transformer_engine/pytorch/__init__.py", "_load_library", 'so_path = next(so_dir.glob(f"{name}.*.so"))'),
+        ("/opt/deploy/plugins.py", "find_plugin", 'path = next(folder.glob(f"{name}.*.so"))'),
         ("/opt/transformers/modeling_utils.py", "dtype", "return next(self.parameters()).dtype"),
     ],
 )
 def test_an_empty_search_is_no_end_of_the_data(file: str, function: str, code: str) -> None:
     assert "process.exception" == raised(file, function, code, "StopIteration")
+
+
+def test_a_search_for_transformer_engine_s_library_tells_that_it_is_missing() -> None:
+    code = 'so_path = next(so_dir.glob(f"{name}.*.so"))'
+    told = raised("/opt/transformer_engine/pytorch/__init__.py", "_load_library", code, "StopIteration")
+    assert "software.import-error" == told
 
 
 @pytest.mark.parametrize("code", ["batch = next(data_iterator)", "x, y = next(iter(self.loaders[0]))", "data = next(it)"])

@@ -132,7 +132,8 @@ def test_hugectr_names_nccl_s_error_in_its_own_words(tmp_path):
 @pytest.mark.parametrize(
     ("message", "expected"),
     [
-        ("nixl._bindings.nixlBackendError: NIXL_ERR_BACKEND", "process.exception"),
+        ("nixl._bindings.nixlBackendError: NIXL_ERR_BACKEND", "nccl.ib-error"),
+        ("nixl._bindings.nixlUnknownError: NIXL_ERR_UNKNOWN", "process.exception"),
         ("socket.timeout: timed out", "network.connect-timeout"),
         ("TimeoutError: The read operation timed out", "network.connect-timeout"),
     ],
