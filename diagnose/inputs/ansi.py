@@ -34,16 +34,6 @@ _BARE_COLOUR = lazy(rb"\[[0-9]{1,3}(?:;[0-9]{1,3}){0,4}m")
 _MOVES = frozenset([b"A", b"B", b"E", b"F", b"G", b"H", b"f"])
 
 
-def has_ansi(data: bytes) -> bool:
-    """Tells whether `strip_ansi` could change `data`; tests for rare bytes first."""
-    return (
-        b"\x1b" in data
-        or (b"\\" in data and _WRITTEN_BACKSLASH.search(data) is not None)
-        or any(mark[:1] in data and mark in data for mark in _WRITTEN_MARK)
-        or _BARE_RESET.search(data) is not None
-    )
-
-
 def strip_ansi(data: bytes) -> bytes:
     """Removes colours and other terminal sequences, real ones and written ones; a cursor movement becomes `\\r`."""
     if b"\x1b" in data:

@@ -38,12 +38,6 @@ _EXPORTED = lazy(
 )
 
 
-def is_escaped(data: bytes) -> bool:
-    """Tells whether `unescape` could change `data`."""
-    has_entity = b"&" in data and _ENTITY.search(data) is not None
-    return has_entity or b"call last):\\" in data or _is_exported(data) or is_folded(data)
-
-
 def unescape(data: bytes) -> bytes:
     """Gives `data` as it was printed before it was escaped."""
     if b"&" in data:

@@ -12,12 +12,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..lazy_pattern import lazy
 from ..prefixes import split_prefix
-from .ansi import ANSI_LITERALS, has_ansi, strip_ansi
+from .ansi import ANSI_LITERALS, strip_ansi
 from .dress import Written, undress_json, undress_logfmt
-from .escaped import ESCAPED_LITERALS, is_escaped, unescape
+from .escaped import ESCAPED_LITERALS, unescape
 from .line_changes import change_lines_at
-from .rich_boxes import BOX_LITERALS, has_box, unbox
-from .tags import TAG_LITERALS, is_tagged_within, untag
+from .rich_boxes import BOX_LITERALS, unbox
+from .tags import TAG_LITERALS, untag
 
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
 # a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
@@ -32,10 +32,8 @@ MAX_HELD_BYTES = 8 << 20
 
 # 2026-04-22T21:34:20.123456789Z stderr P first 16 KiB of a line
 _CRI = lazy(rb"(\d{4}-\d\d-\d\dT[0-9:.]{8,18}(?:Z|[+-]\d\d:\d\d) (stdout|stderr)) ([PF])(?::[A-Z:]{1,8})? ")
-_CRI_PARTIAL = lazy(rb" std(?:out|err) P ")
 # Docker's own form without escapes: nearly all lines of nearly all files, and 10 times faster than as JSON
 _DOCKER = lazy(rb'(?m)^\{"log":"([^"\\\n]*)\\n","stream":"(stdout|stderr)","time":"([0-9T:.Z+-]{20,40})"\}$')
-_JSON_LINE = lazy(rb'\n\{ ?"')
 # A program's own JSON behind what a collector puts before each line: `trainer-1  | {"message":"text","level":"info"}`
 _BEHIND = lazy(
     rb'(?m)^((?!\{)[^\n{]{1,200}? )(?=\{"[^\n]{0,8000}?"(?:message|msg|text|event|log)" ?: ?")([^\n]+)'
@@ -73,22 +71,6 @@ def marks_of(data: bytes) -> Marks:
 def marks_at_start(data: bytes) -> dict[bytes, list[int]]:
     """Yields the mark of a JSON line with which `data` begins."""
     return {mark: [len(mark) - 1] for mark in _JSON_MARKS if data.startswith(mark[1:])}
-
-
-def needs_normalising(data: bytes) -> bool:
-    """Tells whether `normalise` could change `data`; tests for rare bytes first, which is nearly free."""
-    return (
-        b"\x00" in data
-        or has_ansi(data)
-        or _has_json_line(data)
-        or (b"\xef" in data and _BOM in data)
-        or _CRI_PARTIAL.search(data) is not None
-        or _has_logfmt_line(data)
-        or is_escaped(data)
-        or is_tagged_within(data)
-        or has_box(data)
-        or (b' {"' in data and _BEHIND.search(data) is not None)
-    )
 
 
 def normalise(data: bytes) -> bytes:
@@ -267,16 +249,6 @@ def _without_prefix(text: bytes, first: bytes) -> bytes:
     """Drops a following part's own `time stream F `: the first part has said it."""
     found = _CRI.match(text)
     return text[found.end() :] if found is not None and _CRI.match(first) is not None else text
-
-
-def _has_json_line(data: bytes) -> bool:
-    return data.startswith(_JSON_STARTS) or (b"{" in data and _JSON_LINE.search(data) is not None)
-
-
-def _has_logfmt_line(data: bytes) -> bool:
-    if _LOGFMT_MARK in data and _LOGFMT.search(data) is not None:
-        return True
-    return any(mark in data for mark in _EVENT) and _KEYED.search(data) is not None
 
 
 def _split(data: bytes) -> list[bytes]:

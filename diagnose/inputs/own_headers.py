@@ -22,7 +22,7 @@ from ..lazy_pattern import lazy
 from ..prefixes import split_prefix
 from .counted import FEWEST_LINES, Counted, what_is_counted
 from .header_parts import BEHIND, LEVELS, LOWER, MAX_SAID, NAME, NUMBER, TIME, UPPER, Head, read_head
-from .normalise import needs_normalising, normalise
+from .normalise import normalise
 from .reader import Reader
 
 SAMPLE_BYTES = 64 << 10  # of each end
@@ -81,8 +81,7 @@ def _manner(match: re.Match[bytes]) -> bytes:
 
 def header_of(sample: bytes) -> OwnHeader | None:
     """Yield the header of the lines in `sample` that says whose they are; None where none does for certain."""
-    if needs_normalising(sample):
-        sample = normalise(sample)
+    sample = normalise(sample)
     told = _numbers(sample.replace(b"\r", b"\n"))
     manners = {x for x, numbers in told.items() if len(numbers) >= FEWEST_LINES and len(set(numbers)) > 1}
     if not manners:

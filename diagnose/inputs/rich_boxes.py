@@ -33,11 +33,6 @@ MAX_BLANKS = 2
 MAX_JOINED = 8000  # characters
 
 
-def has_box(data: bytes) -> bool:
-    """Tells whether `unbox` could change `data`."""
-    return any(literal in data for literal in BOX_LITERALS)
-
-
 def unbox(data: bytes) -> bytes:
     """Gives `data` with each of rich's tracebacks at the left edge, and what was raised in one line."""
     lines = data.split(b"\n")
