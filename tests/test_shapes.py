@@ -25,7 +25,9 @@ from diagnose.scanning.shapes import DIGITS, Spots, digit_marks, places_of
         (r"^\x27a\x311[\x27\x1b]", (b"'a11",)),
         (r"\u0041", None),
         (r"(a)\1", None),
-        (r"^[1-9]\d*", None),
+        (r"^[1-9]\d*", (b"0",)),
+        (r"code1[02-9]", (b"code1", b"code11")),
+        (r"^[2-7]\d*", None),
     ],
 )
 def test_marks_are_the_texts_with_digits_that_a_pattern_asks_for(pattern: str, marks: tuple[bytes, ...] | None) -> None:
@@ -43,7 +45,7 @@ def test_where_a_speaker_stands_depends_on_no_digit() -> None:
 
 PIECES = [
     *("a", "b1", "12", ".", "|", "^", "$"),
-    *(r"\d", r"\d{2}", "[12]", "[^1]", "[0-9]", "2?", "1+"),
+    *(r"\d", r"\d{2}", "[12]", "[^1]", "[0-9]", "[02-9]", "2?", "1+"),
     *("(?:1|a)", "(?P<n>3b?)+", "(?:1[2a])?"),
 ]
 

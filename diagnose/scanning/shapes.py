@@ -7,7 +7,7 @@ stand at the same places either both match the pattern or both do not, so the se
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 
 DIGITS = bytes(ord("0") if chr(n) in "123456789" else n for n in range(256))  # for `bytes.translate`
 MAX_SHAPE_BYTES = 600  # of a line whose shape is remembered
@@ -53,15 +53,17 @@ class _MarkReader:
         self.run = ""  # what stands right before the next token
         self._opened: list[str] = []  # the same for each open group
 
-    def take(self, token: str, texts: set[str], following: str) -> None:
+    def take(self, token: str, texts: Set[str], following: str) -> None:
         """Take the next token; `texts`: the characters that it stands for, or some of them."""
         is_repeated = following in ("*", "+") or (following[:1] == "{" and len(following) > 1)
         is_sure = not is_repeated and following != "?"
+        is_most = len(texts) > len(_NUMERALS) // 2  # `[1-9]`: then the digits that it lacks tell as much
+        texts = _NUMERALS - texts if is_most else texts
         if len(texts) == 1 and token[0] != "[" and is_sure:
             self.run += token[-1]
             return
         self.marks.update(self.run + t for t in texts)
-        may_differ = token[0] == "[" and not _DIGIT_CLASS.fullmatch(token)  # it holds more than its digits
+        may_differ = token[0] == "[" and (is_most or not _DIGIT_CLASS.fullmatch(token))  # it holds more than `texts`
         if not texts or not is_sure or may_differ:
             self.marks.add(self.run)
         if is_repeated:
