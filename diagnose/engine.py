@@ -30,6 +30,7 @@ from .scanning.packing import give_back_memory
 from .scanning.reading import MANY_SOURCES, Deadline, Progress, read_all
 from .scanning.scanner import ScanRules
 from .sources import Input
+from .stored_patterns import PATTERNS
 from .telling.account import Found, account
 from .telling.account_words import no_log
 from .telling.narrowing import narrow
@@ -86,6 +87,7 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
         report = replace(report, outcome="healthy", gaps=(*report.gaps, Gap(no_log(lang))))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
+    PATTERNS.keep()
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
 
 

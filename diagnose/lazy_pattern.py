@@ -7,6 +7,8 @@ import re
 from functools import partial
 from typing import Any, AnyStr, cast
 
+from .stored_patterns import PATTERNS
+
 METHODS = ("finditer", "findall", "fullmatch", "match", "search", "split", "sub")
 
 
@@ -22,15 +24,20 @@ class _Lazy:
         return getattr(self._compile(), name)(*args, **more)
 
     def _compile(self) -> re.Pattern[Any]:
-        compiled = re.compile(self._source, self._flags)
+        found = PATTERNS.re(self._source, self._flags)
         for name in METHODS:  # from now on a call goes straight to the compiled pattern
-            setattr(self, name, getattr(compiled, name))
-        return compiled
+            setattr(self, name, getattr(found, name))
+        return found
 
     def __getattr__(self, name: str) -> Any:
         if name in self.__slots__:
             raise AttributeError(name)
         return getattr(self._compile(), name)
+
+
+def compiled(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
+    """Yield what `re.compile(source, flags)` does, from the user's cache where an earlier run met it."""
+    return PATTERNS.re(source, flags)
 
 
 def lazy(source: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:

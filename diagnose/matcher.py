@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .lazy_pattern import lazy
 from .own_cache import can_tell_owner, read_own, write_own
 from .rule import Form, Rule
+from .stored_patterns import PATTERNS
 
 if TYPE_CHECKING:
     import regex
@@ -127,9 +128,7 @@ class Matcher:
         """Yield the compiled pattern; compiled on first use, since most rules never meet a candidate."""
         key = (pattern, ignore_case)
         if key not in self._compiled:
-            import regex
-
-            self._compiled[key] = regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
+            self._compiled[key] = PATTERNS.regex(pattern, ignore_case=ignore_case)
         return self._compiled[key]
 
 

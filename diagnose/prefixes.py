@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from .lazy_pattern import lazy
+from .lazy_pattern import compiled, lazy
 from .nested_stamps import fuller
 from .prefix_tables.launchers import LAUNCHERS
 from .prefix_tables.loggers import LOGGERS
@@ -93,7 +93,7 @@ class _Entry:
 
     @cached_property
     def pattern(self) -> re.Pattern[str]:
-        return re.compile(self.row.pattern, re.ASCII)
+        return compiled(self.row.pattern, re.ASCII)
 
     @cached_property
     def groups(self) -> _Groups:

@@ -14,6 +14,7 @@ from ..errors import SourceError
 from ..inputs.kinds import LINES
 from ..scan import Scan, SourceScan, scan_from_json, seal
 from ..sources import Input, Source, find_sources
+from ..stored_patterns import PATTERNS
 from .dump_reading import DumpReading, read_limited
 from .joining import Joining
 from .packing import Packer, give_back_memory
@@ -77,6 +78,7 @@ def read_all(
     for place in places:
         for part in place.scans:
             _add(scan, part)
+    PATTERNS.keep()
     return scan
 
 
