@@ -28,7 +28,7 @@ from .sources import Source
 
 BLOCK_BYTES = 512 << 10  # what the processor's cache holds; smaller blocks cost more Python
 MAX_LINE_BYTES = 1 << 20  # of one piece; BLOCK_BYTES may not be larger, or a long line could hide within a block
-PEEK_BYTES = 64 << 10  # of a block's end: where its last line end most likely is
+PEEKS_BYTES = (4 << 10, 64 << 10)  # of a block's end: where its last line end most likely is, and else
 OVERLAP_BYTES = 8 << 10  # a pattern is verified on at most 8 KiB
 
 MarksOf = Callable[[bytes], Marks]
@@ -131,20 +131,30 @@ def cut_blocks(
 
 def _whole_lines(file: io.FileIO, block_bytes: int) -> bytes | None:
     """Reads up to the last line end of so many bytes at once, which spares a copy; None where that is not simple."""
-    if block_bytes <= PEEK_BYTES:
+    if block_bytes <= PEEKS_BYTES[-1]:
         return None
     try:
         start = file.tell()
-        tail = os.pread(file.fileno(), PEEK_BYTES, start + block_bytes - PEEK_BYTES)
-        newline = tail.rfind(b"\n")
-        if tail and newline < 0:
+        size = _size_to_line_end(file, start, block_bytes)
+        if size is None:
             return None
-        data = file.read(block_bytes - PEEK_BYTES + newline + 1 if tail else block_bytes) or b""
-        if data.endswith(b"\n") or (not tail and not file.read(1)):
+        data = file.read(size) or b""
+        if data.endswith(b"\n") or (size == block_bytes and not file.read(1)):
             return data
         file.seek(start)
     except (OSError, AttributeError):  # a pipe, no `pread` on this system, or the disk fails: who reads on will say so
         pass
+    return None
+
+
+def _size_to_line_end(file: io.FileIO, start: int, block_bytes: int) -> int | None:
+    """How many bytes from `start` on reach to the last line end within a block; None where that is not near its end."""
+    for peek in PEEKS_BYTES:
+        tail = os.pread(file.fileno(), peek, start + block_bytes - peek)
+        if not tail:
+            return block_bytes
+        if (newline := tail.rfind(b"\n")) >= 0:
+            return block_bytes - peek + newline + 1
     return None
 
 

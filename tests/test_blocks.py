@@ -104,7 +104,7 @@ def test_pieces_of_a_long_line_do_not_depend_on_the_reads(monkeypatch):
 
 @pytest.mark.parametrize("last", [b"", b"no end", b"x" * 5_000, b"x" * 20_000 + b"\n"])
 def test_a_file_read_by_whole_lines_gives_the_lines_of_a_stream(tmp_path, monkeypatch, last):
-    monkeypatch.setattr(blocks, "PEEK_BYTES", 200)
+    monkeypatch.setattr(blocks, "PEEKS_BYTES", (20, 200))
     data = b"".join(b"line %d %s\n" % (n, b"=" * (n % 97)) for n in range(3000)) + last
     (tmp_path / "x.log").write_bytes(data)
     with open(tmp_path / "x.log", "rb", buffering=0) as file:
@@ -115,7 +115,7 @@ def test_a_file_read_by_whole_lines_gives_the_lines_of_a_stream(tmp_path, monkey
 
 
 def test_a_file_whose_lines_are_longer_than_the_peek_is_read_all_the_same(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "PEEK_BYTES", 10)
+    monkeypatch.setattr(blocks, "PEEKS_BYTES", (5, 10))
     data = (LINE * 3).replace(b"\n", b" ") + b"\n"
     (tmp_path / "x.log").write_bytes(data * 50)
     with open(tmp_path / "x.log", "rb", buffering=0) as file:

@@ -14,8 +14,9 @@ from benchmarks import corpus
 from diagnose.catalogue import load_rules
 from diagnose.matcher import Literal, Matcher, automaton
 from diagnose.scanning import sieve
+from diagnose.scanning.fragments import FRAGMENT_BYTES, choose_fragments, covers
 from diagnose.scanning.scan_rules import ScanRules
-from diagnose.scanning.sieve import Sieve, choose_fragments
+from diagnose.scanning.sieve import Sieve
 
 WORDS = [
     "out of memory",
@@ -125,13 +126,13 @@ def test_literals_come_in_order_of_their_ends() -> None:
 
 def test_no_fragment_stands_in_what_was_read() -> None:
     chosen = choose_fragments(LITERALS, [b"we ran Connection reset tests"])
-    assert not [x for x in chosen if len(x.text) == sieve.FRAGMENT_BYTES and x.text in b"we ran Connection reset tests"]
+    assert not [x for x in chosen if len(x.text) == FRAGMENT_BYTES and x.text in b"we ran Connection reset tests"]
 
 
 def test_what_is_chosen_stands_in_every_literal() -> None:
     chosen = choose_fragments(LITERALS, [b"Connection reset by a peer, out of memory"])
-    assert sieve.covers(chosen, LITERALS)
-    assert not sieve.covers(chosen[1:], LITERALS)
+    assert covers(chosen, LITERALS)
+    assert not covers(chosen[1:], LITERALS)
 
 
 def test_one_fragment_may_stand_for_several_literals() -> None:
@@ -149,3 +150,8 @@ def test_no_literal_of_the_catalogue_stands_on_lines_that_healthy_jobs_print_all
     literals = Counter(rules.main.literals[n].text for _, n in Matcher.find(rules.main, text))
 
     assert {} == {literal: count for literal, count in literals.items() if count > len(text) >> 18}
+
+
+def test_of_the_texts_that_would_do_those_of_rare_bytes_are_chosen() -> None:
+    literal = Literal(b"eeeeeeeQZXJKVeeeeee", folded=False)
+    assert choose_fragments([literal], [b"e" * 1_000]) == [Literal(b"QZXJKV", folded=False)]

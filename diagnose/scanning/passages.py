@@ -57,13 +57,13 @@ class LongLine:
 class Passage:
     """A literal's surroundings that a pattern is tried on: of a line, or of what carriage returns part it into."""
 
-    __slots__ = ("_first", "_pieces", "at", "block", "end", "long", "place")
+    __slots__ = ("_first", "_number", "_pieces", "at", "block", "end", "long", "place")
 
     def __init__(self, block: TextBlock, at: int, end: int, long: LongLine | None, place: int = 0) -> None:
         self.block, self.at, self.end = block, at, end
         self.long, self.place = long, place
         self._pieces: list[Piece] | None = None
-        self._first = 0
+        self._first = self._number = 0
 
     def raw(self) -> bytes:
         """Yield its bytes."""
@@ -77,7 +77,9 @@ class Passage:
 
     def number(self) -> int:
         """Yield the number of its line."""
-        return self.long.number if self.long else self.block.number(self.at)
+        if not self._number:
+            self._number = self.long.number if self.long else self.block.number(self.at)
+        return self._number
 
     def pieces(self) -> tuple[int, list[Piece]]:
         """Yield its pieces, as `read_lines` of the whole line's text has them, and the index of the first there."""

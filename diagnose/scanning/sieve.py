@@ -9,19 +9,16 @@ learnt anew, once; then, or where the log is short, the literals are looked for 
 from __future__ import annotations
 
 import hashlib
-import heapq
 import json
-from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from ..matcher import Find, Literal, automaton
 from ..own_cache import can_tell_owner, read_own, write_own
+from .fragments import CHOICE, choose_fragments, covers
 
 LEARN_BYTES = 64 << 20  # so much is read before fragments are chosen: choosing costs as much as reading that saves
 RECALL_BYTES = 16 << 20  # so much before those of an earlier run are taken, which is cheap
 SAMPLE_EVERY, SAMPLE_BYTES = 1 << 20, 1 << 10  # so much of so much, to know what healthy lines hold
-FRAGMENT_BYTES = 6  # shorter ones stand in more lines, longer ones in fewer literals
-PAIR_COST = 500  # of a text all of such pairs; measured: a tenth less time than at 1,000 or at 100
 MAX_LINES = 32  # with fragments in one block, before looking at each costs more than it saves
 MAX_COARSE = 32  # such blocks more than others, before the fragments are given up
 
@@ -119,7 +116,7 @@ class _Memory:
 
     def __init__(self, literals: Sequence[Literal]) -> None:
         self._literals = literals
-        content = repr((FRAGMENT_BYTES, PAIR_COST, "ends", [tuple(x) for x in literals]))
+        content = repr((CHOICE, [tuple(x) for x in literals]))
         self._name = f"fragments-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
 
     def recall(self) -> list[Literal] | None:
@@ -134,66 +131,3 @@ class _Memory:
     def keep(self, fragments: Sequence[Literal]) -> None:
         rows = [(x.text.decode("latin-1"), x.folded) for x in fragments]
         write_own(self._name, json.dumps(rows).encode())
-
-
-def covers(fragments: Sequence[Literal], literals: Sequence[Literal]) -> bool:
-    """Tell whether one of the fragments stands in each literal, so that none can be missed."""
-    size, known = FRAGMENT_BYTES, set(fragments)
-    texts = {x.text for x in fragments if not x.folded}
-    return all(
-        x in known or (not x.folded and any(x.text[at : at + size] in texts for at in range(len(x.text) - size + 1)))
-        for x in literals
-    )
-
-
-def choose_fragments(literals: Sequence[Literal], sample: Sequence[bytes]) -> list[Literal]:
-    """Yield texts one of which stands in each literal, as few as a greedy choice finds, that the sample lacks."""
-    size = FRAGMENT_BYTES
-    seen = {text[at : at + size] for text in sample for at in range(len(text))}
-    whole = {x for x in literals if x.folded or len(x.text) <= size}
-    texts = [x.text for x in literals if x not in whole]
-    owners: dict[bytes, set[int]] = {}
-    for number, text in enumerate(texts):
-        for at in range(len(text) - size + 1):
-            part = text[at : at + size]
-            if part not in seen:
-                owners.setdefault(part, set()).add(number)
-    left = set(range(len(texts)))
-    chosen = _cover(owners, left, _pairs_of(sample))
-    whole |= {Literal(texts[number], folded=False) for number in left}
-    return sorted(whole | {Literal(part, folded=False) for part in chosen})
-
-
-def _pairs_of(sample: Sequence[bytes]) -> dict[bytes, float]:
-    """What share of the sample's pairs of bytes each pair is."""
-    pairs = Counter(text[at : at + 2] for text in sample for at in range(len(text) - 1))
-    count = pairs.total()
-    return {pair: number / count for pair, number in pairs.items()}
-
-
-def _cover(owners: dict[bytes, set[int]], left: set[int], pairs: dict[bytes, float]) -> list[bytes]:
-    """Choose parts until nothing is left that any of them covers; what they cover leaves `left`.
-
-    A part of rare pairs is worth more: at a common pair the native matcher has to look closer. It groups parts by their
-    ends, and asks of a text only whether each pair is one of the group's: a pair that the group has already costs nothing.
-    """
-    known: dict[int, set[tuple[int, bytes]]] = defaultdict(set)  # by last byte: pairs, and where they stand
-
-    def worth(part: bytes) -> float:
-        own, places = known[part[-1]], range(len(part) - 1)
-        new = sum(pairs.get(part[at : at + 2], 0.0) for at in places if (at, part[at : at + 2]) not in own)
-        return len(owners[part] & left) / (1 + PAIR_COST * new)
-
-    heap = [(-worth(part), part) for part in owners]
-    heapq.heapify(heap)
-    chosen: list[bytes] = []
-    while heap and left:
-        part = heapq.heappop(heap)[1]
-        now = worth(part)
-        if now and heap and -now > heap[0][0]:
-            heapq.heappush(heap, (-now, part))
-        elif now:
-            chosen.append(part)
-            left -= owners[part]
-            known[part[-1]].update((at, part[at : at + 2]) for at in range(len(part) - 1))
-    return chosen

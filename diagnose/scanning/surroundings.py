@@ -8,7 +8,7 @@ from ..scan import Hit
 from .passages import Passage, TextBlock
 from .voices import MAX_TEXT
 from .walks import Walk, walk_for
-from .windows import BEFORE, Windows, decode
+from .windows import BEFORE, Windows
 
 
 class Surroundings:
@@ -31,9 +31,8 @@ class Surroundings:
         own = passage.long.start if passage.long else block.data[start : min(end, start + MAX_TEXT)]
         walk = walk_for(hit.line, want, own)
         if walk is not None:
-            for number, raw in block.lines_before(start, BEFORE, hit.line):
-                windows.keep(span, number, decode(raw))
-        windows.keep(span, hit.line, decode(own))
+            windows.keep(span, block.lines_before(start, BEFORE, hit.line))
+        windows.keep(span, [(hit.line, own)])
         if walk is not None and self._lead(walk, block, end + 1):
             windows.open.append(walk)
 
@@ -42,14 +41,10 @@ class Surroundings:
         number = walk.line + 1
         for later, start in self._rest_of(block, at):
             first = start or later.skipped()
-            self._keep(walk, walk.read(later.voices, first, number if start else later.first_number()))
+            self._windows.keep(walk.span, walk.read(later.voices, first, number if start else later.first_number()))
             if not walk.is_open():
                 return False
         return True
-
-    def _keep(self, walk: Walk, lines: list[tuple[int, bytes]]) -> None:
-        for number, raw in lines:
-            self._windows.keep((walk.line, walk.want), number, decode(raw))
 
     def _rest_of(self, block: TextBlock, at: int) -> list[tuple[TextBlock, int]]:
         """The block from `at` on, and the blocks after it that are read already."""
@@ -62,5 +57,5 @@ class Surroundings:
     def go_on(self, block: TextBlock) -> None:
         """Lead what is open through a new block."""
         for walk in self._windows.open:
-            self._keep(walk, walk.read(block.voices, block.skipped(), block.first_number()))
+            self._windows.keep(walk.span, walk.read(block.voices, block.skipped(), block.first_number()))
         self._windows.open[:] = [w for w in self._windows.open if w.is_open()]

@@ -43,6 +43,11 @@ class Walk:
     bytes_left: int = REACH_BYTES
     gap: int = 0  # so many lines of others since its last own one
 
+    @property
+    def span(self) -> tuple[int, str]:
+        """The hit that it belongs to, as `windows` names it."""
+        return self.line, self.want
+
     def is_open(self) -> bool:
         """Tell whether the next line may be wanted."""
         if self.lines_left <= 0 or self.bytes_left < 0:

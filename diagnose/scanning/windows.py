@@ -49,10 +49,13 @@ class Windows:
         places = (self.long, self.lines, dict(self.last), dict(self.first))
         return next((place[number] for place in places if number in place), None)
 
-    def keep(self, span: Span, number: int, text: str) -> None:
-        """Keep one line for the hit that `span` names."""
-        self.spans[span].append(number)
-        self.lines[number] = text
+    def keep(self, span: Span, lines: list[tuple[int, bytes]]) -> None:
+        """Keep lines, by number, for the hit that `span` names."""
+        numbers, kept = self.spans[span], self.lines
+        for number, raw in lines:
+            numbers.append(number)
+            if number not in kept:
+                kept[number] = decode(raw)
 
     def begin(self, span: Span) -> bool:
         """Make room for the lines of a hit; False where they are kept already, or too many are."""
