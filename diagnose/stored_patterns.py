@@ -18,7 +18,7 @@ from .pattern_code import re_from_row, re_row, regex_from_row, regex_row
 if TYPE_CHECKING:
     import regex
 
-MAX_STORED = 1_500  # patterns, about 1 KB each; those that were met long ago go first
+MAX_STORED = 1_000  # patterns, about 1 KB each; those that were compiled first go first
 DIGEST_BYTES = 32
 KEY_CHARS = 24
 

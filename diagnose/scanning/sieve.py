@@ -103,8 +103,21 @@ class Sieve:
         return lines
 
     def _in_lines(self, data: bytes, lines: list[tuple[int, int]]) -> _Found:
-        count = len(self._literals)
-        return [(a + end, n) for a, b in lines for end, n in self._find_all(data[a:b]) if n < count]
+        """The literals in these lines, which are looked at in one go."""
+        if not lines:
+            return []
+        count, found = len(self._literals), []
+        rest = iter(lines)
+        start, stop = next(rest)
+        shift = start  # from a place among these lines to its own
+        for end, number in self._find_all(b"\n".join([data[a:b] for a, b in lines])):
+            while end + shift > stop:
+                shift -= stop + 1
+                start, stop = next(rest)
+                shift += start
+            if number < count:
+                found.append((end + shift, number))
+        return found
 
     def _rest(self, found: _Found) -> _Found:
         shift = len(self._literals) - self._fragments
