@@ -207,6 +207,11 @@ def test_the_first_evidence_is_called_that_of_the_late_rank_only_where_it_is() -
     assert ("(the first evidence)" in first.text, "first evidence" in other.text) == (True, False)
 
 
+def test_a_gpu_measured_to_be_slow_is_no_late_rank_to_take_a_stack_of() -> None:
+    known = {"late_ranks": (76,), "late_host": "h100-001-253-012", "slow_by": "have worse relative performance"}
+    assert advise("collective.straggler", known, facts_of()) == ()
+
+
 def test_zero_three_gets_a_sharded_save() -> None:
     advice = advise("storage.slow-save", {}, facts_of(zero_stage=3))
     assert any("zero_to_fp32.py" in (a.command or "") for a in advice)

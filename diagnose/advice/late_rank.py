@@ -14,7 +14,7 @@ from .step import Advice
 def late_rank_advice(_cause: str, fields: Mapping[str, Any], _facts: Facts) -> tuple[Advice, ...]:
     """Yield what to read of the late rank: its stack where there is one, else its last lines and how to get a stack."""
     late = fields.get("late_ranks") or ()
-    if not late:
+    if not late or fields.get("slow_by"):  # a rank measured to be slow, not late: its stack shows nothing
         return ()
     who = f"rank{'s' if len(late) > 1 else ''} {rank_ranges(late)}"
     where = " (the first evidence)" if fields.get("late_is_first") else ""

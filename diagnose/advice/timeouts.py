@@ -52,7 +52,8 @@ def timeout_advice(cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple
         return (Advice("fix", f"Do not raise the time-out{_in_force(present_s)}: these ranks would wait for ever."),)
     if cause == "storage.slow-save":
         return (*_for_slow_save(fields, facts, present_s), *_save_less(fields, facts))
-    if cause == "collective.straggler":  # a time-out without a late rank has the same step among the cause's own
+    # A time-out without a late rank has the same step among the cause's own; for a GPU measured to be slow none fired.
+    if cause == "collective.straggler" and not fields.get("slow_by"):
         return _for_wait(facts, present_s, fields)
     return ()
 
