@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
 from .event_stamps import Same, note_stamps, stamps_of, years_of
-from .events import Event, SourceEvents, Speaker, settle, sign_line, words_of
+from .events import Event, SourceEvents, Speaker, is_narrow, settle, sign_line, words_of
 from .matcher import Candidate, Matcher
 from .prefixes import Line, speaker_key
 from .rule import Rule
@@ -61,7 +61,7 @@ class EventReader:
         reading = _Reading(self._catalogue, self._matcher, scan, lines, tracebacks, stacks)
         found = [e for hit in scan.hits() for e in reading.events(hit)]
         found += [*reading.told(scan, {e.line for e in found if e.role != "context"})]
-        spoken = {(id(e.traceback), e.line) for e in found if e.role in ("cause", "symptom") and not e.rule.generic}
+        spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
         found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
         events = settle([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
@@ -131,7 +131,7 @@ class _Reading:
         self._stacks = stacks
         capped = {rule for (rule, _), tally in scan.tallies.items() if tally.at_least}
         rules = (catalogue.rules[name] for name in sorted(capped) if name in catalogue.rules)
-        self._capped = [r for r in rules if r.match == "traceback" and not r.generic and not r.frame]
+        self._capped = [r for r in rules if r.match == "traceback" and not r.generic and not r.frame and not r.applies_to]
 
     def knows(self, hit: Hit) -> bool:
         """Whether the catalogue still has the hit's rule and form (a saved scan may be older)."""

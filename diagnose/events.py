@@ -175,10 +175,15 @@ def kept_lines(scan: SourceScan, numbers: Container[int] | None = None) -> list[
     return [line for n, text in texts if numbers is None or n in numbers for line in read_lines(n, text)]
 
 
+def is_narrow(event: Event) -> bool:
+    """Whether an event says what a catch-all need not say; a bug of other versions than run says nothing in the end."""
+    return not event.rule.generic and not event.rule.applies_to and event.role in ("cause", "symptom", "confirmation")
+
+
 def settle(events: list[Event]) -> tuple[Event, ...]:
     """Drop what a harmless rule covers, catch-alls beside narrower rules, and doubles; sort by place."""
     harmless = {(e.line, e.raw) for e in events if e.role == "harmless"}
-    narrow = [e for e in events if not e.rule.generic and e.role in ("cause", "symptom", "confirmation")]
+    narrow = [e for e in events if is_narrow(e)]
     spoken = {(e.line, e.raw) for e in narrow}
     understood = {id(e.traceback) for e in narrow if e.traceback}
     kept: dict[tuple[str, int | None, str], Event] = {}

@@ -140,6 +140,20 @@ def test_the_affected_version_is_blamed_and_its_upgrade_told(tmp_path: Path) -> 
     assert "Upgrade transformers to 4.37.0 or later (4.36.1 is installed)" in found.words
 
 
+@pytest.mark.parametrize(("library", "cause"), [("0.9.3", BUGS), ("0.14.0", "process.exception"), ("", "process.exception")])
+def test_what_is_not_shown_to_be_a_bug_stays_the_exception_that_it_is(tmp_path: Path, library: str, cause: str) -> None:
+    text = (
+        "Traceback (most recent call last):\n"
+        '  File "/opt/py/lib/python3.11/site-packages/deepspeed/runtime/zero/stage3.py", line 2117, in unscale_and_clip_grads\n'
+        "    self.fp32_partitioned_groups_flat[sub_group_id].grad.mul_(1. / combined_scale)\n"
+        "RuntimeError: Expected all tensors to be on the same device, but found at least two devices, cuda:1 and cpu!\n"
+    )
+    files = write(tmp_path, console_log=text, **({"pip__freeze_txt": f"deepspeed=={library}\n"} if library else {}))
+    found = look(*files)
+    assert found.verdict.cause == cause
+    assert len([e for e in found.job.events if e.role == "cause"]) == 1
+
+
 def test_a_symptom_without_a_version_comes_with_the_command_that_settles_it(tmp_path: Path) -> None:
     text = (
         "Running entrypoint for job raysubmit_x1: python3 -m openrlhf.cli.train_ppo_ray --actor_num_nodes 1\n"

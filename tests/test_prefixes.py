@@ -63,6 +63,10 @@ CASES = {
     "13:": {"task": 13, "message": ""},
     "(VllmWorker rank=1 pid=4009) ERROR 08-12 04:11:20 [core.py:1136] x": {
         "actor": "VllmWorker", "rank": 1, "pid": 4009, "severity": "E", "origin": "core.py:1136", "message": "x"},
+    "(Worker pid=22) [Stage-0] ERROR 03-12 08:22:28 [multiproc_executor.py:800] x": {
+        "actor": "Worker", "pid": 22, "severity": "E", "origin": "multiproc_executor.py:800", "message": "x"},
+    "[vLLM]INFO 03-12 08:22:28 [core.py:80] x": {"severity": "I", "origin": "core.py:80", "message": "x"},
+    "[core.py:492] ValueError: no room": {"origin": "core.py:492", "message": "ValueError: no room"},
     "(main_task pid=7) WARNING 02-20 04:10:40 _custom_ops.py:19] Failed": {
         "actor": "main_task", "pid": 7, "severity": "W", "origin": "_custom_ops.py:19", "message": "Failed"},
     "(pid=909608, ip=10.0.0.2) x": {"pid": 909608, "ip": "10.0.0.2", "message": "x"},

@@ -2,8 +2,9 @@
 
 A rule with `applies_to` says in which versions its bug lives. Where the facts hold such a version, the event may name
 the root; where none is known, the rule's own role stands (`cause` where the line is unmistakable, else a possible
-reading, with the one command that settles it); where the version is another one, the event says nothing. Bugs without
-words of their own (a hang of one version) are rows of a table: `by_version`.
+reading, with the one command that settles it); where the version is another one, the event says nothing. Where it does
+not speak, what a catch-all says of the same exception stands. Bugs without words of their own (a hang of one version)
+are rows of a table: `by_version`.
 """
 
 from __future__ import annotations
@@ -75,8 +76,11 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
     for event in job.events:
         if event.cause == BUGS:
             event.fields.update({k: v for k, v in details(event.rule, fixes, facts).items() if k not in event.fields})
+    heard = {(e.source, e.line) for e in job.events if e.rule.applies_to and e.role in FAILING}
+    heard |= {(e.source, e.line) for e in reading.confirmed}
+    left = [e for e in job.events if not (e.rule.generic and (e.source, e.line) in heard)]
     proven, by_version = apply_version_rows(job, facts, catalogue)
-    job.events[:] = [x for event in job.events for x in (event, *proven.get(id(event), ()))]
+    job.events[:] = [x for event in left for x in (event, *proven.get(id(event), ()))]
     return (*reading.notices, *by_version)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .resiliency import MONITORS
-from .row import LEVEL, LOGGER, LOWER, RAISED, SAID, SOURCE, Row, after, row
+from .row import LETTERS, LEVEL, LOGGER, LOWER, RAISED, SAID, SOURCE, Row, after, row
 
 LOGGERS: tuple[Row, ...] = (
     *MONITORS,
@@ -108,6 +108,19 @@ LOGGERS: tuple[Row, ...] = (
         after("[", LOWER),
         r"\[[a-z][\w.-]{1,30}\] (?=\d{4}-\d\d-\d\d \d\d:)",
         "[titan] 2026-03-21 15:24:04,053 - root - INFO - Starting",
+    ),
+    row(
+        "vllm, VLLM_LOGGING_PREFIX",
+        after("[", LETTERS),
+        r"\[[A-Za-z][\w .:-]{0,40}\] ?(?=(?:DEBUG|INFO|WARNING|ERROR|CRITICAL) \d\d-\d\d \d\d:\d\d:\d\d \[)",
+        "[Stage-0] ERROR 03-12 08:22:28 [multiproc_executor.py:800] ValueError: no room",
+    ),
+    row(
+        "vllm, copied from its source file on",
+        after("[", LOWER),
+        rf"\[(?P<origin>[a-z][\w./]{{1,120}}\.py:\d{{1,6}})\] (?={RAISED}: )",
+        "[multiproc_executor.py:492] ValueError: no room",
+        needs=".py:",
     ),
     row(
         "ray c++",
