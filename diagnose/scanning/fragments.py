@@ -13,7 +13,6 @@ import math
 from bisect import bisect
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from functools import cache
 
 from ..matcher import Literal
 
@@ -22,6 +21,7 @@ TEXT_BYTES = 16 << 10  # of the sample, on which costs are counted
 GROUPS = 4  # that the library makes of these texts; it has eight, and the shortest literals take the others
 LOW_BITS = 15  # of the next byte
 RAREST, SHARED = 3, 4  # considered are so many parts of each literal, and what stands in so many literals
+NOWHERE = math.log(0.2)  # how rare a pair is that the sample lacks
 PLACE_COST = 6  # what one more place that passes costs, in literals that a fragment covers
 CHOICE = (FRAGMENT_BYTES, TEXT_BYTES, GROUPS, LOW_BITS, RAREST, SHARED, PLACE_COST)  # one made otherwise is another
 
@@ -66,23 +66,30 @@ class _Places:
         for at in range(len(text) - 1):
             found[text[at], text[at + 1] & LOW_BITS][at >> 3] |= 1 << (at & 7)
         self._pairs = {pair: int.from_bytes(bits, "little") for pair, bits in found.items()}
+        self._weights = {pair: math.log(bits.bit_count()) for pair, bits in self._pairs.items()}
+        self._shifted: dict[tuple[int, int, int], int] = {}
         self._bytes: dict[int, int] = defaultdict(int)
         for (byte, _), bits in self._pairs.items():
             self._bytes[byte] |= bits
 
     def ends(self, part: bytes) -> list[int]:
         """Yield for each byte of a part, the last one first, where the part may end for all that this byte tells."""
-        pairs = [(part[at], part[at + 1] & LOW_BITS) for at in range(len(part) - 2, -1, -1)]
-        behind = [self._pairs.get(pair, 0) << far for far, pair in enumerate(pairs, 1)]
+        places = range(len(part) - 2, -1, -1)
+        behind = [self._behind(part[at], part[at + 1] & LOW_BITS, far) for far, at in enumerate(places, 1)]
         return [self._bytes.get(part[-1], 0), *behind]
+
+    def _behind(self, byte: int, low_bits: int, far: int) -> int:
+        """Thousands of parts share a few sets."""
+        key = (byte, low_bits, far)
+        found = self._shifted.get(key)
+        if found is None:
+            found = self._shifted[key] = self._pairs.get((byte, low_bits), 0) << far
+        return found
 
     def rarity(self, part: bytes) -> float:
         """Yield the less, the rarer the bytes of a part are."""
-        return sum(self._weight(part[at], part[at + 1] & LOW_BITS) for at in range(len(part) - 1))
-
-    @cache  # noqa: B019 - lives as long as one choice
-    def _weight(self, byte: int, low_bits: int) -> float:
-        return math.log(self._pairs.get((byte, low_bits), 0).bit_count() + 0.2)
+        weights = self._weights
+        return sum(weights.get((part[at], part[at + 1] & LOW_BITS), NOWHERE) for at in range(len(part) - 1))
 
 
 def _cover(owners: _Owners, left: set[int], places: _Places) -> list[bytes]:
