@@ -16,7 +16,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .lazy_pattern import lazy
-from .own_cache import can_tell_owner, read_own, write_own
+from .own_cache import can_tell_owner, read_sealed, write_sealed
 from .rule import Form, Rule
 from .stored_patterns import PATTERNS
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 MAX_MESSAGE_CHARS = 8 * 1024  # a pattern reads this much of a message, whatever the line's length
 TIMEOUT_S = 5.0  # the last guard: rules keep to patterns of linear time; wall time, so a busy machine must not fire it
 WORTH_CACHING = 500  # literals: a smaller automaton is built as quickly as it is read
-DIGEST_BYTES = 32
 MAX_ANSWERS = 4096  # of rules about texts, kept for the next rank that says the same
 NCCL_GOES_ON = "NCCL INFO "
 TASK = lazy(r"/replica:\d{1,6}/task:(\d{1,7})")
@@ -190,8 +189,7 @@ class _Hyperscan:
         if self._db is None:
             self._db = _compiled(hyperscan, literals)
             if name:
-                data = hyperscan.dumpb(self._db)
-                write_own(name, hashlib.sha256(data).digest() + data)
+                write_sealed(name, hyperscan.dumpb(self._db))
 
     def find(self, data: bytes | memoryview) -> list[tuple[int, int]]:
         found: list[tuple[int, int]] = []
@@ -219,11 +217,11 @@ def _compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
 def _loaded(hyperscan: Any, name: str) -> Any | None:
     """The database of an earlier run. The library trusts what it loads, so a file that others could have written, or
     that is not to the byte what was stored, never reaches it."""
-    stored = read_own(name)
-    if not stored or hashlib.sha256(stored[DIGEST_BYTES:]).digest() != stored[:DIGEST_BYTES]:
+    stored = read_sealed(name)
+    if stored is None:
         return None
     try:
-        database = hyperscan.loadb(stored[DIGEST_BYTES:], hyperscan.HS_MODE_BLOCK)
+        database = hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
         database.scratch = hyperscan.Scratch(database)
     except hyperscan.error:  # built by another version, or for a processor that this one is not
         return None

@@ -12,14 +12,13 @@ import re
 import sys
 from typing import TYPE_CHECKING, Any
 
-from .own_cache import can_tell_owner, read_own, write_own
+from .own_cache import can_tell_owner, read_sealed, write_sealed
 from .pattern_code import re_from_row, re_row, regex_from_row, regex_row
 
 if TYPE_CHECKING:
     import regex
 
 MAX_STORED = 1_000  # patterns, about 1 KB each; those that were compiled first go first
-DIGEST_BYTES = 32
 KEY_CHARS = 24
 
 
@@ -58,8 +57,7 @@ class StoredPatterns:
             return
         self._rows = {**rows, **_read()}
         lines = [b"%b %b" % item for item in self._rows.items()]
-        data = b"\n".join(lines[:MAX_STORED])
-        write_own(_name(), hashlib.sha256(data).digest() + data)
+        write_sealed(_name(), b"\n".join(lines[:MAX_STORED]))
 
     def _find(self, *what: object) -> tuple[bytes, bytes | None]:
         if self._rows is None:
@@ -69,10 +67,8 @@ class StoredPatterns:
 
 
 def _read() -> dict[bytes, bytes]:
-    stored = read_own(_name()) if can_tell_owner() else None
-    if not stored or hashlib.sha256(stored[DIGEST_BYTES:]).digest() != stored[:DIGEST_BYTES]:
-        return {}
-    return {line[:KEY_CHARS]: line[KEY_CHARS + 1 :] for line in stored[DIGEST_BYTES:].split(b"\n")}
+    lines = (read_sealed(_name()) or b"").splitlines()
+    return {line[:KEY_CHARS]: line[KEY_CHARS + 1 :] for line in lines}
 
 
 def _name() -> str:

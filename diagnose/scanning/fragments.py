@@ -21,9 +21,10 @@ TEXT_BYTES = 16 << 10  # of the sample, on which costs are counted
 GROUPS = 4  # that the library makes of these texts; it has eight, and the shortest literals take the others
 LOW_BITS = 15  # of the next byte
 RAREST, SHARED = 3, 4  # considered are so many parts of each literal, and what stands in so many literals
+SHARING = 0.7  # how much it counts there in how many literals a part stands
 NOWHERE = math.log(0.2)  # how rare a pair is that the sample lacks
 PLACE_COST = 6  # what one more place that passes costs, in literals that a fragment covers
-CHOICE = (FRAGMENT_BYTES, TEXT_BYTES, GROUPS, LOW_BITS, RAREST, SHARED, PLACE_COST)  # one made otherwise is another
+CHOICE = (FRAGMENT_BYTES, TEXT_BYTES, GROUPS, LOW_BITS, RAREST, SHARED, SHARING, PLACE_COST)  # another choice asks anew
 
 _Owners = dict[bytes, set[int]]  # by part: the numbers of the literals that it stands in
 
@@ -101,11 +102,14 @@ def _cover(owners: _Owners, left: set[int], places: _Places) -> list[bytes]:
     union: dict[int, list[int]] = {}  # by group: where one of its parts may end, for all that each byte tells
     passing: dict[int, int] = {}  # how many places pass
 
+    def joined(part: bytes, group: int) -> list[int]:
+        held = union.get(group)
+        return [a | b for a, b in zip(held, ends[part], strict=True)] if held else ends[part]
+
     def worth(part: bytes) -> float:
         group = group_of(part)
-        held = union.get(group)
-        now = [a | b for a, b in zip(held, ends[part], strict=True)] if held else ends[part]
-        return len(owners[part] & left) / (1 + PLACE_COST * (_passing(now) - passing.get(group, 0)))
+        more = _passing(joined(part, group)) - passing.get(group, 0)
+        return len(owners[part] & left) / (1 + PLACE_COST * more)
 
     heap = [(-worth(part), part) for part in parts]
     heapq.heapify(heap)
@@ -121,8 +125,7 @@ def _cover(owners: _Owners, left: set[int], places: _Places) -> list[bytes]:
         chosen.append(part)
         left -= owners[part]
         group = group_of(part)
-        held = union.get(group, ends[part])
-        union[group] = [a | b for a, b in zip(held, ends[part], strict=True)]
+        union[group] = joined(part, group)
         passing[group] = _passing(union[group])
     return chosen
 
@@ -138,7 +141,7 @@ def _considered(owners: _Owners, places: _Places) -> tuple[set[bytes], Callable[
     """The parts that a choice is made of, and to which group of the library's one will likely belong."""
     by_owner: dict[int, list[tuple[float, bytes]]] = defaultdict(list)
     for part, numbers in owners.items():
-        rank = (places.rarity(part) - 0.7 * math.log(len(numbers)), part)
+        rank = (places.rarity(part) - SHARING * math.log(len(numbers)), part)
         for number in numbers:
             by_owner[number].append(rank)
     parts = {part for part, numbers in owners.items() if len(numbers) >= SHARED}
