@@ -2,6 +2,17 @@
 
 from __future__ import annotations
 
+from functools import cache
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diagnose.blocks import Block
+from diagnose.rule import Form, Rule
+from diagnose.scan import source_to_json
+from diagnose.scanning import surroundings
+from diagnose.scanning.scanner import Scanner, ScanRules
 from diagnose.scanning.voices import MAX_TEXT
 from diagnose.scanning.walks import REACH_BYTES, Walk, walk_for
 from diagnose.scanning.windows import cut_opening, is_frame
@@ -62,3 +73,27 @@ def test_code_follows_the_frame_of_a_traceback_and_not_one_of_faulthandler() -> 
     assert is_frame('  File "/job/train.py", line 90, in step')
     assert is_frame('[rank3]:   File "<string>", line 1')
     assert not is_frame('  File "/opt/conda/lib/python3.11/threading.py", line 324 in wait')
+
+
+ODD = (b"step 1", b"", b"cut \xe2\x82", b"\xff\xfe", b"50%\r60%\r", b"[rank3]: x", b"z" * (MAX_TEXT + 9), b"peer reset", b"a peer reset\r")
+
+
+@cache
+def rules() -> ScanRules:
+    return ScanRules([Rule("x", "symptom", "line", "", (Form(("peer reset",), "peer reset"),), "", id="a.reset/peer")])
+
+
+def scanned(data: bytes) -> object:
+    scanner = Scanner(rules(), "x.log")
+    for start in (0, len(data) // 2):  # two blocks: neighbours may lie in the other one
+        stop = len(data) if start else data.rfind(b"\n", 0, len(data) // 2) + 1
+        scanner.feed(Block(data[data.rfind(b"\n", 0, start) + 1 if start else 0 : stop], start))
+    return source_to_json(scanner.finish())
+
+
+@given(st.lists(st.sampled_from(ODD), max_size=14))
+def test_neighbours_that_are_taken_at_once_are_those_taken_line_by_line(lines: list[bytes]) -> None:
+    at_once = scanned(b"\n".join(lines))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(surroundings, "_neighbours", lambda block, at: None)
+        assert at_once == scanned(b"\n".join(lines))

@@ -99,7 +99,8 @@ class ProgressReader:
         if self._seen_bytes > EXACT_BYTES or len(self._recent) != 1:
             return None
         block, found = self._recent[0], dict[str, Hit]()
-        self._search(block, (self._searched, len(block.data)), self._first, backward=False, heard=self._heard)
+        if self._searched < len(block.data):
+            self._search(block, (self._searched, len(block.data)), self._first, backward=False, heard=self._heard)
         if self._gave_up:
             return None
         for speaker in self._first:
@@ -144,18 +145,15 @@ class ProgressReader:
         tries: dict[str, int] = {s: MAX_TRIES + 1 for s, n in (failures or {}).items() if n > MAX_FAILURES}
         data, (start, end) = block.data, span
         ends = self._lines.find(memoryview(data)[start:end])
-        done = -1  # the line that was looked at last
+        done = -1  # where the line begins that was looked at last
         known = (0, -1)  # the line of a speaker that needs no other
         is_parted = block.has_returns()
         for stop, literal in reversed(ends) if backward else ends:
             at = start + stop
             if known[0] < at <= known[1]:
                 continue
-            begin = max(data.rfind(b"\n", start, at), start - 1) + 1
-            if is_parted:
-                begin = max(data.rfind(b"\r", max(begin, at - LOOK_BYTES), at) + 1, begin)
-            stop_at = _end_of(data, begin, is_parted)
-            speaker = self._lines.speaker(data[begin : min(stop_at, begin + SPEAKER_BYTES)])
+            begin, stop_at = _line_around(data, start, at, is_parted)
+            speaker = self._lines.speaker(data[begin:stop_at][:SPEAKER_BYTES])
             if heard is not None:
                 heard.setdefault(speaker, []).append(begin)
                 self._gave_up |= tries.get(speaker, 0) > MAX_TRIES
@@ -172,9 +170,15 @@ class ProgressReader:
             done = begin
 
 
-def _end_of(data: bytes, begin: int, is_parted: bool) -> int:
-    """Where the line ends, or the update of a bar, as far as it is looked at."""
-    end = data.find(b"\n", begin, begin + LOOK_BYTES)
-    end = end if end >= 0 else min(begin + LOOK_BYTES, len(data))
-    carriage = data.find(b"\r", begin, end) if is_parted else -1
-    return carriage if carriage >= 0 else end
+def _line_around(data: bytes, start: int, at: int, is_parted: bool) -> tuple[int, int]:
+    """Where the line of the literal that ends at `at` begins, not before `start`, and ends, as far as it is looked at; or
+    the update of a bar."""
+    begin = data.rfind(b"\n", start, at) + 1 or start
+    end = data.find(b"\n", at, at + LOOK_BYTES)
+    if end < 0:
+        end = min(at + LOOK_BYTES, len(data))
+    if is_parted and data.find(b"\r", begin, end) >= 0:
+        begin = max(data.rfind(b"\r", max(begin, at - LOOK_BYTES), at) + 1, begin)
+        carriage = data.find(b"\r", at, end)
+        end = carriage if carriage >= 0 else end
+    return begin, end

@@ -7,7 +7,7 @@ from collections import deque
 from ..scan import Hit
 from .passages import Passage, TextBlock
 from .voices import MAX_TEXT
-from .walks import Walk, walk_for
+from .walks import AFTER, Walk, walk_for
 from .windows import BEFORE, Windows
 
 
@@ -27,6 +27,9 @@ class Surroundings:
             return
         block = passage.block
         start = block.line_start(passage.at)
+        if want == "near" and not passage.long and (texts := _neighbours(block, start)):
+            windows.keep_run(span, hit.line - BEFORE, texts)
+            return
         end = block.line_end(start)
         own = passage.long.start if passage.long else block.data[start : min(end, start + MAX_TEXT)]
         walk = walk_for(hit.line, want, own)
@@ -59,3 +62,18 @@ class Surroundings:
         for walk in self._windows.open:
             self._windows.keep(walk.span, walk.read(block.voices, block.skipped(), block.first_number()))
         self._windows.open[:] = [w for w in self._windows.open if w.is_open()]
+
+
+def _neighbours(block: TextBlock, at: int) -> list[str] | None:
+    """The texts of BEFORE lines, the one at offset `at` and AFTER more, where this block holds all and all are short."""
+    data, start, stop = block.data, at, at
+    for _ in range(BEFORE):
+        start = data.rfind(b"\n", 0, max(start - 1, 0)) + 1
+    for _ in range(AFTER + 1):
+        stop = data.find(b"\n", stop) + 1
+        if not stop:
+            return None
+    if start == 0 or stop - start > MAX_TEXT:
+        return None
+    texts = data[start : stop - 1].decode("utf-8", "replace").split("\n")
+    return [text.rstrip("\r") for text in texts]

@@ -64,28 +64,33 @@ class Voices:
     def _look(self, at: int, speaker: bytes, most_lines: int, most_bytes: int) -> tuple[int, int, int]:
         data, size, lines, passed = self.data, len(self.data), 0, 0
         name = beginning(speaker)
-        named, looked = -1, at  # where the name stands next, of what was looked at up to `looked`
         while at < size and lines < most_lines and passed <= most_bytes:
+            named = data.find(name, at, at + LOOK_AHEAD_BYTES)
+            stop = data.rfind(b"\n", at, named if named >= 0 else at + LOOK_AHEAD_BYTES) + 1  # so far nobody is named so
+            if stop > at and passed + stop - at < most_bytes:
+                count = counter()(data, at, stop)
+                if lines + count > most_lines:
+                    count = most_lines - lines
+                    stop = _behind(data, at, count)
+                passed, lines, at = passed + stop - at, lines + count, stop
+                continue
             end = data.find(b"\n", at)
             if end < 0:
                 end = size
-            if end >= looked:
-                looked = max(end, at + LOOK_AHEAD_BYTES)
-                named = data.find(name, at, looked)
-                last = data.rfind(b"\n", end, looked) if named < 0 else -1
-                if last >= 0 and passed + last - at < most_bytes:
-                    count = counter()(data, at, last + 1)
-                    if lines + count <= most_lines:
-                        passed, lines, at = passed + last + 1 - at, lines + count, last + 1
-                        continue
             if 0 <= named <= end:
                 who = voice(data[at:end] if end - at < HEAD_BYTES else data[at : at + HEAD_BYTES])
                 if is_same(who, speaker) if who else not speaker:
                     break
-                named = data.find(name, end, looked)
             passed += (end - at if end - at < MAX_TEXT else MAX_TEXT) + 1
             at, lines = end + 1, lines + 1
         return at, lines, passed
+
+
+def _behind(data: bytes, at: int, lines: int) -> int:
+    """Where the line begins that follows so many, the first of which begins at offset `at`."""
+    for _ in range(lines):
+        at = data.find(b"\n", at) + 1
+    return at
 
 
 class _Index:

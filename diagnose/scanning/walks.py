@@ -17,6 +17,7 @@ REACH_LINES = 5_000  # what is open is given up after so many lines, its own or 
 REACH_BYTES = 512 << 10  # … or so many bytes; a part remembers its opening up to here, for what the part before opened
 MAX_GAP = {"traceback": 2_000, "stack": 2_000}  # lines of others between two of a speaker (ranks that are woven)
 OTHER_GAP = 300
+FOLLOWED = ("traceback", "stack")  # of what is wanted: what has an end of its own
 
 CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
 THREAD = lazy(r"(?:Current thread|Thread|Traceback for thread|TID) (?:0x)?[\da-fA-F]")  # has a walk of its own
@@ -65,8 +66,9 @@ class Walk:
                 if at >= size or not self.is_open():
                     break
             end = data.find(b"\n", at)
-            end = size if end < 0 else end
-            raw = data[at : min(end, at + MAX_TEXT)]
+            if end < 0:
+                end = size
+            raw = data[at:end] if end - at <= MAX_TEXT else data[at : at + MAX_TEXT]
             if self.takes(raw):
                 wanted.append((number, raw))
             at, number = end + 1, number + 1
@@ -92,20 +94,19 @@ class Walk:
             self.near -= 1
         if self.own <= 0:
             return is_near
-        if not self._speaks(raw):
+        who = voice(raw)
+        if who:
+            self.is_mine = is_same(who, self.speaker) or self._ends_frames(who)
+        if not self.is_mine and (who or self.speaker):  # without a speaker it goes on with what was said last
             self.gap += 1
             return is_near
         self.most -= 1
         self.gap = 0
-        self._count(raw)
+        if self.want in FOLLOWED:
+            self._count(raw)
+        else:
+            self.own -= 1
         return True
-
-    def _speaks(self, raw: bytes) -> bool:
-        who = voice(raw)
-        if who:
-            self.is_mine = is_same(who, self.speaker) or self._ends_frames(who)
-            return self.is_mine
-        return self.is_mine or not self.speaker  # a line without a speaker goes on with what was said last
 
     def _ends_frames(self, who: bytes) -> bool:
         """Tell whether `who` is rather the name of the exception that the frames just read of no speaker lead to."""
@@ -113,18 +114,17 @@ class Walk:
         return is_below_frame and not self.speaker and EXCEPTION.match(who) is not None
 
     def _count(self, raw: bytes) -> None:
-        if self.want in ("traceback", "stack"):
-            text = raw[:1024].decode("utf-8", "replace").rstrip("\r")
-            message = text[split_prefix(text).end :]
-            if not message.strip():
-                return
-            if self.want == "traceback" and (message[0].isspace() or CHAIN.match(message)):
-                self.own = TRACEBACK_REST
-                return
-            if self.want == "stack" and STACK_LINE.match(message):
-                self.own = 0 if THREAD.match(message) else STACK_REST
-                return
-        self.own -= 1
+        """Count a line of the speaker against those still to come, unless it shows that what is followed goes on."""
+        text = raw[:1024].decode("utf-8", "replace").rstrip("\r")
+        message = text[split_prefix(text).end :]
+        if not message.strip():
+            return
+        if self.want == "traceback" and (message[0].isspace() or CHAIN.match(message)):
+            self.own = TRACEBACK_REST
+        elif self.want == "stack" and STACK_LINE.match(message):
+            self.own = 0 if THREAD.match(message) else STACK_REST
+        else:
+            self.own -= 1
 
     def row(self) -> list[Any]:
         """Yield plain values."""
