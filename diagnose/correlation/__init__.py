@@ -38,6 +38,7 @@ from . import (
     silent_exit,
     standing,
     start_barrier,
+    step_wait,
     still_pending,
     store_count,
     store_gone,
@@ -69,6 +70,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     shared_gpu.find,  # which ranks sit on one GPU?
     master.find,  # does nobody reach the address on which rank 0 listens?
     early_exit.find,  # who was done while the others still worked?
+    step_wait.find,  # did srun end the step because a task had ended long before?
     certificates.find,  # who was killed, and by whom?
     confirmed.find,  # what does the kernel say of a process that died?
     outside.find,  # was the job ended from outside?
