@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from ..job import Job
 from . import (
     absent,
+    awaited_server,
     broken_pairs,
     busy_root,
     certificates,
@@ -86,6 +87,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     store_count.find,  # whom does the host of the store miss, which only counts them?
     start_barrier.find,  # whom do the others wait for at their first barrier?
     store_gone.find,  # did the store go away, and nothing else is heard?
+    awaited_server.find,  # did the trainer ask for its generation server to the end?
     still_pending.find,  # does a request to Ray wait, and nothing else is heard?
     name_unknown.find,  # is one name looked up in vain, and nothing else is heard?
     recorder.find,  # what do the flight recorders say?
