@@ -9,6 +9,7 @@ from .attempts import ended_at, is_terminated
 from .blamed_hosts import (
     address,
     complain_elsewhere,
+    is_met_by_all_hosts,
     is_met_on_one_host,
     is_whole_hosts,
     odd_hosts,
@@ -41,6 +42,7 @@ KNOWN_BUG = "software.known-bug"
 INTERFACE = "network.interface"
 SHARED = ("process.exception", "storage.", KNOWN_BUG, INTERFACE, "numerics.nan")  # seldom the fault of one rank alone
 LATENT = (KNOWN_BUG, INTERFACE)  # lies in wait for each rank
+OF_FABRICS = "nccl."  # what all hosts say of themselves is a setting, a topology or the fabric between them
 OF_A_NODE = ("memory.", "gpu.")  # its address alone is worth telling
 HELD_BY_ALL = (
     "numerics.nan/loss-scale-at-minimum",  # an overflow on any rank lowers the scale of all
@@ -63,6 +65,8 @@ def _hosts_of(job: Job, cause: Cause, at_fault: Sequence[Suspect]) -> list[str]:
     is_raised = cause.id == EXCEPTION and all(s.rank is None for s in at_fault)
     if not hosts and at_fault and all(cause.blame == "host" or is_of_host(s) for s in at_fault):
         return where_it_ended(job, at_fault)
+    if cause.id.startswith(OF_FABRICS) and is_met_by_all_hosts(job, hosts, at_fault):
+        return []
     return [] if is_raised and len(hosts) > 1 and 2 * len(hosts) >= len(job.hosts) else hosts
 
 
@@ -113,8 +117,9 @@ def _lost_nobody_known(finding: Finding, verdict: Verdict) -> bool:
 
 
 def _is_nobodys(verdict: Verdict) -> bool:
-    """Whether all that states the cause tells of two ends, and not at which of them the fault lies."""
-    stated = [e for s in verdict.roots for e in s.events if e.role == "cause"]
+    """Whether all that states the cause, or else all that shows it, tells of two ends, and not at which the fault lies."""
+    shown = [e for s in verdict.roots for e in s.events]
+    stated = [e for e in shown if e.role == "cause"] or shown
     return bool(stated) and all(e.rule.blame == "none" for e in stated)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from .attempts import is_terminated
+from .devices import is_of_kernel
 from .events import FAILING, Event
 from .job import Job
 from .placement.places import HERE
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 NODE_FAILURE = "process.node-failure/slurm-node-failure"
 NODE_SIZES = (4, 8, 16)  # GPUs
+MANY_HOSTS = 3  # and more than half of them: the others may only have ended before they said it
 FEWEST_ALIKE = 4  # processes without a number that say the same: a node of a large job has no fewer GPUs
 
 
@@ -39,6 +41,17 @@ def without_witnesses(roots: Sequence[Suspect]) -> Sequence[Suspect]:
 def _is_told_on_another(event: Event) -> bool:
     """Whether the node that prints it is alive: `*** STEP 7.0 ON n1 CANCELLED AT … DUE TO NODE FAILURE ***`."""
     return event.rule.id == NODE_FAILURE and not event.fields.get("host")
+
+
+def is_met_by_all_hosts(job: Job, hosts: Sequence[str], at_fault: Sequence[Suspect]) -> bool:
+    """Yield whether all hosts that are heard of, or most of several, say the same of themselves, and no kernel of its card.
+
+    `Got completion from peer … with error 4` on each of three hosts: PCIe's access control redirects what the cards read.
+    """
+    is_own = any(is_of_kernel(e) for s in at_fault for e in s.events)
+    heard = {*job.hosts, *(p.host for s in job.sources for p in s.speakers)} - {*HERE, None}
+    is_most = heard <= set(hosts) or (len(hosts) >= MANY_HOSTS and 2 * len(hosts) > len(heard))
+    return len(hosts) > 1 and not is_own and is_most
 
 
 def address(suspect: Suspect) -> str | None:

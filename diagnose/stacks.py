@@ -63,12 +63,18 @@ class _OpenThread:
         return StackThread(self.head.name, self.head.thread_id, self.head.state, self.head.is_main, tuple(frames))
 
 
-# `=== rank 3 (pid 6891) ===`, `RANK=3 LOCAL_RANK=1` or `rank3:` above a dump; never a log line that speaks of a rank.
+# `=== rank 3 (pid 6891) ===`, `RANK=3 LOCAL_RANK=1`, `global rank 3 on host n7`, `pid 6891, rank 3`, `[n7] rank3:`,
+# `stack of rank 3` or `$ py-spy dump --pid 6891  # rank 3` above a dump; never a log line that speaks of a rank.
+_NUMBER = r"(?:global[ _-]?)?rank[ _=:#-]{0,3}(\d{1,7})"
 _RANK = re.compile(
-    r"^(?:[=\-#*>]{2,80}.{0,80}?\brank[ _=:#-]{0,3}(\d{1,7})\b|"
-    r"\W{0,4}rank[ _=:#-]{0,3}(\d{1,7})(?:[\W_]{0,4}(?:pid|local_?rank|host|node)(?![a-z]).{0,60}|\W{0,4})$)",
+    rf"^(?:[=\-#*>]{{2,80}}.{{0,80}}?\b(?<!local[ _-])rank[ _=:#-]{{0,3}}(\d{{1,7}})\b|"
+    rf"\W{{0,4}}{_NUMBER}(?:[\W_]{{0,4}}(?:on )?(?:pid|local_?rank|host|node)(?![a-z]).{{0,60}}|\W{{0,4}})$|"
+    rf"\W{{0,4}}(?:pid[ =:#]{{0,3}}\d{{1,9}}|\[[\w.-]{{1,63}}\]|(?:stacks?|dump|stack (?:dump|trace)) (?:of|for|from))"
+    rf"[\W_]{{1,4}}{_NUMBER}\W{{0,4}}$|"
+    rf"(?:[$#+>]{{1,4}} )?(?:sudo )?py-spy dump [^#\n]{{1,200}}# ?{_NUMBER}\W{{0,4}}$)",
     re.IGNORECASE,
 )
+_PID = re.compile(r"\bpid[ =:#]{0,3}(\d{1,9})\b", re.IGNORECASE)  # of a heading; several may stand above all dumps
 _ANNOUNCED = re.compile(
     r"stack|dump|hang|hung|stuck|stall|deadlock|watchdog|heart ?beat|no (?:step|progress|activity)|time ?out|timed out|"
     r"idle|alive",
@@ -92,6 +98,8 @@ class _Reader:
         self._noise = 0
         self._rank: int | None = None
         self._heading: tuple[int, int] = (-1, -_RANK_LINES - 1)  # rank, line
+        self._rank_of_pid: dict[int, int] = {}  # as headings tell that name both
+        self._listed: set[int] = set()  # of those since the last dump: a list of several is no heading of the next one
 
     def feed(self, line: Line, above: Line | None = None) -> None:
         """Take a line, and of a log in which several processes dump their stacks the one above it, whoever wrote that."""
@@ -152,8 +160,11 @@ class _Reader:
 
     def _place(self, line: Line) -> None:
         rank, number = self._heading
-        near = line.number - number <= _RANK_LINES
-        self._rank = line.prefix.rank if line.prefix.rank is not None else rank if near else None
+        told = rank if line.number - number <= _RANK_LINES and len(self._listed) < 2 else None
+        if self._head is not None and self._head.pid is not None:
+            told = self._rank_of_pid.get(self._head.pid, told)
+        self._rank = line.prefix.rank if line.prefix.rank is not None else told
+        self._listed = set()
         self._end_line, self._noise = line.number, 0
 
     def _feed_open(self, text: str, line: Line) -> None:
@@ -170,7 +181,10 @@ class _Reader:
     def _read_heading(self, text: str, line: Line) -> None:
         if found := _RANK.match(text):
             self.close()  # what stands below is another process's, whose tool may print no head of its own
-            self._heading = (int(found[1] or found[2]), line.number)
+            self._heading = (int(found[found.lastindex or 1]), line.number)
+            if (pid := _PID.search(text)) is not None:
+                self._rank_of_pid[int(pid[1])] = self._heading[0]
+                self._listed.add(self._heading[0])
 
     def _read_part(self, text: str) -> bool:
         if not self._threads:

@@ -28,6 +28,7 @@ NAMED_BY_ITS_MODULE = {
     "network.connect-timeout/client-library-timed-out",
     "network.connection-refused/client-library-refused",
     "network.connection-reset/client-library-lost-connection",
+    "storage.io-error/file-cannot-be-used-now",
     "storage.io-error/object-store-failed",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -78,6 +79,28 @@ def test_two_processes_are_two_dumps():
 
 def test_heading_names_the_rank():
     assert dump_of("=== rank 3 (pid 6889) ===\n" + PYSPY.strip()).rank == 3
+
+
+@pytest.mark.parametrize(
+    "heading",
+    [
+        "global rank: 3",
+        "rank 3 on host n1, pid 6889",
+        "PID 6889 rank 3",
+        "[n1] rank 3",
+        "stack of rank 3:",
+        "$ py-spy dump --pid 6889  # rank 3",
+        "pid 6888 rank 2\npid 6889 rank 3\npid 6890 rank 4",
+        "=== rank 2 ===\n=== rank 3 ===",
+    ],
+)
+def test_heading_of_another_form_names_the_rank(heading: str):
+    assert dump_of(heading + "\n" + PYSPY.strip()).rank == 3
+
+
+@pytest.mark.parametrize("heading", ["local rank 3", "=== local_rank 3 ===", "pid 6888 rank 2\npid 6887 rank 3"])
+def test_heading_of_a_local_rank_and_a_list_without_the_process_name_no_rank(heading: str):
+    assert dump_of(heading + "\n" + PYSPY.strip()).rank is None
 
 
 def test_log_line_about_a_rank_is_no_heading():

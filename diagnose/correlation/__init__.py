@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from ..job import Job
 from . import (
     absent,
+    awaited_server,
     broken_pairs,
     busy_root,
     certificates,
@@ -38,6 +39,7 @@ from . import (
     silent_exit,
     standing,
     start_barrier,
+    step_wait,
     still_pending,
     store_count,
     store_gone,
@@ -69,6 +71,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     shared_gpu.find,  # which ranks sit on one GPU?
     master.find,  # does nobody reach the address on which rank 0 listens?
     early_exit.find,  # who was done while the others still worked?
+    step_wait.find,  # did srun end the step because a task had ended long before?
     certificates.find,  # who was killed, and by whom?
     confirmed.find,  # what does the kernel say of a process that died?
     outside.find,  # was the job ended from outside?
@@ -84,6 +87,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     store_count.find,  # whom does the host of the store miss, which only counts them?
     start_barrier.find,  # whom do the others wait for at their first barrier?
     store_gone.find,  # did the store go away, and nothing else is heard?
+    awaited_server.find,  # did the trainer ask for its generation server to the end?
     still_pending.find,  # does a request to Ray wait, and nothing else is heard?
     name_unknown.find,  # is one name looked up in vain, and nothing else is heard?
     recorder.find,  # what do the flight recorders say?

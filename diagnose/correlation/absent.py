@@ -18,7 +18,7 @@ from ..job import Job, RankInfo
 from ..placement.places import GUESSED
 from ..prefixes import Line
 from ..words.ranges import rank_ranges
-from .activities import cause_of_wait, was_doing
+from .activities import awaits_server, cause_of_wait, was_doing
 from .calls import find_elsewhere, find_hidden, find_who_gave_up
 from .finding import MOST_RANKS, Certainty, Exhibit, Finding
 from .last_words import last_complaint
@@ -43,7 +43,8 @@ def find(job: Job) -> Iterator[Finding]:
         return
     for table in [*filter(_is_whole_world, tables), *_all_together(tables)]:
         if any(s.event.rule.id != FOR_ITS_ID for s in table.stuck.values()) and (absent := _absent(job, table)):
-            yield _finding(job, table, absent)
+            if not any(awaits_server(_last_activity(job, info, table)) for info in absent):
+                yield _finding(job, table, absent)
             return
 
 

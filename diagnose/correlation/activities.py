@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..events import Event
 
+AWAITS = "context.activity/generation-server-not-up-yet"  # of such a wait the server is the reason: `awaited_server` asks
 SLOW_STORAGE = ("saving", "loading")
 WORDS = {
     "saving": "was saving", "loading": "was loading", "evaluating": "was evaluating", "tokenising": "was tokenising",
@@ -20,3 +21,8 @@ def cause_of_wait(doing: Event | None) -> str:
 def was_doing(doing: Event | None) -> str:
     """Yield `was saving` or the like; empty where nobody knows."""
     return WORDS[doing.rule.activity] if doing and doing.rule.activity else ""
+
+
+def awaits_server(doing: Event | None) -> bool:
+    """Whether it asked for a server that was not up: then nobody else has to look for a reason."""
+    return doing is not None and doing.rule.id == AWAITS

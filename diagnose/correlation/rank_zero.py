@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ..events import Event
 from ..job import Job
 from ..words.ranges import rank_ranges
-from .activities import cause_of_wait, was_doing
+from .activities import awaits_server, cause_of_wait, was_doing
 from .finding import Exhibit, Finding, exhibits
 
 LATE = "rendezvous.timeout/unique-id-not-handed-out"
@@ -34,6 +34,8 @@ def find(job: Job) -> Iterator[Finding]:
         yield Finding("network.connection-reset", why, exhibits(said), (0,), onset=onset, question="rank_zero")
         return
     doing = _last_activity(job, waited[0])
+    if awaits_server(doing):
+        return
     why = f"{who} waited in vain for rank 0's NCCL id: rank 0 was alive and had not reached the call"
     why += f"; it {was}." if (was := was_doing(doing)) else "."
     yield Finding(cause_of_wait(doing), why, _shown(waited, doing), (0,), onset=onset, question="rank_zero")

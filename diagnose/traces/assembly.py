@@ -11,7 +11,7 @@ from typing import Literal
 
 from ..lazy_pattern import lazy
 from .boxes import RichBox
-from .own_name import read_raised
+from .own_name import is_named, read_raised
 from .segment import Relation, Segment
 from .traceback_lines import (
     ELIDED,
@@ -52,12 +52,11 @@ class Assembly:
         self.is_whole_line_ours = False  # every line of this prefix comes from one excepthook
         self._base = 0 if self.form == "group" else indent
         self._blanks = self._noise = self._next_depth = 0
-        self._is_flat = self._is_chained = False
+        self._is_chained = self._left_margin = self._expects_inner = False
+        self._is_elided = False  # the line above stands for frames that somebody left out
+        self._column = indent + 2  # in which the last frame stands
         self._box = RichBox() if self.form == "rich" else None
         self._group_column = max(indent, 2)
-        self._left_margin = False
-        self._expects_inner = False
-        self._is_elided = False  # the line above stands for frames that somebody left out
 
     @property
     def segment(self) -> Segment:
@@ -121,11 +120,12 @@ class Assembly:
             if not self.segment.frames and self.form in ("plain", "elastic-box"):  # a paste cuts the first line's margin
                 self._base = max(self._base, indent_of(text) - 2)
             self.segment.frames.append(frame)
-            self._is_flat = indent_of(text) <= self._base and self._base == 0
+            self._column = indent_of(text)
             return self._take(number)
         if self.form == "ipython" and self._accept_ipython(text):
             return self._take(number)
-        if self._is_elided and (found := read_exception(text.strip())) and found.is_sure:
+        is_set_in = self._is_elided or (self.lacks_code and self._base < indent_of(text) <= self._column)
+        if is_set_in and (found := read_exception(text.strip())) and found.is_sure:
             return self._name_exception(number, found)  # set in as the frames were
         self._is_elided = text.strip() in ELIDED
         if self._is_source(text):
@@ -133,7 +133,7 @@ class Assembly:
         if self.segment.relation == "member" and read_header(text):
             return self._take(number)
         found = read_raised(text.strip() if indent_of(text) <= self._base else text, self.segment.frames)
-        if found and (found.is_sure or self.form != "headless") and self._may_raise(found):
+        if found and (self.form != "headless" or is_named(found, self.segment.frames)) and self._may_raise(found):
             return self._name_exception(number, found)
         return self.tolerate()
 
@@ -147,7 +147,9 @@ class Assembly:
         if indent_of(text) > self._base:
             return True
         # Shippers that trim blanks leave source lines in the column of the frames.
-        return self.lacks_code and self._is_flat and not ((found := read_exception(text)) and found.is_sure)
+        if not (self.lacks_code and self._column == self._base == 0):
+            return False
+        return not is_named(read_exception(text), self.segment.frames)
 
     def _keep_source(self, number: int, text: str) -> bool:
         if self.lacks_code and not is_caret_line(text):
@@ -291,9 +293,7 @@ class Assembly:
         return self.form == "group" and not self._left_margin and _GROUP_MARGIN.match(text) is not None
 
     def _begin_member(self, rule: str, column: int) -> None:
-        found = _GROUP_MEMBER.match(rule.strip())
-        if found is None:
-            return
-        depth = max(0, column - self._group_column) // 2 + (1 if found[1] else 0)
-        self._base = 0
-        self._begin_segment("member", max(1, depth))
+        if found := _GROUP_MEMBER.match(rule.strip()):
+            depth = max(0, column - self._group_column) // 2 + (1 if found[1] else 0)
+            self._base = 0
+            self._begin_segment("member", max(1, depth))

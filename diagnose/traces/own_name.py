@@ -13,6 +13,7 @@ from .traceback_lines import ExceptionLine, Frame, read_exception
 
 _DOTTED = lazy(r"(?:(?:[A-Za-z_]\w{0,60}|<locals>)\.){1,14}[A-Z]\w{1,80}$")
 _BARE = lazy(r"[A-Z]\w{1,80}$")
+_COMPILED = (".pyx", ".pxi", ".pxd")  # files that Cython compiles; their source is seldom installed
 _ENDED = frozenset({"KeyboardInterrupt", "SystemExit", "GeneratorExit"})  # an end that somebody asked for
 
 
@@ -27,6 +28,17 @@ def read_raised(text: str, frames: Sequence[Frame]) -> ExceptionLine | None:
     if found is None and frames and _is_raised(text.rstrip(), frames[-1].code):
         return ExceptionLine(text.rstrip(), "", True, True)
     return found
+
+
+def is_named(found: ExceptionLine | None, frames: Sequence[Frame]) -> bool:
+    """Say whether a line names what was raised: by a name that is nothing else, or below a frame without a source line.
+
+    `  File "pkg/metrics.pyx", line 5, in pkg.metrics.update`, and right below `pkg.metrics.BadShape: expected two axes`.
+    """
+    if found is None or found.is_sure:
+        return found is not None
+    is_compiled = bool(frames) and not frames[-1].code and frames[-1].file.endswith(_COMPILED)
+    return is_compiled and not found.is_bare and _DOTTED.match(found.name) is not None
 
 
 def _is_raised(name: str, code: str) -> bool:

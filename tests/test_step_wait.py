@@ -1,0 +1,49 @@
+"""srun ends a step some time after its first task has ended, and tells where each task stood then."""
+
+from __future__ import annotations
+
+import pytest
+
+from diagnose.engine import diagnose
+from diagnose.sources import Text
+
+ENDS = """\
+srun: Terminating StepId=608.0
+slurmstepd: error: *** STEP 608.0 ON n7 CANCELLED AT 2026-07-10T15:58:32 ***
+srun: Job step aborted: Waiting up to 32 seconds for job step to finish.
+srun: error: n7: tasks 0,2-3: Killed
+"""
+OVER = "srun: First task exited 60s ago\n"
+
+
+@pytest.mark.parametrize("step", ["StepId=608.0 ", "launch/slurm: task_state_print: StepId=608.0 ", "step:608.0 ", ""])
+def test_the_task_that_ended_with_code_0_while_most_still_ran_is_whom_they_waited_for(step: str) -> None:
+    states = f"srun: {step}tasks 0,2-3: running\nsrun: {step}task 1: exited\n"
+    found = diagnose(Text(OVER + states + ENDS, name="slurm-608.out")).diagnosis
+
+    assert found is not None
+    assert ("process.early-exit", [1], "likely") == (found.cause, [c.rank for c in found.culprits], found.certainty)
+    assert found.evidence[0].line == 3
+
+
+@pytest.mark.parametrize(
+    "states",
+    [
+        "srun: StepId=608.0 task 3: running\nsrun: StepId=608.0 tasks 0-2: exited\n",
+        "srun: StepId=608.0 task 0: running\nsrun: StepId=608.0 task 1: exited\n",
+        "srun: StepId=608.0 tasks 0-2: running\nsrun: StepId=608.0 task 3: exited abnormally\n",
+    ],
+    ids=["most had ended", "one of two", "it ended with an error"],
+)
+def test_who_still_runs_when_the_others_are_done_is_not_called_waiting(states: str) -> None:
+    found = diagnose(Text(OVER + states + ENDS, name="slurm-608.out")).diagnosis
+
+    assert found is not None
+    assert found.cause != "process.early-exit"
+
+
+def test_a_task_that_ended_well_is_known_by_the_word_of_srun() -> None:
+    text = "".join(f"srun: n7: task {n}: Completed\n" for n in range(4))
+    report = diagnose(Text(text, name="slurm-608.out"))
+
+    assert report.diagnosis is None
