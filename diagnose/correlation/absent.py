@@ -171,7 +171,7 @@ def _is_aborted(job: Job, info: RankInfo) -> bool:
 
 
 def _cut_off(job: Job) -> set[str]:
-    """Files of which the head is missing (a report is quoted there that is not in them) or the end (a report breaks off)."""
+    """Files without their head (a report is quoted that is not in them) or without their end (a report breaks off)."""
     told = [e for e in job.events if e.rule.tells == "collective-timeout" and e.rank is not None]
     itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
     ends = breaks_off_like(job, [*told, *job.telling("collective-status")])
