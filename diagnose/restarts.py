@@ -58,17 +58,26 @@ def restarted(job: Job, signs: Sequence[Event], births: Sequence[Event]) -> list
 def _without_summary(job: Job) -> set[str]:
     """Logs of agents that never print the summary with which torchrun gives up, where the run is known to have gone on.
 
-    Folders tell of a later attempt, or the run says that it is done.
+    Folders tell of a later attempt, or the run says that it is done, and not before its processes ended.
     """
     paths = job.places.by_source
     went_on = any(path.attempt for path in paths.values() if path.kind in NUMBERED)
-    if not went_on and not any(e.rule.tells == "finished" for e in job.events):
+    done = [e for e in job.events if e.rule.tells == "finished"]
+    if not went_on and not done:
         return set()
     ends = [e for e in job.events if e.rule.tells in ("exit", "signal-sent") and e.fields.get("pid") is not None]
     ends = [e for e in ends if paths[e.source].kind not in NUMBERED]
     gave_up = {e.source for e in ends if e.fields.get("time") is not None}
     gave_up |= {e.source for e in job.events if e.rule.tells == "signal-received"}
-    return {e.source for e in ends} - gave_up
+    last = {e.source: e for e in sorted(ends, key=lambda e: e.line or 0)}
+    return {name for name, end in last.items() if went_on or any(_is_said_after(end, e) for e in done)} - gave_up
+
+
+def _is_said_after(end: Event, done: Event) -> bool:
+    """Whether the run said that it was done after the end of a process; of two files without a clock nobody knows."""
+    if end.source == done.source:
+        return (done.line or 0) > (end.line or 0)
+    return end.time is None or done.time is None or done.time >= end.time
 
 
 def _signs(event: Event, signs: Sequence[Event], of_host: dict[str, list[Event]]) -> Sequence[Event]:

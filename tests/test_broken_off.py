@@ -9,7 +9,7 @@ import pytest
 from diagnose import Text
 from diagnose.engine import diagnose
 
-from .told import cause, told
+from .told import cause, culprits, told
 
 BROKEN = """Added key: store_based_barrier_key:1 to store for rank: 0
 Traceback (most recent call last):
@@ -91,3 +91,20 @@ def test_what_a_spawned_process_raised_is_unknown_where_it_breaks_off(tmp_path: 
         assert cause(told(tmp_path / name, {"console.log": cut})) in ("unknown", "process.exit-code")
     raised = parent + child + "    step()\nKeyError: 'target'\n"
     assert "process.exception" == cause(told(tmp_path / "whole", {"console.log": raised}))
+
+
+@pytest.mark.parametrize("begun", ["[rank3]:[E ProcessGroupNCCL.cpp:523] [R", "[rank3]:[E Proc"])
+@pytest.mark.parametrize("end", ["", "\n", "\n\n"])
+def test_who_was_about_to_report_when_the_text_broke_off_is_not_silent(tmp_path: Path, begun: str, end: str) -> None:
+    """Ranks 0 and 2 may have reported below it: nobody knows."""
+    said = (
+        "[rank{0}]:[E ProcessGroupNCCL.cpp:523] [Rank {0}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=167, "
+        "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600272 milliseconds before timing out.\n"
+    )
+    waited = "".join(said.format(rank) for rank in (5, 4, 1, 6, 7))
+
+    report = told(tmp_path / "cut", {"console.log": waited + begun + end})
+
+    assert ("collective.timeout", []) == (cause(report), culprits(report))
+    whole = "[rank3]: INFO epoch 2 begins\n" + waited + said.format(0) + said.format(2)
+    assert [3] == culprits(told(tmp_path / "whole", {"console.log": whole}))

@@ -51,3 +51,21 @@ def test_an_operation_cut_off_by_the_terminal_differs_from_none(tmp_path: Path) 
 
 def test_two_ranks_of_a_paste_do_not_make_the_one_between_them_silent(tmp_path: Path) -> None:
     assert "collective.timeout" == cause(told(tmp_path, {"run.log": watchdog(0) + watchdog(2)}))
+
+
+def test_who_alone_prints_that_training_is_done_has_not_left_the_others_behind(tmp_path: Path) -> None:
+    """`--local-ranks-filter 0`: rank 1 is known by its end alone, an abort as that of rank 0, while Python puts itself away."""
+    console = (
+        "[rank0]:2025-04-01 00:25:47,084 - root - INFO - step: 640/644 = 99.3789%  loss:  6.2116  memory: 87.04GiB(93.48%)\n"
+        "[rank0]:2025-04-01 00:26:01,706 - root - INFO - Training completed\n"
+        "[rank0]:terminate called without an active exception\n"
+        "[rank0]:Fatal Python error: Aborted\n"
+        "W0401 00:26:06.901000 3016633 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 3016738 closing "
+        "signal SIGTERM\n"
+        "E0401 00:26:08.212000 3016633 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -6) local_rank: 1 "
+        "(pid: 3016739) of binary: /opt/env/bin/python3.11\n"
+    )
+
+    report = told(tmp_path, {"console.log": console})
+
+    assert ("process.abort", []) == (cause(report), culprits(report))

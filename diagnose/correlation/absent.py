@@ -21,7 +21,7 @@ from ..words.ranges import rank_ranges
 from .activities import awaits_server, cause_of_wait, was_doing
 from .calls import find_elsewhere, find_hidden, find_who_gave_up
 from .finding import MOST_RANKS, Certainty, Exhibit, Finding
-from .last_words import last_complaint
+from .last_words import breaks_off_like, last_complaint
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 BEGAN_BEFORE_S = 300.0
@@ -172,10 +172,11 @@ def _is_aborted(job: Job, info: RankInfo) -> bool:
 
 
 def _cut_off(job: Job) -> set[str]:
-    """Files of which the head is missing: what ends a process quotes its report, which is not there any more."""
+    """Files without their head (a report is quoted that is not in them) or without their end (a report breaks off)."""
     told = [e for e in job.events if e.rule.tells == "collective-timeout" and e.rank is not None]
     itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
-    return {e.source for e in told if (e.source, e.rank) not in itself}
+    ends = breaks_off_like(job, [*told, *job.telling("collective-status")])
+    return ends | {e.source for e in told if (e.source, e.rank) not in itself}
 
 
 def _is_of_host(event: Event, info: RankInfo) -> bool:

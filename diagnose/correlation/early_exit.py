@@ -41,7 +41,7 @@ def _finished(job: Job) -> Iterator[Finding]:
     if not done or not failing or len(ended) > MAX_SHARE * max(len(job.ranks), 2):
         return
     own = _by_rank(job)
-    waiting = {r for r in failing if _failed_later(own[r], done)} - {i.rank for i in done}
+    waiting = {r for r in failing if job.is_heard(r) and _failed_later(own[r], done)} - {i.rank for i in done}
     at_work = _still_at_work(job, failing, done)
     waiting = waiting or at_work
     if not waiting or not (at_work or _others_worked_on(job, done)):

@@ -6,13 +6,17 @@ nothing by itself; of the rank that the others wait for, or lose, it is often th
 
 from __future__ import annotations
 
-from ..events import Event
+from collections import defaultdict
+from collections.abc import Iterable
+
+from ..events import Event, SourceEvents
 from ..job import Job, RankInfo
 from ..lazy_pattern import lazy
 from ..prefixes import Line
 from .finding import Exhibit
 
 NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
+BLANK_LINES = 3  # at the end of a file
 ASKED_RANKS = 8  # whether they complain of the same
 CAUGHT = "context.failures/caught-exception-told"
 _NUMBERS = lazy(r"\d+")
@@ -83,3 +87,27 @@ def is_said_by_others(job: Job, rank: int, line: Line) -> bool:
 def _complains(line: Line) -> bool:
     is_native = any(word in (line.prefix.origin or "") for word in NATIVE)
     return (line.is_error or line.prefix.severity == "W") and not is_native
+
+
+def breaks_off_like(job: Job, told: Iterable[Event]) -> set[str]:
+    """Name the files whose last line is the begin of what others say in them: whoever was to say it below is cut off.
+
+    `[rank3]:[E ProcessGroupNCCL.cpp:523] [R`, where ranks 4 and 5 are told whole above.
+    """
+    by_source: dict[str, list[Event]] = defaultdict(list)
+    for event in told:
+        by_source[event.source].append(event)
+    ends = {s.name: _NUMBERS.sub("", _end_of(s)) for s in job.sources if s.name in by_source}
+    return {name for name, end in ends.items() if end and any(_goes_on(e, end) for e in by_source[name])}
+
+
+def _end_of(source: SourceEvents) -> str:
+    """Return the last line of a file with words in it, where it is one of the very last ones."""
+    last = source.scan.lines + (not source.scan.ends_line)
+    lines = (line for n in range(last, max(last - BLANK_LINES, 0), -1) for line in source.lines_at(n))
+    return next((line.raw.rstrip() for line in lines if line.message.strip()), "")
+
+
+def _goes_on(event: Event, begin: str) -> bool:
+    whole = _NUMBERS.sub("", event.raw).rstrip()
+    return whole.startswith(begin) and len(whole) > len(begin)

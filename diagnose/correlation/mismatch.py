@@ -89,7 +89,7 @@ def _behind(table: GroupTable) -> Finding | None:
     if few >= many or len(completed) == 1:
         return None
     first, usual = others[0], crowd[0]
-    odd = f"{_ranks(others).capitalize()} hang at number {first.seq} in {_call(first)}"
+    odd = f"{_ranks(others).capitalize()} stood at number {first.seq} in {_call(first)}"
     why = f"{odd}, {_ranks(crowd)} at {common} in {_call(usual)}."
     shown = (Exhibit.of_event(first.event), Exhibit.of_event(usual.event))
     return Finding(
