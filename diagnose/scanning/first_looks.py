@@ -1,9 +1,9 @@
 """What the native library sees of texts of one length at its first look, and where in a sample that misleads it.
 
-It sorts such texts by their ends into groups of equal size. Of a place it asks first only whether each byte, with low
-bits of the next, is one that some text of a group has so far before its end (hyperscan's `fdr_compile.cpp`), and looks
-closer where that is so: there it takes some nanoseconds more. How many places pass is counted as it counts them, each
-set of places as the bits of one number.
+It sorts texts by their lengths and ends into eight groups; those of one length share theirs equally. Of a place it asks
+first only whether each byte, with low bits of the next, is one that some text of a group has so far before its end
+(hyperscan's `fdr_compile.cpp`), and looks closer where that is so: there it takes some nanoseconds more. How many places
+pass is counted as it counts them, each set of places as the bits of one number.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from functools import cache
 from itertools import accumulate
 
-GROUPS = 3  # that the library makes of these texts; it has eight, and the shortest literals take the others
+BUCKETS = 8  # that the library has for texts of all lengths
 LOW_BITS = 31  # of the next byte
 NOWHERE = math.log(0.2)  # how rare a pair is that the sample lacks
 
@@ -58,13 +59,14 @@ class Places:
 class Groups:
     """The library's groups of texts, and where one of each may end for all that its bytes tell."""
 
-    def __init__(self, likely: Iterable[bytes], ends: dict[bytes, list[int]]) -> None:
-        """`likely`: texts among which the groups' borders lie as among those that will be taken; `ends`: of any text."""
+    def __init__(self, likely: Iterable[bytes], count: int, ends: dict[bytes, list[int]]) -> None:
+        """`likely`: texts among which the borders of so many groups lie as among those that will be taken; `ends`: of
+        any text, as `Places` has them."""
         backward = sorted(text[::-1] for text in likely)
-        self._borders = [backward[len(backward) * n // GROUPS] for n in range(1, GROUPS)]
+        self._borders = [backward[len(backward) * n // count] for n in range(1, count)]
         self._ends = ends
-        self._union = {group: [0] * len(backward[0]) for group in range(GROUPS)}
-        self._passing = dict.fromkeys(range(GROUPS), 0)
+        self._union = {group: [0] * len(backward[0]) for group in range(count)}
+        self._passing = dict.fromkeys(range(count), 0)
 
     def passing(self) -> int:
         """Yield how many places pass."""
@@ -86,3 +88,32 @@ class Groups:
 
     def _group_of(self, text: bytes) -> int:
         return bisect(self._borders, text[::-1])
+
+
+def group_count(lengths: Mapping[int, int]) -> int:
+    """Yield how many groups the library makes of the longest texts, from how many texts there are of each length.
+
+    It weighs a group by how many texts are in it and how short the shortest is (`assignStringsToBuckets`).
+    """
+    sizes = sorted(lengths.items())
+
+    @cache
+    def best(index: int, buckets: int) -> tuple[float, int]:
+        """The least weight of the texts from one length on, and how many groups the longest ones get."""
+        if index == len(sizes) or not buckets:
+            return (0.0 if index == len(sizes) else math.inf), 0
+        found, together = [], 0
+        for last in range(index, len(sizes)):  # one group for several lengths
+            together += sizes[last][1]
+            rest, groups = best(last + 1, buckets - 1)
+            found.append((_weight(sizes[index][0], together) + rest, groups or 1))
+        for count in range(2, buckets + 1):  # several groups for one length
+            rest, groups = best(index + 1, buckets - count)
+            found.append((count * _weight(sizes[index][0], sizes[index][1] / count) + rest, groups or count))
+        return min(found)
+
+    return best(0, BUCKETS)[1]
+
+
+def _weight(shortest: int, texts: float) -> float:
+    return float(texts**1.05 * shortest**-3.0)

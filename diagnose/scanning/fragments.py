@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import heapq
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence, Set
 
 from ..matcher import Literal
-from .first_looks import GROUPS, LOW_BITS, Groups, Places
+from .first_looks import LOW_BITS, Groups, Places, group_count
 
 FRAGMENT_BYTES = 7  # shorter ones stand in more lines, longer ones in fewer literals
 TEXT_BYTES = 16 << 10  # of the sample, on which costs are counted
 ROUNDS = 2  # of choosing: where the borders of the library's groups lie shows only once there is a choice
-RAREST, SHARED = 3, 4  # considered are so many parts of each literal, and what stands in so many literals
+RAREST, SHARED = 6, 4  # considered are so many parts of each literal, and what stands in so many literals
 SHARING = 0.7  # how much it counts there in how many literals a part stands
 PLACE_COST = 6  # what one more place that passes costs, in literals that a fragment covers
-CHOICE = (FRAGMENT_BYTES, TEXT_BYTES, GROUPS, LOW_BITS, ROUNDS, RAREST, SHARED, SHARING, PLACE_COST)  # another asks anew
+CHOICE = (FRAGMENT_BYTES, TEXT_BYTES, LOW_BITS, ROUNDS, RAREST, SHARED, SHARING, PLACE_COST)  # another asks anew
 
 _Owners = dict[bytes, set[int]]  # by part: the numbers of the literals that it stands in
 
@@ -32,8 +32,13 @@ def covers(fragments: Sequence[Literal], literals: Sequence[Literal]) -> bool:
     return all(x in known or (not x.folded and any(part in texts for part in _parts(x.text))) for x in literals)
 
 
-def choose_fragments(literals: Sequence[Literal], sample: Sequence[bytes]) -> list[Literal]:
-    """Yield texts one of which stands in each literal, as few as a greedy choice finds, that the sample lacks."""
+def choose_fragments(
+    literals: Sequence[Literal], sample: Sequence[bytes], others: Sequence[Literal] = ()
+) -> list[Literal]:
+    """Yield texts one of which stands in each literal, as few as a greedy choice finds, that the sample lacks.
+
+    `others`: what is looked for in the same pass.
+    """
     seen = {part for text in sample for part in _parts(text)}
     whole = {x for x in literals if x.folded or len(x.text) <= FRAGMENT_BYTES or seen.issuperset(_parts(x.text))}
     texts = [x.text for x in literals if x not in whole]
@@ -43,7 +48,7 @@ def choose_fragments(literals: Sequence[Literal], sample: Sequence[bytes]) -> li
             if part not in seen:
                 owners[part].add(number)
     places = Places(b"".join(x[: TEXT_BYTES // len(sample)] for x in sample))
-    chosen = _best(texts, owners, places, [x.text for x in whole if len(x.text) == FRAGMENT_BYTES])
+    chosen = _best(texts, owners, places, {x.text for x in (*whole, *others)})
     return sorted(whole | {Literal(part, folded=False) for part in chosen})
 
 
@@ -51,19 +56,28 @@ def _parts(text: bytes) -> Iterable[bytes]:
     return (text[at : at + FRAGMENT_BYTES] for at in range(len(text) - FRAGMENT_BYTES + 1))
 
 
-def _best(texts: Sequence[bytes], owners: _Owners, places: Places, fixed: list[bytes]) -> list[bytes]:
+def _best(texts: Sequence[bytes], owners: _Owners, places: Places, anyway: set[bytes]) -> list[bytes]:
     """Choose parts several times, each time with the groups' borders that the time before has led to.
 
-    `fixed`: texts of the same length that are looked for in any case.
+    `anyway`: what is looked for whatever is chosen.
     """
     if not texts:
         return []
     considered, chosen = _considered(texts, owners, places)
+    fixed = [text for text in anyway if len(text) == FRAGMENT_BYTES]
     ends = {part: places.ends(part) for part in considered.union(fixed)}
+
+    def groups(taken: Iterable[bytes]) -> Groups:
+        lengths = Counter(min(len(text), FRAGMENT_BYTES) for text in anyway.union(chosen))
+        made = Groups([*fixed, *chosen], group_count(lengths), ends)
+        for part in taken:
+            made.take(part)
+        return made
+
     choices = []
     for _ in range(ROUNDS):
-        chosen = _cover(owners, considered, _groups(ends, [*fixed, *chosen], fixed))
-        choices.append((_groups(ends, [*fixed, *chosen], [*fixed, *chosen]).passing(), chosen))
+        chosen = _cover(owners, considered, groups(fixed))
+        choices.append((groups([*fixed, *chosen]).passing(), chosen))
     return min(choices)[1]
 
 
@@ -78,13 +92,6 @@ def _considered(texts: Sequence[bytes], owners: _Owners, places: Places) -> tupl
         considered.update(part for _, part in rarest)
         best.append(rarest[0][1])
     return considered, best
-
-
-def _groups(ends: dict[bytes, list[int]], likely: Iterable[bytes], taken: Iterable[bytes]) -> Groups:
-    groups = Groups(likely, ends)
-    for part in taken:
-        groups.take(part)
-    return groups
 
 
 def _cover(owners: _Owners, parts: Set[bytes], groups: Groups) -> list[bytes]:

@@ -77,7 +77,7 @@ class Sieve:
         elif self._read >= LEARN_BYTES:
             self._may_learn = False
             if self._dense < 0:
-                fragments = choose_fragments(self._literals, self._sample)
+                fragments = choose_fragments(self._literals, self._sample, self._others)
                 if self._memory:
                     self._memory.keep(fragments)
                 self._narrow_to(fragments)
