@@ -61,6 +61,16 @@ def groups_of_two(count: int) -> Iterator[str]:
         )
 
 
+def one_group(count: int) -> Iterator[str]:
+    """All ranks but one time out in the same collective of the job's own group."""
+    for n in range(1, count):
+        yield (
+            f"[rank{n}]:[E1120 17:34:53.381000 1 ProcessGroupNCCL.cpp:629] [Rank {n}] Watchdog caught collective operation "
+            "timeout: WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=9, NumelOut=9, Timeout(ms)=600000) ran for 600001 milliseconds "
+            "before timing out."
+        )
+
+
 @pytest.fixture(autouse=True)
 def caches_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is compiled once stays compiled from one count to the next.
@@ -94,7 +104,7 @@ def lines_run(*texts: Text, module: str = ".py") -> int:
     return count
 
 
-@pytest.mark.parametrize("printed", [tracebacks_of_ranks, workers_of_ray, tasks_of_slurm, groups_of_two])
+@pytest.mark.parametrize("printed", [tracebacks_of_ranks, workers_of_ray, tasks_of_slurm, groups_of_two, one_group])
 def test_each_rank_of_a_large_console_costs_what_one_of_a_small_one_does(printed: Callable[[int], Iterator[str]]) -> None:
     few, many = (Text("\n".join(printed(n)) + "\n", name="console.log") for n in (FEW, FEW * TIMES))
     lines_run(few)  # compiles what it needs

@@ -23,13 +23,13 @@ from ..words.sentences import holds, sentence, shell_command
 from ..words.translation import ENGLISH, Translator
 from .account_words import Words
 from .bounds import bounded_times
+from .collective_rows import collective_rows
 from .exhibits import Exhibitor
 from .losers import alternatives, chain, symptoms
 from .proof import MAX_EVIDENCE, proof_of
 from .recorder_rows import recorder_rows
 from .rows import (
     attempt_rows,
-    collective_rows,
     gap_rows,
     input_rows,
     rank_rows,

@@ -1,4 +1,4 @@
-"""The tables of a report: ranks, collectives, stacks, timeline, attempts, inputs, gaps."""
+"""The tables of a report: ranks, stacks, timeline, attempts, inputs, gaps."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from ..clocks import SAME_CLOCK_S
-from ..collectives import GroupTable, Stuck, collective_tables
 from ..correlation.finding import Exhibit
 from ..correlation.standing import stack_tree
 from ..diagnosis import Verdict
@@ -15,7 +14,6 @@ from ..inputs.refusals import NO_TIME, may_be_log
 from ..job import CERTIFICATES, Job, RankInfo
 from ..report import (
     Attempt,
-    CollectiveRow,
     Culprit,
     Evidence,
     FirstFailure,
@@ -86,35 +84,6 @@ def _first_of(failures: list[Event]) -> Event | None:
 
 def _first_failure(job: Job, event: Event) -> FirstFailure:
     return FirstFailure(event.cause, event.rule.id, show_time(job, event.moment), f"{event.source}:{event.line}")
-
-
-def collective_rows(job: Job) -> tuple[CollectiveRow, ...]:
-    """Yield one row per process group and rank that reported a stuck collective."""
-    rows = []
-    for table in collective_tables(job):
-        for rank, s in table.stuck.items():
-            sizes = tuple(n for n in (s.numel_in, s.numel_out) if n is not None)
-            verdict = _position(table, s)
-            rows.append(CollectiveRow(table.group, rank, s.seq, s.enqueued, s.completed, s.op, sizes, verdict))
-    return tuple(rows)
-
-
-def _position(table: GroupTable, s: Stuck) -> str:
-    """How the rank stands to the others: `behind`, `ahead`, `differs`, or nothing to tell.
-
-    Numbers are those of a group: where the lines name none, each rank may wait in one of its own. Sends and receives of
-    Gloo have no number, and in its rings some ranks send while others receive.
-    """
-    usual = table.majority("seq")
-    if s.seq is None:
-        return ""
-    if table.group and s.seq != usual:
-        return "behind" if s.seq < usual else "ahead"
-    beside = table.at(s.seq)
-    op, elements = beside.majority("op"), beside.majority("numel_in")
-    said = (s.op or op, elements if s.op is None else s.numel_in)  # what is cut off differs not
-    alike = sum((x.op, x.numel_in) == (op, elements) for x in beside.stuck.values())
-    return "" if said == (op, elements) and (alike > 1 or len(beside.stuck) < 3) else "differs"  # of many, none is usual
 
 
 def stack_rows(job: Job) -> tuple[StackGroup, ...]:
