@@ -8,7 +8,7 @@ Source: TRL, generation/vllm_client.py, VLLMClient.check_server.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ..events import Event
 from ..job import Job
@@ -16,7 +16,6 @@ from .activities import AWAITS
 from .finding import Finding, exhibits
 
 IS_UP = "context.activity/generation-server-is-up"
-SAID = "erver is not up yet. Retrying in "
 LIMIT_S = 240.0  # GRPOConfig.vllm_server_timeout
 WAITS = ("collective.", "rendezvous.", "nccl.", "network.")  # what the others may say of their wait
 
@@ -27,7 +26,7 @@ def find(job: Job) -> Iterator[Finding]:
     if not asks or _came_up(job, asks[0]) or any(e.role == "cause" for e in job.failures()):
         return
     waited = [e for e in job.failures() if e.cause is not None and e.cause.startswith(WAITS)]
-    if not waited and (job.failures() or _ending_s(job, asks[0]) < LIMIT_S):
+    if not waited and (job.failures() or _ending_s(job, asks) < LIMIT_S):
         return
     why = "The trainer asked again and again for its generation server, which never came up"
     why += "; the other ranks waited in vain." if waited else "."
@@ -44,9 +43,10 @@ def _came_up(job: Job, first: Event) -> bool:
     return is_up or any(info.last_sign is not None for info in job.ranks.values())
 
 
-def _ending_s(job: Job, first: Event) -> float:
+def _ending_s(job: Job, asks: Sequence[Event]) -> float:
     """How long it had asked when its log ended, by the number of lines; 0 where the log ends otherwise."""
+    first, last = asks[0], max(e.line or 0 for e in asks if e.source == asks[0].source)
     lines = [line for s in job.sources if s.name == first.source for line in s.tail() if line.message.strip()]
-    if not lines or SAID not in lines[-1].message:
+    if not lines or lines[-1].number != last:
         return 0.0
-    return float(lines[-1].number - (first.line or 0)) * float(first.fields.get("retry_s") or 0.0)
+    return float(last - (first.line or 0)) * float(first.fields.get("retry_s") or 0.0)

@@ -45,4 +45,3 @@ def _is_below(event: Event, end: Event) -> bool:
 def _tasks(shown: list[Event], state: str) -> set[int]:
     told = (e.fields["ranks"] for e in shown if e.fields.get("state") == state)
     return {task for tasks in told if isinstance(tasks, list) for task in tasks}
-
