@@ -11,12 +11,12 @@ import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .lazy_pattern import lazy
 from .own_cache import can_tell_owner, read_sealed, write_sealed
+from .record import record
 from .rule import Form, Rule
 from .stored_patterns import PATTERNS
 
@@ -40,7 +40,7 @@ class Literal(NamedTuple):
     once: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Candidate:
     """A form of a rule, as the matcher knows it."""
 
@@ -230,8 +230,15 @@ def _loaded(hyperscan: Any, name: str) -> Any | None:
 
 def _cache_name(hyperscan: Any, literals: Sequence[Literal]) -> str:
     """What the database depends on: the literals, the library, and the processor that it is built for."""
-    content = repr((hyperscan.__version__, _processor(), [tuple(x) for x in literals]))
-    return f"automaton-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
+    return name_in_cache("automaton", literals, hyperscan.__version__, _processor())
+
+
+def name_in_cache(kind: str, literals: Sequence[Literal], *more: object) -> str:
+    """Yield the name of what is kept in the user's cache for these literals, and for whatever else it depends on."""
+    flags = [(len(x.text), x.folded, x.once) for x in literals]
+    content = hashlib.sha256(repr((flags, more)).encode())
+    content.update(b"".join([x.text for x in literals]))
+    return f"{kind}-{content.hexdigest()[:24]}"
 
 
 def _processor() -> str:

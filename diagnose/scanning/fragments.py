@@ -25,16 +25,7 @@ CHOICE = (FRAGMENT_BYTES, TEXT_BYTES, LOW_BITS, ROUNDS, RAREST, SHARED, SHARING,
 _Owners = dict[bytes, set[int]]  # by part: the numbers of the literals that it stands in
 
 
-def covers(fragments: Sequence[Literal], literals: Sequence[Literal]) -> bool:
-    """Tell whether one of the fragments stands in each literal, so that none can be missed."""
-    known = set(fragments)
-    texts = {x.text for x in fragments if not x.folded}
-    return all(x in known or (not x.folded and any(part in texts for part in _parts(x.text))) for x in literals)
-
-
-def choose_fragments(
-    literals: Sequence[Literal], sample: Sequence[bytes], others: Sequence[Literal] = ()
-) -> list[Literal]:
+def choose_fragments(literals: Sequence[Literal], sample: Sequence[bytes], others: Sequence[Literal] = ()) -> list[Literal]:
     """Yield texts one of which stands in each literal, as few as a greedy choice finds, that the sample lacks.
 
     `others`: what is looked for in the same pass.

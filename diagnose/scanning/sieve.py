@@ -8,16 +8,15 @@ learnt anew, once; then, or where the log is short, the literals are looked for 
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Sequence
 
-from ..matcher import Find, Literal, automaton
-from ..own_cache import can_tell_owner, read_own, write_own
-from .fragments import CHOICE, choose_fragments, covers
+from ..matcher import Find, Literal, automaton, name_in_cache
+from ..own_cache import can_tell_owner, read_sealed, write_sealed
+from .fragments import CHOICE, choose_fragments
 
 LEARN_BYTES = 64 << 20  # so much is read before fragments are chosen: choosing costs as much as reading that saves
-RECALL_BYTES = 16 << 20  # so much before those of an earlier run are taken, which is cheap
+RECALL_BYTES = 4 << 20  # so much before those of an earlier run are taken, which is cheap
 SAMPLE_EVERY, SAMPLE_BYTES = 1 << 20, 1 << 10  # so much of so much, to know what healthy lines hold
 MAX_LINES = 32  # with fragments in one block, before looking at each costs more than it saves
 MAX_COARSE = 32  # such blocks more than others, before the fragments are given up
@@ -128,19 +127,16 @@ class _Memory:
     """The fragments that the latest run learnt for these literals, in the user's cache."""
 
     def __init__(self, literals: Sequence[Literal]) -> None:
-        self._literals = literals
-        content = repr((CHOICE, [tuple(x) for x in literals]))
-        self._name = f"fragments-{hashlib.sha256(content.encode()).hexdigest()[:24]}"
+        self._name = name_in_cache("fragments", literals, CHOICE)
 
     def recall(self) -> list[Literal] | None:
-        stored = read_own(self._name)
+        stored = read_sealed(self._name)  # one that is missing would hide what it stands for
         try:
             rows = json.loads(stored) if stored else None
-            fragments = [Literal(text.encode("latin-1"), bool(folded)) for text, folded in rows or ()]
-        except (ValueError, TypeError, AttributeError):
+            return [Literal(text.encode("latin-1"), folded) for text, folded in rows] if rows else None
+        except (ValueError, TypeError, AttributeError):  # kept by another version
             return None
-        return fragments if covers(fragments, self._literals) else None
 
     def keep(self, fragments: Sequence[Literal]) -> None:
         rows = [(x.text.decode("latin-1"), x.folded) for x in fragments]
-        write_own(self._name, json.dumps(rows).encode())
+        write_sealed(self._name, json.dumps(rows).encode())
