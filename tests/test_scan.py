@@ -304,3 +304,9 @@ def test_a_line_s_number_does_not_depend_on_the_library_that_counts(is_installed
         block = passages.TextBlock(text, 10, None, continues=False, overlap=0)
         for at in data.draw(st.lists(st.integers(0, len(text)), max_size=8)):
             assert block.number(at) == 11 + text.count(b"\n", 0, at)
+
+
+@pytest.mark.parametrize("line", [b"\n", b"ok\n", b"x" * 300 + b"\n", b"no end "])
+def test_line_ends_are_counted_however_long_the_lines_are(line: bytes) -> None:
+    data = line * (20_000 // len(line))
+    assert counter()(data, 3, len(data) - 2) == data.count(b"\n", 3, len(data) - 2)

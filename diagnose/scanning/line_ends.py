@@ -8,6 +8,9 @@ from functools import cache
 LINE_END = b"\n"
 ONES = bytes(byte == LINE_END[0] for byte in range(256))  # what each byte counts
 
+SAMPLE_BYTES = 1 << 10  # that tell whether lines are short …
+SHORT_LINE_BYTES = 32  # … on average; then to add up ones is quicker than to look for each line end
+
 Count = Callable[[bytes, int, int], int]  # (data, start, stop)
 
 
@@ -15,11 +18,19 @@ Count = Callable[[bytes, int, int], int]  # (data, start, stop)
 def counter() -> Count:
     """Yield the fastest counter that is installed.
 
-    To make ones of line ends and add them up takes vector instructions half the time of looking for each; `bytes.count`
-    takes a cycle or two for each byte.
+    Vector instructions look for one line end after the other, which takes a tenth of the time of `bytes.count` where
+    lines are long; to make ones of line ends and add them up takes a third, however short they are.
     """
     try:
-        from stringzilla import bytesum, translate
+        from stringzilla import bytesum, count, translate
     except ImportError:
         return lambda data, start, stop: data.count(LINE_END, start, stop)
-    return lambda data, start, stop: int(bytesum(translate(data, ONES, start=start, end=stop)))
+
+    def line_ends(data: bytes, start: int, stop: int) -> int:
+        if stop - start > 4 * SAMPLE_BYTES:
+            found = data.count(LINE_END, start, start + SAMPLE_BYTES)
+            if found * SHORT_LINE_BYTES > SAMPLE_BYTES:
+                return int(bytesum(translate(data, ONES, start=start, end=stop)))
+        return int(count(data, LINE_END, start, stop))
+
+    return line_ends
