@@ -158,9 +158,7 @@ def _size_to_line_end(file: io.FileIO, start: int, block_bytes: int) -> int | No
     return None
 
 
-def _cut_buffered(
-    stream: Stream, block_bytes: int, damage: list[str], offset: int, end: int | None
-) -> Iterator[Block]:
+def _cut_buffered(stream: Stream, block_bytes: int, damage: list[str], offset: int, end: int | None) -> Iterator[Block]:
     """Cuts what cannot be read by whole lines: long lines, streams, the end of a range."""
     buffer = bytearray(block_bytes + MAX_LINE_BYTES)
     view = memoryview(buffer)

@@ -10,12 +10,13 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .errors import RuleError
 from .own_cache import read_own, write_own
+from .record import record
 from .rule import Cause, Explains, Rule, Table
 from .rulebook.compiled import Compiled, from_bytes, to_bytes
 
@@ -28,7 +29,7 @@ SHIPPED = next(  # inside the wheel; beside the package in a checkout
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Catalogue:
     """All rules, causes and tables by id, sorted. `key` names this exact content."""
 

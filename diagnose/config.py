@@ -9,11 +9,12 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
 from .errors import UsageError
+from .record import record
 
 FORMATS = ("terminal", "markdown", "html", "json", "slack", "github", "junit")
 LANGUAGES = ("en", "zh")
@@ -22,7 +23,7 @@ _OWN_FILE = "diagnose.toml"
 _PROJECT_FILE = "pyproject.toml"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HookConfig:
     """Defaults of `diagnose run`, `diagnose hook` and `diagnose.hook`."""
 
@@ -33,7 +34,7 @@ class HookConfig:
     shared: str | None = None  # the folder where the nodes of one job leave their scans
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Config:
     """Defaults for every command; None where the file does not say."""
 

@@ -7,10 +7,11 @@ is what most ranks did; what a ring buffer has lost, and a rank without a dump, 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 from .identity import identities_from_paths
+from .record import record
 from .recorder.dump import Dump, Entry
 from .recorder.pairs import Unpaired, unpaired, waits
 from .recorder.steps import MAX_DIVERGENCES, Mismatch, Tail, mismatches, tail_of
@@ -22,7 +23,7 @@ Kind = Literal["missing", "op", "size", "dtype", "state", "p2p", "extra"]
 Verdict = Literal["divergent", "stuck", "unknown", "consistent"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Side:
     """What some ranks did: an entry of the first of them, and the file and line that show it."""
 
@@ -37,7 +38,7 @@ class Side:
         return self.entry.call.frame
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Divergence:
     """One point where ranks of a group differ: `ranks` are at fault, `found` is what they did instead or last."""
 
@@ -59,7 +60,7 @@ class Divergence:
         return bool(self.ranks) and {rank for rank, _, _ in self.blocked_in} >= set(self.ranks)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RankProgress:
     """How far one rank came in a group; -1: unknown. `waiting` is its first entry that has not completed."""
 
@@ -70,7 +71,7 @@ class RankProgress:
     is_truncated: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GroupReport:
     """One process group: its ranks, how far each came, and where they differ, the point to look at first in front."""
 

@@ -18,7 +18,6 @@ import sys
 import traceback
 from collections.abc import Callable, Sequence
 from contextlib import ContextDecorator
-from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
@@ -26,6 +25,7 @@ from .config import Config, load_config
 from .hooks.ask import ask, deadline_after, say
 from .hooks.environment import attempt_folder, read_environment
 from .hooks.request import HookRequest
+from .record import record
 
 __all__ = ["diagnose_on_failure", "install", "report_failure", "uninstall"]
 
@@ -34,7 +34,7 @@ _MOST_TEXT = 256 << 10  # characters of one traceback; a recursion or a tensor i
 _MARK = "__diagnose_reported__"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Settings:
     """What one hook was asked to do; None means the configuration's value."""
 
@@ -60,9 +60,7 @@ class diagnose_on_failure(ContextDecorator):
     def __enter__(self) -> diagnose_on_failure:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
         if error is not None and _is_failure(error):
             _report(error, self._settings)
 

@@ -9,16 +9,17 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 
 from .lazy_pattern import lazy
 from .path_forms import ENDS_IN_HOST, FORMS, HOST_AFTER_WORD, IS_HOST, KERNEL_OF, WORDS
+from .record import record
 
 __all__ = ["PathIdentity", "identities_from_paths", "identity_from_path"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class PathIdentity:
     """Whose file it is, as far as its path says; `kind` is a guess for those who have not read it yet."""
 

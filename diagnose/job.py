@@ -19,6 +19,7 @@ from .placement import Places, place
 from .placement.places import HERE
 from .placement.world import narrow_world
 from .rank_lines import RankLines
+from .record import record
 from .strangers import strangers
 from .survival import set_aside
 from .tracebacks import Traceback
@@ -32,7 +33,7 @@ READ_BY_PLACEMENT = ("rank", "local_rank", "pid", "host")
 CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JobContext:
     """What the caller knows and the logs may not say; a hook that knows of a failure never gets `healthy`."""
 

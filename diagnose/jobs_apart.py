@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from .events import FAILING, SourceEvents
 from .folders_apart import runs_by_folder
 from .identity import PathIdentity
+from .record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JobApart:
     """A job among the inputs that the verdict is not about."""
 
@@ -44,9 +44,7 @@ def set_jobs_apart(
     return [s for s in sources if s.name not in left_out], others
 
 
-def _slurm_jobs(
-    sources: Sequence[SourceEvents], identities: Mapping[str, PathIdentity]
-) -> dict[int, list[SourceEvents]]:
+def _slurm_jobs(sources: Sequence[SourceEvents], identities: Mapping[str, PathIdentity]) -> dict[int, list[SourceEvents]]:
     jobs: dict[int, list[SourceEvents]] = defaultdict(list)
     for source in sources:
         identity = identities[source.name]

@@ -9,11 +9,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import field, fields, is_dataclass
 from itertools import islice
 from typing import Any
 
 from .lazy_pattern import lazy
+from .record import record
 from .telling.report_parts import (
     Alternative,
     Attempt,
@@ -86,7 +87,7 @@ TOKENS = 4096  # of JSON text, brackets and values, in one piece
 _UNPRINTABLE = lazy("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Report:
     """The verdict with its proof. `diagnosis` is None when nothing is wrong or what was wrong was survived."""
 

@@ -6,8 +6,10 @@ start-up for validation; `catalogue` has pydantic check every YAML file against 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Literal
+
+from .record import record
 
 Role = Literal["cause", "symptom", "confirmation", "context", "harmless"]
 Match = Literal["line", "block", "traceback", "stack", "exit"]
@@ -42,7 +44,7 @@ Activity = Literal["saving", "loading", "evaluating", "tokenising", "compiling",
 STRICT = {"extra": "forbid"}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Example:
     """A real text, and what the rule must read from it."""
 
@@ -51,7 +53,7 @@ class Example:
     fields: dict[str, int | float | str | list[int] | None] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CounterExample:
     """A text that looks alike and must not fire the rule, with the reason."""
 
@@ -60,7 +62,7 @@ class CounterExample:
     because: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Form:
     """One wording of a message. `literals`: at least one of them is in every text that `pattern` matches."""
 
@@ -74,7 +76,7 @@ class Form:
     prefix: str | None = None  # match: line - what stands before the message has to match this too
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TableRef:
     """A table beside the rule: the captured `key` picks a row, whose columns join the fields."""
 
@@ -83,7 +85,7 @@ class TableRef:
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Rule:
     """One meaning, with all its wordings over time. `id` is its path: `layer.cause/what-it-says`."""
 
@@ -122,7 +124,7 @@ class Rule:
         return f"{self.id.replace('.', '/', 1).rpartition('/')[0]}/{self.table.file}" if self.table else ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Explains:
     """A cause (or every cause of a layer, `layer.*`) that this cause brings about, and how far it reaches."""
 
@@ -133,7 +135,7 @@ class Explains:
     told_late: bool = False  # of this consequence alone, as `told_late` of the cause is of all
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Remedy:
     """One piece of advice. `condition` (YAML: `if`) is a Jinja expression over fields and facts."""
 
@@ -144,7 +146,7 @@ class Remedy:
     condition: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cause:
     """Something that can end a job. `id` is its path: `layer.cause`."""
 
@@ -164,7 +166,7 @@ class Cause:
     findings_only: str | None = None  # why no message names it: a correlator finds it
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Table:
     """Rows by key. A row may hold `cause` and `role`, which then override the rule's."""
 

@@ -13,6 +13,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from .errors import SourceError
+from .record import record
 from .scanning.packing import Packed, Packer, unpack
 from .scanning.windows import Windows
 from .scanning.written_shape import check_shape
@@ -28,7 +29,7 @@ MAX_KEYS = 200_000  # (rule, speaker) pairs; past this only known speakers are f
 TOO_MANY_KEYS = f"more than {MAX_KEYS} pairs of rule and speaker; later ones were not followed"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Hit:
     """A rule's literal stood in this line; `fields` is None where the pattern still waits for its whole block."""
 
@@ -63,7 +64,7 @@ class Tally:
         return self.first + self.last
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Edge:
     """A hit on a part's first line; whether it counts depends on the line before it, which is in another part."""
 

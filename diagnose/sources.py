@@ -13,7 +13,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import BinaryIO, cast
 
 from .deadline import Deadline, Share
@@ -38,12 +38,13 @@ from .inputs.refusals import NO_TIME, special, why_not
 from .inputs.remote import find_remote, is_url, open_remote
 from .inputs.sections import has_sections
 from .inputs.streams import Inflated, Joined, Stream, missing_extra, peek
+from .record import record
 
 MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Text:
     """Text given instead of a path."""
 
@@ -51,7 +52,7 @@ class Text:
     name: str = "<text>"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Source:
     """One stream of bytes that can be read, or, with `skipped`, the reason why it is not."""
 
@@ -222,7 +223,7 @@ def _from_archive(stream: Stream, name: str, container: Container, depth: int, d
         yield Source(name, "binary", skipped="; ".join(damage) or "an archive without files")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Opened:
     stream: Joined
     head: bytes
@@ -249,9 +250,7 @@ def _unwrap(raw: Stream, name: str, damage: list[str], depth: int) -> _Opened:
     return _Opened(stream, head, layers, container, skipped)
 
 
-def _classify(
-    opened: _Opened, name: str, size: int | None, damage: list[str], tail: Tail | None = None
-) -> Source:
+def _classify(opened: _Opened, name: str, size: int | None, damage: list[str], tail: Tail | None = None) -> Source:
     if opened.skipped is not None:
         return Source(name, "binary", size, opened.skipped)
     if not opened.head:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from functools import lru_cache
 
 from .lazy_pattern import lazy
+from .record import record
 
 __all__ = ["YEARLESS", "Stamp", "format_rfc3339", "read_stamp", "resolve"]
 
@@ -30,7 +30,7 @@ _TICKS_PER_S = {10: 1.0, 13: 1e3, 16: 1e6, 19: 1e9}
 _RESOLUTION_S = [1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stamp:
     """A clock reading as printed; what the form leaves out (year, zone, date) `resolve` asks for."""
 
@@ -151,7 +151,7 @@ _WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
 _Builder = Callable[[str, "re.Match[str]", int], Stamp | None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Form:
     name: str
     at: int  # where a character of `marks` stands: a cheap test before the pattern
@@ -234,9 +234,7 @@ _DIGIT_FORMS = (
         _calendar,
         '20/Nov/2026:17:03:56 +0000] "GET /health"',
     ),
-    _form(
-        "unix", 0, "12", r"([12]\d{9}(?:\d{3}){0,3})(?:\.(\d{1,9}))?(?![\w.])", _unix, "1732121008.123 received SIGSEGV"
-    ),
+    _form("unix", 0, "12", r"([12]\d{9}(?:\d{3}){0,3})(?:\.(\d{1,9}))?(?![\w.])", _unix, "1732121008.123 received SIGSEGV"),
 )
 _BRACKET_FORMS = (
     _form("dmesg", 0, "[", r"\[ {0,8}(\d{1,10})\.(\d{6})\]", _boot, "[ 3667.090810] python3 invoked oom-killer"),

@@ -7,10 +7,11 @@ chained to or carried inside. Whether it matters (a launcher's own, a thread's, 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from .lazy_pattern import lazy
 from .prefixes import Line
+from .record import record
 from .traces.assembly import Assembly
 from .traces.segment import Relation, Segment
 from .traces.traceback_lines import Frame
@@ -20,7 +21,7 @@ from .traces.warned import heads, is_warned
 __all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Link:
     """One exception of a traceback: `inner` ones were printed inside the message of the one before."""
 
@@ -37,7 +38,7 @@ class Link:
         return f"{self.exception}: {self.message}".partition("\n")[0].removesuffix(": ")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Traceback:
     """One printed traceback; `exception` is what was raised last, `links` all the others in printed order."""
 

@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 
@@ -18,6 +18,7 @@ import pytest
 
 from diagnose.catalogue import Catalogue, load_rules
 from diagnose.deadline import Deadline
+from diagnose.record import record
 from diagnose.rule import Form, Rule
 from diagnose.scan import SourceScan, source_to_json
 from diagnose.scanning import parts as cutting
@@ -159,7 +160,7 @@ def test_the_part_of_a_worker_that_dies_or_stops_over_it_is_read_here(
     assert asked
 
 
-@dataclass(frozen=True)
+@record
 class SpentOnceAsked(Deadline):
     """A budget that is used up as soon as a worker was asked for a part."""
 

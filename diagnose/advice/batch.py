@@ -52,9 +52,7 @@ def batch_advice(_cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple[
     if train is None or train > MAX_BATCH:
         return _too_small(fields, facts)
     if ranks and whole(fields, "micro_batch") and whole(fields, "accumulation"):
-        return _product(
-            train, Setting(whole(fields, "micro_batch") or 1, whole(fields, "accumulation") or 1, ranks), facts
-        )
+        return _product(train, Setting(whole(fields, "micro_batch") or 1, whole(fields, "accumulation") or 1, ranks), facts)
     if ranks and micro:
         return _division(train, micro, ranks, facts)
     divisor = ranks or whole(fields, "divisor", "micro_batch")

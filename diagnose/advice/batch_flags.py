@@ -7,12 +7,11 @@ Sources: DeepSpeed `runtime/config.py` (any two of three state the third); OpenR
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..facts.store import Facts
+from ..record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Setting:
     """Four numbers that fit: `train == micro * accumulation * ranks`, always."""
 

@@ -8,10 +8,10 @@ this process = allocated by tensors + reserved but unallocated (cached blocks th
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..facts.store import Facts
+from ..record import record
 from .batch_flags import Setting, flags_for
 from .step import Advice, gib, size_mib
 
@@ -37,7 +37,7 @@ RECOMPUTE = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Usage:
     """Sizes in MiB; None where the message does not say."""
 

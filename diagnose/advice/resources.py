@@ -7,10 +7,10 @@ parallel size. Other launchers: processes per node x nodes.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..facts.store import Facts
+from ..record import record
 from ..telling.report_parts import Evidence, Notice, RemedyStep
 from .batch import nearest_with_micro
 from .batch_flags import Setting
@@ -20,7 +20,7 @@ COUNT_GPUS = "ray status; ray list nodes --detail | grep -E 'node_ip|GPU'; nvidi
 ROLES = ("actor", "critic", "ref", "reward")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Demand:
     """GPUs that a role asks for."""
 
@@ -174,6 +174,4 @@ def idle_notices(facts: Facts) -> tuple[Notice, ...]:
     best = next(iter(facts.all("ray_gpus") or facts.all("cuda_visible_devices")), None)
     evidence = (Evidence(best.stated[0].source, best.stated[0].line, text=str(best.value)),) if best else ()
     text = f"{_sum(asked)} GPUs are asked for, {present} exist: {present - wanted} stay idle."
-    return (
-        Notice("idle GPUs", text, evidence, (RemedyStep("fix", "Give the idle GPUs to a role, or ask for fewer."),)),
-    )
+    return (Notice("idle GPUs", text, evidence, (RemedyStep("fix", "Give the idle GPUs to a role, or ask for fewer."),)),)

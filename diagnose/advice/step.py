@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from ..lazy_pattern import lazy
+from ..record import record
 from ..telling.report_parts import RemedyStep, When
 
 ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Advice:
     """One thing to do; with `replaces` the cause's own steps of the same `when` are dropped."""
 

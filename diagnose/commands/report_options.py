@@ -36,9 +36,7 @@ def report(
     rank_from: Annotated[
         str | None, typer.Option(metavar="REGEX", help="its first group in a file's name is the rank")
     ] = None,
-    tz: Annotated[
-        str | None, typer.Option(metavar="ZONE", help="zone of clocks that print none (default UTC)")
-    ] = None,
+    tz: Annotated[str | None, typer.Option(metavar="ZONE", help="zone of clocks that print none (default UTC)")] = None,
     exit_code: Annotated[Optional[int], typer.Option(metavar="N", help="the job's exit code, if you know it")] = None,
     world_size: Annotated[Optional[int], typer.Option(metavar="N", help="how many ranks the job had")] = None,
     since: Annotated[Optional[str], typer.Option(metavar="TIME", help="show only what happened after")] = None,

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
 from ..events import Event
 from ..prefixes import Line
+from ..record import record
 
 Certainty = Literal["certain", "likely", "possible"]
 MOST_RANKS = 1 << 17  # no job has more; a larger number in a message is not counted up to
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Exhibit:
     """One place in the logs that is shown as proof."""
 
@@ -37,7 +38,7 @@ class Exhibit:
         return cls(source, line.number, line.raw, rank, host)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Finding:
     """A cause that no single line states. `why` is one sentence with the numbers."""
 

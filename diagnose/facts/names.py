@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from ..lazy_pattern import lazy
+from ..record import record
 
 Value = str | int | float | bool
 
@@ -153,7 +153,7 @@ PLACES = frozenset(
 )
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stated:
     """One fact as one line states it; `surety` 3: a process printed it, 2: a command or file asks it, 1: inferred."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ..known_bugs.versions import same_version
+from ..record import record
 from ..telling.report_parts import Fact, FactValue, Notice
 from .commands import FRAMEWORKS
 from .names import Stated, Value
@@ -16,7 +16,7 @@ MANY = ("library",)  # a job has several; they do not contradict each other
 MAX_VALUES = 400  # different statements of one fact that are kept
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Known:
     """One value of one fact, and every statement of it."""
 
@@ -45,7 +45,7 @@ class Known:
         return best.source if best.line is None else f"{best.source}:{best.line}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Facts:
     """All facts by name, the best value of each first; `libraries` are packages of which the logs show code running."""
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from ..record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class JobFacts:
     """One process's view of its job; None where nothing says."""
 

@@ -10,16 +10,17 @@ import json
 import os
 import sys
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 from ..config import DEFAULT_BUDGET_S
+from ..record import record
 
 _NOT_INHERITED = ("LD_PRELOAD", "PYTHONDEVMODE", "PYTHONFAULTHANDLER", "PYTHONINSPECT", "PYTHONSTARTUP")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class KeptCopy:
     """A stream that `diagnose run` kept: the ring file, how many bytes went through, whether it still grows."""
 
@@ -31,7 +32,7 @@ class KeptCopy:
     live: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class HookRequest:
     """Everything the reporter needs; paths are absolute."""
 

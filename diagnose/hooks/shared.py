@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import dataclass
 from pathlib import Path
+
+from ..record import record
 
 SCAN_SUFFIX = ".scan.json.gz"
 _LOOK_S = 0.3
@@ -19,7 +20,7 @@ _UNKNOWN_WAIT_S = 5.0  # how long to wait for more when nobody said how many nod
 _STALE_S = 60.0  # twice the usual budget: whoever took the lock is gone if there is no report by then
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class SharedFolder:
     """One job's place in the shared folder."""
 

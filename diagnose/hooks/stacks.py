@@ -30,9 +30,7 @@ def take_stacks(roots: Sequence[int], folder: Path, limit_s: float, gaps: list[s
     paths = []
     for pid, text in zip(pids, dumps, strict=True):
         if not text.startswith("Process"):
-            gaps.append(
-                f"no stack of process {pid}: {text.strip().splitlines()[-1][:200] if text.strip() else 'silent'}"
-            )
+            gaps.append(f"no stack of process {pid}: {text.strip().splitlines()[-1][:200] if text.strip() else 'silent'}")
             continue
         rank = _rank(pid)
         place = folder / f"rank{rank}" if rank is not None else folder

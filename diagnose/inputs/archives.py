@@ -14,9 +14,9 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import IO, Any, cast
 
+from ..record import record
 from .kinds import Container
 from .sections import read_sections
 from .streams import BOMB_BYTES, MAX_RATIO, Stream
@@ -29,7 +29,7 @@ _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _ENCRYPTED, _STREAMED = 0x1, 0x8  # bits of the zip flags
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Member:
     """One file in an archive; without a `stream` it is only named, and `skipped` says why it cannot be read."""
 

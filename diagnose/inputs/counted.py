@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from ..lazy_pattern import lazy
 from ..prefixes import split_prefix
+from ..record import record
 from .header_parts import BEHIND, OF_A_NODE, OF_THE_JOB, Head, masked
 
 FEWEST_LINES = 6
@@ -30,7 +30,7 @@ _KNOWN = lazy(r"\[rank(\d{1,6})\]:")
 _MEASURED = lazy(r"(?i)\b(?:steps?|iter(?:ation)?s?|epoch|loss|lr|batch)\b[\s\]:=(\[]{0,3}\d")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Counted:
     """What is counted, as the tables of prefixes call it."""
 

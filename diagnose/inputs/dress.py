@@ -22,10 +22,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any, NamedTuple
 
+from ..record import record
 from .listed_exceptions import printed
 
 MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON
@@ -46,7 +46,7 @@ _MORE = ("extra", "context", "fields", "attributes", "labels", "bound")  # where
 _DETAIL_KEYS = ("exc_info", "exc", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Written:
     """The text of a JSON log line; `is_partial` when the line goes on in the next one of that stream."""
 

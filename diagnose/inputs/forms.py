@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from ..identity import identity_from_path
+from ..record import record
 from .kinds import LINES, Kind, suffix_of
 from .labels import SAMPLE_BYTES, Label, Unlabelling, label_of, may_be_labelled
 from .notebooks import NotebookMask
@@ -26,7 +27,7 @@ PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and
 WHOLE: frozenset[Kind] = frozenset(["markdown", "notebook", "table", "loki"])  # where a line means what those before it say
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Form:
     """How log lines stand in a text; with `skipped`, why none do."""
 

@@ -38,9 +38,7 @@ _LABEL = lazy(
 _STEP_BEHIND = lazy(r":\d{1,9}(?= )")
 _NAME_BEHIND = lazy(r"[A-Za-z_][\w.]{0,40}(?= {1,8}\| )")
 LEVELS = r"DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERR|NOTICE|TRACE|SUCCESS"
-_LEVEL = lazy(
-    rf"(?P<open>[\[(<]?)(?:(?P<upper>{LEVELS})|(?P<lower>{LEVELS.lower()})) {{0,8}}(?P<close>[\])>]?)(?=[^\w]|$)"
-)
+_LEVEL = lazy(rf"(?P<open>[\[(<]?)(?:(?P<upper>{LEVELS})|(?P<lower>{LEVELS.lower()})) {{0,8}}(?P<close>[\])>]?)(?=[^\w]|$)")
 _SOURCE = lazy(
     r"[\[(]?(?:[\w./<>-]{1,120}\.(?:py|cc|cpp|cu|h):\d{1,6}(?::\w{1,80})?|[A-Za-z_][\w.]{0,100}:[\w<>]{1,80}:\d{1,6})[\])]?"
     r"(?=[^\w]|$)"

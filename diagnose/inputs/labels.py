@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from math import ceil
@@ -24,6 +23,7 @@ from math import ceil
 from ..lazy_pattern import lazy
 from ..prefix_tables.row import LEVEL, LOG_TEXT
 from ..prefixes import Prefix, split_prefix
+from ..record import record
 from ..timestamps import read_stamp
 from .markdown_escapes import without_escapes
 from .reader import Reader
@@ -52,7 +52,7 @@ _WHO = ("rank", "local_rank", "task", "node_rank", "host", "ip")  # a label that
 _TOLD = (*_NAMES, *_WHO)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Label:
     """What stands before each line: `level`, `time` and `label` as patterns, and what is put in the label's place."""
 

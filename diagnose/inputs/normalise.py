@@ -35,14 +35,10 @@ _CRI = lazy(rb"(\d{4}-\d\d-\d\dT[0-9:.]{8,18}(?:Z|[+-]\d\d:\d\d) (stdout|stderr)
 # Docker's own form without escapes: nearly all lines of nearly all files, and 10 times faster than as JSON
 _DOCKER = lazy(rb'(?m)^\{"log":"([^"\\\n]*)\\n","stream":"(stdout|stderr)","time":"([0-9T:.Z+-]{20,40})"\}$')
 # A program's own JSON behind what a collector puts before each line: `trainer-1  | {"message":"text","level":"info"}`
-_BEHIND = lazy(
-    rb'(?m)^((?!\{)[^\n{]{1,200}? )(?=\{"[^\n]{0,8000}?"(?:message|msg|text|event|log)" ?: ?")([^\n]+)'
-)
+_BEHIND = lazy(rb'(?m)^((?!\{)[^\n{]{1,200}? )(?=\{"[^\n]{0,8000}?"(?:message|msg|text|event|log)" ?: ?")([^\n]+)')
 _LOGFMT = lazy(rb'(?m)^(?:time|ts|t|timestamp)="?[0-9][^"\s]{9,40}"? [^\n]{0,400}?\bmsg="')
 # structlog's KeyValueRenderer and LogfmtRenderer: `timestamp='2026-…' level='error' event='text' rank=2`
-_KEYED = lazy(
-    rb"""(?m)^(?:\w{1,20}=(?:'[^'\n]{0,80}'|"[^"\n]{0,80}"|[^\s'"]{1,80}) ){0,8}event=['"]"""
-)
+_KEYED = lazy(rb"""(?m)^(?:\w{1,20}=(?:'[^'\n]{0,80}'|"[^"\n]{0,80}"|[^\s'"]{1,80}) ){0,8}event=['"]""")
 _EVENT = (b"event='", b'event="')
 _NUL, _BOM = b"\x00", b"\xef\xbb\xbf"
 _JSON_STARTS = (b'{"', b'{ "')

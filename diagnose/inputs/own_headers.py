@@ -20,6 +20,7 @@ from functools import cached_property
 
 from ..lazy_pattern import lazy
 from ..prefixes import split_prefix
+from ..record import record
 from .counted import FEWEST_LINES, Counted, what_is_counted
 from .header_parts import BEHIND, LEVELS, LOWER, MAX_SAID, NAME, NUMBER, TIME, UPPER, Head, read_head
 from .normalise import normalise
@@ -37,7 +38,7 @@ _MAY = lazy(
 _ONE_BLANK = lazy(r"\[ \\t\]\{1,20\}$")  # behind it the text begins, and a traceback's frame with blanks of its own
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OwnHeader:
     """Patterns of the header's forms, each with what is put in its place."""
 

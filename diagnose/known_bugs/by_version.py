@@ -35,9 +35,7 @@ SIZES_DIFFER = "sizes-differ"
 MAX_EVENTS = 64  # of one bug
 
 
-def apply_version_rows(
-    job: Job, facts: Facts, catalogue: Catalogue
-) -> tuple[dict[int, list[Event]], tuple[Notice, ...]]:
+def apply_version_rows(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[dict[int, list[Event]], tuple[Notice, ...]]:
     """Yield the events of proven bugs by the id() of the event that shows them, and a notice for each allowed bug."""
     table = catalogue.tables.get(TABLE)
     proven: dict[int, list[Event]] = {}

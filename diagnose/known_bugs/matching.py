@@ -10,13 +10,13 @@ are rows of a table: `by_version`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ..catalogue import Catalogue
 from ..events import FAILING, Event
 from ..facts.store import Facts
 from ..job import Job
+from ..record import record
 from ..rule import Rule
 from ..telling.report_parts import Evidence, Notice
 from .by_version import BUGS, apply_version_rows, possible_bug
@@ -27,7 +27,7 @@ CONNECTIONS = ("nccl.", "network.")
 Standing = Literal["confirmed", "possible", "refuted"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BugReading:
     """The events of rules with `applies_to`, by what the facts say of them, and a notice for each possible bug."""
 

@@ -185,7 +185,7 @@ LOGGERS: tuple[Row, ...] = (
         "kubernetes event",
         "E",
         r"Event\(v1\.ObjectReference\{[^{}]{1,900}\}\): type: '\w{1,20}' (?=reason: )",
-        "Event(v1.ObjectReference{Kind:\"TFJob\", Namespace:\"ml\", Name:\"llm\"}): type: 'Normal' reason: 'Exited' Pod",
+        'Event(v1.ObjectReference{Kind:"TFJob", Namespace:"ml", Name:"llm"}): type: \'Normal\' reason: \'Exited\' Pod',
     ),
     row(
         "kubernetes event, structured",

@@ -6,7 +6,8 @@ A pattern's named groups are fields of `Prefix`; `at` is where a stamp stands, `
 from __future__ import annotations
 
 import string
-from dataclasses import dataclass
+
+from ..record import record
 
 LOWER, DIGITS, LETTERS = string.ascii_lowercase, string.digits, string.ascii_letters
 LEVEL = r"(?P<level>DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERRO|ERR|CRIT|NOTICE|TRACE|SUCCESS|SUCC|VINFO)"
@@ -36,9 +37,7 @@ SAID = (
     r"(?:[Ss]aved|[Ll]oaded|[Ff]inished) [a-z]|[Tt]raining (?:finished|done|complete)))"
 )
 # An exception, as it is printed; in a module of exceptions any name is one.
-RAISED = (
-    r"(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,80}(?:Error|Exception|Interrupt)|(?:errors|exceptions|exc)\.[A-Z]\w{1,80})"
-)
+RAISED = r"(?:[a-z_]\w{0,60}\.){0,8}(?:[A-Z]\w{0,80}(?:Error|Exception|Interrupt)|(?:errors|exceptions|exc)\.[A-Z]\w{1,80})"
 # `python3: can't open file`, `fp16: True`, `cuda0: ...` are words with digits, not hosts.
 NOT_HOST = (
     r"(?!(?:python|pip|cuda|gpu\d?:|nccl|rank|step|epoch|iter|layer|stage|mlx|ib|eth|fp|bf|int|utf|sm_?\d|v\d)"
@@ -62,7 +61,7 @@ SEVERITIES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """One form of prefix."""
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import itertools
 import json
 from array import array
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, field
 from functools import lru_cache
 from typing import Any, Literal
 
+from ..record import record
 from ..words.ranges import rank_ranges
 
 State = Literal["scheduled", "started", "completed", "unknown"]
@@ -21,7 +22,7 @@ MAX_RANKS = 2**21  # a saved scan may be hostile: `0-999999999` is short
 Sizes = tuple[tuple[int, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Call:
     """What was called, apart from when: `peers` are group ranks (source, destination); `frame` is the user's line."""
 
@@ -36,7 +37,7 @@ class Call:
     frame: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Entry:
     """One recorded collective; numbers are -1 where the dump does not say, `line` is its line in a JSON dump."""
 
@@ -61,7 +62,7 @@ class Entry:
         return f"{number} {call.op}{peers} {sizes}{types} state={self.state}"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class GroupConfig:
     """A process group as one dump describes it; no ranks: the dump does not say."""
 
@@ -69,7 +70,7 @@ class GroupConfig:
     ranks: tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Dump:
     """One rank's recorder, reduced: distinct calls once, and per entry a row of numbers (`columns`)."""
 

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ..record import record
 from .dump import Call, Dump
 from .tracks import COMPLETED, Recorder
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unpaired:
     """A send or receive whose other side is absent, or differs in size or type; ranks are global."""
 
@@ -130,9 +131,7 @@ def _has_completed(dump: Dump, row: int) -> bool:
     return False
 
 
-def _aligned(
-    name: str, source: Recorder, target: Recorder, sends: _Side, receives: _Side
-) -> tuple[_Side, _Side] | None:
+def _aligned(name: str, source: Recorder, target: Recorder, sends: _Side, receives: _Side) -> tuple[_Side, _Side] | None:
     """Cut both sides to where both buffers are complete: after a collective that both still hold."""
     firsts = [side.anchors[0] for side in (sends, receives) if side.anchors]
     counts_alone = source.dump.columns["p2p_seq"][0] >= 0  # else `seq` is not a number of collectives

@@ -14,11 +14,11 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
 from ..lazy_pattern import lazy
+from ..record import record
 from .dump import Dump, reduced_dump
 
 MAX_DUMP_BYTES = 512 * 2**20  # 20,000 entries with 50 frames each take 50 MB
@@ -40,7 +40,7 @@ _NAME_RANK = lazy(r"(?:rank|\br)[-_.=]{0,2}(\d{1,7})(?!\d)", re.IGNORECASE)
 _NAME_NUMBER = lazy(r"(?<!\d)(\d{1,7})(?:\.[a-z0-9]{1,8}){0,3}$", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Unreadable:
     """A dump that could not be read, and why, in one line."""
 
@@ -48,7 +48,7 @@ class Unreadable:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """What one dump may take of the child process."""
 

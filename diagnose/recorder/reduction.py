@@ -164,9 +164,7 @@ class _Reduction:
 
     def columns(self) -> dict[str, list[int]]:
         columns = {}
-        for name, values in zip(
-            COLUMNS, zip(*self.rows, strict=True) if self.rows else [()] * len(COLUMNS), strict=True
-        ):
+        for name, values in zip(COLUMNS, zip(*self.rows, strict=True) if self.rows else [()] * len(COLUMNS), strict=True):
             try:
                 columns[name] = array("q", values).tolist()
             except (TypeError, OverflowError):

@@ -7,16 +7,16 @@ Ranks that agree entirely are compared once, so that the work does not grow with
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
 from typing import Literal
 
+from ..record import record
 from .tracks import Shapes, Track
 
 MAX_DIVERGENCES = 10  # per group; after that the ranks run different programs
 LOOK_AHEAD = 12  # steps by which an extra or a skipped collective is told from a different one
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Mismatch:
     """Ranks called different things at one sequence number; each minority is ranks that agree among themselves."""
 
@@ -29,7 +29,7 @@ class Mismatch:
     is_shift: bool  # from here on the sequence numbers of the ranks no longer mean the same
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Tail:
     """The first step that not every rank has finished, and who is not where the others are."""
 

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..record import record
 from .dump import Call, Dump, Entry
 
 NOTHING_COVERED = 2**62
@@ -24,7 +25,7 @@ Shape = tuple[object, ...]
 GroupKey = tuple[str, tuple[int, ...]]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Recorder:
     """What is known of one rank: its best dump, and the text one of the same moment, which a reader can open."""
 

@@ -136,9 +136,7 @@ def _slow(form: Form) -> Iterator[str]:
     heads = [*form.literals, *(e.text[: len(e.text) * 3 // 4] for e in form.examples), *(e.text for e in form.examples)]
     heads += [head[split_prefix(head).end :] for head in heads]
     texts = [(seed * ADVERSARIAL_CHARS)[:ADVERSARIAL_CHARS] for seed in (*form.literals, "a", " ", "0", "aA0 ", "(")]
-    texts += [
-        (head + filler * ADVERSARIAL_CHARS)[:ADVERSARIAL_CHARS] for head in heads for filler in (" x1", "\n", "0,")
-    ]
+    texts += [(head + filler * ADVERSARIAL_CHARS)[:ADVERSARIAL_CHARS] for head in heads for filler in (" x1", "\n", "0,")]
     for text in texts:
         started = time.process_time()
         with contextlib.suppress(TimeoutError):

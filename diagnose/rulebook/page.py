@@ -59,9 +59,7 @@ def catalogue_table(catalogue: Catalogue) -> str:
                 "| --- | --- | --- | --- |",
             ]
         own = [r for r in rules if r.cause == cause.id]
-        lines.append(
-            f"| `{cause.id}` {_cell(cause.title)} | {_cell(cause.means)} | {_messages(own)} | {_first(cause)} |"
-        )
+        lines.append(f"| `{cause.id}` {_cell(cause.title)} | {_cell(cause.means)} | {_messages(own)} | {_first(cause)} |")
     lines += ["", "## Harmless and context", "", "| rule | what it says |", "| --- | --- |"]
     lines += [f"| `{r.id}` | {_cell(r.title)} |" for r in rules if r.cause is None]
     return "\n".join(lines) + "\n"

@@ -7,7 +7,8 @@ missing, tail. The place of a byte follows from its number alone, so that a copi
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+
+from ..record import record
 
 HEAD_BYTES = 8 << 20  # start-up lines: versions, world size, launcher's settings
 TAIL_BYTES = 32 << 20  # what led to the end, also where 64 ranks print their tracebacks
@@ -15,7 +16,7 @@ _LIVE_SLACK_BYTES = 4 << 20  # of a running job, the oldest part of the ring may
 _BLOCK_BYTES = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Kept:
     """Where a stream's copy lies: bytes 0..head of the file are the head, the rest is the ring."""
 

@@ -6,10 +6,10 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from ..config import DEFAULT_BUDGET_S, Config, load_config
 from ..errors import DiagnoseError
+from ..record import record
 from .keep import TAIL_BYTES
 
 _EPILOG = """\
@@ -28,7 +28,7 @@ examples:
 """
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RunOptions:
     """What `diagnose run` was asked to do."""
 

@@ -23,9 +23,7 @@ _NOT_PASSED = {
     "SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL",
 }  # fmt: skip
 PASSED = frozenset(
-    number
-    for number in signal.valid_signals()
-    if not (isinstance(number, signal.Signals) and number.name in _NOT_PASSED)
+    number for number in signal.valid_signals() if not (isinstance(number, signal.Signals) and number.name in _NOT_PASSED)
 )
 ENDING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT})
 PREEMPTING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})  # SIGKILL follows these, and no report after it

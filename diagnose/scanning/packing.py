@@ -9,8 +9,9 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from dataclasses import dataclass
 from typing import Any
+
+from ..record import record
 
 LEVEL = 7  # a tenth less than level 3; the higher ones take longer and save next to nothing
 LIKE_BYTES = 16 << 10  # of the first sources: more of them saves a tenth, and takes longer to look through
@@ -18,7 +19,7 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _RAW = -zlib.MAX_WBITS  # no header and no checksum: nobody else reads it
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Packed:
     """Plain values as bytes, a tenth of their size as objects."""
 

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from itertools import pairwise
 
+from ..record import record
 from ..sources import Source
 
 SEGMENT_BYTES = 64 << 20  # caps count within such parts
@@ -21,7 +21,7 @@ MAX_EXTENTS = 10_000
 READ_BYTES_PER_S = 150e6  # a cautious guess: how much of the heads and tails fits into a budget
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Part:
     """The lines of a source that begin in [`start`, `end`); None: all of it, read as a stream."""
 

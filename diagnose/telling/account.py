@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..events import Event
 from ..facts.store import Facts
 from ..job import Job
 from ..known_bugs.by_version import BUGS
+from ..record import record
 from ..report import Culprit, Diagnosis, Notice, OtherJob, RemedyStep, Report, Stats
 from ..rule import Cause
 from ..scan import Scan
@@ -41,7 +42,7 @@ from .seen import seen
 TIMEOUT = "collective.timeout"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """What the reduce step leaves: the job, the verdict on it, what is known of it, and advice beside the verdict."""
 
@@ -208,9 +209,7 @@ def _host_why(verdict: Verdict, host: str, translator: Translator) -> str:
     return _said(suspect, translator)
 
 
-def _remedy(
-    cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator
-) -> tuple[RemedyStep, ...]:
+def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator) -> tuple[RemedyStep, ...]:
     """What can be calculated for this job, then the cause's own steps."""
     fields = translator.fields(fields)
     solved = [replace(a, text=translator.sentence(a.text)) for a in advise(cause.id, fields, facts)]

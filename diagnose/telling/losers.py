@@ -19,9 +19,7 @@ from .exhibits import Exhibitor
 MAX_ALTERNATIVES = 6
 
 
-def chain(
-    verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds: Container[int] = ()
-) -> tuple[Link, ...]:
+def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds: Container[int] = ()) -> tuple[Link, ...]:
     """The consequences, from the root outward, folded by cause."""
     if not verdict.roots or verdict.cause is None:
         return ()

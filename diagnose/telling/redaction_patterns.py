@@ -9,12 +9,12 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..lazy_pattern import lazy
+from ..record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Found:
     """An item to replace, in characters of the text."""
 
@@ -176,9 +176,7 @@ def secret_kind(name: str, value: str) -> str | None:
         return None
     last, before = words[-1], words[-2] if len(words) > 1 else ""
     if last in _ALWAYS or (last == "pwd" and not value.startswith(("/", "~"))):
-        return (
-            "secret" if "secret" in last else "password" if last.startswith("pass") or last == "pwd" else "credential"
-        )
+        return "secret" if "secret" in last else "password" if last.startswith("pass") or last == "pwd" else "credential"
     if last == "key" and before in _KEYS:
         return f"{before}-key" if len(value) >= 6 else None
     if last in _WHEN_RANDOM and _RANDOM.match(value):

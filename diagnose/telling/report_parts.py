@@ -5,8 +5,10 @@ Every field has an empty default, so that a partly filled report is valid. Times
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
+
+from ..record import record
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
 Certainty = Literal["certain", "likely", "possible"]
@@ -14,7 +16,7 @@ When = Literal["now", "fix", "prevent", "collect"]
 Value = str | int | float | bool | tuple[int | float | str, ...] | None  # what a rule captures or a fact holds
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """A line of an input, counted from 1 as `sed -n` does; None where the input has no lines."""
 
@@ -22,7 +24,7 @@ class Place:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Span:
     """A captured part of an evidence text, in characters from its start; `field` is what it was captured as."""
 
@@ -31,7 +33,7 @@ class Span:
     field: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CodePlace:
     """A frame of a traceback: where in the code, and its source line where it was printed."""
 
@@ -41,7 +43,7 @@ class CodePlace:
     code: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Evidence:
     """One place in the logs, shown as proof; `before` and `after` are the lines around it.
 
@@ -64,7 +66,7 @@ class Evidence:
     own_code: tuple[CodePlace, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Culprit:
     """Who is at fault: a rank, or a host (`rank` is then None); `why` is one sentence."""
 
@@ -76,7 +78,7 @@ class Culprit:
     why: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RemedyStep:
     """One thing to do; `command` can be copied as it stands."""
 
@@ -85,7 +87,7 @@ class RemedyStep:
     command: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Diagnosis:
     """The one root cause, or `unknown` with the most telling lines; the first evidence is what an expert points at."""
 
@@ -102,7 +104,7 @@ class Diagnosis:
     references: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Link:
     """One step of the chain of consequences: cause `from_` (JSON key `from`) brought about `to` on `ranks`."""
 
@@ -113,7 +115,7 @@ class Link:
     delay_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Alternative:
     """Another cause that could have been the root, and why it was not chosen."""
 
@@ -124,7 +126,7 @@ class Alternative:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Symptom:
     """One message, folded over ranks: `count` times (or more, where `at_least`); `explained_by` is a cause id."""
 
@@ -138,7 +140,7 @@ class Symptom:
     explained_by: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TimelineEntry:
     """One thing that happened; `layer` is the first part of the cause's id, `ref` is `file:line`.
 
@@ -158,7 +160,7 @@ class TimelineEntry:
     time_is: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FirstFailure:
     """The first error of one rank; `ref` is `file:line`."""
 
@@ -168,7 +170,7 @@ class FirstFailure:
     ref: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RankRow:
     """What is known of one rank; `rank_from` and `host_from` say how it was told."""
 
@@ -185,7 +187,7 @@ class RankRow:
     host_from: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CollectiveRow:
     """How far one rank came in one process group, by sequence number; `sizes` are numbers of elements (in, out)."""
 
@@ -199,7 +201,7 @@ class CollectiveRow:
     verdict: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StackGroup:
     """Ranks that stand at the same place, outermost frame first; `count` is the number of threads or processes."""
 
@@ -208,7 +210,7 @@ class StackGroup:
     count: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Attempt:
     """One start of the job under a restarting launcher."""
 
@@ -221,7 +223,7 @@ class Attempt:
     evidence: tuple[Evidence, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class OtherJob:
     """Another job whose logs lie among the inputs and are not part of the verdict."""
 
@@ -230,7 +232,7 @@ class OtherJob:
     text: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FactValue:
     """One value of a fact, where it is printed (`file:line`), and which ranks have it (empty: all or unknown)."""
 
@@ -239,7 +241,7 @@ class FactValue:
     ranks: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Fact:
     """A fact about the job; `others` are the values of ranks that differ."""
 
@@ -249,7 +251,7 @@ class Fact:
     others: tuple[FactValue, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Notice:
     """Advice about what did not fail: contradicting versions, idle GPUs."""
 
@@ -259,7 +261,7 @@ class Notice:
     remedy: tuple[RemedyStep, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Gap:
     """What was missing or not read, and how to have it next time."""
 
@@ -268,7 +270,7 @@ class Gap:
     command: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InputRow:
     """One input; `lines` is None where it was not needed, `skipped` says why it was not read."""
 
@@ -280,7 +282,7 @@ class InputRow:
     skipped: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stats:
     """How much was read; `seconds` (wall) is the only thing in a report that differs between two runs."""
 

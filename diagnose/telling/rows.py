@@ -217,10 +217,7 @@ def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
     """Yield what was missing or not read, and how to have it next time."""
     words = translator.words
     said = ((text, translator.sentence(text)) for text in scan.gaps)
-    gaps = [
-        Gap(shown, words.say("more-time"), MORE_TIME) if "budget" in text else Gap(shown)
-        for text, shown in said
-    ]
+    gaps = [Gap(shown, words.say("more-time"), MORE_TIME) if "budget" in text else Gap(shown) for text, shown in said]
     gaps += _unread_rows(scan, words)
     gaps += [Gap(words.say("ends-in-error", place=place)) for place in _last_errors(job)]
     world = job.world_size

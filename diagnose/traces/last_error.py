@@ -1,9 +1,9 @@
 """NCCL's last error as c10 quotes it, and the line of the rank that does: c10 puts its head before the first line only.
 
-    [rank3]:[E… ProcessGroupNCCL.cpp:542] [Rank 3] … NCCL error: remote process exited or there was a network error, …
-    ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.
-    Last error:
-    socketProgress: Connection closed by remote peer gpu-07<41512>
+[rank3]:[E… ProcessGroupNCCL.cpp:542] [Rank 3] … NCCL error: remote process exited or there was a network error, …
+ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.
+Last error:
+socketProgress: Connection closed by remote peer gpu-07<41512>
 """
 
 from __future__ import annotations

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..record import record
 from .stack_forms import StackFrame
 
 _OUTERMOST = ("<module>", "main", "__libc_start_main", "_start")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StackThread:
     """One thread; `state` is the tool's word (`idle`, `active+gil`, `current`), frames are outermost first."""
 
@@ -21,7 +22,7 @@ class StackThread:
     frames: tuple[StackFrame, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StackDump:
     """One process at one moment; `rank` is a hint from the prefix or a heading, None when only the pid tells."""
 

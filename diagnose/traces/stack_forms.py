@@ -6,12 +6,12 @@ In comes the text of one line, out comes a frame or the head of a thread; `stack
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 
 from ..lazy_pattern import lazy
+from ..record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StackFrame:
     """One frame of a live (or dying) process; `file` is a library where a native frame tells no source."""
 
@@ -20,7 +20,7 @@ class StackFrame:
     line: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ThreadHead:
     """The line a thread's frames stand under."""
 
@@ -32,7 +32,7 @@ class ThreadHead:
     pid: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ProcessHead:
     """The line a dump begins with; `reason` is why it was made, where a crash made it."""
 

@@ -6,10 +6,10 @@ In come stack dumps with the rank each belongs to, out come groups of ranks that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from ..lazy_pattern import lazy
+from ..record import record
 from ..stacks import StackDump, StackThread
 from .library_paths import is_library
 from .stack_forms import StackFrame
@@ -22,7 +22,7 @@ _BACKWARD = lazy(r"run_backward$")
 _DEPTH = 120  # deeper stacks are recursion; their middle says nothing
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StackGroup:
     """Ranks whose main threads stand at the same place."""
 
@@ -32,7 +32,7 @@ class StackGroup:
     standing: Standing
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StackTree:
     """The merged view.
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
 from ..lazy_pattern import lazy
+from ..record import record
 from .stack_forms import StackFrame
 
 StandingKind = Literal[
@@ -19,7 +19,7 @@ StandingKind = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Standing:
     """What a thread is doing, the frame that says so (None when none does), and why it is read that way."""
 
@@ -28,7 +28,7 @@ class Standing:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class _Row:
     kind: StandingKind
     function: re.Pattern[str]

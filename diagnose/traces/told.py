@@ -59,7 +59,7 @@ def told_texts(line: Line, above: Line | None = None) -> Iterator[str]:
         return
     yield from _as_printed(message)
     if frame := _FRAME.search(message):
-        yield from (message[found.start():] for found in _RAISED.finditer(message, frame.end()))
+        yield from (message[found.start() :] for found in _RAISED.finditer(message, frame.end()))
     is_raised = above is not None and TARGET.match(above.message) is not None
     yield from reprs_in(message, is_failure=is_raised or line.prefix.severity in _GRAVE)
 
@@ -79,7 +79,7 @@ def wrapped_texts(tb: Traceback, number: int) -> Iterator[str]:
 def reprs_in(message: str, *, is_failure: bool) -> Iterator[str]:
     """Yield what Python would have printed for the exceptions that a message gives as `{e!r}`."""
     for found in _REPR.finditer(message):
-        head = message[:found.start()]
+        head = message[: found.start()]
         if not head.endswith("raise ") and (is_failure or _FAILED.search(head)):
             text = (found["single"] or found["double"]).replace("\\n", "\n")
             number = f"[Errno {found['errno']}] " if found["errno"] else ""
@@ -88,10 +88,10 @@ def reprs_in(message: str, *, is_failure: bool) -> Iterator[str]:
 
 def _as_printed(message: str) -> Iterator[str]:
     lead = _LEAD.match(message)
-    for told in (message, message[lead.end():]) if lead else (message,):
+    for told in (message, message[lead.end() :]) if lead else (message,):
         yield from (f"{name}: {told}" for name in TYPES)
     named = _NAMED.match(message)
     if named and not _ADVISES.search(named[0]):
-        yield message[named.end():].rstrip("`")
+        yield message[named.end() :].rstrip("`")
     if lead:
-        yield message[lead.end():]  # its name may stand there too
+        yield message[lead.end() :]  # its name may stand there too

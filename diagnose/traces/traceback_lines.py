@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from ..lazy_pattern import lazy
+from ..record import record
 
 HeaderForm = Literal["plain", "group", "rich", "ipython", "original", "elastic-box"]
 
@@ -21,7 +21,7 @@ ELIDED = ("...", "…", "[...]", "[…]", "(...)", "<...>", "<snip>", "[snip]", 
 _PATH_CHARS = 1000  # Linux refuses paths beyond 4096; tracebacks never come near
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Frame:
     """One frame: where the code stands, and its source line where the traceback shows it."""
 
@@ -45,7 +45,7 @@ def told_frames(frames: Sequence[Frame]) -> Iterator[str]:
         yield from (f"raised at {words}" for words in frames[-1].told)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Header:
     """The line a traceback begins with; `indent` is the column its exception line will stand in."""
 
@@ -154,7 +154,7 @@ _STRONG = lazy(
 _GLUED = lazy(r"^((?:\w{1,60}\.){0,8}[A-Za-z]\w{0,80}?(?:Error|Exception))\1{1,15}(?:: ?)(?:: ?|\1){0,31}")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class ExceptionLine:
     """`torch.OutOfMemoryError: CUDA out of memory.` taken apart; `is_sure` when the name can be nothing else."""
 
@@ -217,9 +217,7 @@ def read_introduction(text: str) -> str:
 
 # torch.distributed.rpc raises anew what its callee raised: this as the message, its repr and its traceback below. A future
 # raises it as a RuntimeError, `RuntimeError: ValueError: On WorkerInfo(…`, and a KeyError's message quoted and escaped.
-_CALLEE = lazy(
-    r"(?:[\w.]{1,120}: ['\"]?)?On WorkerInfo\(id=\d{1,6}, name=[^\n]{1,120}?\):(?:\\n[^\n]{0,4000})?$"
-)
+_CALLEE = lazy(r"(?:[\w.]{1,120}: ['\"]?)?On WorkerInfo\(id=\d{1,6}, name=[^\n]{1,120}?\):(?:\\n[^\n]{0,4000})?$")
 
 
 def introduces_inner(text: str, message: str) -> bool:

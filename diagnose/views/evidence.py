@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..record import record
 from ..report import CodePlace, Evidence, Span
 from ..words.language import Say
 from ..words.phrases import clip_ranges, place
@@ -15,7 +16,7 @@ KEPT_BEFORE = 24  # characters kept before a capture when a long line is cut
 ELLIPSIS = " … "
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class LineView:
     """One line of a log; `is_hit` where it is the evidence itself; `marks` are (start, end) of captured parts."""
 
@@ -25,7 +26,7 @@ class LineView:
     marks: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class EvidenceView:
     """One proof: where it stands, who printed it and when, and its lines."""
 

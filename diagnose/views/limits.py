@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import fields
+
+from ..record import record
 
 ALL = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Limits:
     """How many rows of each section are shown; `line` and `prose` are characters, `context` lines on either side."""
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Generic, TypeVar
 
+from ..record import record
 from .evidence import EvidenceView
 from .tables import CollectiveLine, RankLine, StackLine
 
 T_co = TypeVar("T_co", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Cut(Generic[T_co]):
     """The rows that are shown, and how many more there are."""
 
@@ -22,7 +22,7 @@ class Cut(Generic[T_co]):
         return bool(self.shown)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StepView:
     """One step of the remedy; `command` may have several lines."""
 
@@ -32,7 +32,7 @@ class StepView:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class MessageView:
     """One folded message: a consequence, a survived error, an alternative. `line` is the first text that says it."""
 
@@ -45,7 +45,7 @@ class MessageView:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TimeView:
     """One moment."""
 
@@ -57,7 +57,7 @@ class TimeView:
     is_culprit: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class FactView:
     """One fact; `others` says which ranks have another value."""
 
@@ -67,7 +67,7 @@ class FactView:
     where: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class NoteView:
     """A gap or a notice: what, and what to do about it."""
 
@@ -76,7 +76,7 @@ class NoteView:
     command: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class InputView:
     """One input."""
 
@@ -87,7 +87,7 @@ class InputView:
     skipped: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class View:
     """What a report shows, as phrases. `title` and `summary` are always there; the rest may be empty."""
 

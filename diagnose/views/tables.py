@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
+from ..record import record
 from ..report import CollectiveRow, Fact, RankRow, StackGroup, TimelineEntry
 from ..words.language import Say, knows
 from ..words.phrases import clock, one_day, who
@@ -20,7 +21,7 @@ _COLUMNS = ("group", "who", "operation", "stuck", "enqueued", "completed", "size
 _RANK_COLUMNS = ("who", "state", "last_step", "last_seen", "hosts")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class RankLine:
     """Ranks in the same state at the same step."""
 
@@ -32,7 +33,7 @@ class RankLine:
     is_culprit: bool
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class CollectiveLine:
     """Ranks that came equally far in one process group."""
 
@@ -46,7 +47,7 @@ class CollectiveLine:
     verdict: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class StackLine:
     """Ranks that stand at the same place, outermost frame first; the middle may be left out."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 from ..catalogue import load_yaml
 from ..errors import RuleError
+from ..record import record
 
 FILE = "sentences.zh.yaml"
 _SLOT = re.compile(r"\{(\w+)\}")  # "Rank {rank} died"
@@ -21,7 +21,7 @@ _GLUED = re.compile(r"[\u4e00-\u9fff][A-Za-z0-9]|[A-Za-z0-9][\u4e00-\u9fff]")
 _OPTIONAL_S = "~"  # "rank~ {ranks}": rank 3, ranks 0-3
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Phrase:
     """One template: `fixed` has one part more than `slots` has names."""
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..catalogue import load_yaml
 from ..errors import RuleError
+from ..record import record
 from ..rule import STRICT, Cause, Rule, When
 from ..telling.account_words import Words
 from .sentences import names_in, sentence
@@ -27,7 +28,7 @@ SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report te
 _TOLD = ("text", "reason", "error", "detail", "last_error", "status", "path", "host")  # of a line, the first that it has
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """One step of the remedy in other words; its command and condition stay those of `cause.yaml`."""
 
@@ -36,7 +37,7 @@ class Step:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Translation:
     """What `cause.zh.yaml` says; `messages` holds the titles of the cause's rules by their names, `says` sentences."""
 
@@ -53,9 +54,7 @@ class Translation:
         if [s.when for s in self.remedy] != [r.when for r in cause.remedy]:
             return cause
         remedy = tuple(replace(r, text=s.text) for r, s in zip(cause.remedy, self.remedy, strict=True))
-        return replace(
-            cause, title=self.title, means=self.means, remedy=remedy, collect_next_time=self.collect_next_time
-        )
+        return replace(cause, title=self.title, means=self.means, remedy=remedy, collect_next_time=self.collect_next_time)
 
 
 class Translator:
@@ -233,9 +232,7 @@ def _differences(cause: Cause, mine: Translation) -> Iterator[str]:
         yield f"collect_next_time has {items} items; cause.yaml has {wanted_items}"
         return
     pairs = [("title", cause.title, mine.title), ("means", cause.means, mine.means)]
-    pairs += [
-        (f"remedy {i + 1}", r.text, s.text) for i, (r, s) in enumerate(zip(cause.remedy, mine.remedy, strict=True))
-    ]
+    pairs += [(f"remedy {i + 1}", r.text, s.text) for i, (r, s) in enumerate(zip(cause.remedy, mine.remedy, strict=True))]
     pairs += [("collect_next_time", a, b) for a, b in zip(cause.collect_next_time, mine.collect_next_time, strict=True)]
     for where, english, other in pairs:
         if not other.strip():
