@@ -213,7 +213,8 @@ def seal(part: SourceScan) -> SourceScan:
     """Yield a source's scan without what only a part that follows or precedes it would need."""
     windows = replace(part.windows, open=[], opening=None, is_all_opening=False)
     sealed = replace(part, edge=(), held=Kept(windows, part.progress, _settled(part, is_quoted=False)))
-    sealed.prune()
+    if part.edge:  # else it is pruned already
+        sealed.prune()
     return sealed
 
 

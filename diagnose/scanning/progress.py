@@ -46,7 +46,8 @@ class ProgressReader:
         known = len(self._first)
         if self._seen_bytes < EXACT_BYTES:
             end = block.data.rfind(b"\n", 0, EXACT_BYTES - self._seen_bytes) + 1 or size
-            self._search(block, (0, end), self._first, backward=False, heard=self._heard)
+            heard = self._heard if size <= EXACT_BYTES else None  # of a longer source the end is searched anyway
+            self._search(block, (0, end), self._first, backward=False, heard=heard)
             self._searched = end
         fresh = set(list(self._first)[known:])
         self._alive |= fresh
@@ -152,8 +153,11 @@ class ProgressReader:
             at = start + stop
             if known[0] < at <= known[1]:
                 continue
-            begin, stop_at = _line_around(data, start, at, is_parted)
-            speaker = self._lines.speaker(data[begin:stop_at][:SPEAKER_BYTES])
+            begin = data.rfind(b"\n", start, at) + 1 or start
+            stop_at = data.find(b"\n", at, at + LOOK_BYTES)
+            if stop_at < 0 or (is_parted and data.find(b"\r", begin, stop_at) >= 0):
+                begin, stop_at = _piece_around(data, at, begin, stop_at)
+            speaker = self._lines.speaker(data[begin : min(stop_at, begin + SPEAKER_BYTES)])
             if heard is not None:
                 heard.setdefault(speaker, []).append(begin)
                 self._gave_up |= tries.get(speaker, 0) > MAX_TRIES
@@ -170,14 +174,11 @@ class ProgressReader:
             done = begin
 
 
-def _line_around(data: bytes, start: int, at: int, is_parted: bool) -> tuple[int, int]:
-    """Where the line of the literal that ends at `at` begins, not before `start`, and ends, as far as it is looked at; or
-    the update of a bar."""
-    begin = data.rfind(b"\n", start, at) + 1 or start
-    end = data.find(b"\n", at, at + LOOK_BYTES)
+def _piece_around(data: bytes, at: int, begin: int, end: int) -> tuple[int, int]:
+    """Where what is looked at around `at` begins and ends: a line, as far as its end is near, or a bar's update in it."""
     if end < 0:
         end = min(at + LOOK_BYTES, len(data))
-    if is_parted and data.find(b"\r", begin, end) >= 0:
+    if data.find(b"\r", begin, end) >= 0:
         begin = max(data.rfind(b"\r", max(begin, at - LOOK_BYTES), at) + 1, begin)
         carriage = data.find(b"\r", at, end)
         end = carriage if carriage >= 0 else end

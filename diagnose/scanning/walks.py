@@ -7,7 +7,7 @@ from typing import Any
 
 from ..lazy_pattern import lazy
 from ..prefixes import split_prefix
-from .voices import MAX_TEXT, Voices, is_same, voice
+from .voices import HEAD_BYTES, MAX_TEXT, Voices, is_same, voice
 
 AFTER = 3  # neighbours of a hit
 TRACEBACK_REST = 14  # lines of the same speaker kept below an exception line: its message goes on, or a chain does
@@ -53,14 +53,16 @@ class Walk:
         """Tell whether the next line may be wanted."""
         if self.lines_left <= 0 or self.bytes_left < 0:
             return False
-        return self.near > 0 or (self.own > 0 and self.most > 0 and self.gap <= MAX_GAP.get(self.want, OTHER_GAP))
+        if self.near > 0:
+            return True
+        return self.own > 0 and self.most > 0 and (self.gap <= OTHER_GAP or self.gap <= MAX_GAP.get(self.want, OTHER_GAP))
 
     def read(self, voices: Voices, at: int, number: int) -> list[tuple[int, bytes]]:
         """Go over the lines of a buffer from offset `at` on, the first of which has this number; yield the wanted ones."""
         wanted: list[tuple[int, bytes]] = []
         data, size = voices.data, len(voices.data)
         while at < size and self.is_open():
-            if not self.near and not self.is_mine:
+            if not self.near and not self.is_mine and self._is_others(data, at):
                 at, count = self._pass_by(voices, at)
                 number += count
                 if at >= size or not self.is_open():
@@ -73,6 +75,11 @@ class Walk:
                 wanted.append((number, raw))
             at, number = end + 1, number + 1
         return wanted
+
+    def _is_others(self, data: bytes, at: int) -> bool:
+        """Tell whether another may speak at offset `at`, for one who names nobody; else it is most often so."""
+        end = data.find(b"\n", at, at + HEAD_BYTES)
+        return bool(self.speaker or voice(data[at : end if end >= 0 else at + HEAD_BYTES]))
 
     def _pass_by(self, voices: Voices, at: int) -> tuple[int, int]:
         """Pass by what others go on to say, which in a mixed log is most; yield where it ends, and its lines."""

@@ -72,8 +72,9 @@ class Windows:
 
     def prune(self, wanted: set[Span]) -> None:
         """Drop what only hits wanted that are no longer kept."""
+        before = len(self.spans)
         self.spans = {span: numbers for span, numbers in sorted(self.spans.items()) if span in wanted}
-        keep = {n for numbers in self.spans.values() for n in numbers}
+        keep = self.lines if len(self.spans) == before else {n for numbers in self.spans.values() for n in numbers}
         self.lines = {n: self.lines[n] for n in sorted(keep)}
         hits = {line for line, _ in wanted}
         self.long = {n: text for n, text in sorted(self.long.items()) if n in hits}
