@@ -29,14 +29,15 @@ from diagnose.catalogue import Catalogue, load_rules
 from diagnose.scanning.scanner import ScanRules
 
 OURS = (
-    "import gc, sys; gc.set_threshold(200_000, 20, 100); "  # as the command does
+    "import atexit, gc, sys; gc.set_threshold(200_000, 20, 100); atexit.register(gc.freeze); "  # as the command does
     "from diagnose.catalogue import load_rules; from diagnose.scanning.reading import Deadline, read_all; "
     "from diagnose.scanning.scanner import ScanRules; "
     "s = read_all(sys.argv[2:], ScanRules(load_rules()), Deadline(), workers=int(sys.argv[1])); "
     "print(sum(len(x.hits()) for x in s.sources.values()))"
 )
 DOUBLED = (  # every rule twice, the second time with literals of the same lengths that stand nowhere
-    "import gc, json, re, sys; gc.set_threshold(200_000, 20, 100); from dataclasses import replace; "
+    "import atexit, gc, json, re, sys; gc.set_threshold(200_000, 20, 100); atexit.register(gc.freeze); "
+    "from dataclasses import replace; "
     "from diagnose.catalogue import load_rules; from diagnose.scanning.reading import Deadline, read_all; "
     "from diagnose.scanning.scanner import ScanRules\n"
     "words = json.load(open(sys.argv.pop(1)))\n"

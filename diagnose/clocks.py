@@ -11,7 +11,6 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from statistics import median
 
 from .events import Event, SourceEvents
 from .timestamps import Stamp, read_stamp, resolve
@@ -131,10 +130,10 @@ def _align_host(clocks: Clocks, moments: list[tuple[float, list[float]]], host: 
     differences = [time - _middle(aligned) for time, aligned in moments if aligned]
     if not differences:
         return
-    middle = median(differences)
+    middle = _middle(sorted(differences))
     offset_s = middle if abs(middle) > SAME_CLOCK_S else 0.0
     clocks.offset_s[host] = offset_s
-    clocks.spread_s[host] = max(SAME_CLOCK_S, median(abs(d - middle) for d in differences) * 2)
+    clocks.spread_s[host] = max(SAME_CLOCK_S, _middle(sorted(abs(d - middle) for d in differences)) * 2)
     for time, aligned in moments:
         insort(aligned, time - offset_s)
 

@@ -84,18 +84,23 @@ def _upwards(start: Path) -> list[Path]:
     return folders
 
 
-def _read(path: Path) -> Config:
+def _parsed(text: str, path: Path) -> dict[str, Any]:
     if sys.version_info >= (3, 11):
         import tomllib
     else:
         try:
             import tomli as tomllib  # type: ignore[import-not-found]
         except ImportError:
-            if path.name == _PROJECT_FILE:
-                return Config()  # most projects have one, few name us in it
             raise UsageError(f"{path} needs Python 3.11, or the package tomli") from None
+    return dict(tomllib.loads(text))
+
+
+def _read(path: Path) -> Config:
     try:
-        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_text(encoding="utf-8")
+        if path.name == _PROJECT_FILE and "diagnose" not in text:
+            return Config()  # most projects have one, few name us in it, and to load the parser takes longer than this
+        table = _parsed(text, path)
     except OSError as error:
         raise UsageError(f"{path} cannot be read: {error.strerror}") from error
     except ValueError as error:

@@ -7,7 +7,6 @@ because each one is proven necessary for its pattern (`diagnose rules test`).
 from __future__ import annotations
 
 import hashlib
-import logging
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
@@ -29,7 +28,6 @@ WORTH_CACHING = 500  # literals: a smaller automaton is built as quickly as it i
 MAX_ANSWERS = 4096  # of rules about texts, kept for the next rank that says the same
 NCCL_GOES_ON = "NCCL INFO "
 TASK = lazy(r"/replica:\d{1,6}/task:(\d{1,7})")
-log = logging.getLogger("diagnose")
 
 
 class Literal(NamedTuple):
@@ -176,7 +174,10 @@ def automaton(literals: Sequence[Literal], *, is_lasting: bool = False) -> Find:
     try:
         import hyperscan
     except ImportError:
-        log.warning("hyperscan is not installed: scanning with pure Python, about 50 times slower")
+        import logging
+
+        slow = "hyperscan is not installed: scanning with pure Python, about 50 times slower"
+        logging.getLogger("diagnose").warning(slow)
         return PurePython(literals).find
     return _Hyperscan(hyperscan, literals, is_lasting=is_lasting).find
 
