@@ -69,6 +69,10 @@ class Passage:
         """Yield its bytes."""
         return self.block.data[self.at : self.end]
 
+    def first_byte(self) -> int:
+        """Yield the first of its bytes."""
+        return self.block.data[self.at]
+
     def is_line(self) -> bool:
         """Tell whether it is a whole line of its block."""
         block, at = self.block, self.at

@@ -12,6 +12,7 @@ from ..inputs.tags import TAG_LITERALS, is_tagged_within
 from ..matcher import WORTH_CACHING, Literal, Matcher, automaton
 from ..rule import Form, Rule
 from .progress_lines import ProgressLines
+from .readings import Readings
 from .shapes import digit_marks
 from .sieve import Sieve
 
@@ -67,6 +68,7 @@ class ScanRules:
         self.main = Matcher([*(r for r in rules if r.tells != "progress" and not _is_catch_all(r)), *marks])
         self.progress = ProgressLines(Matcher([r for r in rules if r.tells == "progress"]))
         self.main_count = len(self.main.literals)
+        self.readings = Readings()
         self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
         self._all_rules = rules
         self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.candidates}))}

@@ -19,8 +19,10 @@ from ..scan import MAX_KEYS, TOO_MANY_KEYS, Edge, Hit, SourceScan
 from .passages import LongLine, Passage, TextBlock
 from .progress import ProgressReader
 from .raw_speakers import fast_speaker
+from .readings import NO_MATCH
 from .scan_rules import RuleForms, ScanRules
-from .shape_memory import NOWHERE, Kind, Place, ShapeMemory, Waits
+from .shape_memory import NOWHERE, Place, ShapeMemory, Waits
+from .shapes import Kind
 from .slots import Slot, Waiting, slot_for
 from .surroundings import Surroundings
 from .verifying import Verifier
@@ -60,7 +62,7 @@ class Scanner:
         self._blocks: dict[TextBlock, dict[Slot, None]] = {}  # by block of the ring: slots with passages in it
         self._met: list[Waits] = []  # those with lines in the latest block
         self._later: dict[Slot, list[Waiting]] = {}  # what waits of the latest block, until it is read
-        self._verifier = Verifier(rules.main)
+        self._verifier = Verifier(rules)
         self._shapes = ShapeMemory(rules)
         self._surroundings = Surroundings(self._windows, self._ring)
         self._progress = ProgressReader(rules.progress)
@@ -135,12 +137,13 @@ class Scanner:
         kind = self._shapes.kind_of(meaning, block.data[start:stop]) if passage.is_line() else None
         head = block.data[start : min(start + HEAD_BYTES, stop)]
         plain = fast_speaker(head[:256] if passage.long is None else passage.long.head[:256])
+        first = passage.first_byte()
         places: list[Place] = []
         is_settled = True  # whether the next line of this kind by this speaker would go the same way
         ranks: list[re.Match[bytes]] | None = None
         for rule in meaning.rules:
-            known = self._shapes.matches.get((rule.forms, kind)) if kind is not None else None
-            if known is False:
+            known = self._rules.readings.get((rule.forms, kind, first)) if kind is not None else None
+            if known is NO_MATCH:
                 continue
             speaker = plain
             if rule.census and rule.rule.match == "block":  # an entry of torchrun's summary names its rank below its head
@@ -152,7 +155,7 @@ class Scanner:
             slot = self._slots.get((rule.number, speaker))
             if slot is None or not slot.is_full:
                 is_settled &= self._try(passage, rule, speaker, kind, slot) is False
-            elif (is_sure := not rule.is_line or known or self._try_full(passage, rule, kind)) is not None:
+            elif (is_sure := not rule.is_line or known is not None or self._try_full(passage, rule, kind)) is not None:
                 places.append((slot, rule.forms, is_sure))
         self._let_wait(block, start, stop, places, None if kind is not None else passage)
         if is_settled and kind is not None:
@@ -160,20 +163,17 @@ class Scanner:
 
     def _try(self, passage: Passage, rule: RuleForms, speaker: bytes, kind: Kind | None, slot: Slot | None) -> bool | None:
         """Verify at once; tell whether all lines of its kind match (None: it cannot be told)."""
-        hit, is_telling = self._verifier.verify(passage, rule, rule.forms)
+        hit, is_telling = self._verifier.verify(passage, rule, rule.forms, kind)
         if hit is not None:
             self._add(passage, rule, speaker, slot, hit)
-        has_learnt = is_telling and rule.is_line and self._shapes.learn(rule, kind, is_match=hit is not None)
-        return hit is not None if has_learnt else None
+        return hit is not None if is_telling and rule.is_line and kind is not None and rule.marks is not None else None
 
     def _try_full(self, passage: Passage, rule: RuleForms, kind: Kind | None) -> bool | None:
         """Tell whether a passage that may wait is sure to match; None where it does not match."""
         if kind is None or rule.marks is None:
             return False
-        hit, is_telling = self._verifier.verify(passage, rule, rule.forms)
-        if is_telling and self._shapes.learn(rule, kind, is_match=hit is not None):
-            return True if hit is not None else None
-        return False
+        hit, is_telling = self._verifier.verify(passage, rule, rule.forms, kind)
+        return (True if hit is not None else None) if is_telling else False
 
     def _let_wait(
         self, block: TextBlock, start: int, stop: int, places: Sequence[Place], held: Passage | None = None

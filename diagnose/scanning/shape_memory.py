@@ -1,20 +1,18 @@
 """What became of lines, remembered by their kind: lines repeat with other numbers.
 
 Lines of one kind have the same shape, and the digits that the rules in question ask for stand at the same places in
-them. By literals and kind: that no rule matches such lines, or by speaker the slots in which they wait. By forms and
-kind: whether they match.
+them. By literals and kind: that no rule matches such lines, or by speaker the slots in which they wait.
 """
 
 from __future__ import annotations
 
 from .raw_speakers import speaker_spans
-from .scan_rules import RuleForms, RuleGroup, ScanRules
-from .shapes import DIGITS, MAX_SHAPE_BYTES, Spots
+from .scan_rules import RuleGroup, ScanRules
+from .shapes import DIGITS, MAX_SHAPE_BYTES, Kind, Spots
 from .slots import Slot
 
 MAX_REMEMBERED = 15_000
 
-Kind = bytes | tuple[bytes, tuple[tuple[bytes, int], ...]]  # shape, and which digits stand where that patterns ask for
 Place = tuple[Slot, tuple[int, ...], bool]  # where a line waits: slot, forms, whether it is sure to match
 
 
@@ -78,7 +76,6 @@ class ShapeMemory:
         self._rules = rules
         self._meanings: dict[tuple[int, ...], Meaning] = {}
         self._count = 0
-        self.matches: dict[tuple[tuple[int, ...], Kind], bool] = {}  # by forms
 
     def meaning(self, literals: tuple[int, ...]) -> Meaning:
         """Yield what literals of one line may mean."""
@@ -107,14 +104,6 @@ class ShapeMemory:
         shape = line.translate(DIGITS)
         return meaning.kind(shape, line) if meaning.marks else shape
 
-    def learn(self, rule: RuleForms, kind: Kind | None, *, is_match: bool) -> bool:
-        """Remember whether lines of a kind match; tell whether that could be done."""
-        if kind is None or rule.marks is None:
-            return False
-        self._make_room()
-        self.matches[(rule.forms, kind)] = is_match
-        return True
-
     def know(self, meaning: Meaning, kind: Kind, line: bytes, places: list[Place], ranks: list[tuple[int, int]]) -> None:
         """Remember what becomes of lines of this kind; `ranks`: where the line names those that tell speakers apart."""
         self._make_room()
@@ -128,5 +117,4 @@ class ShapeMemory:
         self._count += 1
         if self._count > MAX_REMEMBERED:
             self._meanings.clear()
-            self.matches.clear()
             self._count = 0

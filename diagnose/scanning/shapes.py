@@ -9,12 +9,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 
+Kind = bytes | tuple[bytes, tuple[tuple[bytes, int], ...]]  # shape, and which digits stand where that patterns ask for
+
 DIGITS = bytes(ord("0") if chr(n) in "123456789" else n for n in range(256))  # for `bytes.translate`
 MAX_SHAPE_BYTES = 600  # of a line whose shape is remembered
 MAX_SINGLE = 2  # digits that a pattern asks for without any text before them; more would tell each line from the others
 MAX_SPOTS = 8  # in a shape that are compared one by one, before looking for the marks is quicker
 
 _TOKEN = re.compile(
+    r"[^\\.^$*+?()|\[\]{}\d]{2,}(?![*+?{])|"  # plain text, as most of a pattern is
     r"\(\?[aimsux-]*\)|\(\?(?:P?<\w+>|[aimsx-]*:)|\{\d*,?\d*\}|\[\^?\]?(?:\\.|[^\]\\])*\]|\\x[0-9A-Fa-f]{2}|\\.|.",
     re.DOTALL,
 )
@@ -23,6 +26,7 @@ _FLAGS = re.compile(r"\(\?[aimsux-]*\)")
 _CODE = re.compile(r"\\x([0-9A-Fa-f]{2})")
 _CLASS_PART = re.compile(r"(\\.|[^\\])-(\\.|[^\\])|(\\.|.)", re.DOTALL)
 _UNREADABLE = frozenset("xuUNpPgk0123456789")  # behind a backslash: other codes, classes by name, references
+_MEANING = frozenset("\\[({")  # begins a token of several characters that is no plain text
 _DIGIT_CLASS = re.compile(r"\[[\d-]+\]")
 _NUMERALS = frozenset("0123456789")
 
@@ -31,9 +35,12 @@ def digit_marks(pattern: str) -> tuple[bytes, ...] | None:
     """Yield the texts with digits that decide whether `pattern` matches, in lower case; None where it cannot be told."""
     if _WITHOUT_DIGITS.fullmatch(pattern):
         return ()
-    tokens = [_decoded(t) for t in _TOKEN.findall(pattern) if not _FLAGS.fullmatch(t)]
+    tokens = [_decoded(t) if "\\x" in t else t for t in _TOKEN.findall(pattern) if t[0] != "(" or not _FLAGS.fullmatch(t)]
     reader = _MarkReader()
     for index, token in enumerate(tokens):
+        if len(token) > 1 and token[0] not in _MEANING:
+            reader.run += token
+            continue
         texts = _texts(token)
         if texts is None:
             return None

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from ..matcher import Matcher, PatternTimeout, read_fields
+from typing import TYPE_CHECKING
+
+from ..matcher import PatternTimeout, read_fields
 from ..rule import Form
 from ..scan import Hit
 from .passages import Passage
-from .scan_rules import RuleForms
+from .readings import NO_MATCH, Reading
+from .scan_rules import RuleForms, ScanRules
+from .shapes import Kind
 from .windows import decode, is_frame
+
+if TYPE_CHECKING:
+    import regex
 
 QUOTED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code …
 ASKS_FOR_ECHO = (r"^\+", r"^(?:\+")  # … that is evidence for a pattern only which asks for a command by its `+`
@@ -16,22 +23,61 @@ ASKS_FOR_ECHO = (r"^\+", r"^(?:\+")  # … that is evidence for a pattern only w
 class Verifier:
     """Asks patterns; remembers which rules' patterns ran out of time."""
 
-    def __init__(self, matcher: Matcher) -> None:
-        self._matcher = matcher
+    def __init__(self, rules: ScanRules) -> None:
+        self._matcher = rules.main
+        self._readings = rules.readings
         self.timeouts: set[str] = set()
 
-    def verify(self, passage: Passage, rule: RuleForms, forms: tuple[int, ...]) -> tuple[Hit | None, bool]:
-        """Yield the hit, if there is one; and whether this says the same of every line of the passage's kind."""
+    def verify(
+        self, passage: Passage, rule: RuleForms, forms: tuple[int, ...], kind: Kind | None = None
+    ) -> tuple[Hit | None, bool]:
+        """Yield the hit, if there is one; and whether this says the same of every line of the passage's kind.
+
+        `kind`: of the line that the passage is, by which it is remembered how such lines are read.
+        """
+        if not rule.is_line:
+            return self._found(passage, rule, forms), True
+        key = (forms, kind, passage.first_byte()) if kind is not None and rule.marks is not None else None
+        known = self._readings.get(key) if key is not None else None
+        if known is not None:
+            return self._as_before(passage, rule, known)
+        match, index, form, has_time = self._search(passage, rule, forms)
+        first, pieces = passage.pieces()
+        if match is None:
+            if key is not None and has_time:
+                self._readings.keep(key, NO_MATCH)
+            return None, has_time
+        if _is_quoted(passage):
+            return None, False
+        if key is not None and has_time and len(pieces) == 1:
+            self._readings.keep(key, _reading(form, match, len(pieces[0][0])))
+        return Hit(rule.rule.id, form, passage.number(), first + index, read_fields(rule.rule, match.groupdict())), has_time
+
+    def _found(self, passage: Passage, rule: RuleForms, forms: tuple[int, ...]) -> Hit:
+        """The hit of a rule that more than a line verifies later."""
         candidates = [self._matcher.candidates[n] for n in forms]
         first, pieces = passage.pieces()
-        if not rule.is_line:
-            found = ((i, c) for c in candidates for i, (_, message) in enumerate(pieces) if _holds(c.form, message))
-            index, candidate = next(found, (0, candidates[0]))
-            return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None), True
+        found = ((i, c) for c in candidates for i, (_, message) in enumerate(pieces) if _holds(c.form, message))
+        index, candidate = next(found, (0, candidates[0]))
+        return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None)
+
+    def _as_before(self, passage: Passage, rule: RuleForms, known: Reading) -> tuple[Hit | None, bool]:
+        """What a line of a known kind says."""
+        if known is NO_MATCH:
+            return None, True
+        if _is_quoted(passage):
+            return None, False
+        fields = read_fields(rule.rule, known.captures(passage.raw().decode("utf-8", "replace")))
+        return Hit(rule.rule.id, known.form, passage.number(), 0, fields), True
+
+    def _search(
+        self, passage: Passage, rule: RuleForms, forms: tuple[int, ...]
+    ) -> tuple[regex.Match[str] | None, int, int, bool]:
+        """The first match, in which piece, of which form of the rule, and whether no pattern ran out of time."""
         has_time = True
-        for index, (prefix, message) in enumerate(pieces):
+        for index, (prefix, message) in enumerate(passage.pieces()[1]):
             is_quoted = message.startswith(QUOTED_STARTS)
-            for candidate in candidates:
+            for candidate in (self._matcher.candidates[n] for n in forms):
                 if is_quoted and not candidate.form.pattern.startswith(ASKS_FOR_ECHO):
                     continue
                 try:
@@ -41,11 +87,14 @@ class Verifier:
                     has_time = False
                     continue
                 if match is not None:
-                    if _is_quoted(passage):
-                        return None, False
-                    fields = read_fields(rule.rule, match.groupdict())
-                    return Hit(rule.rule.id, candidate.index, passage.number(), first + index, fields), has_time
-        return None, has_time
+                    return match, index, candidate.index, has_time
+        return None, 0, 0, has_time
+
+
+def _reading(form: int, match: regex.Match[str], shift: int) -> Reading:
+    """How a line is read in which the message begins behind so many characters."""
+    names = [name for name, text in match.groupdict().items() if text is not None]
+    return Reading(form, tuple((name, match.start(name) + shift, match.end(name) + shift) for name in names))
 
 
 def _is_quoted(passage: Passage) -> bool:
