@@ -174,6 +174,22 @@ def test_the_size_of_blocks_changes_nothing(lines: list[bytes], block_bytes: int
     assert text_of(joined([lines], block_bytes)) == text_of(joined([lines]))
 
 
+@settings(max_examples=60, deadline=None)
+@given(logs(), logs())
+def test_what_another_source_said_changes_nothing(earlier: list[bytes], lines: list[bytes]) -> None:
+    rules.cache_clear()
+    part(b"".join(earlier))
+    after = text_of(part(b"".join(lines)))
+    rules.cache_clear()
+    assert after == text_of(part(b"".join(lines)))
+
+
+def test_a_line_of_a_kind_that_another_source_had_keeps_its_own_numbers() -> None:
+    rules.cache_clear()
+    seen = [part(("ok\n" + WATCHDOG.format(r=0, n=n) + "\n").encode()).hits()[0].fields for n in (41, 87)]
+    assert seen == [{"seq": 41}, {"seq": 87}]
+
+
 @pytest.mark.parametrize("length", [9, 900, 9000])
 def test_the_lines_before_a_block_are_known_when_the_block_before_it_has_gone(length: int) -> None:
     lines = [b"%d " % n + b"x" * length for n in range(400)]
