@@ -13,13 +13,13 @@ from diagnose.rule import Form, Rule
 from diagnose.scan import source_to_json
 from diagnose.scanning import surroundings
 from diagnose.scanning.scanner import Scanner, ScanRules
-from diagnose.scanning.voices import MAX_TEXT
+from diagnose.scanning.voices import MAX_TEXT, voice
 from diagnose.scanning.walks import REACH_BYTES, Walk, walk_for
 from diagnose.scanning.windows import cut_opening, is_frame
 
 
 def taken(walk: Walk | None, lines: list[bytes]) -> list[bytes]:
-    return [x for x in lines if walk and walk.is_open() and walk.takes(x)]
+    return [x for x in lines if walk and walk.is_open() and walk.takes(x, voice(x))]
 
 
 def test_three_neighbours_follow_a_hit() -> None:

@@ -49,7 +49,7 @@ class ProgressReader:
             heard = self._heard if size <= EXACT_BYTES else None  # of a longer source the end is searched anyway
             self._search(block, (0, end), self._first, backward=False, heard=heard)
             self._searched = end
-        fresh = set(list(self._first)[known:])
+        fresh = set(list(self._first)[known:]) if len(self._first) > known else set()
         self._alive |= fresh
         self._recent.append(block)
         self._recent_bytes += size

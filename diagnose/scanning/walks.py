@@ -7,7 +7,7 @@ from typing import Any
 
 from ..lazy_pattern import lazy
 from ..prefixes import split_prefix
-from .voices import HEAD_BYTES, MAX_TEXT, Voices, is_same, voice
+from .voices import MAX_TEXT, Voices, is_same, voice
 
 AFTER = 3  # neighbours of a hit
 TRACEBACK_REST = 14  # lines of the same speaker kept below an exception line: its message goes on, or a chain does
@@ -62,24 +62,24 @@ class Walk:
         wanted: list[tuple[int, bytes]] = []
         data, size = voices.data, len(voices.data)
         while at < size and self.is_open():
-            if not self.near and not self.is_mine and self._is_others(data, at):
-                at, count = self._pass_by(voices, at)
-                number += count
-                if at >= size or not self.is_open():
-                    break
             end = data.find(b"\n", at)
             if end < 0:
                 end = size
             raw = data[at:end] if end - at <= MAX_TEXT else data[at : at + MAX_TEXT]
-            if self.takes(raw):
+            who = voice(raw) if self.own > 0 else b""
+            if not self.near and not self.is_mine and self._is_anothers(who):
+                at, count = self._pass_by(voices, at)
+                number += count
+                if count:
+                    continue
+            if self.takes(raw, who):
                 wanted.append((number, raw))
             at, number = end + 1, number + 1
         return wanted
 
-    def _is_others(self, data: bytes, at: int) -> bool:
-        """Tell whether another may speak at offset `at`, for one who names nobody; else it is most often so."""
-        end = data.find(b"\n", at, at + HEAD_BYTES)
-        return bool(self.speaker or voice(data[at : end if end >= 0 else at + HEAD_BYTES]))
+    def _is_anothers(self, who: bytes) -> bool:
+        """Tell whether a line of `who` is another's, where another spoke last; one that names nobody goes on with that."""
+        return not is_same(who, self.speaker) if who else bool(self.speaker)
 
     def _pass_by(self, voices: Voices, at: int) -> tuple[int, int]:
         """Pass by what others go on to say, which in a mixed log is most; yield where it ends, and its lines."""
@@ -90,8 +90,8 @@ class Walk:
         self.gap += count
         return at, count
 
-    def takes(self, raw: bytes) -> bool:
-        """Look at the next line (cut to MAX_TEXT, without its end); tell whether it is wanted."""
+    def takes(self, raw: bytes, who: bytes) -> bool:
+        """Look at the next line (cut to MAX_TEXT, without its end), which `who` says; tell whether it is wanted."""
         self.lines_left -= 1
         self.bytes_left -= len(raw) + 1
         if self.bytes_left < 0:
@@ -101,7 +101,6 @@ class Walk:
             self.near -= 1
         if self.own <= 0:
             return is_near
-        who = voice(raw)
         if who:
             self.is_mine = is_same(who, self.speaker) or self._ends_frames(who)
         if not self.is_mine and (who or self.speaker):  # without a speaker it goes on with what was said last
