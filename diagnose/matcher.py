@@ -236,10 +236,9 @@ def _cache_name(hyperscan: Any, literals: Sequence[Literal]) -> str:
 
 def name_in_cache(kind: str, literals: Sequence[Literal], *more: object) -> str:
     """Yield the name of what is kept in the user's cache for these literals, and for whatever else it depends on."""
-    flags = [(len(x.text), x.folded, x.once) for x in literals]
-    content = hashlib.sha256(repr((flags, more)).encode())
-    content.update(b"".join([x.text for x in literals]))
-    return f"{kind}-{content.hexdigest()[:24]}"
+    texts = b"\0".join([x.text for x in literals])  # none holds that byte
+    flags = bytes([x.folded + 2 * x.once for x in literals])
+    return f"{kind}-{hashlib.sha256(repr((texts, flags, more)).encode()).hexdigest()[:24]}"
 
 
 def _processor() -> str:

@@ -100,6 +100,8 @@ def _reading(form: int, match: regex.Match[str], shift: int) -> Reading:
 def _is_quoted(passage: Passage) -> bool:
     """Whether the line before is a traceback's frame, so that this one is source code."""
     block = passage.block
+    if not block.may_follow_frame(passage.at):
+        return False
     if passage.at != block.line_start(passage.at) or (passage.at == 0 and block.continues):
         return False
     before = block.line_before(passage.at)
