@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
 from .event_stamps import Same, note_stamps, stamps_of, years_of
-from .events import Event, SourceEvents, Speaker, is_narrow, settle, sign_line, words_of
+from .events import Event, SourceEvents, Speaker, is_narrow, last_words, settle, sign_line, words_of
 from .matcher import Candidate, Matcher
 from .prefixes import Line, speaker_key
 from .rule import Rule
@@ -81,6 +81,7 @@ class EventReader:
             tuple(tb for tb in tracebacks if tb.line not in quoted),
             tuple(stacks),
             signs,
+            last_words(scan, lines),
             max((last.line or 0 for _, last in signs), default=None),
             tuple(dict.fromkeys(rule for (rule, _), t in scan.tallies.items() if t.at_least)),
             stored,
@@ -129,6 +130,7 @@ class _Reading:
         self._traceback_at = exception_lines(tracebacks)
         self._inside = inside_lines(tracebacks, zip(self._keys, (line.number for line in lines), strict=True))
         self._stacks = stacks
+        self._bare: dict[int, str] = {}
         capped = {rule for (rule, _), tally in scan.tallies.items() if tally.at_least}
         rules = (catalogue.rules[name] for name in sorted(capped) if name in catalogue.rules)
         self._capped = [r for r in rules if r.match == "traceback" and not r.generic and not r.frame and not r.applies_to]
@@ -219,20 +221,24 @@ class _Reading:
         if tb is None:
             if candidate.rule.frame or line.number in self._inside or looks_quoted(line):
                 return
-            scope = self._following(index, BARE_LINES)
-            text = "\n".join(x.message.strip() if i == 0 else x.message for i, x in enumerate(scope))
-            fields = self._verify(candidate, text)
+            fields = self._verify(candidate, self._bare_text(index))
             if fields is not None:
                 yield self._event(candidate.rule, fields, line, line.number, None)
             return
         for exception, message, number in exceptions(tb):
             if not number <= line.number <= max(tb.end_line, number):
                 continue
-            text = exception_text(exception, message)
-            fields = self._verify(candidate, text)
+            fields = self._verify(candidate, text := exception_text(exception, message))
             if fields is not None and self._has_frame(candidate.rule, tb) and number in self._at:
                 yield self._event(candidate.rule, fields, self._line_of(number, exception), number, tb, text)
                 return
+
+    def _bare_text(self, index: int) -> str:
+        """The message of an exception without a traceback, with what may go on below; several rules ask for it."""
+        if index not in self._bare:
+            first, *rest = (line.message for line in self._following(index, BARE_LINES))
+            self._bare[index] = "\n".join((first.strip(), *rest))
+        return self._bare[index]
 
     def told(self, scan: SourceScan, taken: set[int | None]) -> Iterator[Event]:
         """Yield what rules about exceptions say of lines that give one's message without its name, or as another's."""
@@ -260,8 +266,7 @@ class _Reading:
         if dump is None:
             return
         for thread in dump.threads:
-            text = "\n".join(f"{f.function} ({f.file}:{f.line})" for f in thread.frames)
-            fields = self._verify(candidate, text)
+            fields = self._verify(candidate, "\n".join(f"{f.function} ({f.file}:{f.line})" for f in thread.frames))
             if fields is not None:
                 yield self._event(candidate.rule, fields, line, dump.end_line, None)
                 return

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from ..events import Event, SourceEvents
+from ..events import Event
 from ..job import Job, RankInfo
 from ..lazy_pattern import lazy
 from ..prefixes import Line
 from .finding import Exhibit
 
 NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
-BLANK_LINES = 3  # at the end of a file
 ASKED_RANKS = 8  # whether they complain of the same
 CAUGHT = "context.failures/caught-exception-told"
 _NUMBERS = lazy(r"\d+")
@@ -97,15 +96,8 @@ def breaks_off_like(job: Job, told: Iterable[Event]) -> set[str]:
     by_source: dict[str, list[Event]] = defaultdict(list)
     for event in told:
         by_source[event.source].append(event)
-    ends = {s.name: _NUMBERS.sub("", _end_of(s)) for s in job.sources if s.name in by_source}
+    ends = {s.name: _NUMBERS.sub("", s.last_words) for s in job.sources if s.name in by_source}
     return {name for name, end in ends.items() if end and any(_goes_on(e, end) for e in by_source[name])}
-
-
-def _end_of(source: SourceEvents) -> str:
-    """Return the last line of a file with words in it, where it is one of the very last ones."""
-    last = source.scan.lines + (not source.scan.ends_line)
-    lines = (line for n in range(last, max(last - BLANK_LINES, 0), -1) for line in source.lines_at(n))
-    return next((line.raw.rstrip() for line in lines if line.message.strip()), "")
 
 
 def _goes_on(event: Event, begin: str) -> bool:
