@@ -151,7 +151,7 @@ class _Reading:
             yield self._event(rule, hit.fields, line, hit.line, tb)
             return
         # the scan saw a literal; of several forms that share it, which one holds shows only here
-        for number in sorted(range(len(rule.forms)), key=lambda n: n != hit.form):
+        for number in (hit.form, *(n for n in range(len(rule.forms)) if n != hit.form)):
             found = list(self._wide(Candidate(rule, rule.forms[number], number), line, index))
             if found:
                 yield from found
