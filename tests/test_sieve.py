@@ -134,6 +134,11 @@ def test_what_is_chosen_stands_in_every_literal() -> None:
     assert all(x in chosen or any(not part.folded and part.text in x.text for part in chosen) for x in LITERALS)
 
 
+def test_no_fragment_is_a_run_of_one_character_as_which_a_long_line_may_be_nothing_else() -> None:
+    (chosen,) = choose_fragments([Literal(b"guid 0000000-1", folded=False)], [b"guid 00, guid 0-1, 00-1, 0000-1"])
+    assert len(set(chosen.text)) > 1
+
+
 def test_one_fragment_may_stand_for_several_literals() -> None:
     assert len(choose_fragments(LITERALS[:4], [])) == 2
 

@@ -20,7 +20,8 @@ ROUNDS = 2  # of choosing: where the borders of the library's groups lie shows o
 RAREST, SHARED = 6, 4  # considered are so many parts of each literal, and what stands in so many literals
 SHARING = 0.7  # how much it counts there in how many literals a part stands
 PLACE_COST = 6  # what one more place that passes costs, in literals that a fragment covers
-CHOICE = (FRAGMENT_BYTES, TEXT_BYTES, LOW_BITS, ROUNDS, RAREST, SHARED, SHARING, PLACE_COST)  # another asks anew
+RUNS = frozenset(bytes([n]) * FRAGMENT_BYTES for n in range(256))  # `0000000`: a line of zeros holds a million of them
+CHOICE = ("no runs", FRAGMENT_BYTES, TEXT_BYTES, LOW_BITS, ROUNDS, RAREST, SHARED, SHARING, PLACE_COST)  # another asks anew
 
 _Owners = dict[bytes, set[int]]  # by part: the numbers of the literals that it stands in
 
@@ -30,7 +31,7 @@ def choose_fragments(literals: Sequence[Literal], sample: Sequence[bytes], other
 
     `others`: what is looked for in the same pass.
     """
-    seen = {part for text in sample for part in _parts(text)}
+    seen = {part for text in sample for part in _parts(text)} | RUNS
     whole = {x for x in literals if x.folded or len(x.text) <= FRAGMENT_BYTES or seen.issuperset(_parts(x.text))}
     texts = [x.text for x in literals if x not in whole]
     owners: _Owners = defaultdict(set)
