@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.blocks import Block
@@ -13,7 +14,7 @@ from diagnose.rule import Form, Rule
 from diagnose.scan import source_to_json
 from diagnose.scanning import surroundings
 from diagnose.scanning.scanner import Scanner, ScanRules
-from diagnose.scanning.voices import MAX_TEXT, voice
+from diagnose.scanning.voices import MAX_TEXT, Voices, voice
 from diagnose.scanning.walks import REACH_BYTES, Walk, walk_for
 from diagnose.scanning.windows import cut_opening, is_frame
 
@@ -58,6 +59,31 @@ def test_a_launcher_below_a_cut_traceback_is_another_speaker() -> None:
     frames = [b'  File "a.py", line %d, in f' % n for n in range(9)]
     walk = walk_for(1, "traceback", b"Traceback (most recent call last):")
     assert taken(walk, [*frames, b"srun: error: node7: task 3: Exited with exit code 1"]) == frames
+
+
+WOVEN = (b"[rank1]: a", b"[rank2]: b", b"of whom it follows", b"", b"srun: x", b"[rank1]:[E1120 c", b"z" * (MAX_TEXT + 9))
+
+
+@settings(max_examples=600)
+@given(
+    st.tuples(
+        st.sampled_from(["near", "rest", "block:9", "traceback", "stack"]),
+        st.sampled_from([b"[rank1]", b"srun:", b""]),
+        st.integers(0, 3),  # neighbours
+        st.integers(0, 14),  # own lines
+        st.booleans(),
+        st.sampled_from([3, 99]),  # of one traceback
+        st.integers(2, 20),  # lines left …
+        st.integers(20, 200) | st.just(99_999),  # … and bytes
+    ),
+    st.lists(st.sampled_from(WOVEN[:6]), max_size=30) | st.lists(st.sampled_from(WOVEN), max_size=30),
+    st.integers(0, 30),
+)
+def test_lines_are_wanted_as_if_each_was_looked_at(wants: tuple[Any, ...], lines: list[bytes], cut: int) -> None:
+    walk, other = Walk(1, *wants), Walk(1, *wants)
+    found = walk.read(Voices(b"".join(x + b"\n" for x in lines[:cut])), 0, 1)
+    found += walk.read(Voices(b"".join(x + b"\n" for x in lines[cut:])), 0, cut + 1)
+    assert found == [(n, x[:MAX_TEXT]) for n, x in enumerate(lines, 1) if taken(other, [x[:MAX_TEXT]])]
 
 
 def test_an_opening_holds_whole_lines_cut_to_the_longest_text() -> None:
