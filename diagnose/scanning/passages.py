@@ -57,11 +57,15 @@ class LongLine:
 class Passage:
     """A literal's surroundings that a pattern is tried on: of a line, or of what carriage returns part it into."""
 
-    __slots__ = ("_first", "_number", "_pieces", "at", "block", "end", "long", "place")
+    __slots__ = ("_first", "_is_line", "_number", "_pieces", "at", "block", "end", "long", "place")
 
-    def __init__(self, block: TextBlock, at: int, end: int, long: LongLine | None, place: int = 0) -> None:
+    def __init__(
+        self, block: TextBlock, at: int, end: int, long: LongLine | None, *, is_line: bool | None = None
+    ) -> None:
+        """`is_line`: whether it is a whole line of its block, where that is known."""
         self.block, self.at, self.end = block, at, end
-        self.long, self.place = long, place
+        self.long, self.place = long, 0
+        self._is_line = is_line
         self._pieces: list[Piece] | None = None
         self._first = self._number = 0
 
@@ -75,9 +79,16 @@ class Passage:
 
     def is_line(self) -> bool:
         """Tell whether it is a whole line of its block."""
-        block, at = self.block, self.at
-        is_begun = at > 0 or not block.continues
-        return self.long is None and is_begun and (at, self.end) == (block.line_start(at), block.line_end(at))
+        if self._is_line is None:
+            is_begun = self.at > 0 or not self.block.continues
+            self._is_line = self.long is None and is_begun and (self.at, self.end) == self.line()
+        return self._is_line
+
+    def line(self) -> tuple[int, int]:
+        """Yield where its line begins and ends in its block."""
+        if self._is_line:
+            return self.at, self.end
+        return self.block.line_start(self.at), self.block.line_end(self.at)
 
     def number(self) -> int:
         """Yield the number of its line."""
@@ -95,7 +106,7 @@ class Passage:
         if self.long:
             return self.long.pieces(self.place, self.long_text())
         data = self.block.data
-        start, stop = self.block.line_start(self.at), self.block.line_end(self.at)
+        start, stop = self.line()
         if self.at == start and self.end == stop:
             return 0, pieces_of(data[start:stop])
         first = count_pieces(data[start : self.at].decode("utf-8", "replace"))
@@ -112,7 +123,8 @@ class Passage:
         """Yield the text of its whole line, as it is kept."""
         if self.long:
             return self.long.text()
-        return decode(self.block.data[self.block.line_start(self.at) : self.block.line_end(self.at)])
+        start, stop = self.line()
+        return decode(self.block.data[start:stop])
 
 
 def count_pieces(text: str) -> int:
@@ -275,6 +287,9 @@ class TextBlock:
 
     def lines_before(self, at: int, count: int, number: int) -> list[tuple[int, bytes]]:
         """Yield up to `count` lines (cut to MAX_TEXT) before line `number` at offset `at`, with their numbers."""
+        near = self.data[max(at - NEAR_BYTES, 0) : at].rsplit(b"\n", count + 1)
+        if len(near) == count + 2 and not near[-1] and not self.continues:
+            return list(enumerate(near[1:-1], number - count))
         found: list[tuple[int, bytes]] = []
         start, floor = self.line_start(at), self.skipped()
         while start > floor and len(found) < count:

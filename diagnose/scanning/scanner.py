@@ -123,7 +123,7 @@ class Scanner:
                 index += 1
             waits = waits_of(literals, data[start:stop]) if passage is None or passage.is_line() else None
             if waits is None:
-                self._look(passage or Passage(block, start, stop, None), literals)
+                self._look(passage or Passage(block, start, stop, None, is_line=True), literals)
             elif waits is not NOWHERE:
                 if not waits.starts:
                     self._met.append(waits)

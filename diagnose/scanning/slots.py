@@ -78,7 +78,7 @@ class Slot:
         kept: list[tuple[Hit, Passage]] = []
         while self.waiting and len(kept) < self.most:
             block, start, stop, forms, _, held = self.waiting.pop()
-            passage = held or Passage(block, start, stop, None)
+            passage = held or Passage(block, start, stop, None, is_line=True)
             hit, _ = verify(passage, self.rule, forms)
             if hit is not None:
                 kept.append((hit, passage))

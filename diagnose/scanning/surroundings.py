@@ -10,6 +10,8 @@ from .voices import MAX_TEXT
 from .walks import AFTER, Walk, walk_for
 from .windows import BEFORE, Windows
 
+NEAR_BYTES = MAX_TEXT // 2  # of a block on either side of a hit, in which its neighbours most often stand
+
 
 class Surroundings:
     """Keeps for each hit its line, its neighbours, and what it opens, as far as it is read."""
@@ -26,11 +28,10 @@ class Surroundings:
         if not windows.begin(span):
             return
         block = passage.block
-        start = block.line_start(passage.at)
+        start, end = passage.line()
         if want == "near" and not passage.long and (texts := _neighbours(block, start)):
             windows.keep_run(span, hit.line - BEFORE, texts)
             return
-        end = block.line_end(start)
         own = passage.long.start if passage.long else block.data[start : min(end, start + MAX_TEXT)]
         walk = walk_for(hit.line, want, own)
         if walk is not None:
@@ -66,14 +67,10 @@ class Surroundings:
 
 def _neighbours(block: TextBlock, at: int) -> list[str] | None:
     """The texts of BEFORE lines, the one at offset `at` and AFTER more, where this block holds all and all are short."""
-    data, start, stop = block.data, at, at
-    for _ in range(BEFORE):
-        start = data.rfind(b"\n", 0, max(start - 1, 0)) + 1
-    for _ in range(AFTER + 1):
-        stop = data.find(b"\n", stop) + 1
-        if not stop:
-            return None
-    if start == 0 or stop - start > MAX_TEXT:
+    before = block.data[max(at - NEAR_BYTES, 0) : at].rsplit(b"\n", BEFORE + 1)
+    after = block.data[at : at + NEAR_BYTES].split(b"\n", AFTER + 1)
+    if len(before) < BEFORE + 2 or len(after) < AFTER + 2:
         return None
-    texts = data[start : stop - 1].decode("utf-8", "replace").split("\n")
-    return [text.rstrip("\r") for text in texts]
+    text = b"\n".join([*before[1:-1], *after[:-1]]).decode("utf-8", "replace")
+    texts = text.split("\n")
+    return [x.rstrip("\r") for x in texts] if "\r" in text else texts

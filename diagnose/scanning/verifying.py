@@ -102,7 +102,7 @@ def _is_quoted(passage: Passage) -> bool:
     block = passage.block
     if not block.may_follow_frame(passage.at):
         return False
-    if passage.at != block.line_start(passage.at) or (passage.at == 0 and block.continues):
+    if passage.at != passage.line()[0] or (passage.at == 0 and block.continues):
         return False
     before = block.line_before(passage.at)
     return b'File "' in before and is_frame(decode(before))
