@@ -238,7 +238,8 @@ def name_in_cache(kind: str, literals: Sequence[Literal], *more: object) -> str:
     """Yield the name of what is kept in the user's cache for these literals, and for whatever else it depends on."""
     texts = b"\0".join([x.text for x in literals])  # none holds that byte
     flags = bytes([x.folded + 2 * x.once for x in literals])
-    return f"{kind}-{hashlib.sha256(repr((texts, flags, more)).encode()).hexdigest()[:24]}"
+    whole = b"%b\0%b\0%b" % (texts, flags, repr(more).encode())
+    return f"{kind}-{hashlib.sha256(whole).hexdigest()[:24]}"
 
 
 def _processor() -> str:

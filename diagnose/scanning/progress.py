@@ -147,22 +147,23 @@ class ProgressReader:
         data, (start, end) = block.data, span
         ends = self._lines.find(memoryview(data)[start:end])
         done = -1  # where the line begins that was looked at last
-        known = (0, -1)  # the line of a speaker that needs no other
+        known, known_end = 0, -1  # the line of a speaker that needs no other
+        speaker_of = self._lines.speaker
         is_parted = block.has_returns()
         for stop, literal in reversed(ends) if backward else ends:
             at = start + stop
-            if known[0] < at <= known[1]:
+            if known < at <= known_end:
                 continue
             begin = data.rfind(b"\n", start, at) + 1 or start
             stop_at = data.find(b"\n", at, at + LOOK_BYTES)
             if stop_at < 0 or (is_parted and data.find(b"\r", begin, stop_at) >= 0):
                 begin, stop_at = _piece_around(data, at, begin, stop_at)
-            speaker = self._lines.speaker(data[begin : min(stop_at, begin + SPEAKER_BYTES)])
+            speaker = speaker_of(data[begin : min(stop_at, begin + SPEAKER_BYTES)])
             if heard is not None:
                 heard.setdefault(speaker, []).append(begin)
                 self._gave_up |= tries.get(speaker, 0) > MAX_TRIES
             if speaker in found or len(found) >= MAX_SPEAKERS or tries.get(speaker, 0) > MAX_TRIES:
-                known = (begin, stop_at)
+                known, known_end = begin, stop_at
                 continue
             hit = self._lines.verify(block, begin, literal)
             if hit:

@@ -97,7 +97,7 @@ class ScanRules:
         plain = [x for x in found if x[1] < self.main_count]
         self._scanned = (data, plain)
         marks = marks_at_start(data)
-        for end, n in found:
+        for end, n in found if len(found) > len(plain) else ():
             if n >= self.main_count:
                 marks.setdefault(_DRESS[n - self.main_count], []).append(end)
         if marks and marks.keys() <= _TAGS and not is_tagged_within(data):
