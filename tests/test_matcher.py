@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diagnose.automaton import Literal, PurePython, automaton, automaton_apart
 from diagnose.catalogue import load_rules
-from diagnose.matcher import Literal, Matcher, PurePython, automaton, read_fields, read_ranks
+from diagnose.matcher import Matcher, read_fields, read_ranks
 from diagnose.rule import Form, Rule
 
 LITERALS = [Literal(b"a", False), Literal(b"ab", False), Literal(b"abc", True), Literal(b"ba", False, True)]
@@ -16,6 +17,13 @@ LITERALS = [Literal(b"a", False), Literal(b"ab", False), Literal(b"abc", True), 
 @given(st.text("abcABC \n\x00é", max_size=60).map(str.encode))
 def test_the_native_automaton_and_pure_python_agree(data: bytes) -> None:
     assert sorted(automaton(LITERALS)(data)) == PurePython(LITERALS).find(data)
+
+
+@given(st.text("abcABC \n\x00é", max_size=60).map(str.encode), st.integers(0, len(LITERALS)))
+def test_others_are_told_apart(data: bytes, count: int) -> None:
+    found, others = automaton_apart(LITERALS[:count], LITERALS[count:])(data)
+    assert sorted([*found, *((end, n + count) for end, n in others)]) == sorted(automaton(LITERALS)(data))
+    assert PurePython(LITERALS).find_apart(count, data) == (sorted(found), sorted(others))
 
 
 def test_no_literal_finds_nothing() -> None:

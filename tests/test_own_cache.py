@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from diagnose import catalogue, matcher
+from diagnose import automaton as native
+from diagnose import catalogue
+from diagnose.automaton import Literal, automaton
 from diagnose.catalogue import load_rules
-from diagnose.matcher import Literal, automaton
 from diagnose.own_cache import KEPT, read_own, write_own
 from diagnose.rule import Rule
 
@@ -27,7 +28,7 @@ fields: {how: str}
 says: The widget broke {{ how }}.
 counter_examples: [{text: widget works, because: it works}]
 """
-LITERALS = [Literal(f"word number {n}".encode(), folded=False) for n in range(matcher.WORTH_CACHING)]
+LITERALS = [Literal(f"word number {n}".encode(), folded=False) for n in range(native.WORTH_CACHING)]
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,7 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose import matcher
+from diagnose.automaton import Literal, PurePython
 from diagnose.blocks import cut_blocks, normalise_blocks
 from diagnose.catalogue import Catalogue
 from diagnose.prefixes import read_lines
@@ -261,7 +261,7 @@ def test_the_fallback_without_the_native_library_gives_the_same_scan(lines: list
 
 
 def test_pure_python_reports_nested_and_repeated_literals() -> None:
-    found = matcher.PurePython([matcher.Literal(b"aa", False), matcher.Literal(b"b", True)]).find(b"aaaB")
+    found = PurePython([Literal(b"aa", False), Literal(b"b", True)]).find(b"aaaB")
     assert found == [(2, 0), (3, 0), (4, 1)]
 
 

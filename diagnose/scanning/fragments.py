@@ -11,7 +11,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence, Set
 
-from ..matcher import Literal
+from ..automaton import Literal
 from .first_looks import LOW_BITS, Groups, Places, group_count
 
 FRAGMENT_BYTES = 7  # shorter ones stand in more lines, longer ones in fewer literals

@@ -59,9 +59,7 @@ class Passage:
 
     __slots__ = ("_first", "_is_line", "_number", "_pieces", "at", "block", "end", "long", "place")
 
-    def __init__(
-        self, block: TextBlock, at: int, end: int, long: LongLine | None, *, is_line: bool | None = None
-    ) -> None:
+    def __init__(self, block: TextBlock, at: int, end: int, long: LongLine | None, *, is_line: bool | None = None) -> None:
         """`is_line`: whether it is a whole line of its block, where that is known."""
         self.block, self.at, self.end = block, at, end
         self.long, self.place = long, 0

@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ..automaton import WORTH_CACHING, Found, Literal, automaton_apart
 from ..catalogue import Catalogue
 from ..inputs.normalise import DRESS_LITERALS, RECORD_MARKS, Marks, marks_at_start
 from ..inputs.tags import TAG_LITERALS, is_tagged_within
-from ..matcher import WORTH_CACHING, Literal, Matcher, automaton
+from ..matcher import Matcher
 from ..rule import Form, Rule
 from .progress_lines import ProgressLines
 from .readings import Readings
@@ -74,16 +75,16 @@ class ScanRules:
         self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.candidates}))}
         self._groups: dict[tuple[int, ...], RuleGroup] = {}
         self._marks: dict[int, tuple[bytes, ...] | None] = {}  # by candidate
-        self._scanned: tuple[bytes, list[tuple[int, int]]] = (b"", [])
+        self._scanned: tuple[bytes, Found] = (b"", [])
 
     @cached_property
-    def _find(self) -> Callable[[bytes], list[tuple[int, int]]]:
+    def _find(self) -> Callable[[bytes], tuple[Found, Found]]:
         dress = [Literal(x, False, x not in RECORD_MARKS) for x in _DRESS]
-        find_all = automaton([*self.main.literals, *dress], is_lasting=True)
+        find_all = automaton_apart(self.main.literals, dress, is_lasting=True)
         is_lasting = self.main_count >= WORTH_CACHING
         return Sieve(find_all, self.main.literals, dress, is_lasting=is_lasting).find
 
-    def find(self, data: bytes) -> list[tuple[int, int]]:
+    def find(self, data: bytes) -> Found:
         """Yield (end, literal) of the rules' literals."""
         if self._scanned[0] is not data:
             self.marks_of(data)
@@ -93,13 +94,11 @@ class ScanRules:
 
     def marks_of(self, data: bytes) -> Marks:
         """Yield the marks of a collector's dress in a block; what else was found is kept for `find`."""
-        found = self._find(data)
-        plain = [x for x in found if x[1] < self.main_count]
-        self._scanned = (data, plain)
+        found, dress = self._find(data)
+        self._scanned = (data, found)
         marks = marks_at_start(data)
-        for end, n in found if len(found) > len(plain) else ():
-            if n >= self.main_count:
-                marks.setdefault(_DRESS[n - self.main_count], []).append(end)
+        for end, n in dress:
+            marks.setdefault(_DRESS[n], []).append(end)
         if marks and marks.keys() <= _TAGS and not is_tagged_within(data):
             marks.clear()  # mpirun puts one on each line; only a second one is more than a prefix
         if NUL in data:
@@ -108,8 +107,7 @@ class ScanRules:
 
     def literals_in(self, data: bytes) -> list[tuple[int, int]]:
         """Yield where the rules' literals begin and end in a short text."""
-        found = [(end, n) for end, n in self._find(data) if n < self.main_count]
-        return [(end - len(self.main.literals[n].text), end) for end, n in found]
+        return [(end - len(self.main.literals[n].text), end) for end, n in self._find(data)[0]]
 
     @property
     def rules(self) -> list[Rule]:

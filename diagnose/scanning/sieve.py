@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from ..matcher import Find, Literal, automaton, name_in_cache
+from ..automaton import FindApart, Found, Literal, automaton_apart, name_in_cache
 from ..own_cache import can_tell_owner, read_sealed, write_sealed
 from .fragments import CHOICE, choose_fragments
 
@@ -21,38 +21,35 @@ SAMPLE_EVERY, SAMPLE_BYTES = 1 << 20, 1 << 10  # so much of so much, to know wha
 MAX_LINES = 32  # with fragments in one block, before looking at each costs more than it saves
 MAX_COARSE = 32  # such blocks more than others, before the fragments are given up
 
-_Found = list[tuple[int, int]]
-
 
 class Sieve:
-    """Yields what `find_all` does: (end, number) of all `literals`, and of the `others` that follow them in number.
+    """Yields what `find_all` does: (end, number) of all `literals`, and apart from them of the `others`.
 
     `is_lasting`: the next run will look for the same; what was learnt is kept for it.
     """
 
     def __init__(
-        self, find_all: Find, literals: Sequence[Literal], others: Sequence[Literal], *, is_lasting: bool = False
+        self, find_all: FindApart, literals: Sequence[Literal], others: Sequence[Literal], *, is_lasting: bool = False
     ) -> None:
         self._find_all = find_all
         self._literals = literals
         self._others = others
         self._memory = _Memory(literals) if is_lasting and can_tell_owner() else None
-        self._fragments = 0
-        self._narrow: Find | None = None
+        self._narrow: FindApart | None = None
         self._sample: list[bytes] = []
         self._read = 0  # bytes since learning began
         self._may_recall = self._may_learn = True
         self._coarse = 0
         self._dense = 0  # blocks full of literals more than others: there no fragment would be rare
 
-    def find(self, data: bytes) -> _Found:
-        """Yield (end, number) pairs; those of literals in order of their ends."""
+    def find(self, data: bytes) -> tuple[Found, Found]:
+        """Yield (end, number) pairs of literals, in order of their ends, and of the others."""
         if self._narrow is None:
-            found = self._find_all(data)
+            found, others = self._find_all(data)
             if self._may_learn:
                 self._learn(data, len(found))
-            return found
-        found = self._narrow(data)
+            return found, others
+        found, others = self._narrow(data)
         lines = self._lines(data, found)
         if lines is None:
             self._coarse += 1
@@ -60,7 +57,7 @@ class Sieve:
                 self._narrow = None
             return self._find_all(data)
         self._coarse = max(0, self._coarse - 1)
-        return [*self._in_lines(data, lines), *self._rest(found)]
+        return self._in_lines(data, lines), others
 
     def _learn(self, data: bytes, hits: int) -> None:
         self._read += len(data)
@@ -82,17 +79,16 @@ class Sieve:
                 self._narrow_to(fragments)
 
     def _narrow_to(self, fragments: Sequence[Literal]) -> None:
-        self._fragments = len(fragments)
-        self._narrow = automaton([*fragments, *self._others], is_lasting=self._memory is not None)
+        self._narrow = automaton_apart(fragments, self._others, is_lasting=self._memory is not None)
         self._sample.clear()
         self._read = self._coarse = self._dense = 0
 
-    def _lines(self, data: bytes, found: _Found) -> list[tuple[int, int]] | None:
+    def _lines(self, data: bytes, found: Found) -> list[tuple[int, int]] | None:
         """The lines that hold fragments; None where these are many."""
         lines: list[tuple[int, int]] = []
         stop = -1
-        for end, number in found:
-            if number >= self._fragments or end <= stop:
+        for end, _ in found:
+            if end <= stop:
                 continue
             if len(lines) >= MAX_LINES:
                 return None
@@ -101,26 +97,21 @@ class Sieve:
             lines.append((data.rfind(b"\n", 0, end) + 1, stop))
         return lines
 
-    def _in_lines(self, data: bytes, lines: list[tuple[int, int]]) -> _Found:
+    def _in_lines(self, data: bytes, lines: list[tuple[int, int]]) -> Found:
         """The literals in these lines, which are looked at in one go."""
         if not lines:
             return []
-        count, found = len(self._literals), []
+        found = []
         rest = iter(lines)
         start, stop = next(rest)
         shift = start  # from a place among these lines to its own
-        for end, number in self._find_all(b"\n".join([data[a:b] for a, b in lines])):
+        for end, number in self._find_all(b"\n".join([data[a:b] for a, b in lines]))[0]:
             while end + shift > stop:
                 shift -= stop + 1
                 start, stop = next(rest)
                 shift += start
-            if number < count:
-                found.append((end + shift, number))
+            found.append((end + shift, number))
         return found
-
-    def _rest(self, found: _Found) -> _Found:
-        shift = len(self._literals) - self._fragments
-        return [(end, n + shift) for end, n in found if n >= self._fragments]
 
 
 class _Memory:
