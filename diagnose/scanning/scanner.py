@@ -107,27 +107,28 @@ class Scanner:
         hits.append((MAX_OFFSET, 0))
         data, is_parted, waits_of = block.data, block.has_returns(), self._shapes.waits_of
         begin = block.skipped()
-        index, count = 0, len(hits) - 1
-        while index < count:
-            end, literal = hits[index]
+        passage, start, stop = None, 0, -1
+        literals: tuple[int, ...] = ()  # of the passage
+        for end, literal in hits:
+            if end <= stop:
+                if literal not in literals:
+                    literals += (literal,)
+                continue
+            if literals:
+                waits = waits_of(literals, data[start:stop]) if passage is None or passage.is_line() else None
+                if waits is None:
+                    self._look(passage or Passage(block, start, stop, None, is_line=True), literals)
+                elif waits is not NOWHERE:
+                    if not waits.starts:
+                        self._met.append(waits)
+                    waits.starts.append(start)
+            if end == MAX_OFFSET:
+                break
             start, stop = data.rfind(b"\n", 0, end) + 1, data.find(b"\n", end)
-            passage = None
+            passage, literals = None, (literal,)
             if not 0 <= stop - start <= MAX_TEXT or start < begin or (is_parted and data.find(b"\r", start, stop) >= 0):
                 passage = block.passage(end - 1, self._long if block.continues else None)
                 start, stop = passage.at, passage.end
-            literals: tuple[int, ...] = (literal,)
-            index += 1
-            while (hit := hits[index])[0] <= stop:
-                if hit[1] not in literals:
-                    literals += (hit[1],)
-                index += 1
-            waits = waits_of(literals, data[start:stop]) if passage is None or passage.is_line() else None
-            if waits is None:
-                self._look(passage or Passage(block, start, stop, None, is_line=True), literals)
-            elif waits is not NOWHERE:
-                if not waits.starts:
-                    self._met.append(waits)
-                waits.starts.append(start)
         self._settle_waiting(block)
 
     def _look(self, passage: Passage, literals: tuple[int, ...]) -> None:
@@ -189,14 +190,14 @@ class Scanner:
         for waits in self._met:
             needed = max(slot.most for slot, _, _ in waits.places) if all(p[2] for p in waits.places) else MAX_OFFSET
             for start in reversed(waits.starts):
-                needed -= self._let_wait(block, start, block.line_end(start), waits.places)
+                stop = block.data.find(b"\n", start)
+                needed -= self._let_wait(block, start, stop if stop >= 0 else len(block.data), waits.places)
                 if not needed:
                     break
             waits.starts = []
         self._met = []
         for slot, later in self._later.items():
-            for waiting in sorted(later, key=START):
-                slot.wait(waiting)
+            slot.wait(sorted(later, key=START))
         self._blocks[block] = dict.fromkeys(self._later)
         self._later = {}
 

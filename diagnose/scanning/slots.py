@@ -7,7 +7,7 @@ the same shape; enough sure ones later make all before them worthless, so that a
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from ..scan import Hit, Tally, cap, tally_of
@@ -44,13 +44,12 @@ class Slot:
         self.first.append(hit)
         self.is_full = len(self.first) >= self.most
 
-    def wait(self, waiting: Waiting) -> None:
-        """Let a passage wait; give up what can no longer be among the last."""
-        self.waiting.append(waiting)
-        if waiting[4]:
-            self.sure += 1
-            if self.sure >= self.most + SPARE:
-                self._keep_sure()
+    def wait(self, later: Sequence[Waiting]) -> None:
+        """Let passages wait, in their order; give up what can no longer be among the last."""
+        self.waiting += later
+        self.sure += sum([waiting[4] for waiting in later])
+        if self.sure >= self.most + SPARE:
+            self._keep_sure()
 
     def _keep_sure(self) -> None:
         """Drop all before the last so many sure ones."""
