@@ -8,8 +8,9 @@ from functools import cache
 LINE_END = b"\n"
 ONES = bytes(byte == LINE_END[0] for byte in range(256))  # what each byte counts
 
-SAMPLE_BYTES = 1 << 10  # that tell whether lines are short …
-SHORT_LINE_BYTES = 32  # … on average; then to add up ones is quicker than to look for each line end
+WORTH_A_SAMPLE = 32 << 10  # bytes: of so many …
+SAMPLE_BYTES = 1 << 10  # … the first tell whether lines are short …
+SAMPLE_LINES = 32  # … as they are where there are more; then to add up ones is quicker than to look for each line end
 
 Count = Callable[[bytes, int, int], int]  # (data, start, stop)
 
@@ -27,10 +28,10 @@ def counter() -> Count:
         return lambda data, start, stop: data.count(LINE_END, start, stop)
 
     def line_ends(data: bytes, start: int, stop: int) -> int:
-        if stop - start > 4 * SAMPLE_BYTES:
-            found = data.count(LINE_END, start, start + SAMPLE_BYTES)
-            if found * SHORT_LINE_BYTES > SAMPLE_BYTES:
-                return int(bytesum(translate(data, ONES, start=start, end=stop)))
-        return int(count(data, LINE_END, start, stop))
+        if stop - start > WORTH_A_SAMPLE and data.count(LINE_END, start, start + SAMPLE_BYTES) > SAMPLE_LINES:
+            found: int = bytesum(translate(data, ONES, start=start, end=stop))
+        else:
+            found = count(data, LINE_END, start, stop)
+        return found
 
     return line_ends
