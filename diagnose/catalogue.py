@@ -119,10 +119,20 @@ def compiled_bytes(key: str) -> bytes | None:
     return read_own(f"catalogue-{key}.json")
 
 
+_LATEST: dict[str, Catalogue] = {}  # what this process read last: one that diagnoses job after job reads it once
+
+
 def _read_cache(key: str) -> Catalogue | None:
+    if latest := _LATEST.get(key):
+        return latest
     data = compiled_bytes(key)
     compiled = from_bytes(data) if data else None
-    return Catalogue(*compiled, key) if compiled else None
+    if compiled is None:
+        return None
+    catalogue = Catalogue(*compiled, key)
+    _LATEST.clear()
+    _LATEST[key] = catalogue
+    return catalogue
 
 
 def _key(files: Sequence[tuple[Path, Path, bytes]]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .automaton import Find, Found, Literal, automaton
 from .lazy_pattern import lazy
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MAX_MESSAGE_CHARS = 8 * 1024  # a pattern reads this much of a message, whatever the line's length
 TIMEOUT_S = 5.0  # the last guard: rules keep to patterns of linear time; wall time, so a busy machine must not fire it
+WORTH_KEEPING = 500  # rules: an index of fewer is built as quickly as it is found
+KEPT_INDEXES = 2  # a run makes two of its catalogue: of what is looked for, and of all that has events
 MAX_ANSWERS = 4096  # of rules about texts, kept for the next rank that says the same
 NCCL_GOES_ON = "NCCL INFO "
 TASK = lazy(r"/replica:\d{1,6}/task:(\d{1,7})")
@@ -39,19 +41,47 @@ class PatternTimeout(Exception):
     """A pattern ran past its limit; the rule is named in `gaps`."""
 
 
+class Index(NamedTuple):
+    """All forms of some rules, their literals, sorted, and which forms each of these may mean. Nobody changes it."""
+
+    candidates: tuple[Candidate, ...]
+    literals: tuple[Literal, ...]
+    owners: tuple[tuple[int, ...], ...]
+
+
+_INDEXES: dict[tuple[int, ...], tuple[tuple[Rule, ...], Index]] = {}  # by which rules they are of: the very objects
+
+
+def _index(rules: tuple[Rule, ...]) -> Index:
+    """The index of `rules`; those of a catalogue are kept for the next job that this process diagnoses with it."""
+    key = tuple(map(id, rules))
+    if known := _INDEXES.get(key):
+        return known[1]
+    index = _new_index(rules)
+    if len(rules) >= WORTH_KEEPING:
+        for oldest in list(_INDEXES)[: len(_INDEXES) + 1 - KEPT_INDEXES]:
+            _INDEXES.pop(oldest, None)
+        _INDEXES[key] = (rules, index)
+    return index
+
+
+def _new_index(rules: tuple[Rule, ...]) -> Index:
+    candidates = tuple([Candidate(r, f, i) for r in rules for i, f in enumerate(r.forms)])
+    by_literal: dict[Literal, list[int]] = {}
+    for number, candidate in enumerate(candidates):
+        for literal in candidate.form.literals:
+            folded = candidate.form.ignore_case
+            key = Literal((literal.lower() if folded else literal).encode(), folded)
+            by_literal.setdefault(key, []).append(number)
+    literals = tuple(sorted(by_literal))
+    return Index(candidates, literals, tuple([tuple(by_literal[key]) for key in literals]))
+
+
 class Matcher:
     """The literals of many rules in one native automaton, built when first asked."""
 
     def __init__(self, rules: Iterable[Rule]) -> None:
-        self.candidates = [Candidate(r, f, i) for r in rules for i, f in enumerate(r.forms)]
-        by_literal: dict[Literal, list[int]] = {}
-        for number, candidate in enumerate(self.candidates):
-            for literal in candidate.form.literals:
-                folded = candidate.form.ignore_case
-                key = Literal((literal.lower() if folded else literal).encode(), folded)
-                by_literal.setdefault(key, []).append(number)
-        self.literals = sorted(by_literal)
-        self.owners = [tuple(by_literal[key]) for key in self.literals]
+        self.candidates, self.literals, self.owners = _index(tuple(rules))
         self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
         self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
 

@@ -390,16 +390,17 @@ STYLES = ("{'loss'", "[titan]", " iteration ", "| INFO | rank 0 |", "][train][IN
 def metric(style: str, n: int, begin: datetime, rng: Random) -> str:
     """One healthy line, `HEALTHY_LINES - n` seconds before `begin`."""
     now = begin.replace(year=max(begin.year, 1970)) - timedelta(seconds=HEALTHY_LINES - n)
-    stamp, loss, norm = f"{now:%Y-%m-%d %H:%M:%S},{n % 1000:03d}", 2 + rng.random(), rng.random()
-    forms = {
-        "{'loss'": f"{{'loss': {loss:.4f}, 'grad_norm': {norm:.4f}, 'learning_rate': 1.9e-05, 'epoch': {n / 1e6:.2f}}}",
-        "[titan]": f"[titan] {stamp} - root - INFO - step: {n:5d}  loss: {loss:7.4f}  grad_norm: {norm:.4f}  memory: 63.71GiB(80.54%)  tps: 2,103  tflops: 178.26  mfu: 18.02%",
-        " iteration ": f" [{stamp[:19]}] iteration {n:8d}/  500000 | consumed samples: {n * 512:12d} | elapsed time per iteration (ms): {norm * 9000:.1f} | learning rate: 1.500000E-04 | lm loss: {loss:.6E} | grad norm: {norm:.3f} | number of skipped iterations:   0 | number of nan iterations:   0 |",
-        "| INFO | rank 0 |": f"{stamp} | INFO | rank 0 | step {n}/{HEALTHY_LINES * 2} | loss {loss:.5f} | lr 1.00e-02",
-        "][train][INFO]": f"[{stamp}][train][INFO] [rank0] step {n} loss {loss:.4f}",
-        "steps: ": f"steps: {n} loss: {loss:.4f} iter time (s): {norm:.3f} samples/sec: {32 / (norm + 0.1):.3f}",
+    stamp = f"{now.isoformat(' ', 'seconds')},{n % 1000:03d}"
+    loss, norm = 2 + rng.random(), rng.random()
+    forms = {  # only the one asked for is written: this is done a million times
+        "{'loss'": lambda: f"{{'loss': {loss:.4f}, 'grad_norm': {norm:.4f}, 'learning_rate': 1.9e-05, 'epoch': {n / 1e6:.2f}}}",
+        "[titan]": lambda: f"[titan] {stamp} - root - INFO - step: {n:5d}  loss: {loss:7.4f}  grad_norm: {norm:.4f}  memory: 63.71GiB(80.54%)  tps: 2,103  tflops: 178.26  mfu: 18.02%",
+        " iteration ": lambda: f" [{stamp[:19]}] iteration {n:8d}/  500000 | consumed samples: {n * 512:12d} | elapsed time per iteration (ms): {norm * 9000:.1f} | learning rate: 1.500000E-04 | lm loss: {loss:.6E} | grad norm: {norm:.3f} | number of skipped iterations:   0 | number of nan iterations:   0 |",
+        "| INFO | rank 0 |": lambda: f"{stamp} | INFO | rank 0 | step {n}/{HEALTHY_LINES * 2} | loss {loss:.5f} | lr 1.00e-02",
+        "][train][INFO]": lambda: f"[{stamp}][train][INFO] [rank0] step {n} loss {loss:.4f}",
+        "steps: ": lambda: f"steps: {n} loss: {loss:.4f} iter time (s): {norm:.3f} samples/sec: {32 / (norm + 0.1):.3f}",
     }
-    return forms[style]
+    return forms[style]()
 
 
 # --- clocks -------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diagnose import matcher
 from diagnose.automaton import Literal, PurePython, automaton, automaton_apart
 from diagnose.catalogue import load_rules
 from diagnose.matcher import Matcher, read_fields, read_ranks
@@ -48,7 +49,34 @@ def test_ranks_are_read_from_lists_and_ranges(text: str, ranks: list[int]) -> No
 
 def test_a_remembered_answer_is_nobodys_to_change() -> None:
     rule = next(r for r in load_rules().rules.values() if r.id == "process.exception/uncaught-exception")
-    matcher = Matcher([rule])
-    matcher.first_form(rule, "KeyError: 'x'").pop("type")
+    asked = Matcher([rule])
+    asked.first_form(rule, "KeyError: 'x'").pop("type")
 
-    assert {"type": "KeyError", "text": "'x'"} == matcher.first_form(rule, "KeyError: 'x'")
+    assert {"type": "KeyError", "text": "'x'"} == asked.first_form(rule, "KeyError: 'x'")
+
+
+def many(word: str) -> list[Rule]:
+    """As many rules as a catalogue has, each with a literal of its own."""
+    count = matcher.WORTH_KEEPING
+    return [
+        Rule("", "symptom", "line", "", (Form((f"{word}{n:03}.",), ""),), "", id=f"a.b/{word}{n:03}") for n in range(count)
+    ]
+
+
+def test_rules_are_indexed_once_and_no_others_are_taken_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matcher, "_INDEXES", {})
+    cats, dogs = many("cat"), many("dog")
+    text = "cat007. dog008."
+
+    found = [[c.rule.id for c in Matcher(rules).candidates_in(text)] for rules in (cats, dogs, cats, dogs, cats[::-1])]
+
+    assert [["a.b/cat007"], ["a.b/dog008"], ["a.b/cat007"], ["a.b/dog008"], ["a.b/cat007"]] == found
+    assert Matcher(dogs).literals is Matcher(dogs).literals
+
+
+def test_few_indexes_are_kept_and_none_of_a_few_rules(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(matcher, "_INDEXES", {})
+    latest = [Matcher(many(word)).literals for word in ("cat", "dog", "cow")][-matcher.KEPT_INDEXES :]
+    Matcher(many("hen")[:3])
+
+    assert latest == [index.literals for _, index in matcher._INDEXES.values()]

@@ -11,7 +11,7 @@ import pytest
 from diagnose import automaton as native
 from diagnose import catalogue
 from diagnose.automaton import Literal, automaton
-from diagnose.catalogue import load_rules
+from diagnose.catalogue import Catalogue, load_rules
 from diagnose.own_cache import KEPT, read_own, write_own
 from diagnose.rule import Rule
 
@@ -51,9 +51,17 @@ def age(file: Path) -> None:
     os.utime(file, (1.7e9, 1.7e9))
 
 
+class Forgetful(dict[str, Catalogue]):
+    """Of each read no more is left than a new process would have."""
+
+    def __setitem__(self, key: str, value: Catalogue) -> None:
+        pass
+
+
 @pytest.fixture(autouse=True)
 def settled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catalogue, "JUST_NOW_NS", 0)
+    monkeypatch.setattr(catalogue, "_LATEST", Forgetful())
 
 
 def test_a_catalogue_is_read_from_the_cache_without_its_yaml(overlay: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -78,13 +86,24 @@ def test_the_shipped_catalogue_is_the_same_from_the_cache() -> None:
     assert [slim(r) for r in again.rules.values()] == [slim(r) for r in fresh.rules.values()]
 
 
-def test_a_changed_rule_is_read_anew(overlay: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kept", [Forgetful(), {}], ids=["by the next process", "by the same process"])
+def test_a_changed_rule_is_read_anew(overlay: Path, monkeypatch: pytest.MonkeyPatch, kept: dict[str, Catalogue]) -> None:
     monkeypatch.setattr(catalogue, "SHIPPED", overlay)
+    monkeypatch.setattr(catalogue, "_LATEST", kept)
     load_rules()
+    load_rules()  # from the cache
     file = next(overlay.rglob("*.yaml"))
     file.write_text(RULE.replace("A widget broke", "A gadget broke"))  # the same size, and the same time by `age`
     age(file)
     assert load_rules().rules["harmless.widget/broke"].title == "A gadget broke"
+
+
+def test_a_process_that_loads_the_same_catalogue_again_has_it(overlay: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(catalogue, "_LATEST", {})
+    load_rules(overlay)
+    first = load_rules(overlay)
+    assert load_rules(overlay) is first
+    assert load_rules().rules.keys() == first.rules.keys() - {"harmless.widget/broke"}
 
 
 def test_a_rule_written_just_now_is_read_whatever_the_file_system_s_clock_says(

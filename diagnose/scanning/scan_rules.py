@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 
 from ..automaton import WORTH_CACHING, Found, Literal, automaton_apart
 from ..catalogue import Catalogue
@@ -169,6 +169,7 @@ def _slim(rule: Rule) -> Rule:
     return replace(rule, forms=forms, counter_examples=(), references=(), table=None, says="", why="")
 
 
+@cache
 def _mark(name: str, literals: tuple[str, ...]) -> Rule:
     # Of threads each is a speaker: a file may hold the stacks of a thousand ranks.
     return Rule(name, "context", "stack", "", (Form(literals, ""),), "", id=name, census=name == STACK)
