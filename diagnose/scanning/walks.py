@@ -62,8 +62,9 @@ class Walk:
         """Go over the lines of a buffer from offset `at` on, the first of which has this number; yield the wanted ones."""
         wanted: list[tuple[int, bytes]] = []
         data, size = voices.data, len(voices.data)
+        is_counting = self.want not in FOLLOWED
         while at < size and self.is_open():
-            if not self.near and self.gap < MAX_OTHERS and self.want not in FOLLOWED:
+            if is_counting and not self.near and self.gap < MAX_OTHERS:
                 at, number, is_done = self._count_off(data, at, number, wanted)
                 if is_done:
                     continue
@@ -76,6 +77,7 @@ class Walk:
                 at, count = self._pass_by(voices, at)
                 number += count
                 if count:
+                    is_counting = False
                     continue
             if self.takes(raw, who):
                 wanted.append((number, raw))
