@@ -138,9 +138,9 @@ class SourceEvents:
             if last is not first:
                 yield last
 
-    def lines(self) -> list[Line]:
-        """Yield the kept lines in order, read anew."""
-        return kept_lines(self.scan)
+    def lines(self, numbers: Container[int] | None = None) -> list[Line]:
+        """Yield the kept lines in order, read anew: all of them, or those of these numbers."""
+        return kept_lines(self.scan, numbers)
 
     def lines_at(self, number: int) -> list[Line]:
         """Yield the pieces of one kept line, read anew."""
