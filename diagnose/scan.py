@@ -54,11 +54,6 @@ class Tally:
     census: bool = False  # the larger cap applies
 
     @property
-    def count(self) -> int:
-        """How many hits there were, or at least were."""
-        return len(self.first) + len(self.last)
-
-    @property
     def at_least(self) -> bool:
         """Whether there may be more hits than were counted."""
         return len(self.first) + len(self.last) == (2 * CENSUS if self.census else FIRST + LAST)
