@@ -38,13 +38,17 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
                 event.attempt = max(event.attempt, bisect_left(source.begun_anew, event.line or 0))
         _count_marks(events, marked, count, path.kind in NUMBERED)
         begins = {e.line: e.attempt - 1 for e in events if e.rule.tells == "attempt" and e.attempt}
-        for event in events:  # the same line may say why the attempt before it ended
+        for event in events if begins else ():  # the same line may say why the attempt before it ended
             if event.line in begins and event.rule.tells != "attempt" and path.kind not in NUMBERED:
                 event.attempt = begins[event.line]
 
 
 def _count_marks(events: Sequence[Event], marked: set[int | None], count: int, is_numbered: bool) -> None:
     """Number the events of one source, in order of lines, by the marks in it."""
+    if not marked:
+        for event in events if count else ():
+            event.attempt = max(event.attempt, count)
+        return
     ended: str | None = None  # the job that Slurm says it ends and queues again, until something new is heard
     gone: set[int] = set()  # tasks that srun said to have ended: none ends twice
     for event in events:

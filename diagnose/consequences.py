@@ -83,7 +83,7 @@ def _raised_while_closing(job: Job) -> Iterator[Event]:
             raised.setdefault(e.source, []).append((e, e.traceback.line))
     for source in (s for s in job.sources if s.name in raised):
         above = {n for _, line in raised[source.name] for n in (line - 1, line)}
-        told = {x.number for x in source.lines() if x.number in above and CLOSING.search(x.message)}
+        told = {x.number for x in source.lines(above) if CLOSING.search(x.message)}
         yield from (e for e, line in raised[source.name] if told & {line - 1, line})
 
 

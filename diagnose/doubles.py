@@ -23,6 +23,8 @@ IN_ITS_LOG = lazy(
     r"(?: \(timeout: -?\d{1,9}ms\)|, has creation_task_exception_pb_bytes=\d{1,9}| job_id=\w{1,64} actor_id=\w{1,64})$"
 )
 
+IN_RAYS_LOG = ("timeout: ", "_pb_bytes=", " job_id=")  # one of them stands in each of these
+
 
 def merge_doubles(events: Sequence[Event], places: Places) -> list[Event]:
     """Yield the events, in their order, those that repeat another one taken up by it."""
@@ -66,13 +68,12 @@ class _Messages:
 
     def find(self, event: Event) -> _Message | None:
         """Yield the first message that the event repeats: in another file, and of no other rank."""
-        is_copy = is_repetition(event) or _is_said_again(event)
         for message in self._of_rank(event.rank):
             if event.host is not None and message.event.host not in (None, event.host):
                 continue  # launchers of several hosts say the same
             if (event.source, event.line) == (message.event.source, message.event.line):
                 continue  # two rules speak of one line, and one of them may name the cause
-            if is_copy or message.is_copy or event.source not in message.sources:
+            if event.source not in message.sources or message.is_copy or is_repetition(event) or _is_said_again(event):
                 return message
         return None
 
@@ -96,7 +97,8 @@ class _Messages:
         """Those that may be of this rank, in order."""
         if rank is None:
             return iter(self._all)
-        return merge(self._by_rank.get(rank, ()), self._by_rank.get(None, ()), key=_number)
+        own, of_nobody = self._by_rank.get(rank, ()), self._by_rank.get(None, ())
+        return merge(own, of_nobody, key=_number) if own and of_nobody else iter(own or of_nobody)
 
 
 def _number(message: _Message) -> int:
@@ -110,7 +112,7 @@ def _sources(event: Event) -> set[str]:
 def is_repetition(event: Event) -> bool:
     """Whether it only repeats: torchelastic's summary box and its error files show what a process printed."""
     boxed = event.traceback is not None and event.traceback.form == "elastic-box"
-    return boxed or ERROR_FILE.search(event.source) is not None
+    return boxed or ("error.json" in event.source and ERROR_FILE.search(event.source) is not None)
 
 
 def _is_said_again(event: Event) -> bool:
@@ -131,11 +133,15 @@ def _absorb(better: Event, other: Event) -> None:
 
 def _identity(event: Event) -> tuple[Any, ...] | None:
     """What makes two events one message: same rule and text, or the same exception."""
-    if event.rule.role == "context" or (len(event.text) < MIN_TEXT and event.traceback is None):
+    if event.rule.role == "context":
+        return None
+    text = event.text
+    if len(text) < MIN_TEXT and event.traceback is None:
         return None
     rule = event.rule.id if event.traceback is None else ""  # frames differ between copies, and with them the rule
-    text = event.text.split("\n", 1)[0]
-    return (rule, IN_ITS_LOG.sub("", text.partition(REPEATED)[0])[:300], event.attempt)
+    text = text.partition("\n")[0].partition(REPEATED)[0]
+    text = IN_ITS_LOG.sub("", text) if any(map(text.__contains__, IN_RAYS_LOG)) else text
+    return (rule, text[:300], event.attempt)
 
 
 def _specific(event: Event, places: Places) -> tuple[bool, bool, bool, bool]:

@@ -8,8 +8,8 @@ from collections.abc import Container, Sequence
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
-from .events import SourceEvents
-from .prefixes import Line
+from .events import SourceEvents, Speaker, named_in
+from .prefixes import Line, Prefix
 from .timestamps import Stamp
 
 T = TypeVar("T")
@@ -22,6 +22,17 @@ class Same:
 
     def __init__(self) -> None:
         self._known: dict[Any, Any] = {}
+        self._speakers: dict[tuple[Any, ...], Speaker] = {}
+
+    def speaker(self, prefix: Prefix) -> Speaker:
+        """Yield who speaks with this prefix."""
+        named = named_in(prefix)
+        speaker = self._speakers.get(named)
+        if speaker is None:
+            if len(self._speakers) >= MAX_KNOWN:
+                self._speakers.clear()
+            speaker = self._speakers[named] = Speaker.of(prefix)
+        return speaker
 
     def __call__(self, value: T) -> T:
         return self._known_as(value, value)
@@ -58,15 +69,14 @@ def note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
     Thousands of files tell of the same moments, so what is equal is held once.
     """
     numbers = [number for number, _ in stamps]
-    source.speakers = tuple(same(speaker) for speaker in source.speakers)
-    speakers = {speaker: speaker for speaker in source.speakers}
+    held = {id(stamp): same(stamp) for _, stamp in stamps}
     for event in source.all_events():
-        above = bisect_right(numbers, event.line or 0)
-        near = stamps[max(above - 1, 0)][1] if stamps else None
+        above, stamp = bisect_right(numbers, event.line or 0), event.stamp
         event.near_is_below = above == 0
-        is_dated = event.stamp is not None and event.stamp.has_date and event.stamp.has_year  # then no other is asked
-        event.stamp, event.near = same(event.stamp), None if is_dated else same(near)
-        event.speaker = speakers.setdefault(event.speaker, event.speaker)
+        if stamp is not None:
+            event.stamp = held.get(id(stamp)) or same(stamp)
+        if stamps and not (stamp is not None and stamp.has_date and stamp.has_year):  # of that no other is asked
+            event.near = held[id(stamps[max(above - 1, 0)][1])]
     _share(source, same, ())
 
 

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .prefixes import Line, Prefix, read_lines
@@ -41,9 +42,11 @@ class Speaker(NamedTuple):
     @classmethod
     def of(cls, prefix: Prefix) -> Speaker:
         """Yield who speaks with this prefix."""
-        p = prefix
-        host = sys.intern(p.host) if p.host else p.host  # one text for all that 20,000 files tell of a host
-        return cls(p.rank, p.local_rank, p.task, host, p.pod, p.pid, p.actor, p.ip)
+        named = cls._make(named_in(prefix))
+        return named._replace(host=sys.intern(named.host)) if named.host else named  # one text for all files of a host
+
+
+named_in = itemgetter(*(Prefix._fields.index(name) for name in Speaker._fields))  # what a prefix tells of who speaks
 
 
 @dataclass(slots=True)
@@ -135,9 +138,9 @@ class SourceEvents:
             if last is not first:
                 yield last
 
-    def lines(self) -> list[Line]:
-        """Yield the kept lines in order, read anew."""
-        return kept_lines(self.scan)
+    def lines(self, numbers: Container[int] | None = None) -> list[Line]:
+        """Yield the kept lines in order, read anew: all of them, or those of these numbers."""
+        return kept_lines(self.scan, numbers)
 
     def lines_at(self, number: int) -> list[Line]:
         """Yield the pieces of one kept line, read anew."""

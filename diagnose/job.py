@@ -12,6 +12,7 @@ from .clocks import Clocks, set_clocks
 from .doubles import merge_doubles
 from .event_stamps import share_fields
 from .events import FAILING, Event, SourceEvents
+from .failing import Failing
 from .half_told import complete_half_told
 from .identity import identity_from_path
 from .jobs_apart import JobApart, set_jobs_apart
@@ -108,6 +109,7 @@ class Job:
     was_alive: bool = False  # whether any step, loss or other sign of progress is seen
     others: list[JobApart] = field(default_factory=list)  # jobs among the inputs that are not diagnosed
     files: frozenset[str] = frozenset()  # all that were given, the empty ones too
+    failing: Failing = field(default_factory=Failing)
     _recorded: list[GroupReport] | None = None
     _rank_lines: RankLines = field(default_factory=RankLines)
     _told: _Told = field(default_factory=dict)  # by what they tell: questions ask for each rank
@@ -130,8 +132,7 @@ class Job:
 
     def failures(self) -> list[Event]:
         """Yield the errors that count: of the last attempt, not survived."""
-        dropped = {id(e) for e in (*self.survived, *self.earlier)}
-        return [e for e in self.events if e.role in FAILING and id(e) not in dropped]
+        return self.failing.among(self.events, self.survived, self.earlier)
 
     def telling(self, *tells: str) -> list[Event]:
         """Yield the events of the last attempt that tell one of these things."""

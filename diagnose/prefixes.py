@@ -6,17 +6,17 @@ Text comes in, a `Prefix` goes out; the forms are rows of the tables in `prefix_
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cached_property
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from .lazy_pattern import compiled, lazy
+from .lazy_pattern import lazy
 from .nested_stamps import fuller
 from .prefix_tables.launchers import LAUNCHERS
 from .prefix_tables.loggers import LOGGERS
+from .prefix_tables.lookup import Entry, Groups, Rows
 from .prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
 from .prefix_tables.ranks import RANKS
-from .prefix_tables.row import SEVERITIES, Row
+from .prefix_tables.row import Row
 from .prefix_tables.stamped import AFTER_STAMP
 from .prefix_tables.viewers import VIEWERS
 from .timestamps import Stamp, read_stamp
@@ -76,28 +76,8 @@ class Line(NamedTuple):
 # `[rank 1] ERROR: no step for 6.0s, exiting`, `Error on rank 1: checksum mismatch in block 88`
 _ERROR_WORDS = ("ERROR: ", "FATAL: ", "CRITICAL: ", "[ERROR] ", "[FATAL] ", "Error: ", "Error on ", "Fatal error: ")
 _NOTHING = Prefix()
-_NUMBERS = {"rank", "local_rank", "group_rank", "task", "node_rank", "device", "pid", "tid"}
-_INNERMOST = {"pid", "tid", "severity", "origin", "device"}  # the process names itself better than what wraps it does
-_RENAMED = {"level": "severity"}
 _ENGINE = lazy(r"EngineCore|VllmWorker|Worker_[TPDE]P\d")
 _PARENT = lazy(r"APIServer|EngineCore|Worker$")
-
-_Groups = tuple[tuple[int, str, bool, Callable[[str], int | str]], ...]
-
-
-class _Entry:
-    """A row, compiled when a line meets what it needs: compiling all costs more than reading a small log."""
-
-    def __init__(self, row: Row) -> None:
-        self.row = row
-
-    @cached_property
-    def pattern(self) -> re.Pattern[str]:
-        return compiled(self.row.pattern, re.ASCII)
-
-    @cached_property
-    def groups(self) -> _Groups:
-        return _groups(self.pattern)
 
 
 def _names_itself(actor: str, wrapper: object) -> bool:
@@ -105,41 +85,9 @@ def _names_itself(actor: str, wrapper: object) -> bool:
     return _ENGINE.match(actor) is not None and _PARENT.match(str(wrapper)) is not None
 
 
-def _letter(level: str) -> str:
-    return SEVERITIES.get(level.strip(), level[:1])
-
-
-def _groups(pattern: re.Pattern[str]) -> _Groups:
-    """For each group of a pattern: its index, its field, whether the innermost wins, how its text becomes a value."""
-    groups: list[tuple[int, str, bool, Callable[[str], int | str]]] = []
-    for name, index in sorted(pattern.groupindex.items()):
-        field = _RENAMED.get(name, name)
-        convert = int if field in _NUMBERS else _letter if field == "severity" else str.strip
-        groups.append((index, field, field in _INNERMOST, convert))
-    return tuple(groups)
-
-
-class _Rows(dict[str, tuple[_Entry, ...]]):
-    """Rows under each character, or pair of characters, that may begin them, a pair's before a character's."""
-
-    def __init__(self, rows: tuple[Row, ...]) -> None:
-        super().__init__()
-        self._rows: dict[str, list[_Entry]] = {}
-        for entry in map(_Entry, rows):
-            for start in entry.row.starts:
-                self._rows.setdefault(start, []).append(entry)
-
-    def __missing__(self, start: str) -> tuple[_Entry, ...]:
-        own = self._rows.get(start, [])
-        rows = own + (self._rows.get(start[0], []) if own and len(start) == 2 else [])
-        if not rows:
-            return ()
-        self[start] = tuple(rows)
-        return self[start]
-
-
-_LEADING = _Rows(RANKS + LAUNCHERS + VIEWERS + LOGGERS)
-_AFTER_STAMP = _Rows(AFTER_STAMP)
+_ENTRIES = [Entry(row) for row in RANKS + LAUNCHERS + VIEWERS + LOGGERS]
+_LEADING, _INSIDE = Rows(_ENTRIES), Rows(_ENTRIES, is_inside=True)
+_AFTER_STAMP = Rows(map(Entry, AFTER_STAMP))
 _DIGITS = frozenset("0123456789")
 _OPEN_STAMP = frozenset("0123456789MTWFS ")  # behind a bracket: digits, weekdays, dmesg's padding
 
@@ -163,13 +111,12 @@ def split_prefix(text: str) -> Prefix:
 
 def _read_row(text: str, start: int, outer: bool, found: dict[str, object]) -> tuple[int, bool] | None:
     first = text[start : start + 1]
-    for entry in _LEADING[first if first != "[" else text[start : start + 2]] if first else ():
-        row = entry.row
-        if (outer or not row.outer or row.anywhere) and row.needs in text:
-            match = entry.pattern.match(text, start)
-            if match:
-                _collect(row, entry.groups, match, found)
-                return match.end(), outer and (row.outer or row.name == "torchrun --tee")
+    if not first:
+        return None
+    for needs, entry in (_LEADING if outer else _INSIDE)[first if first != "[" else text[start : start + 2]]:
+        if needs in text and (match := entry.pattern.match(text, start)):
+            _collect(entry.row, entry.groups, match, found)
+            return match.end(), outer and (entry.row.outer or entry.row.name == "torchrun --tee")
     return None
 
 
@@ -184,13 +131,11 @@ def _read_stamped(text: str, start: int, outer: bool, found: dict[str, object]) 
     if end < len(text) and not rows:
         return None  # glued to a word: `10:15:00PM`, `2026-11-20T17:03:28.ckpt`
     _keep_stamp(stamp, found)
-    for entry in rows:
+    for needs, entry in rows:
         row = entry.row
-        if (not row.kind or row.kind == kind) and row.needs in text:
-            match = entry.pattern.match(text, end)
-            if match:
-                _collect(row, entry.groups, match, found)
-                return match.end(), outer and entry.pattern.groupindex.keys().isdisjoint(("level", "rank"))
+        if (not row.kind or row.kind == kind) and needs in text and (match := entry.pattern.match(text, end)):
+            _collect(row, entry.groups, match, found)
+            return match.end(), outer and entry.pattern.groupindex.keys().isdisjoint(("level", "rank"))
     return end, outer
 
 
@@ -206,7 +151,7 @@ def _keep_stamp(stamp: Stamp, found: dict[str, object]) -> None:
     found["stamp"] = fuller(held, stamp) if isinstance(held, Stamp) else stamp
 
 
-def _collect(row: Row, groups: _Groups, match: re.Match[str], found: dict[str, object]) -> None:
+def _collect(row: Row, groups: Groups, match: re.Match[str], found: dict[str, object]) -> None:
     for index, field, innermost, convert in groups:
         value = match[index]
         if value is None:
@@ -225,6 +170,10 @@ def _collect(row: Row, groups: _Groups, match: re.Match[str], found: dict[str, o
 
 def read_lines(number: int, raw: str) -> list[Line]:
     """The segments of one physical line: split at carriage returns, and where a log line is glued to a progress bar."""
+    if raw and "\r" not in raw:
+        prefix = split_prefix(raw)
+        if _next_cut(raw, prefix.end) == len(raw):  # as most lines
+            return [Line(number, raw, prefix)]
     lines: list[Line] = []
     for piece in raw.split("\r")[:_MAX_SEGMENTS] if "\r" in raw else [raw]:
         for segment, prefix, glued in _unglue(piece) if piece else ():
@@ -247,16 +196,16 @@ def _unglue(text: str) -> Iterator[tuple[str, Prefix, bool]]:
 
 def _next_cut(text: str, prefix_end: int) -> int:
     """Where the next line is glued on, at least one character behind the prefix."""
-    cut = len(text)
-    if any(text.find(mark, prefix_end) >= 0 for mark in _QUOTING):
+    cut, holds = len(text), text[prefix_end:].__contains__
+    if any(map(holds, _QUOTING)):
         quoted = QUOTED_AFTER.search(text, prefix_end)
         cut = quoted.end() if quoted else cut
-    if text.find("]", prefix_end) < 0 and text.find("%|", prefix_end) < 0:
+    if not holds("]") and not holds("%|"):
         return cut
-    if any(text.find(mark, prefix_end) >= 0 for mark in _GLUED_MARKS):
+    if any(map(holds, _GLUED_MARKS)):
         glued = GLUED.search(text, prefix_end + 1)
         cut = min(cut, glued.start()) if glued else cut
-    if any(text.find(mark, prefix_end) >= 0 for mark in _BAR_MARKS):
+    if any(map(holds, _BAR_MARKS)):
         bar = GLUED_AFTER_BAR.search(text, prefix_end)
         cut = min(cut, bar.end()) if bar else cut
     return cut

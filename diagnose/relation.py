@@ -12,11 +12,12 @@ from collections.abc import Iterable, Sequence
 from .attempts import is_terminated
 from .catalogue import Catalogue
 from .clocks import ANOTHER_ZONE_S, UNALIGNED_S
-from .consequences import EXIT_CODE, SIGKILL, WRAPPED
+from .consequences import SIGKILL
 from .events import FAILING, Event
 from .job import Job
+from .own_words import ACTOR_DIED, is_its_own_word, was_dead_when_called
 from .rule import Explains
-from .suspects import LATE, STATED, Suspect, names_device
+from .suspects import STATED, Suspect, names_device
 from .untold import died_untold
 
 DRIVER = "gpu.xid"
@@ -87,17 +88,19 @@ class Relation:
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
-        is_surely = _is_driver_of(t, s) or self._is_untold(t, s)
-        return is_surely or (not _is_driver_of(s, t) and not self._is_untold(s, t) and self._stands(t, s))
+        if self._is_surely(t, s):
+            return True
+        return not self._is_surely(s, t) and self._stands(t, s)
+
+    def _is_surely(self, t: Suspect, s: Suspect) -> bool:
+        return (t.cause == DRIVER and _is_driver_of(t, s)) or (s.cause == TERMINATED and self._is_untold(t, s))
 
     def _is_untold(self, t: Suspect, s: Suspect) -> bool:
         """Whether s is that launchers were told to stop, and t the death that one of them found whom nobody had told."""
-        if s.cause != TERMINATED or not any(id(e) in self._untold for e in t.events):
-            return False
-        return any(e.rule.tells == "signal-received" for e in s.events)
+        return any(id(e) in self._untold for e in t.events) and any(e.rule.tells == "signal-received" for e in s.events)
 
     def _stands(self, t: Suspect, s: Suspect) -> bool:
-        if (s.direct and not t.direct) or _is_less_sure(t, s) or _is_its_own_word(s, t):
+        if (s.direct and not t.direct) or _is_less_sure(t, s) or is_its_own_word(s, t):
             return False
         has_finding = t.finding is not None or s.finding is not None
         if has_finding and (_is_drawn_from(s, t) or _is_drawn_from(t, s)):
@@ -111,13 +114,15 @@ class Relation:
             for is_told in (self._is_death, self._raised_before):
                 if is_told(t, s) or is_told(s, t):
                     return is_told(t, s)
-        elif self._raised_before(t, s) or self._raised_before(s, t):
-            return self._raised_before(t, s)
+        elif self._raised_before(t, s):
+            return True
+        elif self._raised_before(s, t):
+            return False
         return self._is_first(t, s)
 
     def _is_first(self, t: Suspect, s: Suspect) -> bool:
         """Whether t came before s, or weighs more where their causes explain each other."""
-        order, is_word = self._order(t, s), _is_its_own_word(t, s)
+        order, is_word = self._order(t, s), is_its_own_word(t, s)
         if order > 0 and not self._is_certificate(t, s) and not is_word:
             return False
         was_before = order < 0 and (self._was_over_before(t, s) or _is_told_to_end(t, s))
@@ -128,7 +133,7 @@ class Relation:
 
     def _was_over_before(self, t: Suspect, s: Suspect) -> bool:
         """Whether t is a death, or a wait that had run out, after all its time, before s was said: nothing then made it."""
-        if _was_dead_when_called(t, s):
+        if was_dead_when_called(t, s):
             return True
         waited = t.first is not None and t.first.rule.tells == "collective-timeout" and t.first.fields.get("ran_ms")
         return bool(waited) and not self._is_certificate(s, t)
@@ -155,14 +160,15 @@ class Relation:
 
     def _raised_before(self, t: Suspect, s: Suspect) -> bool:
         """Whether t states what the rank raised, before the others said that they had waited for it, says s, in vain."""
-        if t.first is None or t.first.traceback is None or t.direct < STATED or t.rank is None:
+        first = t.first
+        if t.direct < STATED or t.rank is None or first is None or first.traceback is None:
             return False
         waiting = _waiting_for(t.rank, s)
-        if waiting is None or waiting.source == t.first.source:
-            return waiting is not None and (t.first.line or 0) < (waiting.line or 0)
-        if t.onset is None or waiting.time is None or not t.first.has_own_time:
+        if waiting is None or waiting.source == first.source:
+            return waiting is not None and (first.line or 0) < (waiting.line or 0)
+        if t.onset is None or waiting.time is None or not first.has_own_time:
             return False
-        return t.onset < waiting.time - self._job.clocks.uncertainty_s(t.first, waiting)
+        return t.onset < waiting.time - self._job.clocks.uncertainty_s(first, waiting)
 
     def _is_first_found_dead(self, t: Suspect) -> bool:
         """Whether its launcher found no other process dead before, those aside that it ended itself."""
@@ -188,12 +194,14 @@ class Relation:
     def _order(self, t: Suspect, s: Suspect) -> int:
         """-1: t began first, 1: s did, 0: not known."""
         a, b = t.first, s.first
-        if a is not None and b is not None and a.source == b.source:
+        if a is None or b is None:
+            return 0
+        if a.source == b.source:
             if _is_told_before(a, b) or _is_told_before(b, a):
                 return 1 if _is_told_before(a, b) else -1
-            if not _tell_time(t, s):
+            if not _tell_time(t, s, a, b):
                 return 0 if a.line == b.line else -1 if (a.line or 0) < (b.line or 0) else 1
-        if t.onset is None or s.onset is None or a is None or b is None:
+        if t.onset is None or s.onset is None:
             return 0
         slack = self._job.clocks.uncertainty_s(a, b)
         if t.onset < s.onset - slack and a.has_own_time:
@@ -235,42 +243,10 @@ def _is_driver_of(t: Suspect, s: Suspect) -> bool:
 
     Their clocks may print two zones, and the driver may say it last.
     """
-    if t.direct < STATED or t.cause != DRIVER or not names_device(t.first) or s.first is None or s.first.traceback is None:
+    if t.direct < STATED or not names_device(t.first) or s.first is None or s.first.traceback is None:
         return False
     same = t.rank == s.rank if None not in (t.rank, s.rank) else t.host is not None and t.host == s.host
     return same and s.cause != t.cause and s.cause.startswith("gpu.")
-
-
-def _is_its_own_word(t: Suspect, s: Suspect) -> bool:
-    """Whether s only certifies that the rank ended which says in t why: a summary's seconds do not order the two."""
-    if _is_word_of_the_dead(t, s):
-        return True
-    if t.rank is None or t.rank != s.rank or s.cause != EXIT_CODE or t.cause == s.cause or t.direct < max(s.direct, 1):
-        return False
-    spoken = t.first is not None and t.first.rule.tells == "peer-lost"
-    return spoken and all(e.role == "symptom" for e in s.events)
-
-
-def _is_word_of_the_dead(t: Suspect, s: Suspect) -> bool:
-    """Whether s only tells that a worker of Ray has died which, by its process id, says in t of what it died.
-
-    `(RayTrainWorker pid=7315) *** SIGABRT received at time=1734086759 ***`, and the raylet's `Worker PID: 7315`.
-    """
-    pid = t.first.speaker.pid if t.first is not None else None
-    if pid is None or t.cause in WRAPPED or s.cause != "ray.actor-died" or t.finding is not None or t.direct < s.direct:
-        return False
-    return any(e.fields.get("pid") == pid for e in s.events[:ASKED])
-
-
-def _was_dead_when_called(t: Suspect, s: Suspect) -> bool:
-    """Whether t is the end of a process, and s only that an answer did not come: nobody can have made it late before.
-
-    `Worker proc VllmWorker-3 died unexpectedly`, and five minutes later `RPC call to execute_model timed out.`
-    """
-    if t.first is None or s.first is None or s.finding is not None or t.cause != EXIT_CODE:
-        return False
-    is_wait = s.cause == LATE and all(e.role == "symptom" and e.rule.tells is None for e in s.events)
-    return is_wait and t.first.rule.tells == "exit"
 
 
 def _is_drawn_from(t: Suspect, s: Suspect) -> bool:
@@ -285,15 +261,16 @@ def _is_told_before(a: Event, b: Event) -> bool:
     `what():` stands below `terminate called`, and the watchdog speaks when the communicators are aborted. A process
     says nothing once it is dead, but Ray prints what it said after the raylet's `A worker died … Worker PID: 4121`.
     """
+    if a.rule.id not in BEFORE_ITS_REASON and a.cause != ACTOR_DIED:
+        return False
     below = (b.line or 0) - (a.line or 0)
     if a.rule.id in BEFORE_ITS_REASON:
         is_below = 0 < below or (below == 0 and a.traceback is None and b.traceback is not None)  # a string held both
         return is_below and below <= BEFORE_ITS_REASON[a.rule.id] and a.rank in (b.rank, None)
     pid = a.fields.get("pid")
-    return below > 0 and a.cause == "ray.actor-died" and pid is not None and pid == b.speaker.pid
+    return below > 0 and pid is not None and pid == b.speaker.pid
 
 
-def _tell_time(t: Suspect, s: Suspect) -> bool:
+def _tell_time(t: Suspect, s: Suspect, a: Event, b: Event) -> bool:
     """Whether the times of two lines of one file order them; one that was taken from a line nearby does not."""
-    own = t.first is not None and s.first is not None and t.first.has_own_time and s.first.has_own_time
-    return t.onset is not None and s.onset is not None and own
+    return t.onset is not None and s.onset is not None and a.has_own_time and b.has_own_time

@@ -113,6 +113,8 @@ def _goes_on(event: Event, sign: Event) -> bool:
 
 def before(job: Job, restarted: Sequence[Event], births: Sequence[Event] = ()) -> Callable[[Event], bool]:
     """The question whether an event belongs to what was restarted; below the births of those that came next none does."""
+    if not restarted:
+        return lambda event: False
     lines: dict[tuple[str, str | None], int] = {}
     last: dict[str | None, Event] = {}  # of each host, and of all
     for end in restarted:
@@ -164,6 +166,8 @@ def earlier_lives(job: Job, numbered: set[str], starts: Starts) -> Callable[[Eve
     for e in job.events:
         if e.rule.tells == "exit" and e.role in FAILING and e.source in numbered and not is_terminated(e):
             failed[e.rank] = max(failed.get(e.rank, 0), e.attempt)
+    if not failed:
+        return lambda event: False
 
     def is_of_earlier_life(event: Event) -> bool:
         last = job.attempt if event.rank is None else failed.get(event.rank, job.attempt)

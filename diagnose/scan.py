@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from .errors import SourceError
@@ -40,6 +41,9 @@ class Hit:
     fields: dict[str, Any] | None
 
 
+_PLACE = attrgetter("line", "segment", "rule", "form")
+
+
 @dataclass(slots=True)
 class Tally:
     """The first and last hits of one rule by one speaker; all of them where `at_least` is false."""
@@ -50,14 +54,9 @@ class Tally:
     census: bool = False  # the larger cap applies
 
     @property
-    def count(self) -> int:
-        """How many hits there were, or at least were."""
-        return len(self.first) + len(self.last)
-
-    @property
     def at_least(self) -> bool:
         """Whether there may be more hits than were counted."""
-        return self.count == sum(cap(self.census))
+        return len(self.first) + len(self.last) == (2 * CENSUS if self.census else FIRST + LAST)
 
     def hits(self) -> list[Hit]:
         """Yield the kept hits in order, each once."""
@@ -145,7 +144,7 @@ class SourceScan:
     def hits(self) -> list[Hit]:
         """Yield all kept hits in line order."""
         found = [h for tally in self.tallies.values() for h in tally.hits()]
-        return sorted(found, key=lambda h: (h.line, h.segment, h.rule, h.form))
+        return sorted(found, key=_PLACE)
 
     def prune(self) -> None:
         """Drop the surroundings of hits that are no longer kept."""

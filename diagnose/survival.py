@@ -58,8 +58,8 @@ def set_aside(job: Job) -> None:
     losers = {e.rank for e in job.events if e.rule.tells in ("peer-lost", "collective-timeout")} - {None}
     for event in job.events:
         fails = event.role in FAILING
-        is_done = fails and _finished_after(job, event, finished, dead, losers) and not losses.stay_not_finite(event)
-        is_history = fails and (is_done or history.holds(event))
+        is_done = fails and bool(finished) and _finished_after(job, event, finished, dead, losers)
+        is_history = fails and ((is_done and not losses.stay_not_finite(event)) or history.holds(event))
         is_other = event.attempt != job.attempt and is_numbered(numbered, event)
         if is_other or is_history or is_before(event) or _is_of_old(event, began_s) or is_of_earlier_life(event):
             job.earlier.append(event)

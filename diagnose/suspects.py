@@ -36,11 +36,7 @@ class Suspect:
     finding: Finding | None = None
     signature: str = ""
     explained_by: list[Suspect] = field(default_factory=list)
-
-    @property
-    def first(self) -> Event | None:
-        """The event that an expert would point at."""
-        return self.events[0] if self.events else None
+    first: Event | None = None  # the event that an expert would point at
 
     @property
     def is_echo(self) -> bool:
@@ -76,7 +72,9 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
             suspect = Suspect(finding.cause, rank, host, 2, True, finding.onset, events, finding)
             found[(finding.cause, rank, "finding", number)] = suspect
     for suspect in found.values():
-        suspect.events.sort(key=_telling)
+        if len(suspect.events) > 1:
+            suspect.events.sort(key=_telling)
+        suspect.first = next(iter(suspect.events), None)
     return sorted(found.values(), key=lambda s: (s.cause, s.place(), s.signature, s.finding is None))
 
 

@@ -53,6 +53,13 @@ def _day_s(year: int, month: int, day: int) -> int | None:
         return None
 
 
+@lru_cache(maxsize=4096)
+def _same_day_s(year: int, days: float) -> int | None:
+    """The same of the day of another year that begins so many days after the epoch."""
+    day = _EPOCH + timedelta(days=days)
+    return _day_s(year, day.month, day.day)
+
+
 def _clock_s(hour: str, minute: str, second: str, fraction: str | None) -> float:
     seconds = int(hour) * 3600 + int(minute) * 60 + int(second)
     return seconds + int(fraction) / 10 ** len(fraction) if fraction else float(seconds)
@@ -271,8 +278,7 @@ def resolve(stamp: Stamp, year: int | None, zone_offset_s: float) -> float | Non
     if not stamp.has_year:
         if year is None:
             return None
-        printed = _EPOCH + timedelta(seconds=seconds // _DAY_S * _DAY_S)
-        day_s = _day_s(year, printed.month, printed.day)
+        day_s = _same_day_s(year, seconds // _DAY_S)
         if day_s is None:
             return None
         seconds = day_s + seconds % _DAY_S

@@ -33,7 +33,8 @@ def undone(job: Job) -> set[int]:
             for thing in {_thing(event), None}:
                 last[thing] = max(last.get(thing, event), event, key=lambda e: e.line or 0)
     suffered_s = _first_suffered(job) if ends else 0.0
-    over = {id(e) for e in job.events if _is_over(e, ends.get((e.rule.id, e.source), {}), suffered_s)}
+    asked = ((e, ends.get((e.rule.id, e.source))) for e in job.events) if ends else ()
+    over = {id(e) for e, last in asked if last and _is_over(e, last, suffered_s)}
     told = [e for e in job.events if e.rule.id == TOLD_TO_END]
     farewells = (e for e in job.events if e.cause == "ray.node-died" and e.rule.id.endswith(FAREWELLS)) if told else ()
     return over | {id(e) for e in farewells if any(_is_farewell(e, t) for t in told)}

@@ -80,3 +80,19 @@ def test_few_indexes_are_kept_and_none_of_a_few_rules(monkeypatch: pytest.Monkey
     Matcher(many("hen")[:3])
 
     assert latest == [index.literals for _, index in matcher._INDEXES.values()]
+
+
+def test_a_form_that_lacks_its_literals_captures_what_its_pattern_would() -> None:
+    catalogue = load_rules(fresh=True)  # with examples
+    asked = Matcher(catalogue.rules.values())
+    for rule in (r for r in catalogue.rules.values() if r.match != "line"):
+        for text in (example.text for form in rule.forms for example in form.examples):
+            for form in rule.forms:
+                match = asked.verify(form, text)
+                expected = None if match is None else read_fields(rule, match.groupdict())
+                assert expected == asked.captures(rule, form, text), (rule.id, form.pattern)
+
+
+def test_a_literal_in_any_case_rules_nothing_out() -> None:
+    rule = Rule("", "symptom", "block", "", (Form(("Warn",), "warn", ignore_case=True),), "", id="a.b/c")
+    assert Matcher([rule]).captures(rule, rule.forms[0], "a WARNING") == {}

@@ -11,7 +11,7 @@ from diagnose.prefix_tables.loggers import LOGGERS
 from diagnose.prefix_tables.ranks import RANKS
 from diagnose.prefix_tables.stamped import AFTER_STAMP
 from diagnose.prefix_tables.viewers import VIEWERS
-from diagnose.prefixes import Prefix, read_lines, speaker_key, split_prefix
+from diagnose.prefixes import _INSIDE, _LEADING, Prefix, read_lines, speaker_key, split_prefix
 from diagnose.scanning.raw_speakers import fast_speaker
 
 C10 = "[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] "
@@ -240,3 +240,9 @@ def test_what_ends_a_job_is_read_behind_the_bar_that_it_interrupts(text):
 )
 def test_an_actor_whose_random_name_begins_with_a_digit_is_one_and_its_address_may_be_in_brackets(line, expected):
     assert expected == said(line)
+
+
+def test_behind_a_rank_the_same_rows_are_asked_but_those_of_launchers() -> None:
+    for start in _LEADING._rows:
+        may = [each for each in _LEADING[start] if not each[1].row.outer or each[1].row.anywhere]
+        assert may == list(_INSIDE[start])

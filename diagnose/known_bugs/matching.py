@@ -73,6 +73,7 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
             event.role = "cause" if (event.source, event.line) not in aside else event.role
     for event in (*reading.refuted, *(e for e in reading.possible if e.rule.role != "cause")):
         event.role = "context"  # what may be a bug must not explain what is known to have happened
+    job.failing.forget()
     for event in job.events:
         if event.cause == BUGS:
             event.fields.update({k: v for k, v in details(event.rule, fixes, facts).items() if k not in event.fields})
@@ -81,6 +82,7 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
     left = [e for e in job.events if not (e.rule.generic and (e.source, e.line) in heard)]
     proven, by_version = apply_version_rows(job, facts, catalogue)
     job.events[:] = [x for event in left for x in (event, *proven.get(id(event), ()))]
+    job.failing.forget()
     return (*reading.notices, *by_version)
 
 

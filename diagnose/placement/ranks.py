@@ -26,6 +26,7 @@ CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)"
 # Of hardware the address tells whose GPU broke: when a link goes down, the driver ends what each peer's process runs on
 # that GPU, and names the peer's process. Of what a program did it is the process that tells.
 OF_PROGRAMS = "gpu.illegal-access"
+NOTHING_KNOWN = PathIdentity()
 
 
 def _where_it_speaks(places: Places, event: Event, own_host: str | None) -> str | None:
@@ -39,7 +40,7 @@ def _where_it_speaks(places: Places, event: Event, own_host: str | None) -> str 
 
 def place_event(places: Places, event: Event) -> None:
     fields, speaker = event.fields, event.speaker
-    path = places.by_source.get(event.source, PathIdentity())
+    path = places.by_source.get(event.source, NOTHING_KNOWN)
     own_host = speaker.host or _pod_of_row(places, event)
     around = _where_it_speaks(places, event, own_host)
     told = as_text(fields.get("host"))
@@ -49,8 +50,9 @@ def place_event(places: Places, event: Event) -> None:
     own = speaker.pid if speaker.pid is not None else _remote_pid(event)
     event.pid = pid if isinstance(pid, int) else own if own is not None else path.pid
     local = as_rank(fields.get("local_rank"))
-    known = (local, speaker.local_rank, path.local_rank, _spawned(event))
-    event.local_rank = next((x for x in known if x is not None), None)
+    local = speaker.local_rank if local is None else local
+    local = path.local_rank if local is None else local
+    event.local_rank = _spawned(event) if local is None else local
     for how, rank in _ranks_of(places, event, path):
         if rank is not None:
             event.rank, event.rank_from = rank, how
@@ -120,15 +122,21 @@ def _checkpoint_rank(event: Event) -> int | None:
     return ranks[inner.index(event.line)] if event.line in inner and len(inner) == len(ranks) else None
 
 
+def _stated(places: Places, event: Event) -> int | None:
+    if event.rule.tells == "identity":
+        return own_rank(event, places.world_size)
+    return as_rank(event.fields.get("rank"))
+
+
 def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tuple[str, int | None]]:
     """The ways to a rank, the surest first."""
     fields, speaker = event.fields, event.speaker
     host = event.host or ""
-    own = own_rank(event, places.world_size) if event.rule.tells == "identity" else as_rank(fields.get("rank"))
-    yield "the message", own
-    yield "the message", _checkpoint_rank(event)
-    yield "the message", _callee(event)
-    yield "the GPU's PCI address", _of_hardware(places, event, host)
+    yield "the message", _stated(places, event)
+    if event.traceback is not None or fields.get("pci") is not None:
+        yield "the message", _checkpoint_rank(event)
+        yield "the message", _callee(event)
+        yield "the GPU's PCI address", _of_hardware(places, event, host)
     about_other = event.rule.tells in ("exit", "killed", "signal-sent") and fields.get("pid") is not None
     pid = event.pid
     if about_other and pid is not None:
@@ -140,9 +148,7 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
         yield "the line's prefix", speaker.rank
         yield "the file", places.source_rank.get(event.source)
     if pid is not None:
-        yield "the process id", places.rank_of_pid.get((host, pid))
-        if speaker.actor is None or speaker.ip is None:
-            yield "the process id", _with_pid(places, places.rank_of_pid, event, pid)
+        yield from _ranks_of_process(places, event, host, pid)
     if not about_other and path.pid is not None:  # the message may tell of a child of the process whose file this is
         yield "the file's process id", places.rank_of_pid.get((host, path.pid), places.rank_of_pid.get(("", path.pid)))
     if speaker.actor is not None and speaker.pid is not None:
@@ -160,6 +166,12 @@ def _ranks_of(places: Places, event: Event, path: PathIdentity) -> Iterable[tupl
     group = as_rank(fields.get("group_rank"))
     of_a_part = places.unnamed_groups_are_parts and fields.get("pg") is None
     yield "the rank in the process group", group if is_default_group(fields) and not of_a_part else None
+
+
+def _ranks_of_process(places: Places, event: Event, host: str, pid: int) -> Iterable[tuple[str, int | None]]:
+    yield "the process id", places.rank_of_pid.get((host, pid))
+    if event.speaker.actor is None or event.speaker.ip is None:
+        yield "the process id", _with_pid(places, places.rank_of_pid, event, pid)
 
 
 def _with_pid(places: Places, ranks: Mapping[tuple[str, int], int], event: Event, pid: int) -> int | None:

@@ -12,6 +12,16 @@ from .consoles import count_consoles, count_workers
 from .places import ATTENTION_RANK, GUESSED, MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
 
 
+def _highest(event: Event, highest: int) -> int:
+    """The highest rank so far, with those that an event tells of."""
+    ended = as_rank(event.fields.get("rank")) if event.rule.tells == "exit" else None
+    in_group = as_rank(event.fields.get("group_rank"))  # `[Rank 216] NCCL watchdog thread …`: at least
+    for number in (event.speaker.rank, own_rank(event, None), ended, in_group):
+        if number is not None and number > highest:
+            highest = number
+    return highest
+
+
 def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | None) -> None:
     stated = Counter[int]()
     highest = -1
@@ -25,10 +35,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
             size = event.fields.get("world_size")
             if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
                 stated[size] += 1
-            ended = as_rank(event.fields.get("rank")) if event.rule.tells == "exit" else None
-            in_group = as_rank(event.fields.get("group_rank"))  # `[Rank 216] NCCL watchdog thread …`: at least
-            numbers = (event.speaker.rank, own_rank(event, None), ended, in_group)
-            highest = max([highest, *(r for r in numbers if r is not None)])
+            highest = _highest(event, highest)
         highest = max([highest, *(p.rank for p in source.speakers if p.rank is not None)])
     if given:
         places.world_size, places.world_from = given, "given"

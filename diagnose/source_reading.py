@@ -1,0 +1,242 @@
+"""One hit of a source in, the event that it anchors out: read with what stands around it in the kept lines.
+
+Here a rule that needs more than one line is verified. Which of the events count is decided by `event_reader`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import InitVar, dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from .catalogue import Catalogue
+from .event_stamps import Same
+from .events import Event, Speaker, sign_line, words_of
+from .matcher import Matcher
+from .prefixes import Line, speaker_key
+from .rule import Form, Rule
+from .rulebook.firing import with_table
+from .scan import Hit
+from .tracebacks import Traceback, innermost
+from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
+from .traces.last_error import quoting
+from .traces.own_name import is_own_name
+from .traces.quoted import is_above_one, looks_quoted
+from .traces.told import told_texts, wrapped_texts
+from .traces.traceback_lines import told_frames
+from .traces.warned import record_above
+from .traces.wrapped import quoted_in
+
+if TYPE_CHECKING:
+    from .stacks import StackDump
+
+MAX_BLOCK_LINES, BARE_LINES = 80, 14  # the second: of a message without a traceback above it
+LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
+UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
+MEASURED = frozenset({"~text", "loss", "epoch", "epochs", "steps", "tokens_per_s"})  # of a sign of life; nobody asks
+
+
+@dataclass
+class SourceReading:
+    """The state of reading one source."""
+
+    catalogue: Catalogue
+    matcher: Matcher
+    same: Same
+    source: str
+    lines: Sequence[Line]
+    tracebacks: InitVar[Sequence[Traceback]]
+    stacks: Sequence[StackDump]
+
+    def __post_init__(self, tracebacks: Sequence[Traceback]) -> None:
+        self._at: dict[int, list[int]] = {}
+        for index, line in enumerate(self.lines):
+            self._at.setdefault(line.number, []).append(index)
+        self._keys = [speaker_key(line.prefix) for line in self.lines]
+        self._traceback_at = exception_lines(tracebacks)
+        self._inside = inside_lines(tracebacks, zip(self._keys, (line.number for line in self.lines), strict=True))
+        self._bare: dict[int, str] = {}
+
+    def knows(self, hit: Hit) -> bool:
+        """Whether the catalogue still has the hit's rule and form (a saved scan may be older)."""
+        rule = self.catalogue.rules.get(hit.rule)
+        return rule is not None and hit.form < len(rule.forms)
+
+    def events(self, hit: Hit) -> Sequence[Event]:
+        """Yield the event of a hit, if what it anchors holds."""
+        rule, places = self.catalogue.rules.get(hit.rule), self._at.get(hit.line)
+        if rule is None or places is None or hit.form >= len(rule.forms):
+            return ()
+        index = places[min(hit.segment, len(places) - 1)]
+        if hit.fields is not None:
+            is_above = len(places) > 1 and is_above_one(self.lines, places, index)
+            tb = None if is_above else self._traceback_of(index)
+            return (self._event(rule, hit.fields, self.lines[index], hit.line, tb),)
+        # the scan saw a literal; of several forms that share it, which one holds shows only here
+        first = rule.forms[hit.form]
+        forms = (first, *(form for form in rule.forms if form is not first)) if len(rule.forms) > 1 else rule.forms
+        if rule.match == "traceback":
+            return self._exception(rule, forms, index)
+        return self._block(rule, forms, index) if rule.match == "block" else self._stack(rule, forms, self.lines[index])
+
+    def progress(self, hit: Hit) -> Event:
+        """Yield a sign of life as an event, without what it measured: there are two for each speaker of each file."""
+        fields = {k: v for k, v in (hit.fields or {}).items() if k not in MEASURED}
+        return self._event(self.catalogue.rules[hit.rule], fields, sign_line(hit), hit.line, None)
+
+    def catch_all(
+        self, tb: Traceback, rules: Sequence[Rule], spoken: Container[tuple[int, int | None]], capped: Sequence[str]
+    ) -> Iterator[Event]:
+        """Yield what the generic rules say of a traceback about which no narrower rule spoke.
+
+        `capped`: the rules of which not all hits were kept.
+        """
+        inner = innermost(tb)
+        if (id(tb), inner.exception_line) in spoken or not inner.exception or inner.exception_line not in self._at:
+            return
+        text = exception_text(inner.exception, inner.message)
+        if capped and any(self.matcher.captures(r, f, text) is not None for r in self._narrow(capped) for f in r.forms):
+            return  # a narrower rule has said the same so often that this one was not kept
+        quoted = [exception_text(*each) for each in quoted_in(inner.exception, inner.message)]
+        is_label = bool(quoted) and inner.message.split("\n", 1)[0].endswith(":")  # what was raised stands below it
+        for rule in (r for r in rules if self._has_frame(r, tb)):
+            for said in (text,) if rule.cause == LAST_RESORT and not is_label else (*reversed(quoted), text):
+                match = self.matcher.first_form(rule, said)
+                if match is not None:
+                    line = self._line_of(inner.exception_line, inner.exception)
+                    yield self._event(rule, match, line, inner.exception_line, tb, text)
+                    return
+        rule_of_all = self.catalogue.rules.get(UNCAUGHT)
+        if rule_of_all is not None and is_own_name(inner.exception, inner.frames):
+            fields = {"type": inner.exception, "text": inner.message.split("\n", 1)[0]}
+            line = self._line_of(inner.exception_line, inner.exception)
+            yield self._event(rule_of_all, fields, line, inner.exception_line, tb, text)
+
+    def _narrow(self, names: Sequence[str]) -> Iterator[Rule]:
+        for rule in (self.catalogue.rules[name] for name in names if name in self.catalogue.rules):
+            if rule.match == "traceback" and not rule.generic and not rule.frame and not rule.applies_to:
+                yield rule
+
+    def _line_of(self, number: int, word: str) -> Line:
+        pieces = [self.lines[i] for i in self._at[number]]
+        begins = (p for p in pieces if p.message.lstrip().startswith(word[:40]))  # before `raise ValueError(...)`
+        return next((p for p in (*begins, *pieces) if word[:40] in p.raw), pieces[-1])
+
+    def _block(self, rule: Rule, forms: Sequence[Form], index: int) -> Sequence[Event]:
+        scope = self._following(index, rule.lines)
+        text = "\n".join(x.message for x in scope)
+        for form in forms:
+            fields = self.matcher.captures(rule, form, text)
+            if fields is not None:
+                return (self._event(rule, fields, self.lines[index], scope[-1].number, self._traceback_of(index)),)
+        return ()
+
+    def _following(self, index: int, count: int) -> list[Line]:
+        """The line and those below it of the same speaker; a line without a speaker belongs to whom it follows."""
+        keys = self._keys[index : index + MAX_BLOCK_LINES * 4]
+        own = (n for n, key in enumerate(keys, index) if not key or key == keys[0])
+        return [self.lines[n] for n in islice(own, min(count, MAX_BLOCK_LINES))]
+
+    def _exception(self, rule: Rule, forms: Sequence[Form], index: int) -> Sequence[Event]:
+        line, tb = self.lines[index], self._traceback_of(index)
+        if tb is not None:
+            return self._raised(rule, forms, line, tb)
+        if rule.frame or not (text := self._bare_text(index)):
+            return ()
+        for form in forms:
+            fields = self.matcher.captures(rule, form, text)
+            if fields is not None:
+                return (self._event(rule, fields, line, line.number, None),)
+        return ()
+
+    def _raised(self, rule: Rule, forms: Sequence[Form], line: Line, tb: Traceback) -> Sequence[Event]:
+        told = [
+            (exception_text(exception, message), exception, number)
+            for exception, message, number in exceptions(tb)
+            if number <= line.number <= max(tb.end_line, number) and number in self._at
+        ]
+        for form in forms:
+            for text, exception, number in told:
+                fields = self.matcher.captures(rule, form, text)
+                if fields is not None and self._has_frame(rule, tb):
+                    return (self._event(rule, fields, self._line_of(number, exception), number, tb, text),)
+        return ()
+
+    def _bare_text(self, index: int) -> str:
+        """The message of an exception without a traceback, with what may go on below; empty where it can be none.
+
+        Several rules ask for it.
+        """
+        if index not in self._bare:
+            line = self.lines[index]
+            is_code = line.number in self._inside or looks_quoted(line)
+            first, *rest = ("",) if is_code else (x.message for x in self._following(index, BARE_LINES))
+            self._bare[index] = "\n".join((first.strip(), *rest))
+        return self._bare[index]
+
+    def told(self, hits: Sequence[Hit], taken: set[int | None]) -> Iterator[Event]:
+        """Yield what rules about exceptions say of lines that give one's message without its name, or as another's."""
+        free = self._at.keys() - taken - self._inside
+        for hit in (x for x in hits if x.line in free and x.rule in self.catalogue.rules):
+            rule = self.catalogue.rules[hit.rule]
+            if rule.match == "traceback" and not rule.frame:
+                index = self._at[hit.line][min(hit.segment, len(self._at[hit.line]) - 1)]
+                line, tb = self.lines[index], self._traceback_of(index)
+                above = next((self.lines[i] for i in self._at.get(hit.line - 1, ())), None)
+                texts = told_texts(line, above) if tb is None else wrapped_texts(tb, hit.line)
+                found = (self.matcher.first_form(rule, text) for text in texts)
+                for fields in islice((x for x in found if x is not None), 1):
+                    event = self._event(rule, fields, line, hit.line, tb)
+                    yield event if tb or event.role != "cause" else replace(event, role="symptom")
+
+    def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
+        if rule.frame is None:
+            return True
+        asked = self.matcher.compiled(rule.frame)
+        return any(asked.search(w, timeout=1.0) for f in (tb.frames, *(x.frames for x in tb.links)) for w in told_frames(f))
+
+    def _stack(self, rule: Rule, forms: Sequence[Form], line: Line) -> Sequence[Event]:
+        dump = next((d for d in self.stacks if d.line <= line.number <= d.end_line), None)
+        texts = ["\n".join(f"{f.function} ({f.file}:{f.line})" for f in t.frames) for t in dump.threads] if dump else ()
+        for form in forms:
+            for text in texts:
+                fields = self.matcher.captures(rule, form, text)
+                if fields is not None and dump is not None:
+                    return (self._event(rule, fields, line, dump.end_line, None),)
+        return ()
+
+    def _traceback_of(self, index: int) -> Traceback | None:
+        """The traceback whose exception stands on this line, of the same speaker where several are woven together."""
+        found = self._traceback_at.get(self.lines[index].number)
+        if not found:
+            return None
+        key = self._keys[index]
+        return next((tb for tb in found if tb.speaker == key), found[0])
+
+    def _event(
+        self, rule: Rule, fields: dict[str, Any], line: Line, end: int, tb: Traceback | None, text: str | None = None
+    ) -> Event:
+        fields = with_table(self.catalogue, rule, fields)
+        cause = fields.pop("cause", None) or rule.cause
+        role = fields.pop("role", None) or rule.role
+        return Event(
+            rule, cause, role, self.source, line.number, max(end, line.number), words_of(line, text), fields,
+            self.speaker(self._speaking(line, tb)), line.prefix.stamp, tb,
+        )  # fmt: skip
+
+    def speaker(self, line: Line) -> Speaker:
+        """Yield who speaks on a line, the same value for all that a speaker says."""
+        return self.same.speaker(line.prefix)
+
+    def _speaking(self, line: Line, tb: Traceback | None) -> Line:
+        """Who speaks; a logger names itself on the first line of a record only, so a traceback's head tells."""
+        if tb is not None and tb.speaker and not speaker_key(line.prefix):
+            heads = (x for i in self._at.get(tb.line, ()) if speaker_key((x := self.lines[i]).prefix) == tb.speaker)
+            line = next(heads, line)
+        elif tb is not None and not speaker_key(line.prefix):
+            above = next((self.lines[i] for i in self._at.get(tb.line - 1, ())), None)
+            line = record_above(above, next(iter(tb.frames), None), is_of_a_rank=True) or line
+        elif tb is None and line.number in self._at and not line.prefix.end:
+            line = quoting(self.lines, self._at[line.number][0])
+        return line
