@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from .automaton import Find, Found, Literal, automaton
 from .lazy_pattern import lazy
 from .record import record
+from .refusals import Refusals
 from .rule import Form, Rule
 from .stored_patterns import PATTERNS
 
@@ -84,6 +85,7 @@ class Matcher:
         self.candidates, self.literals, self.owners = _index(tuple(rules))
         self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
         self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
+        self._refusals = Refusals()
 
     @cached_property
     def _automaton(self) -> Find:
@@ -132,11 +134,17 @@ class Matcher:
         """Yield what a form captures of `text`; None where it does not match, or not in time."""
         if not form.ignore_case and form.prefix is None and not any(map(text.__contains__, form.literals)):
             return None  # no pattern matches without one of its literals, and to look for these costs a tenth
+        kind = self._refusals.kind(form, text)
+        if kind in self._refusals:
+            return None
         try:
             match = self.verify(form, text)
         except PatternTimeout:
             return None
-        return None if match is None else read_fields(rule, match.groupdict())
+        if match is None:
+            self._refusals.remember(kind)
+            return None
+        return read_fields(rule, match.groupdict())
 
     def compiled(self, pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
         """Yield the compiled pattern; compiled on first use, since most rules never meet a candidate."""

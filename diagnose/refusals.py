@@ -1,0 +1,49 @@
+"""Which forms match no text of a kind: thousands of ranks raise the same with other addresses and numbers.
+
+Texts of one kind differ only in digits that the form's pattern does not ask for, so it matches all of them or none.
+"""
+
+from __future__ import annotations
+
+from .rule import Form
+from .scanning.shapes import DIGITS, MAX_SHAPE_BYTES, digit_marks, places_of
+
+MAX_REMEMBERED = 4_000  # then all is forgotten
+
+Kind = tuple[str, str | None, bool, bytes, tuple[tuple[bytes, int], ...]]  # form, shape, where digits asked for stand
+
+
+class Refusals:
+    """By form and kind of text: that it does not match."""
+
+    def __init__(self) -> None:
+        self._known: set[Kind] = set()
+        self._marks: dict[str, tuple[bytes, ...] | None] = {}  # by pattern, for the second text that it is asked about
+        self._asked: set[str] = set()
+
+    def __contains__(self, kind: Kind | None) -> bool:
+        return kind in self._known
+
+    def kind(self, form: Form, text: str) -> Kind | None:
+        """Yield the kind of a text for a form; None where it cannot be told, or is not worth it."""
+        pattern = form.pattern
+        if len(text) > MAX_SHAPE_BYTES:
+            return None
+        if pattern not in self._marks:
+            if pattern not in self._asked:
+                self._asked.add(pattern)
+                return None
+            self._marks[pattern] = digit_marks(pattern)
+        marks = self._marks[pattern]
+        if marks is None:
+            return None
+        raw = text.encode("utf-8", "backslashreplace")
+        places = places_of(marks, raw) if marks else ()
+        return pattern, form.prefix, form.ignore_case, raw.translate(DIGITS), places
+
+    def remember(self, kind: Kind | None) -> None:
+        """Remember that a form does not match texts of a kind."""
+        if kind is not None:
+            if len(self._known) >= MAX_REMEMBERED:
+                self._known.clear()
+            self._known.add(kind)
