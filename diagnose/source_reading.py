@@ -55,8 +55,10 @@ class SourceReading:
             self._at.setdefault(line.number, []).append(index)
         self._keys = [speaker_key(line.prefix) for line in self.lines]
         self._traceback_at = exception_lines(tracebacks)
-        self._inside = inside_lines(tracebacks, zip(self._keys, (line.number for line in self.lines), strict=True))
+        spoken = zip(self._keys, (line.number for line in self.lines), strict=True)
+        self._inside = inside_lines(tracebacks, self._traceback_at, spoken)
         self._bare: dict[int, str] = {}
+        self._raised_by: dict[int, list[tuple[str, str, int]]] = {}  # by traceback: text, name and line of all in it
 
     def knows(self, hit: Hit) -> bool:
         """Whether the catalogue still has the hit's rule and form (a saved scan may be older)."""
@@ -151,13 +153,13 @@ class SourceReading:
         return ()
 
     def _raised(self, rule: Rule, forms: Sequence[Form], line: Line, tb: Traceback) -> Sequence[Event]:
-        told = [
-            (exception_text(exception, message), exception, number)
-            for exception, message, number in exceptions(tb)
-            if number <= line.number <= max(tb.end_line, number) and number in self._at
-        ]
+        told = self._raised_by.get(id(tb))
+        if told is None:
+            told = [(exception_text(name, message), name, n) for name, message, n in exceptions(tb) if n in self._at]
+            self._raised_by[id(tb)] = told
+        asked = [x for x in told if x[2] <= line.number <= max(tb.end_line, x[2])]
         for form in forms:
-            for text, exception, number in told:
+            for text, exception, number in asked:
                 fields = self.matcher.captures(rule, form, text)
                 if fields is not None and self._has_frame(rule, tb):
                     return (self._event(rule, fields, self._line_of(number, exception), number, tb, text),)

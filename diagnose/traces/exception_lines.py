@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from ..tracebacks import Traceback
 from .traceback_lines import GRAPH_ERROR
@@ -49,12 +49,16 @@ def _further_lines(tb: Traceback, message: str, number: int) -> int:
     return min(message.count("\n"), MAX_MESSAGE_LINES)
 
 
-def inside_lines(tracebacks: Sequence[Traceback], lines: Iterable[tuple[str, int]]) -> set[int]:
+def inside_lines(
+    tracebacks: Sequence[Traceback], of_exceptions: Container[int], lines: Iterable[tuple[str, int]]
+) -> set[int]:
     """Yield the lines of frames: source code, in which nothing is an exception that was raised.
 
-    `lines`: who speaks and the number, in order; what others say between the frames of one, as woven ranks do, is theirs.
+    `of_exceptions`: the lines of `exception_lines`. `lines`: who speaks and the number, in order; what others say between
+    the frames of one, as woven ranks do, is theirs.
     """
-    of_exceptions = exception_lines(tracebacks)
+    if not tracebacks:
+        return set()
     numbers: dict[str, list[int]] = {}
     for who, number in lines:
         numbers.setdefault(who, []).append(number)
@@ -62,7 +66,7 @@ def inside_lines(tracebacks: Sequence[Traceback], lines: Iterable[tuple[str, int
     for tb in tracebacks:
         if tb.end_line - tb.line < MAX_FRAME_LINES:
             inside.update(n for who in {tb.speaker, ""} for n in _between(numbers.get(who, ()), tb.line, tb.exception_line))
-    return inside - of_exceptions.keys()
+    return {n for n in inside if n not in of_exceptions}
 
 
 def _between(numbers: Sequence[int], first: int, stop: int) -> Sequence[int]:

@@ -208,10 +208,13 @@ _INTRODUCTIONS = (
     ("logging", lazy(r"^\s*--- Logging error ---\s*$")),
     ("asyncio", lazy(r"^\s*(?:future: |task: )?(?:<Task .{1,400}>|Task exception was never retrieved)\s*$")),
 )
+_INTRODUCTION_STARTS = frozenset("EP-ft<T")  # of all of them
 
 
 def read_introduction(text: str) -> str:
     """Read `Exception in thread …:`, `Process …:` and their like as the traceback's form; empty for other lines."""
+    if text.lstrip()[:1] not in _INTRODUCTION_STARTS:
+        return ""
     return next((form for form, pattern in _INTRODUCTIONS if pattern.match(text)), "")
 
 
