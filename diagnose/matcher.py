@@ -85,6 +85,7 @@ class Matcher:
         self.candidates, self.literals, self.owners = _index(tuple(rules))
         self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
         self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
+        self._held: dict[tuple[str, str], bool] = {}
         self._refusals = Refusals()
 
     @cached_property
@@ -145,6 +146,15 @@ class Matcher:
             self._refusals.remember(kind)
             return None
         return read_fields(rule, match.groupdict())
+
+    def holds(self, pattern: str, words: str) -> bool:
+        """Tell whether a rule's pattern stands in the words of a frame; remembered, for most ranks stand in the same."""
+        key = (pattern, words)
+        if key not in self._held:
+            if len(self._held) >= MAX_ANSWERS:
+                self._held.clear()
+            self._held[key] = self.compiled(pattern).search(words, timeout=1.0) is not None
+        return self._held[key]
 
     def compiled(self, pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
         """Yield the compiled pattern; compiled on first use, since most rules never meet a candidate."""

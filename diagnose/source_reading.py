@@ -195,8 +195,8 @@ class SourceReading:
     def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
         if rule.frame is None:
             return True
-        asked = self.matcher.compiled(rule.frame)
-        return any(asked.search(w, timeout=1.0) for f in (tb.frames, *(x.frames for x in tb.links)) for w in told_frames(f))
+        told = (words for frames in (tb.frames, *(x.frames for x in tb.links)) for words in told_frames(frames))
+        return any(self.matcher.holds(rule.frame, words) for words in told)
 
     def _stack(self, rule: Rule, forms: Sequence[Form], line: Line) -> Sequence[Event]:
         dump = next((d for d in self.stacks if d.line <= line.number <= d.end_line), None)

@@ -7,6 +7,7 @@ into one console without a prefix are told apart by their frames, as far as that
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from ..lazy_pattern import lazy
 from ..prefixes import Line, speaker_key
@@ -72,8 +73,13 @@ _VARYING = lazy(r"\d+| +")
 
 def _shape(line: Line) -> str:
     """Yield the prefix without its numbers: a line of another shape was not printed by the traceback's printer."""
+    return _shape_of(line.raw[: line.prefix.end])
+
+
+@lru_cache(256)
+def _shape_of(head: str) -> str:
     # A blank that it ends with may be the text's own; the backtick of Markdown stands before the first line only.
-    return _VARYING.sub("0", line.raw[: line.prefix.end].rstrip().lstrip("`"))
+    return _VARYING.sub("0", head.rstrip().lstrip("`"))
 
 
 class _Speaker:
