@@ -147,7 +147,7 @@ class PurePython:
     def __init__(self, literals: Sequence[Literal]) -> None:
         self._literals = literals
 
-    def find(self, data: bytes | memoryview) -> list[tuple[int, int]]:
+    def find(self, data: bytes | memoryview) -> Found:
         """Yield (end, literal) pairs, in order of offset."""
         plain = bytes(data)
         folded = plain.lower()

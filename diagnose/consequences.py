@@ -14,7 +14,8 @@ from .untold import died_untold
 WARNED = 2  # how direct it is where a line states what a logger wrote as a warning: the program went on after it
 EXCEPTION, EXIT_CODE, SIGKILL = "process.exception", "process.exit-code", "process.sigkill"
 RAISED = 1  # the exit code of Python after an exception
-WRAPPED = (EXIT_CODE, "ray.actor-died")  # causes under which launchers pass on what a process raised
+ACTOR_DIED = "ray.actor-died"
+WRAPPED = (EXIT_CODE, ACTOR_DIED)  # causes under which launchers pass on what a process raised
 WAITED_IN_A_KERNEL, TRAPPED = "collective.timeout/deepep-kernel-timed-out", "unspecified launch failure"
 CLOSING_S = 25.0  # torchelastic and Slurm wait 30 s for those they ended with SIGTERM, then kill them
 BELOW = (1, 2)  # lines: Ray Train puts a header between an exception and the one it wraps, which says whose it is

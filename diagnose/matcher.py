@@ -1,7 +1,7 @@
 """Finds which rules' literals stand in a block of bytes, and verifies a rule's pattern on one message.
 
-Literals find, patterns decide: a literal never changes a result,
-because each one is proven necessary for its pattern (`diagnose rules test`).
+Literals find, patterns decide: a literal never changes a result, because each one is proven necessary for its pattern
+(`diagnose rules test`).
 """
 
 from __future__ import annotations

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from .consequences import EXIT_CODE, WRAPPED
+from .consequences import ACTOR_DIED, EXIT_CODE, WRAPPED
 from .suspects import LATE, Suspect
 
-ACTOR_DIED = "ray.actor-died"
 ASKED = 16  # lines of one suspect
 
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 from .attempts import is_terminated
 from .catalogue import Catalogue
 from .clocks import ANOTHER_ZONE_S, UNALIGNED_S
-from .consequences import SIGKILL
+from .consequences import ACTOR_DIED, SIGKILL
 from .events import FAILING, Event
 from .job import Job
-from .own_words import ACTOR_DIED, is_its_own_word, was_dead_when_called
+from .own_words import is_its_own_word, was_dead_when_called
 from .rule import Explains
 from .suspects import STATED, Suspect, names_device
 from .untold import died_untold

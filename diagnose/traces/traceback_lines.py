@@ -104,25 +104,18 @@ def indent_of(text: str) -> int:
 # `  File "train.py", line 36, in step`; a SyntaxError's has no `in`. faulthandler's has no comma and is not ours.
 _FRAME = lazy(rf'^\s*File "([^"\n]{{1,{_PATH_CHARS}}})", line (\d{{1,9}})(?:, in (.{{1,400}}))?\s*$')
 _CARETS = lazy(r"^[\s~^]+$")
-_KNOWN_CHARS = 400  # of a line whose frame is remembered
 
 
 def read_frame(text: str) -> Frame | None:
     """Read a `File "…", line N, in f` line."""
-    if 'File "' not in text:
-        return None
-    return _known_frame(text) if len(text) <= _KNOWN_CHARS else _frame_of(text)
+    return _known_frame(text) if 'File "' in text else None
 
 
-def _frame_of(text: str) -> Frame | None:
+@lru_cache(512)
+def _known_frame(text: str) -> Frame | None:
+    """The same, remembered: thousands of ranks stand in the same frames."""
     found = _FRAME.match(text)
     return Frame(found[1], int(found[2]), (found[3] or "").strip()) if found else None
-
-
-@lru_cache(2048)
-def _known_frame(text: str) -> Frame | None:
-    """As `_frame_of`, remembered: thousands of ranks stand in the same frames."""
-    return _frame_of(text)
 
 
 def is_caret_line(text: str) -> bool:
