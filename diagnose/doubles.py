@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
-from typing import Any
+from typing import Any, TypeVar
 
 from .events import Event
 from .lazy_pattern import lazy
 from .placement import Places
 
+T = TypeVar("T")
 MIN_TEXT = 24  # characters: shorter messages are alike by chance
 # `logs/events/event_RAYLET.log`: Ray exports there as JSON, by the whole second, what its processes also log.
 RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
@@ -55,20 +57,22 @@ class _Message:
     number: int
     event: Event
     rank: int | None
+    host: str | None
     sources: set[str]
     is_copy: bool
 
 
 class _Messages:
-    """Messages of one text; a job of many ranks says the same as often as it has ranks."""
+    """Messages of one text; a job of many ranks says the same as often as it has ranks, or hosts."""
 
     def __init__(self) -> None:
         self._all: list[_Message] = []
         self._by_rank: dict[int | None, list[_Message]] = {}
+        self._by_host: dict[str | None, list[_Message]] = {}
 
     def find(self, event: Event) -> _Message | None:
         """Yield the first message that the event repeats: in another file, and of no other rank."""
-        for message in self._of_rank(event.rank):
+        for message in self._asked(event):
             if event.host is not None and message.event.host not in (None, event.host):
                 continue  # launchers of several hosts say the same
             if (event.source, event.line) == (message.event.source, message.event.line):
@@ -79,26 +83,37 @@ class _Messages:
 
     def add(self, event: Event) -> None:
         """Take the event as a message of its own."""
-        message = _Message(len(self._all), event, event.rank, _sources(event), is_repetition(event))
+        message = _Message(len(self._all), event, event.rank, event.host, _sources(event), is_repetition(event))
         self._all.append(message)
-        self._by_rank.setdefault(event.rank, []).append(message)
+        self._by_rank.setdefault(message.rank, []).append(message)
+        self._by_host.setdefault(message.host, []).append(message)
 
     def replace(self, message: _Message, event: Event) -> None:
         """Let `event`, which has taken up the message's, stand for it."""
         message.event, message.is_copy = event, is_repetition(event)
         if event.rank != message.rank:
-            self._by_rank[message.rank].remove(message)
+            _move(self._by_rank, message, message.rank, event.rank)
             message.rank = event.rank
-            own = self._by_rank.setdefault(event.rank, [])
-            own.append(message)
-            own.sort(key=_number)
+        if event.host != message.host:
+            _move(self._by_host, message, message.host, event.host)
+            message.host = event.host
 
-    def _of_rank(self, rank: int | None) -> Iterator[_Message]:
-        """Those that may be of this rank, in order."""
-        if rank is None:
-            return iter(self._all)
-        own, of_nobody = self._by_rank.get(rank, ()), self._by_rank.get(None, ())
-        return merge(own, of_nobody, key=_number) if own and of_nobody else iter(own or of_nobody)
+    def _asked(self, event: Event) -> Iterator[_Message]:
+        """Those that may be of its rank or, where nothing tells that, of its host, in order."""
+        if event.rank is not None:
+            return _of(self._by_rank, event.rank)
+        return _of(self._by_host, event.host) if event.host is not None else iter(self._all)
+
+
+def _of(groups: dict[T | None, list[_Message]], key: T) -> Iterator[_Message]:
+    """Those of one key and those of none, in order."""
+    own, of_none = groups.get(key, ()), groups.get(None, ())
+    return merge(own, of_none, key=_number) if own and of_none else iter(own or of_none)
+
+
+def _move(groups: dict[T | None, list[_Message]], message: _Message, old: T | None, new: T | None) -> None:
+    groups[old].remove(message)
+    insort(groups.setdefault(new, []), message, key=_number)
 
 
 def _number(message: _Message) -> int:

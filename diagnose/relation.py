@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 from .attempts import is_terminated
 from .catalogue import Catalogue
@@ -23,7 +24,7 @@ from .untold import died_untold
 DRIVER = "gpu.xid"
 TERMINATED = "process.terminated"
 DEATH_S = 60.0  # within which a launcher sees that a process has died
-ASKED = 16  # of the suspects of one cause, the most direct and then the earliest: cost stays linear in ranks
+ASKED = 16  # of the suspects of one cause, or of those of no known place: cost stays linear in ranks
 # How many lines below its own line the reason of a message may stand that is printed before it.
 BEFORE_ITS_REASON = {
     "process.abort/terminate-called": 2,
@@ -47,7 +48,10 @@ class Relation:
             self._at_rank[s.cause, s.rank].append(s)
             self._at_host[s.cause, s.host].append(s)
         for group in self._by_cause.values():
-            group.sort(key=lambda s: (-s.direct, s.onset if s.onset is not None else float("inf")))
+            group.sort(key=_readiness)
+        for (_, place), group in chain(self._at_rank.items(), self._at_host.items()):
+            if place is None and len(group) > ASKED:  # thousands of launchers in one console, none of them named
+                group[:] = sorted(group, key=_readiness)[:ASKED]
         self._untold = {id(e) for e in died_untold(job)}
         self._links = {(a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))}
 
@@ -207,6 +211,11 @@ class Relation:
         if t.onset < s.onset - slack and a.has_own_time:
             return -1
         return 1 if s.onset < t.onset - slack and b.has_own_time else 0
+
+
+def _readiness(s: Suspect) -> tuple[int, float]:
+    """The order in which suspects of one cause are asked: the most direct, then the earliest first."""
+    return (-s.direct, s.onset if s.onset is not None else float("inf"))
 
 
 def _waiting_for(rank: int, s: Suspect) -> Event | None:
