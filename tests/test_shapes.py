@@ -28,6 +28,9 @@ from diagnose.scanning.shapes import DIGITS, Spots, digit_marks, places_of
         (r"^[1-9]\d*", (b"0",)),
         (r"code1[02-9]", (b"code1", b"code11")),
         (r"^[2-7]\d*", None),
+        (r"at (?=20\d\d)", (b"at 20",)),
+        (r"rank(?!0\b)", (b"rank0",)),
+        (r"a(?<=b1)c2(?<!3)", (b"3", b"b1", b"c2")),
     ],
 )
 def test_marks_are_the_texts_with_digits_that_a_pattern_asks_for(pattern: str, marks: tuple[bytes, ...] | None) -> None:
@@ -47,6 +50,7 @@ PIECES = [
     *("a", "b1", "12", ".", "|", "^", "$"),
     *(r"\d", r"\d{2}", "[12]", "[^1]", "[0-9]", "[02-9]", "2?", "1+"),
     *("(?:1|a)", "(?P<n>3b?)+", "(?:1[2a])?"),
+    *("(?=1)", "(?!12|b)", "(?<=2)", "(?<!a1)"),
 ]
 
 

@@ -18,7 +18,7 @@ MAX_SPOTS = 8  # in a shape that are compared one by one, before looking for the
 
 _TOKEN = re.compile(
     r"[^\\.^$*+?()|\[\]{}\d]{2,}(?![*+?{])|"  # plain text, as most of a pattern is
-    r"\(\?[aimsux-]*\)|\(\?(?:P?<\w+>|[aimsx-]*:)|\{\d*,?\d*\}|\[\^?\]?(?:\\.|[^\]\\])*\]|\\x[0-9A-Fa-f]{2}|\\.|.",
+    r"\(\?[aimsux-]*\)|\(\?(?:P?<\w+>|[aimsx-]*:|<?[=!])|\{\d*,?\d*\}|\[\^?\]?(?:\\.|[^\]\\])*\]|\\x[0-9A-Fa-f]{2}|\\.|.",
     re.DOTALL,
 )
 _WITHOUT_DIGITS = re.compile(r"(?:\{\d*,?\d*\}|\\[^xuUNpPgk\d]|[^\d\\])*")  # most patterns ask for none
@@ -79,7 +79,8 @@ class _MarkReader:
 
     def _step(self, token: str, is_repeated: bool) -> None:
         if token[0] == "(":
-            self._opened.append("" if is_repeated else self.run)
+            is_apart = is_repeated or (token.startswith("(?<") and token[-1] in "=!")  # what it asks for stands before it
+            self._opened.append("" if is_apart else self.run)
             self.run = self._opened[-1]
         elif token == "|":
             self.run = self._opened[-1] if self._opened else ""
