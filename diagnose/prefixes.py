@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .lazy_pattern import lazy
-from .nested_stamps import fuller
+from .prefix_memory import Found, PrefixMemory
 from .prefix_tables.launchers import LAUNCHERS
 from .prefix_tables.loggers import LOGGERS
 from .prefix_tables.lookup import Entry, Groups, Rows
@@ -76,6 +76,7 @@ class Line(NamedTuple):
 # `[rank 1] ERROR: no step for 6.0s, exiting`, `Error on rank 1: checksum mismatch in block 88`
 _ERROR_WORDS = ("ERROR: ", "FATAL: ", "CRITICAL: ", "[ERROR] ", "[FATAL] ", "Error: ", "Error on ", "Fatal error: ")
 _NOTHING = Prefix()
+_MEMORY = PrefixMemory(Prefix._make, Prefix._fields)
 _ENGINE = lazy(r"EngineCore|VllmWorker|Worker_[TPDE]P\d")
 _PARENT = lazy(r"APIServer|EngineCore|Worker$")
 
@@ -94,7 +95,10 @@ _OPEN_STAMP = frozenset("0123456789MTWFS ")  # behind a bracket: digits, weekday
 
 def split_prefix(text: str) -> Prefix:
     """Peels every known prefix off the head of a line; what is not surely a prefix stays in the message."""
-    found: dict[str, object] = {}
+    return _split(text, Found())
+
+
+def _split(text: str, found: Found) -> Prefix:
     end, outer = 0, True
     for _ in range(_MAX_DEPTH):
         step = _read_stamped(text, end, outer, found) or _read_row(text, end, outer, found)
@@ -103,40 +107,56 @@ def split_prefix(text: str) -> Prefix:
         end, outer = step
     group = IN_GROUP.match(text, end) if text.startswith("[", end) else None
     if group:
-        found["group_rank"] = int(group[1])
-    elif text.startswith("slurmstepd-", end):  # slurmd started with a node name: `slurmstepd-n7: error: Detected 1 oom`
-        found.setdefault("host", text[end + 11 : end + 75].partition(":")[0])
-    return Prefix(**found, end=end) if found else (_NOTHING._replace(end=end) if end else _NOTHING)  # type: ignore[arg-type]
+        found.take("group_rank", text, *group.span(1), int)
+    elif text.startswith("slurmstepd-", end) and "host" not in found.values:  # slurmd was started with a node name
+        start = end + 11  # `slurmstepd-n7: error: Detected 1 oom`
+        found.take("host", text, start, start + len(text[start : end + 75].partition(":")[0]), str)
+    return Prefix(**found.values, end=end) if found.values else (_NOTHING._replace(end=end) if end else _NOTHING)
 
 
-def _read_row(text: str, start: int, outer: bool, found: dict[str, object]) -> tuple[int, bool] | None:
+def _read_row(text: str, start: int, outer: bool, found: Found) -> tuple[int, bool] | None:
     first = text[start : start + 1]
     if not first:
         return None
-    for needs, entry in (_LEADING if outer else _INSIDE)[first if first != "[" else text[start : start + 2]]:
-        if needs in text and (match := entry.pattern.match(text, start)):
-            _collect(entry.row, entry.groups, match, found)
-            return match.end(), outer and (entry.row.outer or entry.row.name == "torchrun --tee")
+    table, key = _LEADING if outer else _INSIDE, first if first != "[" else text[start : start + 2]
+    found.looked.append((table, key, start))
+    for needs, entry in table[key]:
+        if needs in text:
+            found.tried.append(entry.row.pattern)
+            if match := entry.pattern.match(text, start):
+                _collect(entry.row, entry.groups, match, found)
+                return match.end(), outer and (entry.row.outer or entry.row.name == "torchrun --tee")
     return None
 
 
-def _read_stamped(text: str, start: int, outer: bool, found: dict[str, object]) -> tuple[int, bool] | None:
+def _read_stamped(text: str, start: int, outer: bool, found: Found) -> tuple[int, bool] | None:
     """A stamp and what may only follow one, such as ` - root - INFO - `."""
-    stamp = read_stamp(text, start) if _may_be_stamp(text, start) else None
-    if stamp is None:
+    if not _may_be_stamp(text, start):
         return None
-    end = stamp.end
+    stamp = read_stamp(text, start)
+    end = stamp.end if stamp is not None else start
+    rows = _after_stamp(text, end, found) if stamp is not None and end < len(text) else ()
+    is_glued = end < len(text) and not rows  # to a word: `10:15:00PM`, `2026-11-20T17:03:28.ckpt`
+    found.note_stamp(start, stamp, counts=not is_glued)
+    if stamp is None or is_glued:
+        return None
     kind = "syslog" if stamp.form == "syslog" else "zone" if stamp.has_zone else "bracket" if text[start] == "[" else ""
-    rows = _AFTER_STAMP[text[end : end + 2]] or _AFTER_STAMP[text[end : end + 1]] if end < len(text) else ()
-    if end < len(text) and not rows:
-        return None  # glued to a word: `10:15:00PM`, `2026-11-20T17:03:28.ckpt`
-    _keep_stamp(stamp, found)
     for needs, entry in rows:
         row = entry.row
-        if (not row.kind or row.kind == kind) and needs in text and (match := entry.pattern.match(text, end)):
-            _collect(row, entry.groups, match, found)
-            return match.end(), outer and entry.pattern.groupindex.keys().isdisjoint(("level", "rank"))
+        if (not row.kind or row.kind == kind) and needs in text:
+            found.tried.append(row.pattern)
+            if match := entry.pattern.match(text, end):
+                _collect(row, entry.groups, match, found)
+                return match.end(), outer and entry.pattern.groupindex.keys().isdisjoint(("level", "rank"))
     return end, outer
+
+
+def _after_stamp(text: str, end: int, found: Found) -> tuple[tuple[str, Entry], ...]:
+    for key in (text[end : end + 2], text[end : end + 1]):
+        found.looked.append((_AFTER_STAMP, key, end))
+        if rows := _AFTER_STAMP[key]:
+            return rows
+    return ()
 
 
 def _may_be_stamp(text: str, start: int) -> bool:
@@ -146,33 +166,36 @@ def _may_be_stamp(text: str, start: int) -> bool:
     return first in _DIGITS or text[start + 3 : start + 4] == " "  # `Nov 12`, `Fri Nov`; glog's letter has its own rows
 
 
-def _keep_stamp(stamp: Stamp, found: dict[str, object]) -> None:
-    held = found.get("stamp")
-    found["stamp"] = fuller(held, stamp) if isinstance(held, Stamp) else stamp
-
-
-def _collect(row: Row, groups: Groups, match: re.Match[str], found: dict[str, object]) -> None:
+def _collect(row: Row, groups: Groups, match: re.Match[str], found: Found) -> None:
     for index, field, innermost, convert in groups:
         value = match[index]
         if value is None:
             continue
         if field == "at":
-            stamp = read_stamp(match.string, match.start(index))
-            if stamp:
-                _keep_stamp(stamp, found)
+            found.note_stamp(match.start(index), read_stamp(match.string, match.start(index)), counts=True)
         elif field == "boot_us":
-            _keep_stamp(Stamp(int(value) / 1e6, "kmsg", False, False, False, True, 1e-6, match.end(index)), found)
-        elif innermost or field not in found or (field == "actor" and _names_itself(value, found[field])):
-            found[field] = convert(value)
+            found.is_sole = True
+            found.keep_stamp(Stamp(int(value) / 1e6, "kmsg", False, False, False, True, 1e-6, match.end(index)))
+        elif innermost or field not in found.values or (field == "actor" and _names_itself(value, found.values[field])):
+            found.take(field, match.string, *match.span(index), convert)
     if row.name.startswith("nccl"):
-        found["origin"] = match["origin"] or "NCCL"
+        if match["origin"]:
+            found.take("origin", match.string, *match.span("origin"), str)
+        else:
+            found.values["origin"] = "NCCL"
+            found.places.pop("origin", None)
 
 
 def read_lines(number: int, raw: str) -> list[Line]:
     """The segments of one physical line: split at carriage returns, and where a log line is glued to a progress bar."""
     if raw and "\r" not in raw:
-        prefix = split_prefix(raw)
+        shape, known = _MEMORY.recall(raw)
+        if known is not None:
+            return [Line(number, raw, known)]
+        prefix = _split(raw, found := Found())
         if _next_cut(raw, prefix.end) == len(raw):  # as most lines
+            if shape is not None:
+                _MEMORY.keep(shape, raw, prefix, found)
             return [Line(number, raw, prefix)]
     lines: list[Line] = []
     for piece in raw.split("\r")[:_MAX_SEGMENTS] if "\r" in raw else [raw]:

@@ -52,6 +52,7 @@ class Rows(dict[str, tuple[tuple[str, Entry], ...]]):
         super().__init__()
         self._is_inside = is_inside  # behind what a rank or a logger printed: a launcher prints nothing there
         self._rows: dict[str, list[Entry]] = {}
+        self._same: dict[tuple[tuple[str, Entry], ...], tuple[tuple[str, Entry], ...]] = {}
         for entry in rows:
             for start in entry.row.starts:
                 self._rows.setdefault(start, []).append(entry)
@@ -62,5 +63,6 @@ class Rows(dict[str, tuple[tuple[str, Entry], ...]]):
         if not rows:
             return ()
         may = (x for x in rows if not (self._is_inside and x.row.outer) or x.row.anywhere)
-        self[start] = tuple((entry.row.needs, entry) for entry in may)
+        found = tuple((entry.row.needs, entry) for entry in may)
+        self[start] = self._same.setdefault(found, found)  # the very same for all digits of which no row asks for one
         return self[start]

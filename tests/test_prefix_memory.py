@@ -1,0 +1,99 @@
+"""A line is read as another of its shape was: with the same result as if nothing was remembered."""
+
+from __future__ import annotations
+
+import re
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from diagnose import prefixes
+from diagnose.prefix_memory import MAX_REMEMBERED, WORTH_KEEPING, Found, PrefixMemory
+from diagnose.prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
+from diagnose.prefixes import _ENTRIES, AFTER_STAMP, Prefix
+from diagnose.scanning.shapes import digit_marks
+
+SAMPLES = [entry.row.sample for entry in _ENTRIES] + [row.sample for row in AFTER_STAMP]
+TIMEOUT = (
+    "[rank3]:[E1120 16:13:20.143581923 ProcessGroupNCCL.cpp:629] [Rank 3] Watchdog caught collective operation timeout"
+)
+
+
+def _read(text: str) -> Prefix:
+    return prefixes._split(text, Found())
+
+
+def _memory_of(text: str) -> PrefixMemory[Prefix]:
+    """A memory that has read the line often enough to know its shape, if it can be known."""
+    memory = PrefixMemory(Prefix._make, Prefix._fields)
+    for _ in range(WORTH_KEEPING):
+        shape, known = memory.recall(text)
+        assert known is None
+        if shape is not None:
+            prefix = prefixes._split(text, found := Found())
+            memory.keep(shape, text, prefix, found)
+    return memory
+
+
+def _redrawn(text: str, rng: Random, share: float) -> str:
+    return re.sub("[0-9]", lambda m: str(rng.randrange(10)) if rng.random() < share else m[0], text)
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_what_is_remembered_of_each_form_is_what_reading_gives(sample: str) -> None:
+    memory, rng = _memory_of(sample), Random(sample)
+    for share in (0.0, *[0.1] * 20, *[0.5] * 10, *[1.0] * 10):
+        text = _redrawn(sample, rng, share)
+        assert memory.recall(text)[1] in (None, _read(text))
+
+
+@given(st.lists(st.sampled_from(SAMPLES), min_size=2, max_size=3), st.randoms(use_true_random=False))
+def test_nested_forms_are_read_alike_too(heads: list[str], rng: Random) -> None:
+    text = "".join(head[: rng.randrange(8, 48)] for head in heads)
+    memory = _memory_of(text)
+    for share in (0.0, 0.1, 0.3, 1.0):
+        other = _redrawn(text, rng, share)
+        assert memory.recall(other)[1] in (None, _read(other))
+
+
+def test_most_forms_are_remembered() -> None:
+    known = [sample for sample in SAMPLES if _memory_of(sample).recall(sample)[1] is not None]
+    assert len(known) > 0.8 * len(SAMPLES)
+
+
+def test_rank_stamp_and_source_are_those_of_the_line() -> None:
+    other = TIMEOUT.replace("[rank3]", "[rank7]").replace("20.143581923", "59.000000001").replace("cpp:629", "cpp:633")
+    known = _memory_of(TIMEOUT).recall(other)[1]
+    assert known is not None
+    assert known.stamp is not None
+    assert (known.rank, known.origin, known.stamp.seconds % 60) == (7, "ProcessGroupNCCL.cpp:633", 59)
+
+
+def test_a_day_that_does_not_exist_is_no_stamp_of_a_known_line() -> None:
+    text = "2026-02-28 10:15:00,123 - trainer - ERROR - lost"
+    assert _memory_of(text).recall(text.replace("-28 ", "-30 "))[1] is None
+
+
+def test_a_line_in_which_certain_digits_could_decide_is_not_remembered() -> None:
+    text = 'Thread 0x00007f1e4 of n7: File "train.py"'
+    assert _memory_of(f"n7: {text}").recall(f"n7: {text}")[1] is None
+
+
+@pytest.mark.parametrize("pattern", [IN_GROUP, GLUED, GLUED_AFTER_BAR, QUOTED_AFTER, prefixes._ENGINE, prefixes._PARENT])
+def test_what_is_asked_of_every_line_asks_for_no_digit(pattern: re.Pattern[str]) -> None:
+    assert digit_marks(pattern.pattern) == ()
+
+
+def test_a_line_in_which_what_a_form_needs_could_stand_is_not_remembered() -> None:
+    """`gh run view --log` is asked for where a year follows a tab: `train\tRun\t2026-11-20T10:00:01.1Z`."""
+    text = "loss\t11.5\tstep 3"
+    assert _memory_of(text).recall(text)[1] is None
+
+
+def test_the_memory_is_bounded() -> None:
+    memory = PrefixMemory(Prefix._make, Prefix._fields)
+    for number in range(3 * MAX_REMEMBERED):
+        memory.recall("x" * (number % 1000) + "y" * (number // 1000))
+    assert len(memory._known) <= MAX_REMEMBERED
