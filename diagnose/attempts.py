@@ -73,7 +73,7 @@ def _tasks(event: Event) -> list[int]:
 
 
 def _is_one_agent(sources: Sequence[SourceEvents], places: Places) -> bool:
-    hosts = {*places.host_of.values(), *places.source_host.values(), *(e.host for s in sources for e in s.events)} - {None}
+    hosts = {*places.hosts_of_ranks, *places.source_host.values(), *(e.host for s in sources for e in s.events)} - {None}
     consoles = [s for s in sources if any(e.rule.tells in ("exit", "signal-sent") for e in s.events)]
     return len(hosts) <= 1 and len(consoles) <= 1
 

@@ -14,6 +14,7 @@ from .lazy_pattern import lazy
 from .placement import Places
 
 T = TypeVar("T")
+MAX_PLACES = 8  # where else a message was seen; thousands of hosts may say the same
 MIN_TEXT = 24  # characters: shorter messages are alike by chance
 # `logs/events/event_RAYLET.log`: Ray exports there as JSON, by the whole second, what its processes also log.
 RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
@@ -137,7 +138,7 @@ def _is_said_again(event: Event) -> bool:
 
 def _absorb(better: Event, other: Event) -> None:
     copies = (*better.also_in, *other.also_in, (other.source, other.line))
-    better.also_in = tuple(dict.fromkeys(copies))
+    better.also_in = tuple(dict.fromkeys(copies))[:MAX_PLACES]
     if better.rank is None:
         better.rank, better.rank_from, better.local_rank = other.rank, other.rank_from, other.local_rank
     better.host = better.host or other.host

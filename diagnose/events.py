@@ -78,7 +78,7 @@ class Event:
     told_at: float | None = None  # where its line prints none: when the end that came of it was told, which is later
     timed_by_copy: bool = False  # the same message, seen elsewhere, prints it
     onset: float | None = None  # when what it reports began; None also where its rule says that nobody knows
-    also_in: tuple[tuple[str, int | None], ...] = ()
+    also_in: tuple[tuple[str, int | None], ...] = ()  # the first places where else it was seen
 
     @property
     def text(self) -> str:

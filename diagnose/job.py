@@ -210,7 +210,7 @@ def build_job(
     files = frozenset((*(s.name for s in sources), *empty))
     job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps), others=others, files=files)
     _fill_ranks(job)
-    hosts = {*places.source_host.values(), *places.host_of.values(), *(e.host for e in events if e.host)}
+    hosts = {*places.source_host.values(), *places.hosts_of_ranks, *(e.host for e in events if e.host)}
     job.hosts = sorted(hosts.difference(HERE) or hosts)
     job.attempt = decisive_attempt(job)
     is_narrower = job.attempt > 0 and narrow_world(places, events, job.attempt)

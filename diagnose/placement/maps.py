@@ -194,7 +194,7 @@ def _learn_pci(places: Places, event: Event, rank: int | None) -> None:
 
 def _learn_blocks(places: Places) -> None:
     """Launchers give each host a block of ranks that follow one another, all of the same size: the rest can be told."""
-    hosts = sorted(set(places.source_host.values()) | set(places.host_of.values()) | places.hosts_seen)
+    hosts = sorted(set(places.source_host.values()) | places.hosts_of_ranks | places.hosts_seen)
     world = min(places.world_size or 0, MAX_LEFT)
     size = world // max(len(hosts), 1)
     if len(hosts) < 2 or not size or size * len(hosts) != world or not _fit_blocks(places, size):

@@ -35,6 +35,7 @@ class Places:
     rank_with_local: dict[int, int | None] = field(default_factory=dict)  # None where several hosts have such a one
     rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)
     host_of: dict[int, str] = field(default_factory=dict)
+    hosts_of_ranks: set[str] = field(default_factory=set)  # all of these
     local_of: dict[int, int] = field(default_factory=dict)
     pid_of: dict[int, int] = field(default_factory=dict)
     device_of: dict[int, int] = field(default_factory=dict)
@@ -93,7 +94,7 @@ def remember_process(places: Places, rank: int, host: str | None, pid: int) -> N
 
 def remember(places: Places, rank: int, host: str | None, local: int | None, pid: int | None) -> None:
     if host and host not in HERE:
-        places.host_of.setdefault(rank, host)
+        places.hosts_of_ranks.add(places.host_of.setdefault(rank, host))
     if pid is not None:
         remember_process(places, rank, host, pid)
         places.pid_of.setdefault(rank, pid)

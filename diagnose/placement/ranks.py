@@ -65,7 +65,7 @@ def place_event(places: Places, event: Event) -> None:
 
 def place_kills(places: Places, sources: Sequence[SourceEvents]) -> None:
     """A log of the whole cluster (Slurm's controller, Kubernetes events) names the host of which it tells."""
-    hosts = set(places.source_host.values()) | set(places.host_of.values()) | places.hosts_seen
+    hosts = set(places.source_host.values()) | places.hosts_of_ranks | places.hosts_seen
     for event in (e for s in sources for e in s.events if e.rule.tells == "killed" and e.host is None):
         named = hosts.intersection(WORDS.findall(event.raw))
         if len(named) == 1:
@@ -184,7 +184,7 @@ def _with_pid(places: Places, ranks: Mapping[tuple[str, int], int], event: Event
     rank = ranks.get(("", pid))
     own = places.host_of.get(rank) if rank is not None else None
     may_be_elsewhere = own is not None or event.fields.get("pci") is not None
-    is_elsewhere = may_be_elsewhere and event.host not in (own, None) and event.host in places.host_of.values()
+    is_elsewhere = may_be_elsewhere and event.host not in (own, None) and event.host in places.hosts_of_ranks
     return None if is_elsewhere else rank
 
 

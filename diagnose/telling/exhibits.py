@@ -46,7 +46,7 @@ class Exhibitor:
             before=self._around(exhibit.source, line, -CONTEXT_LINES, 0),
             after=self._around(exhibit.source, end, 1, CONTEXT_LINES + 1),
             spans=_spans(event, text) if event else (),
-            also_in=tuple(Place(f, n) for f, n in event.also_in[:8]) if event else (),
+            also_in=tuple(Place(f, n) for f, n in event.also_in) if event else (),
             own_code=self._own_code(event, line) if event else (),
         )
 

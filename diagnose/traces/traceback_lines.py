@@ -206,21 +206,20 @@ def read_chain(text: str) -> Literal["cause", "context"] | None:
 
 # What stands on the line before a header, and says what prints the traceback.
 _INTRODUCTIONS = (
-    ("thread", lazy(r"^\s*Exception in thread .{1,200}?:\s*$")),
-    ("process", lazy(r"^\s*Process \S{1,100}(?: .{0,60})?:\s*$")),
-    ("spawn", lazy(r"^\s*-- Process \d{1,7} terminated with the following error:\s*$")),
-    ("ignored", lazy(r"^\s*Exception ignored (?:in|while calling deallocator|on)[ :]+.{0,400}?:?\s*$")),
-    ("logging", lazy(r"^\s*--- Logging error ---\s*$")),
-    ("asyncio", lazy(r"^\s*(?:future: |task: )?(?:<Task .{1,400}>|Task exception was never retrieved)\s*$")),
+    ("E", "thread", lazy(r"^\s*Exception in thread .{1,200}?:\s*$")),
+    ("P", "process", lazy(r"^\s*Process \S{1,100}(?: .{0,60})?:\s*$")),
+    ("-", "spawn", lazy(r"^\s*-- Process \d{1,7} terminated with the following error:\s*$")),
+    ("E", "ignored", lazy(r"^\s*Exception ignored (?:in|while calling deallocator|on)[ :]+.{0,400}?:?\s*$")),
+    ("-", "logging", lazy(r"^\s*--- Logging error ---\s*$")),
+    ("ft<T", "asyncio", lazy(r"^\s*(?:future: |task: )?(?:<Task .{1,400}>|Task exception was never retrieved)\s*$")),
 )
-_INTRODUCTION_STARTS = frozenset("EP-ft<T")  # of all of them
+_INTRODUCTIONS_BY_START = {x: tuple(row[1:] for row in _INTRODUCTIONS if x in row[0]) for x in "EP-ft<T"}
 
 
 def read_introduction(text: str) -> str:
     """Read `Exception in thread …:`, `Process …:` and their like as the traceback's form; empty for other lines."""
-    if text.lstrip()[:1] not in _INTRODUCTION_STARTS:
-        return ""
-    return next((form for form, pattern in _INTRODUCTIONS if pattern.match(text)), "")
+    rows = _INTRODUCTIONS_BY_START.get(text.lstrip()[:1], ())
+    return next((form for form, pattern in rows if pattern.match(text)), "") if rows else ""
 
 
 # torch.distributed.rpc raises anew what its callee raised: this as the message, its repr and its traceback below. A future
@@ -230,7 +229,8 @@ _CALLEE = lazy(r"(?:[\w.]{1,120}: ['\"]?)?On WorkerInfo\(id=\d{1,6}, name=[^\n]{
 
 def introduces_inner(text: str, message: str) -> bool:
     """Say whether what a child or a callee raised follows, by a line below a message and that message so far."""
-    return read_introduction(text) == "spawn" or _CALLEE.match(message) is not None
+    is_of_child = "-- Process " in text and read_introduction(text) == "spawn"
+    return is_of_child or _CALLEE.match(message) is not None
 
 
 # Lines of a plain console that are never the continuation of an exception's message.
