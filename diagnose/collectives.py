@@ -52,14 +52,18 @@ class GroupTable:
 
 
 def collective_tables(job: Job) -> list[GroupTable]:
-    """Yield a table per process group, the one with most ranks first."""
-    groups = _group_names(job)
+    """Yield a table per process group, the one with most ranks first; nobody may change them."""
+    return job.once(_tables)
+
+
+def _tables(job: Job) -> list[GroupTable]:
+    groups = _Groups(job)
     tables: dict[str, dict[int, Stuck]] = defaultdict(dict)
     ended = _told_to_end(job)
     for event in job.telling("collective-timeout"):
         if event.rank is None or any(_began_after(event, end) for end in ended.get(event.rank, ())):
             continue
-        group = _group_of(event, groups)
+        group = groups.of(event)
         known = tables[group].get(event.rank)
         if known is None or _is_earlier(event, known.event):
             tables[group][event.rank] = _stuck(event, group)
@@ -103,30 +107,30 @@ def _numel(op: Any, shape: Any) -> int | None:
     return prod(int(n) for n in shape.split(",")) if shape and op in SAME_SIZE else None
 
 
-def _group_names(job: Job) -> dict[tuple[int, int], str]:
-    """(rank, number) -> group, from status lines: they name the group, watchdog lines often do not."""
-    names: dict[tuple[int, int], str] = {}
-    for event in job.telling("collective-status"):
-        seq, pg = event.fields.get("seq"), event.fields.get("pg")
-        if event.rank is not None and isinstance(seq, int) and pg is not None:
-            names.setdefault((event.rank, seq), str(pg))
-    return names
+class _Groups:
+    """Which group a collective's number belongs to, from status lines: they name it, watchdog lines often do not."""
 
+    def __init__(self, job: Job) -> None:
+        self._of_rank: dict[tuple[int, int], str] = {}  # by rank and number
+        self._at_number: dict[int, set[str]] = defaultdict(set)
+        for event in job.telling("collective-status"):
+            seq, pg = event.fields.get("seq"), event.fields.get("pg")
+            if event.rank is not None and isinstance(seq, int) and pg is not None:
+                self._at_number[seq].add(self._of_rank.setdefault((event.rank, seq), str(pg)))
 
-def _group_of(event: Event, names: dict[tuple[int, int], str]) -> str:
-    pg = event.fields.get("pg")
-    if pg is not None:
-        return str(pg)
-    seq = event.fields.get("seq")
-    if not isinstance(seq, int):
-        return ""
-    return names.get((event.rank or 0, seq)) or _only_group_at(seq, names)
+    def of(self, event: Event) -> str:
+        """Yield the group in which a rank waits; empty where nothing tells."""
+        pg, seq = event.fields.get("pg"), event.fields.get("seq")
+        if pg is not None:
+            return str(pg)
+        if not isinstance(seq, int):
+            return ""
+        return self._of_rank.get((event.rank or 0, seq)) or self._only_one_at(seq)
 
-
-def _only_group_at(seq: int, names: dict[tuple[int, int], str]) -> str:
-    """The group that other ranks name for this number, where the rank's own status line is not there."""
-    named = {group for (_, number), group in names.items() if number == seq}
-    return named.pop() if len(named) == 1 and seq >= TELLING_NUMBER else ""
+    def _only_one_at(self, seq: int) -> str:
+        """The group that other ranks name for this number, where the rank's own status line is not there."""
+        named = self._at_number.get(seq, ())
+        return next(iter(named)) if len(named) == 1 and seq >= TELLING_NUMBER else ""
 
 
 def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .attempts import decisive_attempt, number_attempts, number_by_time
 from .clocks import Clocks, set_clocks
@@ -23,6 +23,7 @@ from .rank_lines import RankLines
 from .record import record
 from .strangers import strangers
 from .survival import set_aside
+from .told import Told
 from .tracebacks import Traceback
 
 if TYPE_CHECKING:
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from .prefixes import Line
     from .recorder.dump import Dump
 
+T = TypeVar("T")
 READ_BY_PLACEMENT = ("rank", "local_rank", "pid", "host")
 CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
 
@@ -87,9 +89,6 @@ class RankInfo:
         return any(e.rule.tells not in CERTIFICATES for e in self.failures())
 
 
-_Told = dict[str, list[tuple[int, Event]]]  # with each event's place among all
-
-
 @dataclass(slots=True)
 class Job:
     """Everything the logs say about one job, placed in ranks and time."""
@@ -112,8 +111,7 @@ class Job:
     failing: Failing = field(default_factory=Failing)
     _recorded: list[GroupReport] | None = None
     _rank_lines: RankLines = field(default_factory=RankLines)
-    _told: _Told = field(default_factory=dict)  # by what they tell: questions ask for each rank
-    _told_of: tuple[int, int] = (0, 0)  # how many events, and earlier ones, there were then
+    _told: Told = field(default_factory=Told)
 
     def recorded(self) -> list[GroupReport]:
         """Yield what the flight recorders show per process group; compared when first asked for."""
@@ -136,16 +134,11 @@ class Job:
 
     def telling(self, *tells: str) -> list[Event]:
         """Yield the events of the last attempt that tell one of these things."""
-        if self._told_of != (len(self.events), len(self.earlier)):
-            self._sort_by_tells()
-        return [event for _, event in sorted(x for name in set(tells) for x in self._told.get(name, ()))]
+        return self._told.among(self.events, self.earlier, tells)
 
-    def _sort_by_tells(self) -> None:
-        earlier = {id(e) for e in self.earlier}
-        self._told, self._told_of = {}, (len(self.events), len(self.earlier))
-        for at, event in enumerate(self.events):
-            if event.rule.tells is not None and id(event) not in earlier:
-                self._told.setdefault(event.rule.tells, []).append((at, event))
+    def once(self, question: Callable[[Job], T]) -> T:
+        """Yield what a question answers of this job; it is asked once for all that want to know."""
+        return self._told.once(self.events, self.earlier, question, self)
 
     def known_ranks(self) -> set[int]:
         """Yield the ranks of which the logs show anything."""
