@@ -59,6 +59,7 @@ class SourceReading:
         self._inside = inside_lines(tracebacks, self._traceback_at, spoken)
         self._bare: dict[int, str] = {}
         self._raised_by: dict[int, list[tuple[str, str, int]]] = {}  # by traceback: text, name and line of all in it
+        self._denied: set[tuple[object, ...]] = set()  # what a rule did not find in it: many lines of a message may ask
 
     def knows(self, hit: Hit) -> bool:
         """Whether the catalogue still has the hit's rule and form (a saved scan may be older)."""
@@ -158,11 +159,15 @@ class SourceReading:
             told = [(exception_text(name, message), name, n) for name, message, n in exceptions(tb) if n in self._at]
             self._raised_by[id(tb)] = told
         asked = [x for x in told if x[2] <= line.number <= max(tb.end_line, x[2])]
+        question = (id(tb), rule.id, *(number for _, _, number in asked))
+        if question in self._denied:
+            return ()
         for form in forms:
             for text, exception, number in asked:
                 fields = self.matcher.captures(rule, form, text)
                 if fields is not None and self._has_frame(rule, tb):
                     return (self._event(rule, fields, self._line_of(number, exception), number, tb, text),)
+        self._denied.add(question)
         return ()
 
     def _bare_text(self, index: int) -> str:
