@@ -17,7 +17,7 @@ from .record import record
 from .scanning.shapes import DIGITS, digit_marks
 from .timestamps import Stamp, read_stamp
 
-P = TypeVar("P")
+P = TypeVar("P", bound=tuple[Any, ...])
 Convert = Callable[[str], Any]
 
 MAX_CHARS = 1_500  # of a line whose shape is remembered
@@ -75,7 +75,7 @@ class PrefixMemory(Generic[P]):
         self._make = make
         self._fields = {name: number for number, name in enumerate(fields)}
         self._stamp = self._fields["stamp"]
-        self._known: dict[bytes, _Reading | int] = {}  # by shape; a number: so many lines of it were read
+        self._known: dict[bytes, P | _Reading | int] = {}  # by shape; a number: so many lines of it were read
 
     def recall(self, text: str) -> tuple[bytes | None, P | None]:
         """Yield the shape of a line whose reading is asked for (else None), and its prefix if that is known."""
@@ -83,14 +83,14 @@ class PrefixMemory(Generic[P]):
             return None, None
         shape = text.encode("utf-8", "surrogatepass").translate(DIGITS)
         known = self._known.get(shape, 0)
-        if isinstance(known, _Reading):
-            return None, self._read(known, text)
+        if not isinstance(known, int):
+            return None, self._read(known, text) if isinstance(known, _Reading) else known
         if len(self._known) >= MAX_REMEMBERED:
             self._known.clear()
         self._known[shape] = known + 1
         return (shape if known + 1 == WORTH_KEEPING else None), None
 
-    def keep(self, shape: bytes, text: str, prefix: Sequence[Any], found: Found) -> None:
+    def keep(self, shape: bytes, text: str, prefix: P, found: Found) -> None:
         """Remember how a line was read, if its digits do not decide that."""
         if found.is_sole:
             return
@@ -105,7 +105,8 @@ class PrefixMemory(Generic[P]):
                 places.append((self._fields[field], start, stop, convert))
         stamps = tuple((start, _likeness(stamp), counts) for start, stamp, counts in found.stamps)
         looked = tuple((rows, at, at + len(key), rows[key]) for rows, key, at in found.looked if _holds_digit(key))
-        self._known[shape] = _Reading(values, tuple(places), stamps, looked)
+        is_same = not (places or stamps or looked)
+        self._known[shape] = prefix if is_same else _Reading(values, tuple(places), stamps, looked)
 
     def _read(self, reading: _Reading, text: str) -> P | None:
         values = reading.values.copy()

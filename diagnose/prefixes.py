@@ -255,6 +255,8 @@ def _inherit(prefix: Prefix, first: Prefix, glued: bool) -> Prefix:
 
 def speaker_key(prefix: Prefix) -> str:
     """Who speaks, in one word such as `rank3`, `local2@gpu-07`, `Trainer:28717@10.0.0.1`; '' when nobody is named."""
+    if prefix is _NOTHING:  # as of most lines
+        return ""
     if prefix.rank is not None:
         return f"rank{prefix.rank}"
     place = prefix.host or prefix.pod or prefix.ip or prefix.container
