@@ -94,7 +94,7 @@ class PrefixMemory(Generic[P]):
         """Remember how a line was read, if its digits do not decide that."""
         if found.is_sole:
             return
-        needed = [needs.encode() for rows, key, _ in found.looked for needs, _ in rows[key] if _holds_digit(needs)]
+        needed = [needs.lower().encode() for rows, key, _ in found.looked for needs, _ in rows[key] if _holds_digit(needs)]
         folded, marks = shape.lower(), [_marks(pattern) for pattern in found.tried]
         if any(own is None or any(m.translate(DIGITS) in folded for m in own) for own in (_MARKS, needed, *marks)):
             return
