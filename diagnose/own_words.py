@@ -5,7 +5,6 @@ from __future__ import annotations
 from .consequences import ACTOR_DIED, EXIT_CODE, WRAPPED
 from .suspects import LATE, Suspect
 
-CERTIFYING = (ACTOR_DIED, EXIT_CODE)  # causes that may be no more than that
 ASKED = 16  # lines of one suspect
 
 

@@ -16,7 +16,7 @@ from .clocks import ANOTHER_ZONE_S, UNALIGNED_S
 from .consequences import ACTOR_DIED, SIGKILL
 from .events import FAILING, Event
 from .job import Job
-from .own_words import CERTIFYING, is_its_own_word, was_dead_when_called
+from .own_words import is_its_own_word, was_dead_when_called
 from .rule import Explains
 from .suspects import STATED, Suspect, names_device
 from .untold import died_untold
@@ -54,8 +54,6 @@ class Relation:
                 group[:] = sorted(group, key=_readiness)[:ASKED]
         untold = {id(e) for e in died_untold(job)}
         self._untold = {id(s) for s in suspects if untold and any(id(e) in untold for e in s.events)}
-        stated = (s for s in suspects if s.direct >= STATED and s.rank is not None)
-        self._raised = {id(s) for s in stated if s.first is not None and s.first.traceback is not None}
         self._links = {(a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))}
 
     def explain(self) -> None:
@@ -95,12 +93,10 @@ class Relation:
         return s.onset - t.onset <= link.within_s + self._job.clocks.uncertainty_s(t.first, s.first)
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
-        """Whether t explains s, and not s t rather. Asked millions of times: what decides seldom is looked at before it."""
-        if (t.cause == DRIVER or s.cause == TERMINATED) and self._is_surely(t, s):
+        """Whether t explains s, and not s t rather."""
+        if self._is_surely(t, s):
             return True
-        if (s.cause == DRIVER or t.cause == TERMINATED) and self._is_surely(s, t):
-            return False
-        return self._stands(t, s)
+        return not self._is_surely(s, t) and self._stands(t, s)
 
     def _is_surely(self, t: Suspect, s: Suspect) -> bool:
         return (t.cause == DRIVER and _is_driver_of(t, s)) or (s.cause == TERMINATED and self._is_untold(t, s))
@@ -110,7 +106,7 @@ class Relation:
         return id(t) in self._untold and any(e.rule.tells == "signal-received" for e in s.events)
 
     def _stands(self, t: Suspect, s: Suspect) -> bool:
-        if (s.direct and not t.direct) or _is_less_sure(t, s) or (t.cause in CERTIFYING and is_its_own_word(s, t)):
+        if (s.direct and not t.direct) or _is_less_sure(t, s) or is_its_own_word(s, t):
             return False
         has_finding = t.finding is not None or s.finding is not None
         if has_finding and (_is_drawn_from(s, t) or _is_drawn_from(t, s)):
@@ -124,15 +120,15 @@ class Relation:
             for is_told in (self._is_death, self._raised_before):
                 if is_told(t, s) or is_told(s, t):
                     return is_told(t, s)
-        elif id(t) in self._raised and self._raised_before(t, s):
+        elif self._raised_before(t, s):
             return True
-        elif id(s) in self._raised and self._raised_before(s, t):
+        elif self._raised_before(s, t):
             return False
         return self._is_first(t, s)
 
     def _is_first(self, t: Suspect, s: Suspect) -> bool:
         """Whether t came before s, or weighs more where their causes explain each other."""
-        order, is_word = self._order(t, s), s.cause in CERTIFYING and is_its_own_word(t, s)
+        order, is_word = self._order(t, s), is_its_own_word(t, s)
         if order > 0 and not self._is_certificate(t, s) and not is_word:
             return False
         was_before = order < 0 and (self._was_over_before(t, s) or _is_told_to_end(t, s))
@@ -171,7 +167,7 @@ class Relation:
     def _raised_before(self, t: Suspect, s: Suspect) -> bool:
         """Whether t states what the rank raised, before the others said that they had waited for it, says s, in vain."""
         first = t.first
-        if id(t) not in self._raised or first is None or t.rank is None:
+        if t.direct < STATED or t.rank is None or first is None or first.traceback is None:
             return False
         waiting = _waiting_for(t.rank, s)
         if waiting is None or waiting.source == first.source:

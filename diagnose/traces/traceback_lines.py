@@ -213,13 +213,15 @@ _INTRODUCTIONS = (
     ("-", "logging", lazy(r"^\s*--- Logging error ---\s*$")),
     ("ft<T", "asyncio", lazy(r"^\s*(?:future: |task: )?(?:<Task .{1,400}>|Task exception was never retrieved)\s*$")),
 )
-_INTRODUCTIONS_BY_START = {x: tuple(row[1:] for row in _INTRODUCTIONS if x in row[0]) for x in "EP-ft<T"}
+_INTRODUCTIONS_BY_START = {
+    start: tuple(row[1:] for row in _INTRODUCTIONS if start in row[0]) for starts, *_ in _INTRODUCTIONS for start in starts
+}
 
 
 def read_introduction(text: str) -> str:
     """Read `Exception in thread …:`, `Process …:` and their like as the traceback's form; empty for other lines."""
     rows = _INTRODUCTIONS_BY_START.get(text.lstrip()[:1], ())
-    return next((form for form, pattern in rows if pattern.match(text)), "") if rows else ""
+    return next((form for form, pattern in rows if pattern.match(text)), "")
 
 
 # torch.distributed.rpc raises anew what its callee raised: this as the message, its repr and its traceback below. A future
