@@ -14,7 +14,7 @@ from .catalogue import Catalogue
 from .event_stamps import Same, note_stamps, stamps_of, years_of
 from .events import Event, SourceEvents, is_narrow, last_words, settle
 from .matcher import Matcher
-from .prefixes import Line
+from .prefixes import Line, speaker_keys
 from .scan import SourceScan
 from .scanning.scan_rules import STACK
 from .source_reading import LAST_RESORT, SourceReading
@@ -44,9 +44,10 @@ class EventReader:
         stored, scan = scan, scan.unpacked()
         capped = tuple(dict.fromkeys(rule for (rule, _), t in scan.tallies.items() if t.at_least))
         lines, hits = lines_without_reports(scan), scan.hits()
-        tracebacks = [replace(tb, frames=self._same(tb.frames)) for tb in find_tracebacks(lines)]
+        keys = speaker_keys(lines)
+        tracebacks = [replace(tb, frames=self._same(tb.frames)) for tb in find_tracebacks(lines, keys)]
         stacks = _stacks(scan, lines)
-        reading = SourceReading(self._catalogue, self._matcher, self._same, scan.name, lines, tracebacks, stacks)
+        reading = SourceReading(self._catalogue, self._matcher, self._same, scan.name, lines, keys, tracebacks, stacks)
         found = [e for hit in hits for e in reading.events(hit)]
         found += [*reading.told(hits, {e.line for e in found if e.role != "context"})]
         spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
@@ -61,7 +62,7 @@ class EventReader:
             scan.name,
             scan.kind,
             events,
-            tuple(dict.fromkeys(map(reading.speaker, lines))),
+            tuple(self._same.speakers(x.prefix for x in lines)),
             self._same(years_of(stamps)),
             any("across cluster" in x.raw for x in lines),
             tuple(tb for tb in tracebacks if tb.line not in quoted),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from typing import Any, TypeVar
 
@@ -28,10 +28,17 @@ class Same:
         """Yield who speaks with this prefix."""
         named = named_in(prefix)
         speaker = self._speakers.get(named)
-        if speaker is None:
-            if len(self._speakers) >= MAX_KNOWN:
-                self._speakers.clear()
-            speaker = self._speakers[named] = Speaker.of(prefix)
+        return self._met(named) if speaker is None else speaker
+
+    def speakers(self, prefixes: Iterable[Prefix]) -> Iterator[Speaker]:
+        """Yield who speaks with these prefixes, each once, in order."""
+        for named in dict.fromkeys(map(named_in, prefixes)):
+            yield self._speakers.get(named) or self._met(named)
+
+    def _met(self, named: tuple[Any, ...]) -> Speaker:
+        if len(self._speakers) >= MAX_KNOWN:
+            self._speakers.clear()
+        speaker = self._speakers[named] = Speaker.of(named)
         return speaker
 
     def __call__(self, value: T) -> T:

@@ -6,7 +6,7 @@ Its lines are kept packed; they are read again where a question asks for them.
 from __future__ import annotations
 
 import sys
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from operator import itemgetter
@@ -40,10 +40,10 @@ class Speaker(NamedTuple):
     ip: str | None
 
     @classmethod
-    def of(cls, prefix: Prefix) -> Speaker:
-        """Yield who speaks with this prefix."""
-        named = cls._make(named_in(prefix))
-        return named._replace(host=sys.intern(named.host)) if named.host else named  # one text for all files of a host
+    def of(cls, named: Iterable[Any]) -> Speaker:
+        """Yield who speaks, by what `named_in` tells of a prefix."""
+        speaker = cls._make(named)
+        return speaker._replace(host=sys.intern(speaker.host)) if speaker.host else speaker  # one text for all of a host
 
 
 named_in = itemgetter(*(Prefix._fields.index(name) for name in Speaker._fields))  # what a prefix tells of who speaks
@@ -195,20 +195,20 @@ def is_narrow(event: Event) -> bool:
 
 def settle(events: list[Event]) -> tuple[Event, ...]:
     """Drop what a harmless rule covers, catch-alls beside narrower rules, and doubles; sort by place."""
-    harmless = {(e.line, e.raw) for e in events if e.role == "harmless"}
-    narrow = [e for e in events if is_narrow(e)]
-    spoken = {(e.line, e.raw) for e in narrow}
-    understood = {id(e.traceback) for e in narrow if e.traceback}
-    kept: dict[tuple[str, int | None, str], Event] = {}
-    for event in events:
-        place = (event.line, event.raw)
-        if event.role not in ("harmless", "context") and place in harmless:
+    placed = [(e, (e.line, e.raw)) for e in events]
+    harmless = {place for e, place in placed if e.role == "harmless"}
+    narrow = [(e, place) for e, place in placed if is_narrow(e)]
+    spoken = {place for _, place in narrow}
+    understood = {id(e.traceback) for e, _ in narrow if e.traceback}
+    kept: dict[tuple[str, tuple[int | None, str]], Event] = {}
+    for event, place in placed:
+        if place in harmless and event.role not in ("harmless", "context"):
             continue
         if event.rule.generic and place in spoken:
             continue
         if event.rule.generic and event.rule.match == "line" and id(event.traceback) in understood:
             continue  # one line of a message that a rule has understood as a whole
-        kept.setdefault((event.rule.id, event.line, event.raw), event)
+        kept.setdefault((event.rule.id, place), event)
     ordered = sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))
     return tuple(_whole(_without_new_names(ordered)))
 

@@ -172,7 +172,7 @@ def read_fields(rule: Rule, groups: dict[str, str | None]) -> dict[str, Any]:
         if text is None:
             continue
         try:
-            fields[name] = _typed(kind, text)
+            fields[name] = text if kind == "str" else _typed(kind, text)
         except ValueError:
             continue
     return fields

@@ -6,8 +6,10 @@ Text comes in, a `Prefix` goes out; the forms are rows of the tables in `prefix_
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 from .lazy_pattern import lazy
 from .prefix_memory import Found, PrefixMemory
@@ -21,7 +23,7 @@ from .prefix_tables.stamped import AFTER_STAMP
 from .prefix_tables.viewers import VIEWERS
 from .timestamps import Stamp, read_stamp
 
-__all__ = ["Line", "Prefix", "read_lines", "speaker_key", "split_prefix"]
+__all__ = ["Line", "Prefix", "read_lines", "speaker_key", "speaker_keys", "split_prefix"]
 
 _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were seen to nest
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
@@ -255,20 +257,32 @@ def _inherit(prefix: Prefix, first: Prefix, glued: bool) -> Prefix:
 
 def speaker_key(prefix: Prefix) -> str:
     """Who speaks, in one word such as `rank3`, `local2@gpu-07`, `Trainer:28717@10.0.0.1`; '' when nobody is named."""
-    if prefix is _NOTHING:  # as of most lines
-        return ""
-    if prefix.rank is not None:
-        return f"rank{prefix.rank}"
-    place = prefix.host or prefix.pod or prefix.ip or prefix.container
+    return "" if prefix is _NOTHING else _key_of(_naming(prefix))  # as of most lines
+
+
+
+def speaker_keys(lines: Iterable[Line]) -> list[str]:
+    """Who speaks on each line, as `speaker_key` says."""
+    return [speaker_key(line.prefix) for line in lines]
+
+
+_naming = itemgetter(*map(Prefix._fields.index, (*_PLACES[:-1], "rank", "local_rank", "group_rank", "pid")))
+
+
+@lru_cache(4096)
+def _key_of(named: tuple[Any, ...]) -> str:
+    """The same, remembered: a speaker has many lines."""
+    task, node_rank, host, ip, actor, pod, container, rank, local_rank, group_rank, pid = named
+    if rank is not None:
+        return f"rank{rank}"
+    place = host or pod or ip or container
     at_place = f"@{place}" if place else ""
-    if prefix.local_rank is not None:
-        node = f"@node{prefix.node_rank}" if not place and prefix.node_rank is not None else at_place
-        return f"local{prefix.local_rank}{node}"
-    if prefix.actor is not None:
-        process = f":{prefix.pid}" if prefix.pid is not None else ""
-        return f"{prefix.actor}{process}{at_place}"
-    named = (("task", prefix.task), ("group", prefix.group_rank), ("pid", prefix.pid), ("node", prefix.node_rank))
-    for word, number in named:
+    if local_rank is not None:
+        return f"local{local_rank}{f'@node{node_rank}' if not place and node_rank is not None else at_place}"
+    if actor is not None:
+        process = f":{pid}" if pid is not None else ""
+        return f"{actor}{process}{at_place}"
+    for word, number in (("task", task), ("group", group_rank), ("pid", pid), ("node", node_rank)):
         if number is not None:
             return f"{word}{number}{'' if word == 'task' else at_place}"
     return place or ""

@@ -13,25 +13,19 @@ from itertools import chain
 from .attempts import is_terminated
 from .catalogue import Catalogue
 from .clocks import ANOTHER_ZONE_S, UNALIGNED_S
-from .consequences import ACTOR_DIED, SIGKILL
+from .consequences import ACTOR_DIED, EXIT_CODE, SIGKILL
 from .events import FAILING, Event
 from .job import Job
 from .own_words import is_its_own_word, was_dead_when_called
 from .rule import Explains
 from .suspects import STATED, Suspect, names_device
+from .told_order import is_told_before, tell_time
 from .untold import died_untold
 
 DRIVER = "gpu.xid"
 TERMINATED = "process.terminated"
 DEATH_S = 60.0  # within which a launcher sees that a process has died
 ASKED = 16  # of the suspects of one cause, or of those of no known place: cost stays linear in ranks
-# How many lines below its own line the reason of a message may stand that is printed before it.
-BEFORE_ITS_REASON = {
-    "process.abort/terminate-called": 2,
-    "gpu.xid/torch-npu-error-code": 12,  # `ERR00100 PTA call acl api failed`, and below it the runtime's own messages
-    "gpu.xid/hccl-npu-call-failed": 16,
-    "process.exit-code/vertex-replica-exited": 200,
-}
 CERTIFICATE_S = 600.0  # how much later than its consequences a certificate may be printed
 
 
@@ -55,6 +49,9 @@ class Relation:
         untold = {id(e) for e in died_untold(job)}
         self._untold = {id(s) for s in suspects if untold and any(id(e) in untold for e in s.events)}
         self._links = {(a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))}
+        self._told_late = {pair for pair, links in self._links.items() if any(link.told_late for link in links)}
+        self._weights = {id(s): self._weight(s) for s in suspects}
+        self._plain = {id(s) for s in suspects if self._is_plain(s)}
 
     def explain(self) -> None:
         """Fill in `explained_by` of every suspect: the strongest few that beat it."""
@@ -94,6 +91,9 @@ class Relation:
 
     def _beats(self, t: Suspect, s: Suspect) -> bool:
         """Whether t explains s, and not s t rather."""
+        is_of_words = t.rank == s.rank and EXIT_CODE in (t.cause, s.cause)
+        if id(t) in self._plain and id(s) in self._plain and not is_of_words:  # of these, `_stands` asks no more than this
+            return not (_is_too_weak(t, s) or _is_idle_echo(t, s)) and self._is_first(t, s, is_word=False)
         if self._is_surely(t, s):
             return True
         return not self._is_surely(s, t) and self._stands(t, s)
@@ -106,12 +106,12 @@ class Relation:
         return id(t) in self._untold and any(e.rule.tells == "signal-received" for e in s.events)
 
     def _stands(self, t: Suspect, s: Suspect) -> bool:
-        if (s.direct and not t.direct) or _is_less_sure(t, s) or is_its_own_word(s, t):
+        if _is_too_weak(t, s) or _is_less_sure(t, s) or is_its_own_word(s, t):
             return False
         has_finding = t.finding is not None or s.finding is not None
         if has_finding and (_is_drawn_from(s, t) or _is_drawn_from(t, s)):
             return _is_drawn_from(t, s)
-        if t.is_echo and not s.is_echo and (s.cause != "process.exit-code" or s.finding is not None):
+        if _is_idle_echo(t, s):
             return False
         if has_finding:
             asked = (t.finding and t.finding.question, s.finding and s.finding.question)
@@ -124,17 +124,17 @@ class Relation:
             return True
         elif self._raised_before(s, t):
             return False
-        return self._is_first(t, s)
+        return self._is_first(t, s, is_word=is_its_own_word(t, s))
 
-    def _is_first(self, t: Suspect, s: Suspect) -> bool:
-        """Whether t came before s, or weighs more where their causes explain each other."""
-        order, is_word = self._order(t, s), is_its_own_word(t, s)
-        if order > 0 and not self._is_certificate(t, s) and not is_word:
+    def _is_first(self, t: Suspect, s: Suspect, *, is_word: bool) -> bool:
+        """Whether t came before s, or weighs more where their causes explain each other; or s is only a word on its end."""
+        order = self._order(t, s)
+        if order > 0 and not is_word and not self._is_certificate(t, s):
             return False
         was_before = order < 0 and (self._was_over_before(t, s) or _is_told_to_end(t, s))
         if is_word or not self._links.get((s.cause, t.cause)) or was_before:
             return True
-        ours, theirs = self._weight(t), self._weight(s)
+        ours, theirs = self._weights[id(t)], self._weights[id(s)]
         return ours > theirs if ours != theirs else order < 0
 
     def _was_over_before(self, t: Suspect, s: Suspect) -> bool:
@@ -184,16 +184,19 @@ class Relation:
         first = min(ends, key=lambda e: e.line or 0, default=None)
         return first is not None and (first.rank, first.host if t.rank is None else t.host) == (t.rank, t.host)
 
+    def _is_plain(self, s: Suspect) -> bool:
+        """Whether nothing but time, weight and link is asked of it: no conclusion, statement or untold death."""
+        return s.finding is None and s.direct < STATED and s.cause != ACTOR_DIED and id(s) not in self._untold
+
     def _weight(self, s: Suspect) -> tuple[bool, int, bool]:
         return (not self._catalogue.causes[s.cause].broad, s.direct, s.specific)
 
     def _is_certificate(self, t: Suspect, s: Suspect) -> bool:
         """The kernel, the scheduler or a monitor may say last what began first."""
-        links = self._links.get((t.cause, s.cause), ())
-        if not self._catalogue.causes[t.cause].told_late and not any(link.told_late for link in links):
+        if (t.cause, s.cause) not in self._told_late and not self._catalogue.causes[t.cause].told_late:
             return False
         a, b = t.first, s.first
-        if a is not None and b is not None and a.source == b.source and _is_told_before(a, b):
+        if a is not None and b is not None and a.source == b.source and is_told_before(a, b):
             return False
         return t.onset is None or s.onset is None or t.onset - s.onset < CERTIFICATE_S
 
@@ -203,9 +206,9 @@ class Relation:
         if a is None or b is None:
             return 0
         if a.source == b.source:
-            if _is_told_before(a, b) or _is_told_before(b, a):
-                return 1 if _is_told_before(a, b) else -1
-            if not _tell_time(t, s, a, b):
+            if is_told_before(a, b) or is_told_before(b, a):
+                return 1 if is_told_before(a, b) else -1
+            if not tell_time(t, s, a, b):
                 return 0 if a.line == b.line else -1 if (a.line or 0) < (b.line or 0) else 1
         if t.onset is None or s.onset is None:
             return 0
@@ -237,6 +240,16 @@ def _is_told_to_end(t: Suspect, s: Suspect) -> bool:
     return is_told and a is not None and b is not None and a.source == b.source and b.traceback is not None
 
 
+def _is_too_weak(t: Suspect, s: Suspect) -> bool:
+    """Whether t only tells of another failure, and s more than that."""
+    return s.direct > 0 and not t.direct
+
+
+def _is_idle_echo(t: Suspect, s: Suspect) -> bool:
+    """Whether t is an exception that only tells of another one, and s none, nor the exit code that came of it."""
+    return t.is_echo and not s.is_echo and (s.cause != EXIT_CODE or s.finding is not None)
+
+
 def _is_less_sure(t: Suspect, s: Suspect) -> bool:
     """Whether t explains nothing that is surer: a line that seldom says why nothing stated, a possible conclusion no other.
 
@@ -264,24 +277,3 @@ def _is_drawn_from(t: Suspect, s: Suspect) -> bool:
     """Whether t is what all the lines of s together come to."""
     reads = t.finding.reads if t.finding is not None and t.finding.certainty == "certain" else ()
     return s.finding is None and bool(reads) and all(e.rule.tells in reads for e in s.events)
-
-
-def _is_told_before(a: Event, b: Event) -> bool:
-    """Whether a is printed above b, in one file, and yet came of it.
-
-    `what():` stands below `terminate called`, and the watchdog speaks when the communicators are aborted. A process
-    says nothing once it is dead, but Ray prints what it said after the raylet's `A worker died … Worker PID: 4121`.
-    """
-    if a.rule.id not in BEFORE_ITS_REASON and a.cause != ACTOR_DIED:
-        return False
-    below = (b.line or 0) - (a.line or 0)
-    if a.rule.id in BEFORE_ITS_REASON:
-        is_below = 0 < below or (below == 0 and a.traceback is None and b.traceback is not None)  # a string held both
-        return is_below and below <= BEFORE_ITS_REASON[a.rule.id] and a.rank in (b.rank, None)
-    pid = a.fields.get("pid")
-    return below > 0 and pid is not None and pid == b.speaker.pid
-
-
-def _tell_time(t: Suspect, s: Suspect, a: Event, b: Event) -> bool:
-    """Whether the times of two lines of one file order them; one that was taken from a line nearby does not."""
-    return t.onset is not None and s.onset is not None and a.has_own_time and b.has_own_time

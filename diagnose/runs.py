@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
+from functools import lru_cache
 from itertools import pairwise
 
 from .events import FAILING, Event
@@ -104,7 +105,13 @@ def _is_later(sign: Event, end: Event) -> bool:
 
 def stated_end(end: Event) -> float | None:
     """When a process ended, as a summary states it."""
+    return _read_end(str(end.fields.get("time")))
+
+
+@lru_cache(4096)
+def _read_end(text: str) -> float | None:
+    """The same, remembered: thousands of ranks end within the same seconds."""
     try:
-        return datetime.strptime(str(end.fields.get("time")), "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
+        return datetime.strptime(text, "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
     except ValueError:
         return None

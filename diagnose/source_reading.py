@@ -46,6 +46,7 @@ class SourceReading:
     same: Same
     source: str
     lines: Sequence[Line]
+    keys: Sequence[str]  # who speaks on each line
     tracebacks: InitVar[Sequence[Traceback]]
     stacks: Sequence[StackDump]
 
@@ -53,9 +54,8 @@ class SourceReading:
         self._at: dict[int, list[int]] = {}
         for index, line in enumerate(self.lines):
             self._at.setdefault(line.number, []).append(index)
-        self._keys = [speaker_key(line.prefix) for line in self.lines]
         self._traceback_at = exception_lines(tracebacks)
-        spoken = zip(self._keys, (line.number for line in self.lines), strict=True)
+        spoken = zip(self.keys, (line.number for line in self.lines), strict=True)
         self._inside = inside_lines(tracebacks, self._traceback_at, spoken)
         self._bare: dict[int, str] = {}
         self._raised_by: dict[int, list[tuple[str, str, int]]] = {}  # by traceback: text, name and line of all in it
@@ -137,9 +137,12 @@ class SourceReading:
 
     def _following(self, index: int, count: int) -> list[Line]:
         """The line and those below it of the same speaker; a line without a speaker belongs to whom it follows."""
-        keys = self._keys[index : index + MAX_BLOCK_LINES * 4]
+        keys = self.keys[index : index + MAX_BLOCK_LINES * 4]
+        count = min(count, MAX_BLOCK_LINES)
+        if keys[:count].count(keys[0]) == len(keys[:count]):  # as where nobody else writes into this file
+            return [*self.lines[index : index + count]]
         own = (n for n, key in enumerate(keys, index) if not key or key == keys[0])
-        return [self.lines[n] for n in islice(own, min(count, MAX_BLOCK_LINES))]
+        return [self.lines[n] for n in islice(own, count)]
 
     def _exception(self, rule: Rule, forms: Sequence[Form], index: int) -> Sequence[Event]:
         line, tb = self.lines[index], self._traceback_of(index)
@@ -218,7 +221,7 @@ class SourceReading:
         found = self._traceback_at.get(self.lines[index].number)
         if not found:
             return None
-        key = self._keys[index]
+        key = self.keys[index]
         return next((tb for tb in found if tb.speaker == key), found[0])
 
     def _event(

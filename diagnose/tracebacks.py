@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .lazy_pattern import lazy
-from .prefixes import Line
+from .prefixes import Line, speaker_keys
 from .record import record
 from .traces.assembly import Assembly
 from .traces.segment import Relation, Segment
@@ -70,9 +70,10 @@ class Traceback:
         return first
 
 
-def find_tracebacks(lines: Sequence[Line]) -> list[Traceback]:
-    """Find every traceback in the lines of one source, in the order of their first lines."""
-    found = [tb for closed in assemble(lines) if (tb := _as_traceback(*closed))]
+def find_tracebacks(lines: Sequence[Line], keys: Sequence[str] | None = None) -> list[Traceback]:
+    """Find every traceback in the lines of one source, in the order of their first lines; `keys`: of their speakers."""
+    keys = speaker_keys(lines) if keys is None else keys
+    found = [tb for closed in assemble(lines, keys) if (tb := _as_traceback(*closed))]
     by_number = heads(lines, (tb.line for tb in found))
     warned = (is_warned(by_number, tb.line, next(iter(tb.frames), None)) for tb in found)
     found = [replace(tb, is_warned=is_so) if is_so else tb for tb, is_so in zip(found, warned, strict=True)]

@@ -6,15 +6,15 @@ is at hand, and how deep inside another exception's message it was printed.
 
 from __future__ import annotations
 
-import re
 from typing import Literal
 
-from ..lazy_pattern import lazy
 from .boxes import RichBox
 from .own_name import is_named, read_raised
 from .segment import Relation, Segment
 from .traceback_lines import (
     ELIDED,
+    GROUP_MARGIN,
+    GROUP_MEMBER,
     ExceptionLine,
     Frame,
     Header,
@@ -34,8 +34,6 @@ from .traceback_lines import (
 _NOISE_LINES = 30  # lines of other writers tolerated between two frames
 _BLANK_LINES = 4
 _BLANKS_BELOW_BOX = 40  # what rich wrapped is put into its first line
-_GROUP_MARGIN = lazy(r"^(\s*)(?:\|(?: (.*))?|(\+-\+?-{3,}.*))$", re.DOTALL)
-_GROUP_MEMBER = lazy(r"^\+-(\+)?-{3,60} (?:\d{1,9}|\.\.\.) -{3,60}$")
 
 
 class Assembly:
@@ -54,9 +52,8 @@ class Assembly:
         self._blanks = self._noise = self._next_depth = 0
         self._is_chained = self._left_margin = self._expects_inner = False
         self._is_elided = False  # the line above stands for frames that somebody left out
-        self._column = indent + 2  # in which the last frame stands
+        self._column, self._group_column = indent + 2, max(indent, 2)  # the first: in which the last frame stands
         self._box = RichBox() if self.form == "rich" else None
-        self._group_column = max(indent, 2)
 
     @property
     def segment(self) -> Segment:
@@ -82,15 +79,23 @@ class Assembly:
             return self._blanks <= (_BLANK_LINES if self._box is None else _BLANKS_BELOW_BOX)
         is_ours = self._accept(number, text)
         if is_ours:
-            self._blanks = 0
-            self.touched = number
+            self._blanks, self.touched = 0, number
         return is_ours
+
+    def goes_on(self, number: int, text: str) -> bool:
+        """Take a further line of a message, as `accept` would, where it can be nothing else, as half of a job is."""
+        if self._blanks or self._is_chained or self._left_margin or self.lead or self._box or self.form == "group":
+            return False
+        if self.end_line == self.line or not self.segments[-1].can_only_go_on(text) or not self._may_continue(text):
+            return False
+        self.touched = number
+        return self._keep_words(number, text)
 
     def _accept(self, number: int, text: str) -> bool:
         if self._box is not None and self._box.is_open:
             return self._take(number) if self._box.feed(text) else self.tolerate()
         if self.form == "group" and not self._left_margin:
-            found = _GROUP_MARGIN.match(text)
+            found = GROUP_MARGIN.match(text)
             if found is None:
                 self._left_margin = True
             elif found[3]:
@@ -111,8 +116,6 @@ class Assembly:
         """Let another writer's line pass; False when there were too many for this traceback to go on."""
         self._noise += 1
         return self._noise <= _NOISE_LINES
-
-    # --- frames
 
     def _accept_frame_part(self, number: int, text: str) -> bool:
         frame = read_frame(text)
@@ -169,8 +172,6 @@ class Assembly:
         if self._box is not None:
             self.segment.frames.extend(self._box.frames)
         return self._take(number)
-
-    # --- message
 
     def _accept_message_part(self, number: int, text: str) -> bool:
         if (relation := read_chain(text)) is not None:
@@ -255,18 +256,19 @@ class Assembly:
         if self.segment.depth == 0:
             self._expects_inner = True
         else:
-            self._blanks = 0
-            self._left_margin = True  # whatever is chained next is outside
+            self._blanks, self._left_margin = 0, True  # whatever is chained next is outside
         return self._take(number)
 
     def _continue_message(self, number: int, text: str) -> bool:
-        segment = self.segment
-        if introduces_inner(text, segment.message):
+        if introduces_inner(text, self.segment.message):
             self._expects_inner = True
         elif not self._may_continue(text):
             return False
+        return self._keep_words(number, text)
+
+    def _keep_words(self, number: int, text: str) -> bool:
         body = text[self._base :] if text[: self._base].isspace() else text
-        return segment.add_text(body.rstrip(), self._blanks) and self._take(number)
+        return self.segments[-1].add_text(body.rstrip(), self._blanks) and self._take(number)
 
     def _may_continue(self, text: str) -> bool:
         if self.is_whole_line_ours:
@@ -281,8 +283,6 @@ class Assembly:
         is_rule = text[0] in "=-*" and not segment.message.strip()  # ChildFailedError's message is a drawn box
         return is_rule or "ChildFailedError" in segment.exception or not is_foreign(text)
 
-    # --- exception groups
-
     @property
     def is_complete(self) -> bool:
         """Whether its exception has been named, and nothing says that another follows."""
@@ -290,10 +290,10 @@ class Assembly:
 
     def owns_margin(self, text: str) -> bool:
         """Say whether the line is drawn inside this group's margin."""
-        return self.form == "group" and not self._left_margin and _GROUP_MARGIN.match(text) is not None
+        return self.form == "group" and not self._left_margin and GROUP_MARGIN.match(text) is not None
 
     def _begin_member(self, rule: str, column: int) -> None:
-        if found := _GROUP_MEMBER.match(rule.strip()):
+        if found := GROUP_MEMBER.match(rule.strip()):
             depth = max(0, column - self._group_column) // 2 + (1 if found[1] else 0)
             self._base = 0
             self._begin_segment("member", max(1, depth))

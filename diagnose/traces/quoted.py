@@ -27,9 +27,13 @@ UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logg
 
 def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) -> frozenset[int]:
     """Yield the first lines of those tracebacks that are quoted; `lines` are the kept ones of their source."""
-    texts = {line.number: line.message.rstrip() for line in lines} if tracebacks else {}
-    is_log = bool(texts) and any(line.prefix.end for line in lines)
-    is_session = next(iter(texts.values()), "").startswith(">>> ")  # all of it: what went wrong in it is the news
+    if not tracebacks:
+        return frozenset()
+    asked = {n for tb in tracebacks for n in (tb.line - 1, tb.line, tb.line + 1, tb.exception_line - 1, tb.end_line + 1)}
+    asked.add(lines[0].number)
+    texts = {line.number: line.message.rstrip() for line in lines if line.number in asked}
+    is_log = any(line.prefix.end for line in lines)
+    is_session = texts[lines[0].number].startswith(">>> ")  # all of it: what went wrong in it is the news
     shown = (tb for tb in tracebacks if not (is_session and _is_of_files(tb)))
     return frozenset(tb.line for tb in shown if _is_quoted(tb, texts, is_log))
 

@@ -13,6 +13,9 @@ MESSAGE_CHARS = 8192  # what patterns are verified on; longer messages are cut
 _MESSAGE_LINES = 400  # a c10 stack has 20 to 60 frames; beyond this it is no message any more
 _CODE_CHARS = 400
 _RAY_INPUT = "At least one of the input arguments for this task could not be computed"
+_CALLEE = "On WorkerInfo("
+# Without these a line below a message is no header, frame or chain, and neither quotes nor introduces anything.
+_MORE = ("Traceback (most", 'File "', '"""', "exception", "-- Process ", "ray::", "(pid=", "for this task could", _CALLEE)
 # Their message is one line whatever they say, so the next line of a plain console is somebody else's.
 _ONE_LINE = frozenset(
     (
@@ -66,6 +69,12 @@ class Segment:
     def is_one_line(self) -> bool:
         """Claims that the exception's message cannot go on in the next line."""
         return self.is_bare or (self.exception.rpartition(".")[2] in _ONE_LINE and "Caught " not in self.message[:8])
+
+    def can_only_go_on(self, text: str) -> bool:
+        """Claims that a line below the message's last one is part of it, or else of no traceback."""
+        if not (self.message_lines and self.exception) or not text or text.isspace() or _CALLEE in self.message:
+            return False
+        return not (any(map(text.__contains__, _MORE)) or any(map(self.last_text.__contains__, _MORE)))
 
     def name(self, number: int, found: ExceptionLine) -> None:
         """Keep the exception's name and the first line of its message."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 from ..lazy_pattern import lazy
-from ..prefixes import Line, speaker_key
+from ..prefixes import Line
 from .assembly import Assembly
 from .traceback_lines import (
     Frame,
@@ -31,13 +31,13 @@ _FOLDED = lazy(r" \[repeated \d{1,9}x across cluster\](?: \(Ray deduplicates log
 _INTRODUCTION_LINES = 3  # `Exception in thread …:` stands right above; another writer may come between
 
 
-def assemble(lines: Iterable[Line]) -> list[Closed]:
-    """Put the tracebacks of one source together, each with the key of its speaker."""
+def assemble(lines: Iterable[Line], keys: Iterable[str]) -> list[Closed]:
+    """Put the tracebacks of one source together, each with the key of its speaker; `keys`: who speaks on each line."""
     speakers: dict[str, _Speaker] = {}
     closed: list[Closed] = []
     latest: _Speaker | None = None  # who read a traceback's line last
-    for line in lines:
-        text, key = line.message, speaker_key(line.prefix)
+    for line, key in zip(lines, keys, strict=True):
+        text = line.message
         text = _FOLDED.sub("", text) if _FOLDED_WORDS in text else text
         speaker = speakers.get(key)
         if speaker is None:
@@ -98,7 +98,7 @@ class _Speaker:
         """Give the line to the open traceback it continues, or see whether it begins one."""
         if text[-1:] in _INTRODUCING and (form := read_introduction(text)):
             self._introduction = (line.number, form)  # also where an open traceback, cut off above, tolerates the line
-        if self.open and self._continue(line, text, shape):
+        if self.open and (self._goes_on(line, text, shape) or self._continue(line, text, shape)):
             return
         if text and not text.isspace():
             self._begin(line, text)
@@ -106,6 +106,10 @@ class _Speaker:
     def go_on(self, line: Line, text: str) -> bool:
         """Give the line to the open traceback if it continues it."""
         return self._continue(line, text, None)
+
+    def _goes_on(self, line: Line, text: str, shape: str | None) -> bool:
+        only = self.open[0] if len(self.open) == 1 else None
+        return only is not None and shape == self._shapes[id(only)] and only.goes_on(line.number, text)
 
     def close_all(self) -> None:
         """Close what is still open at the end of the source."""
