@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from typing import Any, TypeVar
 
 from .events import SourceEvents, Speaker, named_in
-from .prefixes import Line, Prefix
+from .prefixes import MAX_SPEAKERS, Line, Prefix
 from .timestamps import Stamp
 
 T = TypeVar("T")
@@ -36,7 +36,7 @@ class Same:
             yield self._speakers.get(named) or self._met(named)
 
     def _met(self, named: tuple[Any, ...]) -> Speaker:
-        if len(self._speakers) >= MAX_KNOWN:
+        if len(self._speakers) >= MAX_SPEAKERS:
             self._speakers.clear()
         speaker = self._speakers[named] = Speaker.of(named)
         return speaker

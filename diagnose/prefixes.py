@@ -25,6 +25,7 @@ from .timestamps import Stamp, read_stamp
 
 __all__ = ["Line", "Prefix", "read_lines", "speaker_key", "speaker_keys", "split_prefix"]
 
+MAX_SPEAKERS = 32_768  # of one job that are remembered
 _MAX_DEPTH = 10  # CRI, kubectl, srun -l, Ray, vLLM, rank, logger: seven were seen to nest
 _MAX_SEGMENTS = 10_000  # of one physical line: a tqdm bar that never ended a line for a day
 _MAX_GLUED = 100  # in one piece between carriage returns
@@ -269,7 +270,7 @@ def speaker_keys(lines: Iterable[Line]) -> list[str]:
 _naming = itemgetter(*map(Prefix._fields.index, (*_PLACES[:-1], "rank", "local_rank", "group_rank", "pid")))
 
 
-@lru_cache(4096)
+@lru_cache(MAX_SPEAKERS)
 def _key_of(named: tuple[Any, ...]) -> str:
     """The same, remembered: a speaker has many lines."""
     task, node_rank, host, ip, actor, pod, container, rank, local_rank, group_rank, pid = named

@@ -111,6 +111,7 @@ class Rule:
     unanchored: str | None = None  # why a rule of role cause needs no anchor
     onset: str | None = None  # name of a field in ms that the reported thing had lasted already; "unknown"
     lines: int = 1  # match: block - how many lines from the first one the pattern may read
+    rest_of: str | None = None  # match: block - id of the rule that reads the whole block: not asked of lines within it
     frame: str | None = None  # match: traceback - some frame ("file in function", or that and ": code") has to match
     table: TableRef | None = None
     restart: Restart | None = None  # where this message tells otherwise than its cause: offline mode stays on

@@ -58,6 +58,7 @@ class SourceReading:
         spoken = zip(self.keys, (line.number for line in self.lines), strict=True)
         self._inside = inside_lines(tracebacks, self._traceback_at, spoken)
         self._bare: dict[int, str] = {}
+        self._whole: dict[str, Sequence[int]] = {}  # by rule: where the lines of the last block stand that it read
         self._raised_by: dict[int, list[tuple[str, str, int]]] = {}  # by traceback: text, name and line of all in it
         self._denied: set[tuple[object, ...]] = set()  # what a rule did not find in it: many lines of a message may ask
 
@@ -127,22 +128,26 @@ class SourceReading:
         return next((p for p in (*begins, *pieces) if word[:40] in p.raw), pieces[-1])
 
     def _block(self, rule: Rule, forms: Sequence[Form], index: int) -> Sequence[Event]:
-        scope = self._following(index, rule.lines)
-        text = "\n".join(x.message for x in scope)
+        if rule.rest_of is not None and index in self._whole.get(rule.rest_of, ()):
+            return ()
+        places = self._following(index, rule.lines)
+        scope = [self.lines[n] for n in places]
+        text = "\n".join([x.message for x in scope])
         for form in forms:
             fields = self.matcher.captures(rule, form, text)
             if fields is not None:
+                self._whole[rule.id] = places
                 return (self._event(rule, fields, self.lines[index], scope[-1].number, self._traceback_of(index)),)
         return ()
 
-    def _following(self, index: int, count: int) -> list[Line]:
-        """The line and those below it of the same speaker; a line without a speaker belongs to whom it follows."""
+    def _following(self, index: int, count: int) -> Sequence[int]:
+        """Where it stands and those below it of the same speaker; a line without a speaker belongs to whom it follows."""
         keys = self.keys[index : index + MAX_BLOCK_LINES * 4]
         count = min(count, MAX_BLOCK_LINES)
         if keys[:count].count(keys[0]) == len(keys[:count]):  # as where nobody else writes into this file
-            return [*self.lines[index : index + count]]
+            return range(index, min(index + count, len(self.lines)))
         own = (n for n, key in enumerate(keys, index) if not key or key == keys[0])
-        return [self.lines[n] for n in islice(own, count)]
+        return [*islice(own, count)]
 
     def _exception(self, rule: Rule, forms: Sequence[Form], index: int) -> Sequence[Event]:
         line, tb = self.lines[index], self._traceback_of(index)
@@ -181,7 +186,7 @@ class SourceReading:
         if index not in self._bare:
             line = self.lines[index]
             is_code = line.number in self._inside or looks_quoted(line)
-            first, *rest = ("",) if is_code else (x.message for x in self._following(index, BARE_LINES))
+            first, *rest = ("",) if is_code else (self.lines[n].message for n in self._following(index, BARE_LINES))
             self._bare[index] = "\n".join((first.strip(), *rest))
         return self._bare[index]
 

@@ -117,6 +117,13 @@ def test_a_literal_that_stands_on_every_other_line_is_a_fault() -> None:
     assert [f"{rule.id}: literal 'failed' stands on every other line; take more of what the pattern asks for"] == faults
 
 
+def test_what_is_left_of_a_block_names_the_rule_that_reads_the_whole() -> None:
+    catalogue = load_rules(fresh=True)
+    rule = replace(catalogue.rules["process.exit-code/torchelastic-summary-rest"], rest_of="process.exit-code/unheard-of")
+    faults = [fault for fault in check_catalogue(replace(catalogue, rules={rule.id: rule}), fire) if "rest_of" in fault]
+    assert [f"{rule.id}: rest_of names no other rule of a block: process.exit-code/unheard-of"] == faults
+
+
 def test_a_question_asks_only_for_rules_that_there_are() -> None:
     catalogue = load_rules()
     modules = Path(package.__file__).parent.rglob("*.py")

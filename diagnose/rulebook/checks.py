@@ -90,9 +90,7 @@ def _rule_faults(catalogue: Catalogue, rule: Rule, fire: Fire) -> Iterator[str]:
         yield "needs at least one form"
     if rule.onset not in (None, "unknown") and rule.onset not in rule.fields:
         yield f"onset names no field: {rule.onset}"
-    yield from (f"undoes no rule that there is: {name}" for name in rule.undoes if name not in catalogue.rules)
-    if rule.table and rule.table_name not in catalogue.tables:
-        yield f"no table {rule.table_name}"
+    yield from _names_of_nothing(catalogue, rule)
     yield from _references(rule.references)
     for number, form in enumerate(rule.forms):
         label = f"form {number + 1}: " if len(rule.forms) > 1 else ""
@@ -101,6 +99,15 @@ def _rule_faults(catalogue: Catalogue, rule: Rule, fire: Fire) -> Iterator[str]:
     for counter in rule.counter_examples:
         if any(hit.id == rule.id for hit, _ in fire(catalogue, counter.text)):
             yield f"fires on its counter-example: {counter.text[:80]!r}"
+
+
+def _names_of_nothing(catalogue: Catalogue, rule: Rule) -> Iterator[str]:
+    yield from (f"undoes no rule that there is: {name}" for name in rule.undoes if name not in catalogue.rules)
+    whole = catalogue.rules.get(rule.rest_of or "")
+    if rule.rest_of and not (rule.match == "block" and whole is not None and whole.match == "block" and whole != rule):
+        yield f"rest_of names no other rule of a block: {rule.rest_of}"
+    if rule.table and rule.table_name not in catalogue.tables:
+        yield f"no table {rule.table_name}"
 
 
 def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
