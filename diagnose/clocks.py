@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
+from functools import lru_cache
 
 from .events import Event, SourceEvents
 from .timestamps import Stamp, read_stamp, resolve
@@ -82,7 +83,10 @@ def _set_times(clocks: Clocks, source: SourceEvents) -> None:
 def _stated(event: Event) -> Stamp | None:
     """Some messages hold their time in the text: `*** JOB 7 ON n1 CANCELLED AT 2026-02-07T03:16:57 ***`."""
     text = event.fields.get("time")
-    return read_stamp(text) if isinstance(text, str) else None
+    return _read_stated(text) if isinstance(text, str) else None
+
+
+_read_stated = lru_cache(4096)(read_stamp)  # thousands of ranks end within the same seconds
 
 
 def _seconds(clocks: Clocks, stamp: Stamp) -> float | None:

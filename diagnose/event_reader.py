@@ -7,7 +7,8 @@ What a single hit tells is read by `source_reading`; who and when in the whole j
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from itertools import repeat
+from operator import attrgetter, contains
 from typing import TYPE_CHECKING
 
 from .catalogue import Catalogue
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 BROAD: dict[str | None, int] = {"software.import-error": 1, "config.invalid-argument": 2, LAST_RESORT: 3}  # asked last
 
 
+_raw = attrgetter("raw")
+
+
 class EventReader:
     """Reads scans with one catalogue."""
 
@@ -45,7 +49,7 @@ class EventReader:
         capped = tuple(dict.fromkeys(rule for (rule, _), t in scan.tallies.items() if t.at_least))
         lines, hits = lines_without_reports(scan), scan.hits()
         keys = speaker_keys(lines)
-        tracebacks = [replace(tb, frames=self._same(tb.frames)) for tb in find_tracebacks(lines, keys)]
+        tracebacks = find_tracebacks(lines, keys, self._same)
         stacks = _stacks(scan, lines)
         reading = SourceReading(self._catalogue, self._matcher, self._same, scan.name, lines, keys, tracebacks, stacks)
         found = [e for hit in hits for e in reading.events(hit)]
@@ -64,7 +68,7 @@ class EventReader:
             events,
             tuple(self._same.speakers(x.prefix for x in lines)),
             self._same(years_of(stamps)),
-            any("across cluster" in x.raw for x in lines),
+            any(map(contains, map(_raw, lines), repeat("across cluster"))),
             tuple(tb for tb in tracebacks if tb.line not in quoted),
             tuple(stacks),
             signs,

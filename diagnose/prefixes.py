@@ -261,7 +261,6 @@ def speaker_key(prefix: Prefix) -> str:
     return "" if prefix is _NOTHING else _key_of(_naming(prefix))  # as of most lines
 
 
-
 def speaker_keys(lines: Iterable[Line]) -> list[str]:
     """Who speaks on each line, as `speaker_key` says."""
     return [speaker_key(line.prefix) for line in lines]

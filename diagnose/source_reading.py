@@ -78,8 +78,9 @@ class SourceReading:
             tb = None if is_above else self._traceback_of(index)
             return (self._event(rule, hit.fields, self.lines[index], hit.line, tb),)
         # the scan saw a literal; of several forms that share it, which one holds shows only here
-        first = rule.forms[hit.form]
-        forms = (first, *(form for form in rule.forms if form is not first)) if len(rule.forms) > 1 else rule.forms
+        forms = rule.forms
+        if hit.form:
+            forms = (forms[hit.form], *forms[: hit.form], *forms[hit.form + 1 :])
         if rule.match == "traceback":
             return self._exception(rule, forms, index)
         return self._block(rule, forms, index) if rule.match == "block" else self._stack(rule, forms, self.lines[index])

@@ -6,7 +6,7 @@ chained to or carried inside. Whether it matters (a launcher's own, a thread's, 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from .lazy_pattern import lazy
@@ -18,6 +18,7 @@ from .traces.traceback_lines import Frame
 from .traces.traceback_streams import assemble
 from .traces.warned import heads, is_warned
 
+Same = Callable[[tuple[Frame, ...]], tuple[Frame, ...]]
 __all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost"]
 
 
@@ -70,17 +71,20 @@ class Traceback:
         return first
 
 
-def find_tracebacks(lines: Sequence[Line], keys: Sequence[str] | None = None) -> list[Traceback]:
-    """Find every traceback in the lines of one source, in the order of their first lines; `keys`: of their speakers."""
+def find_tracebacks(lines: Sequence[Line], keys: Sequence[str] | None = None, same: Same = lambda x: x) -> list[Traceback]:
+    """Find every traceback in the lines of one source, in the order of their first lines.
+
+    `keys`: who speaks on each line. `same`: yields, for frames, equal ones that were met before.
+    """
     keys = speaker_keys(lines) if keys is None else keys
-    found = [tb for closed in assemble(lines, keys) if (tb := _as_traceback(*closed))]
+    found = [tb for closed in assemble(lines, keys) if (tb := _as_traceback(*closed, same))]
     by_number = heads(lines, (tb.line for tb in found))
     warned = (is_warned(by_number, tb.line, next(iter(tb.frames), None)) for tb in found)
     found = [replace(tb, is_warned=is_so) if is_so else tb for tb, is_so in zip(found, warned, strict=True)]
     return sorted(found, key=lambda tb: (tb.line, tb.end_line, tb.speaker))
 
 
-def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
+def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | None:
     last = max((i for i, s in enumerate(assembly.segments) if s.relation == "last"), default=0)
     if not assembly.segments[last].exception:  # cut off inside the last one of a chain: the one before it was printed whole
         last = max((i for i, s in enumerate(assembly.segments) if s.exception and s.depth == 0), default=last)
@@ -94,7 +98,7 @@ def _as_traceback(assembly: Assembly, speaker: str) -> Traceback | None:
         exception_line=0 if is_empty else segment.exception_line,
         exception="" if is_empty else segment.exception,
         message=segment.message.strip("\n"),
-        frames=tuple(segment.frames),
+        frames=same(tuple(segment.frames)),
         speaker=speaker,
         links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
         form=_form(assembly, segment),

@@ -89,7 +89,7 @@ class Assembly:
         if self.end_line == self.line or not self.segments[-1].can_only_go_on(text) or not self._may_continue(text):
             return False
         self.touched = number
-        return self._keep_words(number, text)
+        return self._keep_words(number, text, is_plain=True)
 
     def _accept(self, number: int, text: str) -> bool:
         if self._box is not None and self._box.is_open:
@@ -264,11 +264,11 @@ class Assembly:
             self._expects_inner = True
         elif not self._may_continue(text):
             return False
-        return self._keep_words(number, text)
+        return self._keep_words(number, text, is_plain=False)
 
-    def _keep_words(self, number: int, text: str) -> bool:
+    def _keep_words(self, number: int, text: str, *, is_plain: bool) -> bool:
         body = text[self._base :] if text[: self._base].isspace() else text
-        return self.segments[-1].add_text(body.rstrip(), self._blanks) and self._take(number)
+        return self.segments[-1].add_text(body.rstrip(), self._blanks, is_plain=is_plain) and self._take(number)
 
     def _may_continue(self, text: str) -> bool:
         if self.is_whole_line_ours:

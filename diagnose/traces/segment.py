@@ -55,6 +55,7 @@ class Segment:
     exception_line: int = 0
     last_text: str = ""
     message_lines: int = 0
+    is_plain: bool = False  # its last line is known to hold none of `_MORE`
 
     @property
     def is_ray(self) -> bool:
@@ -72,9 +73,10 @@ class Segment:
 
     def can_only_go_on(self, text: str) -> bool:
         """Claims that a line below the message's last one is part of it, or else of no traceback."""
-        if not (self.message_lines and self.exception) or not text or text.isspace() or _CALLEE in self.message:
+        if not (self.message_lines and self.exception) or not text or text.isspace() or _CALLEE in self.message[:200]:
             return False
-        return not (any(map(text.__contains__, _MORE)) or any(map(self.last_text.__contains__, _MORE)))
+        is_plain = self.is_plain or not any(map(self.last_text.__contains__, _MORE))
+        return is_plain and not any(map(text.__contains__, _MORE))
 
     def name(self, number: int, found: ExceptionLine) -> None:
         """Keep the exception's name and the first line of its message."""
@@ -92,10 +94,10 @@ class Segment:
         last = self.frames[-1]  # `replace` would take four times as long, and most lines are of frames
         self.frames[-1] = Frame(last.file, last.line if line is None else line, last.function, code.strip()[:_CODE_CHARS])
 
-    def add_text(self, text: str, blanks: int) -> bool:
+    def add_text(self, text: str, blanks: int, *, is_plain: bool) -> bool:
         """Add a line to the message; False when it is too long already."""
         self.message_lines += 1
-        self.last_text = text
+        self.last_text, self.is_plain = text, is_plain
         if self.message_lines > _MESSAGE_LINES:
             return False
         if text.startswith("frame #") or len(self.message) >= MESSAGE_CHARS:
