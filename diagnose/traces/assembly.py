@@ -45,6 +45,7 @@ class Assembly:
         self.lead = header.lead if header else ""
         self.of_rank = header.rank if header else None
         self.touched, self.node = number, 0  # the second: place among the frames shared with tracebacks woven into this one
+        self.path: list[str] = []  # its lines with frames that are not counted among those shared
         self.is_logged_error = False  # it begins on a line that a logger marks as an error
         self.segments = [Segment(frames=[frame] if frame else [])]
         self.is_whole_line_ours = False  # every line of this prefix comes from one excepthook
@@ -81,15 +82,6 @@ class Assembly:
         if is_ours:
             self._blanks, self.touched = 0, number
         return is_ours
-
-    def goes_on(self, number: int, text: str) -> bool:
-        """Take a further line of a message, as `accept` would, where it can be nothing else, as half of a job is."""
-        if self._blanks or self._is_chained or self._left_margin or self.lead or self._box or self.form == "group":
-            return False
-        if self.end_line == self.line or not self.segments[-1].can_only_go_on(text) or not self._may_continue(text):
-            return False
-        self.touched = number
-        return self._keep_words(number, text, is_plain=True)
 
     def _accept(self, number: int, text: str) -> bool:
         if self._box is not None and self._box.is_open:
@@ -264,11 +256,10 @@ class Assembly:
             self._expects_inner = True
         elif not self._may_continue(text):
             return False
-        return self._keep_words(number, text, is_plain=False)
+        return self.segment.add_text(self._body(text), self._blanks, is_plain=False) and self._take(number)
 
-    def _keep_words(self, number: int, text: str, *, is_plain: bool) -> bool:
-        body = text[self._base :] if text[: self._base].isspace() else text
-        return self.segments[-1].add_text(body.rstrip(), self._blanks, is_plain=is_plain) and self._take(number)
+    def _body(self, text: str) -> str:
+        return (text[self._base :] if text[: self._base].isspace() else text).rstrip()
 
     def _may_continue(self, text: str) -> bool:
         if self.is_whole_line_ours:

@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from ..lazy_pattern import lazy
 from ..prefixes import Line
-from .assembly import Assembly
+from .quick_assembly import QuickAssembly
 from .traceback_lines import (
     Frame,
     indent_of,
@@ -21,7 +21,7 @@ from .traceback_lines import (
     read_introduction,
 )
 
-Closed = tuple[Assembly, str]
+Closed = tuple[QuickAssembly, str]
 
 _OPEN_AT_ONCE = 128  # tracebacks without a speaker that may be interleaved line by line; the oldest is closed first
 _INTRODUCING = (":", ">", "-", "d", " ", "\r")  # what such a line may end with
@@ -87,7 +87,7 @@ class _Speaker:
 
     def __init__(self, key: str, closed: list[Closed]) -> None:
         self.key = key
-        self.open: list[Assembly] = []
+        self.open: list[QuickAssembly] = []
         self.is_record = False  # the first line of the open traceback has its speaker, those below it do not
         self._closed = closed
         self._shapes: dict[int, str] = {}  # of the line each began with
@@ -109,7 +109,10 @@ class _Speaker:
 
     def _goes_on(self, line: Line, text: str, shape: str | None) -> bool:
         only = self.open[0] if len(self.open) == 1 else None
-        return only is not None and shape == self._shapes[id(only)] and only.goes_on(line.number, text)
+        if only is None or shape != self._shapes[id(only)] or not only.goes_on(line.number, text):
+            return False
+        self._note_frame(only, text)
+        return True
 
     def close_all(self) -> None:
         """Close what is still open at the end of the source."""
@@ -140,7 +143,7 @@ class _Speaker:
             self._close(assembly)
         return False
 
-    def _in_order(self, text: str) -> list[Assembly]:
+    def _in_order(self, text: str) -> list[QuickAssembly]:
         """Yield the open tracebacks, the likeliest owner of the line first."""
         if len(self.open) == 1:
             return self.open[:]
@@ -154,26 +157,29 @@ class _Speaker:
             return sorted(latest_first, key=lambda a: not a.in_frames)
         return latest_first
 
-    def _note_frame(self, assembly: Assembly, text: str) -> None:
-        if len(self.open) > 1 or assembly.in_frames:
+    def _note_frame(self, assembly: QuickAssembly, text: str) -> None:
+        """Note on which frames it stands; where no other is open, only once another one opens, as few do."""
+        if len(self.open) > 1:
             frame = read_frame(text)
             if frame is not None:
                 place = (assembly.node, frame)
                 assembly.node = self._frames_seen.setdefault(place, len(self._frames_seen) + 1)
+        elif assembly.in_frames and 'File "' in text:
+            assembly.path.append(text)
 
     def _begin(self, line: Line, text: str) -> None:
         header = read_header(text)
         frame = read_frame(text) if header is None else None
         if header is not None or frame is not None:
             indent = header.indent if header else max(0, indent_of(text) - 2)
-            self._open(Assembly(line.number, header, frame, indent), line)
+            self._open(QuickAssembly(line.number, header, frame, indent), line)
         elif _may_be_bare(text):
-            assembly = Assembly(line.number, None, None, 0)
+            assembly = QuickAssembly(line.number, None, None, 0)
             if assembly.accept(line.number, text) and not assembly.in_frames:
                 assembly.form = "bare"
                 self._open(assembly, line)
 
-    def _open(self, assembly: Assembly, line: Line) -> None:
+    def _open(self, assembly: QuickAssembly, line: Line) -> None:
         number, form = self._introduction
         if form and line.number - number <= _INTRODUCTION_LINES:
             assembly.form = form if assembly.form == "plain" else assembly.form
@@ -187,8 +193,12 @@ class _Speaker:
             self._close(self.open[0])
         self._shapes[id(assembly)] = _shape(line)
         self.open.append(assembly)
+        for each in self.open[:-1]:
+            for text in each.path:
+                self._note_frame(each, text)
+            each.path.clear()
 
-    def _close(self, assembly: Assembly) -> None:
+    def _close(self, assembly: QuickAssembly) -> None:
         self.open.remove(assembly)
         del self._shapes[id(assembly)]
         self._closed.append((assembly, self.key))

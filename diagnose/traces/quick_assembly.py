@@ -1,0 +1,49 @@
+"""A traceback being put together whose plainest lines are taken at once: in a large job nearly all are such.
+
+What `Assembly.accept` would do with a further frame, its source line or a further line of a message is done here in a third
+of the steps; whatever might be anything else is left to it.
+"""
+
+from __future__ import annotations
+
+from .assembly import Assembly
+from .segment import Segment
+from .traceback_lines import ELIDED, indent_of, read_frame
+
+_INDENTED_FORMS = ("group", "ipython")  # these draw a margin, or write frames in another way
+
+
+class QuickAssembly(Assembly):
+    """The same, with a quicker way."""
+
+    def goes_on(self, number: int, text: str) -> bool:
+        """Take a line that can only be the next one of this traceback; False tells nothing."""
+        if self._blanks or self._is_chained or self._left_margin or self._is_elided or self.lead or self._box:
+            return False
+        if self.form in _INDENTED_FORMS or self.end_line == self.line or not text or text.isspace():
+            return False
+        segment = self.segments[-1]
+        is_ours = self._adds_words(segment, text) if segment.exception else self._adds_frame(segment, text)
+        if is_ours:
+            self.touched = number
+            self._take(number)
+        return is_ours
+
+    def _adds_words(self, segment: Segment, text: str) -> bool:
+        if not segment.can_only_go_on(text) or not self._may_continue(text):
+            return False
+        return segment.add_text(self._body(text), 0, is_plain=True)
+
+    def _adds_frame(self, segment: Segment, text: str) -> bool:
+        if not segment.frames or "Traceback" in text:
+            return False
+        column, frame = indent_of(text), read_frame(text)
+        if frame is not None:
+            segment.frames.append(frame)
+            self._column = column
+            return True
+        is_code = column > max(self._base, self._column) and text[column] not in "~^" and text.strip() not in ELIDED
+        if is_code and not segment.frames[-1].code:
+            segment.keep_code(text)
+            return True
+        return False
