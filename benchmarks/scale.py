@@ -1,10 +1,12 @@
 """How the cost grows with the size of a job: 64 to 16,384 simulated ranks, eight to a host.
 
-    python -m benchmarks.scale [--ranks 64,1024,16384] [--only hang-task] [--keep DIR] [--json]
+    python -m benchmarks.scale [--ranks 64,1024,16384] [--only hang-task] [--keep DIR] [--rounds N] [--json]
 
 A culprit and the cascades that follow, hosts with wrong clocks, and 1 % of the log files missing; one file per rank, one
 console per host, or one for all. Each size is measured in a process of its own: CPU seconds of reading and of every
-stage of the reduce step, peak memory, size of the report, and whether the culprit was named.
+stage of the reduce step, peak memory, size of the report, and whether the culprit was named. Of several rounds of the
+reduce step, each begun anew from what was read, the quickest is told: on a machine that others use too, the slower ones
+tell of these.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from __future__ import annotations
 import argparse
 import gc
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -25,13 +28,14 @@ from typing import Any
 
 import yaml
 
-from diagnose.catalogue import load_rules
+from diagnose.catalogue import Catalogue, load_rules
 from diagnose.correlation import correlate
 from diagnose.diagnosis import decide
 from diagnose.event_reader import EventReader
 from diagnose.facts.gathering import read_facts
 from diagnose.job import build_job
 from diagnose.known_bugs.matching import settle_known_bugs
+from diagnose.scan import Scan
 from diagnose.scanning.reading import Deadline, read_all
 from diagnose.scanning.scanner import ScanRules
 from diagnose.telling.account import Found, account
@@ -114,7 +118,9 @@ def _play(rng: Random, case: Case, ranks: int) -> tuple[Job, Truth]:
     for host in hosts:
         host.zone_h = 0
         host.skew_s = rng.uniform(-SKEW_S, SKEW_S) if rng.random() < SKEWED else rng.uniform(-0.4, 0.4)
-    job = replace(job, hosts=hosts, per_host=PER_HOST, torch=torch, framework="ddp", launcher=case.launcher, style=case.style)
+    job = replace(
+        job, hosts=hosts, per_host=PER_HOST, torch=torch, framework="ddp", launcher=case.launcher, style=case.style
+    )
     job.notes |= {"script": "train.py", "batch": False, "kill_on_bad_exit": False, "nccl_debug": False}
     many, chatter.MANY = chatter.MANY, 0  # every rank says the same at every size, or costs could not be compared
     try:
@@ -124,13 +130,39 @@ def _play(rng: Random, case: Case, ranks: int) -> tuple[Job, Truth]:
     return job, FAULTS[case.fault].play(job, moment + WARMUP_S[1])
 
 
-def measure(folder: Path) -> dict[str, Any]:
-    """Reads and reduces one job in this process; answers seconds by stage, megabytes and sizes."""
+def measure(folder: Path, rounds: int) -> dict[str, Any]:
+    """Reads one job in this process and reduces it in copies of it; answers seconds by stage, megabytes and sizes."""
     row: dict[str, Any] = {}
     catalogue = load_rules()
     with _timed(row, "read_s"):
         scan = read_all([str(folder / "logs")], ScanRules(catalogue), Deadline(), workers=1)
     row["peak_after_read_mb"] = _peak_mb()
+    row["files"], row["mb"] = len(scan.sources), sum(s.bytes for s in scan.sources.values()) >> 20
+    truth = yaml.safe_load((folder / "truth.yaml").read_text())
+    told = [_in_a_copy(lambda: _reduce(scan, catalogue, truth)) for _ in range(rounds)]
+    quickest = min(told, key=lambda each: each["reduce_s"])
+    quickest["peak_mb"] = max(row["peak_after_read_mb"], quickest["peak_mb"])
+    return row | quickest | {"rounds_s": [each["reduce_s"] for each in told]}
+
+
+def _in_a_copy(ask: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What `ask` answers in a copy of this process, which begins with nothing that an earlier round has learnt."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if not child:
+        with os.fdopen(theirs, "w") as out:
+            json.dump(ask(), out)
+        os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours) as told:
+        text = told.read()
+    os.waitpid(child, 0)
+    answer: dict[str, Any] = json.loads(text)
+    return answer
+
+
+def _reduce(scan: Scan, catalogue: Catalogue, truth: dict[str, Any]) -> dict[str, Any]:
+    row: dict[str, Any] = {}
     gc.disable()  # as the engine does while it reduces
     with _timed(row, "events_s"):
         reader = EventReader(catalogue)
@@ -155,9 +187,8 @@ def measure(folder: Path) -> dict[str, Any]:
         row["html_kb"] = len(render(report, "html").encode()) >> 10
     with _timed(row, "json_s"):
         row["json_kb"] = len(render(report, "json").encode()) >> 10
-    row["events"], row["files"] = len(job.events), len(scan.sources)
-    row["mb"] = sum(s.bytes for s in scan.sources.values()) >> 20
-    return row | _judge(report, yaml.safe_load((folder / "truth.yaml").read_text()))
+    row["events"] = len(job.events)
+    return row | _judge(report, truth)
 
 
 def _judge(report: Any, truth: dict[str, Any]) -> dict[str, Any]:
@@ -187,7 +218,7 @@ def _peak_mb() -> int:
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM:")) >> 10
 
 
-def run(sizes: list[int], only: str, keep: Path | None, show: Callable[[dict[str, Any]], None]) -> None:
+def run(sizes: list[int], only: str, keep: Path | None, rounds: int, show: Callable[[dict[str, Any]], None]) -> None:
     """Writes each job, measures it in a fresh process, and shows the row."""
     with tempfile.TemporaryDirectory() as scratch:
         for case in CASES:
@@ -195,7 +226,7 @@ def run(sizes: list[int], only: str, keep: Path | None, show: Callable[[dict[str
                 folder = (keep or Path(scratch)) / f"{case.name}-{ranks}"
                 if not folder.exists():
                     write_job(folder, case, ranks)
-                command = [sys.executable, "-m", "benchmarks.scale", "--measure", str(folder)]
+                command = [sys.executable, "-m", "benchmarks.scale", "--rounds", str(rounds), "--measure", str(folder)]
                 row = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
                 show({"case": case.name, **row, "us_per_rank": round(row["reduce_s"] * 1e6 / ranks)})
 
@@ -206,11 +237,12 @@ def main() -> None:
     parser.add_argument("--ranks", default=",".join(map(str, SIZES)))
     parser.add_argument("--only", default="", help="part of a case's name: " + ", ".join(c.name for c in CASES))
     parser.add_argument("--keep", type=Path, help="write the jobs here, and use those that are there")
+    parser.add_argument("--rounds", type=int, default=1, help="so often the reduce step; the quickest is told")
     parser.add_argument("--json", action="store_true", help="one JSON object per job, with all stages")
     parser.add_argument("--measure", type=Path, help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:
-        print(json.dumps(measure(args.measure)))
+        print(json.dumps(measure(args.measure, args.rounds)))
         return
     if not args.json:
         print("| " + " | ".join(COLUMNS) + " |\n|" + "---|" * len(COLUMNS))
@@ -218,7 +250,7 @@ def main() -> None:
     def show(row: dict[str, Any]) -> None:
         print(json.dumps(row) if args.json else "| " + " | ".join(str(row[c]) for c in COLUMNS) + " |", flush=True)
 
-    run([int(n) for n in args.ranks.split(",")], args.only, args.keep, show)
+    run([int(n) for n in args.ranks.split(",")], args.only, args.keep, args.rounds, show)
 
 
 if __name__ == "__main__":
