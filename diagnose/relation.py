@@ -12,7 +12,7 @@ from itertools import chain
 
 from .attempts import is_terminated
 from .catalogue import Catalogue
-from .clocks import ANOTHER_ZONE_S, UNALIGNED_S
+from .clocks import ANOTHER_ZONE_S, SAME_CLOCK_S, UNALIGNED_S
 from .consequences import ACTOR_DIED, EXIT_CODE, SIGKILL
 from .events import FAILING, Event
 from .job import Job
@@ -48,10 +48,12 @@ class Relation:
                 group[:] = sorted(group, key=_readiness)[:ASKED]
         untold = {id(e) for e in died_untold(job)}
         self._untold = {id(s) for s in suspects if untold and any(id(e) in untold for e in s.events)}
+        self._widest_s = max((UNALIGNED_S, SAME_CLOCK_S, *job.clocks.spread_s.values()))  # by which two clocks may differ
         self._links = {(a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))}
         self._told_late = {pair for pair, links in self._links.items() if any(link.told_late for link in links)}
         self._weights = {id(s): self._weight(s) for s in suspects}
         self._plain = {id(s) for s in suspects if self._is_plain(s)}
+        self._begun = {cause: self._first_begun(group[:ASKED]) for cause, group in self._by_cause.items()}
 
     def explain(self) -> None:
         """Fill in `explained_by` of every suspect: the strongest few that beat it."""
@@ -59,6 +61,8 @@ class Relation:
             needs_direct = s.direct > 0 and s.cause != TERMINATED  # what `_stands` says, of thousands at once
             for cause in self._by_cause:
                 for link in self._links.get((cause, s.cause), ()):
+                    if link.where == "any" and self._is_before_all(s, cause):
+                        continue
                     reaching = (t for t in self._reaching(link, cause, s) if t is not s and (t.direct or not needs_direct))
                     winner = next((t for t in reaching if self._is_in_time(link, t, s) and self._beats(t, s)), None)
                     if winner is not None and winner not in s.explained_by:
@@ -82,6 +86,22 @@ class Relation:
         if link.where == "same-host" and s.host is not None:
             return [*self._at_host[cause, s.host], *self._at_host[cause, None]]
         return self._by_cause[cause][:ASKED]
+
+    def _first_begun(self, asked: Sequence[Suspect]) -> tuple[float, frozenset[str]] | None:
+        """When the first of those began that are asked from everywhere, and their files; None if more than time counts."""
+        told = [(t.onset, t.first.source) for t in asked if id(t) in self._plain and t.onset is not None and t.first]
+        cause = asked[0].cause
+        if len(told) < len(asked) or cause == EXIT_CODE or self._catalogue.causes[cause].told_late:
+            return None
+        return min(onset for onset, _ in told), frozenset(source for _, source in told)
+
+    def _is_before_all(self, s: Suspect, cause: str) -> bool:
+        """Whether s began before all of these, by any clock: each of them would be refused for that."""
+        begun, first = self._begun[cause], s.first
+        if begun is None or s.onset is None or first is None or s.onset >= begun[0] - self._widest_s:
+            return False
+        is_alone = id(s) in self._plain and s.cause != EXIT_CODE and (cause, s.cause) not in self._told_late
+        return is_alone and first.has_own_time and first.source not in begun[1]
 
     def _is_in_time(self, link: Explains, t: Suspect, s: Suspect) -> bool:
         """Whether s began soon enough after t, as far as the clocks can tell."""

@@ -53,14 +53,23 @@ def place_event(places: Places, event: Event) -> None:
     local = speaker.local_rank if local is None else local
     local = path.local_rank if local is None else local
     event.local_rank = _spawned(event) if local is None else local
-    for how, rank in _ranks_of(places, event, path):
-        if rank is not None:
-            event.rank, event.rank_from = rank, how
-            break
+    if speaker.rank is not None and _tells_of_its_own(event):  # as most lines of a job whose ranks name themselves
+        event.rank, event.rank_from = speaker.rank, "the line's prefix"
+    else:
+        for how, rank in _ranks_of(places, event, path):
+            if rank is not None:
+                event.rank, event.rank_from = rank, how
+                break
     if event.rank is not None:
         event.host = event.host if event.host_from == "the line" else places.host_of.get(event.rank, event.host)
         if event.local_rank is None:
             event.local_rank = places.local_of.get(event.rank)
+
+
+def _tells_of_its_own(event: Event) -> bool:
+    """Whether nothing in the message is about a rank, so that of `_ranks_of` the prefix is the first to tell one."""
+    fields, is_stated = event.fields, event.rule.tells in ("identity", "exit", "killed", "signal-sent")
+    return not is_stated and event.traceback is None and "rank" not in fields and fields.get("pci") is None
 
 
 def place_kills(places: Places, sources: Sequence[SourceEvents]) -> None:

@@ -14,6 +14,8 @@ from .places import ATTENTION_RANK, GUESSED, MAX_RANK, Places, as_rank, as_text,
 
 def _highest(event: Event, highest: int) -> int:
     """The highest rank so far, with those that an event tells of."""
+    if "rank" not in event.fields and "group_rank" not in event.fields:
+        return highest if event.speaker.rank is None else max(highest, event.speaker.rank)
     ended = as_rank(event.fields.get("rank")) if event.rule.tells == "exit" else None
     in_group = as_rank(event.fields.get("group_rank"))  # `[Rank 216] NCCL watchdog thread …`: at least
     for number in (event.speaker.rank, own_rank(event, None), ended, in_group):
