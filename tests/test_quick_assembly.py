@@ -1,0 +1,96 @@
+"""The quick way through a traceback's plain lines finds what the long way finds, whatever stands among them."""
+
+from __future__ import annotations
+
+from unittest.mock import patch
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from diagnose.prefixes import read_lines
+from diagnose.tracebacks import Traceback, find_tracebacks
+from diagnose.traces.quick_assembly import QuickAssembly
+
+SPEAKERS = ["", "[rank0]: ", "[rank1]: ", "(Trainer pid=3) ", "2026-11-20 10:00:00,000 ERROR "]
+PLAIN = [
+    "Traceback (most recent call last):",
+    '  File "/data/train.py", line 36, in step',
+    '  File "/data/train.py", line 7, in main',
+    "    loss.backward()",
+    "    main()",
+    "    ~~~~^^",
+    "ValueError: bad row",
+    "RuntimeError: NCCL error in: ProcessGroupNCCL.cpp:77",
+    "Last error:",
+    "frame #0: c10::Error::Error() + 0x96 (0x7f5b1c3776c6 in libc10.so)",
+    "frame #1: 12it/s",
+    "  rank      : 3 (local_rank: 3)",
+    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+    "=" * 60,
+    "",
+]
+SPECIAL = [
+    "...",
+    "    ...",
+    "    ",
+    "The above exception was the direct cause of the following exception:",
+    "During handling of the above exception, another exception occurred:",
+    "ray.exceptions.RayTaskError(KeyError): ray::Trainer.step() (pid=7, ip=10.0.0.1)",
+    "At least one of the input arguments for this task could not be computed:",
+    "-- Process 1 terminated with the following error:",
+    "On WorkerInfo(id=1, name=worker1):",
+    '"""',
+    "  + Exception Group Traceback (most recent call last):",
+    '  |   File "/data/a.py", line 1, in f',
+    "╭───────────────── Traceback (most recent call last) ──────────────────╮",
+    "  traceback : Traceback (most recent call last):",
+    "Process Process-1:",
+    "--- Logging error ---",
+    "Cell In[3], line 2",
+    "----> 2 f(x)",
+    "INFO step 3",
+    "50%|#####     | 5/10 [00:01<00:01]",
+]
+
+
+def _by_the_long_way(texts: list[str]) -> list[Traceback]:
+    with patch.object(QuickAssembly, "goes_on", return_value=False):
+        return _found(texts)
+
+
+def _found(texts: list[str]) -> list[Traceback]:
+    return find_tracebacks([line for number, raw in enumerate(texts, 1) for line in read_lines(number, raw)])
+
+
+@settings(max_examples=1000, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(SPEAKERS), st.sampled_from(PLAIN) | st.sampled_from(PLAIN) | st.sampled_from(SPECIAL)),
+        max_size=60,
+    )
+)
+def test_both_ways_find_the_same_in_any_mix_of_lines(pieces: list[tuple[str, str]]) -> None:
+    texts = [who + text for who, text in pieces]
+    assert _by_the_long_way(texts) == _found(texts)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(st.lists(st.sampled_from(PLAIN[1:]) | st.sampled_from(PLAIN[1:]) | st.sampled_from(SPECIAL), max_size=60))
+def test_both_ways_find_the_same_below_the_head_of_a_traceback(below: list[str]) -> None:
+    texts = [*PLAIN[:4], *below]
+    assert _by_the_long_way(texts) == _found(texts)
+
+
+def test_the_quick_way_is_taken() -> None:
+    texts = [*PLAIN[:4], PLAIN[2], PLAIN[4], "RuntimeError: NCCL error", *[PLAIN[9]] * 3]
+    quick, taken = QuickAssembly.goes_on, list[int]()
+
+    def noted(self: QuickAssembly, number: int, text: str) -> bool:
+        is_taken = quick(self, number, text)
+        taken.append(number if is_taken else 0)
+        return is_taken
+
+    with patch.object(QuickAssembly, "goes_on", noted):
+        (found,) = _found(texts)
+    assert ("RuntimeError", 3) == (found.exception, len(found.frames))
+    assert [3, 4, 5, 6, 9, 10] == [number for number in taken if number]
