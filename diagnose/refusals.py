@@ -20,6 +20,7 @@ class Refusals:
         self._known: set[Kind] = set()
         self._marks: dict[str, tuple[bytes, ...] | None] = {}  # by pattern, for the second text that it is asked about
         self._asked: set[str] = set()
+        self._last = "", b"", b""  # the text that was asked about, as bytes, and its shape: the next rule asks of it too
 
     def __contains__(self, kind: Kind | None) -> bool:
         return kind in self._known
@@ -37,9 +38,11 @@ class Refusals:
         marks = self._marks[pattern]
         if marks is None:
             return None
-        raw = text.encode("utf-8", "backslashreplace")
-        places = places_of(marks, raw) if marks else ()
-        return pattern, form.prefix, form.ignore_case, raw.translate(DIGITS), places
+        if text is not self._last[0]:
+            raw = text.encode("utf-8", "backslashreplace")
+            self._last = text, raw, raw.translate(DIGITS)
+        _, raw, shape = self._last
+        return pattern, form.prefix, form.ignore_case, shape, places_of(marks, raw) if marks else ()
 
     def remember(self, kind: Kind | None) -> None:
         """Remember that a form does not match texts of a kind."""
