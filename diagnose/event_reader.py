@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from .stacks import StackDump
 
 BROAD: dict[str | None, int] = {"software.import-error": 1, "config.invalid-argument": 2, LAST_RESORT: 3}  # asked last
-
-
 _raw = attrgetter("raw")
 
 
@@ -46,7 +44,7 @@ class EventReader:
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
         stored, scan = scan, scan.unpacked()
-        capped = tuple(dict.fromkeys(rule for (rule, _), t in scan.tallies.items() if t.last and t.at_least))
+        capped = tuple(dict.fromkeys(rule for (rule, _), t in scan.tallies.items() if t.at_least))
         lines, hits = lines_without_reports(scan), scan.hits()
         keys = speaker_keys(lines)
         tracebacks = find_tracebacks(lines, keys, self._same)

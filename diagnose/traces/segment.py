@@ -13,7 +13,7 @@ MESSAGE_CHARS = 8192  # what patterns are verified on; longer messages are cut
 _MESSAGE_LINES = 400  # a c10 stack has 20 to 60 frames; beyond this it is no message any more
 _CODE_CHARS = 400
 _RAY_INPUT = "At least one of the input arguments for this task could not be computed"
-_CALLEE = "On WorkerInfo("
+_CALLEE, _CALLEE_CHARS = "On WorkerInfo(", 200  # within which it stands, as `introduces_inner` reads it
 # Without these a line below a message is no header, frame or chain, and neither quotes nor introduces anything.
 _MORE = ("Traceback (most", 'File "', '"""', "exception", "-- Process ", "ray::", "(pid=", "for this task could", _CALLEE)
 # Their message is one line whatever they say, so the next line of a plain console is somebody else's.
@@ -72,8 +72,8 @@ class Segment:
         return self.is_bare or (self.exception.rpartition(".")[2] in _ONE_LINE and "Caught " not in self.message[:8])
 
     def can_only_go_on(self, text: str) -> bool:
-        """Claims that a line below the message's last one is part of it, or else of no traceback."""
-        if not (self.message_lines and self.exception) or not text or text.isspace() or _CALLEE in self.message[:200]:
+        """Claims that a line with words, below the message's last one, is part of it, or else of no traceback."""
+        if not (self.message_lines and self.exception) or _CALLEE in self.message[:_CALLEE_CHARS]:
             return False
         is_plain = self.is_plain or not any(map(self.last_text.__contains__, _MORE))
         return is_plain and not any(map(text.__contains__, _MORE))
