@@ -25,7 +25,10 @@ TIMEOUT_S = 5.0  # the last guard: rules keep to patterns of linear time; wall t
 WORTH_KEEPING = 500  # rules: an index of fewer is built as quickly as it is found
 KEPT_INDEXES = 2  # a run makes two of its catalogue: of what is looked for, and of all that has events
 MAX_ANSWERS = 4096  # of rules about texts, kept for the next rank that says the same
+WORTH_TELLING = 8  # texts with one beginning that a rule is asked about; then all its forms are compiled to tell
 NCCL_GOES_ON = "NCCL INFO "
+HEAD = lazy(r"(?s)[\w.]{0,80}.?")  # of a text that may be an exception's: its name, and what stands behind that
+ANY_LINE = lazy(r"\(\?[a-zA-Z]{0,8}m")  # `(?m)^Error`
 TASK = lazy(r"/replica:\d{1,6}/task:(\d{1,7})")
 
 
@@ -86,6 +89,7 @@ class Matcher:
         self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
         self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
         self._held: dict[tuple[str, str], bool] = {}
+        self._begins: dict[tuple[str, str], bool | int] = {}  # by rule and head; a number: so often it was asked for
         self._refusals = Refusals()
 
     @cached_property
@@ -146,6 +150,28 @@ class Matcher:
             self._refusals.remember(kind)
             return None
         return read_fields(rule, match.groupdict())
+
+    def may_begin(self, rule: Rule, text: str) -> bool:
+        """Tell whether a text that begins so can match: most rules want an exception's name first.
+
+        Watchdogs of thousands of ranks print words of exceptions behind a bracket: `[Rank 7] Watchdog caught … timeout`.
+        """
+        head = HEAD.match(text)
+        key = rule.id, head[0] if head else ""
+        known = self._begins.get(key, 0)
+        if isinstance(known, bool):
+            return known
+        if len(self._begins) >= MAX_ANSWERS:
+            self._begins.clear()
+        is_told = known + 1 == WORTH_TELLING
+        self._begins[key] = any(self._fits(form, key[1]) for form in rule.forms) if is_told else known + 1
+        return self._begins[key] is not False
+
+    def _fits(self, form: Form, head: str) -> bool:
+        """Whether the pattern matches the head, or runs out of text while it does; one of any line may begin below."""
+        if ANY_LINE.search(form.pattern):
+            return True
+        return self.compiled(form.pattern, form.ignore_case).search(head, partial=True) is not None
 
     def holds(self, pattern: str, words: str) -> bool:
         """Tell whether a rule's pattern stands in the words of a frame; remembered, for most ranks stand in the same."""
