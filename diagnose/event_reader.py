@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import repeat
-from operator import attrgetter, contains, itemgetter
+from operator import attrgetter, contains
 from typing import TYPE_CHECKING
 
 from .catalogue import Catalogue
@@ -43,9 +43,8 @@ class EventReader:
 
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
-        stored, scan = scan, scan.unpacked()
-        capped = tuple(dict.fromkeys(rule for (rule, _), t in scan.tallies.items() if t.at_least))
-        lines, hits = lines_without_reports(scan), scan.hits()
+        stored, scan = scan, scan.opened()
+        lines, hits, capped = lines_without_reports(scan), scan.hits(), scan.capped()
         keys = speaker_keys(lines)
         tracebacks = find_tracebacks(lines, keys, self._same)
         stacks = _stacks(scan, lines)
@@ -91,7 +90,7 @@ def _signs(reading: SourceReading, stored: SourceScan, scan: SourceScan) -> Iter
 
 def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
     """Dumps of live threads, where the scan met the mark of one."""
-    if scan.kind != "json-stacks" and STACK not in map(itemgetter(0), scan.tallies):
+    if scan.kind != "json-stacks" and not scan.holds(STACK):
         return []
     from .stacks import find_stacks
 

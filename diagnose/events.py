@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .prefixes import Line, Prefix, read_lines
 from .rule import Role, Rule
-from .scan import Hit, SourceScan
+from .scan import SourceScan
+from .scanning.kept import Hit
 from .tracebacks import Traceback
 
 if TYPE_CHECKING:
@@ -144,17 +145,17 @@ class SourceEvents:
 
     def lines_at(self, number: int) -> list[Line]:
         """Yield the pieces of one kept line, read anew."""
-        text = self.scan.unpacked().windows.at(number)
+        text = self.scan.opened().windows.at(number)
         return read_lines(number, text) if text is not None else []
 
     def head(self) -> list[Line]:
         """Yield the first lines of the source, read anew."""
-        scan = self.scan.unpacked()
+        scan = self.scan.opened()
         return kept_lines(scan, {n for n, _ in scan.windows.first})
 
     def tail(self) -> list[Line]:
         """Yield the last lines of the source, read anew."""
-        scan = self.scan.unpacked()
+        scan = self.scan.opened()
         return kept_lines(scan, {n for n, _ in scan.windows.last})
 
 

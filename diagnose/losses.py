@@ -43,7 +43,7 @@ class Losses:
     def is_finite_again(self, event: Event) -> bool:
         """Whether a later line shows a number where this one showed NaN; a bar that moves on or a cut step shows none."""
         if event.source not in self._finite:
-            kept = self._sources[event.source].scan.unpacked().kept()
+            kept = self._sources[event.source].scan.kept()
             self._finite[event.source] = next((n for n, text in reversed(kept.items()) if _shows_finite(text)), 0)
         return self._finite[event.source] > (event.end_line or 0)
 

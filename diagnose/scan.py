@@ -10,12 +10,12 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from .errors import SourceError
 from .record import record
-from .scanning.packing import Packed, Packer, unpack
+from .scanning.kept import Hit, Kept, Opened, Signs, Tally, tally_of
+from .scanning.packing import Packed, Packer
 from .scanning.windows import Windows
 from .scanning.written_shape import check_shape
 
@@ -23,44 +23,8 @@ if TYPE_CHECKING:
     from .recorder.dump import Dump
 
 SCAN_VERSION = 1
-FIRST = 6  # occurrences of a rule that are kept per speaker: the first ones …
-LAST = 6  # … and the last ones
-CENSUS = 16  # the same for rules that correlators count (`census: true`)
 MAX_KEYS = 200_000  # (rule, speaker) pairs; past this only known speakers are followed, and `gaps` says so
 TOO_MANY_KEYS = f"more than {MAX_KEYS} pairs of rule and speaker; later ones were not followed"
-
-
-@record
-class Hit:
-    """A rule's literal stood in this line; `fields` is None where the pattern still waits for its whole block."""
-
-    rule: str
-    form: int
-    line: int  # from 1, within the part read until merged
-    segment: int  # which piece of the line, where carriage returns or a glued prefix cut it
-    fields: dict[str, Any] | None
-
-
-_PLACE = attrgetter("line", "segment", "rule", "form")
-
-
-@dataclass(slots=True)
-class Tally:
-    """The first and last hits of one rule by one speaker; all of them where `at_least` is false."""
-
-    first: list[Hit] = field(default_factory=list)
-    last: list[Hit] = field(default_factory=list)  # of those behind the first ones
-    want: str = "near"  # what the rule wants of the lines around a hit, in the words of `windows`
-    census: bool = False  # the larger cap applies
-
-    @property
-    def at_least(self) -> bool:
-        """Whether there may be more hits than were counted."""
-        return len(self.first) + len(self.last) == (2 * CENSUS if self.census else FIRST + LAST)
-
-    def hits(self) -> list[Hit]:
-        """Yield the kept hits in order, each once."""
-        return self.first + self.last
 
 
 @record
@@ -74,34 +38,6 @@ class Edge:
 
 
 @dataclass(slots=True)
-class Kept:
-    """What takes most of a scan's memory."""
-
-    windows: Windows = field(default_factory=Windows)
-    progress: dict[str, tuple[Hit, Hit]] = field(default_factory=dict)  # by speaker: first and last sign of life
-    tallies: dict[tuple[str, str], Tally] = field(default_factory=dict)  # by rule id and speaker
-
-    def to_json(self) -> dict[str, Any]:
-        """Yield plain values."""
-        tallies = [
-            [rule, speaker, t.want, t.census, [_row(h) for h in t.first], [_row(h) for h in t.last]]
-            for (rule, speaker), t in sorted(self.tallies.items())
-        ]
-        signs = [[speaker, [_row(h) for h in pair]] for speaker, pair in sorted(self.progress.items())]
-        return {"tallies": tallies, "progress": signs, "windows": self.windows.to_json()}
-
-    @classmethod
-    def from_json(cls, raw: dict[str, Any]) -> Kept:
-        """Read what `to_json` wrote."""
-        signs = {speaker: (Hit(*first), Hit(*last)) for speaker, (first, last) in raw["progress"]}
-        tallies = {
-            (rule, speaker): Tally([Hit(*h) for h in first], [Hit(*h) for h in last], want, census)
-            for rule, speaker, want, census, first, last in raw["tallies"]
-        }
-        return cls(Windows.from_json(raw["windows"]), signs, tallies)
-
-
-@dataclass(slots=True)
 class SourceScan:
     """One source, or a part of one (then line numbers count from the part's first line)."""
 
@@ -109,7 +45,7 @@ class SourceScan:
     kind: str = "text"
     bytes: int = 0
     lines: int = 0  # line ends read
-    held: Kept | Packed = field(default_factory=Kept)  # bytes once it is packed
+    held: Kept | Packed | Opened = field(default_factory=Kept)  # bytes once it is packed
     skipped: str | None = None
     gaps: tuple[str, ...] = ()
     ends_line: bool = True  # whether the last byte read was a line end
@@ -118,42 +54,54 @@ class SourceScan:
     @property
     def windows(self) -> Windows:
         """The lines around hits; of a packed scan made anew."""
-        return self._held().windows
-
-    @property
-    def progress(self) -> dict[str, tuple[Hit, Hit]]:
-        """The first and last sign of life by speaker; of a packed scan made anew."""
-        return self._held().progress
+        return self.whole().windows
 
     @property
     def tallies(self) -> dict[tuple[str, str], Tally]:
         """The kept hits by rule id and speaker; of a packed scan made anew."""
-        return self._held().tallies
+        return self.whole().tallies
+
+    @property
+    def progress(self) -> Signs:
+        """The first and last sign of life by speaker; of a packed scan made anew."""
+        return self._open().progress
 
     def packed(self, packer: Packer) -> SourceScan:
         """Yield the same scan in less memory, for one that grows no more."""
-        return self if isinstance(self.held, Packed) else replace(self, held=packer.pack(self.held.to_json()))
+        return replace(self, held=self.held.packed(packer)) if isinstance(self.held, Kept) else self
 
-    def unpacked(self) -> SourceScan:
-        """Yield the same scan for one who reads all of it."""
-        return replace(self, held=self._held())
+    def opened(self) -> SourceScan:
+        """Yield the same scan for one who asks it more than one question."""
+        return replace(self, held=self._open()) if isinstance(self.held, Packed) else self
 
-    def _held(self) -> Kept:
-        return Kept.from_json(unpack(self.held)) if isinstance(self.held, Packed) else self.held
+    def _open(self) -> Kept | Opened:
+        return Opened(self.held) if isinstance(self.held, Packed) else self.held
+
+    def whole(self) -> Kept:
+        """Yield all that is kept; of a packed scan made anew."""
+        held = self._open()
+        return held.whole() if isinstance(held, Opened) else held
 
     def hits(self) -> list[Hit]:
         """Yield all kept hits in line order."""
-        found = [h for tally in self.tallies.values() for h in tally.hits()]
-        return sorted(found, key=_PLACE)
+        return self._open().hits()
+
+    def capped(self) -> tuple[str, ...]:
+        """Yield the rules with more hits than are kept."""
+        return self._open().capped()
+
+    def holds(self, rule: str) -> bool:
+        """Tell whether any hit of a rule is kept."""
+        return self._open().holds(rule)
+
+    def kept(self) -> dict[int, str]:
+        """Yield the kept lines by number, in order."""
+        return self._open().texts()
 
     def prune(self) -> None:
         """Drop the surroundings of hits that are no longer kept."""
         wanted = {(h.line, t.want) for t in self.tallies.values() for h in t.hits()}
         self.windows.prune(wanted | {(e.hit.line, e.want) for e in self.edge})
-
-    def kept(self) -> dict[int, str]:
-        """Yield the kept lines by number, in order."""
-        return self.windows.kept()
 
 
 @dataclass(slots=True)
@@ -164,18 +112,6 @@ class Scan:
     catalogue: str = ""
     gaps: list[str] = field(default_factory=list)
     dumps: list[Dump] = field(default_factory=list)  # of flight recorders, reduced
-
-
-def cap(census: bool) -> tuple[int, int]:
-    """Yield how many first and last hits a rule keeps per speaker."""
-    return (CENSUS, CENSUS) if census else (FIRST, LAST)
-
-
-def tally_of(hits: list[Hit], want: str, census: bool) -> Tally:
-    """Yield the tally of all hits, or of the first and last ones."""
-    first, last = cap(census)
-    rest = hits[first:]
-    return Tally(hits[:first], rest[-last:], want, census)
 
 
 # --- merge ------------------------------------------------------------------------------------------------------
@@ -256,13 +192,9 @@ def source_to_json(s: SourceScan) -> dict[str, Any]:
     return {
         "name": s.name, "kind": s.kind, "bytes": s.bytes, "lines": s.lines,
         "skipped": s.skipped, "gaps": s.gaps, "ends_line": s.ends_line,
-        **(unpack(s.held) if isinstance(s.held, Packed) else s.held.to_json()),
-        "edge": [[_row(e.hit), e.speaker, e.want, e.census] for e in s.edge],
+        **s.whole().to_json(),
+        "edge": [[e.hit.row(), e.speaker, e.want, e.census] for e in s.edge],
     }  # fmt: skip
-
-
-def _row(hit: Hit) -> list[Any]:
-    return [hit.rule, hit.form, hit.line, hit.segment, hit.fields]
 
 
 def scan_from_json(data: bytes, name: str) -> Scan:

@@ -17,7 +17,7 @@ from .matcher import Matcher
 from .prefixes import Line, speaker_key
 from .rule import Form, Rule
 from .rulebook.firing import with_table
-from .scan import Hit
+from .scanning.kept import Hit
 from .tracebacks import Traceback, innermost
 from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
 from .traces.last_error import quoting

@@ -19,9 +19,6 @@ from diagnose.catalogue import Catalogue
 from diagnose.prefixes import read_lines
 from diagnose.rule import Form, Rule
 from diagnose.scan import (
-    CENSUS,
-    FIRST,
-    LAST,
     Scan,
     SourceScan,
     merge,
@@ -32,6 +29,7 @@ from diagnose.scan import (
     source_to_json,
 )
 from diagnose.scanning import passages
+from diagnose.scanning.kept import CENSUS, FIRST, LAST
 from diagnose.scanning.line_ends import counter
 from diagnose.scanning.passages import TextBlock
 from diagnose.scanning.scanner import Scanner, ScanRules

@@ -33,9 +33,9 @@ class Packer:
     def __init__(self) -> None:
         self._like = b""
 
-    def pack(self, value: Any) -> Packed:
-        """Yield plain values as bytes."""
-        plain, like = _ENCODER.encode(value).encode(), self._like
+    def pack(self, *parts: Any) -> Packed:
+        """Yield plain values as bytes, in parts that are unpacked apart."""
+        plain, like = b"\n".join([_ENCODER.encode(part).encode() for part in parts]), self._like
         if len(like) < LIKE_BYTES:
             self._like = (like + plain)[:LIKE_BYTES]
         deflate = zlib.compressobj(LEVEL, zlib.DEFLATED, _RAW, zdict=like)
@@ -51,6 +51,6 @@ def give_back_memory() -> None:
         trim(0)
 
 
-def unpack(packed: Packed) -> Any:
-    """Yield what was packed."""
-    return json.loads(zlib.decompressobj(_RAW, zdict=packed.like).decompress(packed.data))
+def unpack(packed: Packed, part: int = 0) -> Any:
+    """Yield a part of what was packed."""
+    return json.loads(zlib.decompressobj(_RAW, zdict=packed.like).decompress(packed.data).split(b"\n", part + 1)[part])

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from itertools import groupby, islice
 
-from ..scan import Hit
+from .kept import Hit
 from .passages import TextBlock
 from .progress_lines import LOOK_BYTES, SPEAKER_BYTES, ProgressLines
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..lazy_pattern import lazy
 from ..matcher import Matcher, PatternTimeout, read_fields
-from ..scan import Hit
+from .kept import Hit
 from .passages import TextBlock
 from .pieces import pieces_of
 from .raw_speakers import speaker_spans

@@ -15,7 +15,8 @@ from operator import itemgetter
 
 from ..blocks import Block
 from ..lazy_pattern import lazy
-from ..scan import MAX_KEYS, TOO_MANY_KEYS, Edge, Hit, SourceScan
+from ..scan import MAX_KEYS, TOO_MANY_KEYS, Edge, SourceScan
+from .kept import Hit
 from .passages import LongLine, Passage, TextBlock
 from .progress import ProgressReader
 from .raw_speakers import fast_speaker

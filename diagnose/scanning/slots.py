@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ..scan import Hit, Tally, cap, tally_of
+from .kept import Hit, Tally, cap, tally_of
 from .passages import Passage, TextBlock
 from .scan_rules import RuleForms
 

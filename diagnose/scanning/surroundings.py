@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 
-from ..scan import Hit
+from .kept import Hit
 from .passages import Passage, TextBlock
 from .voices import MAX_TEXT
 from .walks import AFTER, Walk, walk_for

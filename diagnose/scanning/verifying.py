@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ..matcher import PatternTimeout, read_fields
 from ..rule import Form
-from ..scan import Hit
+from .kept import Hit
 from .passages import Passage
 from .readings import NO_MATCH, Reading
 from .scan_rules import RuleForms, ScanRules

@@ -6,8 +6,6 @@ the line that counts its inputs; one that lacks an end is left as it is, since w
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from ..events import kept_lines
 from ..lazy_pattern import lazy
 from ..prefixes import Line, speaker_key
@@ -22,7 +20,7 @@ CLOSING = lazy(r"(?:^|\s)Inputs read: [\d,]{1,12} \([\d.]{1,8} \w{1,2}\); events
 def lines_without_reports(scan: SourceScan) -> list[Line]:
     """Yield the kept lines of a source, less those of reports."""
     lines = kept_lines(scan)
-    if REPORT not in map(itemgetter(0), scan.tallies):
+    if not scan.holds(REPORT):
         return lines
     spans: list[tuple[int, int, str]] = []
     opened: Line | None = None
