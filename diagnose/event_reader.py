@@ -51,8 +51,9 @@ class EventReader:
         reading = SourceReading(self._catalogue, self._matcher, self._same, scan.name, lines, keys, tracebacks, stacks)
         found = [e for hit in hits for e in reading.events(hit)]
         found += [*reading.told(hits, {e.line for e in found if e.role != "context"})]
-        spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
-        found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken, capped)]
+        if tracebacks:
+            spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
+            found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken, capped)]
         quoted = quoted_tracebacks(tracebacks, lines)
         events = settle([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):

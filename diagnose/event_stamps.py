@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
+from functools import lru_cache
+from operator import attrgetter
 from typing import Any, TypeVar
 
 from .events import SourceEvents, Speaker, named_in
@@ -15,6 +16,8 @@ from .timestamps import Stamp
 T = TypeVar("T")
 Stamps = list[tuple[int, Stamp]]  # by line number, in order
 MAX_KNOWN = 4096  # values that are looked up to be shared
+DAY_S = 86_400
+_printed = attrgetter(*Stamp.__slots__)  # type: ignore[attr-defined]
 
 
 class Same:
@@ -44,6 +47,10 @@ class Same:
     def __call__(self, value: T) -> T:
         return self._known_as(value, value)
 
+    def stamp(self, value: Stamp) -> Stamp:
+        """Yield the equal stamp; told by its fields as a tuple, which is compared in a third of the time."""
+        return self._known_as(_printed(value), value)
+
     def items(self, value: dict[str, Any]) -> dict[str, Any]:
         """Yield the equal dictionary of plain values; nobody may change it."""
         try:
@@ -65,9 +72,17 @@ def stamps_of(lines: Sequence[Line]) -> Stamps:
 
 def years_of(stamps: Stamps) -> tuple[tuple[int, int], ...]:
     """Yield the years that stamps print, and how often."""
-    dated = (stamp for _, stamp in stamps if stamp.has_year)
-    years = Counter(datetime.fromtimestamp(stamp.seconds, timezone.utc).year for stamp in dated)
+    years: dict[int, int] = {}
+    for _, stamp in stamps:
+        if stamp.has_year:
+            year = _year_of(stamp.seconds // DAY_S)
+            years[year] = years.get(year, 0) + 1
     return tuple(years.items())
+
+
+@lru_cache(1024)
+def _year_of(day: float) -> int:
+    return datetime.fromtimestamp(day * DAY_S, timezone.utc).year
 
 
 def note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
@@ -76,12 +91,12 @@ def note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
     Thousands of files tell of the same moments, so what is equal is held once.
     """
     numbers = [number for number, _ in stamps]
-    held = {id(stamp): same(stamp) for _, stamp in stamps}
+    held = {id(stamp): same.stamp(stamp) for _, stamp in stamps}
     for event in source.all_events():
         above, stamp = bisect_right(numbers, event.line or 0), event.stamp
         event.near_is_below = above == 0
         if stamp is not None:
-            event.stamp = held.get(id(stamp)) or same(stamp)
+            event.stamp = held.get(id(stamp)) or same.stamp(stamp)
         if stamps and not (stamp is not None and stamp.has_date and stamp.has_year):  # of that no other is asked
             event.near = held[id(stamps[max(above - 1, 0)][1])]
     _share(source, same, ())

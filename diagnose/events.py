@@ -223,7 +223,7 @@ def _without_new_names(events: Sequence[Event]) -> list[Event]:
     for event in events:
         if event.traceback and event.role == "symptom" and not event.rule.generic:
             known.setdefault(id(event.traceback), []).append(event)
-    for event in events:
+    for event in events if known else ():
         if event.traceback and event.rule.generic and event.role == "cause":
             first = next((e for e in known.get(id(event.traceback), ()) if e.cause != event.cause), event)
             is_inside = _depth(event) > _depth(first)  # mp.spawn's parent prints its own name above what a child raised

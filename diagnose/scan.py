@@ -72,7 +72,10 @@ class SourceScan:
 
     def opened(self) -> SourceScan:
         """Yield the same scan for one who asks it more than one question."""
-        return replace(self, held=self._open()) if isinstance(self.held, Packed) else self
+        if not isinstance(self.held, Packed):
+            return self
+        held, read = Opened(self.held), (self.name, self.kind, self.bytes, self.lines)
+        return SourceScan(*read, held, self.skipped, self.gaps, self.ends_line, self.edge)
 
     def _open(self) -> Kept | Opened:
         return Opened(self.held) if isinstance(self.held, Packed) else self.held

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .catalogue import Catalogue
 from .event_stamps import Same
-from .events import Event, Speaker, sign_line, words_of
+from .events import Event, sign_line, words_of
 from .matcher import Matcher
 from .prefixes import Line, speaker_key
 from .rule import Form, Rule
@@ -69,14 +69,15 @@ class SourceReading:
 
     def events(self, hit: Hit) -> Sequence[Event]:
         """Yield the event of a hit, if what it anchors holds."""
-        rule, places = self.catalogue.rules.get(hit.rule), self._at.get(hit.line)
+        number, fields = hit.line, hit.fields
+        rule, places = self.catalogue.rules.get(hit.rule), self._at.get(number)
         if rule is None or places is None or hit.form >= len(rule.forms):
             return ()
-        index = places[min(hit.segment, len(places) - 1)]
-        if hit.fields is not None:
+        index = places[0] if len(places) == 1 else places[min(hit.segment, len(places) - 1)]
+        if fields is not None:
             is_above = len(places) > 1 and is_above_one(self.lines, places, index)
             tb = None if is_above else self._traceback_of(index)
-            return (self._event(rule, hit.fields, self.lines[index], hit.line, tb),)
+            return (self._event(rule, fields, self.lines[index], number, tb),)
         # the scan saw a literal; of several forms that share it, which one holds shows only here
         forms = rule.forms
         if hit.form:
@@ -233,17 +234,16 @@ class SourceReading:
     def _event(
         self, rule: Rule, fields: dict[str, Any], line: Line, end: int, tb: Traceback | None, text: str | None = None
     ) -> Event:
-        fields = with_table(self.catalogue, rule, fields)
+        if rule.table is not None:
+            fields = with_table(self.catalogue, rule, fields)
         cause = fields.pop("cause", None) or rule.cause
         role = fields.pop("role", None) or rule.role
+        number, _, prefix = line
+        who = prefix if tb is None and prefix.end else self._speaking(line, tb).prefix
         return Event(
-            rule, cause, role, self.source, line.number, max(end, line.number), words_of(line, text), fields,
-            self.speaker(self._speaking(line, tb)), line.prefix.stamp, tb,
+            rule, cause, role, self.source, number, end if end > number else number, words_of(line, text), fields,
+            self.same.speaker(who), prefix.stamp, tb,
         )  # fmt: skip
-
-    def speaker(self, line: Line) -> Speaker:
-        """Yield who speaks on a line, the same value for all that a speaker says."""
-        return self.same.speaker(line.prefix)
 
     def _speaking(self, line: Line, tb: Traceback | None) -> Line:
         """Who speaks; a logger names itself on the first line of a record only, so a traceback's head tells."""

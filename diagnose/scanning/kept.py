@@ -36,6 +36,7 @@ class Hit:
         return [self.rule, self.form, self.line, self.segment, self.fields]
 
 
+_RULE = attrgetter("rule")
 _PLACE = attrgetter("line", "segment", "rule", "form")
 Signs = dict[str, tuple[Hit, Hit]]
 
@@ -143,7 +144,7 @@ class Opened:
 
     def holds(self, rule: str) -> bool:
         """Tell whether any hit of a rule is kept."""
-        return any(rule == hit.rule for hit in self._hits)
+        return rule in map(_RULE, self._hits)
 
     @property
     def progress(self) -> Signs:
