@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import takewhile
 
 from .lazy_pattern import lazy
@@ -73,8 +74,8 @@ def identity_from_path(name: str) -> PathIdentity:
 
 
 def _from_forms(path: str) -> Iterator[tuple[str, int | str]]:
-    for kind, pattern in FORMS:
-        match = pattern.search(path)
+    for kind, needs, pattern in FORMS:
+        match = pattern.search(path) if any(map(path.__contains__, needs)) else None
         if match is None:
             continue
         yield "kind", kind
@@ -89,8 +90,8 @@ def _from_forms(path: str) -> Iterator[tuple[str, int | str]]:
 
 
 def _from_words(stem: str) -> Iterator[tuple[str, int | str]]:
-    for field, pattern in WORDS:
-        if match := pattern.search(stem):
+    for field, needs, pattern in WORDS:
+        if any(map(stem.__contains__, needs)) and (match := pattern.search(stem)):
             yield field, int(match[1])
             if field == "rank":
                 yield "kind", "rank"
@@ -125,12 +126,18 @@ def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
         return word
     if after_word and _names_host(rest := stem[after_word.start("host") :]):  # the number is the host's: `kern-gpu-025.log`
         return rest
-    for part in (stem, *reversed(folder.split("/"))):
-        match = IS_HOST.fullmatch(part)
-        if match:
-            return part
+    if IS_HOST.fullmatch(stem):
+        return stem
+    if host := next(filter(_is_host, reversed(folder.split("/"))), None):
+        return host
     kernel = KERNEL_OF.fullmatch(stem)
     return kernel["host"] if kernel and _NUMBER.search(kernel["host"]) else _ending(stem)
+
+
+@lru_cache(4096)
+def _is_host(folder: str) -> bool:
+    """Whether a folder is called like a host; remembered, for thousands of files lie in one."""
+    return IS_HOST.fullmatch(folder) is not None
 
 
 def _ending(stem: str) -> str | None:
@@ -174,10 +181,10 @@ def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
     What all inputs lie in (`known_rank_0/`, a case that somebody called so; `rank_64/`, an adapter's) is said of the job,
     not of a process, unless the file is one that launchers make for each.
     """
-    for field, pattern in WORDS:
+    for field, _, pattern in WORDS:
         if field not in ("rank", "node_rank"):
             continue
-        told = {name: found for name in identities if (found := _folder_number(name, pattern))}
+        told = {n: found for n in identities if (found := _folder_number(_with_slashes(n).rpartition("/")[0], pattern))}
         numbers: dict[str, set[int]] = defaultdict(set)
         for shape, number in told.values():
             numbers[shape].add(number)
@@ -213,9 +220,10 @@ def _is_of_one_process(name: str) -> bool:
     return _OF_ONE_PROCESS.search(_with_slashes(name)) is not None
 
 
-def _folder_number(name: str, pattern: re.Pattern[str]) -> tuple[str, int] | None:
+@lru_cache(4096)
+def _folder_number(folders: str, pattern: re.Pattern[str]) -> tuple[str, int] | None:
     """The nearest folder that bears such a number: its name without digits, and the number."""
-    for part in reversed(_with_slashes(name).split("/")[:-1]):
+    for part in reversed(folders.split("/")):
         if match := pattern.search(part):
             return _NUMBER.sub("#", part), int(match[1])
     return None

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnose.identity import PathIdentity, identities_from_paths, identity_from_path
+from diagnose.path_forms import FORMS, WORDS
+from diagnose.rulebook.pattern_facts import implies
 
 WORKER = "63d96054b446604507426c07825b14ba39fd9adaf3f99a70abb1ee54"
 
@@ -132,3 +134,8 @@ def test_workers_beside_mindspores_scheduler_are_ranks_and_elsewhere_hosts():
     assert [(8, None), (9, None)] == [(named[f"a/worker_{n}.log"].rank, named[f"a/worker_{n}.log"].host) for n in (8, 9)]
     assert (None, "worker_3") == (named["b/worker_3.log"].rank, named["b/worker_3.log"].host)
     assert [(None, 0), (None, 0)] == [(unnumbered[n].rank, unnumbered[n].local_rank) for n in ("a/worker_0.log", "b/worker_0.log")]
+
+
+@pytest.mark.parametrize(("needs", "pattern"), [(needs, pattern.pattern) for _, needs, pattern in (*FORMS, *WORDS)])
+def test_no_path_of_a_form_lacks_what_is_looked_for_first(needs: tuple[str, ...], pattern: str) -> None:
+    assert implies(pattern, needs)
