@@ -54,7 +54,10 @@ SPECIAL = [
 
 
 def _by_the_long_way(texts: list[str]) -> list[Traceback]:
-    with patch.object(QuickAssembly, "goes_on", return_value=False):
+    with (
+        patch.object(QuickAssembly, "goes_on", return_value=False),
+        patch.object(QuickAssembly, "takes_any_line", return_value=False),
+    ):
         return _found(texts)
 
 
@@ -94,3 +97,47 @@ def test_the_quick_way_is_taken() -> None:
         (found,) = _found(texts)
     assert ("RuntimeError", 3) == (found.exception, len(found.frames))
     assert [3, 4, 5, 6, 9, 10] == [number for number in taken if number]
+
+
+BOX = [
+    "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+    "=" * 60,
+    "train.py FAILED",
+    "-" * 60,
+    "Failures:",
+    "[1]:",
+    "  time      : 2026-09-26_11:37:05",
+    "  rank      : 793 (local_rank: 1)",
+    "  exitcode  : -6 (pid: 2714841)",
+    "  traceback : Signal 6 (SIGABRT) received by PID 2714841",
+]
+
+
+@settings(max_examples=1000, deadline=None)
+@given(
+    st.lists(st.sampled_from(BOX) | st.sampled_from(BOX) | st.sampled_from(PLAIN) | st.sampled_from(SPECIAL), max_size=60)
+)
+def test_both_ways_find_the_same_in_a_box_of_torchrun(below: list[str]) -> None:
+    texts = [*PLAIN[:4], *BOX[:4], *below]
+    assert _by_the_long_way(texts) == _found(texts)
+
+
+def test_a_box_of_torchrun_is_taken_as_a_whole() -> None:
+    taken = list[int]()
+    drawn = QuickAssembly.take_drawn
+
+    def noted(self: QuickAssembly, texts: list[str]) -> int:
+        taken.append(drawn(self, texts))
+        return taken[-1]
+
+    with patch.object(QuickAssembly, "take_drawn", noted):
+        (found,) = _found([*PLAIN[:4], *BOX, *BOX[5:] * 3, "[rank0]: step 4"])
+    assert taken == [23]
+    assert found.message.endswith(BOX[-1])
+    assert found.end_line == 4 + len(BOX) + 15
+
+
+def test_a_message_has_so_many_lines_and_characters_whichever_way_it_is_taken() -> None:
+    for line in ("[1]:", "  x" * 30):
+        texts = [*PLAIN[:4], *BOX[:2], *[line] * 500]
+        assert _by_the_long_way(texts) == _found(texts)

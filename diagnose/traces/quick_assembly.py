@@ -6,6 +6,8 @@ of the steps; whatever might be anything else is left to it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .assembly import Assembly
 from .segment import Segment
 from .traceback_lines import ELIDED, indent_of, read_frame
@@ -18,16 +20,41 @@ class QuickAssembly(Assembly):
 
     def goes_on(self, number: int, text: str) -> bool:
         """Take a line that can only be the next one of this traceback; False tells nothing."""
-        if self._blanks or self._is_chained or self._left_margin or self._is_elided or self.lead or self._box:
-            return False
-        if self.form in _INDENTED_FORMS or self.end_line == self.line or not text or text.isspace():
+        if not self._is_even() or not text or text.isspace():
             return False
         segment = self.segments[-1]
         is_ours = self._adds_words(segment, text) if segment.exception else self._adds_frame(segment, text)
         if is_ours:
-            self.touched = number
-            self._take(number)
+            self.note_taken(number)
         return is_ours
+
+    def takes_any_line(self) -> bool:
+        """Whether no words stand below its message that are not part of it: torchrun draws a box with all that failed."""
+        segment = self.segments[-1]
+        is_drawn = "ChildFailedError" in segment.exception and segment.message_lines > 0
+        return is_drawn and self.form != "elastic-box" and self._is_even() and not segment.is_one_line
+
+    def take_drawn(self, texts: Sequence[str]) -> int:
+        """Take further lines of such a message, up to one that may be anything else; say how many."""
+        segment = self.segments[-1]
+        count = min(len(texts), segment.room())
+        if not segment.can_only_go_on("\n".join(texts[:count])) or not all(map(str.strip, texts[:count])):
+            odd = (i for i, text in enumerate(texts) if not text.strip() or not segment.can_only_go_on(text))
+            count = min(count, next(odd, count))
+        if count:
+            segment.add_texts([self._body(text) for text in texts[:count]])
+        return count
+
+    def note_taken(self, number: int) -> None:
+        """Note that the lines up to this one are its own."""
+        self.touched = number
+        self._take(number)
+
+    def _is_even(self) -> bool:
+        """Whether it goes on as it did, with no blank line, margin or sentence before the next line."""
+        if self._blanks or self._is_chained or self._left_margin or self._is_elided or self.lead or self._box:
+            return False
+        return self.form not in _INDENTED_FORMS and self.end_line != self.line
 
     def _adds_words(self, segment: Segment, text: str) -> bool:
         if not segment.can_only_go_on(text) or not self._may_continue(text):

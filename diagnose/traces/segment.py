@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -93,6 +94,22 @@ class Segment:
         """Put a source line to the last frame."""
         last = self.frames[-1]  # `replace` would take four times as long, and most lines are of frames
         self.frames[-1] = Frame(last.file, last.line if line is None else line, last.function, code.strip()[:_CODE_CHARS])
+
+    def room(self) -> int:
+        """Yield how many more lines its message may have."""
+        return max(0, _MESSAGE_LINES - self.message_lines)
+
+    def add_texts(self, texts: Sequence[str]) -> None:
+        """Add plain lines, of which there may be as many, to the message; the same as one by one."""
+        more = "\n".join(("", *texts))
+        is_short = len(self.message) + len(more) < MESSAGE_CHARS and "frame #" not in more
+        if is_short and not self.message.startswith(GRAPH_ERROR):
+            self.message += more
+            self.message_lines += len(texts)
+            self.last_text, self.is_plain = texts[-1], True
+        else:
+            for text in texts:
+                self.add_text(text, 0, is_plain=True)
 
     def add_text(self, text: str, blanks: int, *, is_plain: bool) -> bool:
         """Add a line to the message; False when it is too long already."""

@@ -6,7 +6,7 @@ into one console without a prefix are told apart by their frames, as far as that
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import lru_cache
 
 from ..lazy_pattern import lazy
@@ -24,6 +24,7 @@ from .traceback_lines import (
 Closed = tuple[QuickAssembly, str]
 
 _OPEN_AT_ONCE = 128  # tracebacks without a speaker that may be interleaved line by line; the oldest is closed first
+_MOST_DRAWN = 80  # lines that are looked at at once: an odd one ends them, and then all behind it have been for nothing
 _INTRODUCING = (":", ">", "-", "d", " ", "\r")  # what such a line may end with
 # Behind a line that Ray's driver had from several workers; the first time with a word on how to turn it off.
 _FOLDED_WORDS = "x across cluster]"
@@ -31,12 +32,14 @@ _FOLDED = lazy(r" \[repeated \d{1,9}x across cluster\](?: \(Ray deduplicates log
 _INTRODUCTION_LINES = 3  # `Exception in thread …:` stands right above; another writer may come between
 
 
-def assemble(lines: Iterable[Line], keys: Iterable[str]) -> list[Closed]:
+def assemble(lines: Sequence[Line], keys: Sequence[str]) -> list[Closed]:
     """Put the tracebacks of one source together, each with the key of its speaker; `keys`: who speaks on each line."""
     speakers: dict[str, _Speaker] = {}
     closed: list[Closed] = []
     latest: _Speaker | None = None  # who read a traceback's line last
-    for line, key in zip(lines, keys, strict=True):
+    at = 0
+    while at < len(lines):
+        line, key, at = lines[at], keys[at], at + 1
         text = line.message
         text = _FOLDED.sub("", text) if _FOLDED_WORDS in text else text
         speaker = speakers.get(key)
@@ -47,6 +50,7 @@ def assemble(lines: Iterable[Line], keys: Iterable[str]) -> list[Closed]:
         speaker.feed(line, text, _shape(line) if speaker.open else None)
         if speaker.open:
             latest = speaker
+            at += speaker.feed_drawn(lines, keys, at) if not key else 0
     for speaker in speakers.values():
         speaker.close_all()
     return closed
@@ -113,6 +117,21 @@ class _Speaker:
             return False
         self._note_frame(only, text)
         return True
+
+    def feed_drawn(self, lines: Sequence[Line], keys: Sequence[str], at: int) -> int:
+        """Give lines without any prefix to the only traceback if it takes whatever stands there; say how many."""
+        only = self.open[0]
+        if len(self.open) > 1 or not only.takes_any_line() or self._shapes[id(only)]:
+            return 0
+        stop, most = at, min(len(lines), at + _MOST_DRAWN)
+        while stop < most and not keys[stop] and not lines[stop].prefix.end:
+            stop += 1
+        texts = [line.message for line in lines[at:stop]]
+        fit = (i for i, x in enumerate(texts) if _FOLDED_WORDS in x or (x[-1:] in _INTRODUCING and read_introduction(x)))
+        count = only.take_drawn(texts[: next(fit, len(texts))])
+        if count:
+            only.note_taken(lines[at + count - 1].number)
+        return count
 
     def close_all(self) -> None:
         """Close what is still open at the end of the source."""
