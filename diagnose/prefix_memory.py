@@ -23,6 +23,8 @@ Convert = Callable[[str], Any]
 MAX_CHARS = 1_500  # of a line whose shape is remembered
 WORTH_KEEPING = 8  # lines of one shape; to note how these are read costs as much as to read some of them
 MAX_REMEMBERED = 2_000  # shapes; then all is forgotten
+MAX_MOMENTS = 256  # of the stamps in lines of one shape; then these are
+C10_DIGITS = 9
 _MARKS = (b"[00:",)  # with digits, and looked for in every line: of a progress bar
 
 _marks = lru_cache(maxsize=512)(digit_marks)
@@ -59,12 +61,23 @@ class Found:
 
 
 @record
+class _Clock:
+    """Where lines of one shape have a stamp, and how it is read: those of one moment are the same stamp."""
+
+    start: int
+    stop: int  # what stands up to here tells the moment; of c10's nine digits, the ticks of another clock, none does
+    likeness: tuple[Any, ...] | None  # what a stamp there is like
+    counts: bool
+    known: dict[str, Stamp]  # by what stands there
+
+
+@record
 class _Reading:
     """How lines of one shape are read."""
 
     values: list[Any]  # of a prefix, in order of its fields, without what stands in digits
     places: tuple[tuple[int, int, int, Convert], ...]  # of the other values: the field's number, start, stop
-    stamps: tuple[tuple[int, tuple[Any, ...] | None, bool], ...]  # start, what a stamp there is like, whether it counts
+    stamps: tuple[_Clock, ...]
     looked: tuple[tuple[Rows, int, int, Any], ...]  # table, start, stop, the rows that it has for these characters
 
 
@@ -103,7 +116,7 @@ class PrefixMemory(Generic[P]):
         for field, (start, stop, convert) in found.places.items():
             if _holds_digit(text[start:stop]):
                 places.append((self._fields[field], start, stop, convert))
-        stamps = tuple((start, _likeness(stamp), counts) for start, stamp, counts in found.stamps)
+        stamps = tuple(_clock(start, stamp, counts) for start, stamp, counts in found.stamps)
         looked = tuple((rows, at, at + len(key), rows[key]) for rows, key, at in found.looked if _holds_digit(key))
         is_same = not (places or stamps or looked)
         self._known[shape] = prefix if is_same else _Reading(values, tuple(places), stamps, looked)
@@ -113,16 +126,32 @@ class PrefixMemory(Generic[P]):
         for rows, start, stop, own in reading.looked:
             if rows[text[start:stop]] is not own:
                 return None
-        for start, likeness, counts in reading.stamps:
-            stamp = read_stamp(text, start)
-            if _likeness(stamp) != likeness:
-                return None
-            if stamp is not None and counts:
+        for clock in reading.stamps:
+            words = text[clock.start : clock.stop]
+            stamp = clock.known.get(words)
+            if stamp is None:
+                stamp = read_stamp(text, clock.start)
+                if _likeness(stamp) != clock.likeness:
+                    return None
+                _remember(clock.known, words, stamp)
+            if stamp is not None and clock.counts:
                 held = values[self._stamp]
                 values[self._stamp] = stamp if held is None else fuller(held, stamp)
         for number, start, stop, convert in reading.places:
             values[number] = convert(text[start:stop])
         return self._make(values)
+
+
+def _clock(start: int, stamp: Stamp | None, counts: bool) -> _Clock:
+    stop = start if stamp is None else stamp.end - (C10_DIGITS if stamp.form == "c10" else 0)
+    return _Clock(start, stop, _likeness(stamp), counts, {})
+
+
+def _remember(known: dict[str, Stamp], words: str, stamp: Stamp | None) -> None:
+    if stamp is not None:
+        if len(known) >= MAX_MOMENTS:
+            known.clear()
+        known[words] = stamp
 
 
 def _holds_digit(text: str) -> bool:
