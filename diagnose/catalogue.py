@@ -10,7 +10,7 @@ import hashlib
 import os
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from .rule import Cause, Explains, Rule, Table
 from .rulebook.compiled import Compiled, from_bytes, to_bytes
 
 CACHE_VERSION = 6  # raise when what is read from the same files changes
+MAX_LOOKED_UP = 4096  # rows of tables, by value
 JUST_NOW_NS = 2 * 10**9
 CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause
 SHIPPED = next(  # inside the wheel; beside the package in a checkout
@@ -37,6 +38,18 @@ class Catalogue:
     causes: dict[str, Cause]
     tables: dict[str, Table]
     key: str
+    _looked_up: dict[tuple[str, str], dict[str, object]] = field(default_factory=dict, compare=False, repr=False)
+
+    def row(self, name: str, value: object) -> dict[str, object]:
+        """Yield a table's row for a value (empty: there is no such table); remembered, for thousands end by one signal."""
+        key = name, str(value)
+        row = self._looked_up.get(key)
+        if row is None:
+            if len(self._looked_up) >= MAX_LOOKED_UP:
+                self._looked_up.clear()
+            table = self.tables.get(name)
+            row = self._looked_up[key] = table.row(value) if table else {}
+        return row
 
     def explains(self, cause: str, other: str) -> tuple[Explains, ...]:
         """Yield how `cause` reaches `other` (empty: it does not explain it)."""

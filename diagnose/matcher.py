@@ -139,7 +139,7 @@ class Matcher:
         """Yield what a form captures of `text`; None where it does not match, or not in time."""
         if not form.ignore_case and form.prefix is None and not any(map(text.__contains__, form.literals)):
             return None  # no pattern matches without one of its literals, and to look for these costs a tenth
-        kind = self._refusals.kind(form, text)
+        kind = self._refusals.kind(form, text) if self._refusals.tell_of(form) else None
         if kind in self._refusals:
             return None
         try:
@@ -147,7 +147,7 @@ class Matcher:
         except PatternTimeout:
             return None
         if match is None:
-            self._refusals.remember(kind)
+            self._refusals.remember(kind or self._refusals.kind(form, text))
             return None
         return read_fields(rule, match.groupdict())
 

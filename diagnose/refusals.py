@@ -25,6 +25,10 @@ class Refusals:
     def __contains__(self, kind: Kind | None) -> bool:
         return kind in self._known
 
+    def tell_of(self, form: Form) -> bool:
+        """Tell whether the form has refused anything; of one that always matches no kinds need be known."""
+        return form.pattern in self._marks
+
     def kind(self, form: Form, text: str) -> Kind | None:
         """Yield the kind of a text for a form; None where it cannot be told, or is not worth it."""
         pattern = form.pattern

@@ -74,8 +74,7 @@ def with_table(catalogue: Catalogue, rule: Rule, fields: dict[str, Any]) -> dict
     """Yield `fields` joined with the columns of the table row that they name; captured values win."""
     if rule.table is None:
         return fields
-    table = catalogue.tables.get(rule.table_name)
-    return {**table.row(fields.get(rule.table.key)), **fields} if table else fields
+    return {**catalogue.row(rule.table_name, fields.get(rule.table.key)), **fields}
 
 
 def _matcher(catalogue: Catalogue) -> Matcher:
