@@ -29,8 +29,10 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
     for source in sources:
         path = places.by_source[source.name]
         count = path.attempt if path.attempt is not None and path.kind in NUMBERED else 0
+        marked = {e.line for e in source.telling("attempt")}
+        if not (marked or count or is_one_agent or len(sources) == 1):
+            continue
         events = sorted(source.all_events(), key=lambda e: e.line or 0)
-        marked = {e.line for e in events if e.rule.tells == "attempt"}
         is_appended = len(sources) == 1 and bool(jobs_over(events))  # earlier jobs may have run on other hosts
         if (is_one_agent or is_appended) and not marked and path.kind not in NUMBERED:
             source.begun_anew, source.earlier_runs = begun_anew(events)
@@ -74,7 +76,7 @@ def _tasks(event: Event) -> list[int]:
 
 def _is_one_agent(sources: Sequence[SourceEvents], places: Places) -> bool:
     hosts = {*places.hosts_of_ranks, *places.source_host.values(), *(e.host for s in sources for e in s.events)} - {None}
-    consoles = [s for s in sources if any(e.rule.tells in ("exit", "signal-sent") for e in s.events)]
+    consoles = [s for s in sources if s.telling("exit", "signal-sent")]
     return len(hosts) <= 1 and len(consoles) <= 1
 
 
@@ -96,7 +98,7 @@ def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Cloc
         times += [t for stamp in stamps if (t := clocks.seconds(stamp)) is not None]
         for host in {places.source_host.get(source.name), None} if times else ():
             _begin(begins, host, path.attempt, min(times))
-    marks = [e for s in sources for e in s.events if e.rule.tells == "attempt" and e.time is not None]
+    marks = [e for s in sources for e in s.telling("attempt") if e.time is not None]
     marked = {e.source for e in marks}
     for event in marks:
         _begin(begins, None, 0, float("-inf"))
@@ -126,13 +128,23 @@ def decisive_attempt(job: Job) -> int:
     signs = [e.attempt for e in progress if is_numbered(numbered, e)]
     last = max([*signs, *(e.attempt for e in job.events)], default=0)
     ended_well = [e.attempt for e in job.events if e.rule.tells == "finished"]
-    failed = {e.attempt for e in job.events if e.role in FAILING and not _is_clean_up(e) and e.attempt >= earlier}
+    failed = _failed(job.events, earlier)
     reached = max([*signs, *ended_well], default=max(failed, default=last))
     if last in failed and progress and not signs:
         return last  # in which attempt they made progress nobody tells
     if last not in failed and any(e.rule.tells == "finished" and not is_numbered(numbered, e) for e in job.events):
         return last  # nor in which the run was done, but nothing failed in the last one
     return min(last, reached) if min(last, reached) in failed else last
+
+
+def _failed(events: Iterable[Event], first: int) -> set[int]:
+    """The attempts from a first one on in which anything failed; each is asked about until it has."""
+    failed: set[int] = set()
+    for event in events:
+        is_new = event.attempt not in failed and event.attempt >= first
+        if is_new and event.role in FAILING and not _is_clean_up(event):
+            failed.add(event.attempt)
+    return failed
 
 
 def _is_clean_up(event: Event) -> bool:

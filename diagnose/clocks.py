@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from functools import lru_cache
+from itertools import chain
 
 from .events import Event, SourceEvents
 from .timestamps import Stamp, read_stamp, resolve
@@ -62,7 +63,7 @@ def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
     years: Counter[int] = Counter()
     for source in sources:
         years.update(dict(source.years))
-        for stamp in (_stated(e) for e in source.events):  # torchrun's summary prints a year where glog prints none
+        for stamp in (_stated(e) for e in source.events if "time" in e.fields):  # torchrun's summary prints a year
             if stamp and stamp.has_year:
                 years[datetime.fromtimestamp(stamp.seconds, timezone.utc).year] += 1
     if years:
@@ -152,7 +153,7 @@ def _shared_moments(sources: Sequence[SourceEvents]) -> dict[tuple[object, ...],
     """Moments that several hosts print: the first time each host does."""
     shared: dict[tuple[object, ...], dict[str, float]] = defaultdict(dict)
     for source in sources:
-        for event in source.all_events():
+        for event in chain(source.telling("collective-timeout", "progress"), *source.progress):
             key = _moment(event)
             if key is None or event.time is None or event.host is None or event.stamp is None:
                 continue  # a time taken from a line above is none of this moment

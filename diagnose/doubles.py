@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import insort
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from heapq import merge
@@ -31,13 +30,17 @@ IN_RAYS_LOG = ("timeout: ", "_pb_bytes=", " job_id=")  # one of them stands in e
 
 def merge_doubles(events: Sequence[Event], places: Places) -> list[Event]:
     """Yield the events, in their order, those that repeat another one taken up by it."""
-    by_text: dict[tuple[Any, ...], _Messages] = defaultdict(_Messages)
+    by_text: dict[tuple[Any, ...], Event | _Messages] = {}  # an event as long as it alone says it: most texts name a rank
     dropped: set[int] = set()
     for event in events:
         key = _identity(event)
         if key is None:
             continue
-        messages = by_text[key]
+        messages = by_text.setdefault(key, event)
+        if messages is event:
+            continue
+        if isinstance(messages, Event):
+            messages = by_text[key] = _Messages(messages)
         twin = messages.find(event)
         if twin is None:
             messages.add(event)
@@ -66,10 +69,11 @@ class _Message:
 class _Messages:
     """Messages of one text; a job of many ranks says the same as often as it has ranks, or hosts."""
 
-    def __init__(self) -> None:
+    def __init__(self, event: Event) -> None:
         self._all: list[_Message] = []
         self._by_rank: dict[int | None, list[_Message]] = {}
         self._by_host: dict[str | None, list[_Message]] = {}
+        self.add(event)
 
     def find(self, event: Event) -> _Message | None:
         """Yield the first message that the event repeats: in another file, and of no other rank."""

@@ -130,6 +130,20 @@ class SourceEvents:
     scan: SourceScan
     begun_anew: tuple[int, ...] = ()  # lines behind which the processes were started again
     earlier_runs: int = 0  # so many of these starts lie before the last run; the others are attempts within it
+    _told: dict[str | None, list[Event]] | None = None  # by what they tell; None until somebody asks
+
+    def telling(self, *tells: str) -> Sequence[Event]:
+        """Yield the events that tell one of these things, in order; most sources tell few, and are asked by many."""
+        if self._told is None:
+            self._told = {}
+            for event in self.events:
+                self._told.setdefault(event.rule.tells, []).append(event)
+        told = [self._told[each] for each in tells if each in self._told]
+        return [e for e in self.events if e.rule.tells in tells] if len(told) > 1 else told[0] if told else ()
+
+    def change(self, events: tuple[Event, ...]) -> None:
+        """Take other events, or the same with other rules."""
+        self.events, self._told = events, None
 
     def all_events(self) -> Iterator[Event]:
         """Yield the events, and each speaker's first and last sign of life."""

@@ -63,8 +63,8 @@ def _tell_alike(source: SourceEvents, line: Line, whole: Event) -> None:
     there = next((e for e in halves if e.line == line.number), None)
     if there is None:
         there = replace(halves[-1], line=line.number, end_line=line.number, words=(line.raw, line.message))
-        source.events = (*source.events, there)
     there.rule, there.cause, there.role, there.fields = whole.rule, whole.cause, whole.role, dict(whole.fields)
+    source.change(source.events if there in halves else (*source.events, there))
 
 
 def half_told(source: SourceEvents) -> list[Event]:

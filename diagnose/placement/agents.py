@@ -23,8 +23,8 @@ def count_on_nodes(sources: Sequence[SourceEvents]) -> int:
     first_of: dict[str, set[int]] = defaultdict(set)
     pids: dict[str, set[int]] = defaultdict(set)
     for source in sources:
-        of_agent = _of_agents(source.events)
-        for entry in (e for e in source.events if e.rule.id in ENTRIES):
+        of_agent = _of_agents(source.telling("exit", "signal-sent"))
+        for entry in (e for e in source.telling("exit") if e.rule.id in ENTRIES):
             host, pid = as_text(entry.fields.get("host")), entry.fields.get("pid")
             rank, local = as_rank(entry.fields.get("rank")), as_rank(entry.fields.get("local_rank"))
             if host is None or not isinstance(pid, int) or rank is None or local is None:

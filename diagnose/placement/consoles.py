@@ -37,7 +37,7 @@ def count_consoles(places: Places, sources: Sequence[SourceEvents]) -> int:
 def _has_launcher(source: SourceEvents) -> bool:
     """Whether a launcher tells here of processes by their local ranks."""
     local = ("local_rank", "last_local_rank")
-    told = (e.fields for e in source.events if e.rule.tells in OF_LAUNCHERS)
+    told = (e.fields for e in source.telling(*OF_LAUNCHERS))
     return any(fields.get(name) is not None for fields in told for name in local)
 
 

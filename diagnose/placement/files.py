@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 from ..events import SourceEvents
 from ..identity import PathIdentity
 from ..lazy_pattern import lazy
-from .places import HERE, Places, own_rank
+from .places import HERE, OF_ITSELF, Places, own_rank
 
 SEPARATORS = lazy(r"[-_.]")
 MOST_WORDS = 12  # of a file's name
@@ -36,7 +37,7 @@ def _learn_nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> Non
     """
     named = _assigned(places, sources)
     for source in sources:
-        for e in (e for e in source.events if e.rule.tells == "exit" and e.fields.get("local_rank") is not None):
+        for e in (e for e in source.telling("exit") if e.fields.get("local_rank") is not None):
             pod, host = e.speaker.pod or places.by_source[source.name].pod, e.fields.get("host")
             if pod and host and host not in HERE and not str(host).startswith(pod):
                 named[pod].add(str(host))
@@ -66,7 +67,7 @@ def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) ->
 
     A word of a name, or a folder, is a host's where another file says that it is one.
     """
-    told = (str(e.fields["host"]) for s in sources for e in s.events if e.rule.tells == "exit" and e.fields.get("host"))
+    told = (str(e.fields["host"]) for s in sources for e in s.telling("exit") if e.fields.get("host"))
     hosts = (set(places.source_host.values()) | set(told)).difference(HERE)
     for source in (s for s in sources if s.name not in places.source_host):
         *folders, base = source.name.replace("!", "/").split("/")
@@ -110,7 +111,8 @@ def learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
     heard: dict[str, set[int]] = {}
     for source in sources:
         path = places.by_source[source.name]
-        ranks = {r for e in source.all_events() if (r := own_rank(e, places.world_size)) is not None}
+        told = chain(source.telling(*OF_ITSELF), chain.from_iterable(source.progress))
+        ranks = {r for e in told if (r := own_rank(e, places.world_size)) is not None}
         ranks |= {speaker.rank for speaker in source.speakers if speaker.rank is not None}
         if path.rank is not None:
             places.source_rank.setdefault(source.name, path.rank)

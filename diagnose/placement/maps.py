@@ -27,7 +27,7 @@ OF_A_LAUNCHER = -1  # no rank tells how processes ended
 def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
     mismatched_tasks = matched_tasks = 0
     for source in sources:
-        for event in source.events:
+        for event in source.telling("identity", "exit"):
             _learn_event(places, event)
         for p in source.speakers:
             if p.host:
@@ -45,7 +45,9 @@ def learn_maps(places: Places, sources: Sequence[SourceEvents]) -> None:
             host = places.source_host.get(source.name)
             remember(places, rank, host, path.local_rank, path.pid)
     _forget_relays(places, sources)
-    places.unnamed_groups_are_parts = any(_contradicts(places, e) for s in sources for e in s.events)
+    places.unnamed_groups_are_parts = any(
+        _contradicts(places, e) for s in sources for e in s.events if "group_rank" in e.fields
+    )
     _learn_whether_tasks_are_ranks(places, sources, mismatched_tasks, matched_tasks)
     if places.tasks_are_ranks:
         _learn_tasks(places, sources)
@@ -60,7 +62,7 @@ def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:
     What the launcher itself says of processes later it says of all that it started: `Killing subprocess 26811`.
     """
     for source in sources:
-        for event in (e for e in source.events if e.rule.tells == "identity" and e.fields.get("rank") is None):
+        for event in (e for e in source.telling("identity") if e.fields.get("rank") is None):
             pid, local = event.fields.get("pid"), as_rank(event.fields.get("local_rank"))
             host = event.speaker.host or places.source_host.get(source.name, "")
             if isinstance(pid, int) and local is not None:
@@ -136,7 +138,7 @@ def _numbers(places: Places, source: SourceEvents) -> Iterator[tuple[Speaker, st
 
 def _learn_tasks(places: Places, sources: Sequence[SourceEvents]) -> None:
     """`srun: error: node7: tasks 8-15: Terminated` tells which ranks node7 holds."""
-    for event in (e for s in sources for e in s.events if e.rule.tells == "exit"):
+    for event in (e for s in sources for e in s.telling("exit")):
         host, tasks = as_text(event.fields.get("host")), event.fields.get("ranks")
         for task in tasks if host and isinstance(tasks, list) else ():
             if as_rank(task) is not None:
@@ -155,20 +157,20 @@ def _count_labels(places: Places, sources: Sequence[SourceEvents]) -> None:
 
 
 def _tasks_that_ended(sources: Sequence[SourceEvents]) -> set[int]:
-    told = (e.fields.get("ranks") for s in sources for e in s.events if e.rule.tells == "exit")
+    told = (e.fields.get("ranks") for s in sources for e in s.telling("exit"))
     return {n for tasks in told if isinstance(tasks, list) for n in tasks if as_rank(n) is not None}
 
 
 def _has_agent(sources: Sequence[SourceEvents]) -> bool:
     """Where an agent (torchrun, DeepSpeed) starts one process for each GPU, Slurm's tasks are the agents, one a node."""
-    told = (e for s in sources for e in s.events if e.rule.tells in ("exit", "signal-sent"))
+    told = (e for s in sources for e in s.telling("exit", "signal-sent"))
     return any(e.fields.get("local_rank") is not None or isinstance(e.fields.get("pid"), int) for e in told)
 
 
 def _spawned(sources: Sequence[SourceEvents]) -> int:
     """How many processes `mp.spawn` started, where it alone tells of ends: it numbers them itself, as `proc1.txt` does."""
     raised = [e for s in sources for e in s.events if e.rule.id.startswith(SPAWNED)]
-    told = [e for s in sources for e in s.events if e.rule.tells in ("exit", "signal-sent") and e not in raised]
+    told = [e for s in sources for e in s.telling("exit", "signal-sent") if e not in raised]
     if not raised or any(e.fields.get("local_rank") is not None or "spawn.py:" not in e.raw for e in told):
         return 0
     return len({e.fields.get("pid") for e in told}) + len({e.fields.get("local_rank") for e in raised})
@@ -217,8 +219,6 @@ def _fit_blocks(places: Places, size: int) -> bool:
 
 def _learn_event(places: Places, event: Event) -> None:
     fields, speaker = event.fields, event.speaker
-    if event.rule.tells not in ("identity", "exit"):
-        return
     if event.rule.tells == "identity":
         _learn_pci(places, event, own_rank(event, places.world_size))
     rank = own_rank(event, places.world_size) if event.rule.tells == "identity" else as_rank(fields.get("rank"))

@@ -12,6 +12,7 @@ from ..lazy_pattern import lazy
 LOOPBACK = "127.0.0.1"  # an address, which names no host at all
 HERE = ("localhost", LOOPBACK)  # every host calls itself so
 GUESSED = "highest rank seen"  # how many ranks there are, where nobody says it
+OF_ITSELF = ("identity", "progress", "activity", "activity-end", "finished")  # what a process tells of itself
 MAX_RANK = 1 << 20  # larger numbers are no ranks
 # An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
 TENSOR_RANK = lazy(r"(?:Worker_|VllmWorker )?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
@@ -65,7 +66,7 @@ def own_rank(event: Event, world_size: int | None) -> int | None:
         return None
     if event.rule.tells == "identity" and stated is not None and stated == world_size:
         return next((r for name in ("rank", "group_rank") if (r := as_rank(event.fields.get(name))) is not None), None)
-    if event.rule.tells in ("identity", "progress", "activity", "activity-end", "finished"):
+    if event.rule.tells in OF_ITSELF:
         return as_rank(event.fields.get("rank"))
     return None
 

@@ -75,7 +75,7 @@ def _tells_of_its_own(event: Event) -> bool:
 def place_kills(places: Places, sources: Sequence[SourceEvents]) -> None:
     """A log of the whole cluster (Slurm's controller, Kubernetes events) names the host of which it tells."""
     hosts = set(places.source_host.values()) | places.hosts_of_ranks | places.hosts_seen
-    for event in (e for s in sources for e in s.events if e.rule.tells == "killed" and e.host is None):
+    for event in (e for s in sources for e in s.telling("killed") if e.host is None):
         named = hosts.intersection(WORDS.findall(event.raw))
         if len(named) == 1:
             event.host, event.host_from = named.pop(), "the message"

@@ -32,7 +32,7 @@ def place_summaries(sources: Sequence[SourceEvents]) -> None:
     Not where several processes printed the same words without their rank: an entry tells of one, and not of which.
     """
     for source in sources:
-        entries = {e.line or 0: e for e in source.events if e.rule.id in ENTRIES and e.rank is not None}
+        entries = {e.line or 0: e for e in source.telling("exit") if e.rule.id in ENTRIES and e.rank is not None}
         lines = sorted(entries)
         if not lines or _are_woven(source, [entries[line] for line in lines]):
             continue

@@ -48,7 +48,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     elif highest >= 0:
         places.world_size, places.world_from = highest + 1, GUESSED
     hosts = set(places.source_host.values()) | {p.host for s in sources for p in s.speakers if p.host}
-    named = {h for s in sources for e in s.events if e.rule.tells == "exit" and (h := as_text(e.fields.get("host")))}
+    named = {h for s in sources for e in s.telling("exit") if (h := as_text(e.fields.get("host")))}
     hosts |= named if len(named) > 1 else set()  # one name may be another word for the host that is known
     started = _ended_by_launcher(sources)
     counted = started if len(hosts) <= 1 else count_on_nodes(sources)
@@ -131,12 +131,12 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
     """A launcher that cleans up names every process it started: those that it ends, and those that failed."""
     most = 0
     for source in sources:
-        ended = {e.fields.get("pid") for e in source.events if e.rule.tells == "signal-sent"}
-        failed = {e.fields.get("pid") for e in source.events if e.rule.tells == "exit"}
-        failed |= {SPAWNED for e in source.events if e.rule.id.startswith(SPAWNED)}
+        ended = {e.fields.get("pid") for e in source.telling("signal-sent")}
         if ended - {None}:
+            failed = {e.fields.get("pid") for e in source.telling("exit")}
+            failed |= {SPAWNED for e in source.events if e.rule.id.startswith(SPAWNED)}
             most = max(most, len((ended | failed) - {None}) // _starts(source))
-        last = (e.fields.get("last_local_rank") for e in source.events if e.rule.tells == "exit")  # of the last one started
+        last = (e.fields.get("last_local_rank") for e in source.telling("exit"))  # of the last one started
         most = max([most, *(n + 1 for n in last if isinstance(n, int) and n > 0)])
     return most
 
@@ -165,7 +165,7 @@ def _learn_launches(places: Places, sources: Sequence[SourceEvents]) -> int:
 
 def _counted(source: SourceEvents) -> set[int]:
     """The ranks of local rank 0 that follow from what lines say of a process: `rank      : 11 (local_rank: 3)`."""
-    told = (e.fields for e in source.events if e.rule.tells == "exit")
+    told = (e.fields for e in source.telling("exit"))
     both = ((as_rank(fields.get("rank")), as_rank(fields.get("local_rank"))) for fields in told)
     return {rank - local for rank, local in both if rank is not None and local is not None and rank >= local}
 
@@ -186,17 +186,18 @@ def _launched(event: Event) -> tuple[int, int | None]:
 
 def _has_two_agents(sources: Sequence[SourceEvents]) -> bool:
     """Whether agents with two process ids write into one console: each counts the local ranks of its own node."""
-    told = ({e.speaker.pid for e in s.events if e.rule.id in OF_AGENTS} for s in sources)
+    told = ({e.speaker.pid for e in s.telling("exit", "signal-sent") if e.rule.id in OF_AGENTS} for s in sources)
     return any(len(pids - {None}) > 1 for pids in told)
 
 
 def _starts(source: SourceEvents) -> int:
     """How often a launcher started its processes: a local rank has another process each time, or it says how each ended."""
     pids: dict[object, set[object]] = defaultdict(set)
-    once = {(e.speaker.pid, e.fields.get("pid") or e.line) for e in source.events if e.rule.id == ONCE}
+    ends = source.telling("exit")
+    once = {(e.speaker.pid, e.fields.get("pid") or e.line) for e in ends if e.rule.id == ONCE}
     told = Counter(agent for agent, _ in once)  # a logger with two handlers says it twice of the same process
-    for event in source.events:
-        if event.rule.tells == "exit" and event.fields.get("pid") and event.fields.get("local_rank") is not None:
+    for event in ends:
+        if event.fields.get("pid") and event.fields.get("local_rank") is not None:
             pids[event.fields["local_rank"]].add(event.fields["pid"])
     return max([1, *map(len, pids.values()), *told.values()])
 
@@ -208,7 +209,7 @@ GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_ou
 def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
     """A gather returns as many times its input as the default group has ranks."""
     ratios: Counter[int] = Counter()
-    for event in (e for s in sources for e in s.events if e.rule.tells == "collective-timeout"):
+    for event in (e for s in sources for e in s.telling("collective-timeout")):
         large, small = (event.fields.get(name) for name in GATHERS.get(str(event.fields.get("op")), ("", "")))
         group = event.fields.get("group_rank")
         if not isinstance(large, int) or not isinstance(small, int) or not 0 < small < large or large % small:
