@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
+from diagnose import diagnose
+from diagnose.placement import ranks
 from tests.told import alive, cause, culprits, told, watchdog
 
 API = "E1120 10:20:0{second}.000000 400{second} torch/distributed/elastic/multiprocessing/api.py:869] "
 PDSH = "{host}: "
+FIXTURES = Path(__file__).parent.parent / "fixtures"
 SHARE = "RuntimeError: stack expects each tensor to be equal size, but got [1806] at entry 0 and [1811] at entry 6\n"
 RAISED = (
     "Traceback (most recent call last):\n"
@@ -239,3 +244,12 @@ def test_rank_in_a_group_without_a_name_is_nobody_s_where_such_a_one_is_not_the_
     parts = told(tmp_path / "b", {"out.txt": said.format(1), "rank11.txt": waited})
     assert cause(parts) == cause(whole) == "gpu.illegal-access"
     assert culprits(parts) == []
+
+
+@pytest.mark.parametrize("case", sorted(p.parent.name for p in FIXTURES.glob("*/logs")))
+def test_lines_that_tell_of_nobody_are_placed_as_each_would_be(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    quick = diagnose(FIXTURES / case / "logs")
+    monkeypatch.setattr(ranks, "_tells_of_nobody", lambda _: False)
+    thorough = diagnose(FIXTURES / case / "logs")
+    assert thorough.timeline == quick.timeline
+    assert thorough.ranks == quick.ranks

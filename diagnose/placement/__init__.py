@@ -14,7 +14,7 @@ from ..identity import PathIdentity, identities_from_paths
 from .files import learn_hosts, learn_sources
 from .maps import learn_maps
 from .places import Places
-from .ranks import place_event, place_kills
+from .ranks import place_all, place_kills
 from .snippets import place_snippets
 from .summaries import place_summaries
 from .world import learn_world
@@ -39,9 +39,7 @@ def place(
     learn_world(places, sources, world_size)
     learn_sources(places, sources)
     learn_maps(places, sources)
-    for source in sources:
-        for event in source.all_events():
-            place_event(places, event)
+    place_all(places, sources)
     place_kills(places, sources)
     place_snippets(sources)
     place_summaries(sources)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..events import Event, SourceEvents
+from ..events import Event, SourceEvents, Speaker
 from ..identity import PathIdentity
 from ..lazy_pattern import lazy
 from .places import HERE, LOOPBACK, Places, as_rank, as_text, is_default_group, labelled_rank, own_rank, pci_address
@@ -23,6 +23,8 @@ RPC = lazy(r"(?:[\w.]{1,120}: ['\"]?)?On WorkerInfo\(id=(\d{1,6}), name=")
 # Every rank raises it and prints the exceptions of the ranks that failed, in this order, behind `(RANK 3)`.
 CHECKPOINT = lazy(r"CheckpointException ranks:dict_keys\(\[([\d, ]{1,8000})\]\)")
 
+OF_SOMEBODY = ("identity", "exit", "killed", "signal-sent")  # what tells of a process, its own or another
+WHOSE = frozenset(("rank", "local_rank", "pid", "host", "pci"))  # fields by which a line may tell of whom it is
 # Of hardware the address tells whose GPU broke: when a link goes down, the driver ends what each peer's process runs on
 # that GPU, and names the peer's process. Of what a program did it is the process that tells.
 OF_PROGRAMS = "gpu.illegal-access"
@@ -36,6 +38,28 @@ def _where_it_speaks(places: Places, event: Event, own_host: str | None) -> str 
         return places.host_of_ip.get(speaker.ip)
     pod = places.node_of_pod.get(speaker.pod, speaker.pod) if speaker.pod else None
     return own_host or pod or places.source_host.get(event.source)
+
+
+def place_all(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """Place every event; what a speaker whose rank is known says of nobody is placed as the last such line of its was."""
+    for source in sources:
+        placed: dict[Speaker, Event] = {}
+        for event in source.all_events():
+            if event.speaker.rank is None or not _tells_of_nobody(event):
+                place_event(places, event)
+            elif (like := placed.get(event.speaker)) is None:
+                place_event(places, event)
+                placed[event.speaker] = event
+            else:
+                event.rank, event.rank_from, event.local_rank = like.rank, like.rank_from, like.local_rank
+                event.host, event.host_from, event.pid = like.host, like.host_from, like.pid
+
+
+def _tells_of_nobody(event: Event) -> bool:
+    """Whether nothing but who says it, and where, tells of whom it is."""
+    if event.traceback is not None or event.rule.tells in OF_SOMEBODY or not WHOSE.isdisjoint(event.fields):
+        return False
+    return event.rule.tells == "progress" or "pod" not in event.raw
 
 
 def place_event(places: Places, event: Event) -> None:
@@ -68,7 +92,7 @@ def place_event(places: Places, event: Event) -> None:
 
 def _tells_of_its_own(event: Event) -> bool:
     """Whether nothing in the message is about a rank, so that of `_ranks_of` the prefix is the first to tell one."""
-    fields, is_stated = event.fields, event.rule.tells in ("identity", "exit", "killed", "signal-sent")
+    fields, is_stated = event.fields, event.rule.tells in OF_SOMEBODY
     return not is_stated and event.traceback is None and "rank" not in fields and fields.get("pci") is None
 
 
