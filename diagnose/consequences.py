@@ -96,12 +96,14 @@ def _carrying_another(job: Job) -> Iterator[Event]:
     and folds what it holds where that was printed before.
     """
     failures = job.failures()
+    wrappers = [e for e in failures if e.cause in WRAPPED and e.traceback is not None and e.rule.tells != "exit"]
+    sources = {e.source for e in wrappers}
+    failures = [e for e in failures if e.source in sources] if wrappers else []
     begun = {(e.source, e.traceback.line) for e in failures if e.traceback is not None}
     said: dict[tuple[str, str | None], list[int]] = {}  # ordered: each of thousands of summaries looks at few errors
     for e in sorted(failures, key=lambda e: e.line or 0):
         for cause in (e.cause, None):  # None: whatever it is
             said.setdefault((e.source, cause), []).append(e.line or 0)
-    wrappers = [e for e in failures if e.cause in WRAPPED and e.traceback is not None and e.rule.tells != "exit"]
     carried: set[tuple[str, str, str]] = set()
     for e in wrappers:
         span = e.line or 0, e.traceback.end_line if e.traceback is not None else 0

@@ -19,7 +19,7 @@ from .job import Job
 from .own_words import is_its_own_word, was_dead_when_called
 from .rule import Explains
 from .suspects import STATED, Suspect, names_device
-from .told_order import is_told_before, tell_time
+from .told_order import is_told_before, is_told_to_end, tell_time
 from .untold import died_untold
 
 DRIVER = "gpu.xid"
@@ -57,17 +57,21 @@ class Relation:
 
     def explain(self) -> None:
         """Fill in `explained_by` of every suspect: the strongest few that beat it."""
+        causes = {b: [(a, x) for a in self._by_cause for x in self._links.get((a, b), ())] for b in self._by_cause}
         for s in self._suspects:
-            needs_direct = s.direct > 0 and s.cause != TERMINATED  # what `_stands` says, of thousands at once
-            for cause in self._by_cause:
-                for link in self._links.get((cause, s.cause), ()):
-                    if link.where == "any" and self._is_before_all(s, cause):
-                        continue
-                    reaching = (t for t in self._reaching(link, cause, s) if t is not s and (t.direct or not needs_direct))
-                    winner = next((t for t in reaching if self._is_in_time(link, t, s) and self._beats(t, s)), None)
-                    if winner is not None and winner not in s.explained_by:
-                        s.explained_by.append(winner)
+            for cause, link in causes[s.cause]:
+                winner = None if link.where == "any" and self._is_before_all(s, cause) else self._winner(link, cause, s)
+                if winner is not None and winner not in s.explained_by:
+                    s.explained_by.append(winner)
         self._explain_the_others_absent()
+
+    def _winner(self, link: Explains, cause: str, s: Suspect) -> Suspect | None:
+        """The first that can reach s and beats it: the strongest."""
+        needs_direct = s.direct > 0 and s.cause != TERMINATED  # what `_stands` says, of thousands at once
+        for t in self._reaching(link, cause, s):
+            if t is not s and (t.direct or not needs_direct) and self._is_in_time(link, t, s) and self._beats(t, s):
+                return t
+        return None
 
     def _explain_the_others_absent(self) -> None:
         """Where one of the ranks that did not come had died at that moment, the other ones had lost it too."""
@@ -151,7 +155,7 @@ class Relation:
         order = self._order(t, s)
         if order > 0 and not is_word and not self._is_certificate(t, s):
             return False
-        was_before = order < 0 and (self._was_over_before(t, s) or _is_told_to_end(t, s))
+        was_before = order < 0 and (self._was_over_before(t, s) or is_told_to_end(t, s))
         if is_word or not self._links.get((s.cause, t.cause)) or was_before:
             return True
         ours, theirs = self._weights[id(t)], self._weights[id(s)]
@@ -251,13 +255,6 @@ def _waiting_for(rank: int, s: Suspect) -> Event | None:
     if s.finding.question != "absent" or s.rank != rank:
         return None
     return next((x.event for x in reversed(s.finding.exhibits) if x.event is not None), None)
-
-
-def _is_told_to_end(t: Suspect, s: Suspect) -> bool:
-    """Whether a launcher was told to end, in t, above what a rank raised then: its handler's last checkpoint failed."""
-    a, b = t.first, s.first
-    is_told = a is not None and a.rule.id == "process.terminated/agent-death-signal"
-    return is_told and a is not None and b is not None and a.source == b.source and b.traceback is not None
 
 
 def _is_too_weak(t: Suspect, s: Suspect) -> bool:

@@ -61,7 +61,8 @@ def set_aside(job: Job) -> None:
         is_done = fails and bool(finished) and _finished_after(job, event, finished, dead, losers)
         is_history = fails and ((is_done and not losses.stay_not_finite(event)) or history.holds(event))
         is_other = event.attempt != job.attempt and is_numbered(numbered, event)
-        if is_other or is_history or is_before(event) or _is_of_old(event, began_s) or is_of_earlier_life(event):
+        is_of_old = event.rank is None and _is_of_old(event, began_s)
+        if is_other or is_history or is_before(event) or is_of_old or is_of_earlier_life(event):
             job.earlier.append(event)
         elif fails and (
             id(event) in over

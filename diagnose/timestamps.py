@@ -285,6 +285,7 @@ def resolve(stamp: Stamp, year: int | None, zone_offset_s: float) -> float | Non
     return seconds if stamp.has_zone or not zone_offset_s else seconds - zone_offset_s  # the same float: no second one
 
 
+@lru_cache(4096)  # thousands of ranks fail within the same seconds
 def format_rfc3339(seconds: float) -> str:
     """Unix seconds as RFC 3339 in UTC, with milliseconds where there are any; '' outside the years 1 to 9999."""
     try:

@@ -34,3 +34,10 @@ def is_told_before(a: Event, b: Event) -> bool:
 def tell_time(t: Suspect, s: Suspect, a: Event, b: Event) -> bool:
     """Whether the times of two lines of one file order them; one that was taken from a line nearby does not."""
     return t.onset is not None and s.onset is not None and a.has_own_time and b.has_own_time
+
+
+def is_told_to_end(t: Suspect, s: Suspect) -> bool:
+    """Whether a launcher was told to end, in t, above what a rank raised then: its handler's last checkpoint failed."""
+    a, b = t.first, s.first
+    is_told = a is not None and a.rule.id == "process.terminated/agent-death-signal"
+    return is_told and a is not None and b is not None and a.source == b.source and b.traceback is not None

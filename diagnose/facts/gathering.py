@@ -80,11 +80,21 @@ def _world(job: Job) -> Iterator[Stated]:
 
 def _from_events(job: Job) -> Iterator[Stated]:
     context = {s.name for s in job.sources if s.kind == "context"}
+    states: dict[str, bool] = {}  # by rule
     for event in job.events:
-        if event.source in context:
-            continue  # read whole, by `file_facts`
+        may_state = states.get(event.rule.id)
+        if may_state is None:
+            may_state = states[event.rule.id] = _may_state(event.rule)
+        if not may_state or event.source in context:  # which is read whole, by `file_facts`
+            continue
         for one in event_facts(event.rule, event.fields, event.text):
             yield Stated(one.name, one.value, event.source, event.line, one.surety, event.rank, event.host)
+
+
+def _may_state(rule: Rule) -> bool:
+    """Whether a rule's captures can be facts, as `event_facts` reads them."""
+    is_named = any(name.endswith("_version") for name in rule.fields) or rule.table is not None
+    return is_named or rule.tells in ("fact", "collective-timeout") or rule.id in (INTERFACE_RULE, *VARIABLE_RULES)
 
 
 def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[Stated]:

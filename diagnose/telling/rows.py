@@ -46,7 +46,8 @@ def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
 def _rank_row(job: Job, verdict: Verdict, info: RankInfo, is_waiting: bool) -> RankRow:
     failures = info.failures()
     first = _first_of(failures)
-    times = [e.moment for e in (info.first_sign, info.last_sign, *info.events) if e is not None and e.moment is not None]
+    told = (e.moment for e in (info.first_sign, info.last_sign, *info.events) if e is not None)
+    times = [moment for moment in told if moment is not None]
     return RankRow(
         rank=info.rank,
         host=info.host,
@@ -107,10 +108,11 @@ def timeline_rows(
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in ("attempt", "finished", "activity", "killed")]
     shown = _each_line_once(shown, verdict)
     for event in _by_time(shown):
-        minute = None if event.moment is None else int(event.moment // 60)
+        moment = event.moment
+        minute = None if moment is None else int(moment // 60)
         folded[event.rule.id, minute, event.attempt, bounds.get(id(event))].append(event)
     entries = []
-    begin = min((e.moment for e in shown if e.moment is not None), default=0.0)
+    begin = min((moment for e in shown if (moment := e.moment) is not None), default=0.0)
     for events in folded.values():
         first = events[0]
         ranks = tuple(sorted({e.rank for e in events if e.rank is not None}))
