@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
 CRASHES = ("process.segfault", "process.bus-error", "process.abort")  # as the table of exit codes calls such ends
+SIGTERM_NAMES = {"15", "-15", "SIGTERM", "143"}
 SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137", "247"}
 ENDING = ("exit", "signal-sent", "signal-received", "killed")  # how processes ended, and nothing of a new start
 
@@ -169,8 +170,8 @@ def is_numbered(numbered: set[str], event: Event) -> bool:
 
 def is_terminated(event: Event) -> bool:
     """Whether an exit is by SIGTERM: the launcher's own clean-up."""
-    codes = {str(event.fields.get(field)) for field in ("signal", "signal_name", "exit_code")}
-    return bool(codes & {"15", "-15", "SIGTERM", "143"})
+    told = event.fields.get
+    return not SIGTERM_NAMES.isdisjoint((str(told("exit_code")), str(told("signal")), str(told("signal_name"))))
 
 
 def is_sigkill(event: Event) -> bool:

@@ -84,16 +84,16 @@ class Event:
     @property
     def text(self) -> str:
         """The message, without prefixes."""
-        raw, text = self._words()
+        raw, text = self.words if isinstance(self.words, tuple) else self._words_of_sign(self.words)
         return raw[text:] if isinstance(text, int) else text
 
     @property
     def raw(self) -> str:
         """The line as it stands in the file."""
-        return self._words()[0]
+        return self.words[0] if isinstance(self.words, tuple) else self._words_of_sign(self.words)[0]
 
-    def _words(self) -> Words:
-        return self.words if isinstance(self.words, tuple) else sign_words(self.words, self.order)
+    def _words_of_sign(self, scan: SourceScan) -> Words:
+        return sign_words(scan, self.order)
 
     @property
     def moment(self) -> float | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -79,7 +79,7 @@ class Line(NamedTuple):
 # `[rank 1] ERROR: no step for 6.0s, exiting`, `Error on rank 1: checksum mismatch in block 88`
 _ERROR_WORDS = ("ERROR: ", "FATAL: ", "CRITICAL: ", "[ERROR] ", "[FATAL] ", "Error: ", "Error on ", "Fatal error: ")
 _NOTHING = Prefix()
-_MEMORY = PrefixMemory(Prefix._make, Prefix._fields)
+_MEMORY = PrefixMemory[Prefix](partial(tuple.__new__, Prefix), Prefix._fields)  # `_make` is Python code around it
 _ENGINE = lazy(r"EngineCore|VllmWorker|Worker_[TPDE]P\d")
 _PARENT = lazy(r"APIServer|EngineCore|Worker$")
 
