@@ -98,7 +98,19 @@ _OPEN_STAMP = frozenset("0123456789MTWFS ")  # behind a bracket: digits, weekday
 
 def split_prefix(text: str) -> Prefix:
     """Peels every known prefix off the head of a line; what is not surely a prefix stays in the message."""
-    return _split(text, Found())
+    return _read(text)[0] if text else _NOTHING
+
+
+def _read(text: str) -> tuple[Prefix, bool]:
+    """The prefix of a line, and whether nothing is glued on behind it."""
+    shape, known = _MEMORY.recall(text)
+    if known is not None:
+        return known, True
+    prefix = _split(text, found := Found())
+    is_whole = _next_cut(text, prefix.end) == len(text)  # as most lines
+    if is_whole and shape is not None:
+        _MEMORY.keep(shape, text, prefix, found)
+    return prefix, is_whole
 
 
 def _split(text: str, found: Found) -> Prefix:
@@ -192,13 +204,8 @@ def _collect(row: Row, groups: Groups, match: re.Match[str], found: Found) -> No
 def read_lines(number: int, raw: str) -> list[Line]:
     """The segments of one physical line: split at carriage returns, and where a log line is glued to a progress bar."""
     if raw and "\r" not in raw:
-        shape, known = _MEMORY.recall(raw)
-        if known is not None:
-            return [Line(number, raw, known)]
-        prefix = _split(raw, found := Found())
-        if _next_cut(raw, prefix.end) == len(raw):  # as most lines
-            if shape is not None:
-                _MEMORY.keep(shape, raw, prefix, found)
+        prefix, is_whole = _read(raw)
+        if is_whole:
             return [Line(number, raw, prefix)]
     lines: list[Line] = []
     for piece in raw.split("\r")[:_MAX_SEGMENTS] if "\r" in raw else [raw]:
