@@ -20,6 +20,7 @@ from .scan import SourceScan
 from .scanning.scan_rules import STACK
 from .source_reading import LAST_RESORT, SourceReading
 from .tracebacks import find_tracebacks
+from .traces.frame_memory import FrameMemory
 from .traces.own_report import lines_without_reports
 from .traces.quoted import is_heard, quoted_tracebacks
 
@@ -39,7 +40,7 @@ class EventReader:
         asked = (r for r in catalogue.rules.values() if r.generic and r.match == "traceback")
         order = (((BROAD.get(r.cause, 0), (r.frame is None) == (r.cause not in BROAD), r.id), r) for r in asked)
         self._catch_alls = [rule for _, rule in sorted(order)]
-        self._same = Same()
+        self._frames, self._same = FrameMemory(self._matcher.compiled), Same()
 
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
@@ -48,7 +49,8 @@ class EventReader:
         keys = speaker_keys(lines)
         tracebacks = find_tracebacks(lines, keys, self._same)
         stacks = _stacks(scan, lines)
-        reading = SourceReading(self._catalogue, self._matcher, self._same, scan.name, lines, keys, tracebacks, stacks)
+        shared = self._catalogue, self._matcher, self._frames, self._same
+        reading = SourceReading(*shared, scan.name, lines, keys, tracebacks, stacks)
         found = [e for hit in hits for e in reading.events(hit)]
         found += [*reading.told(hits, {e.line for e in found if e.role != "context"})]
         if tracebacks:

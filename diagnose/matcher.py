@@ -88,7 +88,6 @@ class Matcher:
         self.candidates, self.literals, self.owners = _index(tuple(rules))
         self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
         self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
-        self._held: dict[tuple[str, str], bool] = {}
         self._begins: dict[tuple[str, str], bool | int] = {}  # by rule and head; a number: so often it was asked for
         self._refusals = Refusals()
 
@@ -172,15 +171,6 @@ class Matcher:
         if ANY_LINE.search(form.pattern):
             return True
         return self.compiled(form.pattern, form.ignore_case).search(head, partial=True) is not None
-
-    def holds(self, pattern: str, words: str) -> bool:
-        """Tell whether a rule's pattern stands in the words of a frame; remembered, for most ranks stand in the same."""
-        key = (pattern, words)
-        if key not in self._held:
-            if len(self._held) >= MAX_ANSWERS:
-                self._held.clear()
-            self._held[key] = self.compiled(pattern).search(words, timeout=1.0) is not None
-        return self._held[key]
 
     def compiled(self, pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
         """Yield the compiled pattern; compiled on first use, since most rules never meet a candidate."""

@@ -20,11 +20,11 @@ from .rulebook.firing import with_table
 from .scanning.kept import Hit
 from .tracebacks import Traceback, innermost
 from .traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
+from .traces.frame_memory import FrameMemory
 from .traces.last_error import quoting
 from .traces.own_name import is_own_name
 from .traces.quoted import is_above_one, looks_quoted
 from .traces.told import told_texts, wrapped_texts
-from .traces.traceback_lines import told_frames
 from .traces.warned import record_above
 from .traces.wrapped import quoted_in
 
@@ -43,6 +43,7 @@ class SourceReading:
 
     catalogue: Catalogue
     matcher: Matcher
+    frames: FrameMemory
     same: Same
     source: str
     lines: Sequence[Line]
@@ -168,14 +169,14 @@ class SourceReading:
         if told is None:
             told = [(exception_text(name, message), name, n) for name, message, n in exceptions(tb) if n in self._at]
             self._raised_by[id(tb)] = told
-        asked = [x for x in told if x[2] <= line.number <= max(tb.end_line, x[2])]
+        asked = [x for x in told if x[2] <= line.number <= max(tb.end_line, x[2])] if self._has_frame(rule, tb) else []
         question = (id(tb), rule.id, *(number for _, _, number in asked))
         if question in self._denied:
             return ()
         for form in forms:
             for text, exception, number in asked:
                 fields = self.matcher.captures(rule, form, text)
-                if fields is not None and self._has_frame(rule, tb):
+                if fields is not None:
                     return (self._event(rule, fields, self._line_of(number, exception), number, tb, text),)
         self._denied.add(question)
         return ()
@@ -210,8 +211,7 @@ class SourceReading:
     def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
         if rule.frame is None:
             return True
-        told = (words for frames in (tb.frames, *(x.frames for x in tb.links)) for words in told_frames(frames))
-        return any(self.matcher.holds(rule.frame, words) for words in told)
+        return self.frames.holds(rule.frame, tb.frames) or any(self.frames.holds(rule.frame, x.frames) for x in tb.links)
 
     def _stack(self, rule: Rule, forms: Sequence[Form], line: Line) -> Sequence[Event]:
         dump = next((d for d in self.stacks if d.line <= line.number <= d.end_line), None)

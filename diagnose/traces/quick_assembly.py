@@ -69,8 +69,9 @@ class QuickAssembly(Assembly):
             segment.frames.append(frame)
             self._column = column
             return True
-        is_code = column > max(self._base, self._column) and text[column] not in "~^" and text.strip() not in ELIDED
-        if is_code and not segment.frames[-1].code:
+        is_set_in = column > max(self._base, self._column) and text.strip() not in ELIDED
+        if is_set_in and not segment.frames[-1].code:
+            if text[column] in "~^":
+                return False
             segment.keep_code(text)
-            return True
-        return False
+        return is_set_in

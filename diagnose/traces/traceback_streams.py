@@ -115,7 +115,8 @@ class _Speaker:
         only = self.open[0] if len(self.open) == 1 else None
         if only is None or shape != self._shapes[id(only)] or not only.goes_on(line.number, text):
             return False
-        self._note_frame(only, text)
+        if 'File "' in text:
+            self._note_frame(only, text)
         return True
 
     def feed_drawn(self, lines: Sequence[Line], keys: Sequence[str], at: int) -> int:
