@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from diagnose.prefixes import read_lines
 from diagnose.tracebacks import Traceback, find_tracebacks
+from diagnose.traces import known_paths
 from diagnose.traces.quick_assembly import QuickAssembly
 
 SPEAKERS = ["", "[rank0]: ", "[rank1]: ", "(Trainer pid=3) ", "2026-11-20 10:00:00,000 ERROR "]
@@ -57,6 +58,7 @@ def _by_the_long_way(texts: list[str]) -> list[Traceback]:
     with (
         patch.object(QuickAssembly, "goes_on", return_value=False),
         patch.object(QuickAssembly, "takes_any_line", return_value=False),
+        patch.object(QuickAssembly, "awaits_path", return_value=False),
     ):
         return _found(texts)
 
@@ -84,6 +86,15 @@ def test_both_ways_find_the_same_below_the_head_of_a_traceback(below: list[str])
     assert _by_the_long_way(texts) == _found(texts)
 
 
+def test_frames_that_another_rank_stands_in_are_not_read_again() -> None:
+    texts = [*PLAIN[:4], PLAIN[2], PLAIN[4], PLAIN[5], "RuntimeError: NCCL error"]
+    (first,) = _found(texts)
+    with patch.object(known_paths, "_read", side_effect=AssertionError):
+        second, third = _found([f"[rank{rank}]: {text}" for rank in (4, 5) for text in texts])
+    assert [frame.code for frame in first.frames] == ["", "loss.backward()", "main()"]
+    assert second.frames == third.frames == first.frames
+
+
 def test_the_quick_way_is_taken() -> None:
     texts = [*PLAIN[:4], PLAIN[2], PLAIN[4], "RuntimeError: NCCL error", *[PLAIN[9]] * 3]
     quick, taken = QuickAssembly.goes_on, list[int]()
@@ -93,7 +104,7 @@ def test_the_quick_way_is_taken() -> None:
         taken.append(number if is_taken else 0)
         return is_taken
 
-    with patch.object(QuickAssembly, "goes_on", noted):
+    with patch.object(QuickAssembly, "goes_on", noted), patch.object(QuickAssembly, "awaits_path", return_value=False):
         (found,) = _found(texts)
     assert ("RuntimeError", 3) == (found.exception, len(found.frames))
     assert [3, 4, 5, 6, 9, 10] == [number for number in taken if number]

@@ -274,6 +274,15 @@ class Assembly:
         is_rule = text[0] in "=-*" and not segment.message.strip()  # ChildFailedError's message is a drawn box
         return is_rule or "ChildFailedError" in segment.exception or not is_foreign(text)
 
+    def is_within_frames(self, number: int) -> bool:
+        """Whether the line just read belongs to a frame, and nothing else is under way."""
+        return self.in_frames and self.end_line == number and not (self._blanks or self._is_elided)
+
+    @property
+    def columns(self) -> tuple[int, int]:
+        """Where the exception's name will stand, and where the last frame does."""
+        return self._base, self._column
+
     @property
     def is_complete(self) -> bool:
         """Whether its exception has been named, and nothing says that another follows."""

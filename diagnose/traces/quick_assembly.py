@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .assembly import Assembly
+from .known_paths import NO_PATH, known_path
 from .segment import Segment
 from .traceback_lines import ELIDED, indent_of, read_frame
 
@@ -27,6 +28,19 @@ class QuickAssembly(Assembly):
         if is_ours:
             self.note_taken(number)
         return is_ours
+
+    def awaits_path(self) -> bool:
+        """Whether only the head of a plain traceback has been read."""
+        return self.form == "plain" and self.end_line == self.line and not (self.segments[-1].frames or self.lead)
+
+    def take_path(self, texts: Sequence[str]) -> int:
+        """Take the lines with its frames as those of another were read; say how many."""
+        path = known_path(self._base, texts) if texts else NO_PATH
+        if path.count:
+            self.segments[-1].frames.extend(path.frames)
+            self._base, self._column = path.base, path.column
+            self.path += path.told
+        return path.count
 
     def takes_any_line(self) -> bool:
         """Whether no words stand below its message that are not part of it: torchrun draws a box with all that failed."""

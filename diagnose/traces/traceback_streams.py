@@ -24,7 +24,7 @@ from .traceback_lines import (
 Closed = tuple[QuickAssembly, str]
 
 _OPEN_AT_ONCE = 128  # tracebacks without a speaker that may be interleaved line by line; the oldest is closed first
-_MOST_DRAWN = 80  # lines that are looked at at once: an odd one ends them, and then all behind it have been for nothing
+_MOST_AHEAD = 80  # lines that are looked at at once: an odd one ends them, and then all behind it have been for nothing
 _INTRODUCING = (":", ">", "-", "d", " ", "\r")  # what such a line may end with
 # Behind a line that Ray's driver had from several workers; the first time with a word on how to turn it off.
 _FOLDED_WORDS = "x across cluster]"
@@ -50,7 +50,7 @@ def assemble(lines: Sequence[Line], keys: Sequence[str]) -> list[Closed]:
         speaker.feed(line, text, _shape(line) if speaker.open else None)
         if speaker.open:
             latest = speaker
-            at += speaker.feed_drawn(lines, keys, at) if not key else 0
+            at += speaker.feed_ahead(lines, keys, at)
     for speaker in speakers.values():
         speaker.close_all()
     return closed
@@ -119,20 +119,32 @@ class _Speaker:
             self._note_frame(only, text)
         return True
 
-    def feed_drawn(self, lines: Sequence[Line], keys: Sequence[str], at: int) -> int:
-        """Give lines without any prefix to the only traceback if it takes whatever stands there; say how many."""
+    def feed_ahead(self, lines: Sequence[Line], keys: Sequence[str], at: int) -> int:
+        """Give the next lines to the only traceback, where they are its frames or a box that it draws; say how many."""
         only = self.open[0]
-        if len(self.open) > 1 or not only.takes_any_line() or self._shapes[id(only)]:
+        is_path = only.awaits_path()
+        if len(self.open) > 1 or not (is_path or only.takes_any_line()) or _shape(lines[at - 1]) != self._shapes[id(only)]:
             return 0
-        stop, most = at, min(len(lines), at + _MOST_DRAWN)
-        while stop < most and not keys[stop] and not lines[stop].prefix.end:
-            stop += 1
-        texts = [line.message for line in lines[at:stop]]
-        fit = (i for i, x in enumerate(texts) if _FOLDED_WORDS in x or (x[-1:] in _INTRODUCING and read_introduction(x)))
-        count = only.take_drawn(texts[: next(fit, len(texts))])
+        texts = self._alike(lines, keys, at, "  " if is_path else "")
+        count = only.take_path(texts) if is_path else only.take_drawn(texts)
         if count:
             only.note_taken(lines[at + count - 1].number)
         return count
+
+    def _alike(self, lines: Sequence[Line], keys: Sequence[str], at: int, begin: str) -> list[str]:
+        """Yield what stands on the next lines behind the very prefix of the one above them, as long as it begins so."""
+        above = lines[at - 1]
+        end, texts = above.prefix.end, list[str]()
+        head = above.raw[:end]
+        for line, key in zip(lines[at : at + _MOST_AHEAD], keys[at : at + _MOST_AHEAD], strict=True):
+            if key != self.key or line.prefix.end != end or not line.raw.startswith(head):
+                break
+            text = line.message
+            if not text.startswith(begin) or (text[-1:] in _INTRODUCING and read_introduction(text)):
+                break
+            texts.append(text)
+        odd = (n for n, text in enumerate(texts) if _FOLDED_WORDS in text or "Traceback" in text)
+        return texts[: next(odd, len(texts))]
 
     def close_all(self) -> None:
         """Close what is still open at the end of the source."""
