@@ -25,6 +25,8 @@ WORTH_KEEPING = 8  # lines of one shape; to note how these are read costs as muc
 MAX_REMEMBERED = 2_000  # shapes; then all is forgotten
 MAX_MOMENTS = 256  # of the stamps in lines of one shape; then these are
 C10_DIGITS = 9
+MAX_STAMP = 64  # characters; no form is longer
+UNREAD = Stamp(0.0, "unread")
 _MARKS = (b"[00:",)  # with digits, and looked for in every line: of a progress bar
 
 _marks = lru_cache(maxsize=512)(digit_marks)
@@ -68,7 +70,7 @@ class _Clock:
     stop: int  # what stands up to here tells the moment; of c10's nine digits, the ticks of another clock, none does
     likeness: tuple[Any, ...] | None  # what a stamp there is like
     counts: bool
-    known: dict[str, Stamp]  # by what stands there
+    known: dict[str, Stamp | None]  # by what stands there
 
 
 @record
@@ -128,12 +130,14 @@ class PrefixMemory(Generic[P]):
                 return None
         for clock in reading.stamps:
             words = text[clock.start : clock.stop]
-            stamp = clock.known.get(words)
-            if stamp is None:
+            stamp = clock.known.get(words, UNREAD)
+            if stamp is UNREAD:
                 stamp = read_stamp(text, clock.start)
                 if _likeness(stamp) != clock.likeness:
                     return None
-                _remember(clock.known, words, stamp)
+                if len(clock.known) >= MAX_MOMENTS:
+                    clock.known.clear()
+                clock.known[words] = stamp
             if stamp is not None and clock.counts:
                 held = values[self._stamp]
                 values[self._stamp] = stamp if held is None else fuller(held, stamp)
@@ -143,15 +147,8 @@ class PrefixMemory(Generic[P]):
 
 
 def _clock(start: int, stamp: Stamp | None, counts: bool) -> _Clock:
-    stop = start if stamp is None else stamp.end - (C10_DIGITS if stamp.form == "c10" else 0)
+    stop = start + MAX_STAMP if stamp is None else stamp.end - (C10_DIGITS if stamp.form == "c10" else 0)
     return _Clock(start, stop, _likeness(stamp), counts, {})
-
-
-def _remember(known: dict[str, Stamp], words: str, stamp: Stamp | None) -> None:
-    if stamp is not None:
-        if len(known) >= MAX_MOMENTS:
-            known.clear()
-        known[words] = stamp
 
 
 def _holds_digit(text: str) -> bool:

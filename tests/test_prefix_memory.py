@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose import prefixes
-from diagnose.prefix_memory import MAX_REMEMBERED, WORTH_KEEPING, Found, PrefixMemory
+from diagnose import prefixes, timestamps
+from diagnose.prefix_memory import MAX_REMEMBERED, MAX_STAMP, WORTH_KEEPING, Found, PrefixMemory
 from diagnose.prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
 from diagnose.prefixes import _ENTRIES, AFTER_STAMP, Prefix
+from diagnose.rulebook.pattern_facts import sre_parse
 from diagnose.scanning.shapes import digit_marks
 
 SAMPLES = [entry.row.sample for entry in _ENTRIES] + [row.sample for row in AFTER_STAMP]
@@ -97,3 +98,17 @@ def test_the_memory_is_bounded() -> None:
     for number in range(3 * MAX_REMEMBERED):
         memory.recall("x" * (number % 1000) + "y" * (number // 1000))
     assert len(memory._known) <= MAX_REMEMBERED
+
+
+def test_a_second_line_of_a_moment_has_the_stamp_of_the_first() -> None:
+    memory, other = _memory_of(TIMEOUT), TIMEOUT.replace("rank3", "rank7").replace("143581923", "000000001")
+    first, second = memory.recall(TIMEOUT)[1], memory.recall(other)[1]
+    assert first is not None
+    assert second is not None
+    assert second.stamp is first.stamp
+
+
+@pytest.mark.parametrize("form", timestamps._LETTER_FORMS + timestamps._DIGIT_FORMS + timestamps._BRACKET_FORMS)
+def test_no_stamp_is_longer_than_what_is_looked_at(form: timestamps._Form) -> None:
+    longest = sre_parse.parse(form.pattern.pattern).getwidth()[1]
+    assert longest + len("[]") <= MAX_STAMP
