@@ -246,3 +246,19 @@ def test_behind_a_rank_the_same_rows_are_asked_but_those_of_launchers() -> None:
     for start in _LEADING._rows:
         may = [each for each in _LEADING[start] if not each[1].row.outer or each[1].row.anywhere]
         assert may == list(_INSIDE[start])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "  time      : 2026-11-20_17:36:11",
+        "  host      : gpu004",
+        "  rank      : 2 (local_rank: 0)",
+        "  exitcode  : 1 (pid: 25864)",
+        "  error_file: <N/A>",
+        "  traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html",
+    ],
+)
+def test_each_line_of_torchruns_summary_is_of_the_host_before_it(text: str) -> None:
+    (line,) = read_lines(1, f"g1021: {text}")
+    assert (line.prefix.host, line.message) == ("g1021", text)

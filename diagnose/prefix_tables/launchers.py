@@ -7,7 +7,7 @@ from .row import DIGITS, HIDDEN, HOST, IP, LETTERS, LEVEL, LOG_TEXT, LOWER, NOT_
 # A line of torchelastic's summary of what failed: `  rank      : 3 (local_rank: 3)` between rulers.
 ELASTIC_BOX = (
     r"(?=[=-]{20,}$|Failures:$|Root Cause \(first|\[\d{1,5}\]:$|\S{1,200} FAILED$|torch\.|  <NO_OTHER_FAILURES>|"
-    r"  (?:time|host|rank|exitcode|error_file|traceback) {1,6}: )"
+    r"  (?:time|host|rank|exitcode|error_file|traceback) {0,6}: )"
 )
 
 # Names that only hosts have: behind these pdsh's `node-7: ` is a prefix whatever follows, as with an address.
