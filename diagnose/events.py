@@ -199,8 +199,8 @@ def sign_line(hit: Hit) -> Line:
 
 def kept_lines(scan: SourceScan, numbers: Container[int] | None = None) -> list[Line]:
     """Yield the kept lines of a source in order: all of them, or those of these numbers."""
-    texts = scan.kept().items()
-    return [line for n, text in texts if numbers is None or n in numbers for line in read_lines(n, text)]
+    texts = [(n, text) for n, text in scan.kept().items() if numbers is None or n in numbers]
+    return [line for n, text in texts for line in read_lines(n, text)]
 
 
 def is_narrow(event: Event) -> bool:

@@ -98,14 +98,12 @@ _OPEN_STAMP = frozenset("0123456789MTWFS ")  # behind a bracket: digits, weekday
 
 def split_prefix(text: str) -> Prefix:
     """Peels every known prefix off the head of a line; what is not surely a prefix stays in the message."""
-    return _read(text)[0] if text else _NOTHING
+    shape, known = _MEMORY.recall(text) if text else (None, _NOTHING)
+    return _read(text, shape)[0] if known is None else known
 
 
-def _read(text: str) -> tuple[Prefix, bool]:
-    """The prefix of a line, and whether nothing is glued on behind it."""
-    shape, known = _MEMORY.recall(text)
-    if known is not None:
-        return known, True
+def _read(text: str, shape: bytes | None) -> tuple[Prefix, bool]:
+    """The prefix of a line, and whether nothing is glued on behind it. `shape`: if the memory asks how it is read."""
     prefix = _split(text, found := Found())
     is_whole = _next_cut(text, prefix.end) == len(text)  # as most lines
     if is_whole and shape is not None:
@@ -204,7 +202,10 @@ def _collect(row: Row, groups: Groups, match: re.Match[str], found: Found) -> No
 def read_lines(number: int, raw: str) -> list[Line]:
     """The segments of one physical line: split at carriage returns, and where a log line is glued to a progress bar."""
     if raw and "\r" not in raw:
-        prefix, is_whole = _read(raw)
+        shape, known = _MEMORY.recall(raw)
+        if known is not None:
+            return [Line(number, raw, known)]
+        prefix, is_whole = _read(raw, shape)
         if is_whole:
             return [Line(number, raw, prefix)]
     lines: list[Line] = []

@@ -56,8 +56,7 @@ class SourceReading:
         for index, line in enumerate(self.lines):
             self._at.setdefault(line.number, []).append(index)
         self._traceback_at = exception_lines(tracebacks)
-        spoken = zip(self.keys, (line.number for line in self.lines), strict=True)
-        self._inside = inside_lines(tracebacks, self._traceback_at, spoken)
+        self._inside = inside_lines(tracebacks, self._traceback_at, self.lines, self.keys)
         self._bare: dict[int, str] = {}
         self._whole: dict[str, Sequence[int]] = {}  # by rule: where the lines of the last block stand that it read
         self._raised_by: dict[int, list[tuple[str, str, int]]] = {}  # by traceback: text, name and line of all in it

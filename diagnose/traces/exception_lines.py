@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
+from operator import attrgetter
 
+from ..prefixes import Line
 from ..tracebacks import Traceback
 from .traceback_lines import GRAPH_ERROR
 from .wrapped import quoted_in
 
+_NUMBER = attrgetter("number")
 MAX_MESSAGE_LINES = 14  # of an exception, on which its traceback is looked up
 MAX_FRAME_LINES = 2000  # of one traceback; in a longer one other output stands
 
@@ -50,18 +53,20 @@ def _further_lines(tb: Traceback, message: str, number: int) -> int:
 
 
 def inside_lines(
-    tracebacks: Sequence[Traceback], of_exceptions: Container[int], lines: Iterable[tuple[str, int]]
+    tracebacks: Sequence[Traceback], of_exceptions: Container[int], lines: Sequence[Line], keys: Sequence[str]
 ) -> set[int]:
     """Yield the lines of frames: source code, in which nothing is an exception that was raised.
 
-    `of_exceptions`: the lines of `exception_lines`. `lines`: who speaks and the number, in order; what others say between
-    the frames of one, as woven ranks do, is theirs.
+    `of_exceptions`: the lines of `exception_lines`. `keys`: who speaks on each line; what others say between the frames
+    of one, as woven ranks do, is theirs.
     """
     if not tracebacks:
         return set()
     numbers: dict[str, list[int]] = {}
-    for who, number in lines:
-        numbers.setdefault(who, []).append(number)
+    first = bisect_left(lines, min(tb.line for tb in tracebacks), key=_NUMBER)
+    stop = bisect_left(lines, max(tb.exception_line for tb in tracebacks), key=_NUMBER)
+    for line, who in zip(lines[first:stop], keys[first:stop], strict=True):
+        numbers.setdefault(who, []).append(line.number)
     inside: set[int] = set()
     for tb in tracebacks:
         if tb.end_line - tb.line < MAX_FRAME_LINES:

@@ -133,18 +133,16 @@ class _Speaker:
 
     def _alike(self, lines: Sequence[Line], keys: Sequence[str], at: int, begin: str) -> list[str]:
         """Yield what stands on the next lines behind the very prefix of the one above them, as long as it begins so."""
-        above = lines[at - 1]
-        end, texts = above.prefix.end, list[str]()
-        head = above.raw[:end]
-        for line, key in zip(lines[at : at + _MOST_AHEAD], keys[at : at + _MOST_AHEAD], strict=True):
-            if key != self.key or line.prefix.end != end or not line.raw.startswith(head):
+        own, above, texts = self.key, lines[at - 1], list[str]()
+        end = above.prefix.end
+        head, begin = above.raw[:end], above.raw[:end] + begin
+        for (_, raw, prefix), key in zip(lines[at : at + _MOST_AHEAD], keys[at : at + _MOST_AHEAD], strict=True):
+            if key != own or prefix.end != end or not raw.startswith(begin) or raw.endswith("   ") or raw == head:
                 break
-            text = line.message
-            if not text.startswith(begin) or (text[-1:] in _INTRODUCING and read_introduction(text)):
+            if _FOLDED_WORDS in raw or "Traceback" in raw or (raw[-1:] in _INTRODUCING and read_introduction(raw[end:])):
                 break
-            texts.append(text)
-        odd = (n for n, text in enumerate(texts) if _FOLDED_WORDS in text or "Traceback" in text)
-        return texts[: next(odd, len(texts))]
+            texts.append(raw[end:])
+        return texts
 
     def close_all(self) -> None:
         """Close what is still open at the end of the source."""
