@@ -42,6 +42,8 @@ def apply_version_rows(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[di
     notices: list[Notice] = []
     for row in table.rows if table else ():
         holds, seen = judge(_conditions(row), facts)
+        if holds is False or (holds is None and not seen):
+            continue
         shown = [] if row.get("symptom") == INSTALLED else _symptoms(job, row)[:MAX_EVENTS]
         telling = _is_proof(row, shown)
         if holds and telling:
@@ -49,7 +51,7 @@ def apply_version_rows(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[di
                 proven.setdefault(id(event), []).append(_as_bug(event, row, facts))
         elif holds and (shown or row.get("symptom") == INSTALLED):
             notices.append(_notice(row, shown, facts))
-        elif holds is None and seen and telling and only_versions_unknown(_conditions(row), facts):
+        elif holds is None and telling and only_versions_unknown(_conditions(row), facts):
             places = [Evidence(e.source, e.line, None, e.rank, e.host, text=e.raw) for e in shown[:2]]
             notices.append(possible_bug(str(row["title"]), _conditions(row), row, places, facts))
     return proven, tuple(notices)

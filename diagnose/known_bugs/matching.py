@@ -79,10 +79,11 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
             event.fields.update({k: v for k, v in details(event.rule, fixes, facts).items() if k not in event.fields})
     heard = {(e.source, e.line) for e in job.events if e.rule.applies_to and e.role in FAILING}
     heard |= {(e.source, e.line) for e in reading.confirmed}
-    left = [e for e in job.events if not (e.rule.generic and (e.source, e.line) in heard)]
     proven, by_version = apply_version_rows(job, facts, catalogue)
-    job.events[:] = [x for event in left for x in (event, *proven.get(id(event), ()))]
-    job.failing.forget()
+    if heard or proven:
+        left = (e for e in job.events if not (e.rule.generic and (e.source, e.line) in heard))
+        job.events[:] = [x for event in left for x in (event, *proven.get(id(event), ()))]
+        job.failing.forget()
     return (*reading.notices, *by_version)
 
 

@@ -6,7 +6,7 @@ The conditions (`if`) and the blanks of remedies read these names; `rules/README
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Any
 
@@ -29,6 +29,8 @@ _TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  #
 def seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts: Facts) -> dict[str, Any]:
     """Yield what is known of who is to blame, of the line shown first, and of what runs and keeps this job."""
     first = proof[0].event if proof else None
+    rules = {e.rule.id for source in job.sources for e in source.events}
+    names = {rule.rpartition("/")[2] for rule in rules}
     return {
         "has_stepped": any(info.last_step for info in job.ranks.values()),
         "has_stacks": any(source.stacks for source in job.sources),
@@ -40,11 +42,11 @@ def seen(job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts: Facts) -> 
         "has_frames": _has_frames(verdict),
         "rule_name": _rule_name(verdict, first),
         "all_wait": _all_wait(verdict),
-        "of_slurm": _is_of_slurm(job),
+        "of_slurm": _is_of_slurm(job, names),
         "slurm_job": _slurm_job(job),
         "asked_by_uid": _asked_by(job),
         "is_hung": verdict.outcome == "hung",
-        "of_kubernetes": _is_of_kubernetes(job),
+        "of_kubernetes": _is_of_kubernetes(job, names),
         "of_ray": facts.get("ray_version") is not None or "ray" in facts.libraries,
         "of_inference": _is_of_inference(verdict, facts),
     }
@@ -108,8 +110,7 @@ def _all_wait(verdict: Verdict) -> bool:
     return finding is not None and finding.question in _ALL_WAIT and verdict.cause == "collective.timeout"
 
 
-def _is_of_slurm(job: Job) -> bool:
-    names = (e.rule.id.rpartition("/")[2] for source in job.sources for e in source.events)
+def _is_of_slurm(job: Job, names: Iterable[str]) -> bool:
     files = (PurePosixPath(source.name).name for source in job.sources)
     return any(n.startswith(("slurm", "srun")) for n in names) or any(f.startswith(("slurm-", "slurmctld")) for f in files)
 
@@ -127,8 +128,7 @@ def _slurm_job(job: Job) -> str | None:
     return told.pop() if len(told) == 1 else None
 
 
-def _is_of_kubernetes(job: Job) -> bool:
-    names = (e.rule.id.rpartition("/")[2] for source in job.sources for e in source.events)
+def _is_of_kubernetes(job: Job, names: Iterable[str]) -> bool:
     has_pods = any(speaker.pod for source in job.sources for speaker in source.speakers)
     return has_pods or any(n.startswith(_OF_KUBERNETES) for n in names)
 
