@@ -52,7 +52,10 @@ named_in = itemgetter(*(Prefix._fields.index(name) for name in Speaker._fields))
 
 @dataclass(slots=True)
 class Event:
-    """One thing that one line (or block, or traceback) says. Who and when are as printed until `placement` is done."""
+    """One thing that one line (or block, or traceback) says. Who and when are as printed until `placement` is done.
+
+    What most questions ask for stands first: of a hundred thousand events only so much fits into a processor's cache.
+    """
 
     rule: Rule
     cause: str | None
@@ -65,20 +68,20 @@ class Event:
     speaker: Speaker
     stamp: Stamp | None  # that its line prints
     traceback: Traceback | None = None
-    near: Stamp | None = None  # where its own does not do: of the nearest line above it or, where none has one, below
-    near_is_below: bool = False  # the latter: no line above has one
-    order: int = 0  # position in the source, among its events or its signs of life: the order where no clock tells
     rank: int | None = None
-    rank_from: str = ""
-    local_rank: int | None = None
     host: str | None = None
-    host_from: str = ""
-    pid: int | None = None
-    attempt: int = 0
     time: float | None = None  # printed, seconds UTC, on the shared clock of the job
+    attempt: int = 0
+    onset: float | None = None  # when what it reports began; None also where its rule says that nobody knows
     told_at: float | None = None  # where its line prints none: when the end that came of it was told, which is later
     timed_by_copy: bool = False  # the same message, seen elsewhere, prints it
-    onset: float | None = None  # when what it reports began; None also where its rule says that nobody knows
+    order: int = 0  # position in the source, among its events or its signs of life: the order where no clock tells
+    near: Stamp | None = None  # where its own does not do: of the nearest line above it or, where none has one, below
+    near_is_below: bool = False  # the latter: no line above has one
+    rank_from: str = ""
+    local_rank: int | None = None
+    host_from: str = ""
+    pid: int | None = None
     also_in: tuple[tuple[str, int | None], ...] = ()  # the first places where else it was seen
 
     @property
