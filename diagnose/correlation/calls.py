@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import NamedTuple
 
 from ..events import Event
@@ -24,7 +25,14 @@ Waits = dict[int, tuple[Event, Call]]
 
 def find_waits(job: Job, tells: str) -> Waits:
     """Yield for each rank what it says of the kind (a time-out, a lost peer) and the call that it was in."""
+    return job.once(_WAITS[tells])
+
+
+def _waits(job: Job, tells: str) -> Waits:
     return {e.rank: (e, call) for e in job.telling(tells) if e.rank is not None and (call := _call(e)) is not None}
+
+
+_WAITS = {tells: partial(_waits, tells=tells) for tells in ("collective-timeout", "peer-lost")}  # asked once of a job
 
 
 def find_who_gave_up(job: Job) -> set[int]:

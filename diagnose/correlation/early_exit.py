@@ -32,6 +32,8 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _finished(job: Job) -> Iterator[Finding]:
+    if all(info.finished is None for info in job.ranks.values()):
+        return
     failing = {e.rank for e in job.failures() if e.rank is not None and not _is_clean_up(e) and _shows_an_end(e)}
     told = {e.rank for e in job.telling("signal-received")}  # to stop, before the rest
     told |= _own_failures(job)

@@ -101,5 +101,8 @@ def breaks_off_like(job: Job, told: Iterable[Event]) -> set[str]:
 
 
 def _goes_on(event: Event, begin: str) -> bool:
+    first = event.raw[:1]
+    if first != begin[:1] and not first.isdigit():  # as of most lines, of which no number need be taken out
+        return False
     whole = _NUMBERS.sub("", event.raw).rstrip()
     return whole.startswith(begin) and len(whole) > len(begin)
