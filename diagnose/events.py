@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import takewhile
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .prefixes import Line, Prefix, read_lines
@@ -84,6 +84,10 @@ class Event:
     pid: int | None = None
     also_in: tuple[tuple[str, int | None], ...] = ()  # the first places where else it was seen
 
+    def again(self) -> Event:
+        """Yield the same as another object, at another place in memory; `replace` takes five times as long."""
+        return Event(*_values(self))
+
     @property
     def text(self) -> str:
         """The message, without prefixes."""
@@ -112,6 +116,9 @@ class Event:
     def has_own_time(self) -> bool:
         """Whether the line prints its time; a time taken from a line above is only the earliest that it can be."""
         return self.stamp is not None or self.fields.get("time") is not None
+
+
+_values = attrgetter(*(f.name for f in fields(Event)))
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ from .rank_lines import RankLines
 from .record import record
 from .strangers import strangers
 from .survival import set_aside
+from .time_order import events_in_order
 from .told import Told
 from .tracebacks import Traceback
 
@@ -199,7 +200,7 @@ def build_job(
     number_attempts(sources, places)
     clocks = set_clocks(sources, zone_s)
     number_by_time(sources, places, clocks)
-    events = merge_doubles(sorted((e for s in sources for e in s.events), key=_moment), places)
+    events = merge_doubles(events_in_order(sources), places)
     files = frozenset((*(s.name for s in sources), *empty))
     job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps), others=others, files=files)
     _fill_ranks(job)
@@ -226,10 +227,6 @@ def _drop_ranks_of_before(job: Job) -> None:
     earlier, world = {id(e) for e in job.earlier}, job.world_size or 0
     gone = {r for r, i in job.ranks.items() if r >= world and all(id(e) in earlier for e in i.events)}
     job.ranks = {rank: info for rank, info in job.ranks.items() if rank not in gone}
-
-
-def _moment(event: Event) -> tuple[bool, float, str, int, int]:
-    return (event.time is None, event.time or 0.0, event.source, event.line or 0, event.order)
 
 
 def _fill_ranks(job: Job) -> None:
