@@ -6,7 +6,7 @@ Literals find, patterns decide: a literal never changes a result, because each o
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -90,6 +90,7 @@ class Matcher:
         self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
         self._begins: dict[tuple[str, str], bool | int] = {}  # by rule and head; a number: so often it was asked for
         self._refusals = Refusals()
+        self._late = 0  # patterns that ran out of time
 
     @cached_property
     def _automaton(self) -> Find:
@@ -144,11 +145,29 @@ class Matcher:
         try:
             match = self.verify(form, text)
         except PatternTimeout:
+            self._late += 1
             return None
         if match is None:
             self._refusals.remember(kind or self._refusals.kind(form, text))
             return None
         return read_fields(rule, match.groupdict())
+
+    def first_of(self, rule: Rule, forms: Sequence[Form], texts: Sequence[str]) -> tuple[dict[str, Any], int] | None:
+        """Yield what the first form that matches any of the texts captures, and the number of that text.
+
+        `forms`: those of the rule, in the order in which they are asked.
+        """
+        left, late = list(enumerate(texts)), self._late
+        if self._refusals.tell_of_rule(rule):
+            left = [x for x in left if self._refusals.kind_of_rule(rule, x[1]) not in self._refusals]
+        for form in forms if left else ():
+            for n, text in left:
+                fields = self.captures(rule, form, text)
+                if fields is not None:
+                    return fields, n
+        for _, text in left if late == self._late else ():
+            self._refusals.remember(self._refusals.kind_of_rule(rule, text))
+        return None
 
     def may_begin(self, rule: Rule, text: str) -> bool:
         """Tell whether a text that begins so can match: most rules want an exception's name first.

@@ -135,12 +135,11 @@ class SourceReading:
         places = self._following(index, rule.lines)
         scope = [self.lines[n] for n in places]
         text = "\n".join([x.message for x in scope])
-        for form in forms:
-            fields = self.matcher.captures(rule, form, text)
-            if fields is not None:
-                self._whole[rule.id] = places
-                return (self._event(rule, fields, self.lines[index], scope[-1].number, self._traceback_of(index)),)
-        return ()
+        found = self.matcher.first_of(rule, forms, [text])
+        if found is None:
+            return ()
+        self._whole[rule.id] = places
+        return (self._event(rule, found[0], self.lines[index], scope[-1].number, self._traceback_of(index)),)
 
     def _following(self, index: int, count: int) -> Sequence[int]:
         """Where it stands and those below it of the same speaker; a line without a speaker belongs to whom it follows."""
@@ -157,11 +156,8 @@ class SourceReading:
             return self._raised(rule, forms, line, tb)
         if rule.frame or not self.matcher.may_begin(rule, line.message.strip()) or not (text := self._bare_text(index)):
             return ()
-        for form in forms:
-            fields = self.matcher.captures(rule, form, text)
-            if fields is not None:
-                return (self._event(rule, fields, line, line.number, None),)
-        return ()
+        found = self.matcher.first_of(rule, forms, [text])
+        return (self._event(rule, found[0], line, line.number, None),) if found is not None else ()
 
     def _raised(self, rule: Rule, forms: Sequence[Form], line: Line, tb: Traceback) -> Sequence[Event]:
         told = self._raised_by.get(id(tb))
@@ -172,11 +168,10 @@ class SourceReading:
         question = (id(tb), rule.id, *(number for _, _, number in asked))
         if question in self._denied:
             return ()
-        for form in forms:
-            for text, exception, number in asked:
-                fields = self.matcher.captures(rule, form, text)
-                if fields is not None:
-                    return (self._event(rule, fields, self._line_of(number, exception), number, tb, text),)
+        found = self.matcher.first_of(rule, forms, [text for text, _, _ in asked])
+        if found is not None:
+            text, exception, number = asked[found[1]]
+            return (self._event(rule, found[0], self._line_of(number, exception), number, tb, text),)
         self._denied.add(question)
         return ()
 
@@ -215,12 +210,8 @@ class SourceReading:
     def _stack(self, rule: Rule, forms: Sequence[Form], line: Line) -> Sequence[Event]:
         dump = next((d for d in self.stacks if d.line <= line.number <= d.end_line), None)
         texts = ["\n".join(f"{f.function} ({f.file}:{f.line})" for f in t.frames) for t in dump.threads] if dump else ()
-        for form in forms:
-            for text in texts:
-                fields = self.matcher.captures(rule, form, text)
-                if fields is not None and dump is not None:
-                    return (self._event(rule, fields, line, dump.end_line, None),)
-        return ()
+        found = self.matcher.first_of(rule, forms, texts)
+        return (self._event(rule, found[0], line, dump.end_line, None),) if found is not None and dump is not None else ()
 
     def _traceback_of(self, index: int) -> Traceback | None:
         """The traceback whose exception stands on this line, of the same speaker where several are woven together."""

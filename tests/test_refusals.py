@@ -57,3 +57,31 @@ def test_what_is_remembered_changes_no_answer() -> None:
                 match = matcher.verify(form, text)
                 expected = None if match is None else read_fields(own, match.groupdict())
                 assert matcher.captures(own, form, text) == expected, (own.id, form.pattern)
+
+
+def first_of(matcher: Matcher, rule: Rule, *texts: str) -> int | None:
+    found = matcher.first_of(rule, rule.forms, texts)
+    return None if found is None else found[1]
+
+
+def test_a_rule_that_refused_texts_of_a_kind_is_asked_none_of_its_forms() -> None:
+    forms = (LOST, Form(("closed by",), r"^OSError: closed by (?P<who>\w+)$"))
+    all_forms = Rule("", "symptom", "traceback", "", forms, "", id="a.b/c", fields={"who": "str"})
+    matcher = Matcher([all_forms])
+    for n in range(10, 90):
+        assert first_of(matcher, all_forms, f"ValueError: Connection closed by peer [10.0.0.{n}]") is None
+    asked: list[str] = []
+    matcher.captures = lambda rule, form, text: asked.append(text)  # type: ignore[method-assign,assignment,func-returns-value]
+    assert first_of(matcher, all_forms, "ValueError: Connection closed by peer [10.0.0.9x]") is None  # of another kind
+    assert len(asked) == 2
+    assert first_of(matcher, all_forms, "ValueError: Connection closed by peer [10.0.0.95]") is None
+    assert len(asked) == 2
+
+
+def test_of_several_texts_the_one_that_matches_is_named() -> None:
+    matcher = Matcher([rule(LOST)])
+    good, bad = "RuntimeError: Connection closed by peer [10.7.7.1]", "ValueError: Connection closed by peer [11.0.0.1]"
+    assert [first_of(matcher, rule(LOST), bad, good) for _ in range(4)] == [1] * 4
+    assert [first_of(matcher, rule(LOST), bad) for _ in range(4)] == [None] * 4
+    assert first_of(matcher, rule(LOST), bad, good) == 1
+    assert first_of(matcher, rule(LOST), "RuntimeError: Connection closed by peer [11.7.7.1]") is None
