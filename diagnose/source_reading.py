@@ -55,7 +55,8 @@ class SourceReading:
         self._at: dict[int, list[int]] = {}
         for index, line in enumerate(self.lines):
             self._at.setdefault(line.number, []).append(index)
-        self._traceback_at = exception_lines(tracebacks)
+        self._told = {id(tb): [*exceptions(tb)] for tb in tracebacks}
+        self._traceback_at = exception_lines((tb, self._told[id(tb)]) for tb in tracebacks)
         self._inside = inside_lines(tracebacks, self._traceback_at, self.lines, self.keys)
         self._bare: dict[int, str] = {}
         self._whole: dict[str, Sequence[int]] = {}  # by rule: where the lines of the last block stand that it read
@@ -162,7 +163,7 @@ class SourceReading:
     def _raised(self, rule: Rule, forms: Sequence[Form], line: Line, tb: Traceback) -> Sequence[Event]:
         told = self._raised_by.get(id(tb))
         if told is None:
-            told = [(exception_text(name, message), name, n) for name, message, n in exceptions(tb) if n in self._at]
+            told = [(exception_text(name, message), name, n) for name, message, n in self._told[id(tb)] if n in self._at]
             self._raised_by[id(tb)] = told
         asked = [x for x in told if x[2] <= line.number <= max(tb.end_line, x[2])] if self._has_frame(rule, tb) else []
         question = (id(tb), rule.id, *(number for _, _, number in asked))

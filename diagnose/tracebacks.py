@@ -13,6 +13,7 @@ from .lazy_pattern import lazy
 from .prefixes import Line, speaker_keys
 from .record import record
 from .traces.assembly import Assembly
+from .traces.quick_assembly import QuickAssembly
 from .traces.segment import Relation, Segment
 from .traces.traceback_lines import Frame
 from .traces.traceback_streams import assemble
@@ -84,7 +85,7 @@ def find_tracebacks(lines: Sequence[Line], keys: Sequence[str] | None = None, sa
     return sorted(found, key=lambda tb: (tb.line, tb.end_line, tb.speaker))
 
 
-def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | None:
+def _as_traceback(assembly: QuickAssembly, speaker: str, same: Same) -> Traceback | None:
     last = max((i for i, s in enumerate(assembly.segments) if s.relation == "last"), default=0)
     if not assembly.segments[last].exception:  # cut off inside the last one of a chain: the one before it was printed whole
         last = max((i for i, s in enumerate(assembly.segments) if s.exception and s.depth == 0), default=last)
@@ -98,7 +99,7 @@ def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | N
         exception_line=0 if is_empty else segment.exception_line,
         exception="" if is_empty else segment.exception,
         message=segment.message.strip("\n"),
-        frames=same(tuple(segment.frames)),
+        frames=assembly.known if segment.frames == [*assembly.known] else same(tuple(segment.frames)),
         speaker=speaker,
         links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
         form=_form(assembly, segment),

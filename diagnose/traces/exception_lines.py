@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from operator import attrgetter
 
 from ..prefixes import Line
@@ -11,6 +11,7 @@ from ..tracebacks import Traceback
 from .traceback_lines import GRAPH_ERROR
 from .wrapped import quoted_in
 
+Told = Sequence[tuple[str, str, int]]
 _NUMBER = attrgetter("number")
 MAX_MESSAGE_LINES = 14  # of an exception, on which its traceback is looked up
 MAX_FRAME_LINES = 2000  # of one traceback; in a longer one other output stands
@@ -30,19 +31,22 @@ def exception_text(exception: str, message: str) -> str:
     return f"{exception}: {message}" if message else exception
 
 
-def exception_lines(tracebacks: Sequence[Traceback]) -> dict[int, list[Traceback]]:
-    """Yield the lines on which the exceptions of each traceback stand, further lines of a message included."""
+def exception_lines(told: Iterable[tuple[Traceback, Told]]) -> dict[int, list[Traceback]]:
+    """Yield the lines on which the exceptions of each traceback stand, further lines of a message included.
+
+    `told`: each with what `exceptions` says of it.
+    """
     found: dict[int, list[Traceback]] = {}
-    for tb in tracebacks:
-        for at in _message_lines(tb):
+    for tb, all_of_it in told:
+        for at in _message_lines(tb, all_of_it):
             found.setdefault(at, []).append(tb)
     return found
 
 
-def _message_lines(tb: Traceback) -> set[int]:
+def _message_lines(tb: Traceback, told: Told) -> set[int]:
     """Yield the lines on which what it raised is told, each once: a chain and a quotation may share them."""
-    told = ((number, _further_lines(tb, message, number)) for _, message, number in exceptions(tb))
-    return {at for number, more in told for at in range(number, number + more + 1)}
+    spans = ((number, _further_lines(tb, message, number)) for _, message, number in told)
+    return {at for number, more in spans for at in range(number, number + more + 1)}
 
 
 def _further_lines(tb: Traceback, message: str, number: int) -> int:

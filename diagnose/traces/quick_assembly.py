@@ -11,13 +11,15 @@ from collections.abc import Sequence
 from .assembly import Assembly
 from .known_paths import NO_PATH, known_path
 from .segment import Segment
-from .traceback_lines import ELIDED, indent_of, read_frame
+from .traceback_lines import ELIDED, Frame, indent_of, read_frame
 
 _INDENTED_FORMS = ("group", "ipython")  # these draw a margin, or write frames in another way
 
 
 class QuickAssembly(Assembly):
     """The same, with a quicker way."""
+
+    known: tuple[Frame, ...] = ()  # the frames of its path, one value for all that stand in them
 
     def goes_on(self, number: int, text: str) -> bool:
         """Take a line that can only be the next one of this traceback; False tells nothing."""
@@ -38,6 +40,7 @@ class QuickAssembly(Assembly):
         path = known_path(self._base, texts) if texts else NO_PATH
         if path.count:
             self.segments[-1].frames.extend(path.frames)
+            self.known = path.frames
             self._base, self._column = path.base, path.column
             self.path += path.told
         return path.count
