@@ -27,7 +27,7 @@ LOG = OOM.read_bytes()
 MIB = 1 << 20
 SECRET = "hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789"
 EVIL = (
-    f"\x1b[31m\x1b]0;pwn\x07<script>alert(1)</script> ``` ~~~ | & \" ' {{{{7*7}}}} {{% x %}} </details> \u202e {SECRET}"
+    f"\x1b[31m\x1b]0;pwn\x07<script>alert(1)</script> ``` ~~~ | & \" ' {{{{7331*1337}}}} {{% x %}} </details> \u202e {SECRET}"
 )
 # VmHWM and not ru_maxrss, which begins with what the parent had when it forked.
 WORKER = """
@@ -259,7 +259,7 @@ def test_no_form_lets_a_log_act_or_a_secret_out(evil, form, lang):
     assert 1 == answer.code
     assert SECRET not in answer.out
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", answer.out)
-    assert "49" not in re.findall(r"\b49\b", answer.out)  # {{7*7}}
+    assert str(7331 * 1337) not in answer.out  # no template computed it; fewer digits stand in the names of folders
 
 
 def test_html_gets_no_element_from_a_log(evil, tmp_path):
