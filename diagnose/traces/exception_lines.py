@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
-from operator import attrgetter
 
 from ..prefixes import Line
 from ..tracebacks import Traceback
+from .numbered import place_of
 from .traceback_lines import GRAPH_ERROR
 from .wrapped import quoted_in
 
 Told = Sequence[tuple[str, str, int]]
-_NUMBER = attrgetter("number")
 MAX_MESSAGE_LINES = 14  # of an exception, on which its traceback is looked up
 MAX_FRAME_LINES = 2000  # of one traceback; in a longer one other output stands
 
@@ -67,8 +66,8 @@ def inside_lines(
     if not tracebacks:
         return set()
     numbers: dict[str, list[int]] = {}
-    first = bisect_left(lines, min(tb.line for tb in tracebacks), key=_NUMBER)
-    stop = bisect_left(lines, max(tb.exception_line for tb in tracebacks), key=_NUMBER)
+    first = place_of(lines, min(tb.line for tb in tracebacks))
+    stop = place_of(lines, max(tb.exception_line for tb in tracebacks))
     for line, who in zip(lines[first:stop], keys[first:stop], strict=True):
         numbers.setdefault(who, []).append(line.number)
     inside: set[int] = set()

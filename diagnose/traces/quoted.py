@@ -17,6 +17,7 @@ from collections.abc import Sequence
 
 from ..prefixes import Line
 from ..tracebacks import Traceback
+from .numbered import last_piece
 from .traceback_lines import ELIDED
 
 PROMPTS = (">>>", "...")  # the second one goes on with a statement
@@ -31,7 +32,7 @@ def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) ->
         return frozenset()
     asked = {n for tb in tracebacks for n in (tb.line - 1, tb.line, tb.line + 1, tb.exception_line - 1, tb.end_line + 1)}
     asked.add(lines[0].number)
-    texts = {line.number: line.message.rstrip() for line in lines if line.number in asked}
+    texts = {n: line.message.rstrip() for n in asked if (line := last_piece(lines, n)) is not None}
     is_log = any(line.prefix.end for line in lines)
     is_session = texts[lines[0].number].startswith(">>> ")  # all of it: what went wrong in it is the news
     shown = (tb for tb in tracebacks if not (is_session and _is_of_files(tb)))

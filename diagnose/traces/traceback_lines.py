@@ -74,6 +74,7 @@ def read_header(text: str) -> Header | None:
     return _read_known_header(text) if _HEADER_WORDS in text else None
 
 
+@lru_cache(128)
 def _read_known_header(text: str) -> Header | None:
     indent = indent_of(text)
     if _IPYTHON.match(text):
@@ -174,8 +175,12 @@ class ExceptionLine:
 
 def read_exception(text: str) -> ExceptionLine | None:
     """Read the line that names the exception; None when the text cannot be one."""
-    if not text or text[0] in " \t[({'\"0123456789-=#":
-        return None
+    return None if not text or text[0] in " \t[({'\"0123456789-=#" else _read_exception(text)
+
+
+@lru_cache(256)
+def _read_exception(text: str) -> ExceptionLine | None:
+    """The same, remembered: most ranks end by the same words, and each line is read more than once."""
     glued = _GLUED.match(text) if text.find("Error", text.find("Error") + 1) > 0 else None
     text = f"{glued[1]}: {text[glued.end() :]}" if glued else text
     found = _NAME.match(text.rstrip("\r\n\t "))

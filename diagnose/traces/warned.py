@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..lazy_pattern import lazy
 from ..prefixes import Line
+from .numbered import first_piece
 from .traceback_lines import Frame
 
 _CALM = ("W", "D")
@@ -31,7 +32,7 @@ _BEGINNINGS = ("<module>", "_bootstrap", "_bootstrap_inner", "_run_module_as_mai
 def heads(lines: Sequence[Line], first_lines: Iterable[int]) -> dict[int, Line]:
     """Yield, by number, the lines on which tracebacks begin and those above them."""
     asked = {n - above for n in first_lines for above in (0, 1)}
-    return {line.number: line for line in reversed(lines) if line.number in asked} if asked else {}
+    return {n: line for n in asked if (line := first_piece(lines, n)) is not None}
 
 
 def is_warned(by_number: Mapping[int, Line], number: int, outermost: Frame | None) -> bool:
