@@ -144,6 +144,8 @@ class SourceEvents:
 
     def telling(self, *tells: str) -> Sequence[Event]:
         """Yield the events that tell one of these things, in order; most sources tell few, and are asked by many."""
+        if not self.events:
+            return ()  # as of thousands of files, of which each would keep an empty index
         if self._told is None:
             self._told = {}
             for event in self.events:
