@@ -24,6 +24,7 @@ from .facts.gathering import read_facts
 from .inputs.refusals import may_be_log
 from .job import JobContext, build_job
 from .known_bugs.matching import settle_known_bugs
+from .prefixes import forget_speakers
 from .report import Gap, Report
 from .scan import Scan, SourceScan
 from .scanning.packing import give_back_memory
@@ -159,6 +160,8 @@ def reduce(
     read = EventReader(catalogue).read
     sources = [read(s) for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
     del read  # with the patterns that it compiled
+    if len(sources) >= MANY_SOURCES:
+        forget_speakers()
     empty = [s.name for s in scan.sources.values() if s.skipped == "empty"]
     job = build_job(sources, scan.dumps, context, zone_offset_s(tz, _began(sources) if tz else None), rank_from, empty)
     if len(sources) >= MANY_SOURCES:

@@ -41,7 +41,8 @@ class Same:
     def _met(self, named: tuple[Any, ...]) -> Speaker:
         if len(self._speakers) >= MAX_SPEAKERS:
             self._speakers.clear()
-        speaker = self._speakers[named] = Speaker.of(named)
+        speaker = Speaker.of(named)
+        self._speakers[speaker] = speaker  # which is the same key as the plain tuple, and held once
         return speaker
 
     def __call__(self, value: T) -> T:

@@ -277,7 +277,7 @@ def speaker_keys(lines: Iterable[Line]) -> list[str]:
 _naming = itemgetter(*map(Prefix._fields.index, (*_PLACES[:-1], "rank", "local_rank", "group_rank", "pid")))
 
 
-@lru_cache(MAX_SPEAKERS)
+@lru_cache(MAX_SPEAKERS // 2)
 def _key_of(named: tuple[Any, ...]) -> str:
     """The same, remembered: a speaker has many lines."""
     task, node_rank, host, ip, actor, pod, container, rank, local_rank, group_rank, pid = named
@@ -294,3 +294,6 @@ def _key_of(named: tuple[Any, ...]) -> str:
         if number is not None:
             return f"{word}{number}{'' if word == 'task' else at_place}"
     return place or ""
+
+
+forget_speakers = _key_of.cache_clear  # they weigh, and once thousands of sources are read few lines are asked about
