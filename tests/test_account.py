@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from diagnose.engine import diagnose
 from diagnose.report import Gap, Report
+from diagnose.sources import Text
 from diagnose.views.rendering import render
 
 from .command_line import FIXTURES
@@ -149,3 +150,20 @@ def test_a_cause_is_no_alternative_to_itself(tmp_path):
 def test_that_a_preempted_job_was_told_to_stop_is_no_louder_error(tmp_path):
     preempted = "slurmstepd: error: *** JOB 608 ON n7 CANCELLED AT 2026-11-20T10:06:00 DUE TO PREEMPTION ***\n"
     assert told(tmp_path, {"job.log": alive(0) + preempted}).chain == ()
+
+
+def test_the_line_by_which_a_parent_names_its_child_is_shown() -> None:
+    log = (
+        "Traceback (most recent call last):\n"
+        '  File "tools/train.py", line 161, in <module>\n    main()\n'
+        '  File "/usr/lib/python3/torch/multiprocessing/spawn.py", line 118, in join\n    raise Exception(msg)\n'
+        "Exception: \n\n-- Process 3 terminated with the following error:\n"
+        "Traceback (most recent call last):\n"
+        '  File "/usr/lib/python3/torch/multiprocessing/spawn.py", line 19, in _wrap\n    fn(i, *args)\n'
+        '  File "/job/data.py", line 7, in load\n    raise OSError("x")\n'
+        "OSError: image file is truncated (9 bytes not processed)\n"
+    )
+    found = diagnose(Text(log, name="console.log")).diagnosis
+    assert found is not None
+    assert [culprit.rank for culprit in found.culprits] == [3]
+    assert (8, 3) in [(shown.line, shown.rank) for shown in found.evidence]

@@ -8,6 +8,7 @@ from ..correlation.last_words import complaint_before, last_complaint, last_line
 from ..diagnosis import Verdict
 from ..events import Event
 from ..job import Job
+from ..placement.ranks import SPAWNED
 from ..traces.warned import record_above
 
 MAX_EVIDENCE = 5
@@ -23,6 +24,7 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
             shown += suspect.finding.exhibits
         elif suspect.first is not None:
             shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first), *_logged_with(job, suspect.first)]
+            shown += _named_by_parent(job, suspect.first)
             shown += complaint_before(job, suspect.first) if suspect.first.rule.generic else ()
     shown += _said_last(job, verdict) if verdict.roots[0].cause in UNEXPLAINED else []
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
@@ -63,6 +65,17 @@ def _logged_with(job: Job, event: Event) -> list[Exhibit]:
     above = next((x for x in source.lines_at(tb.line - 1) if x.number not in known), None)
     record = record_above(above, next(iter(tb.frames), None))
     return [Exhibit.of_line(source.name, record, event.rank, event.host)] if record is not None else []
+
+
+def _named_by_parent(job: Job, event: Event) -> list[Exhibit]:
+    """The line by which alone one knows whose exception it is: `-- Process 3 terminated with the following error:`."""
+    tb = event.traceback
+    source = next((s for s in job.sources if s.name == event.source), None) if tb is not None else None
+    if tb is None or source is None or event.rank is None or event.speaker.rank is not None:
+        return []
+    above = source.lines(range(tb.line, event.line or 0))
+    head = next((x for x in reversed(above) if SPAWNED.search(x.message)), None)
+    return [Exhibit.of_line(source.name, head, event.rank, event.host)] if head is not None else []
 
 
 def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:
