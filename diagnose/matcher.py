@@ -158,15 +158,15 @@ class Matcher:
         `forms`: those of the rule, in the order in which they are asked.
         """
         left, late = list(enumerate(texts)), self._late
-        if self._refusals.tell_of_rule(rule):
-            left = [x for x in left if self._refusals.kind_of_rule(rule, x[1]) not in self._refusals]
+        if self._refusals.tell_of(rule):
+            left = [x for x in left if self._refusals.kind(rule, x[1]) not in self._refusals]
         for form in forms if left else ():
             for n, text in left:
                 fields = self.captures(rule, form, text)
                 if fields is not None:
                     return fields, n
         for _, text in left if late == self._late else ():
-            self._refusals.remember(self._refusals.kind_of_rule(rule, text))
+            self._refusals.remember(self._refusals.kind(rule, text))
         return None
 
     def may_begin(self, rule: Rule, text: str) -> bool:

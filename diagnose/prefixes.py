@@ -277,7 +277,7 @@ def speaker_keys(lines: Iterable[Line]) -> list[str]:
 _naming = itemgetter(*map(Prefix._fields.index, (*_PLACES[:-1], "rank", "local_rank", "group_rank", "pid")))
 
 
-@lru_cache(MAX_SPEAKERS // 2)
+@lru_cache(MAX_SPEAKERS // 2)  # a name weighs more than a speaker
 def _key_of(named: tuple[Any, ...]) -> str:
     """The same, remembered: a speaker has many lines."""
     task, node_rank, host, ip, actor, pod, container, rank, local_rank, group_rank, pid = named

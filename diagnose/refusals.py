@@ -5,86 +5,67 @@ Texts of one kind differ only in digits that the form's pattern does not ask for
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from .rule import Form, Rule
 from .scanning.shapes import DIGITS, MAX_SHAPE_BYTES, digit_marks, places_of
 
 MAX_REMEMBERED = 4_000  # then all is forgotten
+MOST_MARKS = 6  # of several forms: to look for more takes longer than to ask them one by one
 
-MOST_MARKS = 6  # of a rule: to look for more takes longer than to ask its forms one by one
-
-# The pattern of a form, or a rule; the shape, and where digits stand that are asked for.
-Kind = tuple[str, str | None, bool, bytes, tuple[tuple[bytes, int], ...]]
+Name = tuple[str, str | None, bool]  # a form's pattern and how it is meant; or a rule's id
+Kind = tuple[Name, bytes, tuple[tuple[bytes, int], ...]]  # of what, the shape, and where digits stand that are asked for
 
 
 class Refusals:
-    """By form and kind of text: that it does not match."""
+    """By form, or by rule for all its forms together, and kind of text: that it does not match."""
 
     def __init__(self) -> None:
         self._known: set[Kind] = set()
-        self._marks: dict[str, tuple[bytes, ...] | None] = {}  # by pattern, for the second text that it is asked about
-        self._asked: set[str] = set()
-        self._rule_marks: dict[str, tuple[bytes, ...] | None] = {}  # of all forms of a rule together
+        self._marks: dict[Name, tuple[bytes, ...] | None] = {}  # from the second text on that is asked about
+        self._asked: set[Name] = set()
         self._last = "", b"", b""  # the text that was asked about, as bytes, and its shape: the next rule asks of it too
 
     def __contains__(self, kind: Kind | None) -> bool:
         return kind in self._known
 
-    def tell_of(self, form: Form) -> bool:
-        """Tell whether the form has refused anything; of one that always matches no kinds need be known."""
-        return form.pattern in self._marks
+    def tell_of(self, asked: Form | Rule) -> bool:
+        """Tell whether it has refused anything; of what always matches no kinds need be known."""
+        return _name(asked) in self._marks
 
-    def tell_of_rule(self, rule: Rule) -> bool:
-        """Tell whether all forms of the rule have refused anything."""
-        return rule.id in self._rule_marks
-
-    def kind(self, form: Form, text: str) -> Kind | None:
-        """Yield the kind of a text for a form; None where it cannot be told, or is not worth it."""
-        pattern = form.pattern
+    def kind(self, asked: Form | Rule, text: str) -> Kind | None:
+        """Yield the kind of a text for a form, or a rule; None where it cannot be told, or is not worth it."""
         if len(text) > MAX_SHAPE_BYTES:
             return None
-        if pattern not in self._marks:
-            if pattern not in self._asked:
-                self._asked.add(pattern)
+        name = _name(asked)
+        if name not in self._marks:
+            if name not in self._asked:
+                self._asked.add(name)
                 return None
-            self._marks[pattern] = digit_marks(pattern)
-        marks = self._marks[pattern]
+            self._marks[name] = _marks((asked,) if isinstance(asked, Form) else asked.forms)
+        marks = self._marks[name]
         if marks is None:
             return None
-        raw, shape = self._shape(text)
-        return pattern, form.prefix, form.ignore_case, shape, places_of(marks, raw) if marks else ()
-
-    def kind_of_rule(self, rule: Rule, text: str) -> Kind | None:
-        """Yield the kind of a text for all forms of a rule together; None where it cannot be told, or is not worth it."""
-        if len(text) > MAX_SHAPE_BYTES:
-            return None
-        if rule.id not in self._rule_marks:
-            if rule.id not in self._asked:
-                self._asked.add(rule.id)
-                return None
-            self._rule_marks[rule.id] = _all_marks(rule)
-        marks = self._rule_marks[rule.id]
-        if marks is None:
-            return None
-        raw, shape = self._shape(text)
-        return rule.id, None, False, shape, places_of(marks, raw) if marks else ()
-
-    def _shape(self, text: str) -> tuple[bytes, bytes]:
-        """The text as bytes, and its shape."""
         if text is not self._last[0]:
             raw = text.encode("utf-8", "backslashreplace")
             self._last = text, raw, raw.translate(DIGITS)
-        return self._last[1:]
+        _, raw, shape = self._last
+        return name, shape, places_of(marks, raw) if marks else ()
 
     def remember(self, kind: Kind | None) -> None:
-        """Remember that a form does not match texts of a kind."""
+        """Remember that texts of a kind are refused."""
         if kind is not None:
             if len(self._known) >= MAX_REMEMBERED:
                 self._known.clear()
             self._known.add(kind)
 
 
-def _all_marks(rule: Rule) -> tuple[bytes, ...] | None:
-    """The digits that any form of a rule asks for; None where that cannot be told, or where they are many."""
-    marks = [digit_marks(form.pattern) for form in rule.forms]
+def _name(asked: Form | Rule) -> Name:
+    return (asked.pattern, asked.prefix, asked.ignore_case) if isinstance(asked, Form) else (asked.id, None, False)
+
+
+def _marks(forms: Sequence[Form]) -> tuple[bytes, ...] | None:
+    """The digits that any of the forms asks for; None where that cannot be told, or where they are many."""
+    marks = [digit_marks(form.pattern) for form in forms]
     found = {mark for each in marks for mark in each or ()}
-    return None if None in marks or len(found) > MOST_MARKS else tuple(sorted(found))
+    return None if None in marks or (len(forms) > 1 and len(found) > MOST_MARKS) else tuple(sorted(found))

@@ -152,3 +152,11 @@ def test_a_message_has_so_many_lines_and_characters_whichever_way_it_is_taken() 
     for line in ("[1]:", "  x" * 30):
         texts = [*PLAIN[:4], *BOX[:2], *[line] * 500]
         assert _by_the_long_way(texts) == _found(texts)
+
+
+def test_frames_of_endless_lines_are_read_and_not_kept() -> None:
+    texts = [*PLAIN[:2], "    " + "x" * known_paths.MAX_CHARS, "RuntimeError: NCCL error"]
+    known_paths._KNOWN.clear()
+    (found,) = _found(texts)
+    assert (found.exception, len(found.frames)) == ("RuntimeError", 1)
+    assert not known_paths._KNOWN

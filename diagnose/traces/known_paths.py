@@ -12,6 +12,7 @@ from .assembly import Assembly
 from .traceback_lines import Frame, Header
 
 MAX_KNOWN = 512  # runs of lines; then all are forgotten
+MAX_CHARS = 8192  # of one run: dozens of frames
 
 
 @record
@@ -32,6 +33,8 @@ _KNOWN: dict[tuple[int, str], Path] = {}
 def known_path(indent: int, texts: Sequence[str]) -> Path:
     """Yield what the lines below a traceback's head come to, up to the first that is not simply of a frame."""
     key = indent, "\n".join(texts)
+    if len(key[1]) > MAX_CHARS:
+        return NO_PATH  # they are read one by one
     if key not in _KNOWN:
         if len(_KNOWN) >= MAX_KNOWN:
             _KNOWN.clear()

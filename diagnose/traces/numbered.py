@@ -18,7 +18,7 @@ def place_of(lines: Sequence[Line], number: int) -> int:
 
 def first_piece(lines: Sequence[Line], number: int) -> Line | None:
     """Yield the first piece of a line, which carriage returns may have cut."""
-    at = bisect_left(lines, number, key=_number)
+    at = place_of(lines, number)
     return lines[at] if at < len(lines) and lines[at].number == number else None
 
 
