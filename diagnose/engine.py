@@ -81,15 +81,35 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     else:
         scan = read_all(inputs, ScanRules(catalogue), deadline, progress, workers)
     require_something(scan, inputs)
-    with _without_collector():
-        found = reduce(scan, catalogue, job, tz, rank_from)
-        report = account(found, catalogue, scan, Translator(lang, rule_folders(*folders)))
-    if report.outcome == "unfinished" and all(_is_no_log(s) for s in scan.sources.values()):
-        report = replace(report, outcome="healthy", gaps=(*report.gaps, Gap(no_log(lang))))
+    report = tell(scan, catalogue, job, tz, rank_from, Translator(lang, rule_folders(*folders)))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
     PATTERNS.keep()
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
+
+
+def read(inputs: Sequence[Input], catalogue: Catalogue, workers: int | None = None) -> Scan:
+    """Yield the scan of everything in `inputs`, without a limit of time."""
+    return read_all(inputs, ScanRules(catalogue), Deadline.after(None), None, workers)
+
+
+def tell(
+    scan: Scan,
+    catalogue: Catalogue,
+    job: JobContext | None = None,
+    tz: str | None = None,
+    rank_from: str | None = None,
+    translator: Translator | None = None,
+) -> Report:
+    """Yield the report on a scan."""
+    translator = translator or Translator(None, rule_folders())
+    with _without_collector():
+        found = reduce(scan, catalogue, job, tz, rank_from)
+        report = account(found, catalogue, scan, translator)
+    if report.outcome == "unfinished" and all(_is_no_log(s) for s in scan.sources.values()):
+        gap = Gap(no_log("zh" if translator.is_chinese else None))
+        report = replace(report, outcome="healthy", gaps=(*report.gaps, gap))
+    return report
 
 
 def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None, workers: int | None) -> None:
