@@ -13,29 +13,28 @@ from dataclasses import replace
 from datetime import datetime, timezone
 
 from .advice import idle_notices
-from .catalogue import Catalogue, load_rules, rule_folders
-from .correlation import correlate
-from .diagnosis import CONFIDENCE, decide
-from .ends_told import bound_times
+from .advice.facts import read_facts
+from .advice.known_bugs import settle_known_bugs
+from .catalogue.load import Catalogue, load_rules, rule_folders
 from .errors import SourceError, UsageError
-from .event_reader import EventReader
-from .events import SourceEvents
-from .facts.gathering import read_facts
-from .inputs.refusals import may_be_log
-from .job import JobContext, build_job
-from .known_bugs.matching import settle_known_bugs
-from .prefixes import forget_speakers
-from .report import Gap, Report
-from .scan import Scan, SourceScan
-from .scanning.packing import give_back_memory
-from .scanning.reading import MANY_SOURCES, Deadline, Progress, read_all
-from .scanning.scanner import ScanRules
-from .sources import Input
-from .stored_patterns import PATTERNS
-from .telling.account import Found, account
-from .telling.account_words import no_log
-from .telling.narrowing import narrow
-from .words.translation import Translator
+from .job.end_times import bound_times
+from .job.event import SourceEvents
+from .job.event_reader import EventReader
+from .job.job import JobContext, build_job
+from .lines.prefix import forget_speakers
+from .questions import correlate
+from .report.account import Found, account
+from .report.account_words import no_log
+from .report.narrowing import narrow
+from .report.report import Gap, Report
+from .report.translation import Translator
+from .scan.packing import give_back_memory
+from .scan.reading import MANY_SOURCES, Deadline, Progress, read_all
+from .scan.scan import Scan, SourceScan
+from .scan.scanner import ScanRules
+from .sources.refusals import may_be_log
+from .sources.source import Input
+from .verdict.decision import CONFIDENCE, decide
 
 MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
 END_OF_CLOCKS_S = 2.0**32  # later dates are no clock's, and a zone's arithmetic ends with the year 9999
@@ -84,7 +83,6 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     report = tell(scan, catalogue, job, tz, rank_from, Translator(lang, rule_folders(*folders)))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
-    PATTERNS.keep()
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
 
 

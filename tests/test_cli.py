@@ -265,7 +265,7 @@ def test_rules_schema_is_a_schema():
 
 
 def test_schema_report_is_the_committed_one():
-    from diagnose.telling.report_schema import SCHEMA_PATH
+    from diagnose.report.report_schema import SCHEMA_PATH
 
     assert json.loads(SCHEMA_PATH.read_text()) == json.loads(tell("schema", "report").out)
 

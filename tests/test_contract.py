@@ -20,8 +20,8 @@ import pytest
 
 from diagnose import JobContext, Text, diagnose, render
 from diagnose.errors import SourceError, UsageError
-from diagnose.telling import report_schema
-from diagnose.telling.report_schema import schema
+from diagnose.report import report_schema
+from diagnose.report.report_schema import schema
 
 from .command_line import FIXTURES, HEALTHY, OOM, tell
 

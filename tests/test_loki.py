@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import diagnose
-from diagnose.inputs.loki import lines_of_answer
+from diagnose.sources.loki import lines_of_answer
 
 RAISED = [
     "[rank1]: Traceback (most recent call last):",

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.inputs.kinds import kind_of
-from diagnose.sources import Text
+from diagnose.sources.kinds import kind_of
+from diagnose.sources.source import Text
 
 ROOT = Path(__file__).parent.parent
 TRACEBACK = b"""  * Fix #12:

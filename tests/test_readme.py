@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import diagnose, render
-from diagnose.redaction import redact
+from diagnose.report.redaction import redact
 
 from .command_line import tell
 from .snapshots import is_updating

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.relation import Relation
+from diagnose.verdict.relation import Relation
 
 from .told import cause, told
 

@@ -13,27 +13,18 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.automaton import Literal, PurePython
-from diagnose.blocks import cut_blocks, normalise_blocks
-from diagnose.catalogue import Catalogue
-from diagnose.prefixes import read_lines
-from diagnose.rule import Form, Rule
-from diagnose.scan import (
-    Scan,
-    SourceScan,
-    merge,
-    merge_all,
-    scan_from_json,
-    scan_to_json,
-    seal,
-    source_to_json,
-)
-from diagnose.scanning import passages
-from diagnose.scanning.kept import CENSUS, FIRST, LAST
-from diagnose.scanning.line_ends import counter
-from diagnose.scanning.passages import TextBlock
-from diagnose.scanning.scanner import Scanner, ScanRules
-from diagnose.scanning.windows import is_frame
+from diagnose.catalogue.automaton import Literal, PurePython
+from diagnose.catalogue.load import Catalogue
+from diagnose.catalogue.rule import Form, Rule
+from diagnose.lines.prefix import read_lines
+from diagnose.scan import passages
+from diagnose.scan.kept import CENSUS, FIRST, LAST
+from diagnose.scan.line_ends import counter
+from diagnose.scan.passages import TextBlock
+from diagnose.scan.scan import Scan, SourceScan, merge, merge_all, scan_from_json, scan_to_json, seal, source_to_json
+from diagnose.scan.scanner import Scanner, ScanRules
+from diagnose.scan.windows import is_frame
+from diagnose.sources.blocks import cut_blocks, normalise_blocks
 
 
 def rule(name: str, pattern: str, *literals: str, match: str = "line", role: str = "symptom", **more: object) -> Rule:

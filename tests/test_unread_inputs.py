@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import diagnose
-from diagnose.inputs.refusals import may_be_log
+from diagnose.sources.refusals import may_be_log
 
 OOM = "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB.\n"
 
@@ -60,7 +60,7 @@ def test_a_verdict_on_what_a_budget_left_is_at_most_likely(tmp_path: Path, monke
         (tmp_path / f"{n}.log").write_text(OOM)
     whole = diagnose(tmp_path / "0.log").diagnosis
     clock = iter(range(10_000))
-    monkeypatch.setattr("diagnose.deadline.time.monotonic", lambda: next(clock) / 10)
+    monkeypatch.setattr("diagnose.sources.deadline.time.monotonic", lambda: next(clock) / 10)
     part = diagnose(tmp_path, budget_s=4).diagnosis
     assert whole is not None
     assert part is not None
@@ -72,7 +72,7 @@ def test_a_run_that_a_budget_cut_is_not_called_healthy(tmp_path: Path, monkeypat
         (tmp_path / f"{n}.log").write_text(f"[rank{n}]: step 10 loss 1.5\nTraining completed successfully.\n")
     whole = diagnose(tmp_path).outcome
     clock = iter(range(10_000))
-    monkeypatch.setattr("diagnose.deadline.time.monotonic", lambda: next(clock) / 10)
+    monkeypatch.setattr("diagnose.sources.deadline.time.monotonic", lambda: next(clock) / 10)
     assert (whole, diagnose(tmp_path, budget_s=4).outcome) == ("healthy", "unfinished")
 
 

@@ -19,7 +19,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from diagnose import render
-from diagnose.catalogue import load_rules
+from diagnose.catalogue.load import load_rules
 from diagnose.engine import tell
 
 from .case import Case, find_cases, read_scans

@@ -13,9 +13,9 @@ from typing import Any
 import yaml
 
 import diagnose
-from diagnose.catalogue import Catalogue, load_rules
+from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.engine import read
-from diagnose.scan import Scan, scan_from_json, scan_to_json
+from diagnose.scan.scan import Scan, scan_from_json, scan_to_json
 
 KEPT = Path(__file__).parent.parent.parent / ".replay"
 SCAN_ROOMS = ("sources", "lines", "catalogue", "scan", "recorder")  # what decides on the content of a scan

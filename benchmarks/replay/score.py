@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from diagnose.engine import diagnose
-from diagnose.report import Evidence, Report
+from diagnose.report.report import Evidence, Report
 
 from .case import Case, find_cases
 

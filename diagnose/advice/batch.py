@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.store import Facts
 from .batch_flags import Setting, flags_for
+from .fact_store import Facts
 from .step import Advice, whole
 
 MAX_SETTINGS = 4

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.store import Facts
-from ..record import record
-from ..telling.report_parts import Evidence, Notice, RemedyStep
+from ..lines.record import record
 from .batch import nearest_with_micro
 from .batch_flags import Setting
+from .fact_store import Facts
+from .statement import Evidence, Notice, RemedyStep
 from .step import Advice, whole
 
 COUNT_GPUS = "ray status; ray list nodes --detail | grep -E 'node_ip|GPU'; nvidia-smi -L   # on each node"

@@ -7,7 +7,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from ..config import FORMATS
+from ..views import FORMATS
 from .reporting import Options, run
 
 EPILOG = (

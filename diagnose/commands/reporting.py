@@ -8,11 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..config import FORMATS
 from ..errors import UsageError
-from ..report import Report, json_pieces, to_json
+from ..report.language import choose_language
+from ..report.report import Report, json_pieces, to_json
+from ..views import FORMATS
 from ..views.rendering import PASTED, SUFFIXES, render
-from ..words.language import choose_language
 
 
 @dataclass(slots=True)
@@ -67,7 +67,7 @@ def run(given: Options) -> int:
     if given.verbose:
         _say_what_was_read(show.redacted("terminal")[0])
     if given.why is not None:
-        from ..telling.why import why
+        from ..report.why import why
 
         print(why(show.redacted("terminal")[0], _known(given.why, given.rules or []), lang))
     elif not given.quiet:
@@ -85,7 +85,7 @@ def _has_colors() -> bool:
 
 def _known(question: str, rules: list[str]) -> str:
     """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
-    from ..catalogue import load_rules
+    from ..catalogue.load import load_rules
     from .cause_names import no_such_cause
 
     if "." in question and question not in (causes := load_rules(*rules).causes):
@@ -95,11 +95,11 @@ def _known(question: str, rules: list[str]) -> str:
 
 def _diagnose(given: Options, lang: str) -> Report:
     from ..engine import diagnose
-    from ..job import JobContext
+    from ..job.job import JobContext
 
     line = None
     if not given.quiet and (given.engine == "ray" or sys.stderr.isatty()):
-        from ..scanning.progress_line import ProgressLine
+        from ..scan.progress_line import ProgressLine
 
         line = ProgressLine(paths=[p for p in given.paths or [] if p != "-"] if given.engine == "local" else ())
     try:
@@ -127,9 +127,9 @@ def _diagnose(given: Options, lang: str) -> Report:
 
 def _say_what_was_read(report: Report) -> None:
     """`-v`: each input with what it was taken for, or why it was not read; then how much there was and how long it took."""
-    from ..words.phrases import byte_size
-    from ..words.printable import one_line
-    from ..words.ranges import rank_ranges
+    from ..lines.rank_ranges import rank_ranges
+    from ..report.phrases import byte_size
+    from ..report.printable import one_line
 
     for row in report.inputs:
         lines = f", {row.lines:,} lines" if row.lines else ""
@@ -142,7 +142,7 @@ def _say_what_was_read(report: Report) -> None:
 
 def _add_configured(given: Options) -> None:
     """Fill in what the command line left open from `diagnose.toml` or `[tool.diagnose]`."""
-    from ..config import load_config
+    from ..hooks.config import load_config
 
     config = load_config()
     given.rules = [*config.rules, *(given.rules or [])]
@@ -243,7 +243,7 @@ class _Shower:
         """Yield the report as this form may show it, and what was replaced."""
         if not self._given.redact:
             return self._report, ""
-        from ..redaction import describe, redact
+        from ..report.redaction import describe, redact
 
         shown, counts = redact(self._report, privacy=form in PASTED)
         return shown, describe(counts)
@@ -252,7 +252,7 @@ class _Shower:
         """`--template` first, then a template of this form's suffix in the configured folder."""
         if self._given.template:
             return str(self._given.template)
-        from ..config import template_for
+        from ..hooks.config import template_for
 
         suffix = next((s for s, name in SUFFIXES.items() if name == form), None)  # Slack's and GitHub's have none
         return template_for(self._given.templates, suffix) if suffix else None

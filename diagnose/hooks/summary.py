@@ -9,8 +9,8 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from ..report.printable import clip, one_line
 from ..views import markdown_text
-from ..words.printable import clip, one_line
 from .request import HookRequest
 
 _LINE = 200

@@ -13,8 +13,8 @@ from dataclasses import astuple, field
 from functools import lru_cache
 from typing import Any, Literal
 
-from ..record import record
-from ..words.ranges import rank_ranges
+from ..lines.rank_ranges import rank_ranges
+from ..lines.record import record
 
 State = Literal["scheduled", "started", "completed", "unknown"]
 STATES: tuple[State, ...] = ("scheduled", "started", "completed", "unknown")

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from ..lazy_pattern import lazy
-from ..record import record
+from ..lines.lazy_pattern import lazy
+from ..lines.record import record
 from .dump import Dump, reduced_dump
 
 MAX_DUMP_BYTES = 512 * 2**20  # 20,000 entries with 50 frames each take 50 MB

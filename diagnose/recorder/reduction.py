@@ -10,7 +10,7 @@ import re
 from array import array
 from typing import Any
 
-from ..words.ranges import rank_ranges
+from ..lines.rank_ranges import rank_ranges
 
 MAX_DEPTH = 64  # a dump nests six levels
 MAX_RANKS_TEXT_CHARS = 16 * 2**20

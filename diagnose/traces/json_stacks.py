@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 
-from ..lazy_pattern import lazy
-from ..prefixes import Line
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Line
 from .stack_dump import StackDump, StackThread, with_main
 from .stack_forms import StackFrame
 

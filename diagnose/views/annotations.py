@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from ..report import Evidence, Report
-from ..words.language import Say, words
-from ..words.phrases import value_text
-from ..words.printable import clip, one_line, printable
+from ..report.language import Say, words
+from ..report.phrases import value_text
+from ..report.printable import clip, one_line, printable
+from ..report.report import Evidence, Report
 from .limits import NORMAL
 from .parts import View
 from .report_view import build_view

@@ -1,0 +1,290 @@
+"""What a user hands over, as `Source`s: files, folders, globs, archives, standard input, given text.
+
+In: paths, URLs, `Text`, binary files. Out: one `Source` per readable stream, recognised by content, and one with
+`skipped` for each thing that is not read, saying why. Order: as given; inside folders by name, inside archives as
+stored. The iterator is lazy: a member of an archive must be read before the next source is asked for, which keeps
+memory bounded; what has no `path` (standard input, a file object, `Text`) can be read once, at any time.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
+from typing import BinaryIO, cast
+
+from ..errors import SourceError, UsageError
+from ..lines.record import record
+from .deadline import Deadline, Share
+from .folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
+from .kinds import (
+    PEEK_BYTES,
+    Compression,
+    Container,
+    Encoding,
+    Kind,
+    compression_of,
+    container_of,
+    encoding_of,
+    kind_of,
+)
+from .labels import Label
+from .log_forms import WHOLE, Tail, form_of, tail_of
+from .nul_holes import head_behind_zeros, is_zeros
+from .own_headers import OwnHeader
+from .refusals import NO_TIME, special, why_not
+from .remote import find_remote, is_url, open_remote
+from .sections import has_sections
+from .streams import Inflated, Joined, Stream, missing_extra, peek
+
+MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
+_TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
+
+
+@record
+class Text:
+    """Text given instead of a path."""
+
+    text: str
+    name: str = "<text>"
+
+
+@record
+class Source:
+    """One stream of bytes that can be read, or, with `skipped`, the reason why it is not."""
+
+    name: str  # as the user gave it: `logs/rank0.log`, `logs/x.gz`, `archive.tar.gz!member`
+    kind: Kind = "text"
+    size: int | None = None  # bytes as stored (of a member: unpacked); None when not known beforehand
+    skipped: str | None = None
+    seekable: bool = False  # a plain file: `read_range` works on it
+    path: str | None = None  # set when any process may open it again, and as often as it likes
+    label: Label | None = None  # what a collector put before each line
+    header: OwnHeader | None = None  # in which its program says who speaks
+    layers: tuple[Compression, ...] = ()  # compressions around the bytes, outermost first
+    encoding: Encoding = "utf-8"
+    damage: list[str] = field(default_factory=list, compare=False)  # grows while the bytes are read
+    stream: Stream | None = field(default=None, repr=False, compare=False)  # read-once bytes of a source without path
+
+    def open(self) -> Stream:
+        """Opens the decompressed bytes (`read`, `readinto`, `close`); one without a path once, in its turn."""
+        if self.skipped is not None:
+            raise SourceError(f"{self.name} is not readable: {self.skipped}")
+        if self.path is not None:
+            return _unpack(_open(self.path), self.layers, self.damage)
+        if self.stream is None or getattr(self.stream, "closed", False):
+            raise SourceError(f"{self.name} can be read only once, before the next source is asked for")
+        return self.stream
+
+
+Input = str | os.PathLike[str] | Text | BinaryIO
+
+
+def find_sources(inputs: Sequence[Input], deadline: Deadline | Share | None = None) -> Iterator[Source]:
+    """Finds what can be read in `inputs`; raises `SourceError` at once when a path or pattern matches nothing.
+
+    Past the deadline nothing but the first path is opened; a folder follows as a source, with how many files were not."""
+    expanded: list[Input] = []
+    for given in inputs:
+        is_path = isinstance(given, (str, os.PathLike)) and given != "-" and not _is_remote(given)
+        expanded.extend(expand_pattern(os.fspath(cast(str, given))) if is_path else [given])
+    return _find(expanded, deadline or Deadline())
+
+
+def _find(inputs: Sequence[Input], deadline: Deadline | Share) -> Iterator[Source]:
+    seen: Seen = set()
+    for count, given in enumerate(inputs):
+        if isinstance(given, Text):
+            if not isinstance(given.text, str):
+                raise UsageError(f"Text takes str, not {type(given.text).__name__}; give bytes as io.BytesIO(…)")
+            data = given.text.encode("utf-8", "surrogateescape")
+            yield from _from_stream(io.BytesIO(data), given.name, len(data))
+        elif isinstance(given, str) and given == "-":
+            yield from _from_stream(cast(Stream, sys.stdin.buffer), "<stdin>", None)
+        elif count and isinstance(given, (str, os.PathLike)) and deadline.passed():
+            yield Source(os.fspath(given), "binary", skipped=f"not opened: {NO_TIME}")
+        elif _is_remote(given):
+            yield from _from_url(cast(str, given), deadline)
+        elif isinstance(given, (str, os.PathLike)):
+            yield from _from_folder(os.fspath(given), seen, deadline)
+        else:
+            yield from _from_stream(_binary(given), _name_of(given), None)
+
+
+def _from_folder(path: str, seen: Seen, deadline: Deadline | Share) -> Iterator[Source]:
+    """Yields the sources below a folder; or the one source that a file is."""
+    walk = FolderWalk(path, seen, deadline)
+    files = walk.files()
+    for count, file in enumerate(files):
+        if count and deadline.passed():
+            yield Source(path, "binary", skipped=f"{len(files) - count:,} files in it were not opened: {NO_TIME}")
+            break
+        yield from _from_path(file, seen, is_given=file == path)
+    if walk.is_cut:
+        yield Source(path, "binary", skipped=f"not listed to its end: {NO_TIME}")
+
+
+def _from_path(path: str, seen: Seen, *, is_given: bool) -> Iterator[Source]:
+    """Yields the source a path names, or the members when it is an archive; nothing when it was given before."""
+    try:
+        status = os.stat(path)
+        reason = special(path, status.st_mode, is_given=is_given)
+        if reason is not None:
+            yield Source(path, "binary", skipped=reason)
+            return
+        if (status.st_dev, status.st_ino) in seen:
+            return
+        seen.add((status.st_dev, status.st_ino))
+        raw = _open(path)
+    except OSError as error:
+        yield Source(path, "binary", skipped=why_not(path, error))
+        return
+    with raw:
+        if stat.S_ISREG(status.st_mode):
+            for source in _from_file(raw, path, status.st_size):  # what a folder's notebooks printed is of any age
+                yield replace(source, skipped=None) if is_given and source.kind == "notebook" else source
+        else:
+            yield from _from_stream(raw, path, None)
+
+
+def _is_remote(given: object) -> bool:
+    return isinstance(given, str) and is_url(given) and not os.path.lexists(given)
+
+
+def _from_url(url: str, deadline: Deadline | Share) -> Iterator[Source]:
+    for count, (name, size) in enumerate(find_remote(url)):
+        if count and deadline.passed():
+            yield Source(name, "binary", size, skipped=f"not opened: {NO_TIME}")
+            continue
+        try:
+            raw = open_remote(name, look=True)
+        except OSError as error:
+            yield Source(name, "binary", size, skipped=why_not(name, error))
+            continue
+        with raw:
+            yield from _from_file(raw, name, size)
+
+
+def _from_file(raw: io.RawIOBase, path: str, size: int | None) -> Iterator[Source]:
+    damage: list[str] = []
+    try:
+        opened = _unwrap(raw, path, damage, 0)
+    except OSError as error:
+        yield Source(path, "binary", size, skipped=why_not(path, error))
+        return
+    if is_zeros(opened.head) and not opened.layers and not is_url(path):
+        opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
+    if opened.container is None or opened.skipped is not None:
+        tail = tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else None
+        source = _classify(opened, path, size, damage, tail)
+        is_plain = not opened.layers and source.encoding == "utf-8" and source.kind not in WHOLE
+        yield replace(source, path=path, seekable=is_plain, stream=None, damage=[])
+    elif opened.container == "zip" and not opened.layers:
+        raw.seek(0)
+        yield from _from_archive(raw, path, opened.container, 0, damage)
+    else:
+        yield from _from_archive(opened.stream, path, opened.container, 0, damage)
+
+
+def _from_stream(raw: Stream, name: str, size: int | None, depth: int = 0) -> Iterator[Source]:
+    """Yields what a stream holds; its bytes are gone once the next source is asked for."""
+    damage: list[str] = []
+    yield from _from_member(Joined(b"", raw, is_owned=False), name, size, depth, damage)
+
+
+def _from_member(raw: Stream, name: str, size: int | None, depth: int, damage: list[str]) -> Iterator[Source]:
+    opened = _unwrap(raw, name, damage, depth)
+    if opened.container is not None and opened.skipped is None:
+        yield from _from_archive(opened.stream, name, opened.container, depth, damage)
+        return
+    source = _classify(opened, name, size, damage)
+    yield source
+    if depth > 0 and source.stream is not None:
+        source.stream.close()  # the archive moves on
+
+
+def _from_archive(stream: Stream, name: str, container: Container, depth: int, damage: list[str]) -> Iterator[Source]:
+    """Yields the members; what was wrong with the archive as a whole follows them as a skipped source."""
+    from .archives import read_members  # tarfile and zipfile cost every start, and few runs need them
+
+    member = None
+    for member, own in read_members(stream, container, damage):
+        inner = f"{name}!{member.name}"
+        if not SKIPPED_FOLDERS.isdisjoint(member.name.split("/")[:-1]):
+            continue
+        if member.stream is None:
+            yield Source(inner, "binary", member.size, member.skipped)
+        else:
+            yield from _from_member(member.stream, inner, member.size, depth + 1, own)
+    if damage or member is None:
+        yield Source(name, "binary", skipped="; ".join(damage) or "an archive without files")
+
+
+@record
+class _Opened:
+    stream: Joined
+    head: bytes
+    layers: tuple[Compression, ...]
+    container: Container | None
+    skipped: str | None
+
+
+def _unwrap(raw: Stream, name: str, damage: list[str], depth: int) -> _Opened:
+    """Takes off the compressions around a stream and looks at what begins below them."""
+    head, stream = peek(raw, PEEK_BYTES)
+    layers: tuple[Compression, ...] = ()
+    skipped = None
+    while skipped is None and (compression := compression_of(head)) is not None:
+        skipped = missing_extra(compression) or (_TOO_DEEP if depth + len(layers) >= MAX_DEPTH else None)
+        if skipped is None:
+            layers += (compression,)
+            head, stream = peek(Inflated(stream, compression, damage), PEEK_BYTES)
+    container = container_of(head, name)
+    if container is not None and depth >= MAX_DEPTH:
+        skipped = _TOO_DEEP
+    elif container is None and depth < MAX_DEPTH and has_sections(head):
+        container = "sections"
+    return _Opened(stream, head, layers, container, skipped)
+
+
+def _classify(opened: _Opened, name: str, size: int | None, damage: list[str], tail: Tail | None = None) -> Source:
+    if opened.skipped is not None:
+        return Source(name, "binary", size, opened.skipped)
+    if not opened.head:
+        return Source(name, "text", size, damage[0] if damage else "empty")
+    kind, skipped = kind_of(opened.head, name)
+    form, stream = form_of(kind, opened.head, opened.stream, name, tail)
+    encoding = encoding_of(opened.head)
+    return Source(
+        name, form.kind, size, skipped or form.skipped, label=form.label, header=form.header,
+        layers=opened.layers, encoding=encoding, damage=damage, stream=stream,
+    )  # fmt: skip
+
+
+def _unpack(raw: Stream, layers: Sequence[Compression], damage: list[str]) -> Stream:
+    for compression in layers:
+        raw = Inflated(raw, compression, damage)
+    return raw
+
+
+def _open(path: str) -> io.RawIOBase:
+    if is_url(path) and not os.path.lexists(path):
+        return open_remote(path)
+    return open(path, "rb", buffering=0)
+
+
+def _binary(file: BinaryIO) -> Stream:
+    """Gives the bytes below a file opened as text, too: `sys.stdin` is easily handed over instead of its buffer."""
+    if isinstance(file, io.TextIOBase):
+        buffer = getattr(file, "buffer", None)
+        return cast(Stream, buffer) if buffer is not None else io.BytesIO(file.read().encode("utf-8", "replace"))
+    if not hasattr(file, "read"):
+        raise UsageError(f"a {type(file).__name__} is not an input: give paths, files or Text, as diagnose(*inputs)")
+    return file
+
+
+def _name_of(file: object) -> str:
+    return name if isinstance(name := getattr(file, "name", None), str) else "<stream>"
