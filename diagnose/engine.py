@@ -80,7 +80,7 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     else:
         scan = read_all(inputs, ScanRules(catalogue), deadline, progress, workers)
     require_something(scan, inputs)
-    report = tell(scan, catalogue, job, tz, rank_from, Translator(lang, rule_folders(*folders)))
+    report = tell(scan, catalogue, job, tz, rank_from, Translator(lang, rule_folders(*folders), catalogue.sentences))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
@@ -100,7 +100,7 @@ def tell(
     translator: Translator | None = None,
 ) -> Report:
     """Yield the report on a scan."""
-    translator = translator or Translator(None, rule_folders())
+    translator = translator or Translator(None, rule_folders(), catalogue.sentences)
     with _without_collector():
         found = reduce(scan, catalogue, job, tz, rank_from)
         report = account(found, catalogue, scan, translator)

@@ -49,7 +49,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="stops workers b
 @cache
 def rules() -> ScanRules:
     rule = Rule("oom", "symptom", "line", "", (Form(("CUDA out of memory",), r"CUDA out of memory"),), "", id="a.b/oom")
-    return ScanRules(Catalogue({rule.id: rule}, {}, {}, "no-such-catalogue-is-in-the-cache"))
+    return ScanRules(Catalogue({rule.id: rule}, {}, {}, {}, "no-such-catalogue-is-in-the-cache"))
 
 
 @pytest.fixture

@@ -37,7 +37,7 @@ def rules() -> ScanRules:
         rule("a.b/reset", r"Connection reset by peer", "reset by peer"),
         rule("a.b/step", r"^step (?P<step>\d+)", "step ", fields={"step": "int"}, tells="progress"),
     ]
-    return ScanRules(Catalogue({r.id: r for r in found}, {}, {}, "test"))
+    return ScanRules(Catalogue({r.id: r for r in found}, {}, {}, {}, "test"))
 
 
 def read(*inputs: Input, budget_s: float | None = None, workers: int | None = 1) -> Scan:

@@ -50,7 +50,7 @@ RULES = [
 
 @cache
 def rules() -> ScanRules:
-    return ScanRules(Catalogue({r.id: r for r in RULES}, {}, {}, "test"))
+    return ScanRules(Catalogue({r.id: r for r in RULES}, {}, {}, {}, "test"))
 
 
 def part(data: bytes, *, later: bool = False, block_bytes: int = 1 << 20) -> SourceScan:
@@ -239,7 +239,7 @@ def test_a_naive_reader_finds_the_same_lines(lines: list[bytes]) -> None:
 @given(logs())
 def test_the_fallback_without_the_native_library_gives_the_same_scan(lines: list[bytes]) -> None:
     native = text_of(part(b"".join(lines)))
-    slow = ScanRules(Catalogue({r.id: r for r in RULES}, {}, {}, "test"))
+    slow = ScanRules(Catalogue({r.id: r for r in RULES}, {}, {}, {}, "test"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(__import__("sys").modules, "hyperscan", None)
         _ = slow.find(b"x"), slow.main.find(b"x"), slow.progress.find(b"x")  # built when first asked

@@ -27,6 +27,7 @@ class Compiled(NamedTuple):
     rules: dict[str, Rule]
     causes: dict[str, Cause]
     tables: dict[str, Table]
+    sentences: dict[str, dict[str, str]] = {}  # by key, then by language: `en`, `zh`
 
 
 def to_bytes(compiled: Compiled) -> bytes:
@@ -35,20 +36,22 @@ def to_bytes(compiled: Compiled) -> bytes:
         replace(r, forms=tuple(replace(f, examples=()) for f in r.forms), counter_examples=())
         for r in compiled.rules.values()
     ]
-    content = [_LAYOUT, _rows(slim), _rows(compiled.causes.values()), {k: _row(t) for k, t in compiled.tables.items()}]
+    tables = {k: _row(t) for k, t in compiled.tables.items()}
+    content = [_LAYOUT, _rows(slim), _rows(compiled.causes.values()), tables, compiled.sentences]
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def from_bytes(data: bytes) -> Compiled | None:
     """Read what `to_bytes` wrote; None where it is damaged or of another version."""
     try:
-        layout, rules, causes, tables = json.loads(data)
+        layout, rules, causes, tables, sentences = json.loads(data)
         if layout != _LAYOUT:
             return None
         return Compiled(
             {rule.id: rule for rule in map(_rule, rules)},
             {cause.id: cause for cause in map(_cause, causes)},
             {name: Table(key, tuple(rows), *rest) for name, (key, rows, *rest) in tables.items()},
+            sentences,
         )
     except (ValueError, TypeError, KeyError, IndexError):
         return None

@@ -1,7 +1,8 @@
 """A folder of YAML in, a checked `Catalogue` out; compiled once into a safe JSON cache so that a run parses no YAML.
 
 Layout (contract): `rules/<layer>/<cause>/cause.yaml` a cause, `…/<what-it-says>.yaml` a rule, `…/*.table.yaml` a table;
-`rules/harmless/<topic>/…` and `rules/context/<topic>/…` hold rules that name no cause.
+`rules/harmless/<topic>/…` and `rules/context/<topic>/…` hold rules that name no cause; `rules/sentences.yaml` holds what
+questions and advice say.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from ..errors import RuleError
 from ..lines.record import record
 from .cache import read_own, write_own
 from .compiled import Compiled, from_bytes, to_bytes
-from .rule import Cause, Explains, Rule, Table
+from .rule import Cause, Explains, Rule, Said, Table
 
-CACHE_VERSION = 6  # raise when what is read from the same files changes
+CACHE_VERSION = 7  # raise when what is read from the same files changes
 MAX_LOOKED_UP = 4096  # rows of tables, by value
 JUST_NOW_NS = 2 * 10**9
 CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause
@@ -37,6 +38,7 @@ class Catalogue:
     rules: dict[str, Rule]
     causes: dict[str, Cause]
     tables: dict[str, Table]
+    sentences: dict[str, dict[str, str]]  # what questions and advice say: by key, then by language (`en`, `zh`)
     key: str
     _looked_up: dict[tuple[str, str], dict[str, object]] = field(default_factory=dict, compare=False, repr=False)
 
@@ -80,7 +82,8 @@ def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue
     if catalogue is None:
         catalogue = _parse(files, key)
         if not fresh:
-            write_own(f"catalogue-{key}.json", to_bytes(Compiled(catalogue.rules, catalogue.causes, catalogue.tables)))
+            whole = Compiled(catalogue.rules, catalogue.causes, catalogue.tables, catalogue.sentences)
+            write_own(f"catalogue-{key}.json", to_bytes(whole))
     if state:
         write_own(f"files-{state}", key.encode())
     return catalogue
@@ -163,11 +166,15 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str) -> Catalogue:
     rules: dict[str, Rule] = {}
     causes: dict[str, Cause] = {}
     tables: dict[str, Table] = {}
+    sentences: dict[str, Said] = {}
     for folder, path, data in files:
         parts = path.relative_to(folder).with_suffix("").parts
         loaded = load_yaml(path, data)
         if path.name.endswith(".table.yaml"):
             tables["/".join((*parts[:-1], path.name))] = check(Table, loaded, path)
+            continue
+        if parts == ("sentences",):
+            sentences |= check(dict[str, Said], loaded, path)
             continue
         if len(parts) != 3:
             raise RuleError(f"{path}: a rule lies in <layer>/<cause>/<what-it-says>.yaml")
@@ -181,7 +188,8 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str) -> Catalogue:
             rules.pop(rule.id, None)
         else:
             rules[rule.id] = rule
-    return Catalogue(dict(sorted(rules.items())), dict(sorted(causes.items())), dict(sorted(tables.items())), key)
+    said = {name: {"en": x.en, "zh": x.zh} for name, x in sorted(sentences.items())}
+    return Catalogue(dict(sorted(rules.items())), dict(sorted(causes.items())), dict(sorted(tables.items())), said, key)
 
 
 def load_yaml(path: Path, data: bytes) -> dict[str, Any]:
@@ -207,10 +215,10 @@ def _rename_if(loaded: dict[str, Any]) -> dict[str, Any]:
     return loaded
 
 
-_ADAPTERS: dict[type, Any] = {}
+_ADAPTERS: dict[Any, Any] = {}
 
 
-def check(kind: type[Any], loaded: dict[str, Any], path: Path) -> Any:
+def check(kind: Any, loaded: dict[str, Any], path: Path) -> Any:
     """Have pydantic check `loaded` against the dataclass `kind`; one line names the file and the key that is wrong."""
     import pydantic
 
@@ -220,5 +228,5 @@ def check(kind: type[Any], loaded: dict[str, Any], path: Path) -> Any:
         return _ADAPTERS[kind].validate_python(loaded)
     except pydantic.ValidationError as error:
         first = error.errors()[0]
-        where = ".".join(str(p) for p in first["loc"]) or kind.__name__
+        where = ".".join(str(p) for p in first["loc"]) or getattr(kind, "__name__", "")
         raise RuleError(f"{path}: {where}: {first['msg']}") from error

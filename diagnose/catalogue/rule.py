@@ -148,6 +148,15 @@ class Remedy:
 
 
 @record
+class Said:
+    """A row of `sentences.yaml`: one sentence, a Jinja template over its fields, in each language."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    en: str
+    zh: str
+
+
+@record
 class Cause:
     """Something that can end a job. `id` is its path: `layer.cause`."""
 

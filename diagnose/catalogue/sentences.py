@@ -1,7 +1,9 @@
-"""Fills the sentences of rules, causes and advice: Jinja in a sandbox, with the few filters a sentence needs."""
+"""The sentences of rules, causes, questions and advice, filled: Jinja in a sandbox, with the few filters they need."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import field
 from functools import lru_cache
 from shlex import quote
 from typing import Any
@@ -10,6 +12,25 @@ from jinja2 import ChainableUndefined, TemplateError, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from ..lines.rank_ranges import rank_ranges
+from ..lines.record import record
+
+
+@record
+class Sentence:
+    """What a question or a piece of advice says: the key of a row of `sentences.yaml`, and what fills its slots.
+
+    A field may be a sentence itself.
+    """
+
+    key: str
+    fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def filled(self, texts: Mapping[str, Mapping[str, str]], language: str = "en") -> str:
+        """Yield the sentence in a language, `en` or `zh`. Raises `ValueError` for a key that has no row."""
+        if self.key not in texts:
+            raise ValueError(f"no sentence is called {self.key}")
+        values = {k: v.filled(texts, language) if isinstance(v, Sentence) else v for k, v in self.fields.items()}
+        return sentence(texts[self.key][language], values)
 
 
 def sentence(template: str, values: dict[str, Any]) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ..catalogue.load import load_yaml
 from ..catalogue.rule import STRICT, Cause, Rule, When
-from ..catalogue.sentences import names_in, sentence
+from ..catalogue.sentences import Sentence, names_in, sentence
 from ..errors import RuleError
 from ..lines.record import record
 from .account_words import Words
@@ -60,7 +60,13 @@ class Translation:
 class Translator:
     """Translates for one report; reads each file once. Without a language it gives back what it gets."""
 
-    def __init__(self, language: str | None = None, folders: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        language: str | None = None,
+        folders: Sequence[Path] = (),
+        sentences: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        self._sentences = sentences or {}
         self.is_chinese = (language or "").lower().startswith("zh")
         self.words = Words(self.is_chinese)
         self._folders = tuple(folders) if self.is_chinese else ()
@@ -94,8 +100,10 @@ class Translator:
             return told
         return sentence(titled(known.messages[name], rule), values)
 
-    def sentence(self, text: str) -> str:
-        """Yield what the engine says of its own, by the phrasebook."""
+    def sentence(self, text: str | Sentence) -> str:
+        """Yield what the engine says of its own; finished English goes by the phrasebook."""
+        if isinstance(text, Sentence):
+            return text.filled(self._sentences, "zh" if self.is_chinese else "en")
         return self._phrasebook().sentence(text) if self._folders else text
 
     def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
