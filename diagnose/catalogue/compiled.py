@@ -27,7 +27,7 @@ class Compiled(NamedTuple):
     rules: dict[str, Rule]
     causes: dict[str, Cause]
     tables: dict[str, Table]
-    sentences: dict[str, dict[str, str]] = {}  # by key, then by language: `en`, `zh`
+    sentences: dict[str, dict[str, str]]  # by key, then by language: `en`, `zh`
 
 
 def to_bytes(compiled: Compiled) -> bytes:

@@ -145,7 +145,7 @@ def _take(todo: deque[Numbered]) -> Numbered | None:
 
 def _for_workers(rules: ScanRules) -> tuple[bytes, bytes]:
     """Yield the key and the rules as workers read them: as they lie in the cache, which costs least, or made anew."""
-    content = compiled_bytes(rules.key) or to_bytes(Compiled({rule.id: rule for rule in rules.rules}, {}, {}))
+    content = compiled_bytes(rules.key) or to_bytes(Compiled({rule.id: rule for rule in rules.rules}, {}, {}, {}))
     return rules.key.encode(), content
 
 
