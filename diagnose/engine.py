@@ -17,7 +17,6 @@ from .advice.facts import read_facts
 from .advice.known_bugs import settle_known_bugs
 from .catalogue.load import Catalogue, load_rules, rule_folders
 from .errors import SourceError, UsageError
-from .job.end_times import bound_times
 from .job.event import SourceEvents
 from .job.event_reader import EventReader
 from .job.job import JobContext, build_job
@@ -34,7 +33,7 @@ from .scan.scan import Scan, SourceScan
 from .scan.scanner import ScanRules
 from .sources.refusals import may_be_log
 from .sources.source import Input
-from .verdict.decision import CONFIDENCE, decide
+from .verdict.decision import decide
 
 MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
 END_OF_CLOCKS_S = 2.0**32  # later dates are no clock's, and a zone's arithmetic ends with the year 9999
@@ -184,13 +183,12 @@ def reduce(
     job = build_job(sources, scan.dumps, context, zone_offset_s(tz, _began(sources) if tz else None), rank_from, empty)
     if len(sources) >= MANY_SOURCES:
         give_back_memory()
-    bound_times(job)
     facts = read_facts(job)
     notices = (*facts.notices, *settle_known_bugs(job, facts, catalogue))
     verdict = decide(job, correlate(job), catalogue)
     if _is_cut_by_time(scan):  # the first failure, or any, may stand where nobody looked
         if verdict.certainty == "certain":
-            verdict.certainty, verdict.confidence = "likely", CONFIDENCE["likely"]
+            verdict.certainty = "likely"
         verdict.outcome = "unfinished" if verdict.outcome == "healthy" else verdict.outcome
     idle = idle_notices(facts) if verdict.cause is None else ()
     return Found(job, verdict, facts, (*notices, *idle))

@@ -54,12 +54,13 @@ class Catalogue:
         return row
 
     def explains(self, cause: str, other: str) -> tuple[Explains, ...]:
-        """Yield how `cause` reaches `other` (empty: it does not explain it)."""
+        """Yield how `cause` brings about `other` (empty: it does not): by a link, or by the tier of the other."""
         mine = self.causes.get(cause)
         if mine is None or cause == other:
             return ()
         layer = other.partition(".")[0] + ".*"
-        return tuple(e for e in mine.explains if e.cause in (other, layer))
+        links = tuple(e for e in mine.explains if e.cause in (other, layer))
+        return links or ((Explains(other),) if self.causes[other].tier != "origin" else ())
 
 
 def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue:

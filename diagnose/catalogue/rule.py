@@ -18,7 +18,8 @@ Where = Literal["same-rank", "same-host", "any"]
 When = Literal["now", "fix", "prevent", "collect"]
 Owner = Literal["user code", "config", "platform", "hardware"]
 Restart = Literal["yes", "no", "elsewhere"]
-Blame = Literal["rank", "host", "none"]
+Blame = Literal["rank", "host", "shared", "none"]  # shared: seldom one rank's alone, so somebody has to have got past it
+Tier = Literal["origin", "carrier", "aftermath"]
 Tells = Literal[  # what correlators read from a line, and by which fields; rules/README.md explains each
     "collective-timeout",  # this rank waited: seq, op, numel_in, numel_out, timeout_ms, ran_ms, group_rank, pg
     "collective-status",  # pg, seq, last_enqueued, last_completed
@@ -166,9 +167,10 @@ class Cause:
     owner: Owner
     restart: Restart
     remedy: tuple[Remedy, ...]
-    explains: tuple[Explains, ...] = ()
+    tier: Tier = "origin"  # carrier: passes on what happened elsewhere; aftermath: follows what stalls or ends a rank
+    before_start: bool = False  # it ends a job before its first step, or not at all
+    explains: tuple[Explains, ...] = ()  # what it brings about beyond what its tier says
     blame: Blame = "rank"  # who can be at fault: a rank, a host, or nobody (configuration, scheduler, operator)
-    broad: bool = False  # "with no narrower cause": never wins against a narrower cause that explains it
     told_late: bool = False  # its line may be printed after the lines of what it brought about
     collect_next_time: tuple[str, ...] = ()
     references: tuple[str, ...] = ()

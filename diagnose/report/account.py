@@ -19,9 +19,10 @@ from ..job.job import Job
 from ..lines.record import record
 from ..questions.finding import Exhibit
 from ..scan.scan import Scan
-from ..verdict.decision import Verdict, breaks_off_in_a_traceback
+from ..verdict.candidate import Candidate
+from ..verdict.decision import Verdict
+from ..verdict.ending import breaks_off_in_a_traceback
 from ..verdict.proof import MAX_EVIDENCE, proof_of
-from ..verdict.suspects import Suspect
 from .account_words import Words
 from .collective_rows import collective_rows
 from .evidence import Exhibitor
@@ -165,7 +166,7 @@ def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:
     return first.rule.references if first and cause.id == BUGS and first.rule.references else cause.references
 
 
-def _said(suspect: Suspect, translator: Translator) -> str:
+def _said(suspect: Candidate, translator: Translator) -> str:
     if suspect.finding:
         return suspect.finding.why
     return says(suspect.first, translator) if suspect.first else ""

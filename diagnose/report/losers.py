@@ -9,8 +9,8 @@ from ..catalogue.load import Catalogue
 from ..job.event import Event
 from ..job.job import Job
 from ..questions.finding import Exhibit
+from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
-from ..verdict.suspects import Suspect
 from .account_words import Words
 from .evidence import Exhibitor
 from .report import Alternative, Culprit, Link, Symptom
@@ -27,7 +27,7 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds
     onsets: dict[str, float] = {}
     parents: dict[str, str] = {}
     lines = {(e.source, e.line) for root in verdict.roots for e in root.events}
-    for s in verdict.suspects:
+    for s in verdict.candidates:
         if s.cause == verdict.cause or _is_same_end(s, lines):
             continue
         explainers = [t.cause for t in s.explained_by if t.cause != s.cause]
@@ -45,7 +45,7 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds
     return tuple(links)
 
 
-def _began(s: Suspect, bounds: Container[int]) -> float | None:
+def _began(s: Candidate, bounds: Container[int]) -> float | None:
     """When it began, as near as can be told; nothing where the line's own time is only a bound."""
     shown = (x.event for x in s.finding.exhibits) if s.finding is not None else ()
     by = next((e for e in (*s.events, *shown) if e is not None and e.onset == s.onset), None)
@@ -54,7 +54,7 @@ def _began(s: Suspect, bounds: Container[int]) -> float | None:
     return s.onset if by is None or s.onset is None else s.onset + by.late_s
 
 
-def _is_same_end(s: Suspect, lines: Container[tuple[str, int | None]]) -> bool:
+def _is_same_end(s: Candidate, lines: Container[tuple[str, int | None]]) -> bool:
     """Whether it is only another reading of the lines that name the root.
 
     That a preempted job was told to stop is not loud; and the file that a known bug took away is missing by that very line.
@@ -72,7 +72,7 @@ def alternatives(
     """What could have been the root and was beaten, with the reason."""
     found: dict[str, Alternative] = {}
     roots = {id(s) for s in verdict.roots}
-    rivals = [*verdict.rivals, *(s for s in verdict.suspects if s.direct == 3 and id(s) not in roots)]
+    rivals = [*verdict.rivals, *(s for s in verdict.candidates if s.direct == 3 and id(s) not in roots)]
     lines = {(e.source, e.line) for root in verdict.roots for e in root.events}
     for s in rivals:
         if _is_same_end(s, lines):
@@ -91,7 +91,7 @@ def alternatives(
     return tuple(found.values())
 
 
-def why_not(verdict: Verdict, s: Suspect, words: Words) -> str:
+def why_not(verdict: Verdict, s: Candidate, words: Words) -> str:
     """Yield why this suspect is not the root, in one sentence."""
     if s.explained_by:
         by = s.explained_by[0]
@@ -117,7 +117,7 @@ def symptoms(
         if id(event) not in roots and (event.source, event.line) not in rooted and event.cause is not None:
             by_rule[event.cause, event.rule.id].append(event)
     capped = {rule for source in job.sources for rule in source.capped}
-    explained = {s.cause: s.explained_by[0].cause for s in reversed(verdict.suspects) if s.explained_by}
+    explained = {s.cause: s.explained_by[0].cause for s in reversed(verdict.candidates) if s.explained_by}
     explained.pop(verdict.cause or "", None)  # the root follows from nothing, also where another rank tells of it
     found = []
     for (cause, rule), group in by_rule.items():

@@ -8,9 +8,9 @@ from ..job.rank import SPAWNED
 from ..questions.finding import Exhibit
 from ..questions.last_words import complaint_before, last_complaint, last_line
 from ..traces.warned import record_above
-from .consequences import EXIT_CODE
 from .decision import Verdict
 
+EXIT_CODE = "process.exit-code"
 MAX_EVIDENCE = 5
 FRAME = " *=-#_"  # of which a banner's frame is drawn
 UNEXPLAINED = ("collective.straggler", "network.connection-reset")  # what the rank said last may tell why
