@@ -10,7 +10,12 @@ from diagnose import Text, diagnose
 from diagnose.inputs.own_headers import Naming, OwnHeader, header_of
 
 LABELS = ("[R{r}]", "(trainer-{r})", "rank={r} |", "Rank {r}:", "<{r}>", "[{r}/4]", "{r} |", "[GPU {r}]", "rank{r} -")
-TIMES = ("2026-11-23T03:02:{s:02d}.375123456Z", "2026-11-23 03:02:{s:02d},375", "[2026-11-23 03:02:{s:02d}]", "03:02:{s:02d}")
+TIMES = (
+    "2026-11-23T03:02:{s:02d}.375123456Z",
+    "2026-11-23 03:02:{s:02d},375",
+    "[2026-11-23 03:02:{s:02d}]",
+    "03:02:{s:02d}",
+)
 LEVELS = ("INFO", "[info ]", "<ERROR>", "WARNING:", "(debug)")
 NAMES = (
     "train:",
