@@ -9,7 +9,7 @@ from ..events import Event, SourceEvents, Speaker
 from ..lazy_pattern import lazy
 from .agents import OF_AGENTS, ONCE, count_on_nodes
 from .consoles import count_consoles, count_workers
-from .places import ATTENTION_RANK, GUESSED, MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
+from .places import ATTENTION_RANK, GIVEN, GUESSED, MAX_RANK, STATED, Places, as_rank, as_text, is_default_group, own_rank
 
 
 def _highest(event: Event, highest: int) -> int:
@@ -40,11 +40,11 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
             highest = _highest(event, highest)
         highest = max([highest, *(p.rank for p in source.speakers if p.rank is not None)])
     if given:
-        places.world_size, places.world_from = given, "given"
+        places.world_size, places.world_from = given, GIVEN
     elif stated and max(stated) > highest:
-        places.world_size, places.world_from = max(stated), "stated in the logs"  # smaller ones are groups
+        places.world_size, places.world_from = max(stated), STATED  # smaller ones are groups
     elif ratios := Counter({n: count for n, count in _gathered(sources).items() if n > highest}):
-        places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
+        places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), STATED
     elif highest >= 0:
         places.world_size, places.world_from = highest + 1, GUESSED
     hosts = set(places.source_host.values()) | {p.host for s in sources for p in s.speakers if p.host}
@@ -78,7 +78,7 @@ def _take_counted(places: Places, counted: int) -> None:
 def _count_folders(places: Places, local: set[int], highest: int) -> None:
     """Who left without a word has a folder of its own, and no line that names it."""
     is_whole = places.is_one_node and local == set(range(len(local)))
-    if is_whole and places.world_from in ("", "highest rank seen") and len(local) > max(highest + 1, 1):
+    if is_whole and places.world_from in ("", GUESSED) and len(local) > max(highest + 1, 1):
         places.world_size, places.world_from = len(local), "files of the ranks"
 
 
@@ -88,7 +88,7 @@ def narrow_world(places: Places, events: Sequence[Event], attempt: int) -> bool:
     told = (e.fields.get("world_size") for e in own if e.rule.tells == "identity")
     size = max((n for n in told if isinstance(n, int)), default=0)
     highest = max((e.rank for e in own if e.rank is not None), default=-1)
-    if places.world_from != "stated in the logs" or not highest < size < (places.world_size or 0):
+    if places.world_from != STATED or not highest < size < (places.world_size or 0):
         return False
     places.world_size = size
     return True
@@ -221,6 +221,6 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
 
 def _fits_one_node(places: Places, local_count: int, labelled: int) -> bool:
     """Local rank equals global rank only where one node is all there is; few nodes have more than 8 GPUs."""
-    if places.world_size is None or places.world_from != "stated in the logs":
+    if places.world_size is None or places.world_from != STATED:
         return places.world_size is None or places.world_size <= max(local_count, labelled, 8)
     return places.world_size <= max(local_count, 1) if local_count else places.world_size <= 8
