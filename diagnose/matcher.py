@@ -29,6 +29,7 @@ WORTH_TELLING = 8  # texts with one beginning that a rule is asked about; then a
 NCCL_GOES_ON = "NCCL INFO "
 HEAD = lazy(r"(?s)[\w.]{0,80}.?")  # of a text that may be an exception's: its name, and what stands behind that
 ANY_LINE = lazy(r"\(\?[a-zA-Z]{0,8}m")  # `(?m)^Error`
+MOST_LISTED = 1 << 16  # ranks that one line names: `0-999999999` is short
 TASK = lazy(r"/replica:\d{1,6}/task:(\d{1,7})")
 
 
@@ -226,6 +227,6 @@ def read_ranks(text: str) -> list[int]:
     ranks = {int(task) for task in TASK.findall(text)}
     for part in text.replace(",", " ").replace(";", " ").split():
         first, _, last = part.strip("[](){}.").partition("-")
-        if first.isdigit() and (last.isdigit() or not last):
-            ranks.update(range(int(first), min(int(last or first), int(first) + 65536) + 1))
+        if first.isdecimal() and (last.isdecimal() or not last) and len(ranks) < MOST_LISTED:
+            ranks.update(range(int(first), min(int(last or first), int(first) + MOST_LISTED) + 1))
     return sorted(ranks)

@@ -58,9 +58,9 @@ def first_ended(job: Job, verdict: Verdict) -> set[int]:
         return set()
     said = (e for e in job.failures() if e.source == root.source and e.rule.tells not in CERTIFICATES)
     own = {e.rank for e in said if e.rank is not None}
-    left = set(range(job.world_size or 0)) - own
-    if own and len(left) == 1 and max(own) < (job.world_size or 0) and not (root.cause or "").startswith(OF_RAY):
-        return left
+    is_one_left = own and max(own) < (job.world_size or 0) == len(own) + 1
+    if is_one_left and not (root.cause or "").startswith(OF_RAY):
+        return set(range(len(own) + 1)) - own
     ends = [e for e in job.telling("exit") if e.role in FAILING and not is_terminated(e) and _may_tell_of(e, root)]
     later = [e for e in ends if e.source != root.source or (e.line or 0) > (root.line or 0)]
     death = "process.abort" if root.cause == "memory.host-alloc" else root.cause  # in C++ nobody may have caught it

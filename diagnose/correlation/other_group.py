@@ -41,9 +41,9 @@ def _left_out(table: GroupTable) -> list[int]:
     stride, rest = divmod(other - one, last - first)
     if rest or stride < 1 or any(r != one + (n - first) * stride for n, r in known.items()):
         return []
-    missing = [n for n in range(last) if n not in known]
-    is_few = len(missing) <= MAX_SHARE * (last + 1)
-    return [one + (n - first) * stride for n in missing] if is_few else []
+    if last + 1 - len(known) > MAX_SHARE * (last + 1):
+        return []
+    return [one + (n - first) * stride for n in range(last) if n not in known]
 
 
 def _finding(table: GroupTable, odd: dict[int, Stuck]) -> Finding:

@@ -14,7 +14,7 @@ HERE = ("localhost", LOOPBACK)  # every host calls itself so
 GIVEN, STATED = "given", "stated in the logs"  # how many ranks there are, by whom
 GUESSED = "highest rank seen"  # how many ranks there are, where nobody says it
 OF_ITSELF = ("identity", "progress", "activity", "activity-end", "finished")  # what a process tells of itself
-MAX_RANK = 1 << 20  # larger numbers are no ranks
+MAX_RANK = 1 << 18  # twice what the largest machines hold; larger numbers are no ranks, and no sizes
 # An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
 TENSOR_RANK = lazy(r"(?:Worker_|VllmWorker )?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
 

@@ -15,11 +15,11 @@ from .places import ATTENTION_RANK, GIVEN, GUESSED, MAX_RANK, STATED, Places, as
 def _highest(event: Event, highest: int) -> int:
     """The highest rank so far, with those that an event tells of."""
     if "rank" not in event.fields and "group_rank" not in event.fields:
-        return highest if event.speaker.rank is None else max(highest, event.speaker.rank)
+        return max(highest, -1 if (own := as_rank(event.speaker.rank)) is None else own)
     ended = as_rank(event.fields.get("rank")) if event.rule.tells == "exit" else None
     in_group = as_rank(event.fields.get("group_rank"))  # `[Rank 216] NCCL watchdog thread …`: at least
     for number in (event.speaker.rank, own_rank(event, None), ended, in_group):
-        if number is not None and number > highest:
+        if number is not None and highest < number < MAX_RANK:
             highest = number
     return highest
 
@@ -38,8 +38,8 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
             if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
                 stated[size] += 1
             highest = _highest(event, highest)
-        highest = max([highest, *(p.rank for p in source.speakers if p.rank is not None)])
-    if given:
+        highest = max([highest, *(r for p in source.speakers if (r := as_rank(p.rank)) is not None)])
+    if given and given <= MAX_RANK:
         places.world_size, places.world_from = given, GIVEN
     elif stated and max(stated) > highest:
         places.world_size, places.world_from = max(stated), STATED  # smaller ones are groups
@@ -181,7 +181,7 @@ def _launched(event: Event) -> tuple[int, int | None]:
     size = as_rank(fields.get("gpus_per_node")) if world is None else world // number
     if node is None or size is None or _OWN_ORDER.search(command):
         return number, None
-    return number, node * size
+    return number, as_rank(node * size)
 
 
 def _has_two_agents(sources: Sequence[SourceEvents]) -> bool:
@@ -214,7 +214,7 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
         group = event.fields.get("group_rank")
         if not isinstance(large, int) or not isinstance(small, int) or not 0 < small < large or large % small:
             continue
-        if event.speaker.rank in (None, group) and is_default_group(event.fields):
+        if large // small < MAX_RANK and event.speaker.rank in (None, group) and is_default_group(event.fields):
             ratios[large // small] += 1
     return ratios
 
