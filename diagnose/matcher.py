@@ -91,7 +91,8 @@ class Matcher:
         self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
         self._begins: dict[tuple[str, str], bool | int] = {}  # by rule and head; a number: so often it was asked for
         self._refusals = Refusals()
-        self._late = 0  # patterns that ran out of time
+        self._off: set[str] = set()  # patterns that ran out of time
+        self._late = 0  # how often one did, or was off since
 
     @cached_property
     def _automaton(self) -> Find:
@@ -107,12 +108,18 @@ class Matcher:
         return [self.candidates[n] for n in sorted(found)]
 
     def verify(self, form: Form, message: str, prefix: str = "") -> regex.Match[str] | None:
-        """Yield the match of `form` in the first 8 Ki characters of `message`. Raises `PatternTimeout`."""
+        """Yield the match of `form` in the first 8 Ki characters of `message`. Raises `PatternTimeout`.
+
+        A pattern that ran out of time once is not asked again: each line of a stranger's could cost as much.
+        """
+        if form.pattern in self._off:
+            raise PatternTimeout
         try:
             if form.prefix is not None and not self.compiled(form.prefix).search(prefix, timeout=TIMEOUT_S):
                 return None
             return self.compiled(form.pattern, form.ignore_case).search(message[:MAX_MESSAGE_CHARS], timeout=TIMEOUT_S)
         except TimeoutError as error:
+            self._off.add(form.pattern)
             raise PatternTimeout from error
 
     def verify_line(self, candidate: Candidate, message: str, prefix: str) -> regex.Match[str] | None:

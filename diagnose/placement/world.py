@@ -39,7 +39,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
                 stated[size] += 1
             highest = _highest(event, highest)
         highest = max([highest, *(r for p in source.speakers if (r := as_rank(p.rank)) is not None)])
-    if given and given <= MAX_RANK:
+    if given:
         places.world_size, places.world_from = given, GIVEN
     elif stated and max(stated) > highest:
         places.world_size, places.world_from = max(stated), STATED  # smaller ones are groups

@@ -6,7 +6,7 @@ import tracemalloc
 
 import pytest
 
-from diagnose import JobContext, Text, diagnose
+from diagnose import Text, diagnose
 from diagnose.matcher import read_ranks
 from diagnose.words.ranges import rank_ranges
 
@@ -33,11 +33,11 @@ LOGS = {
 }
 
 
-def peak_bytes(log: str, job: JobContext | None = None) -> int:
+def peak_bytes(log: str) -> int:
     """What a diagnosis takes at its height, in Python's own memory."""
     diagnose(Text("step 1 loss 2.1\n", "warm.log"))
     tracemalloc.start()
-    diagnose(Text(log, "train.log"), job=job)
+    diagnose(Text(log, "train.log"))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return peak
@@ -46,10 +46,6 @@ def peak_bytes(log: str, job: JobContext | None = None) -> int:
 @pytest.mark.parametrize("kind", LOGS)
 def test_a_number_out_of_all_proportion_costs_no_memory(kind: str) -> None:
     assert peak_bytes(LOGS[kind]) < MOST_BYTES
-
-
-def test_a_world_that_no_machine_holds_costs_nothing_though_the_caller_says_it() -> None:
-    assert peak_bytes(OTHER.format(n=0) + OTHER.format(n=1), JobContext(world_size=HUGE)) < MOST_BYTES
 
 
 def test_a_line_that_lists_ranks_without_end_is_cut() -> None:
