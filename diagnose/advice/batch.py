@@ -27,7 +27,7 @@ def nearest_with_micro(train: int, micro: int, ranks: int) -> tuple[Setting, ...
 
 def exact(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
     """Yield the settings that keep the global batch with a micro batch no larger than `micro`, the largest first."""
-    if train % ranks:
+    if train % ranks or train > MAX_BATCH:
         return ()
     share = train // ranks
     fitting = [Setting(m, share // m, ranks) for m in range(min(micro, share), 0, -1) if share % m == 0]

@@ -27,6 +27,7 @@ WORTH_TELLING = 8  # texts with one beginning that a rule is asked about; then a
 NCCL_GOES_ON = "NCCL INFO "
 HEAD = lazy(r"(?s)[\w.]{0,80}.?")  # of a text that may be an exception's: its name, and what stands behind that
 ANY_LINE = lazy(r"\(\?[a-zA-Z]{0,8}m")  # `(?m)^Error`
+MOST_LISTED = 1 << 16  # ranks that one line names: `0-999999999` is short
 TASK = lazy(r"/replica:\d{1,6}/task:(\d{1,7})")
 
 
@@ -88,7 +89,8 @@ class Matcher:
         self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
         self._begins: dict[tuple[str, str], bool | int] = {}  # by rule and head; a number: so often it was asked for
         self._refusals = Refusals()
-        self._late = 0  # patterns that ran out of time
+        self._off: set[str] = set()  # patterns that ran out of time
+        self._late = 0  # how often one did, or was off since
 
     @cached_property
     def _automaton(self) -> Find:
@@ -104,12 +106,18 @@ class Matcher:
         return [self.candidates[n] for n in sorted(found)]
 
     def verify(self, form: Form, message: str, prefix: str = "") -> regex.Match[str] | None:
-        """Yield the match of `form` in the first 8 Ki characters of `message`. Raises `PatternTimeout`."""
+        """Yield the match of `form` in the first 8 Ki characters of `message`. Raises `PatternTimeout`.
+
+        A pattern that ran out of time once is not asked again: each line of a stranger's could cost as much.
+        """
+        if form.pattern in self._off:
+            raise PatternTimeout
         try:
             if form.prefix is not None and not self.compiled(form.prefix).search(prefix, timeout=TIMEOUT_S):
                 return None
             return self.compiled(form.pattern, form.ignore_case).search(message[:MAX_MESSAGE_CHARS], timeout=TIMEOUT_S)
         except TimeoutError as error:
+            self._off.add(form.pattern)
             raise PatternTimeout from error
 
     def verify_line(self, candidate: Candidate, message: str, prefix: str) -> regex.Match[str] | None:
@@ -224,6 +232,6 @@ def read_ranks(text: str) -> list[int]:
     ranks = {int(task) for task in TASK.findall(text)}
     for part in text.replace(",", " ").replace(";", " ").split():
         first, _, last = part.strip("[](){}.").partition("-")
-        if first.isdigit() and (last.isdigit() or not last):
-            ranks.update(range(int(first), min(int(last or first), int(first) + 65536) + 1))
+        if first.isdecimal() and (last.isdecimal() or not last) and len(ranks) < MOST_LISTED:
+            ranks.update(range(int(first), min(int(last or first), int(first) + MOST_LISTED) + 1))
     return sorted(ranks)

@@ -119,9 +119,9 @@ class Job:
         if not self.dumps:
             return []
         if self._recorded is None:
-            from ..recorder.comparison import compare
+            from ..recorder.comparison import compare_placed
 
-            self._recorded = compare(self.dumps, self.world_size)
+            self._recorded = compare_placed(self.dumps, self.world_size)
         return self._recorded
 
     @property
@@ -202,7 +202,7 @@ def build_job(
     number_by_time(sources, places, clocks)
     events = merge_doubles(events_in_order(sources), places)
     files = frozenset((*(s.name for s in sources), *empty))
-    job = Job(list(sources), events, {}, [], places, clocks, context, list(dumps), others=others, files=files)
+    job = Job(list(sources), events, {}, [], places, clocks, context, _placed(dumps, places), others=others, files=files)
     _fill_ranks(job)
     hosts = {*places.source_host.values(), *places.hosts_of_ranks, *(e.host for e in events if e.host)}
     job.hosts = sorted(hosts.difference(HERE) or hosts)
@@ -220,6 +220,14 @@ def build_job(
             for name, value in event.fields.items():
                 job.facts.setdefault(name, []).append((value, event))
     return job
+
+
+def _placed(dumps: Sequence[Dump], places: Places) -> list[Dump]:
+    if not dumps:
+        return []
+    from ..recorder.owners import placed
+
+    return placed(dumps, places.stated_size)
 
 
 def _drop_ranks_of_before(job: Job) -> None:

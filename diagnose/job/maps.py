@@ -88,9 +88,10 @@ def _learn_whether_tasks_are_ranks(places: Places, sources: Sequence[SourceEvent
     too_few = bool(tasks) and places.world_size is not None and places.world_from != GUESSED and (
         len(tasks) * 2 <= places.world_size and max(tasks) * 2 < places.world_size
     )  # fmt: skip
+    too_many = places.stated_size is not None and max(tasks, default=-1) >= places.stated_size
     is_spawned = len(tasks) > 1 and len(tasks) == _spawned(sources)
     is_agents = _has_agent(sources) and not is_spawned
-    places.tasks_are_ranks = not mismatched and (not too_few or matched > 0) and not is_agents
+    places.tasks_are_ranks = not (mismatched or too_many or is_agents) and (not too_few or matched > 0)
     if is_spawned and places.tasks_are_ranks:
         named = {name: path.task for name, path in places.by_source.items() if path.task is not None}
         places.source_rank = {**named, **places.source_rank}

@@ -11,9 +11,10 @@ from .event import Event, Speaker
 
 LOOPBACK = "127.0.0.1"  # an address, which names no host at all
 HERE = ("localhost", LOOPBACK)  # every host calls itself so
+GIVEN, STATED = "given", "stated in the logs"  # how many ranks there are, by whom
 GUESSED = "highest rank seen"  # how many ranks there are, where nobody says it
 OF_ITSELF = ("identity", "progress", "activity", "activity-end", "finished")  # what a process tells of itself
-MAX_RANK = 1 << 20  # larger numbers are no ranks
+MAX_RANK = 1 << 18  # twice what the largest machines hold; larger numbers are no ranks, and no sizes
 # An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
 TENSOR_RANK = lazy(r"(?:Worker_|VllmWorker )?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
 
@@ -57,6 +58,11 @@ class Places:
     signed: set[str] = field(default_factory=set)  # sources in which exceptions bear a rank, as torch prints them
     tensor_ranks_count_on: bool = False  # through all DP ranks
     has_actors: bool = False  # Ray gives each actor GPUs of its own, which count from 0 in every one
+
+    @property
+    def stated_size(self) -> int | None:
+        """How many ranks there are where somebody says it: a number in a name beyond them is no rank."""
+        return self.world_size if self.world_from in (GIVEN, STATED) else None
 
 
 def own_rank(event: Event, world_size: int | None) -> int | None:

@@ -81,7 +81,7 @@ def place_event(places: Places, event: Event) -> None:
         event.rank, event.rank_from = speaker.rank, "the line's prefix"
     else:
         for how, rank in _ranks_of(places, event, path):
-            if rank is not None:
+            if as_rank(rank) is not None:
                 event.rank, event.rank_from = rank, how
                 break
     if event.rank is not None:

@@ -9,7 +9,7 @@ from itertools import chain
 from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import PathIdentity
 from .event import SourceEvents
-from .places import HERE, OF_ITSELF, Places, own_rank
+from .places import HERE, MAX_RANK, OF_ITSELF, Places, own_rank
 
 SEPARATORS = lazy(r"[-_.]")
 MOST_WORDS = 12  # of a file's name
@@ -115,7 +115,8 @@ def learn_sources(places: Places, sources: Sequence[SourceEvents]) -> None:
         ranks = {r for e in told if (r := own_rank(e, places.world_size)) is not None}
         ranks |= {speaker.rank for speaker in source.speakers if speaker.rank is not None}
         if path.rank is not None:
-            places.source_rank.setdefault(source.name, path.rank)
+            if path.rank < (places.stated_size or MAX_RANK):
+                places.source_rank.setdefault(source.name, path.rank)
         elif _is_one_process(path) and len(ranks) == 1:
             places.source_rank.setdefault(source.name, next(iter(ranks)))
         heard[source.name] = ranks

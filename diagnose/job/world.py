@@ -9,17 +9,17 @@ from ..lines.lazy_pattern import lazy
 from .agents import OF_AGENTS, ONCE, count_on_nodes
 from .consoles import count_consoles, count_workers
 from .event import Event, SourceEvents, Speaker
-from .places import ATTENTION_RANK, GUESSED, MAX_RANK, Places, as_rank, as_text, is_default_group, own_rank
+from .places import ATTENTION_RANK, GIVEN, GUESSED, MAX_RANK, STATED, Places, as_rank, as_text, is_default_group, own_rank
 
 
 def _highest(event: Event, highest: int) -> int:
     """The highest rank so far, with those that an event tells of."""
     if "rank" not in event.fields and "group_rank" not in event.fields:
-        return highest if event.speaker.rank is None else max(highest, event.speaker.rank)
+        return max(highest, -1 if (own := as_rank(event.speaker.rank)) is None else own)
     ended = as_rank(event.fields.get("rank")) if event.rule.tells == "exit" else None
     in_group = as_rank(event.fields.get("group_rank"))  # `[Rank 216] NCCL watchdog thread …`: at least
     for number in (event.speaker.rank, own_rank(event, None), ended, in_group):
-        if number is not None and number > highest:
+        if number is not None and highest < number < MAX_RANK:
             highest = number
     return highest
 
@@ -38,13 +38,13 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
             if isinstance(size, int) and 0 < size < MAX_RANK and event.rule.role == "context":
                 stated[size] += 1
             highest = _highest(event, highest)
-        highest = max([highest, *(p.rank for p in source.speakers if p.rank is not None)])
+        highest = max([highest, *(r for p in source.speakers if (r := as_rank(p.rank)) is not None)])
     if given:
-        places.world_size, places.world_from = given, "given"
+        places.world_size, places.world_from = given, GIVEN
     elif stated and max(stated) > highest:
-        places.world_size, places.world_from = max(stated), "stated in the logs"  # smaller ones are groups
+        places.world_size, places.world_from = max(stated), STATED  # smaller ones are groups
     elif ratios := Counter({n: count for n, count in _gathered(sources).items() if n > highest}):
-        places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), "stated in the logs"
+        places.world_size, places.world_from = max(ratios, key=lambda n: (ratios[n], n)), STATED
     elif highest >= 0:
         places.world_size, places.world_from = highest + 1, GUESSED
     hosts = set(places.source_host.values()) | {p.host for s in sources for p in s.speakers if p.host}
@@ -78,7 +78,7 @@ def _take_counted(places: Places, counted: int) -> None:
 def _count_folders(places: Places, local: set[int], highest: int) -> None:
     """Who left without a word has a folder of its own, and no line that names it."""
     is_whole = places.is_one_node and local == set(range(len(local)))
-    if is_whole and places.world_from in ("", "highest rank seen") and len(local) > max(highest + 1, 1):
+    if is_whole and places.world_from in ("", GUESSED) and len(local) > max(highest + 1, 1):
         places.world_size, places.world_from = len(local), "files of the ranks"
 
 
@@ -88,7 +88,7 @@ def narrow_world(places: Places, events: Sequence[Event], attempt: int) -> bool:
     told = (e.fields.get("world_size") for e in own if e.rule.tells == "identity")
     size = max((n for n in told if isinstance(n, int)), default=0)
     highest = max((e.rank for e in own if e.rank is not None), default=-1)
-    if places.world_from != "stated in the logs" or not highest < size < (places.world_size or 0):
+    if places.world_from != STATED or not highest < size < (places.world_size or 0):
         return False
     places.world_size = size
     return True
@@ -181,7 +181,7 @@ def _launched(event: Event) -> tuple[int, int | None]:
     size = as_rank(fields.get("gpus_per_node")) if world is None else world // number
     if node is None or size is None or _OWN_ORDER.search(command):
         return number, None
-    return number, node * size
+    return number, as_rank(node * size)
 
 
 def _has_two_agents(sources: Sequence[SourceEvents]) -> bool:
@@ -214,13 +214,13 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
         group = event.fields.get("group_rank")
         if not isinstance(large, int) or not isinstance(small, int) or not 0 < small < large or large % small:
             continue
-        if event.speaker.rank in (None, group) and is_default_group(event.fields):
+        if large // small < MAX_RANK and event.speaker.rank in (None, group) and is_default_group(event.fields):
             ratios[large // small] += 1
     return ratios
 
 
 def _fits_one_node(places: Places, local_count: int, labelled: int) -> bool:
     """Local rank equals global rank only where one node is all there is; few nodes have more than 8 GPUs."""
-    if places.world_size is None or places.world_from != "stated in the logs":
+    if places.world_size is None or places.world_from != STATED:
         return places.world_size is None or places.world_size <= max(local_count, labelled, 8)
     return places.world_size <= max(local_count, 1) if local_count else places.world_size <= 8

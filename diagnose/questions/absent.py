@@ -114,7 +114,7 @@ def _is_pair_at_work(job: Job) -> bool:
 def _are_ended_by_launcher(job: Job, reported: set[int]) -> bool:
     """Whether a launcher lists whom else it ended: they lived to the end, and print where the others do."""
     ended = {e.rank for e in job.telling("exit") if e.rank is not None and is_terminated(e)}
-    return bool(ended) and set(range(max(ended | reported) + 1)) - reported <= ended
+    return bool(ended) and len(ended | reported) == max(ended | reported) + 1
 
 
 def _has_own_file(job: Job, info: RankInfo, streams: set[str | None]) -> bool:

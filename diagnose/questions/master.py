@@ -22,7 +22,7 @@ def find(job: Job) -> Iterator[Finding]:
     ranks = {e.rank for e in events if e.rank is not None}
     addresses = {(e.fields["peer_host"], e.fields.get("peer_port")) for e in events}
     world = job.world_size or max(ranks, default=0) + 1
-    everyone_else = ranks == set(range(1, world)) and len(ranks) >= FEWEST
+    everyone_else = len(ranks) == world - 1 >= FEWEST and min(ranks) == 1 and max(ranks) < world
     if not everyone_else or len(addresses) != 1 or (0 in job.ranks and job.ranks[0].sources):
         return
     host, port = next(iter(addresses))

@@ -21,7 +21,7 @@ def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where every rank of the job reports the same collective as stuck."""
     for table in collective_tables(job):
         ranks, calls = set(table.stuck), {(s.seq, s.op) for s in table.stuck.values()}
-        if len(calls) != 1 or None in next(iter(calls)) or len(ranks) < FEWEST or ranks != set(range(job.world_size or 0)):
+        if len(calls) != 1 or None in next(iter(calls)) or not FEWEST <= len(ranks) == job.world_size == max(ranks) + 1:
             continue
         first = min(table.stuck.values(), key=lambda s: (s.event.time or 0.0, s.event.source, s.event.line or 0))
         yield Finding(

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from ..lines.path_identity import identities_from_paths
 from ..lines.record import record
 from .dump import Dump, Entry
+from .owners import placed
 from .pairs import Unpaired, unpaired, waits
 from .steps import MAX_DIVERGENCES, Mismatch, Tail, mismatches, tail_of
 from .tracks import GroupKey, Recorder, Shapes, Track, recorders, tracks
@@ -92,26 +92,17 @@ class GroupReport:
 
 def compare(dumps: Iterable[Dump], world_size: int | None = None) -> list[GroupReport]:
     """Returns a report per process group: first the one whose divergence nothing else explains."""
-    of_ranks = recorders(_placed(list(dumps)))
+    return compare_placed(placed(list(dumps), world_size), world_size)
+
+
+def compare_placed(dumps: Iterable[Dump], world_size: int | None = None) -> list[GroupReport]:
+    """Returns the same of dumps whose ranks `placed` has told."""
+    of_ranks = recorders(dumps)
     shapes = Shapes()
     found = tracks(of_ranks, shapes)
     blocked = _blocked(found, of_ranks)
     reports = [_report(key, of_group, shapes, of_ranks, blocked, world_size) for key, of_group in sorted(found.items())]
     return sorted(reports, key=_order)
-
-
-def _placed(dumps: list[Dump]) -> list[Dump]:
-    """A dump that names no rank is its folder's (`rank_3/dump.pkl`), else the one of its groups that no other claims."""
-    identities = identities_from_paths([dump.name for dump in dumps])
-    dumps = [replace(dump, rank=identities[dump.name].rank) if dump.rank is None else dump for dump in dumps]
-    unplaced = [dump for dump in dumps if dump.rank is None]
-    claimed = {dump.rank for dump in dumps}
-    if len(unplaced) == 1:
-        free = {rank for group in unplaced[0].groups.values() for rank in group.ranks} - claimed
-        if len(free) == 1:
-            rank = free.pop()
-            return [replace(dump, rank=rank) if dump.rank is None else dump for dump in dumps]
-    return dumps
 
 
 def _order(report: GroupReport) -> tuple[bool, bool, bool, int, str, tuple[int, ...]]:

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
-from .dump import Dump, reduced_dump
+from .dump import Dump, RankFrom, reduced_dump
 
 MAX_DUMP_BYTES = 512 * 2**20  # 20,000 entries with 50 frames each take 50 MB
 BASE_MEMORY_BYTES = 512 * 2**20  # of address space: the interpreter, and room for small dumps
@@ -60,13 +60,13 @@ class Limits:
 Content = bytes | Path | Callable[[], bytes]
 
 
-def rank_from_name(name: str) -> int | None:
+def rank_from_name(name: str) -> tuple[int | None, RankFrom | None]:
     """Reads the rank from a file's own name such as `nccl_trace_rank_12`; what a folder says takes all names to tell."""
     base = re.split(r"[/!\\]", name)[-1]
     if found := _NAME_RANK.findall(base):
-        return int(found[-1])
+        return int(found[-1]), "name"
     number = _NAME_NUMBER.search(base)
-    return int(number[1]) if number else None
+    return (int(number[1]), "number") if number else (None, None)
 
 
 def read_dumps(items: Iterable[tuple[str, Content]], limits: Limits | None = None) -> Iterator[Dump | Unreadable]:
@@ -99,8 +99,8 @@ class DumpReader:
             return Unreadable(name, answer["error"])
         if answer["rank"] is not None:
             return reduced_dump(name, answer, "content")
-        answer["rank"] = rank_from_name(name)
-        return reduced_dump(name, answer, None if answer["rank"] is None else "name")
+        answer["rank"], told_by = rank_from_name(name)
+        return reduced_dump(name, answer, told_by)
 
     def _ask(self, content: bytes | Path) -> dict[str, Any]:
         limits = self.limits

@@ -55,6 +55,14 @@ _TEXTS: dict[str, tuple[str, str]] = {
         "The last line, {place}, is an error that no rule knows: read it and what stands above it.",
         "最后一行 {place} 是没有规则认识的报错：请查看该行及其上文。",
     ),
+    "recorder-of-nobody": (
+        "Nothing tells which rank wrote {files}; not compared with the others.",
+        "无法得知 {files} 由哪个 rank 写出；未与其他记录比较。",
+    ),
+    "name-recorders": (
+        "Keep the names that PyTorch gives the dumps: nccl_trace_rank_0, nccl_trace_rank_1, …",
+        "请保留 PyTorch 给转储文件起的名字：nccl_trace_rank_0、nccl_trace_rank_1……",
+    ),
     "every-rank": (
         "Collect the logs of every rank; a rank without a log is never called the culprit.",
         "收集每个 rank 的日志；没有日志的 rank 绝不会被判为故障源。",

@@ -211,6 +211,8 @@ def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
     said = ((text, translator.sentence(text)) for text in scan.gaps)
     gaps = [Gap(shown, words.say("more-time"), MORE_TIME) if "budget" in text else Gap(shown) for text, shown in said]
     gaps += _unread_rows(scan, words)
+    if nobodys := [dump.name for dump in job.dumps if dump.rank is None]:
+        gaps.append(Gap(words.say("recorder-of-nobody", files=_shown(nobodys, words)), words.say("name-recorders")))
     gaps += [Gap(words.say("ends-in-error", place=place)) for place in _last_errors(job)]
     world = job.world_size
     missing = [rank for rank in range(world) if rank not in job.ranks] if world and world <= 65536 else []
@@ -233,11 +235,14 @@ def _unread_rows(scan: Scan, words: Words) -> list[Gap]:
             by_reason[source.skipped.removeprefix("not read: ").removeprefix("binary: ")].append(source.name)
     rows = []
     for why, names in by_reason.items():
-        more = len(names) - SHOWN_UNREAD
-        files = ", ".join(names[:SHOWN_UNREAD]) + (words.say("and-more", n=more) if more > 0 else "")
-        text = words.say("unread", files=files, why=why)
+        text = words.say("unread", files=_shown(names, words), why=why)
         rows.append(Gap(text, words.say("more-time"), MORE_TIME) if NO_TIME in why else Gap(text))
     return rows
+
+
+def _shown(names: list[str], words: Words) -> str:
+    more = len(names) - SHOWN_UNREAD
+    return ", ".join(names[:SHOWN_UNREAD]) + (words.say("and-more", n=more) if more > 0 else "")
 
 
 def _last_errors(job: Job) -> list[str]:

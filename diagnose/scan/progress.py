@@ -146,7 +146,8 @@ class ProgressReader:
         tries: dict[str, int] = {s: MAX_TRIES + 1 for s, n in (failures or {}).items() if n > MAX_FAILURES}
         data, (start, end) = block.data, span
         ends = self._lines.find(memoryview(data)[start:end])
-        done = -1  # where the line begins that was looked at last
+        done, asked = -1, set[int]()  # where the line begins that was looked at last, and for which literals
+        line, line_end = 0, -1  # the line of the last literal: one of a megabyte may hold 200,000
         known, known_end = 0, -1  # the line of a speaker that needs no other
         speaker_of = self._lines.speaker
         is_parted = block.has_returns()
@@ -154,9 +155,10 @@ class ProgressReader:
             at = start + stop
             if known < at <= known_end:
                 continue
-            begin = data.rfind(b"\n", start, at) + 1 or start
-            stop_at = data.find(b"\n", at, at + LOOK_BYTES)
-            if stop_at < 0 or (is_parted and data.find(b"\r", begin, stop_at) >= 0):
+            if not line < at <= line_end:
+                line, line_end = _line_around(data, start, at)
+            begin, stop_at = line, min(line_end, at + LOOK_BYTES)
+            if is_parted and data.find(b"\r", begin, stop_at) >= 0:
                 begin, stop_at = _piece_around(data, at, begin, stop_at)
             speaker = speaker_of(data[begin : min(stop_at, begin + SPEAKER_BYTES)])
             if heard is not None:
@@ -165,7 +167,9 @@ class ProgressReader:
             if speaker in found or len(found) >= MAX_SPEAKERS or tries.get(speaker, 0) > MAX_TRIES:
                 known, known_end = begin, stop_at
                 continue
-            hit = self._lines.verify(block, begin, literal)
+            asked = asked if begin == done else set()
+            hit = self._lines.verify(block, begin, literal) if literal not in asked else None
+            asked.add(literal)
             if hit:
                 found[speaker] = hit
             elif begin != done:
@@ -175,12 +179,13 @@ class ProgressReader:
             done = begin
 
 
+def _line_around(data: bytes, start: int, at: int) -> tuple[int, int]:
+    end = data.find(b"\n", at)
+    return data.rfind(b"\n", start, at) + 1 or start, end if end >= 0 else len(data)
+
+
 def _piece_around(data: bytes, at: int, begin: int, end: int) -> tuple[int, int]:
-    """Where what is looked at around `at` begins and ends: a line, as far as its end is near, or a bar's update in it."""
-    if end < 0:
-        end = min(at + LOOK_BYTES, len(data))
-    if data.find(b"\r", begin, end) >= 0:
-        begin = max(data.rfind(b"\r", max(begin, at - LOOK_BYTES), at) + 1, begin)
-        carriage = data.find(b"\r", at, end)
-        end = carriage if carriage >= 0 else end
-    return begin, end
+    """Where what is looked at around `at` begins and ends in a line that a bar's updates part."""
+    begin = max(data.rfind(b"\r", max(begin, at - LOOK_BYTES), at) + 1, begin)
+    carriage = data.find(b"\r", at, end)
+    return begin, carriage if carriage >= 0 else end

@@ -53,7 +53,7 @@ class Naming(Reader):
 
     @cached_property
     def _patterns(self) -> list[tuple[re.Pattern[bytes], bytes]]:
-        return [(re.compile(rf"([\n\r]){form}".encode("ascii")), put.encode("ascii")) for form, put in self._header.forms]
+        return [(_compiled(form), put.encode()) for form, put in self._header.forms]
 
     def feed(self, data: bytes) -> bytes:
         """Gives `data` with as many lines."""
@@ -61,6 +61,18 @@ class Naming(Reader):
         for pattern, put in self._patterns:
             data = pattern.sub(put, data)
         return data[1:]
+
+
+def _compiled(form: str) -> re.Pattern[bytes]:
+    return re.compile(rf"([\n\r]){form}".encode())
+
+
+def _is_readable(form: str) -> bool:
+    """Whether a pattern that was made of a stranger's lines is one; what is none is no header, and never an end."""
+    try:
+        return bool(_compiled(form))
+    except (re.error, UnicodeError, OverflowError, RecursionError):
+        return False
 
 
 def may_have_header(data: bytes) -> bool:
@@ -104,7 +116,7 @@ def _label(head: Head) -> str:
     return next(part for part in head.shape if part.startswith((f"\0{NUMBER}", f"\0{BEHIND}")))
 
 
-def _header(heads: Sequence[Head], counted: Counted) -> OwnHeader:
+def _header(heads: Sequence[Head], counted: Counted) -> OwnHeader | None:
     seen: dict[tuple[str, ...], int] = defaultdict(int)
     places: dict[tuple[str, ...], str] = {}
     for head in heads:
@@ -112,7 +124,9 @@ def _header(heads: Sequence[Head], counted: Counted) -> OwnHeader:
         seen[shape] += 1
         places.setdefault(shape, head.place)
     shapes = sorted(seen, key=lambda shape: (-seen[shape], shape))[:MAX_FORMS]
-    return OwnHeader(tuple(_form(shape, counted, places[shape]) for shape in shapes))
+    forms = (_form(shape, counted, places[shape]) for shape in shapes)
+    readable = tuple((pattern, put) for pattern, put in forms if _is_readable(pattern))
+    return OwnHeader(readable) if readable else None
 
 
 def _general(shape: Sequence[str]) -> Iterator[str]:
@@ -146,14 +160,16 @@ class _Written:
     pattern: str
     put: str
     is_timed: bool
+    times: int = 0
     level: str = ""
     said: str = ""  # where it stands before the number
 
     def add(self, kind: str, part: str) -> None:
         """Add what one part matches, and what is left of it."""
         if kind == TIME:
-            self.pattern += f"(?P<time>{part})"
-            self.put += r"\g<time> "
+            self.times += 1  # a collector's, and the program's own
+            self.pattern += f"(?P<time{self.times}>{part})"
+            self.put += rf"\g<time{self.times}> "
         elif kind in (UPPER, LOWER):
             self._add_level(kind, *part.split("\0"))
         elif kind == NUMBER:
