@@ -44,7 +44,8 @@ def scan(
 ) -> int:
     """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
     from ..catalogue.load import load_rules
-    from ..engine import check_budget, require_something
+    from ..engine import check_budget
+    from ..scan.logs_read import require_something
     from ..scan.reading import Deadline, read_all
     from ..scan.scan import scan_to_json
     from ..scan.scanner import ScanRules
@@ -68,9 +69,10 @@ def case(
 ) -> int:
     """Pack a redacted, trimmed case to report a wrong verdict with."""
     from ..catalogue.load import load_rules
-    from ..engine import reduce, require_something
+    from ..engine import reduce
     from ..report.account import account
     from ..report.case_file import pack_case
+    from ..scan.logs_read import require_log
     from ..scan.reading import Deadline, read_all
     from ..scan.scanner import ScanRules
 
@@ -78,7 +80,7 @@ def case(
         raise UsageError(f"-o {output}: a case is a {CASE_SUFFIXES[0]}")
     catalogue = load_rules()
     found = read_all(paths, ScanRules(catalogue), Deadline.after(None))
-    require_something(found, paths)
+    require_log(found, paths)
     report = account(reduce(found, catalogue), catalogue, found)
     try:
         output.write_bytes(pack_case(found, report))

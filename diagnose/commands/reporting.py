@@ -8,11 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..errors import UsageError
+from ..errors import DiagnoseError, UsageError
 from ..report.language import choose_language
 from ..report.report import Report, json_pieces, to_json
 from ..views import FORMATS
 from ..views.rendering import PASTED, SUFFIXES, render
+
+# What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.
+EXIT_CODES = {"healthy": 0, "recovered": 0, "failed": 1, "hung": 1, "unfinished": 3}
 
 
 @dataclass(slots=True)
@@ -62,6 +65,9 @@ def run(given: Options) -> int:
         if option not in given.configured:
             raise
         raise UsageError(f"{given.configured[option]}: {option[2:]} {rest}") from error
+    except DiagnoseError as error:
+        _tell_junit(given, str(error))
+        raise
     show = _Shower(found, given, lang)
     unwritten = [fault for path in given.output or [] if (fault := _write(path, show.pieces(_form_of(path), 100, False)))]
     if given.verbose:
@@ -75,7 +81,21 @@ def run(given: Options) -> int:
     if unwritten:
         sys.stdout.flush()
         raise UsageError(unwritten[0])  # after the verdict: it has been worked for
-    return 0 if given.exit_zero or found.diagnosis is None else 1
+    return 0 if given.exit_zero else EXIT_CODES[found.outcome]
+
+
+def _tell_junit(given: Options, why: str) -> None:
+    """Let the JUnit form fail where there is no verdict: a file that is missing, or left from before, fails nothing."""
+    from ..report.printable import one_line
+    from ..report.redaction import redact_text
+    from ..views.junit_text import junit_without_verdict
+
+    text = junit_without_verdict("no verdict", redact_text(one_line(why), privacy="junit" in PASTED))
+    for path in given.output or []:
+        if _form_of(path) == "junit" and (fault := _write(path, [text])):
+            print(f"diagnose: {fault}", file=sys.stderr)
+    if given.format == "junit" and not given.quiet:
+        sys.stdout.write(text)
 
 
 def _has_colors() -> bool:

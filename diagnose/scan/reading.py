@@ -13,6 +13,7 @@ from ..sources.blocks import read_blocks
 from ..sources.deadline import Deadline, Share
 from ..sources.kinds import LINES
 from ..sources.source import Input, Source, find_sources
+from ..traces.json_stacks import arrays_of
 from .dump_reading import DumpReading, read_limited
 from .joining import Joining
 from .packing import Packer, give_back_memory
@@ -168,7 +169,12 @@ def _read_stacks(source: Source) -> SourceScan:
         found.gaps += (f"reading stopped: {error.strerror or error}",)
         return found
     found.bytes, found.lines, found.ends_line = len(data), data.count(b"\n"), data.endswith(b"\n")
-    found.windows.first = list(enumerate(data.decode("utf-8", "replace").split("\n"), 1))
+    text = data.decode("utf-8", "replace")
+    read = [(bool(array), is_whole) for _, _, array, is_whole in arrays_of(text)]
+    found.is_blank = not any(holds for holds, _ in read)
+    if not all(is_whole for _, is_whole in read):
+        found.gaps += ("cut off or broken: the threads behind that place are missing",)
+    found.windows.first = list(enumerate(text.split("\n"), 1))
     found.gaps += tuple(source.damage)
     return found
 
