@@ -94,13 +94,13 @@ def _at_fault(roots: Sequence[Candidate]) -> list[Candidate]:
 
     Where the kernel names the device that broke, not who only felt it at the other end of a link.
     """
-    felt = ("collective-mismatch", *WAITS)
-    own = [c for c in roots if c.finding is not None or not all(e.rule.tells in felt for e in c.events)]
+    own = [c for c in roots if c.finding is not None or any(e.rule.tells != "collective-mismatch" for e in c.events)]
     told = [c for c in own if any(_is_of_kernel(e) for e in c.events)]
     if told:
         near = [c for c in told if any(e.role == "cause" and not e.fields.get("at_peer") for e in c.events)]
         return near or told
-    return own or [c for c in roots if c.direct == STATED]
+    stated = [c for c in own if c.direct == STATED or c.finding is not None or any(e.rule.tells not in WAITS for e in c.events)]
+    return stated or own
 
 
 def _is_of_kernel(event: Event) -> bool:
