@@ -75,7 +75,7 @@ class Explanations:
         """Whether a process died before, or when, the others began to wait for it: they waited for the dead."""
         return t.rank == c.rank is not None and self._order(t, c) <= 0 and not self._waited(t.rank)
 
-    def _waited(self, rank: int) -> bool:
+    def _waited(self, rank: int | None) -> bool:
         return any(e.rank == rank for e in self._job.telling("collective-timeout", "heartbeat"))
 
     def _strength(self, c: Candidate) -> tuple[int, int, bool, bool]:

@@ -99,8 +99,8 @@ def _at_fault(roots: Sequence[Candidate]) -> list[Candidate]:
     if told:
         near = [c for c in told if any(e.role == "cause" and not e.fields.get("at_peer") for e in c.events)]
         return near or told
-    stated = [c for c in own if c.direct == STATED or c.finding is not None or any(e.rule.tells not in WAITS for e in c.events)]
-    return stated or own
+    broke = (c for c in own if c.direct == STATED or c.finding or any(e.rule.tells not in WAITS for e in c.events))
+    return [*broke] or own
 
 
 def _is_of_kernel(event: Event) -> bool:
