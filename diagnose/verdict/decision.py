@@ -56,7 +56,8 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     scope = Scope.of(job, verdict.roots, candidates)
     verdict.culprits, verdict.culprit_hosts = who(job, catalogue.causes[best.cause], verdict.roots, scope, candidates)
     is_concluded = best.finding is not None
-    verdict.roots.sort(key=lambda c: ((c.finding is None) == is_concluded, c.is_end, c.rank not in verdict.culprits))
+    own = (None, *verdict.culprits)
+    verdict.roots.sort(key=lambda c: ((c.finding is None) == is_concluded, c.is_end, c.rank not in own))
     verdict.certainty, verdict.reasons = rate(job, catalogue, verdict, scope)
     return verdict
 
@@ -70,7 +71,7 @@ def _in_order(roots: list[Candidate]) -> list[Candidate]:
         time = first.time if first is not None and first.time is not None else begin
         late = time > begin + SAME_MOMENT_S
         place = (first.source, first.line or 0) if first is not None else ("", 0)
-        return (-c.direct, not c.specific, not names_device(first), late, time if late else 0.0, *place)
+        return (-c.direct, not names_device(first), late, time if late else 0.0, *place)
 
     return sorted(roots, key=key)
 
