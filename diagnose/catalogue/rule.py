@@ -119,7 +119,7 @@ class Rule:
     table: TableRef | None = None
     restart: Restart | None = None  # where this message tells otherwise than its cause: offline mode stays on
     blame: Blame | None = None  # the same: a switch belongs to a host, and to none of its GPUs
-    blames: tuple[str, ...] = ()  # fields that hold the ranks at fault, where a message names them: both of two that collide
+    blames: tuple[str, ...] = ()  # fields that hold the ranks at fault, where a message names them: two that collide
     applies_to: dict[str, str] = field(default_factory=dict)  # library -> version range, for known bugs
     disable: bool = False  # in a user's overlay: takes the shipped rule of this id out
 

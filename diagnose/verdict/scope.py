@@ -149,7 +149,8 @@ def _is_past_by_others(job: Job, scope: Scope) -> bool:
     """Whether most others are heard, none of them ended alike, and one at least shows what comes after that point."""
     others = sum(i.has_lines for r, i in job.ranks.items() if r not in scope.met)
     is_few = 0 < len(scope.met) <= max(1, (job.world_size or scope.seen) // 4)
-    return is_few and not scope.alike and bool(scope.passed) and 2 * others >= (job.world_size or scope.seen) - len(scope.met)
+    are_heard = 2 * others >= (job.world_size or scope.seen) - len(scope.met)
+    return is_few and are_heard and bool(scope.passed) and not scope.alike
 
 
 def _met_alone(job: Job, scope: Scope) -> list[int]:
