@@ -22,13 +22,13 @@ WEIGHTS = Path(__file__).with_name("certainty.yaml")
 FEW_LINES = 8  # of all inputs together: a paste that shows the error and nothing around it
 
 
-def rate(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) -> tuple[Certainty, tuple[str, ...]]:
-    """Yield how sure the verdict is, and the names of the reasons why it is no surer."""
-    of_cause, of_who = [*cause_reasons(job, catalogue, verdict)], [*who_reasons(job, catalogue, verdict, scope)]
-    score = min(_score(of_cause), _score(of_who))
+def rate(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) -> None:
+    """Fill in how sure the verdict is, and the names of the reasons why it is no surer."""
+    verdict.cause_reasons = tuple(cause_reasons(job, catalogue, verdict))
+    verdict.who_reasons = tuple(who_reasons(job, catalogue, verdict, scope))
+    score = min(_score(verdict.cause_reasons), _score(verdict.who_reasons))
     limits = weights()["thresholds"]
-    word: Certainty = "certain" if score >= limits["certain"] else "likely" if score >= limits["likely"] else "possible"
-    return word, (*of_cause, *of_who)
+    verdict.certainty = "certain" if score >= limits["certain"] else "likely" if score >= limits["likely"] else "possible"
 
 
 @lru_cache(maxsize=1)

@@ -30,9 +30,15 @@ class Verdict:
     culprits: list[int] = field(default_factory=list)
     culprit_hosts: list[str] = field(default_factory=list)
     certainty: Literal["certain", "likely", "possible"] = "possible"
-    reasons: tuple[str, ...] = ()  # why it is no surer
+    cause_reasons: tuple[str, ...] = ()  # why the cause is no surer
+    who_reasons: tuple[str, ...] = ()  # why it is no surer who it was
     candidates: list[Candidate] = field(default_factory=list)
     rivals: list[Candidate] = field(default_factory=list)  # unexplained, and beaten
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it is no surer, by name."""
+        return (*self.cause_reasons, *self.who_reasons)
 
     @property
     def confidence(self) -> float:
@@ -56,9 +62,8 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     scope = Scope.of(job, verdict.roots, candidates)
     verdict.culprits, verdict.culprit_hosts = who(job, catalogue.causes[best.cause], verdict.roots, scope, candidates)
     is_concluded = best.finding is not None
-    own = (None, *verdict.culprits)
-    verdict.roots.sort(key=lambda c: ((c.finding is None) == is_concluded, c.is_end, c.rank not in own))
-    verdict.certainty, verdict.reasons = rate(job, catalogue, verdict, scope)
+    verdict.roots.sort(key=lambda c: ((c.finding is None) == is_concluded, c.is_end, c.rank not in verdict.culprits))
+    rate(job, catalogue, verdict, scope)
     return verdict
 
 

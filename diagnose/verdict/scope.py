@@ -65,7 +65,8 @@ def who(
         return told, sorted({*(finding.hosts or of_ranks)})
     blame = _blame(cause, roots)
     hosts = _hosts(job, roots, scope, blame)
-    if named := _named(roots):
+    named = _named(roots)
+    if named and len(named) <= max(2, MANY_SHARE * (job.world_size or scope.seen)):
         return named, hosts
     if blame in ("none", "common"):
         is_own = blame == "common" and _is_past_by_others(job, scope)
