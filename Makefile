@@ -24,7 +24,7 @@ test-pythons:
 	  name=$(VENV)/$${python##*/}; echo "$$python" && $$python -m venv --clear $$name && \
 	  $$name/bin/pip install --quiet --disable-pip-version-check -e '.[test]' && \
 	  $$name/bin/pytest -p no:cacheprovider $(addprefix tests/test_,cli.py fixtures.py sources.py blocks.py \
-	    recorder_reader.py stack_forms.py stored_patterns.py tracebacks.py timestamps.py) || exit 1; \
+	    recorder_reader.py stack_forms.py tracebacks.py timestamps.py) || exit 1; \
 	done
 
 SCRATCH ?= $(or $(TMPDIR),/tmp)/diagnose-bench

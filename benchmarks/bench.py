@@ -25,21 +25,21 @@ from random import Random
 
 import diagnose
 from benchmarks.corpus import lines, samples, write
-from diagnose.catalogue import Catalogue, load_rules
-from diagnose.scanning.scanner import ScanRules
+from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.scan.scanner import ScanRules
 
 OURS = (
     "import atexit, gc, sys; gc.set_threshold(200_000, 20, 100); atexit.register(gc.freeze); "  # as the command does
-    "from diagnose.catalogue import load_rules; from diagnose.scanning.reading import Deadline, read_all; "
-    "from diagnose.scanning.scanner import ScanRules; "
+    "from diagnose.catalogue import load_rules; from diagnose.scan.reading import Deadline, read_all; "
+    "from diagnose.scan.scanner import ScanRules; "
     "s = read_all(sys.argv[2:], ScanRules(load_rules()), Deadline(), workers=int(sys.argv[1])); "
     "print(sum(len(x.hits()) for x in s.sources.values()))"
 )
 DOUBLED = (  # every rule twice, the second time with literals of the same lengths that stand nowhere
     "import atexit, gc, json, re, sys; gc.set_threshold(200_000, 20, 100); atexit.register(gc.freeze); "
     "from dataclasses import replace; "
-    "from diagnose.catalogue import load_rules; from diagnose.scanning.reading import Deadline, read_all; "
-    "from diagnose.scanning.scanner import ScanRules\n"
+    "from diagnose.catalogue import load_rules; from diagnose.scan.reading import Deadline, read_all; "
+    "from diagnose.scan.scanner import ScanRules\n"
     "words = json.load(open(sys.argv.pop(1)))\n"
     "def twin(rule):\n"
     "    forms = tuple(replace(f, literals=tuple(w), pattern=re.escape(w[0]), prefix=None)"
@@ -51,7 +51,7 @@ DOUBLED = (  # every rule twice, the second time with literals of the same lengt
     "print(sum(len(x.hits()) for x in s.sources.values()))"
 )
 BARE = (
-    "import os, sys; from diagnose.catalogue import load_rules; from diagnose.scanning.scanner import ScanRules; "
+    "import os, sys; from diagnose.catalogue import load_rules; from diagnose.scan.scanner import ScanRules; "
     "r = ScanRules(load_rules()); b = bytearray(1 << 20); v = memoryview(b); n = 0\n"
     "for p in sorted(os.path.join(d, f) for d, _, fs in os.walk(sys.argv[1]) for f in fs) or sys.argv[1:]:\n"
     "    with open(p, 'rb', buffering=0) as f:\n"

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 
-from diagnose.catalogue import Catalogue, load_rules
-from diagnose.matcher import Matcher
+from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.catalogue.matcher import Matcher
 
 LINES_PER_CANDIDATE = 2_000  # realistic: at most one line in so many holds a literal
 DENSE_SHARE = 0.30  # dense: so many lines hold a literal …

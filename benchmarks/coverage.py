@@ -14,9 +14,9 @@ from typing import Any
 
 from benchmarks.messages import nccl, stack, torch
 from benchmarks.messages.nccl_files import FILES
-from diagnose.catalogue import Catalogue, load_rules
-from diagnose.rule import Rule
-from diagnose.rulebook.firing import fire
+from diagnose.catalogue.firing import fire
+from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.catalogue.rule import Rule
 
 TABLES = {"torch": torch.TABLE, "nccl": nccl.TABLE, "stack": stack.TABLE}
 LEFT_OUT, ANOTHER_WORDING = "X", "+"

@@ -16,8 +16,8 @@ from pathlib import Path
 
 import yaml
 
-from .accuracy import Row, judge, share
 from .jobs.generate import generate
+from .replay.score import Row, judge_folder, share
 
 PER_WANTED = 3  # simulated jobs for each case wanted: many keep all they have in one file
 
@@ -86,7 +86,7 @@ def main() -> None:
         if given.cases
         else hide_simulated(given.out, given.seed, given.count, (int(low), int(high)))
     )
-    rows = [judge(folder) for folder in folders]
+    rows = [judge_folder(folder) for folder in folders]
     show(rows)
     sys.exit(any(map(is_wrong_and_certain, rows)))
 

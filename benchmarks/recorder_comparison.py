@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from benchmarks.dumps import FAULTS, Job, dumps
-from diagnose.flight_recorder import compare
+from diagnose.recorder.comparison import compare
 from diagnose.recorder.dump import Dump
 from diagnose.recorder.reader import read_dumps
 

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 
 from benchmarks.dumps import FAULTS, Job, dumps
-from diagnose.flight_recorder import compare
+from diagnose.recorder.comparison import compare
 from diagnose.recorder.reader import read_dumps
 
 

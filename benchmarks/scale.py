@@ -28,17 +28,17 @@ from typing import Any
 
 import yaml
 
-from diagnose.catalogue import Catalogue, load_rules
-from diagnose.correlation import correlate
-from diagnose.diagnosis import decide
-from diagnose.event_reader import EventReader
-from diagnose.facts.gathering import read_facts
-from diagnose.job import build_job
-from diagnose.known_bugs.matching import settle_known_bugs
-from diagnose.scan import Scan
-from diagnose.scanning.reading import Deadline, read_all
-from diagnose.scanning.scanner import ScanRules
-from diagnose.telling.account import Found, account
+from diagnose.advice.facts import read_facts
+from diagnose.advice.known_bugs import settle_known_bugs
+from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.job.event_reader import EventReader
+from diagnose.job.job import build_job
+from diagnose.questions import correlate
+from diagnose.report.account import Found, account
+from diagnose.scan.reading import Deadline, read_all
+from diagnose.scan.scan import Scan
+from diagnose.scan.scanner import ScanRules
+from diagnose.verdict.decision import decide
 from diagnose.views.rendering import render
 
 from .jobs import chatter

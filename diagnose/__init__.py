@@ -10,12 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .catalogue import load_rules
+    from .catalogue.load import load_rules
     from .engine import diagnose
     from .errors import DiagnoseError, RuleError, SourceError
-    from .job import JobContext
-    from .report import Report
-    from .sources import Text
+    from .job.job import JobContext
+    from .report.report import Report
+    from .sources.source import Text
     from .views.rendering import render
 
 __all__ = [
@@ -32,13 +32,13 @@ __all__ = [
 
 _HOMES = {
     "DiagnoseError": "errors",
-    "JobContext": "job",
-    "Report": "report",
+    "JobContext": "job.job",
+    "Report": "report.report",
     "RuleError": "errors",
     "SourceError": "errors",
-    "Text": "sources",
+    "Text": "sources.source",
     "diagnose": "engine",
-    "load_rules": "catalogue",
+    "load_rules": "catalogue.load",
     "render": "views.rendering",
 }
 

@@ -33,8 +33,8 @@ def main(argv: Sequence[str] | None = None) -> None:
         if sys.stdout is not None:
             sys.stdout.flush()
     except DiagnoseError as error:
-        from .redaction import redact_text
-        from .words.printable import one_line
+        from .report.printable import one_line
+        from .report.redaction import redact_text
 
         said = redact_text(one_line(str(error)), privacy=False)  # a file's name may hold anything, a URL a password
         print(f"diagnose: {said}", file=sys.stderr)
@@ -158,7 +158,7 @@ def _typer(module: str, words: list[str]) -> int:
 
 def _hint(said: str, words: list[str]) -> str:
     """The wording of a usage error with what to do: `--json` is what other tools call `--format json`."""
-    from .config import FORMATS
+    from .views import FORMATS
 
     command = f"{words[0]} " if words and words[0] in COMMANDS else ""
     form = next((form for form in FORMATS if said.startswith(f"No such option: --{form}")), None)

@@ -13,33 +13,30 @@ from dataclasses import replace
 from datetime import datetime, timezone
 
 from .advice import idle_notices
-from .catalogue import Catalogue, load_rules, rule_folders
-from .correlation import correlate
-from .diagnosis import CONFIDENCE, decide
-from .ends_told import bound_times
-from .errors import SourceError, UsageError
-from .event_reader import EventReader
-from .events import SourceEvents
-from .facts.gathering import read_facts
-from .inputs.refusals import may_be_log
-from .job import JobContext, build_job
-from .known_bugs.matching import settle_known_bugs
-from .prefixes import forget_speakers
-from .report import Gap, Report
-from .scan import Scan, SourceScan
-from .scanning.packing import give_back_memory
-from .scanning.reading import MANY_SOURCES, Deadline, Progress, read_all
-from .scanning.scanner import ScanRules
-from .sources import Input
-from .stored_patterns import PATTERNS
-from .telling.account import Found, account
-from .telling.account_words import no_log
-from .telling.narrowing import narrow
-from .words.translation import Translator
+from .advice.facts import read_facts
+from .advice.known_bugs import settle_known_bugs
+from .catalogue.load import Catalogue, load_rules, rule_folders
+from .errors import UsageError
+from .job.event import SourceEvents
+from .job.event_reader import EventReader
+from .job.job import JobContext, build_job
+from .lines.prefix import forget_speakers
+from .questions import correlate
+from .report.account import Found, account
+from .report.narrowing import narrow
+from .report.report import Report
+from .report.translation import Translator
+from .scan.logs_read import require_log
+from .scan.packing import give_back_memory
+from .scan.reading import MANY_SOURCES, Deadline, Progress, read_all
+from .scan.scan import Scan
+from .scan.scanner import ScanRules
+from .sources.refusals import broken_off
+from .sources.source import Input
+from .verdict.decision import decide
 
 MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
 END_OF_CLOCKS_S = 2.0**32  # later dates are no clock's, and a zone's arithmetic ends with the year 9999
-SHOWN_INPUTS = 3  # of those in which no file was found: the message is one line
 ENGINES = ("local", "ray")
 UNREAD_KINDS = ("recorder", "scan")
 
@@ -80,16 +77,31 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
         scan = read_on_ray(inputs, ScanRules(catalogue), deadline, progress, address, on_every_node)
     else:
         scan = read_all(inputs, ScanRules(catalogue), deadline, progress, workers)
-    require_something(scan, inputs)
-    with _without_collector():
-        found = reduce(scan, catalogue, job, tz, rank_from)
-        report = account(found, catalogue, scan, Translator(lang, rule_folders(*folders)))
-    if report.outcome == "unfinished" and all(_is_no_log(s) for s in scan.sources.values()):
-        report = replace(report, outcome="healthy", gaps=(*report.gaps, Gap(no_log(lang))))
+    require_log(scan, inputs)
+    report = tell(scan, catalogue, job, tz, rank_from, Translator(lang, rule_folders(*folders), catalogue.sentences))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
-    PATTERNS.keep()
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
+
+
+def read(inputs: Sequence[Input], catalogue: Catalogue, workers: int | None = None) -> Scan:
+    """Yield the scan of everything in `inputs`, without a limit of time."""
+    return read_all(inputs, ScanRules(catalogue), Deadline.after(None), None, workers)
+
+
+def tell(
+    scan: Scan,
+    catalogue: Catalogue,
+    job: JobContext | None = None,
+    tz: str | None = None,
+    rank_from: str | None = None,
+    translator: Translator | None = None,
+) -> Report:
+    """Yield the report on a scan."""
+    translator = translator or Translator(None, rule_folders(), catalogue.sentences)
+    with _without_collector():
+        found = reduce(scan, catalogue, job, tz, rank_from)
+        return account(found, catalogue, scan, translator)
 
 
 def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None, workers: int | None) -> None:
@@ -132,23 +144,6 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def require_something(scan: Scan, given: Sequence[Input] = ()) -> None:
-    """Raise `SourceError` where not one input of what was `given` could be read."""
-    if scan.sources and all(s.skipped is not None for s in scan.sources.values()):
-        first = next(iter(scan.sources.values()))
-        more = f" (and {len(scan.sources) - 1} more)" if len(scan.sources) > 1 else ""
-        reason = str(first.skipped)
-        kinds = [s.kind for s in scan.sources.values() if s.bytes or s.skipped != "empty"]
-        if kinds and all(kind in ("code", "prose") for kind in kinds):
-            return  # a folder of sources is no log: nothing is wrong with it
-        raise SourceError(f"{first.name}: {reason}{more}; nothing to diagnose")
-    if not scan.sources:
-        if not given:
-            raise SourceError("nothing was given; diagnose(*inputs) takes paths, files and Text")
-        folders = ", ".join(str(path) for path in given[:SHOWN_INPUTS] if isinstance(path, str | os.PathLike))
-        raise SourceError(f"{folders or 'what was given'}: no file in it; nothing to diagnose")
-
-
 def reduce(
     scan: Scan,
     catalogue: Catalogue,
@@ -157,29 +152,32 @@ def reduce(
     rank_from: str | None = None,
 ) -> Found:
     """Yield the job that a scan tells of, what is known about it, and the verdict on it."""
-    read = EventReader(catalogue).read
-    sources = [read(s) for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
-    del read  # with the patterns that it compiled
+    sources = list(_read_events(scan, EventReader(catalogue)))
     if len(sources) >= MANY_SOURCES:
         forget_speakers()
     empty = [s.name for s in scan.sources.values() if s.skipped == "empty"]
     job = build_job(sources, scan.dumps, context, zone_offset_s(tz, _began(sources) if tz else None), rank_from, empty)
     if len(sources) >= MANY_SOURCES:
         give_back_memory()
-    bound_times(job)
     facts = read_facts(job)
     notices = (*facts.notices, *settle_known_bugs(job, facts, catalogue))
     verdict = decide(job, correlate(job), catalogue)
     if _is_cut_by_time(scan):  # the first failure, or any, may stand where nobody looked
         if verdict.certainty == "certain":
-            verdict.certainty, verdict.confidence = "likely", CONFIDENCE["likely"]
+            verdict.certainty = "likely"
         verdict.outcome = "unfinished" if verdict.outcome == "healthy" else verdict.outcome
     idle = idle_notices(facts) if verdict.cause is None else ()
     return Found(job, verdict, facts, (*notices, *idle))
 
 
-def _is_no_log(source: SourceScan) -> bool:
-    return source.kind == "context" or (source.skipped is not None and not may_be_log(source.skipped))
+def _read_events(scan: Scan, reader: EventReader) -> Iterator[SourceEvents]:
+    """Yield the events of each source that was read; of one that breaks the reader, why it was not read."""
+    for source in scan.sources.values():
+        if source.skipped is None and source.kind not in UNREAD_KINDS:
+            try:
+                yield reader.read(source)
+            except Exception as error:  # of whatever kind: one bad source costs only itself
+                source.skipped = f"not read: {broken_off(error)}"
 
 
 def _is_cut_by_time(scan: Scan) -> bool:

@@ -21,11 +21,11 @@ from contextlib import ContextDecorator
 from types import TracebackType
 from typing import Any
 
-from .config import Config, load_config
 from .hooks.ask import ask, deadline_after, say
+from .hooks.config import Config, load_config
 from .hooks.environment import attempt_folder, read_environment
 from .hooks.request import HookRequest
-from .record import record
+from .lines.record import record
 
 __all__ = ["diagnose_on_failure", "install", "report_failure", "uninstall"]
 

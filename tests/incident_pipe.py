@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import Any
 
 from diagnose.advice import Advice, advise, idle_notices
-from diagnose.catalogue import Catalogue, load_rules
-from diagnose.correlation import correlate
-from diagnose.diagnosis import Verdict, decide
-from diagnose.event_reader import EventReader
-from diagnose.facts.gathering import read_facts
-from diagnose.facts.store import Facts
-from diagnose.job import Job, build_job
-from diagnose.known_bugs.matching import settle_known_bugs
-from diagnose.scanning.reading import Deadline, read_all
-from diagnose.scanning.scanner import ScanRules
-from diagnose.telling.report_parts import Notice
+from diagnose.advice.fact_store import Facts
+from diagnose.advice.facts import read_facts
+from diagnose.advice.known_bugs import settle_known_bugs
+from diagnose.advice.statement import Notice
+from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.job.event_reader import EventReader
+from diagnose.job.job import Job, build_job
+from diagnose.questions import correlate
+from diagnose.scan.reading import Deadline, read_all
+from diagnose.scan.scanner import ScanRules
+from diagnose.verdict.decision import Verdict, decide
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from diagnose.report import (
+from diagnose.report.report import (
     Alternative,
     Attempt,
     CollectiveRow,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from diagnose.engine import diagnose
-from diagnose.report import Gap, Report
-from diagnose.sources import Text
+from diagnose.report.report import Gap, Report
+from diagnose.sources.source import Text
 from diagnose.views.rendering import render
 
 from .command_line import FIXTURES

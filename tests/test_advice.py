@@ -12,12 +12,12 @@ from diagnose import Text, diagnose
 from diagnose.advice import Advice, advise, idle_notices, merge_remedy
 from diagnose.advice.batch import exact, fitting_ranks, nearest_with_micro
 from diagnose.advice.batch_flags import Setting
+from diagnose.advice.fact_store import facts_of
 from diagnose.advice.memory import usage
 from diagnose.advice.resources import demands, visible_devices
+from diagnose.advice.statement import RemedyStep
 from diagnose.advice.step import size_mib
 from diagnose.advice.timeouts import present_timeout_s, propose_s, setting_for, timeout_advice
-from diagnose.facts.store import facts_of
-from diagnose.telling.report_parts import RemedyStep
 
 BATCH = "config.batch-size-mismatch"
 BATCHES = st.integers(1, 4096)

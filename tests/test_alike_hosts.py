@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.sources import Text
+from diagnose.sources.source import Text
 
 REFUSED = (
     "{0}:19989:20082 [1] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer fe80::966d%ib0<53249> with error 4, "

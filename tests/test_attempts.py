@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.report import Report
+from diagnose.report.report import Report
 from tests.told import alive, cause, culprits, told, watchdog
 
 STEP = "2026-11-20 {at},000 | INFO | rank 0 | epoch 0 step {step}/20000 loss 1.2345 lr 3.00e-04 1.00 it/s\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.sources import Text
+from diagnose.sources.source import Text
 
 ASKS = "2025-03-26 05:53:{0:02} - INFO - trl.extras.vllm_client - Server is not up yet. Retrying in 2.0 seconds...\n"
 UP = "2025-03-26 05:53:50 - INFO - trl.extras.vllm_client - Server is up!\n"

@@ -17,10 +17,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose import blocks
-from diagnose.blocks import Block, cut_blocks, read_blocks, read_range
 from diagnose.errors import SourceError
-from diagnose.sources import Source, Text, find_sources
+from diagnose.sources import blocks
+from diagnose.sources.blocks import Block, cut_blocks, read_blocks, read_range
+from diagnose.sources.source import Source, Text, find_sources
 
 LINE = b"[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnose.engine import diagnose
-from diagnose.sources import Text
+from diagnose.sources.source import Text
 
 
 def said(*lines: str) -> str:

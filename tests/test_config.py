@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from diagnose.config import Config, HookConfig, load_config, template_for
 from diagnose.errors import UsageError
+from diagnose.hooks.config import Config, HookConfig, load_config, template_for
 
 from .command_line import OOM, tell
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.report import Report
+from diagnose.report.report import Report
 
 from .told import cause, told
 

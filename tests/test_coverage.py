@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.coverage import TABLES, Row, files_unheard, read_rows, unheard
-from diagnose.catalogue import load_rules
+from diagnose.catalogue.load import load_rules
 
 ROWS = [row for name in TABLES for row in read_rows(name)]
 SECTIONS = sorted({row.section for row in ROWS})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.dumps import FAULTS, VERSIONS, Job, dumps
-from diagnose.flight_recorder import compare
+from diagnose.recorder.comparison import compare
 from diagnose.recorder.reader import read_dumps
 
 KINDS = {

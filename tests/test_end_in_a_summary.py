@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from diagnose.engine import diagnose
-from diagnose.sources import Text
+from diagnose.sources.source import Text
 
 CONSOLE = """[init] rank 2/3 pid 13567
 [init] rank 1/3 pid 13566

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnose.prefixes import split_prefix
+from diagnose.lines.prefix import split_prefix
 
 from .told import cause, culprits, told
 

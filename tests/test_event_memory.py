@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.catalogue import load_rules
-from diagnose.event_reader import EventReader
-from diagnose.event_stamps import Same
-from diagnose.events import SourceEvents
-from diagnose.job import build_job
-from diagnose.prefixes import Line
-from diagnose.scanning import reading
-from diagnose.scanning.reading import Deadline, read_all
-from diagnose.scanning.scanner import ScanRules
+from diagnose.catalogue.load import load_rules
+from diagnose.job.event import SourceEvents
+from diagnose.job.event_reader import EventReader
+from diagnose.job.event_stamps import Same
+from diagnose.job.job import build_job
+from diagnose.lines.prefix import Line
+from diagnose.scan import reading
+from diagnose.scan.reading import Deadline, read_all
+from diagnose.scan.scanner import ScanRules
 
 FILES = 3
 LOG = """\

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from diagnose.advice.commands import command_facts, flags, framework_of, launcher_of, looks_like_command, split_words
+from diagnose.advice.fact_names import setting_fact, typed, variable_fact
+from diagnose.advice.fact_store import Facts, facts_of
+from diagnose.advice.setup_files import file_facts, package_facts
 from diagnose.commands.facts import facts_in, to_json, to_text
-from diagnose.facts.commands import command_facts, flags, framework_of, launcher_of, looks_like_command, split_words
-from diagnose.facts.files import file_facts, package_facts
-from diagnose.facts.names import setting_fact, typed, variable_fact
-from diagnose.facts.store import Facts, facts_of
 
 from .incident_pipe import FIXTURES, look, write
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.scanning.first_looks import LOW_BITS, Groups, Places, group_count
+from diagnose.scan.first_looks import LOW_BITS, Groups, Places, group_count
 
 SAMPLE = b"step 12 of 99: loss 2.31, lr 1e-5\nstep 13 of 99: loss 2.29, lr 1e-5\nrank 3 waits for rank 4\n"
 TEXTS = st.lists(st.binary(min_size=4, max_size=4) | st.sampled_from([b"loss", b"step", b"rank", b"wait"]), min_size=1)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from diagnose.engine import diagnose
-from diagnose.report import Report
+from diagnose.report.report import Report
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CASES = sorted(path.parent for path in FIXTURES.glob("*/truth.yaml"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 
-from diagnose.flight_recorder import compare
+from diagnose.recorder.comparison import compare
 from diagnose.recorder.reader import read_dumps
 
 STEP = ["all_gather", "all_reduce", "broadcast"]

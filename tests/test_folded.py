@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.inputs.normalise import normalise
-from diagnose.sources import Text
+from diagnose.sources.normalise import normalise
+from diagnose.sources.source import Text
 from tests.told import cause
 
 VERTEX = (

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.correlation.own_labels import LABEL
+from diagnose.questions.own_labels import LABEL
 from tests.told import cause, culprits, told
 
 MPI4PY = """iter 3 |w| 0.400

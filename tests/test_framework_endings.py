@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.report import Report
-from diagnose.sources import Text
+from diagnose.report.report import Report
+from diagnose.sources.source import Text
 
 LOST = (
     "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer "

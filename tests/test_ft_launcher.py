@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.prefixes import split_prefix
-from diagnose.sources import Text
+from diagnose.lines.prefix import split_prefix
+from diagnose.sources.source import Text
 
 SILENT = "[{at}] [WARNING] [RankMonitorServer40{rank}@node01:{rank}] [Cycle 0] Did not get subsequent heartbeat. Waited 180.00 seconds.\n"
 OLD = "[WARNING] [RankMonitorServer:2] Did not get subsequent heartbeat. Waited 171.92 seconds.\n"

@@ -13,8 +13,8 @@ import pytest
 import regex
 
 from diagnose.engine import diagnose
-from diagnose.scanning import raw_speakers
-from diagnose.sources import Text
+from diagnose.scan import raw_speakers
+from diagnose.sources.source import Text
 
 FEW, TIMES = 150, 4
 MOST = 1.1  # times as much for each rank among many as among few; a loop over all for each of them comes to 2 and more

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.inputs.headings import name_fences
-from diagnose.inputs.quoted_logs import FenceMask
+from diagnose.sources.headings import name_fences
+from diagnose.sources.quoted_logs import FenceMask
 
 RAISED = 'Traceback (most recent call last):\n  File "/srv/train.py", line 88, in <module>\n    main()\n{}'
 KEY = RAISED.format("KeyError: 'target'")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.report import StackGroup
+from diagnose.report.report import StackGroup
 from diagnose.views.rendering import render
 
 from .report_samples import cuda_oom

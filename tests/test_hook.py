@@ -22,7 +22,7 @@ from diagnose.hooks.request import HookRequest, KeptCopy, decode_request, encode
 from diagnose.hooks.shared import SharedFolder, plain_name
 from diagnose.hooks.summary import summary_lines
 from diagnose.hooks.worker import bound_by_nodes
-from diagnose.report import Diagnosis, Report
+from diagnose.report.report import Diagnosis, Report
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples" / "hooks"

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.report import (
+from diagnose.report.report import (
     Diagnosis,
     Evidence,
     RankRow,

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.identity import PathIdentity, identities_from_paths, identity_from_path
-from diagnose.path_forms import FORMS, WORDS
-from diagnose.rulebook.pattern_facts import implies
+from diagnose.catalogue.pattern_facts import implies
+from diagnose.lines.path_forms import FORMS, WORDS
+from diagnose.lines.path_identity import PathIdentity, identities_from_paths, identity_from_path
 
 WORKER = "63d96054b446604507426c07825b14ba39fd9adaf3f99a70abb1ee54"
 

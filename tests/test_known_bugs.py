@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.catalogue import rule_folders
-from diagnose.facts.store import facts_of
-from diagnose.known_bugs.by_version import TABLE as BY_VERSION
-from diagnose.known_bugs.conditions import condition_holds, judge, settling_command
-from diagnose.known_bugs.matching import BUGS, TABLE, details, fixes_of, standing
-from diagnose.known_bugs.versions import is_range
-from diagnose.rule import Rule
-from diagnose.words.phrasebook import read_phrasebook
+from diagnose.advice.bug_conditions import condition_holds, judge, settling_command
+from diagnose.advice.bug_versions import TABLE as BY_VERSION
+from diagnose.advice.fact_store import facts_of
+from diagnose.advice.known_bugs import BUGS, TABLE, details, fixes_of, standing
+from diagnose.advice.versions import is_range
+from diagnose.catalogue.load import rule_folders
+from diagnose.catalogue.rule import Rule
+from diagnose.report.phrasebook import read_phrasebook
 
 from .incident_pipe import catalogue, look, write
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.blocks import read_blocks, read_range
-from diagnose.inputs.labels import Label, Unlabelling, label_of
-from diagnose.scanning.parts import cut_parts
-from diagnose.scanning.workers import part_from_json, part_to_json
-from diagnose.sources import find_sources
+from diagnose.scan.parts import cut_parts
+from diagnose.scan.workers import part_from_json, part_to_json
+from diagnose.sources.blocks import read_blocks, read_range
+from diagnose.sources.labels import Label, Unlabelling, label_of
+from diagnose.sources.source import find_sources
 
 RAISED = [
     "Loading the data",

@@ -13,13 +13,13 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.catalogue import load_rules
-from diagnose.deadline import Deadline
+from diagnose.catalogue.load import load_rules
 from diagnose.engine import diagnose
-from diagnose.scanning import parts
-from diagnose.scanning.reading import read_all
-from diagnose.scanning.scanner import ScanRules
-from diagnose.sources import Source
+from diagnose.scan import parts
+from diagnose.scan.reading import read_all
+from diagnose.scan.scanner import ScanRules
+from diagnose.sources.deadline import Deadline
+from diagnose.sources.source import Source
 
 from .told import watchdog
 

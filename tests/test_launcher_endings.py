@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.catalogue import load_rules
+from diagnose.catalogue.load import load_rules
 from diagnose.engine import diagnose
-from diagnose.event_reader import EventReader
-from diagnose.placement import place
-from diagnose.scanning.reading import Deadline, read_all
-from diagnose.scanning.scanner import ScanRules
-from diagnose.sources import Text
+from diagnose.job.event_reader import EventReader
+from diagnose.job.placement import place
+from diagnose.scan.reading import Deadline, read_all
+from diagnose.scan.scanner import ScanRules
+from diagnose.sources.source import Text
 from tests.told import cause as verdict_of
 from tests.told import culprits, told
 

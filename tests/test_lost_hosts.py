@@ -1,6 +1,6 @@
 """Which host was lost, where all that its peers name is an address of the fast network."""
 
-from diagnose.report import Report
+from diagnose.report.report import Report
 
 from .told import alive, cause, told
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.inputs.markdown_escapes import without_escapes
+from diagnose.sources.markdown_escapes import without_escapes
 
 MISSING = """\\[rank1\\]: Traceback (most recent call last):
 \\[rank1\\]:   File "/data/jobs/train\\_ddp.py", line 187, in main

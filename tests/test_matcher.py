@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose import matcher
-from diagnose.automaton import Literal, PurePython, automaton, automaton_apart
-from diagnose.catalogue import load_rules
-from diagnose.matcher import Matcher, read_fields, read_ranks
-from diagnose.rule import Form, Rule
+from diagnose.catalogue import matcher
+from diagnose.catalogue.automaton import Literal, PurePython, automaton, automaton_apart
+from diagnose.catalogue.load import load_rules
+from diagnose.catalogue.matcher import Matcher, read_fields, read_ranks
+from diagnose.catalogue.rule import Form, Rule
 
 LITERALS = [Literal(b"a", False), Literal(b"ab", False), Literal(b"abc", True), Literal(b"ba", False, True)]
 

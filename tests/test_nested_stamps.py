@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.prefixes import split_prefix
-from diagnose.timestamps import format_rfc3339, resolve
+from diagnose.lines.prefix import split_prefix
+from diagnose.lines.timestamp import format_rfc3339, resolve
 
 from .told import cause, culprits, told
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.inputs.normalise import DRESS_LITERALS, Marks, Normaliser, marks_of, normalise
-from diagnose.prefixes import read_lines
-from diagnose.scanning.scan_rules import ScanRules
+from diagnose.lines.prefix import read_lines
+from diagnose.scan.scan_rules import ScanRules
+from diagnose.sources.normalise import DRESS_LITERALS, Marks, Normaliser, marks_of, normalise
 
 STAMP = "2026-11-20T17:00:00.123456789Z"
 

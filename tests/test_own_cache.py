@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from diagnose import automaton as native
-from diagnose import catalogue
-from diagnose.automaton import Literal, automaton
-from diagnose.catalogue import Catalogue, load_rules
-from diagnose.own_cache import KEPT, read_own, write_own
-from diagnose.rule import Rule
+from diagnose.catalogue import automaton as native
+from diagnose.catalogue import load as catalogue
+from diagnose.catalogue.automaton import Literal, automaton
+from diagnose.catalogue.cache import KEPT, read_own, write_own
+from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.catalogue.rule import Rule
 
 RULE = """\
 title: A widget broke

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.inputs.own_headers import Naming, header_of
+from diagnose.sources.own_headers import Naming, header_of
 
 CLOSED = "[/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.77.0.2]:9431"
 LATE = "[/pytorch/gloo/transport/tcp/unbound_buffer.cc:129] Timed out waiting 60000ms for send operation to complete"

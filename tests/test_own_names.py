@@ -7,9 +7,9 @@ import json
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.inputs.dress import undress_json
-from diagnose.report import Report
-from diagnose.sources import Text
+from diagnose.report.report import Report
+from diagnose.sources.collector_json import undress_json
+from diagnose.sources.source import Text
 
 from .told import BOX, cause
 

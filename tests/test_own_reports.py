@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from diagnose import JobContext, Text, diagnose
-from diagnose.config import FORMATS
-from diagnose.inputs.kinds import kind_of
-from diagnose.inputs.own_reports import OWN_REPORT
+from diagnose.hooks.config import FORMATS
+from diagnose.sources.kinds import kind_of
+from diagnose.sources.own_reports import OWN_REPORT
 from diagnose.views.rendering import render
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from diagnose.catalogue import SHIPPED, load_rules, load_yaml
+from diagnose.catalogue.load import SHIPPED, load_rules, load_yaml
 from diagnose.errors import RuleError
+from diagnose.report.phrasebook import FILE, Phrasebook, read_phrasebook
 from diagnose.views.wrapping import break_offsets
-from diagnose.words.phrasebook import FILE, Phrasebook, read_phrasebook
 
 PACKAGE = SHIPPED.parent / "diagnose" if (SHIPPED.parent / "diagnose").is_dir() else SHIPPED.parent
 

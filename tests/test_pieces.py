@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnose.scanning.pieces import pieces_of, read_pieces
+from diagnose.scan.pieces import pieces_of, read_pieces
 
 LINES = [
     b"[rank0]:[E1120 10:15:00.032668 ProcessGroupNCCL.cpp:616] [Rank 0] Watchdog caught collective operation timeout",

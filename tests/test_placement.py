@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import diagnose
-from diagnose.placement import ranks
+from diagnose.job import rank as ranks
 from tests.told import alive, cause, culprits, told, watchdog
 
 API = "E1120 10:20:0{second}.000000 400{second} torch/distributed/elastic/multiprocessing/api.py:869] "

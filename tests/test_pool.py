@@ -16,24 +16,24 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.catalogue import Catalogue, load_rules
-from diagnose.deadline import Deadline
-from diagnose.record import record
-from diagnose.rule import Form, Rule
-from diagnose.scan import SourceScan, source_to_json
-from diagnose.scanning import parts as cutting
-from diagnose.scanning import pool as pooling
-from diagnose.scanning.parts import Part, cut_parts
-from diagnose.scanning.pool import Pool
-from diagnose.scanning.scanner import ScanRules
-from diagnose.scanning.workers import UNREAD, scan_part
-from diagnose.sources import find_sources
+from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.catalogue.rule import Form, Rule
+from diagnose.lines.record import record
+from diagnose.scan import parts as cutting
+from diagnose.scan import pool as pooling
+from diagnose.scan.parts import Part, cut_parts
+from diagnose.scan.pool import Pool
+from diagnose.scan.scan import SourceScan, source_to_json
+from diagnose.scan.scanner import ScanRules
+from diagnose.scan.workers import UNREAD, scan_part
+from diagnose.sources.deadline import Deadline
+from diagnose.sources.source import find_sources
 
 HUNG_S = 60
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
 SLOW = """
 import time
-from diagnose.scanning import workers
+from diagnose.scan import workers
 real, workers.BEAT_S = workers.scan_part, 0
 def slow(part, rules, deadline, tell):
     for n in range(1, 13):
@@ -49,7 +49,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="stops workers b
 @cache
 def rules() -> ScanRules:
     rule = Rule("oom", "symptom", "line", "", (Form(("CUDA out of memory",), r"CUDA out of memory"),), "", id="a.b/oom")
-    return ScanRules(Catalogue({rule.id: rule}, {}, {}, "no-such-catalogue-is-in-the-cache"))
+    return ScanRules(Catalogue({rule.id: rule}, {}, {}, {}, "no-such-catalogue-is-in-the-cache"))
 
 
 @pytest.fixture

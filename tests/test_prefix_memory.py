@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose import prefixes, timestamps
-from diagnose.prefix_memory import MAX_REMEMBERED, MAX_STAMP, WORTH_KEEPING, Found, PrefixMemory
-from diagnose.prefix_tables.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
-from diagnose.prefixes import _ENTRIES, AFTER_STAMP, Prefix
-from diagnose.rulebook.pattern_facts import sre_parse
-from diagnose.scanning.shapes import digit_marks
+from diagnose.catalogue.pattern_facts import sre_parse
+from diagnose.lines import prefix as prefixes
+from diagnose.lines import timestamp as timestamps
+from diagnose.lines.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
+from diagnose.lines.prefix import _ENTRIES, AFTER_STAMP, Prefix
+from diagnose.lines.prefix_memory import MAX_REMEMBERED, MAX_STAMP, WORTH_KEEPING, Found, PrefixMemory
+from diagnose.lines.shapes import digit_marks
 
 SAMPLES = [entry.row.sample for entry in _ENTRIES] + [row.sample for row in AFTER_STAMP]
 TIMEOUT = (

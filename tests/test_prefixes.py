@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.prefix_tables.launchers import LAUNCHERS
-from diagnose.prefix_tables.loggers import LOGGERS
-from diagnose.prefix_tables.ranks import RANKS
-from diagnose.prefix_tables.stamped import AFTER_STAMP
-from diagnose.prefix_tables.viewers import VIEWERS
-from diagnose.prefixes import _INSIDE, _LEADING, Prefix, read_lines, speaker_key, split_prefix
-from diagnose.scanning.raw_speakers import fast_speaker
+from diagnose.lines.launchers import LAUNCHERS
+from diagnose.lines.loggers import LOGGERS
+from diagnose.lines.prefix import _INSIDE, _LEADING, Prefix, read_lines, speaker_key, split_prefix
+from diagnose.lines.ranks import RANKS
+from diagnose.lines.stamped import AFTER_STAMP
+from diagnose.lines.viewers import VIEWERS
+from diagnose.scan.raw_speakers import fast_speaker
 
 C10 = "[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] "
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import io
 from functools import cache
 
-from diagnose.blocks import cut_blocks, normalise_blocks
-from diagnose.rule import Form, Rule
-from diagnose.scan import SourceScan, seal
-from diagnose.scanning.scanner import Scanner, ScanRules
+from diagnose.catalogue.rule import Form, Rule
+from diagnose.scan.scan import SourceScan, seal
+from diagnose.scan.scanner import Scanner, ScanRules
+from diagnose.sources.blocks import cut_blocks, normalise_blocks
 
 
 @cache

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.scanning import progress_line
-from diagnose.scanning.progress_line import ProgressLine
+from diagnose.scan import progress_line
+from diagnose.scan.progress_line import ProgressLine
 
 from .command_line import OOM, tell
 

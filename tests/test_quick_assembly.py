@@ -7,10 +7,10 @@ from unittest.mock import patch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.prefixes import read_lines
-from diagnose.tracebacks import Traceback, find_tracebacks
+from diagnose.lines.prefix import read_lines
 from diagnose.traces import known_paths
 from diagnose.traces.quick_assembly import QuickAssembly
+from diagnose.traces.traceback import Traceback, find_tracebacks
 
 SPEAKERS = ["", "[rank0]: ", "[rank1]: ", "(Trainer pid=3) ", "2026-11-20 10:00:00,000 ERROR "]
 PLAIN = [

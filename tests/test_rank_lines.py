@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from diagnose.prefixes import read_lines
-from diagnose.rank_lines import LAST_LINES, RankLines
+from diagnose.job.rank_lines import LAST_LINES, RankLines
+from diagnose.lines.prefix import read_lines
 
 
 class Console:

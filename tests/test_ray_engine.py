@@ -19,12 +19,12 @@ from diagnose import render
 from diagnose.cluster.nodes import node_names
 from diagnose.cluster.ray_engine import _batches, _Pool
 from diagnose.cluster.tasks import scan_parts, scan_paths
-from diagnose.deadline import Deadline
 from diagnose.engine import diagnose
 from diagnose.errors import MissingExtra
-from diagnose.scanning.parts import Part, cut_parts
-from diagnose.scanning.scanner import ScanRules
-from diagnose.sources import Source, find_sources
+from diagnose.scan.parts import Part, cut_parts
+from diagnose.scan.scanner import ScanRules
+from diagnose.sources.deadline import Deadline
+from diagnose.sources.source import Source, find_sources
 
 from .s3_server import serve_s3
 
@@ -94,7 +94,7 @@ def test_large_file_is_read_in_parts(cluster: Any, tmp_path: Path, monkeypatch: 
     lines = b"step 12 of 99 is done, loss 3.2\n" * 40_000 + next(FIXTURE.rglob("stderr.log")).read_bytes()
     (tmp_path / "rank3.log").write_bytes(lines)
     whole = told(str(tmp_path))
-    monkeypatch.setattr("diagnose.scanning.parts.SEGMENT_BYTES", 200_000)
+    monkeypatch.setattr("diagnose.scan.parts.SEGMENT_BYTES", 200_000)
     assert whole == told(str(tmp_path), engine="ray", address=cluster.address)
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from diagnose import diagnose
-from diagnose.inputs.unwrap import as_typed
-from diagnose.sources import Text
+from diagnose.sources.source import Text
+from diagnose.sources.unwrap import as_typed
 
 from .told import cause, culprits, told
 

@@ -1,7 +1,7 @@
 """Texts read cause by cause: what a message of one cause's neighbour must not be taken for."""
 
 from diagnose import diagnose
-from diagnose.sources import Text
+from diagnose.sources.source import Text
 
 
 def told(text: str) -> tuple[str, list[tuple[int | None, str | None]], str]:

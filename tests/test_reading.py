@@ -12,15 +12,15 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.catalogue import Catalogue
-from diagnose.deadline import Deadline
-from diagnose.rule import Form, Rule
-from diagnose.scan import Scan, scan_to_json
-from diagnose.scanning import parts, reading
-from diagnose.scanning.packing import Packed, Packer, unpack
-from diagnose.scanning.reading import read_all
-from diagnose.scanning.scanner import ScanRules
-from diagnose.sources import Input, Text
+from diagnose.catalogue.load import Catalogue
+from diagnose.catalogue.rule import Form, Rule
+from diagnose.scan import parts, reading
+from diagnose.scan.packing import Packed, Packer, unpack
+from diagnose.scan.reading import read_all
+from diagnose.scan.scan import Scan, scan_to_json
+from diagnose.scan.scanner import ScanRules
+from diagnose.sources.deadline import Deadline
+from diagnose.sources.source import Input, Text
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
 WORDS = ("NCCL version 2.21.5", "Connected all rings, use ring PXN 0 GDR 1", "loading shard 3 of 8", "epoch 0 begins")
@@ -37,7 +37,7 @@ def rules() -> ScanRules:
         rule("a.b/reset", r"Connection reset by peer", "reset by peer"),
         rule("a.b/step", r"^step (?P<step>\d+)", "step ", fields={"step": "int"}, tells="progress"),
     ]
-    return ScanRules(Catalogue({r.id: r for r in found}, {}, {}, "test"))
+    return ScanRules(Catalogue({r.id: r for r in found}, {}, {}, {}, "test"))
 
 
 def read(*inputs: Input, budget_s: float | None = None, workers: int | None = 1) -> Scan:
@@ -238,7 +238,7 @@ def test_opening_many_files_leaves_time_to_read_some(tmp_path: Path, monkeypatch
     for n in range(8):
         (tmp_path / f"{n}.log").write_text(OOM + "\n")
     clock = iter(range(10_000))
-    monkeypatch.setattr("diagnose.deadline.time.monotonic", lambda: next(clock) / 10)
+    monkeypatch.setattr("diagnose.sources.deadline.time.monotonic", lambda: next(clock) / 10)
     found = read(tmp_path, budget_s=4)
     assert any(s.skipped and "were not opened" in s.skipped for s in found.sources.values())
     assert hits(found)

@@ -7,7 +7,7 @@ from dataclasses import field, fields, replace
 
 import pytest
 
-from diagnose.record import record
+from diagnose.lines.record import record
 
 
 @record

@@ -152,7 +152,7 @@ def test_rank_is_who_the_sends_come_from():
     ],
 )
 def test_rank_from_name(name, rank):
-    assert rank_from_name(name) == rank
+    assert rank_from_name(name)[0] == rank
 
 
 def test_dump_survives_json():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diagnose import diagnose
-from diagnose.prefixes import read_lines
-from diagnose.tracebacks import find_tracebacks
+from diagnose.lines.prefix import read_lines
+from diagnose.traces.traceback import find_tracebacks
 
 FRAMES = '  File "/x/train.py", line 2015, in run\n    step(batch)\n'
 OUT_OF_MEMORY = (

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.inputs.normalise import normalise
+from diagnose.sources.normalise import normalise
 
 RAISED = 'Traceback (most recent call last):\n  File "/srv/train.py", line 88, in step\n    loss()\nKeyError: \'target\''
 CLOSED = "RuntimeError: [/pytorch/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.77.0.2]:9431"

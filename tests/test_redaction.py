@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.catalogue import load_rules
-from diagnose.redaction import describe, redact, redact_text
-from diagnose.report import Culprit, Diagnosis, Evidence, Fact, RankRow, Report, Span, dumps
+from diagnose.catalogue.load import load_rules
+from diagnose.report.redaction import describe, redact, redact_text
+from diagnose.report.report import Culprit, Diagnosis, Evidence, Fact, RankRow, Report, Span, dumps
 
 from .report_samples import all_samples
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from random import Random
 
-from diagnose.catalogue import load_rules
-from diagnose.matcher import Matcher, read_fields
-from diagnose.rule import Form, Rule
+from diagnose.catalogue.load import load_rules
+from diagnose.catalogue.matcher import Matcher, read_fields
+from diagnose.catalogue.rule import Form, Rule
 
 LOST = Form(("closed by peer",), r"^RuntimeError: Connection closed by peer \[10\.[\d.]+\]$")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from diagnose.verdict.relation import Relation
 
 from diagnose import Text, diagnose
-from diagnose.relation import Relation
 
 from .told import cause, told
 

@@ -15,8 +15,8 @@ import pytest
 from diagnose import render
 from diagnose.engine import diagnose
 from diagnose.errors import MissingExtra, SourceError
-from diagnose.inputs.remote import find_remote, is_url, open_remote
-from diagnose.sources import find_sources
+from diagnose.sources.remote import find_remote, is_url, open_remote
+from diagnose.sources.source import find_sources
 
 from .s3_server import serve_s3
 
@@ -74,7 +74,7 @@ def test_compressed_and_packed_files_are_opened(bucket: str) -> None:
 @needs_s3
 def test_large_object_is_read_by_ranges(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = told(f"{bucket}/long", under=bucket)
-    monkeypatch.setattr("diagnose.scanning.parts.SEGMENT_BYTES", 200_000)
+    monkeypatch.setattr("diagnose.scan.parts.SEGMENT_BYTES", 200_000)
     assert whole == told(f"{bucket}/long", under=bucket)
 
 

@@ -12,9 +12,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from diagnose.config import FORMATS
 from diagnose.errors import UsageError
-from diagnose.report import (
+from diagnose.hooks.config import FORMATS
+from diagnose.report.language import _TEXTS, words
+from diagnose.report.phrases import byte_size, clock, duration, who
+from diagnose.report.printable import printable, printable_spans, sentence
+from diagnose.report.report import (
     Alternative,
     CollectiveRow,
     Culprit,
@@ -40,9 +43,6 @@ from diagnose.views.rendering import render
 from diagnose.views.short_paths import head_and_end
 from diagnose.views.tables import choose_moments
 from diagnose.views.templating import TEMPLATES, _environment
-from diagnose.words.language import _TEXTS, words
-from diagnose.words.phrases import byte_size, clock, duration, who
-from diagnose.words.printable import printable, printable_spans, sentence
 
 from .report_samples import OOM_LINE, all_samples, cuda_oom, straggler
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.report import Diagnosis, Evidence, Link, Report, Stats, dumps, from_dict, json_pieces, to_json
-from diagnose.telling.report_schema import SCHEMA_PATH, dumps_schema, schema
+from diagnose.report.report import Diagnosis, Evidence, Link, Report, Stats, dumps, from_dict, json_pieces, to_json
+from diagnose.report.report_schema import SCHEMA_PATH, dumps_schema, schema
 
 from .report_samples import all_samples
 
@@ -39,7 +39,7 @@ def test_a_report_comes_back_from_its_json(name):
 
 @pytest.mark.parametrize("name", SAMPLES)
 def test_pieces_of_json_make_its_text(name, monkeypatch):
-    monkeypatch.setattr("diagnose.report.TOKENS", 7)
+    monkeypatch.setattr("diagnose.report.report.TOKENS", 7)
     pieces = list(json_pieces(to_json(SAMPLES[name])))
     assert len(pieces) > 9
     assert json.loads("".join(pieces)) == json.loads(json.dumps(to_json(SAMPLES[name])))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.catalogue import load_rules
-from diagnose.deadline import Deadline
-from diagnose.event_reader import EventReader
-from diagnose.scanning.reading import read_all
-from diagnose.scanning.scanner import ScanRules
+from diagnose.catalogue.load import load_rules
+from diagnose.job.event_reader import EventReader
+from diagnose.scan.reading import read_all
+from diagnose.scan.scanner import ScanRules
+from diagnose.sources.deadline import Deadline
 
 WHOLE, REST = "process.exit-code/torchelastic-summary-entry", "process.exit-code/torchelastic-summary-rest"
 

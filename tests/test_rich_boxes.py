@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.inputs.normalise import normalise
-from diagnose.prefixes import read_lines
-from diagnose.tracebacks import Traceback, find_tracebacks
+from diagnose.lines.prefix import read_lines
+from diagnose.sources.normalise import normalise
+from diagnose.traces.traceback import Traceback, find_tracebacks
 
 RAISED = "CUDA error: an illegal memory access was encountered while the optimizer stepped the embedding of rank 2"
 HANDLER = """\

@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import pytest
 
-from diagnose.catalogue import Catalogue, load_rules
-from diagnose.prefixes import split_prefix
-from diagnose.rulebook.firing import fire
+from diagnose.catalogue.firing import fire
+from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.lines.prefix import split_prefix
 
 RAISED = re.compile(r"^((?:\[rank\d+\]: |\([^)]{1,60}\) )?)(?:[A-Za-z_]\w*\.)+([A-Z]\w*(?:Error|Exception|Timeout))(?=:)", re.MULTILINE)
 ROOT = re.compile(r"(?<![\w/.:\-])/(?!dev/|proc/|sys/|var/lib/|tmp/ray)[\w.\-+@]+(?=/[\w.\-+@]+/)")

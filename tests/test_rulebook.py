@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 import diagnose as package
-from diagnose.catalogue import load_rules
+from diagnose.catalogue.checks import check_catalogue
+from diagnose.catalogue.firing import fire
+from diagnose.catalogue.load import load_rules
+from diagnose.catalogue.pattern_facts import implies, is_anchored
 from diagnose.engine import diagnose
-from diagnose.rulebook.checks import check_catalogue
-from diagnose.rulebook.firing import fire
-from diagnose.rulebook.pattern_facts import implies, is_anchored
-from diagnose.sources import Text
+from diagnose.sources.source import Text
 
 UNKNOWN_WARNING = "gpu-07:41217:41388 [3] misc/socket.cc:120 NCCL WARN words that no release of today has"
 

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 from diagnose.engine import diagnose
-from diagnose.report import Report
-from diagnose.sources import Text
+from diagnose.report.report import Report
+from diagnose.sources.source import Text
 
 TIMED_OUT = 4096
 ABSENT = 1234

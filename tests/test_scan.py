@@ -13,27 +13,18 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.automaton import Literal, PurePython
-from diagnose.blocks import cut_blocks, normalise_blocks
-from diagnose.catalogue import Catalogue
-from diagnose.prefixes import read_lines
-from diagnose.rule import Form, Rule
-from diagnose.scan import (
-    Scan,
-    SourceScan,
-    merge,
-    merge_all,
-    scan_from_json,
-    scan_to_json,
-    seal,
-    source_to_json,
-)
-from diagnose.scanning import passages
-from diagnose.scanning.kept import CENSUS, FIRST, LAST
-from diagnose.scanning.line_ends import counter
-from diagnose.scanning.passages import TextBlock
-from diagnose.scanning.scanner import Scanner, ScanRules
-from diagnose.scanning.windows import is_frame
+from diagnose.catalogue.automaton import Literal, PurePython
+from diagnose.catalogue.load import Catalogue
+from diagnose.catalogue.rule import Form, Rule
+from diagnose.lines.prefix import read_lines
+from diagnose.scan import passages
+from diagnose.scan.kept import CENSUS, FIRST, LAST
+from diagnose.scan.line_ends import counter
+from diagnose.scan.passages import TextBlock
+from diagnose.scan.scan import Scan, SourceScan, merge, merge_all, scan_from_json, scan_to_json, seal, source_to_json
+from diagnose.scan.scanner import Scanner, ScanRules
+from diagnose.scan.windows import is_frame
+from diagnose.sources.blocks import cut_blocks, normalise_blocks
 
 
 def rule(name: str, pattern: str, *literals: str, match: str = "line", role: str = "symptom", **more: object) -> Rule:
@@ -59,7 +50,7 @@ RULES = [
 
 @cache
 def rules() -> ScanRules:
-    return ScanRules(Catalogue({r.id: r for r in RULES}, {}, {}, "test"))
+    return ScanRules(Catalogue({r.id: r for r in RULES}, {}, {}, {}, "test"))
 
 
 def part(data: bytes, *, later: bool = False, block_bytes: int = 1 << 20) -> SourceScan:
@@ -248,7 +239,7 @@ def test_a_naive_reader_finds_the_same_lines(lines: list[bytes]) -> None:
 @given(logs())
 def test_the_fallback_without_the_native_library_gives_the_same_scan(lines: list[bytes]) -> None:
     native = text_of(part(b"".join(lines)))
-    slow = ScanRules(Catalogue({r.id: r for r in RULES}, {}, {}, "test"))
+    slow = ScanRules(Catalogue({r.id: r for r in RULES}, {}, {}, {}, "test"))
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(__import__("sys").modules, "hyperscan", None)
         _ = slow.find(b"x"), slow.main.find(b"x"), slow.progress.find(b"x")  # built when first asked

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.inputs.sections import MAX_BYTES, has_sections, read_sections
-from diagnose.inputs.streams import peek
-from diagnose.sources import find_sources
+from diagnose.sources.sections import MAX_BYTES, has_sections, read_sections
+from diagnose.sources.source import find_sources
+from diagnose.sources.streams import peek
 
 STEP = "step 12 loss 2.1734\n"
 FAILED = (

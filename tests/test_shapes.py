@@ -7,9 +7,9 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from diagnose.catalogue import load_rules
-from diagnose.prefix_tables.marks import SPEAKER
-from diagnose.scanning.shapes import DIGITS, Spots, digit_marks, places_of
+from diagnose.catalogue.load import load_rules
+from diagnose.lines.marks import SPEAKER
+from diagnose.lines.shapes import DIGITS, Spots, digit_marks, places_of
 
 
 @pytest.mark.parametrize(

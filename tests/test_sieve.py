@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import corpus
-from diagnose.automaton import FindApart, Found, Literal, automaton_apart
-from diagnose.catalogue import load_rules
-from diagnose.matcher import Matcher
-from diagnose.scanning import sieve
-from diagnose.scanning.fragments import FRAGMENT_BYTES, choose_fragments
-from diagnose.scanning.scan_rules import ScanRules
-from diagnose.scanning.sieve import Sieve
+from diagnose.catalogue.automaton import FindApart, Found, Literal, automaton_apart
+from diagnose.catalogue.load import load_rules
+from diagnose.catalogue.matcher import Matcher
+from diagnose.scan import sieve
+from diagnose.scan.fragments import FRAGMENT_BYTES, choose_fragments
+from diagnose.scan.scan_rules import ScanRules
+from diagnose.scan.sieve import Sieve
 
 WORDS = [
     "out of memory",

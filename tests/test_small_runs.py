@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diagnose.prefixes import read_lines
-from diagnose.stacks import find_stacks
+from diagnose.lines.prefix import read_lines
+from diagnose.traces.stacks import find_stacks
 from tests.told import cause, culprits, told
 
 GLOO = "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/"

@@ -10,8 +10,8 @@ import json
 import pytest
 
 from diagnose import diagnose, render
-from diagnose.redaction import describe, redact
-from diagnose.report import Report, dumps
+from diagnose.report.redaction import describe, redact
+from diagnose.report.report import Report, dumps
 
 from .command_line import FIXTURES
 from .snapshots import assert_approved

@@ -18,9 +18,9 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.deadline import Deadline
 from diagnose.errors import SourceError, UsageError
-from diagnose.sources import Source, Text, find_sources
+from diagnose.sources.deadline import Deadline
+from diagnose.sources.source import Source, Text, find_sources
 
 LINE = b"[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
 
@@ -226,7 +226,7 @@ def test_member_cannot_be_read_after_its_turn(tmp_path):
 
 
 def test_gzip_bomb_is_cut_with_a_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr("diagnose.inputs.streams.BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("diagnose.inputs.bounds.BOMB_BYTES", 1 << 20)
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"a" * (8 << 20)))
     source = only(tmp_path / "bomb.gz")
     assert len(read_all(source)) < 3 << 20
@@ -234,7 +234,7 @@ def test_gzip_bomb_is_cut_with_a_reason(tmp_path, monkeypatch):
 
 
 def test_zip_bomb_is_cut_with_a_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr("diagnose.inputs.archives.BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("diagnose.inputs.bounds.BOMB_BYTES", 1 << 20)
     (tmp_path / "bomb.zip").write_bytes(zip_bytes({"x.log": b"a" * (8 << 20)}))
     for source in find_sources([tmp_path / "bomb.zip"]):
         assert len(read_all(source)) < 3 << 20
@@ -242,7 +242,7 @@ def test_zip_bomb_is_cut_with_a_reason(tmp_path, monkeypatch):
 
 
 def test_archive_of_endless_members_is_cut(tmp_path, monkeypatch):
-    monkeypatch.setattr("diagnose.inputs.archives.MAX_MEMBERS", 3)
+    monkeypatch.setattr("diagnose.sources.archives.MAX_MEMBERS", 3)
     (tmp_path / "x.tar").write_bytes(tar_bytes({f"{n}.log": LINE for n in range(9)}))
     found = contents(tmp_path / "x.tar")
     assert found[f"{tmp_path}/x.tar"] == "only its first 3 members were read"
@@ -345,7 +345,7 @@ def test_permission_error_is_named(tmp_path, monkeypatch):
     def refuse(path: str) -> None:
         raise PermissionError(13, "Permission denied", path)
 
-    monkeypatch.setattr("diagnose.sources._open", refuse)
+    monkeypatch.setattr("diagnose.sources.source._open", refuse)
     assert only(tmp_path / "x.log").skipped == "permission denied"
 
 
@@ -379,7 +379,7 @@ def test_log_that_prints_fences_is_a_log():
 
 
 def test_missing_zstd_names_the_extra(tmp_path, monkeypatch):
-    monkeypatch.setattr("diagnose.inputs.streams._is_installed", lambda module: False)
+    monkeypatch.setattr("diagnose.inputs.decoders._is_installed", lambda module: False)
     (tmp_path / "x.zst").write_bytes(zstandard.compress(LINE))
     assert only(tmp_path / "x.zst").skipped == "compressed with zstd, which needs `pip install 'diagnose-training[zstd]'`"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from diagnose.stacks import find_stacks
+from diagnose.traces.stacks import find_stacks
 
 from .test_stacks import PYSPY, dump_of, lines_of
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.stacks import StackDump, StackThread
 from diagnose.traces.stack_forms import StackFrame
 from diagnose.traces.stack_tree import merge_stacks
+from diagnose.traces.stacks import StackDump, StackThread
 from diagnose.traces.standing import classify, is_idle
 
 C10D = "torch/distributed/distributed_c10d.py"

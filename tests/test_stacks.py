@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.prefixes import Line, read_lines
-from diagnose.stacks import StackDump, find_stacks
+from diagnose.lines.prefix import Line, read_lines
+from diagnose.traces.stacks import StackDump, find_stacks
 
 
 def lines_of(text: str) -> list[Line]:

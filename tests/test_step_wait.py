@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.sources import Text
+from diagnose.sources.source import Text
 
 ENDS = """\
 srun: Terminating StepId=608.0

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnose import diagnose, time_order
-from diagnose.events import Event
+from diagnose import diagnose
+from diagnose.job import time_order
+from diagnose.job.event import Event
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 

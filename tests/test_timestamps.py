@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose import timestamps
-from diagnose.timestamps import format_rfc3339, read_stamp, resolve
+from diagnose.lines import timestamp as timestamps
+from diagnose.lines.timestamp import format_rfc3339, read_stamp, resolve
 
 FORMS = timestamps._LETTER_FORMS + timestamps._DIGIT_FORMS + timestamps._BRACKET_FORMS
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.report import Report
-from diagnose.sources import Text
+from diagnose.report.report import Report
+from diagnose.sources.source import Text
 
 STEPS = "{'loss': 1.2, 'grad_norm': 1.2, 'learning_rate': 1e-05, 'epoch': 0.1}\n" * 2
 OUT_OF_MEMORY = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 371.41 MiB is free."

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from diagnose.catalogue import load_rules
+from diagnose.catalogue.load import load_rules
 from diagnose.engine import diagnose
-from diagnose.report import Report
+from diagnose.report.report import Report
 from diagnose.views.rendering import render
 from diagnose.views.wrapping import _ITEM, break_offsets
 

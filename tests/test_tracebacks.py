@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.prefixes import read_lines
-from diagnose.tracebacks import Traceback, find_tracebacks, innermost
+from diagnose.lines.prefix import read_lines
+from diagnose.traces.traceback import Traceback, find_tracebacks, innermost
 
 
 def tracebacks_of(text: str) -> list[Traceback]:

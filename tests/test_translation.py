@@ -10,20 +10,12 @@ from pathlib import Path
 import pytest
 
 import diagnose
-from diagnose.catalogue import SHIPPED, Catalogue, load_rules, rule_folders
-from diagnose.report import Report
-from diagnose.rule import Cause, Remedy
-from diagnose.rulebook.page import cause_page
-from diagnose.words.language import language_of
-from diagnose.words.translation import (
-    ENGLISH,
-    SHOWN,
-    Step,
-    Translation,
-    Translator,
-    placeholders,
-    translation_faults,
-)
+from diagnose.catalogue.load import SHIPPED, Catalogue, load_rules, rule_folders
+from diagnose.catalogue.rule import Cause, Remedy
+from diagnose.report.catalogue_page import cause_page
+from diagnose.report.language import language_of
+from diagnose.report.report import Report
+from diagnose.report.translation import ENGLISH, SHOWN, Step, Translation, Translator, placeholders, translation_faults
 
 from .command_line import tell
 

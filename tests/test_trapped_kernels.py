@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose.engine import diagnose
-from diagnose.sources import Text
+from diagnose.sources.source import Text
 
 WAITED = "DeepEP dispatch NVL receiver timeout, channel: 6, RDMA: 0, nvl: 0, src NVL: 5, head: 315, tail: 315\n" * 2
 FAILED = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diagnose.prefixes import split_prefix
+from diagnose.lines.prefix import split_prefix
 from tests.told import cause, culprits, told, watchdog
 
 GLOO = "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from diagnose import diagnose
-from diagnose.inputs.refusals import may_be_log
+from diagnose import SourceError, diagnose
+from diagnose.sources.refusals import may_be_log
 
 OOM = "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB.\n"
 
@@ -60,7 +60,7 @@ def test_a_verdict_on_what_a_budget_left_is_at_most_likely(tmp_path: Path, monke
         (tmp_path / f"{n}.log").write_text(OOM)
     whole = diagnose(tmp_path / "0.log").diagnosis
     clock = iter(range(10_000))
-    monkeypatch.setattr("diagnose.deadline.time.monotonic", lambda: next(clock) / 10)
+    monkeypatch.setattr("diagnose.sources.deadline.time.monotonic", lambda: next(clock) / 10)
     part = diagnose(tmp_path, budget_s=4).diagnosis
     assert whole is not None
     assert part is not None
@@ -72,11 +72,12 @@ def test_a_run_that_a_budget_cut_is_not_called_healthy(tmp_path: Path, monkeypat
         (tmp_path / f"{n}.log").write_text(f"[rank{n}]: step 10 loss 1.5\nTraining completed successfully.\n")
     whole = diagnose(tmp_path).outcome
     clock = iter(range(10_000))
-    monkeypatch.setattr("diagnose.deadline.time.monotonic", lambda: next(clock) / 10)
+    monkeypatch.setattr("diagnose.sources.deadline.time.monotonic", lambda: next(clock) / 10)
     assert (whole, diagnose(tmp_path, budget_s=4).outcome) == ("healthy", "unfinished")
 
 
 def test_logs_that_nobody_may_read_are_no_folder_without_a_log(tmp_path: Path) -> None:
     (tmp_path / "rank_0.log.7z").write_bytes(b"7z\xbc\xaf\x27\x1cxxxx")
     (tmp_path / "ds_config.json").write_text('{"train_batch_size": 8, "zero_optimization": {"stage": 3}}')
-    assert diagnose(tmp_path).outcome == "unfinished"
+    with pytest.raises(SourceError, match=r"rank_0\.log\.7z: binary: a 7z archive, which is not opened \(and 1 more\)"):
+        diagnose(tmp_path)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.inputs.unwrap import unwrapped
+from diagnose.sources.unwrap import unwrapped
 
 from .command_line import tell
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.report import Report
+from diagnose.report.report import Report
 
 from .told import cause, culprits, told, watchdog
 

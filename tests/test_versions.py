@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.known_bugs.versions import in_range, is_range, read_version, same_version
+from diagnose.advice.versions import in_range, is_range, read_version, same_version
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.scanning.voices import MAX_TEXT, Voices, beginning, is_same, voice
+from diagnose.scan.voices import MAX_TEXT, Voices, beginning, is_same, voice
 
 HEADS = [
     b"",

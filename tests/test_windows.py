@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.blocks import Block
-from diagnose.rule import Form, Rule
-from diagnose.scan import source_to_json
-from diagnose.scanning import surroundings
-from diagnose.scanning.scanner import Scanner, ScanRules
-from diagnose.scanning.voices import MAX_TEXT, Voices, voice
-from diagnose.scanning.walks import REACH_BYTES, Walk, walk_for
-from diagnose.scanning.windows import cut_opening, is_frame
+from diagnose.catalogue.rule import Form, Rule
+from diagnose.scan import surroundings
+from diagnose.scan.scan import source_to_json
+from diagnose.scan.scanner import Scanner, ScanRules
+from diagnose.scan.voices import MAX_TEXT, Voices, voice
+from diagnose.scan.walks import REACH_BYTES, Walk, walk_for
+from diagnose.scan.windows import cut_opening, is_frame
+from diagnose.sources.blocks import Block
 
 
 def taken(walk: Walk | None, lines: list[bytes]) -> list[bytes]:

@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from diagnose import diagnose
-from diagnose.catalogue import load_rules
+from diagnose.catalogue.load import load_rules
 from diagnose.errors import SourceError
-from diagnose.scan import scan_from_json, scan_to_json
-from diagnose.scanning.reading import Deadline, read_all
-from diagnose.scanning.scanner import ScanRules
+from diagnose.scan.reading import Deadline, read_all
+from diagnose.scan.scan import scan_from_json, scan_to_json
+from diagnose.scan.scanner import ScanRules
 
 from .command_line import FIXTURES
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from diagnose.engine import diagnose
-from diagnose.job import JobContext
-from diagnose.report import Report
+from diagnose.job.job import JobContext
+from diagnose.report.report import Report
 
 # What torchrun prints of the one worker of its node that failed.
 BOX = """E1120 {at}.100000 811 torch/distributed/elastic/multiprocessing/api.py:882] failed (exitcode: 1) local_rank: {local} (pid: {pid}) of binary: /usr/bin/python3

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ..facts.store import Facts
 from .batch import batch_advice
 from .bugs import bug_advice
 from .connections import connection_advice
+from .fact_store import Facts
 from .late_rank import late_rank_advice
 from .memory import memory_advice
 from .modules import module_advice

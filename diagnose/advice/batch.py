@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.store import Facts
 from .batch_flags import Setting, flags_for
+from .fact_store import Facts
 from .step import Advice, whole
 
 MAX_SETTINGS = 4
@@ -27,7 +27,7 @@ def nearest_with_micro(train: int, micro: int, ranks: int) -> tuple[Setting, ...
 
 def exact(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
     """Yield the settings that keep the global batch with a micro batch no larger than `micro`, the largest first."""
-    if train % ranks:
+    if train % ranks or train > MAX_BATCH:
         return ()
     share = train // ranks
     fitting = [Setting(m, share // m, ranks) for m in range(min(micro, share), 0, -1) if share % m == 0]

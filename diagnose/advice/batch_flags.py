@@ -7,8 +7,8 @@ Sources: DeepSpeed `runtime/config.py` (any two of three state the third); OpenR
 
 from __future__ import annotations
 
-from ..facts.store import Facts
-from ..record import record
+from ..lines.record import record
+from .fact_store import Facts
 
 
 @record

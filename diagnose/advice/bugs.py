@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.store import Facts
+from .fact_store import Facts
 from .step import Advice
 
 

@@ -9,9 +9,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.store import Facts
-from ..known_bugs.versions import in_range
+from .fact_store import Facts
 from .step import Advice
+from .versions import in_range
 
 ECHOES = ("nccl.remote-error", "network.connection-reset", "network.connection-refused")
 NAMELESS = "network.dns"

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from shlex import quote
 from typing import Any
 
-from ..facts.store import Facts
-from ..words.ranges import rank_ranges
+from ..lines.rank_ranges import rank_ranges
+from .fact_store import Facts
 from .step import Advice
 
 

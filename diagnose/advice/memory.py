@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.store import Facts
-from ..record import record
+from ..lines.record import record
 from .batch_flags import Setting, flags_for
+from .fact_store import Facts
 from .step import Advice, gib, size_mib
 
 CONTEXT_MIB = 2048.0  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB

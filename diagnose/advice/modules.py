@@ -10,8 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.names import PACKAGES
-from ..facts.store import Facts
+from .fact_names import PACKAGES
+from .fact_store import Facts
 from .step import Advice
 
 BUILDS_AGAINST_TORCH = " --no-build-isolation"  # its build imports the torch that is installed

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.store import Facts
-from ..record import record
-from ..telling.report_parts import Evidence, Notice, RemedyStep
+from ..lines.record import record
 from .batch import nearest_with_micro
 from .batch_flags import Setting
+from .fact_store import Facts
+from .statement import Evidence, Notice, RemedyStep
 from .step import Advice, whole
 
+MOST_GPUS = 1024  # of a node; a line that states more tells of none
 COUNT_GPUS = "ray status; ray list nodes --detail | grep -E 'node_ip|GPU'; nvidia-smi -L   # on each node"
 ROLES = ("actor", "critic", "ref", "reward")
 
@@ -154,7 +155,7 @@ def _device_advice(facts: Facts) -> tuple[Advice, ...]:
     """A process that addresses a device beyond those it may see."""
     visible = visible_devices(facts)
     local = facts.number("gpus_per_node")
-    if visible is None or not local or local <= visible:
+    if visible is None or not local or not visible < local <= MOST_GPUS:
         return ()
     text = (
         f"CUDA_VISIBLE_DEVICES={facts.get('cuda_visible_devices')} leaves {visible} device{'s' if visible != 1 else ''} "

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..lazy_pattern import lazy
-from ..record import record
-from ..telling.report_parts import RemedyStep, When
+from ..lines.lazy_pattern import lazy
+from ..lines.record import record
+from .statement import RemedyStep, When
 
 ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")
 

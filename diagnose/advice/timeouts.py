@@ -13,8 +13,8 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from ..facts.names import LONGEST
-from ..facts.store import Facts
+from .fact_names import LONGEST
+from .fact_store import Facts
 from .step import Advice
 
 STEP_S = 1800  # proposals are whole half hours: nobody tunes a time-out by the minute

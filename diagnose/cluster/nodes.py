@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..deadline import Deadline
-from ..scan import Scan, SourceScan, scan_from_json
-from ..scanning.reading import Progress
+from ..scan.reading import Progress
+from ..scan.scan import Scan, SourceScan, scan_from_json
+from ..sources.deadline import Deadline
 from .tasks import scan_paths
 
 RETRIES = 2  # a worker process may be killed for memory on a node that hangs

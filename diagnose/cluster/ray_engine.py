@@ -17,14 +17,14 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from ..deadline import Deadline
 from ..errors import MissingExtra, UsageError
-from ..scan import Scan, SourceScan, source_from_json
-from ..scanning.parts import Part
-from ..scanning.reading import Progress, read_all
-from ..scanning.scanner import ScanRules
-from ..scanning.workers import scan_part, unread
-from ..sources import Input
+from ..scan.parts import Part
+from ..scan.reading import Progress, read_all
+from ..scan.scan import Scan, SourceScan, source_from_json
+from ..scan.scanner import ScanRules
+from ..scan.workers import scan_part, unread
+from ..sources.deadline import Deadline
+from ..sources.source import Input
 from .nodes import scan_nodes, wait_s
 from .tasks import Given, scan_parts
 

@@ -9,16 +9,16 @@ import json
 import os
 from collections.abc import Sequence
 
-from ..deadline import Deadline
+from ..catalogue.rule import Rule
 from ..errors import SourceError
-from ..inputs.folders import expand_pattern
-from ..inputs.remote import is_url
-from ..rule import Rule
-from ..scan import Scan, scan_to_json, source_to_json
-from ..scanning.parts import Part
-from ..scanning.reading import read_all
-from ..scanning.scanner import ScanRules
-from ..scanning.workers import scan_part
+from ..scan.parts import Part
+from ..scan.reading import read_all
+from ..scan.scan import Scan, scan_to_json, source_to_json
+from ..scan.scanner import ScanRules
+from ..scan.workers import scan_part
+from ..sources.deadline import Deadline
+from ..sources.folders import expand_pattern
+from ..sources.remote import is_url
 
 Given = tuple[str, Sequence[Rule]]  # a catalogue's key, and its rules as a scan needs them
 

@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..catalogue import load_rules
-from ..config import FORMATS, LANGUAGES
+from ..catalogue.load import load_rules
 from ..errors import UsageError
+from ..hooks.config import LANGUAGES
+from ..views import FORMATS
 
 SHELLS = ("bash", "zsh", "fish")
 VALUES = {"--format": FORMATS, "--lang": LANGUAGES, "--engine": ("local", "ray")}

@@ -8,12 +8,12 @@ from typing import Annotated, Any
 
 import typer
 
-from ..facts.names import Value
-from ..facts.store import Facts, Known
-from ..redaction import redact_text
-from ..report import json_text
-from ..words.printable import printable
-from ..words.ranges import rank_ranges
+from ..advice.fact_names import Value
+from ..advice.fact_store import Facts, Known
+from ..lines.rank_ranges import rank_ranges
+from ..report.printable import printable
+from ..report.redaction import redact_text
+from ..report.report import json_text
 
 NAME_WIDTH = 26
 VALUE_WIDTH = 40
@@ -36,13 +36,13 @@ def facts(
 def facts_in(paths: Sequence[str], rules: Sequence[str] = ()) -> Facts:
     """Yield the facts of everything in `paths`. Raises `DiagnoseError`."""
     from ..advice import idle_notices
-    from ..catalogue import load_rules
-    from ..event_reader import EventReader
-    from ..facts.gathering import read_facts
-    from ..job import build_job
-    from ..known_bugs.matching import settle_known_bugs
-    from ..scanning.reading import Deadline, read_all
-    from ..scanning.scanner import ScanRules
+    from ..advice.facts import read_facts
+    from ..advice.known_bugs import settle_known_bugs
+    from ..catalogue.load import load_rules
+    from ..job.event_reader import EventReader
+    from ..job.job import build_job
+    from ..scan.reading import Deadline, read_all
+    from ..scan.scanner import ScanRules
 
     catalogue = load_rules(*rules)
     scan = read_all(list(paths), ScanRules(catalogue), Deadline())

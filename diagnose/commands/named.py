@@ -43,11 +43,12 @@ def scan(
     budget: Annotated[Optional[float], typer.Option(metavar="SECONDS", help="stop reading after this long")] = None,
 ) -> int:
     """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
-    from ..catalogue import load_rules
-    from ..engine import check_budget, require_something
-    from ..scan import scan_to_json
-    from ..scanning.reading import Deadline, read_all
-    from ..scanning.scanner import ScanRules
+    from ..catalogue.load import load_rules
+    from ..engine import check_budget
+    from ..scan.logs_read import require_something
+    from ..scan.reading import Deadline, read_all
+    from ..scan.scan import scan_to_json
+    from ..scan.scanner import ScanRules
 
     check_budget(budget)
     found = read_all(paths, ScanRules(load_rules(*(rules or []))), Deadline.after(budget))
@@ -67,18 +68,19 @@ def case(
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="CASE.tar.gz")],
 ) -> int:
     """Pack a redacted, trimmed case to report a wrong verdict with."""
-    from ..catalogue import load_rules
-    from ..engine import reduce, require_something
-    from ..scanning.reading import Deadline, read_all
-    from ..scanning.scanner import ScanRules
-    from ..telling.account import account
-    from ..telling.case_file import pack_case
+    from ..catalogue.load import load_rules
+    from ..engine import reduce
+    from ..report.account import account
+    from ..report.case_file import pack_case
+    from ..scan.logs_read import require_log
+    from ..scan.reading import Deadline, read_all
+    from ..scan.scanner import ScanRules
 
     if not output.name.endswith(CASE_SUFFIXES):
         raise UsageError(f"-o {output}: a case is a {CASE_SUFFIXES[0]}")
     catalogue = load_rules()
     found = read_all(paths, ScanRules(catalogue), Deadline.after(None))
-    require_something(found, paths)
+    require_log(found, paths)
     report = account(reduce(found, catalogue), catalogue, found)
     try:
         output.write_bytes(pack_case(found, report))
@@ -93,7 +95,7 @@ def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> in
     """Print the JSON Schema of the report."""
     if what != "report":
         raise UsageError(f"schema {what}: only `report` has one here; see also `diagnose rules schema`")
-    from ..telling.report_schema import schema as report_schema
+    from ..report.report_schema import schema as report_schema
 
     typer.echo(json.dumps(report_schema(), indent=2))
     return 0
@@ -105,10 +107,10 @@ def explain(
     lang: Annotated[Optional[str], typer.Option(metavar="LANG", help="en or zh (default: from the locale)")] = None,
 ) -> int:
     """Print the page of a cause: what it means, what it brings about, what to do."""
-    from ..catalogue import load_rules, rule_folders
-    from ..rulebook.page import cause_page
-    from ..words.language import choose_language
-    from ..words.translation import Translator
+    from ..catalogue.load import load_rules, rule_folders
+    from ..report.catalogue_page import cause_page
+    from ..report.language import choose_language
+    from ..report.translation import Translator
 
     language = choose_language(lang, os.environ)
     catalogue = load_rules()

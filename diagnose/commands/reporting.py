@@ -8,11 +8,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..config import FORMATS
-from ..errors import UsageError
-from ..report import Report, json_pieces, to_json
+from ..errors import DiagnoseError, UsageError
+from ..report.language import choose_language
+from ..report.report import Report, json_pieces, to_json
+from ..views import FORMATS
 from ..views.rendering import PASTED, SUFFIXES, render
-from ..words.language import choose_language
+
+# What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.
+EXIT_CODES = {"healthy": 0, "recovered": 0, "failed": 1, "hung": 1, "unfinished": 3}
 
 
 @dataclass(slots=True)
@@ -62,12 +65,15 @@ def run(given: Options) -> int:
         if option not in given.configured:
             raise
         raise UsageError(f"{given.configured[option]}: {option[2:]} {rest}") from error
+    except DiagnoseError as error:
+        _tell_junit(given, str(error))
+        raise
     show = _Shower(found, given, lang)
     unwritten = [fault for path in given.output or [] if (fault := _write(path, show.pieces(_form_of(path), 100, False)))]
     if given.verbose:
         _say_what_was_read(show.redacted("terminal")[0])
     if given.why is not None:
-        from ..telling.why import why
+        from ..report.why import why
 
         print(why(show.redacted("terminal")[0], _known(given.why, given.rules or []), lang))
     elif not given.quiet:
@@ -75,7 +81,21 @@ def run(given: Options) -> int:
     if unwritten:
         sys.stdout.flush()
         raise UsageError(unwritten[0])  # after the verdict: it has been worked for
-    return 0 if given.exit_zero or found.diagnosis is None else 1
+    return 0 if given.exit_zero else EXIT_CODES[found.outcome]
+
+
+def _tell_junit(given: Options, why: str) -> None:
+    """Let the JUnit form fail where there is no verdict: a file that is missing, or left from before, fails nothing."""
+    from ..report.printable import one_line
+    from ..report.redaction import redact_text
+    from ..views.junit_text import junit_without_verdict
+
+    text = junit_without_verdict("no verdict", redact_text(one_line(why), privacy="junit" in PASTED))
+    for path in given.output or []:
+        if _form_of(path) == "junit" and (fault := _write(path, [text])):
+            print(f"diagnose: {fault}", file=sys.stderr)
+    if given.format == "junit" and not given.quiet:
+        sys.stdout.write(text)
 
 
 def _has_colors() -> bool:
@@ -85,7 +105,7 @@ def _has_colors() -> bool:
 
 def _known(question: str, rules: list[str]) -> str:
     """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
-    from ..catalogue import load_rules
+    from ..catalogue.load import load_rules
     from .cause_names import no_such_cause
 
     if "." in question and question not in (causes := load_rules(*rules).causes):
@@ -95,11 +115,11 @@ def _known(question: str, rules: list[str]) -> str:
 
 def _diagnose(given: Options, lang: str) -> Report:
     from ..engine import diagnose
-    from ..job import JobContext
+    from ..job.job import JobContext
 
     line = None
     if not given.quiet and (given.engine == "ray" or sys.stderr.isatty()):
-        from ..scanning.progress_line import ProgressLine
+        from ..scan.progress_line import ProgressLine
 
         line = ProgressLine(paths=[p for p in given.paths or [] if p != "-"] if given.engine == "local" else ())
     try:
@@ -127,9 +147,9 @@ def _diagnose(given: Options, lang: str) -> Report:
 
 def _say_what_was_read(report: Report) -> None:
     """`-v`: each input with what it was taken for, or why it was not read; then how much there was and how long it took."""
-    from ..words.phrases import byte_size
-    from ..words.printable import one_line
-    from ..words.ranges import rank_ranges
+    from ..lines.rank_ranges import rank_ranges
+    from ..report.phrases import byte_size
+    from ..report.printable import one_line
 
     for row in report.inputs:
         lines = f", {row.lines:,} lines" if row.lines else ""
@@ -142,7 +162,7 @@ def _say_what_was_read(report: Report) -> None:
 
 def _add_configured(given: Options) -> None:
     """Fill in what the command line left open from `diagnose.toml` or `[tool.diagnose]`."""
-    from ..config import load_config
+    from ..hooks.config import load_config
 
     config = load_config()
     given.rules = [*config.rules, *(given.rules or [])]
@@ -243,7 +263,7 @@ class _Shower:
         """Yield the report as this form may show it, and what was replaced."""
         if not self._given.redact:
             return self._report, ""
-        from ..redaction import describe, redact
+        from ..report.redaction import describe, redact
 
         shown, counts = redact(self._report, privacy=form in PASTED)
         return shown, describe(counts)
@@ -252,7 +272,7 @@ class _Shower:
         """`--template` first, then a template of this form's suffix in the configured folder."""
         if self._given.template:
             return str(self._given.template)
-        from ..config import template_for
+        from ..hooks.config import template_for
 
         suffix = next((s for s, name in SUFFIXES.items() if name == form), None)  # Slack's and GitHub's have none
         return template_for(self._given.templates, suffix) if suffix else None

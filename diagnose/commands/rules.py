@@ -8,7 +8,7 @@ from typing import Annotated, Optional
 
 import typer
 
-from ..catalogue import Catalogue, load_rules
+from ..catalogue.load import Catalogue, load_rules
 from ..errors import RuleError, UsageError
 
 app = typer.Typer(no_args_is_help=True, help="Look at the catalogue of messages and causes, test it, add to it.")
@@ -31,7 +31,7 @@ def list_rules(
 @app.command("show")
 def show_rule(rule_id: Annotated[str, typer.Argument(help="a rule's id")]) -> None:
     """Print a rule's file."""
-    from ..catalogue import SHIPPED
+    from ..catalogue.load import SHIPPED
 
     path = SHIPPED / (rule_id.replace(".", "/", 1) + ".yaml")
     if not path.is_file():
@@ -55,9 +55,9 @@ def test_rules(
     only: Annotated[Optional[str], typer.Option(metavar="ID", help="only ids that start so")] = None,
 ) -> None:
     """Prove every rule against its own examples and counter-examples."""
-    from ..catalogue import rule_folders
-    from ..rulebook.checks import check_catalogue
-    from ..rulebook.firing import fire
+    from ..catalogue.checks import check_catalogue
+    from ..catalogue.firing import fire
+    from ..catalogue.load import rule_folders
 
     mine = [folder] if folder else []
     catalogue = load_rules(*mine, fresh=True)
@@ -123,7 +123,7 @@ def rule_schema() -> None:
 
     import pydantic
 
-    from ..rule import Rule
+    from ..catalogue.rule import Rule
 
     schema = pydantic.TypeAdapter(Rule).json_schema()
     for name in ("id", "cause"):
@@ -134,6 +134,6 @@ def rule_schema() -> None:
 @app.command("page")
 def page() -> None:
     """Print the catalogue as a Markdown page."""
-    from ..rulebook.page import catalogue_table
+    from ..report.catalogue_page import catalogue_table
 
     typer.echo(catalogue_table(load_rules()), nl=False)

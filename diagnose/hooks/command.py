@@ -13,9 +13,9 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from ..config import Config
 from ..run.options import read_config, seconds
 from .ask import ask, deadline_after, say
+from .config import Config
 from .environment import JobFacts, read_environment
 from .request import HookRequest
 

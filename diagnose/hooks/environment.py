@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Mapping
 
-from ..record import record
+from ..lines.record import record
 
 
 @record

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from ..report.printable import clip, one_line
 from ..views.markdown_text import slack_escape
-from ..words.printable import clip, one_line
 from .gather import gather_inputs
 from .request import HookRequest, decode_request, encode_request, module_command, quiet_environment
 from .shared import SCAN_SUFFIX, SharedFolder, plain_name
@@ -137,7 +137,7 @@ def _post(request: HookRequest, slack: Path, trouble: str | None) -> None:
 
 def _public(text: str) -> str:
     """The reason may quote an exception; it goes into stubs and to the web hook."""
-    from ..redaction import redact_text
+    from ..report.redaction import redact_text
 
     return redact_text(one_line(text), privacy=True)
 

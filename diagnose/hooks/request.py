@@ -14,8 +14,8 @@ from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
-from ..config import DEFAULT_BUDGET_S
-from ..record import record
+from ..lines.record import record
+from .config import DEFAULT_BUDGET_S
 
 _NOT_INHERITED = ("LD_PRELOAD", "PYTHONDEVMODE", "PYTHONFAULTHANDLER", "PYTHONINSPECT", "PYTHONSTARTUP")
 

@@ -12,7 +12,7 @@ import re
 import time
 from pathlib import Path
 
-from ..record import record
+from ..lines.record import record
 
 SCAN_SUFFIX = ".scan.json.gz"
 _LOOK_S = 0.3

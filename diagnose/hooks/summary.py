@@ -9,8 +9,9 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from ..report.printable import clip, one_line
 from ..views import markdown_text
-from ..words.printable import clip, one_line
+from ..views.junit_text import junit_without_verdict
 from .request import HookRequest
 
 _LINE = 200
@@ -62,7 +63,7 @@ def write_stub(request: HookRequest, targets: Sequence[Path], inputs: Sequence[s
         if target.suffix in (".html", ".htm"):
             text = f"<!doctype html><meta charset=utf-8><title>No diagnosis yet</title><pre>{escape(text)}</pre>\n"
         if target.suffix == ".xml":
-            text = f'<testsuite name="diagnose" tests="1"><testcase name="{escape(request.reason)}"/></testsuite>\n'
+            text = junit_without_verdict(request.reason, why)
         target.write_text(text, encoding="utf-8")
 
 

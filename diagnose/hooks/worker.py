@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from .request import HookRequest, decode_request
 
 if TYPE_CHECKING:
-    from ..report import Report
-    from ..scan import Scan
+    from ..report.report import Report
+    from ..scan.scan import Scan
 
 _RENDER_S = 1.5  # what is left for deciding and writing when reading has used its share
 _LIKELY = 0.8  # the most that may be believed of a report from one node of many
@@ -21,7 +21,7 @@ _LIKELY = 0.8  # the most that may be believed of a report from one node of many
 def write_reports(request: HookRequest) -> None:
     """Diagnoses the request's inputs and writes every output, each whole or not at all."""
     from ..engine import diagnose
-    from ..job import JobContext
+    from ..job.job import JobContext
 
     context = JobContext(
         exit_code=request.exit_code, signal=request.signal, world_size=request.world_size, hosts=request.hosts,
@@ -38,9 +38,9 @@ def write_reports(request: HookRequest) -> None:
 
 def rendered(report: Report, request: HookRequest, output: Path) -> str:
     """Returns the report in the form that the output's name asks for, without secrets."""
-    from ..config import template_for
-    from ..redaction import describe, redact
+    from ..report.redaction import describe, redact
     from ..views.rendering import PASTED, SUFFIXES, render
+    from .config import template_for
 
     form = "slack" if output.suffix == ".slack" else SUFFIXES.get(output.suffix.lower(), "markdown")
     lang, note = request.lang or "en", ""
@@ -53,7 +53,7 @@ def rendered(report: Report, request: HookRequest, output: Path) -> str:
 
 def bound_by_nodes(report: Report, seen: int, nodes: int | None) -> Report:
     """Returns the report, at most `likely` when it knows fewer nodes than the job has, and saying so."""
-    from ..report import Gap
+    from ..report.report import Gap
 
     if nodes is None or seen >= nodes:
         return report
@@ -71,10 +71,10 @@ def write_scan(request: HookRequest) -> None:
     """Reads the request's inputs into one scan file, every source under the node's name."""
     import gzip
 
-    from ..catalogue import load_rules
-    from ..scan import scan_to_json
-    from ..scanning.reading import Deadline, read_all
-    from ..scanning.scanner import ScanRules
+    from ..catalogue.load import load_rules
+    from ..scan.reading import Deadline, read_all
+    from ..scan.scan import scan_to_json
+    from ..scan.scanner import ScanRules
 
     deadline = Deadline.after(max(1.0, request.seconds_left() - _RENDER_S))
     found = read_all(request.inputs, ScanRules(load_rules(*request.rules)), deadline)

@@ -1,1 +1,1 @@
-"""PyTorch flight-recorder dumps: read without executing anything, reduced, and laid side by side."""
+"""Flight-recorder dumps, read without executing anything, and compared across ranks."""

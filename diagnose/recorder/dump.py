@@ -13,9 +13,10 @@ from dataclasses import astuple, field
 from functools import lru_cache
 from typing import Any, Literal
 
-from ..record import record
-from ..words.ranges import rank_ranges
+from ..lines.rank_ranges import rank_ranges
+from ..lines.record import record
 
+RankFrom = Literal["content", "name", "number"]  # `number`: one in a name that does not call it a rank
 State = Literal["scheduled", "started", "completed", "unknown"]
 STATES: tuple[State, ...] = ("scheduled", "started", "completed", "unknown")
 MAX_RANKS = 2**21  # a saved scan may be hostile: `0-999999999` is short
@@ -76,7 +77,7 @@ class Dump:
 
     name: str
     rank: int | None
-    rank_from: Literal["content", "name"] | None
+    rank_from: RankFrom | None
     version: str
     backend: str
     is_json: bool
@@ -142,7 +143,7 @@ def _call(text: str) -> Call:
     )
 
 
-def reduced_dump(name: str, value: dict[str, Any], rank_from: Literal["content", "name"] | None) -> Dump:
+def reduced_dump(name: str, value: dict[str, Any], rank_from: RankFrom | None) -> Dump:
     """Makes a dump of its reduced JSON form."""
     return Dump(
         name=name,

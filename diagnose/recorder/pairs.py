@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ..record import record
+from ..lines.record import record
 from .dump import Call, Dump
 from .tracks import COMPLETED, Recorder
 

@@ -17,14 +17,16 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from ..lazy_pattern import lazy
-from ..record import record
-from .dump import Dump, reduced_dump
+from ..lines.lazy_pattern import lazy
+from ..lines.record import record
+from .dump import Dump, RankFrom, reduced_dump
 
 MAX_DUMP_BYTES = 512 * 2**20  # 20,000 entries with 50 frames each take 50 MB
 BASE_MEMORY_BYTES = 512 * 2**20  # of address space: the interpreter, and room for small dumps
 MEMORY_PER_DUMP_BYTE = 32  # plain values take up to 20 times the bytes of their pickle
-CPU_PER_DUMP_S = 20  # 2,000 entries take 0.02 s
+MAX_MEMORY_BYTES = 2 * 2**30  # whatever the dump's size: 50 MB, the most that was seen, take half of it
+CPU_PER_DUMP_S = 5  # 2,000 entries take 0.02 s
+BYTES_PER_CPU_S = 8 * 2**20  # more for a long dump
 
 # A bare package under the real one's name, so that the child imports three modules and nothing else of the package.
 _CHILD = """
@@ -60,13 +62,13 @@ class Limits:
 Content = bytes | Path | Callable[[], bytes]
 
 
-def rank_from_name(name: str) -> int | None:
+def rank_from_name(name: str) -> tuple[int | None, RankFrom | None]:
     """Reads the rank from a file's own name such as `nccl_trace_rank_12`; what a folder says takes all names to tell."""
     base = re.split(r"[/!\\]", name)[-1]
     if found := _NAME_RANK.findall(base):
-        return int(found[-1])
+        return int(found[-1]), "name"
     number = _NAME_NUMBER.search(base)
-    return int(number[1]) if number else None
+    return (int(number[1]), "number") if number else (None, None)
 
 
 def read_dumps(items: Iterable[tuple[str, Content]], limits: Limits | None = None) -> Iterator[Dump | Unreadable]:
@@ -99,8 +101,8 @@ class DumpReader:
             return Unreadable(name, answer["error"])
         if answer["rank"] is not None:
             return reduced_dump(name, answer, "content")
-        answer["rank"] = rank_from_name(name)
-        return reduced_dump(name, answer, None if answer["rank"] is None else "name")
+        answer["rank"], told_by = rank_from_name(name)
+        return reduced_dump(name, answer, told_by)
 
     def _ask(self, content: bytes | Path) -> dict[str, Any]:
         limits = self.limits
@@ -112,8 +114,8 @@ class DumpReader:
             return {"error": f"{size:,} bytes; a dump may have {limits.max_bytes:,}"}
         request = {
             "max_bytes": limits.max_bytes,
-            "memory_bytes": limits.memory_bytes + MEMORY_PER_DUMP_BYTE * size,
-            "cpu_s": limits.cpu_s + size // 2**20,
+            "memory_bytes": min(limits.memory_bytes + MEMORY_PER_DUMP_BYTE * size, MAX_MEMORY_BYTES),
+            "cpu_s": limits.cpu_s + size // BYTES_PER_CPU_S,
         }
         more = {"path": str(content.absolute())} if isinstance(content, Path) else {"bytes": size}
         return self._exchange({**request, **more}, b"" if isinstance(content, Path) else content)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Literal
 
-from ..record import record
+from ..lines.record import record
 from .tracks import Shapes, Track
 
 MAX_DIVERGENCES = 10  # per group; after that the ranks run different programs

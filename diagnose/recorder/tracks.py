@@ -13,7 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..record import record
+from ..lines.record import record
 from .dump import Call, Dump, Entry
 
 NOTHING_COVERED = 2**62

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from ..record import record
+from ..lines.record import record
 
 HEAD_BYTES = 8 << 20  # start-up lines: versions, world size, launcher's settings
 TAIL_BYTES = 32 << 20  # what led to the end, also where 64 ranks print their tracebacks

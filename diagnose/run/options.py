@@ -7,9 +7,9 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ..config import DEFAULT_BUDGET_S, Config, load_config
 from ..errors import DiagnoseError
-from ..record import record
+from ..hooks.config import DEFAULT_BUDGET_S, Config, load_config
+from ..lines.record import record
 from .keep import TAIL_BYTES
 
 _EPILOG = """\

@@ -1,1 +1,1 @@
-"""Tracebacks and stack dumps: their grammar, and what many ranks' stacks say together."""
+"""Tracebacks and stack dumps, put apart by rank."""

@@ -6,7 +6,7 @@ put together before anything is read (`inputs.rich_boxes`).
 
 from __future__ import annotations
 
-from ..lazy_pattern import lazy
+from ..lines.lazy_pattern import lazy
 from .traceback_lines import Frame
 
 _BORDERS = "\u2502|"  # `│`, and `|` where the terminal has no Unicode

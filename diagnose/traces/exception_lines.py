@@ -5,9 +5,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
 
-from ..prefixes import Line
-from ..tracebacks import Traceback
+from ..lines.prefix import Line
 from .numbered import place_of
+from .traceback import Traceback
 from .traceback_lines import GRAPH_ERROR
 from .wrapped import quoted_in
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..record import record
+from ..lines.record import record
 from .assembly import Assembly
 from .traceback_lines import Frame, Header
 

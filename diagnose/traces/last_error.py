@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..prefixes import Line, speaker_key
+from ..lines.prefix import Line, speaker_key
 
 if TYPE_CHECKING:
-    from ..tracebacks import Traceback
+    from .traceback import Traceback
 
 ABOVE = "Last error:"
 MOST_LINES = 4  # from the head to what NCCL said

@@ -6,7 +6,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import attrgetter
 
-from ..prefixes import Line
+from ..lines.prefix import Line
 
 _number = attrgetter("number")
 

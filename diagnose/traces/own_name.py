@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..lazy_pattern import lazy
+from ..lines.lazy_pattern import lazy
 from .traceback_lines import ExceptionLine, Frame, read_exception
 
 _DOTTED = lazy(r"(?:(?:[A-Za-z_]\w{0,60}|<locals>)\.){1,14}[A-Z]\w{1,80}$")

@@ -15,9 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..prefixes import Line
-from ..tracebacks import Traceback
+from ..lines.prefix import Line
 from .numbered import last_piece
+from .traceback import Traceback
 from .traceback_lines import ELIDED
 
 PROMPTS = (">>>", "...")  # the second one goes on with a statement

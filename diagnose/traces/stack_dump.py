@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..record import record
+from ..lines.record import record
 from .stack_forms import StackFrame
 
 _OUTERMOST = ("<module>", "main", "__libc_start_main", "_start")

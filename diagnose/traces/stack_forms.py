@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 
-from ..lazy_pattern import lazy
-from ..record import record
+from ..lines.lazy_pattern import lazy
+from ..lines.record import record
 
 
 @record

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from ..lazy_pattern import lazy
-from ..record import record
-from ..stacks import StackDump, StackThread
+from ..lines.lazy_pattern import lazy
+from ..lines.record import record
 from .library_paths import is_library
 from .stack_forms import StackFrame
+from .stacks import StackDump, StackThread
 from .standing import Standing, classify, is_idle
 
 Label = int | str  # a global rank, or what is known instead (`pid 6889 on gpu-07`)

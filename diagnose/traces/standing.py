@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
-from ..lazy_pattern import lazy
-from ..record import record
+from ..lines.lazy_pattern import lazy
+from ..lines.record import record
 from .stack_forms import StackFrame
 
 StandingKind = Literal[

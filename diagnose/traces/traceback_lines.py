@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Literal
 
-from ..lazy_pattern import lazy
-from ..record import record
+from ..lines.lazy_pattern import lazy
+from ..lines.record import record
 
 HeaderForm = Literal["plain", "group", "rich", "ipython", "original", "elastic-box"]
 

@@ -9,17 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from ..lazy_pattern import lazy
-from ..prefixes import Line
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Line
 from .quick_assembly import QuickAssembly
-from .traceback_lines import (
-    Frame,
-    indent_of,
-    read_exception,
-    read_frame,
-    read_header,
-    read_introduction,
-)
+from .traceback_lines import Frame, indent_of, read_exception, read_frame, read_header, read_introduction
 
 Closed = tuple[QuickAssembly, str]
 

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..lazy_pattern import lazy
-from ..prefixes import Line
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Line
 from .numbered import first_piece
 from .traceback_lines import Frame
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..lazy_pattern import lazy
-from .told import TARGET, reprs_in
+from ..lines.lazy_pattern import lazy
+from .logged_exceptions import TARGET, reprs_in
 from .traceback_lines import read_exception
 
 _DEPTH = 3  # `BackendCompilerFailed: backend='inductor' raised:` of `InductorError: OutOfMemoryError: …`

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..record import record
-from ..report import CodePlace, Evidence, Span
-from ..words.language import Say
-from ..words.phrases import clip_ranges, place
-from ..words.printable import one_line, printable, printable_spans
+from ..lines.record import record
+from ..report.language import Say
+from ..report.phrases import clip_ranges, place
+from ..report.printable import one_line, printable, printable_spans
+from ..report.report import CodePlace, Evidence, Span
 from .limits import Limits
 
 KEPT_BEFORE = 24  # characters kept before a capture when a long line is cut

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
 
-from ..report import Report
-from ..words.phrases import place
-from ..words.printable import clip, one_line, sentence
-from ..words.ranges import rank_ranges
+from ..lines.rank_ranges import rank_ranges
+from ..report.phrases import place
+from ..report.printable import clip, one_line, sentence
+from ..report.report import Report
 
 TEXT_WIDTH = 200
 MOST_EVENTS = 5_000

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..report import StackGroup
-from ..words.language import Say
-from ..words.phrases import who
-from ..words.printable import clip, one_line
+from ..report.language import Say
+from ..report.phrases import who
+from ..report.printable import clip, one_line
+from ..report.report import StackGroup
 
 MOST_FRAMES = 80
 

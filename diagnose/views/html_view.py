@@ -11,8 +11,8 @@ import hashlib
 import json
 from typing import Any
 
-from ..report import Report
-from ..words.language import Say, words
+from ..report.language import Say, words
+from ..report.report import Report
 from .evidence import LineView
 from .html_picture import picture_data
 from .html_stacks import stack_tree

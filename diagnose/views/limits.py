@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from ..record import record
+from ..lines.record import record
 
 ALL = 1_000_000
 

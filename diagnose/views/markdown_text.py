@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from ..lazy_pattern import lazy
+from ..lines.lazy_pattern import lazy
 
 _TICKS = lazy("`+")
 # What GitHub turns into links or notices without any markup: URLs, @names, #123. In a code span they stay text; and

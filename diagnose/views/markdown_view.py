@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..report import Report
-from ..words.language import words
+from ..report.language import words
+from ..report.report import Report
 from .limits import FULL, LEVELS, Limits
 from .report_view import build_view
 from .templating import lay_out

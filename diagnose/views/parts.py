@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from ..record import record
+from ..lines.record import record
 from .evidence import EvidenceView
 from .tables import CollectiveLine, RankLine, StackLine
 

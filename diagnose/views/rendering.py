@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from ..config import FORMATS
 from ..errors import UsageError
-from ..report import Report, dumps, to_json
+from ..report.report import Report, dumps, to_json
+from . import FORMATS
 
 PASTED = ("markdown", "html", "slack")  # forms that end up in public: private items go, secrets always do
 SUFFIXES = {
@@ -57,7 +57,7 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
 
 
 def _from_template(report: Report, template: str | Path, *, full: bool, lang: str, redacted: str) -> str:
-    from ..words.language import words
+    from ..report.language import words
     from .limits import FULL, NORMAL
     from .report_view import build_view
     from .templating import lay_out_with

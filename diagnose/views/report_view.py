@@ -10,7 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from ..report import (
+from ..report.language import Say
+from ..report.phrases import byte_size, clock, common_folder, duration, one_day, place, value_text, who
+from ..report.printable import clip, one_line, sentence
+from ..report.report import (
     Alternative,
     Attempt,
     Culprit,
@@ -27,9 +30,6 @@ from ..report import (
     Symptom,
     TimelineEntry,
 )
-from ..words.language import Say
-from ..words.phrases import byte_size, clock, common_folder, duration, one_day, place, value_text, who
-from ..words.printable import clip, one_line, sentence
 from .evidence import EvidenceView, join_neighbours, view_evidence
 from .limits import Limits
 from .parts import Cut, FactView, InputView, MessageView, NoteView, StepView, TimeView, View

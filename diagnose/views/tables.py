@@ -6,11 +6,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from ..record import record
-from ..report import CollectiveRow, Fact, RankRow, StackGroup, TimelineEntry
-from ..words.language import Say, knows
-from ..words.phrases import clock, one_day, who
-from ..words.printable import clip, one_line
+from ..lines.record import record
+from ..report.language import Say, knows
+from ..report.phrases import clock, one_day, who
+from ..report.printable import clip, one_line
+from ..report.report import CollectiveRow, Fact, RankRow, StackGroup, TimelineEntry
 
 HOSTS_SHOWN = 3
 FACTS_FIRST = ("world_size", "nnodes", "hosts", "gpus_per_node", "gpu_model", "framework", "launcher", "torch_version",

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..words.language import Say
-from ..words.printable import clip
+from ..report.language import Say
+from ..report.printable import clip
 from . import markdown_text
 from .evidence import EvidenceView
 from .parts import View
@@ -18,7 +18,7 @@ from .tables import filled
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-TEMPLATES = Path(__file__).parents[1] / "templates"
+TEMPLATES = Path(__file__).parent / "templates"
 HTML_SUFFIXES = (".html", ".htm", ".html.j2", ".htm.j2", ".xml", ".xml.j2")
 
 

@@ -9,8 +9,8 @@ import io
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from ..report import Report
-from ..words.language import Say, words
+from ..report.language import Say, words
+from ..report.report import Report
 from .evidence import EvidenceView, hit_alone
 from .limits import FULL, Limits
 from .parts import Cut, MessageView, NoteView, View

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..report import Diagnosis, RemedyStep, Report
-from ..words.language import Say, knows
-from ..words.phrases import FROM_OUTSIDE
-from ..words.printable import clip, one_line, printable, sentence
+from ..report.language import Say, knows
+from ..report.phrases import FROM_OUTSIDE
+from ..report.printable import clip, one_line, printable, sentence
+from ..report.report import Diagnosis, RemedyStep, Report
 from .limits import Limits
 
 

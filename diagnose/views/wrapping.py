@@ -14,7 +14,7 @@ from rich.console import Console, JustifyMethod, OverflowMethod
 from rich.containers import Lines
 from rich.text import Text
 
-from ..lazy_pattern import lazy
+from ..lines.lazy_pattern import lazy
 
 _WIDE = "\u2e80-\u9fff\uf900-\ufaff\uff00-\uffef\u3000-\u303f"
 _CHINESE = lazy(f"[{_WIDE}]")

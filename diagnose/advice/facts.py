@@ -1,0 +1,151 @@
+"""A `Job` in, what is known about it as a whole out: versions, sizes, time-outs, settings, each with its line.
+
+Facts come from what processes printed (rules under `rules/context/`), from launch commands, from configuration files
+given beside the logs, and from paths in tracebacks. What a running process printed beats what a file asks for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ..catalogue.rule import Rule
+from ..job.job import Job
+from ..job.places import GUESSED
+from .commands import command_facts, variable_facts
+from .contradictions import contradictions
+from .durations import duration_facts
+from .fact_names import PACKAGES, PLACES, Stated, stated_setting
+from .fact_store import Facts, gather_facts
+from .library_traces import library_facts
+from .setup_files import file_facts
+
+# Names that rules use for what a line says, and the fact (and factor) that it is.
+ALIASES: dict[str, tuple[str, int]] = {
+    "train_batch": ("train_batch_size", 1),
+    "micro_batch": ("micro_batch_size", 1),
+    "accumulation": ("gradient_accumulation", 1),
+    "timeout_s": ("nccl_timeout_s", 1),
+    "timeout_min": ("nccl_timeout_s", 60),
+    "lightning_backend": ("backend", 1),
+    "max_nodes": ("nnodes", 1),
+}
+NO_FACTS = frozenset(
+    ["entrypoint", "interface", "job_id", "launcher", "min_nodes", "ray_started", "rdzv_endpoint", "repeated", "run_id"]
+)
+INTERFACE_RULE = "context.collectives/nccl-bootstrap-interface"
+VARIABLE_RULES = ("context.collectives/nccl-variable-set",)
+
+
+def read_facts(job: Job) -> Facts:
+    """Yield everything that `job` states about itself."""
+    stated = list(_stated(job))
+    known = gather_facts(stated)
+    facts = Facts(known, _libraries(stated))
+    return Facts(known, facts.libraries, contradictions(facts))
+
+
+def _stated(job: Job) -> Iterator[Stated]:
+    yield from _from_events(job)
+    for source in job.sources:
+        if source.kind == "context":
+            lines = {x.number: x.raw for x in reversed(source.head())}
+            yield from file_facts(sorted(lines.items()), source.name)
+    yield from library_facts(job)
+    yield from duration_facts(job)
+    yield from _world(job)
+    if job.places.local_world and job.places.local_world * max(1, len(job.hosts)) == job.world_size:
+        yield Stated("gpus_per_node", job.places.local_world, "the ranks seen on one host", None, 1)
+    if job.hosts:
+        yield Stated("hosts", len(job.hosts), "the hosts seen", None, 1)
+
+
+def _world(job: Job) -> Iterator[Stated]:
+    """The world as processes print it; what a launch script asks for is another fact."""
+    context = {s.name for s in job.sources if s.kind == "context"}
+    printed = [
+        e
+        for e in job.events
+        if e.rule.tells in ("identity", "fact") and "launcher" not in e.fields and e.source not in context
+        if isinstance(e.fields.get("world_size"), int)
+    ]
+    if job.context.world_size is not None:
+        yield Stated("world_size", job.context.world_size, "given", None, 4)
+    elif printed:
+        whole = max(printed, key=lambda e: e.fields["world_size"])  # smaller ones are groups
+        yield Stated("world_size", whole.fields["world_size"], whole.source, whole.line, 3)
+    elif job.world_size is not None and (job.world_size, job.places.world_from) != (1, GUESSED):  # rank 0 is heard alone
+        yield Stated("world_size", job.world_size, job.places.world_from, None, 1)
+
+
+def _from_events(job: Job) -> Iterator[Stated]:
+    context = {s.name for s in job.sources if s.kind == "context"}
+    states: dict[str, bool] = {}  # by rule
+    for event in job.events:
+        may_state = states.get(event.rule.id)
+        if may_state is None:
+            may_state = states[event.rule.id] = _may_state(event.rule)
+        if not may_state or event.source in context:  # which is read whole, by `file_facts`
+            continue
+        for one in event_facts(event.rule, event.fields, event.text):
+            yield Stated(one.name, one.value, event.source, event.line, one.surety, event.rank, event.host)
+
+
+def _may_state(rule: Rule) -> bool:
+    """Whether a rule's captures can be facts, as `event_facts` reads them."""
+    is_named = any(name.endswith("_version") for name in rule.fields) or rule.table is not None
+    return is_named or rule.tells in ("fact", "collective-timeout") or rule.id in (INTERFACE_RULE, *VARIABLE_RULES)
+
+
+def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[Stated]:
+    """Yield the facts in a rule's captures: under its own names, or as `setting`, `variable`, `package` and `value`."""
+    value = str(fields.get("value", ""))
+    if rule.tells == "collective-timeout" and isinstance(fields.get("timeout_ms"), int):
+        yield Stated("nccl_timeout_s", _whole(fields["timeout_ms"] / 1000), "", None, 3)
+    yield from _of_rule(rule, fields, value)
+    if rule.tells != "fact":
+        for name, captured in fields.items():
+            if name.endswith("_version") and isinstance(captured, str) and "." in captured:
+                yield Stated(name, captured, "", None, 3)
+    elif "setting" in fields:
+        yield from stated_setting(str(fields["setting"]), value, "", None, 3)
+    elif "variable" in fields:
+        yield from variable_facts(str(fields["variable"]), value, "", None, 3)
+    elif "package" in fields:
+        package = PACKAGES.get(str(fields["package"]).lower().replace("_", "-").replace(" ", "-"))
+        yield from [Stated(package, value, "", None, 2)] if package else []
+    else:
+        yield from _named(fields)
+        if "command" in fields or "launcher" in fields:
+            yield from command_facts(str(fields.get("command") or text.lstrip("+$ ")), "", None, 2)
+
+
+def _of_rule(rule: Rule, fields: Mapping[str, Any], value: str) -> Iterator[Stated]:
+    """What NCCL says of itself under names of its own."""
+    if rule.id == INTERFACE_RULE:
+        yield Stated("nccl_interface", str(fields.get("interface")), "", None, 3)
+    if rule.id in VARIABLE_RULES:
+        yield from variable_facts(str(fields.get("name")), value, "", None, 3)
+
+
+def _whole(number: float) -> int | float:
+    return int(number) if number == int(number) else number
+
+
+def _named(fields: Mapping[str, Any]) -> Iterator[Stated]:
+    for key, captured in fields.items():
+        if key in PLACES or key in NO_FACTS or not isinstance(captured, (str, int, float)):
+            continue
+        name, factor = ALIASES.get(key, (key, 1))
+        name = "processes_asked" if name == "world_size" and "launcher" in fields else name
+        if name == "world_size":
+            continue  # see `_world`
+        yield Stated(name, captured * factor if isinstance(captured, (int, float)) else captured, "", None, 3)
+
+
+def _libraries(stated: Sequence[Stated]) -> frozenset[str]:
+    """The packages whose code the logs show: paths in tracebacks, the framework of the launch command."""
+    seen = {str(s.value) for s in stated if s.name in ("library", "framework")}
+    if "open-r1" in seen:
+        seen.add("trl")  # Open-R1 is a set of scripts over TRL's trainers
+    return frozenset(seen)

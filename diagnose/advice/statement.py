@@ -1,0 +1,102 @@
+"""What advice is made of: steps, notices, facts and the evidence for them, as frozen values.
+
+Their names are the keys of the report's contract. Every field has an empty default. Times are RFC 3339 strings or None.
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import Literal
+
+from ..lines.record import record
+
+When = Literal["now", "fix", "prevent", "collect"]
+Value = str | int | float | bool | tuple[int | float | str, ...] | None  # what a rule captures or a fact holds
+
+
+@record
+class Place:
+    """A line of an input, counted from 1 as `sed -n` does; None where the input has no lines."""
+
+    file: str
+    line: int | None = None
+
+
+@record
+class Span:
+    """A captured part of an evidence text, in characters from its start; `field` is what it was captured as."""
+
+    start: int
+    end: int
+    field: str = ""
+
+
+@record
+class CodePlace:
+    """A frame of a traceback: where in the code, and its source line where it was printed."""
+
+    file: str
+    line: int
+    function: str
+    code: str = ""
+
+
+@record
+class Evidence:
+    """One place in the logs, shown as proof; `before` and `after` are the lines around it.
+
+    `own_code`: of a traceback, the frames that are no library's, innermost first.
+    """
+
+    file: str = ""
+    line: int | None = None
+    end_line: int | None = None
+    rank: int | None = None
+    host: str | None = None
+    time: str | None = None
+    text: str = ""
+    rule: str | None = None
+    fields: dict[str, Value] = field(default_factory=dict, hash=False)
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+    spans: tuple[Span, ...] = ()
+    also_in: tuple[Place, ...] = ()
+    own_code: tuple[CodePlace, ...] = ()
+
+
+@record
+class RemedyStep:
+    """One thing to do; `command` can be copied as it stands."""
+
+    when: When = "fix"
+    text: str = ""
+    command: str | None = None
+
+
+@record
+class FactValue:
+    """One value of a fact, where it is printed (`file:line`), and which ranks have it (empty: all or unknown)."""
+
+    value: Value = None
+    source: str = ""
+    ranks: tuple[int, ...] = ()
+
+
+@record
+class Fact:
+    """A fact about the job; `others` are the values of ranks that differ."""
+
+    value: Value = None
+    source: str = ""
+    ranks: tuple[int, ...] = ()
+    others: tuple[FactValue, ...] = ()
+
+
+@record
+class Notice:
+    """Advice about what did not fail: contradicting versions, idle GPUs."""
+
+    topic: str = ""
+    text: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    remedy: tuple[RemedyStep, ...] = ()

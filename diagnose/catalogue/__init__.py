@@ -1,0 +1,1 @@
+"""Rules, causes and tables: read from YAML, checked, compiled, matched."""

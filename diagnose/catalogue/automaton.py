@@ -1,0 +1,166 @@
+"""Finds thousands of literals in a block of bytes in one pass, by the native library where it is installed.
+
+The only file that knows the multi-pattern library.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+from .cache import can_tell_owner, read_trusted, write_own
+
+WORTH_CACHING = 500  # literals: a smaller automaton is built as quickly as it is read
+
+
+class Literal(NamedTuple):
+    """Bytes to find; `folded`: in any case (given in lower case); `once`: one report per block is enough."""
+
+    text: bytes
+    folded: bool
+    once: bool = False
+
+
+Found = list[tuple[int, int]]  # (end, number of the literal)
+Find = Callable[["bytes | memoryview"], Found]
+FindApart = Callable[["bytes | memoryview"], tuple[Found, Found]]
+
+
+def automaton(literals: Sequence[Literal], *, is_lasting: bool = False) -> Find:
+    """Yield a function from bytes to (end, literal) pairs: hyperscan where installed, else pure Python (slow).
+
+    `is_lasting`: the next run will ask for the same; it is kept in the user's cache.
+    """
+    return _library(literals, is_lasting=is_lasting).find if literals else lambda data: []
+
+
+def automaton_apart(literals: Sequence[Literal], others: Sequence[Literal], *, is_lasting: bool = False) -> FindApart:
+    """Yield a function that finds `literals` and `others` in one pass, and yields their pairs apart."""
+    return partial(_library([*literals, *others], is_lasting=is_lasting).find_apart, len(literals))
+
+
+def _library(literals: Sequence[Literal], *, is_lasting: bool) -> _Hyperscan | PurePython:
+    try:
+        import hyperscan
+    except ImportError:
+        import logging
+
+        slow = "hyperscan is not installed: scanning with pure Python, about 50 times slower"
+        logging.getLogger("diagnose").warning(slow)
+        return PurePython(literals)
+    return _Hyperscan(hyperscan, literals, is_lasting=is_lasting)
+
+
+class _Hyperscan:
+    def __init__(self, hyperscan: Any, literals: Sequence[Literal], *, is_lasting: bool) -> None:
+        is_worth = is_lasting and len(literals) >= WORTH_CACHING and can_tell_owner()
+        name = _cache_name(hyperscan, literals) if is_worth else None
+        self._db: Any = _loaded(hyperscan, name) if name else None
+        if self._db is None:
+            self._db = _compiled(hyperscan, literals)
+            if name:
+                write_own(name, hyperscan.dumpb(self._db))
+
+    def find(self, data: bytes | memoryview) -> Found:
+        found: Found = []
+        keep = found.append
+
+        def on_match(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            keep((end, literal))
+
+        self._db.scan(data, match_event_handler=on_match)
+        return found
+
+    def find_apart(self, count: int, data: bytes | memoryview) -> tuple[Found, Found]:
+        """Yield the pairs of the first `count` literals, and those of the others, whose numbers begin at 0."""
+        found: Found = []
+        others: Found = []
+        keep, put = found.append, others.append
+
+        def on_match(literal: int, _start: int, end: int, _flags: int, _context: object) -> None:
+            if literal < count:
+                keep((end, literal))
+            else:
+                put((end, literal - count))
+
+        self._db.scan(data, match_event_handler=on_match)
+        return found, others
+
+
+def _compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
+    folded, once = hyperscan.HS_FLAG_CASELESS, hyperscan.HS_FLAG_SINGLEMATCH
+    database = hyperscan.Database(mode=hyperscan.HS_MODE_BLOCK)
+    database.compile(
+        expressions=[literal.text for literal in literals],
+        ids=list(range(len(literals))),
+        flags=[(folded if x.folded else 0) | (once if x.once else 0) for x in literals],
+        literal=True,
+    )
+    return database
+
+
+def _loaded(hyperscan: Any, name: str) -> Any | None:
+    """The database of an earlier run. The library trusts what it loads, so a file that others could have written, or
+    that is not to the byte what was stored, never reaches it."""
+    stored = read_trusted(name)
+    if stored is None:
+        return None
+    try:
+        database = hyperscan.loadb(stored, hyperscan.HS_MODE_BLOCK)
+        database.scratch = hyperscan.Scratch(database)
+    except hyperscan.error:  # built by another version, or for a processor that this one is not
+        return None
+    return database
+
+
+def _cache_name(hyperscan: Any, literals: Sequence[Literal]) -> str:
+    """What the database depends on: the literals, the library, and the processor that it is built for."""
+    return name_in_cache("automaton", literals, hyperscan.__version__, _processor())
+
+
+def name_in_cache(kind: str, literals: Sequence[Literal], *more: object) -> str:
+    """Yield the name of what is kept in the user's cache for these literals, and for whatever else it depends on."""
+    texts = b"\0".join([x.text for x in literals])  # none holds that byte
+    flags = bytes([x.folded + 2 * x.once for x in literals])
+    whole = b"%b\0%b\0%b" % (texts, flags, repr(more).encode())
+    return f"{kind}-{hashlib.sha256(whole).hexdigest()[:24]}"
+
+
+def _processor() -> str:
+    """What this machine's processor can do, as far as the system says; a home folder may be shared by several."""
+    try:
+        with open("/proc/cpuinfo", "rb", buffering=0) as file:
+            start = file.read(8 << 10)
+    except OSError:
+        start = b""
+    flags = next((line for line in start.split(b"\n") if line.startswith((b"flags", b"Features"))), b"")
+    return f"{sys.platform} {os.uname().machine if hasattr(os, 'uname') else ''} {flags.decode('ascii', 'replace')}"
+
+
+class PurePython:
+    """The same answers without the native library, for machines that have no wheel of it."""
+
+    def __init__(self, literals: Sequence[Literal]) -> None:
+        self._literals = literals
+
+    def find(self, data: bytes | memoryview) -> Found:
+        """Yield (end, literal) pairs, in order of offset."""
+        plain = bytes(data)
+        folded = plain.lower()
+        found = []
+        for number, (text, is_folded, once) in enumerate(self._literals):
+            haystack = folded if is_folded else plain
+            at = haystack.find(text)
+            while at >= 0:
+                found.append((at + len(text), number))
+                at = -1 if once else haystack.find(text, at + 1)
+        return sorted(found)
+
+    def find_apart(self, count: int, data: bytes | memoryview) -> tuple[Found, Found]:
+        """Yield the pairs of the first `count` literals, and those of the others, whose numbers begin at 0."""
+        found = self.find(data)
+        return [x for x in found if x[1] < count], [(end, n - count) for end, n in found if n >= count]

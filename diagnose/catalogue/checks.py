@@ -1,0 +1,201 @@
+"""Checks a catalogue: what `diagnose rules test` proves of every rule, cause and table. Yields faults as lines of text."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from ..lines.prefix import split_prefix
+from ..report.translation import translation_faults
+from .firing import has_frame
+from .load import Catalogue
+from .pattern_facts import implies, is_anchored, re2_faults
+from .rule import Cause, Form, Rule
+
+FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
+MIN_LITERAL = 4  # shorter ones hit everywhere
+COMMON_WORDS = frozenset(("failed", "failure", "returned", "error", "warning", "info", "invalid", "timeout", "rank"))
+ADVERSARIAL_CHARS = 8192
+ADVERSARIAL_LIMIT_S = 0.05
+REMEDY_ORDER = ("now", "fix", "prevent", "collect")
+Fire = Callable[[Catalogue, str], "list[tuple[Rule, dict[str, Any]]]"]  # all rules that a text fires, with fields
+
+
+def check_catalogue(
+    catalogue: Catalogue, fire: Fire, only: str | None = None, folders: Sequence[Path] = ()
+) -> Iterator[str]:
+    """Yield one line for each fault, in catalogue order; none when all is well. `only`: ids that start so.
+
+    `folders` are those the catalogue was read from; their translations are checked.
+    """
+    for cause in catalogue.causes.values():
+        if only is None or cause.id.startswith(only):
+            yield from (f"{cause.id}: {fault}" for fault in _cause_faults(catalogue, cause))
+            yield from (f"{cause.id}: {fault}" for fault in translation_faults(cause, catalogue.rules, folders))
+    seen: dict[str, str] = {}
+    for rule in catalogue.rules.values():
+        if only is not None and not rule.id.startswith(only):
+            continue
+        yield from (f"{rule.id}: {fault}" for fault in _rule_faults(catalogue, rule, fire))
+        for form in rule.forms:
+            shape = _shape(form, rule)
+            if seen.setdefault(shape, rule.id) != rule.id:
+                yield f"{rule.id}: says the same as {seen[shape]}; make it a form of that rule"
+
+
+def _cause_faults(catalogue: Catalogue, cause: Cause) -> Iterator[str]:
+    for link in cause.explains:
+        if link.cause == cause.id:
+            yield "explains itself"
+        elif not _known(catalogue, link.cause):
+            yield f"explains {link.cause}, which is no cause"
+    whens = [r.when for r in cause.remedy]
+    if sorted(whens, key=REMEDY_ORDER.index) != whens:
+        yield "remedy is not in the order now, fix, prevent, collect"
+    if "now" not in whens:
+        yield "remedy has no `now`"
+    if not (cause.collect_next_time or "collect" in whens):
+        yield "says nothing about what to collect next time"
+    yield from _references(cause.references)
+    named = any(r.cause == cause.id and r.role in ("cause", "symptom") for r in catalogue.rules.values())
+    in_table = any(row.get("cause") == cause.id for t in catalogue.tables.values() for row in t.rows)
+    if not (named or in_table or cause.findings_only):
+        yield "no rule names it; add one, or say `findings_only: which correlator finds it`"
+
+
+def _known(catalogue: Catalogue, name: str) -> bool:
+    if name.endswith(".*"):
+        return any(c.startswith(name[:-1]) for c in catalogue.causes)
+    return name in catalogue.causes
+
+
+def _references(references: tuple[str, ...]) -> Iterator[str]:
+    for reference in references:
+        if not re.match(r"https?://\S+$", reference):
+            yield f"reference is no URL: {reference}"
+
+
+def _rule_faults(catalogue: Catalogue, rule: Rule, fire: Fire) -> Iterator[str]:
+    if rule.cause is not None and rule.cause not in catalogue.causes:
+        yield f"{rule.cause} has no cause.yaml"
+    if rule.cause is None and rule.role in ("cause", "symptom", "confirmation"):
+        yield f"role {rule.role} outside a cause's folder"
+    if not rule.counter_examples:
+        yield "needs at least one counter-example"
+    if not rule.forms:
+        yield "needs at least one form"
+    if rule.onset not in (None, "unknown") and rule.onset not in rule.fields:
+        yield f"onset names no field: {rule.onset}"
+    yield from _names_of_nothing(catalogue, rule)
+    yield from _references(rule.references)
+    for number, form in enumerate(rule.forms):
+        label = f"form {number + 1}: " if len(rule.forms) > 1 else ""
+        yield from (label + fault for fault in _form_faults(rule, form))
+        yield from (label + fault for fault in _example_faults(catalogue, rule, form, fire))
+    for counter in rule.counter_examples:
+        if any(hit.id == rule.id for hit, _ in fire(catalogue, counter.text)):
+            yield f"fires on its counter-example: {counter.text[:80]!r}"
+
+
+def _names_of_nothing(catalogue: Catalogue, rule: Rule) -> Iterator[str]:
+    yield from (f"undoes no rule that there is: {name}" for name in rule.undoes if name not in catalogue.rules)
+    whole = catalogue.rules.get(rule.rest_of or "")
+    if rule.rest_of and not (rule.match == "block" and whole is not None and whole.match == "block" and whole != rule):
+        yield f"rest_of names no other rule of a block: {rule.rest_of}"
+    if rule.table and rule.table_name not in catalogue.tables:
+        yield f"no table {rule.table_name}"
+
+
+def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
+    faults = re2_faults(form.pattern) + (re2_faults(form.prefix) if form.prefix else [])
+    yield from faults
+    if form.prefix and rule.match != "line":
+        yield "prefix is for match: line"
+    if any("compile" in fault for fault in faults):
+        return
+    groups = set(re.compile(form.pattern).groupindex)
+    if groups - set(rule.fields):
+        yield f"captures without a type in `fields`: {', '.join(sorted(groups - set(rule.fields)))}"
+    for literal in form.literals:
+        if any(c in FORBIDDEN_IN_LITERALS or not c.isascii() for c in literal):
+            yield f"literal {literal!r} holds a quote, backslash, <, > or & or non-ASCII"
+        if len(literal) < MIN_LITERAL:
+            yield f"literal {literal!r} is shorter than {MIN_LITERAL}"
+        if literal.strip() in COMMON_WORDS:
+            yield f"literal {literal!r} stands on every other line; take more of what the pattern asks for"
+    proven_by = [form.pattern] if form.prefix is None else [form.pattern, form.prefix]
+    if not form.literals or not any(implies(p, form.literals, form.ignore_case) for p in proven_by):
+        yield "literals are not necessary for the pattern"
+    if rule.role == "cause" and rule.match in ("line", "block") and not rule.unanchored and not is_anchored(form.pattern):
+        yield "role cause: start the pattern with ^, or say `unanchored: why`"
+    yield from _slow(form)
+
+
+def _slow(form: Form) -> Iterator[str]:
+    """Try the pattern on text made to keep it busy: its own words and beginnings of its examples, then filler."""
+    import regex
+
+    pattern = regex.compile(form.pattern, regex.IGNORECASE if form.ignore_case else 0)
+    heads = [*form.literals, *(e.text[: len(e.text) * 3 // 4] for e in form.examples), *(e.text for e in form.examples)]
+    heads += [head[split_prefix(head).end :] for head in heads]
+    texts = [(seed * ADVERSARIAL_CHARS)[:ADVERSARIAL_CHARS] for seed in (*form.literals, "a", " ", "0", "aA0 ", "(")]
+    texts += [(head + filler * ADVERSARIAL_CHARS)[:ADVERSARIAL_CHARS] for head in heads for filler in (" x1", "\n", "0,")]
+    for text in texts:
+        started = time.process_time()
+        with contextlib.suppress(TimeoutError):
+            pattern.search(text, timeout=1.0)
+        if time.process_time() - started > ADVERSARIAL_LIMIT_S:
+            yield f"takes more than {ADVERSARIAL_LIMIT_S:.2f} s on {text[:60]!r}… with filler"
+            return
+
+
+def _example_faults(catalogue: Catalogue, rule: Rule, form: Form, fire: Fire) -> Iterator[str]:
+    if not form.examples:
+        yield "needs at least one example"
+    for example in form.examples:
+        hits = fire(catalogue, example.text)
+        mine = [fields for hit, fields in hits if hit.id == rule.id]
+        if not mine:
+            yield f"does not fire on its example: {example.text[:80]!r}"
+        elif example.fields != (mine[0] if not rule.table else {k: mine[0].get(k) for k in example.fields}):
+            yield f"reads {mine[0]!r} from its example, which states {example.fields!r}"
+        else:
+            yield from _sentence(rule, mine[0])
+        yield from _strangers(catalogue, rule, [hit for hit, _ in hits], example.text)
+
+
+def _sentence(rule: Rule, fields: dict[str, Any]) -> Iterator[str]:
+    from .sentences import sentence
+
+    try:
+        said = sentence(rule.says, {**dict.fromkeys(rule.fields), **fields})
+    except ValueError as error:
+        yield f"says: {error}"
+        return
+    if not said.strip():
+        yield "says nothing"
+
+
+def _strangers(catalogue: Catalogue, rule: Rule, hits: list[Rule], text: str) -> Iterator[str]:
+    """Rules of another cause that the example fires too, though neither cause explains the other."""
+    for hit in hits:
+        if hit.id == rule.id or hit.role not in ("cause", "symptom") or rule.role == "context":
+            continue
+        if (hit.frame is not None and not has_frame(hit, text)) or (hit.frame is None and has_frame(rule, text)):
+            continue  # what asks for a frame stays silent without one, and speaks alone where it has it
+        if rule.role == "harmless" and hit.role == "symptom":
+            continue  # what it matches is evidence of nothing else, such as a call that fails in a side service
+        mine, other = rule.cause, hit.cause
+        if mine == other or (mine and other and (catalogue.explains(mine, other) or catalogue.explains(other, mine))):
+            continue
+        yield f"its example also fires {hit.id}: {text[:80]!r}"
+
+
+def _shape(form: Form, rule: Rule) -> str:
+    """A pattern without its captures' names and numbers: two rules alike but for these say the same."""
+    nameless = re.sub(r"\?P<\w+>", "?:", form.pattern)
+    return f"{rule.match} {rule.frame} {form.prefix} {form.ignore_case} {nameless}"

@@ -1,0 +1,233 @@
+"""A folder of YAML in, a checked `Catalogue` out; compiled once into a safe JSON cache so that a run parses no YAML.
+
+Layout (contract): `rules/<layer>/<cause>/cause.yaml` a cause, `…/<what-it-says>.yaml` a rule, `…/*.table.yaml` a table;
+`rules/harmless/<topic>/…` and `rules/context/<topic>/…` hold rules that name no cause; `rules/sentences.yaml` holds what
+questions and advice say.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import field, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors import RuleError
+from ..lines.record import record
+from .cache import read_own, write_own
+from .compiled import Compiled, from_bytes, to_bytes
+from .rule import Cause, Explains, Rule, Said, Table
+
+CACHE_VERSION = 7  # raise when what is read from the same files changes
+MAX_LOOKED_UP = 4096  # rows of tables, by value
+JUST_NOW_NS = 2 * 10**9
+CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause
+SHIPPED = next(  # inside the wheel; beside the package in a checkout
+    (p for p in (Path(__file__).parents[1] / "rules", Path(__file__).parents[2] / "rules") if p.is_dir()),
+    Path(__file__).parents[1] / "rules",
+)
+
+
+@record
+class Catalogue:
+    """All rules, causes and tables by id, sorted. `key` names this exact content."""
+
+    rules: dict[str, Rule]
+    causes: dict[str, Cause]
+    tables: dict[str, Table]
+    sentences: dict[str, dict[str, str]]  # what questions and advice say: by key, then by language (`en`, `zh`)
+    key: str
+    _looked_up: dict[tuple[str, str], dict[str, object]] = field(default_factory=dict, compare=False, repr=False)
+
+    def row(self, name: str, value: object) -> dict[str, object]:
+        """Yield a table's row for a value (empty: there is no such table); remembered, for thousands end by one signal."""
+        key = name, str(value)
+        row = self._looked_up.get(key)
+        if row is None:
+            if len(self._looked_up) >= MAX_LOOKED_UP:
+                self._looked_up.clear()
+            table = self.tables.get(name)
+            row = self._looked_up[key] = table.row(value) if table else {}
+        return row
+
+    def explains(self, cause: str, other: str) -> tuple[Explains, ...]:
+        """Yield how `cause` brings about `other` (empty: it does not): by a link, or by the tier of the other."""
+        mine = self.causes.get(cause)
+        if mine is None or cause == other:
+            return ()
+        layer = other.partition(".")[0] + ".*"
+        links = tuple(e for e in mine.explains if e.cause in (other, layer))
+        return links or ((Explains(other),) if self.causes[other].tier != "origin" else ())
+
+
+def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue:
+    """Yield the shipped catalogue with the folders in `extra` (and `DIAGNOSE_RULES`) laid over it, in that order.
+
+    `fresh` reads the YAML even where a compiled cache exists, and then keeps examples. Raises `RuleError`.
+    """
+    folders = rule_folders(*extra)
+    for folder in folders:
+        if not folder.is_dir():
+            raise RuleError(f"{folder}: no such folder of rules")
+    paths = [(folder, path) for folder in folders for path in _yaml_files(folder)]
+    state = None if fresh else _state(path for _, path in paths)
+    key = _known_key(state) if state else None
+    if key and (cached := _read_cache(key)):
+        return cached
+    files = [(folder, path, path.read_bytes()) for folder, path in map(_as_paths, paths)]
+    key = _key(files)
+    catalogue = None if fresh else _read_cache(key)
+    if catalogue is None:
+        catalogue = _parse(files, key)
+        if not fresh:
+            whole = Compiled(catalogue.rules, catalogue.causes, catalogue.tables, catalogue.sentences)
+            write_own(f"catalogue-{key}.json", to_bytes(whole))
+    if state:
+        write_own(f"files-{state}", key.encode())
+    return catalogue
+
+
+def rule_folders(*extra: str | os.PathLike[str]) -> list[Path]:
+    """Yield the folders that make the catalogue, the shipped one first; later ones win."""
+    named = os.environ.get("DIAGNOSE_RULES", "").split(os.pathsep)
+    return [SHIPPED, *(Path(p) for p in named if p), *map(Path, extra)]
+
+
+def _yaml_files(folder: Path) -> Iterator[str]:
+    for root, dirs, names in os.walk(folder):
+        dirs.sort()
+        for name in sorted(names):
+            # Translations are read by `translation`, when asked for.
+            if name.endswith(".yaml") and not name.endswith(".zh.yaml") and not name.startswith("."):
+                yield f"{root}{os.sep}{name}"
+
+
+def _as_paths(pair: tuple[Path, str]) -> tuple[Path, Path]:
+    return pair[0], Path(pair[1])
+
+
+# --- compiled cache ---------------------------------------------------------------------------------------------
+
+
+def _state(paths: Iterable[str]) -> str | None:
+    """What the file system says of the files: while it says the same, they need not be read.
+
+    None where one was changed just now: a second change within the clock's step would not show.
+    """
+    digest = hashlib.sha256(str(CACHE_VERSION).encode())
+    latest_ns = 0
+    for path in paths:
+        status = os.stat(path)
+        latest_ns = max(latest_ns, status.st_ctime_ns, status.st_mtime_ns)
+        digest.update(f"{path}\0{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns} {status.st_ino}\0".encode())
+    return digest.hexdigest()[:24] if time.time_ns() - latest_ns > JUST_NOW_NS else None
+
+
+def _known_key(state: str) -> str | None:
+    found = read_own(f"files-{state}")
+    return found.decode("ascii", "replace") if found else None
+
+
+def compiled_bytes(key: str) -> bytes | None:
+    """Yield the catalogue with this key as `rulebook.compiled` reads it, from the user's cache; None: not there."""
+    return read_own(f"catalogue-{key}.json")
+
+
+_LATEST: dict[str, Catalogue] = {}  # what this process read last: one that diagnoses job after job reads it once
+
+
+def _read_cache(key: str) -> Catalogue | None:
+    if latest := _LATEST.get(key):
+        return latest
+    data = compiled_bytes(key)
+    compiled = from_bytes(data) if data else None
+    if compiled is None:
+        return None
+    catalogue = Catalogue(*compiled, key)
+    _LATEST.clear()
+    _LATEST[key] = catalogue
+    return catalogue
+
+
+def _key(files: Sequence[tuple[Path, Path, bytes]]) -> str:
+    """The catalogue's content as a hash, independent of where it lies."""
+    digest = hashlib.sha256(str(CACHE_VERSION).encode())
+    for folder, path, data in files:
+        digest.update(b"%b\0%d\0%b" % (str(path.relative_to(folder)).encode(), len(data), data))
+    return digest.hexdigest()[:24]
+
+
+# --- YAML -> values ---------------------------------------------------------------------------------------------
+
+
+def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str) -> Catalogue:
+    rules: dict[str, Rule] = {}
+    causes: dict[str, Cause] = {}
+    tables: dict[str, Table] = {}
+    sentences: dict[str, Said] = {}
+    for folder, path, data in files:
+        parts = path.relative_to(folder).with_suffix("").parts
+        loaded = load_yaml(path, data)
+        if path.name.endswith(".table.yaml"):
+            tables["/".join((*parts[:-1], path.name))] = check(Table, loaded, path)
+            continue
+        if parts == ("sentences",):
+            sentences |= check(dict[str, Said], loaded, path)
+            continue
+        if len(parts) != 3:
+            raise RuleError(f"{path}: a rule lies in <layer>/<cause>/<what-it-says>.yaml")
+        home = ".".join(parts[:2])
+        if parts[2] == "cause":
+            causes[home] = replace(check(Cause, _rename_if(loaded), path), id=home)
+            continue
+        cause = None if parts[0] in CAUSELESS else home
+        rule = replace(check(Rule, loaded, path), id=f"{home}/{parts[2]}", cause=cause)
+        if rule.disable:
+            rules.pop(rule.id, None)
+        else:
+            rules[rule.id] = rule
+    said = {name: {"en": x.en, "zh": x.zh} for name, x in sorted(sentences.items())}
+    return Catalogue(dict(sorted(rules.items())), dict(sorted(causes.items())), dict(sorted(tables.items())), said, key)
+
+
+def load_yaml(path: Path, data: bytes) -> dict[str, Any]:
+    """Yield the mapping that a file holds. Raises `RuleError`."""
+    import yaml
+
+    try:
+        loaded = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.YAMLError as error:
+        raise RuleError(f"{path}: not valid YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(loaded, dict):
+        raise RuleError(f"{path}: expected a mapping of keys")
+    return loaded
+
+
+def _rename_if(loaded: dict[str, Any]) -> dict[str, Any]:
+    """`if` is the word for authors, and YAML 1.1 reads a bare yes or no as a truth value."""
+    if isinstance(loaded.get("restart"), bool):
+        loaded["restart"] = "yes" if loaded["restart"] else "no"
+    for remedy in loaded.get("remedy") or []:
+        if isinstance(remedy, dict) and "if" in remedy:
+            remedy["condition"] = remedy.pop("if")
+    return loaded
+
+
+_ADAPTERS: dict[Any, Any] = {}
+
+
+def check(kind: Any, loaded: dict[str, Any], path: Path) -> Any:
+    """Have pydantic check `loaded` against the dataclass `kind`; one line names the file and the key that is wrong."""
+    import pydantic
+
+    if kind not in _ADAPTERS:
+        _ADAPTERS[kind] = pydantic.TypeAdapter(kind)
+    try:
+        return _ADAPTERS[kind].validate_python(loaded)
+    except pydantic.ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(str(p) for p in first["loc"]) or getattr(kind, "__name__", "")
+        raise RuleError(f"{path}: {where}: {first['msg']}") from error

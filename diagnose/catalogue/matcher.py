@@ -1,0 +1,237 @@
+"""Finds which rules' literals stand in a block of bytes, and verifies a rule's pattern on one message.
+
+Literals find, patterns decide: a literal never changes a result, because each one is proven necessary for its pattern
+(`diagnose rules test`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import regex
+
+from ..lines.lazy_pattern import lazy
+from ..lines.record import record
+from .automaton import Find, Found, Literal, automaton
+from .refusals import Refusals
+from .rule import Form, Rule
+
+MAX_MESSAGE_CHARS = 8 * 1024  # a pattern reads this much of a message, whatever the line's length
+TIMEOUT_S = 5.0  # the last guard: rules keep to patterns of linear time; wall time, so a busy machine must not fire it
+WORTH_KEEPING = 500  # rules: an index of fewer is built as quickly as it is found
+KEPT_INDEXES = 2  # a run makes two of its catalogue: of what is looked for, and of all that has events
+MAX_ANSWERS = 4096  # of rules about texts, kept for the next rank that says the same
+WORTH_TELLING = 8  # texts with one beginning that a rule is asked about; then all its forms are compiled to tell
+NCCL_GOES_ON = "NCCL INFO "
+HEAD = lazy(r"(?s)[\w.]{0,80}.?")  # of a text that may be an exception's: its name, and what stands behind that
+ANY_LINE = lazy(r"\(\?[a-zA-Z]{0,8}m")  # `(?m)^Error`
+MOST_LISTED = 1 << 16  # ranks that one line names: `0-999999999` is short
+TASK = lazy(r"/replica:\d{1,6}/task:(\d{1,7})")
+
+
+@record
+class Candidate:
+    """A form of a rule, as the matcher knows it."""
+
+    rule: Rule
+    form: Form
+    index: int  # which form of the rule
+
+
+class PatternTimeout(Exception):
+    """A pattern ran past its limit; the rule is named in `gaps`."""
+
+
+class Index(NamedTuple):
+    """All forms of some rules, their literals, sorted, and which forms each of these may mean. Nobody changes it."""
+
+    candidates: tuple[Candidate, ...]
+    literals: tuple[Literal, ...]
+    owners: tuple[tuple[int, ...], ...]
+
+
+_INDEXES: dict[tuple[int, ...], tuple[tuple[Rule, ...], Index]] = {}  # by which rules they are of: the very objects
+
+
+def _index(rules: tuple[Rule, ...]) -> Index:
+    """The index of `rules`; those of a catalogue are kept for the next job that this process diagnoses with it."""
+    key = tuple(map(id, rules))
+    if known := _INDEXES.get(key):
+        return known[1]
+    index = _new_index(rules)
+    if len(rules) >= WORTH_KEEPING:
+        for oldest in list(_INDEXES)[: len(_INDEXES) + 1 - KEPT_INDEXES]:
+            _INDEXES.pop(oldest, None)
+        _INDEXES[key] = (rules, index)
+    return index
+
+
+def _new_index(rules: tuple[Rule, ...]) -> Index:
+    candidates = tuple([Candidate(r, f, i) for r in rules for i, f in enumerate(r.forms)])
+    by_literal: dict[Literal, list[int]] = {}
+    for number, candidate in enumerate(candidates):
+        for literal in candidate.form.literals:
+            folded = candidate.form.ignore_case
+            key = Literal((literal.lower() if folded else literal).encode(), folded)
+            by_literal.setdefault(key, []).append(number)
+    literals = tuple(sorted(by_literal))
+    return Index(candidates, literals, tuple([tuple(by_literal[key]) for key in literals]))
+
+
+class Matcher:
+    """The literals of many rules in one native automaton, built when first asked."""
+
+    def __init__(self, rules: Iterable[Rule]) -> None:
+        self.candidates, self.literals, self.owners = _index(tuple(rules))
+        self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
+        self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
+        self._begins: dict[tuple[str, str], bool | int] = {}  # by rule and head; a number: so often it was asked for
+        self._refusals = Refusals()
+        self._off: set[str] = set()  # patterns that ran out of time
+        self._late = 0  # how often one did, or was off since
+
+    @cached_property
+    def _automaton(self) -> Find:
+        return automaton(self.literals)
+
+    def find(self, data: bytes | memoryview) -> Found:
+        """Yield (offset just behind the literal, number of the literal) for all occurrences, in order of offset."""
+        return self._automaton(data)
+
+    def candidates_in(self, text: str) -> list[Candidate]:
+        """Yield the forms with a literal in `text`, each once, in catalogue order."""
+        found = {n for _, literal in self.find(text.encode("utf-8", "replace")) for n in self.owners[literal]}
+        return [self.candidates[n] for n in sorted(found)]
+
+    def verify(self, form: Form, message: str, prefix: str = "") -> regex.Match[str] | None:
+        """Yield the match of `form` in the first 8 Ki characters of `message`. Raises `PatternTimeout`.
+
+        A pattern that ran out of time once is not asked again: each line of a stranger's could cost as much.
+        """
+        if form.pattern in self._off:
+            raise PatternTimeout
+        try:
+            if form.prefix is not None and not self.compiled(form.prefix).search(prefix, timeout=TIMEOUT_S):
+                return None
+            return self.compiled(form.pattern, form.ignore_case).search(message[:MAX_MESSAGE_CHARS], timeout=TIMEOUT_S)
+        except TimeoutError as error:
+            self._off.add(form.pattern)
+            raise PatternTimeout from error
+
+    def verify_line(self, candidate: Candidate, message: str, prefix: str) -> regex.Match[str] | None:
+        """As `verify`; what NCCL logs as INFO it went on after, so a failure is seen in it only by a form that asks for it.
+
+        `NCCL INFO Call to ibv_modify_qp failed with 110 Connection timed out, retrying 1/3` (as a WARN it is the end).
+        """
+        form, rule = candidate.form, candidate.rule
+        if form.prefix is None and rule.role in ("cause", "symptom") and prefix.endswith(NCCL_GOES_ON):
+            return None
+        return self.verify(form, message, prefix)
+
+    def first_form(self, rule: Rule, text: str) -> dict[str, Any] | None:
+        """Yield what the first form of `rule` that matches captures; remembered, for thousands of ranks say the same."""
+        key = (rule.id, text)
+        if key not in self._answers:
+            if len(self._answers) >= MAX_ANSWERS:
+                self._answers.clear()
+            found = (self.captures(rule, form, text) for form in rule.forms)
+            self._answers[key] = next((fields for fields in found if fields is not None), None)
+        answer = self._answers[key]
+        return None if answer is None else dict(answer)
+
+    def captures(self, rule: Rule, form: Form, text: str) -> dict[str, Any] | None:
+        """Yield what a form captures of `text`; None where it does not match, or not in time."""
+        if not form.ignore_case and form.prefix is None and not any(map(text.__contains__, form.literals)):
+            return None  # no pattern matches without one of its literals, and to look for these costs a tenth
+        kind = self._refusals.kind(form, text) if self._refusals.tell_of(form) else None
+        if kind in self._refusals:
+            return None
+        try:
+            match = self.verify(form, text)
+        except PatternTimeout:
+            self._late += 1
+            return None
+        if match is None:
+            self._refusals.remember(kind or self._refusals.kind(form, text))
+            return None
+        return read_fields(rule, match.groupdict())
+
+    def first_of(self, rule: Rule, forms: Sequence[Form], texts: Sequence[str]) -> tuple[dict[str, Any], int] | None:
+        """Yield what the first form that matches any of the texts captures, and the number of that text.
+
+        `forms`: those of the rule, in the order in which they are asked.
+        """
+        left, late = list(enumerate(texts)), self._late
+        if self._refusals.tell_of(rule):
+            left = [x for x in left if self._refusals.kind(rule, x[1]) not in self._refusals]
+        for form in forms if left else ():
+            for n, text in left:
+                fields = self.captures(rule, form, text)
+                if fields is not None:
+                    return fields, n
+        for _, text in left if late == self._late else ():
+            self._refusals.remember(self._refusals.kind(rule, text))
+        return None
+
+    def may_begin(self, rule: Rule, text: str) -> bool:
+        """Tell whether a text that begins so can match: most rules want an exception's name first.
+
+        Watchdogs of thousands of ranks print words of exceptions behind a bracket: `[Rank 7] Watchdog caught … timeout`.
+        """
+        head = HEAD.match(text)
+        key = rule.id, head[0] if head else ""
+        known = self._begins.get(key, 0)
+        if isinstance(known, bool):
+            return known
+        if len(self._begins) >= MAX_ANSWERS:
+            self._begins.clear()
+        is_told = known + 1 == WORTH_TELLING
+        self._begins[key] = any(self._fits(form, key[1]) for form in rule.forms) if is_told else known + 1
+        return self._begins[key] is not False
+
+    def _fits(self, form: Form, head: str) -> bool:
+        """Whether the pattern matches the head, or runs out of text while it does; one of any line may begin below."""
+        if ANY_LINE.search(form.pattern):
+            return True
+        return self.compiled(form.pattern, form.ignore_case).search(head, partial=True) is not None
+
+    def compiled(self, pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
+        """Yield the compiled pattern; compiled on first use, since most rules never meet a candidate."""
+        key = (pattern, ignore_case)
+        if key not in self._compiled:
+            self._compiled[key] = regex.compile(pattern, regex.IGNORECASE if ignore_case else 0)
+        return self._compiled[key]
+
+
+def read_fields(rule: Rule, groups: dict[str, str | None]) -> dict[str, Any]:
+    """Yield the captures in the types that the rule states; a capture that is absent or does not fit is left out."""
+    fields: dict[str, Any] = {}
+    for name, kind in rule.fields.items():
+        text = groups.get(name)
+        if text is None:
+            continue
+        try:
+            fields[name] = text if kind == "str" else _typed(kind, text)
+        except ValueError:
+            continue
+    return fields
+
+
+def _typed(kind: str, text: str) -> Any:
+    if kind == "int":
+        return int(text.replace(",", ""), 16 if text.startswith("0x") else 10)
+    if kind == "float":
+        return float(text.replace(",", ""))
+    return read_ranks(text) if kind == "ranks" else text
+
+
+def read_ranks(text: str) -> list[int]:
+    """Yield the ranks that a list such as `0, 3-5`, `4 5 6` or JAX's `/job:w/replica:0/task:3` names, sorted."""
+    ranks = {int(task) for task in TASK.findall(text)}
+    for part in text.replace(",", " ").replace(";", " ").split():
+        first, _, last = part.strip("[](){}.").partition("-")
+        if first.isdecimal() and (last.isdecimal() or not last) and len(ranks) < MOST_LISTED:
+            ranks.update(range(int(first), min(int(last or first), int(first) + MOST_LISTED) + 1))
+    return sorted(ranks)

@@ -1,0 +1,194 @@
+"""What one rule and one cause are: the words of the catalogue, as plain frozen values.
+
+Comes in: nothing (these types are filled by `catalogue`). They are standard dataclasses so that a run pays no
+start-up for validation; `catalogue` has pydantic check every YAML file against these very classes (unknown keys refused).
+"""
+
+from __future__ import annotations
+
+from dataclasses import field
+from typing import ClassVar, Literal
+
+from ..lines.record import record
+
+Role = Literal["cause", "symptom", "confirmation", "context", "harmless"]
+Match = Literal["line", "block", "traceback", "stack", "exit"]
+FieldType = Literal["int", "float", "str", "ranks"]  # ranks: "0, 3-5" -> (0, 3, 4, 5)
+Where = Literal["same-rank", "same-host", "any"]
+When = Literal["now", "fix", "prevent", "collect"]
+Owner = Literal["user code", "config", "platform", "hardware"]
+Restart = Literal["yes", "no", "elsewhere"]
+Blame = Literal["rank", "host", "shared", "none"]  # shared: seldom one rank's alone, so somebody has to have got past it
+Tier = Literal["origin", "carrier", "aftermath"]
+Tells = Literal[  # what correlators read from a line, and by which fields; rules/README.md explains each
+    "collective-timeout",  # this rank waited: seq, op, numel_in, numel_out, timeout_ms, ran_ms, group_rank, pg
+    "collective-status",  # pg, seq, last_enqueued, last_completed
+    "collective-mismatch",  # ranks issued different things: seq, op, other_rank, other_op
+    "absent-ranks",  # the line names ranks that did not come: absent_ranks
+    "ready-ranks",  # the line names all that came: ready_ranks
+    "heartbeat",  # the watchdog itself was stuck: timeout_s
+    "peer-lost",  # a connection to a peer broke: peer_ip, peer_rank, peer_host
+    "identity",  # who is who: rank, local_rank, group_rank, host, pid, device, world_size, actor, ip
+    "exit",  # a process ended: exit_code or signal, with rank, local_rank, pid, host
+    "signal-sent",  # the launcher ends a process: pid, signal
+    "launch",  # a launcher starts: what failed above belongs to a run before
+    "signal-received",  # a process or agent was told to end: pid, signal
+    "killed",  # the kernel, a cgroup or a monitor killed a process: pid, process, host, cgroup
+    "progress",  # a sign of life: step, epoch
+    "activity",  # something slow began: see `activity`
+    "activity-end",  # and ended: seconds
+    "finished",  # training ended well
+    "attempt",  # a new attempt begins
+    "fact",  # each field is a fact of that name about the job
+]
+Activity = Literal["saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting"]
+STRICT = {"extra": "forbid"}
+
+
+@record
+class Example:
+    """A real text, and what the rule must read from it."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    text: str
+    fields: dict[str, int | float | str | list[int] | None] = field(default_factory=dict)
+
+
+@record
+class CounterExample:
+    """A text that looks alike and must not fire the rule, with the reason."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    text: str
+    because: str
+
+
+@record
+class Form:
+    """One wording of a message. `literals`: at least one of them is in every text that `pattern` matches."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    literals: tuple[str, ...]
+    pattern: str
+    examples: tuple[Example, ...] = ()
+    since: str | None = None
+    until: str | None = None
+    ignore_case: bool = False
+    prefix: str | None = None  # match: line - what stands before the message has to match this too
+
+
+@record
+class TableRef:
+    """A table beside the rule: the captured `key` picks a row, whose columns join the fields."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    file: str
+    key: str
+
+
+@record
+class Rule:
+    """One meaning, with all its wordings over time. `id` is its path: `layer.cause/what-it-says`."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    title: str
+    role: Role
+    match: Match
+    why: str
+    forms: tuple[Form, ...]
+    says: str
+    counter_examples: tuple[CounterExample, ...] = ()
+    fields: dict[str, FieldType] = field(default_factory=dict)
+    references: tuple[str, ...] = ()
+    id: str = ""
+    cause: str | None = None  # from the path; None for rules under harmless/ and context/
+    tells: Tells | None = None
+    activity: Activity | None = None  # with tells: activity, activity-end
+    census: bool = False  # correlators read every occurrence per speaker: never capped away
+    generic: bool = False  # speaks only where no other cause or symptom rule spoke about the same lines
+    at_start: bool = False  # ends a job before its first step or not at all: something else was taken instead
+    undoes: tuple[str, ...] = ()  # ids of rules: what they told, of the same object and before, is over
+    ambiguous: str | None = None  # role cause: what else gives the same line; the verdict is then at most likely
+    unanchored: str | None = None  # why a rule of role cause needs no anchor
+    onset: str | None = None  # name of a field in ms that the reported thing had lasted already; "unknown"
+    lines: int = 1  # match: block - how many lines from the first one the pattern may read
+    rest_of: str | None = None  # match: block - id of the rule that reads the whole block: not asked of lines within it
+    frame: str | None = None  # match: traceback - some frame ("file in function", or that and ": code") has to match
+    table: TableRef | None = None
+    restart: Restart | None = None  # where this message tells otherwise than its cause: offline mode stays on
+    blame: Blame | None = None  # the same: a switch belongs to a host, and to none of its GPUs
+    applies_to: dict[str, str] = field(default_factory=dict)  # library -> version range, for known bugs
+    disable: bool = False  # in a user's overlay: takes the shipped rule of this id out
+
+    @property
+    def table_name(self) -> str:
+        """Where its table lies, as the catalogue names it: `gpu/xid/xid.table.yaml`; empty without one."""
+        return f"{self.id.replace('.', '/', 1).rpartition('/')[0]}/{self.table.file}" if self.table else ""
+
+
+@record
+class Explains:
+    """A cause (or every cause of a layer, `layer.*`) that this cause brings about, and how far it reaches."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    cause: str
+    where: Where = "any"
+    within_s: float | None = None  # how long after the cause its consequence begins at the latest; None: any time
+    told_late: bool = False  # of this consequence alone, as `told_late` of the cause is of all
+
+
+@record
+class Remedy:
+    """One piece of advice. `condition` (YAML: `if`) is a Jinja expression over fields and facts."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    when: When
+    text: str
+    command: str | None = None
+    condition: str | None = None
+
+
+@record
+class Said:
+    """A row of `sentences.yaml`: one sentence, a Jinja template over its fields, in each language."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    en: str
+    zh: str
+
+
+@record
+class Cause:
+    """Something that can end a job. `id` is its path: `layer.cause`."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    title: str
+    means: str
+    owner: Owner
+    restart: Restart
+    remedy: tuple[Remedy, ...]
+    tier: Tier = "origin"  # carrier: passes on what happened elsewhere; aftermath: follows what stalls or ends a rank
+    before_start: bool = False  # it ends a job before its first step, or not at all
+    explains: tuple[Explains, ...] = ()  # what it brings about beyond what its tier says
+    blame: Blame = "rank"  # who can be at fault: a rank, a host, or nobody (configuration, scheduler, operator)
+    told_late: bool = False  # its line may be printed after the lines of what it brought about
+    collect_next_time: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    id: str = ""
+    findings_only: str | None = None  # why no message names it: a correlator finds it
+
+
+@record
+class Table:
+    """Rows by key. A row may hold `cause` and `role`, which then override the rule's."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    key: str
+    rows: tuple[dict[str, object], ...]
+    source: str = ""
+    default: dict[str, object] = field(default_factory=dict)
+
+    def row(self, value: object) -> dict[str, object]:
+        """Yield the row whose key column equals `value` (as text), or the default row."""
+        wanted = str(value)
+        return next((row for row in self.rows if str(row.get(self.key)) == wanted), self.default)

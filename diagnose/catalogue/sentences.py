@@ -1,0 +1,109 @@
+"""The sentences of rules, causes, questions and advice, filled: Jinja in a sandbox, with the few filters they need."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from functools import lru_cache
+from shlex import quote
+from typing import Any
+
+from jinja2 import ChainableUndefined, TemplateError, Undefined
+from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+from ..lines.rank_ranges import rank_ranges
+from ..lines.record import record
+
+
+@record
+class Sentence:
+    """What a question or a piece of advice says: the key of a row of `sentences.yaml`, and what fills its slots.
+
+    A field may be a sentence itself.
+    """
+
+    key: str
+    fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
+
+    def filled(self, texts: Mapping[str, Mapping[str, str]], language: str = "en") -> str:
+        """Yield the sentence in a language, `en` or `zh`. Raises `ValueError` for a key that has no row."""
+        if self.key not in texts:
+            raise ValueError(f"no sentence is called {self.key}")
+        values = {k: v.filled(texts, language) if isinstance(v, Sentence) else v for k, v in self.fields.items()}
+        return sentence(texts[self.key][language], values)
+
+
+def sentence(template: str, values: dict[str, Any]) -> str:
+    """Yield `template` with `values` filled in, on one line. Raises `ValueError` when it names what it cannot have."""
+    return template if "{" not in template else " ".join(_filled(template, values).split())
+
+
+def _filled(template: str, values: dict[str, Any]) -> str:
+    try:
+        return _environment().from_string(template).render(values)
+    except (TemplateError, TypeError, ZeroDivisionError, ArithmeticError) as error:
+        raise ValueError(f"{template[:60]!r}: {error}") from error
+
+
+def shell_command(template: str, values: dict[str, Any]) -> str:
+    """Yield a command with `values` filled in as the shell's own words: what a log says never runs when it is pasted."""
+    if "{" not in template:
+        return template
+    words = {k: quote(v) if isinstance(v, str) else v for k, v in values.items()}
+    return " ".join(_filled(template, words).splitlines()).strip()  # blanks stay: they part a command from a remark
+
+
+def holds(condition: str, values: dict[str, Any]) -> bool:
+    """Whether a Jinja expression is true of `values`; what is unknown makes it false."""
+    try:
+        return bool(_environment().compile_expression(condition)(**values))
+    except (TemplateError, TypeError, ValueError, ArithmeticError):
+        return False
+
+
+def names_in(template: str) -> set[str]:
+    """Yield the names of the values that a template asks for."""
+    from jinja2 import meta
+
+    return set(meta.find_undeclared_variables(_environment().parse(template)))
+
+
+@lru_cache(maxsize=1)
+def _environment() -> ImmutableSandboxedEnvironment:
+    env = ImmutableSandboxedEnvironment(undefined=ChainableUndefined, autoescape=False)
+    env.filters.update(duration=duration, size=size, ranks=_ranks, number=number)
+    env.globals.clear()
+    return env
+
+
+def duration(seconds: Any) -> str:
+    """Yield seconds as people say them: `600 s`, `30 min`, `2 h 5 min`."""
+    if seconds is None or isinstance(seconds, Undefined):
+        return "an unknown time"
+    left = float(seconds)
+    if left < 120:
+        return f"{left:.0f} s" if left >= 10 or left == int(left) else f"{left:.1f} s"
+    minutes = round(left / 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{minutes} min" if not hours else f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def size(count: Any) -> str:
+    """Yield bytes with a binary unit: `1.5 GiB`."""
+    if count is None or isinstance(count, Undefined):
+        return "an unknown size"
+    value = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(value) < 1024:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} TiB"
+
+
+def number(value: Any) -> str:
+    """Yield a whole number with thin groups: `28 000 000`."""
+    return f"{int(value):,}".replace(",", " ") if value is not None and not isinstance(value, Undefined) else "?"
+
+
+def _ranks(ranks: Any) -> str:
+    return rank_ranges(ranks) if ranks and not isinstance(ranks, Undefined) else "none"

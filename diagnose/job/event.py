@@ -1,0 +1,286 @@
+"""What one source says: its `Event`s, with the tracebacks and stacks that stand around them, and who speaks in it.
+
+Its lines are kept packed; they are read again where a question asks for them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from itertools import takewhile
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..catalogue.rule import Role, Rule
+from ..lines.prefix import Line, Prefix, read_lines
+from ..scan.kept import Hit
+from ..scan.scan import SourceScan
+from ..traces.traceback import Traceback
+
+if TYPE_CHECKING:
+    from ..lines.timestamp import Stamp
+    from ..traces.stacks import StackDump
+
+FAILING = ("cause", "symptom")  # roles
+MAX_CHARS = 8192  # of one line
+BLANK_LINES = 3  # at the end of a file, fewer than so many
+Words = tuple[str, str | int]  # a line as it stands in the file; the message, or where in the line it begins
+
+
+class Speaker(NamedTuple):
+    """Who speaks, as the prefix of a line tells."""
+
+    rank: int | None
+    local_rank: int | None
+    task: int | None
+    host: str | None
+    pod: str | None
+    pid: int | None
+    actor: str | None
+    ip: str | None
+
+    @classmethod
+    def of(cls, named: Iterable[Any]) -> Speaker:
+        """Yield who speaks, by what `named_in` tells of a prefix."""
+        speaker = cls._make(named)
+        return speaker._replace(host=sys.intern(speaker.host)) if speaker.host else speaker  # one text for all of a host
+
+
+named_in = itemgetter(*(Prefix._fields.index(name) for name in Speaker._fields))  # what a prefix tells of who speaks
+
+
+@dataclass(slots=True)
+class Event:
+    """One thing that one line (or block, or traceback) says. Who and when are as printed until `placement` is done.
+
+    What most questions ask for stands first: of a hundred thousand events only so much fits into a processor's cache.
+    """
+
+    rule: Rule
+    cause: str | None
+    role: Role
+    source: str
+    line: int | None
+    end_line: int | None
+    words: Words | SourceScan  # of a sign of life the scan that keeps them
+    fields: dict[str, Any]
+    speaker: Speaker
+    stamp: Stamp | None  # that its line prints
+    traceback: Traceback | None = None
+    rank: int | None = None
+    host: str | None = None
+    time: float | None = None  # printed, seconds UTC, on the shared clock of the job
+    attempt: int = 0
+    onset: float | None = None  # when what it reports began; None also where its rule says that nobody knows
+    told_at: float | None = None  # where its line prints none: when the end that came of it was told, which is later
+    timed_by_copy: bool = False  # the same message, seen elsewhere, prints it
+    order: int = 0  # position in the source, among its events or its signs of life: the order where no clock tells
+    near: Stamp | None = None  # where its own does not do: of the nearest line above it or, where none has one, below
+    near_is_below: bool = False  # the latter: no line above has one
+    rank_from: str = ""
+    local_rank: int | None = None
+    host_from: str = ""
+    pid: int | None = None
+    also_in: tuple[tuple[str, int | None], ...] = ()  # the first places where else it was seen
+
+    def again(self) -> Event:
+        """Yield the same as another object, at another place in memory; `replace` takes five times as long."""
+        return Event(*_values(self))
+
+    @property
+    def text(self) -> str:
+        """The message, without prefixes."""
+        raw, text = self.words if isinstance(self.words, tuple) else self._words_of_sign(self.words)
+        return raw[text:] if isinstance(text, int) else text
+
+    @property
+    def raw(self) -> str:
+        """The line as it stands in the file."""
+        return self.words[0] if isinstance(self.words, tuple) else self._words_of_sign(self.words)[0]
+
+    def _words_of_sign(self, scan: SourceScan) -> Words:
+        return sign_words(scan, self.order)
+
+    @property
+    def moment(self) -> float | None:
+        """When it was said, as near as can be told: `time` may be far too early where it is that of a line above."""
+        return self.time if self.told_at is None else self.told_at
+
+    @property
+    def late_s(self) -> float:
+        """How much later than `time` it was said, as near as can be told."""
+        return self.told_at - self.time if self.told_at is not None and self.time is not None else 0.0
+
+    @property
+    def has_own_time(self) -> bool:
+        """Whether the line prints its time; a time taken from a line above is only the earliest that it can be."""
+        return self.stamp is not None or self.fields.get("time") is not None
+
+
+_values = attrgetter(*(f.name for f in fields(Event)))
+
+
+@dataclass(slots=True)
+class SourceEvents:
+    """What one source says."""
+
+    name: str
+    kind: str
+    events: tuple[Event, ...]
+    speakers: tuple[Speaker, ...]  # of the kept lines, each once, in order
+    years: tuple[tuple[int, int], ...]  # that the stamps of these lines print, and how often
+    is_folded: bool  # Ray wrote one line for several workers that said the same
+    tracebacks: tuple[Traceback, ...]
+    stacks: tuple[StackDump, ...]
+    progress: tuple[tuple[Event, Event], ...]  # each speaker's first and last sign of life, until a job is built of them
+    last_words: str  # of the last line with any, where it is one of the very last ones
+    last_sign_line: int | None  # of the last one of all
+    capped: tuple[str, ...]  # rules with more hits than are kept
+    scan: SourceScan
+    begun_anew: tuple[int, ...] = ()  # lines behind which the processes were started again
+    earlier_runs: int = 0  # so many of these starts lie before the last run; the others are attempts within it
+    _told: dict[str | None, list[Event]] | None = None  # by what they tell; None until somebody asks
+
+    def telling(self, *tells: str) -> Sequence[Event]:
+        """Yield the events that tell one of these things, in order; most sources tell few, and are asked by many."""
+        if not self.events:
+            return ()  # as of thousands of files, of which each would keep an empty index
+        if self._told is None:
+            self._told = {}
+            for event in self.events:
+                self._told.setdefault(event.rule.tells, []).append(event)
+        told = [self._told[each] for each in tells if each in self._told]
+        return [e for e in self.events if e.rule.tells in tells] if len(told) > 1 else told[0] if told else ()
+
+    def change(self, events: tuple[Event, ...]) -> None:
+        """Take other events, or the same with other rules."""
+        self.events, self._told = events, None
+
+    def all_events(self) -> Iterator[Event]:
+        """Yield the events, and each speaker's first and last sign of life."""
+        yield from self.events
+        for first, last in self.progress:
+            yield first
+            if last is not first:
+                yield last
+
+    def lines(self, numbers: Container[int] | None = None) -> list[Line]:
+        """Yield the kept lines in order, read anew: all of them, or those of these numbers."""
+        return kept_lines(self.scan, numbers)
+
+    def lines_at(self, number: int) -> list[Line]:
+        """Yield the pieces of one kept line, read anew."""
+        text = self.scan.opened().windows.at(number)
+        return read_lines(number, text) if text is not None else []
+
+    def head(self) -> list[Line]:
+        """Yield the first lines of the source, read anew."""
+        scan = self.scan.opened()
+        return kept_lines(scan, {n for n, _ in scan.windows.first})
+
+    def tail(self) -> list[Line]:
+        """Yield the last lines of the source, read anew."""
+        scan = self.scan.opened()
+        return kept_lines(scan, {n for n, _ in scan.windows.last})
+
+
+def words_of(line: Line, text: str | None = None) -> Words:
+    """Yield what an event says: the line, with the text that its rule read there (None: its message)."""
+    if text is None and len(line.raw) <= MAX_CHARS:
+        return line.raw, line.prefix.end
+    return line.raw[:MAX_CHARS], (line.message if text is None else text)[:MAX_CHARS]
+
+
+def last_words(scan: SourceScan, lines: Sequence[Line]) -> str:
+    """Yield the last line with words, where only a few blank lines stand below it."""
+    last = scan.lines + (not scan.ends_line)
+    end = [x for x in takewhile(lambda x: x.number > last - BLANK_LINES, reversed(lines)) if x.message.strip()]
+    return next((x.raw.rstrip()[:MAX_CHARS] for x in reversed(end) if x.number == end[0].number), "")
+
+
+def sign_words(scan: SourceScan, order: int) -> Words:
+    """Yield the words of a sign of life: of the first or the last one (odd) of a speaker."""
+    return words_of(sign_line(list(scan.progress.values())[order // 2][order % 2]))
+
+
+def sign_line(hit: Hit) -> Line:
+    """Yield the line of a sign of life."""
+    return read_lines(hit.line, str((hit.fields or {}).get("~text", "")))[-1]
+
+
+def kept_lines(scan: SourceScan, numbers: Container[int] | None = None) -> list[Line]:
+    """Yield the kept lines of a source in order: all of them, or those of these numbers."""
+    texts = [(n, text) for n, text in scan.kept().items() if numbers is None or n in numbers]
+    return [line for n, text in texts for line in read_lines(n, text)]
+
+
+def is_narrow(event: Event) -> bool:
+    """Whether an event says what a catch-all need not say; a bug of other versions than run says nothing in the end."""
+    return not event.rule.generic and not event.rule.applies_to and event.role in ("cause", "symptom", "confirmation")
+
+
+def settle(events: list[Event]) -> tuple[Event, ...]:
+    """Drop what a harmless rule covers, catch-alls beside narrower rules, and doubles; sort by place."""
+    placed = [(e, (e.line, e.raw)) for e in events]
+    harmless = {place for e, place in placed if e.role == "harmless"}
+    narrow = [(e, place) for e, place in placed if is_narrow(e)]
+    spoken = {place for _, place in narrow}
+    understood = {id(e.traceback) for e, _ in narrow if e.traceback}
+    kept: dict[tuple[str, tuple[int | None, str]], Event] = {}
+    for event, place in placed:
+        if place in harmless and event.role not in ("harmless", "context"):
+            continue
+        if event.rule.generic and place in spoken:
+            continue
+        if event.rule.generic and event.rule.match == "line" and id(event.traceback) in understood:
+            continue  # one line of a message that a rule has understood as a whole
+        kept.setdefault((event.rule.id, place), event)
+    ordered = sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))
+    return tuple(_whole(_without_new_names(ordered)))
+
+
+def _without_new_names(events: Sequence[Event]) -> list[Event]:
+    """Take a catch-all for no reason of its own where it is about what was raised from an exception that a rule knows.
+
+    `except requests.exceptions.ConnectionError as e: raise RuntimeError(f"Error loading module: {e}")`
+    """
+    known: dict[int, list[Event]] = {}
+    for event in events:
+        if event.traceback and event.role == "symptom" and not event.rule.generic:
+            known.setdefault(id(event.traceback), []).append(event)
+    for event in events if known else ():
+        if event.traceback and event.rule.generic and event.role == "cause":
+            first = next((e for e in known.get(id(event.traceback), ()) if e.cause != event.cause), event)
+            is_inside = _depth(event) > _depth(first)  # mp.spawn's parent prints its own name above what a child raised
+            if (first.line or 0) < (event.line or 0) and not is_inside:
+                event.role = "symptom"
+    return list(events)
+
+
+def _depth(event: Event) -> int:
+    """How deep in the message of another exception the event's own was printed."""
+    links = event.traceback.links if event.traceback else ()
+    return next((link.depth for link in links if link.exception_line == event.line), 0)
+
+
+def _whole(events: list[Event]) -> Iterator[Event]:
+    """Yield the events, in order, without the rest of a block that was read from its first line already.
+
+    The rule for a torchrun summary whose head was not copied begins at `rank      : 2 (local_rank: 0)`.
+    """
+    last: dict[str | None, Event] = {}  # by what they tell
+    for event in events:
+        if event.rule.match == "block":
+            block = last.get(event.rule.tells)
+            if block is not None and (event.line or 0) <= (block.end_line or 0) and _is_part(event, block):
+                continue
+            last[event.rule.tells] = event
+        yield event
+
+
+def _is_part(event: Event, block: Event) -> bool:
+    """Whether the event says less than the block in which it begins, and nothing else."""
+    told = {name: value for name, value in event.fields.items() if value is not None}
+    same = all(block.fields.get(name) == value for name, value in told.items())
+    return same and len(told) < sum(value is not None for value in block.fields.values())

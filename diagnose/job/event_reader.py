@@ -1,0 +1,100 @@
+"""One source's scan in, its `Event`s out: hits read with what stands around them (tracebacks, blocks, stacks).
+
+Here a catch-all gives way to a narrower rule, and what a harmless rule matches is taken as evidence of nothing else.
+What a single hit tells is read by `source_reading`; who and when in the whole job is decided later, by `placement`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import repeat
+from operator import attrgetter, contains
+from typing import TYPE_CHECKING
+
+from ..catalogue.load import Catalogue
+from ..catalogue.matcher import Matcher
+from ..lines.prefix import Line, speaker_keys
+from ..scan.scan import SourceScan
+from ..scan.scan_rules import STACK
+from ..traces.frame_memory import FrameMemory
+from ..traces.quoted import is_heard, quoted_tracebacks
+from ..traces.traceback import find_tracebacks
+from .event import Event, SourceEvents, is_narrow, last_words, settle
+from .event_stamps import Same, note_stamps, stamps_of, years_of
+from .hit_reading import LAST_RESORT, SourceReading
+from .own_report import lines_without_reports
+
+if TYPE_CHECKING:
+    from ..traces.stacks import StackDump
+
+BROAD: dict[str | None, int] = {"software.import-error": 1, "config.invalid-argument": 2, LAST_RESORT: 3}  # asked last
+_raw = attrgetter("raw")
+
+
+class EventReader:
+    """Reads scans with one catalogue."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+        self._matcher = Matcher(r for r in catalogue.rules.values() if r.tells != "progress")
+        asked = (r for r in catalogue.rules.values() if r.generic and r.match == "traceback")
+        order = (((BROAD.get(r.cause, 0), (r.frame is None) == (r.cause not in BROAD), r.id), r) for r in asked)
+        self._catch_alls = [rule for _, rule in sorted(order)]
+        self._frames, self._same = FrameMemory(self._matcher.compiled), Same()
+
+    def read(self, scan: SourceScan) -> SourceEvents:
+        """Yield the events of one source, in line order."""
+        stored, scan = scan, scan.opened()
+        lines, hits, capped = lines_without_reports(scan), scan.hits(), scan.capped()
+        keys = speaker_keys(lines)
+        tracebacks = find_tracebacks(lines, keys, self._same)
+        stacks = _stacks(scan, lines)
+        shared = self._catalogue, self._matcher, self._frames, self._same
+        reading = SourceReading(*shared, scan.name, lines, keys, tracebacks, stacks)
+        found = [e for hit in hits for e in reading.events(hit)]
+        found += [*reading.told(hits, {e.line for e in found if e.role != "context"})]
+        if tracebacks:
+            spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
+            found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken, capped)]
+        quoted = quoted_tracebacks(tracebacks, lines)
+        events = settle([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
+        for order, event in enumerate(events):
+            event.order = order
+        stamps = stamps_of(lines)
+        signs = tuple(_signs(reading, stored, scan))
+        source = SourceEvents(
+            scan.name,
+            scan.kind,
+            events,
+            tuple(self._same.speakers(x.prefix for x in lines)),
+            self._same(years_of(stamps)),
+            any(map(contains, map(_raw, lines), repeat("across cluster"))),
+            tuple(tb for tb in tracebacks if tb.line not in quoted),
+            tuple(stacks),
+            signs,
+            last_words(scan, lines),
+            max((last.line or 0 for _, last in signs), default=None),
+            capped,
+            stored,
+        )
+        note_stamps(source, stamps, self._same)
+        return source
+
+
+def _signs(reading: SourceReading, stored: SourceScan, scan: SourceScan) -> Iterator[tuple[Event, Event]]:
+    """The first and the last sign of life of each speaker, without their text."""
+    for place, (first, last) in enumerate(scan.progress.values()):
+        if reading.knows(first) and reading.knows(last):
+            pair = reading.progress(first), reading.progress(last)
+            for order, sign in enumerate(pair, 2 * place):
+                sign.words, sign.order = stored, order
+            yield pair
+
+
+def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
+    """Dumps of live threads, where the scan met the mark of one."""
+    if scan.kind != "json-stacks" and not scan.holds(STACK):
+        return []
+    from ..traces.stacks import find_stacks
+
+    return find_stacks(lines)

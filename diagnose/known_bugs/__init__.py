@@ -1,1 +1,0 @@
-"""Known bugs of libraries against the versions that run."""

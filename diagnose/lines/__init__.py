@@ -1,0 +1,1 @@
+"""One line of text: who speaks, when, and what is left as the message."""

@@ -1,0 +1,87 @@
+"""What do the ranks say of each other's collectives?
+
+With TORCH_DISTRIBUTED_DEBUG=DETAIL each rank prints its own collective and that of one other that differs, and so does
+DDP with the number of its model's parameters. No line tells who is wrong: the ranks vote, and the minority is at fault.
+Of two equal halves neither is. What a rank says of itself is sure; of another one whose call has other tensors it reads
+bytes that are none of its own, and prints any operation with the number 0.
+Source: PyTorch, ProcessGroupWrapper.cpp, reducer.cpp.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from ..job.event import Event
+from ..job.job import Job
+from ..lines.rank_ranges import rank_ranges
+from .finding import Certainty, Exhibit, Finding
+
+GARBLED = "another operation"
+Call = tuple[str, str]  # operation, shape; without an operation the number of parameters that DDP counted
+
+
+def find(job: Job) -> Iterator[Finding]:
+    """Yield one finding where lines state that ranks issued different collectives."""
+    events = [e for e in job.telling("collective-mismatch") if e.cause is not None]
+    votes: dict[int, Call] = {}
+    for vote in (_own_votes, _other_votes):
+        for rank, call in (told for event in events for told in vote(event)):
+            votes.setdefault(rank, call)
+    by_call: dict[Call, list[int]] = defaultdict(list)
+    for rank, call in sorted(votes.items()):
+        by_call[call].append(rank)
+    if len(by_call) < 2:
+        return
+    groups = sorted(by_call.items(), key=lambda kv: (-len(kv[1]), kv[0]))
+    (usual, crowd), others = groups[0], [r for _, ranks in groups[1:] for r in ranks]
+    odd = groups[1][0]
+    ranks = tuple(sorted(others)) if len(groups[1][1]) < len(crowd) and usual[0] != GARBLED else ()
+    cause = "collective.desync" if odd[0] != usual[0] else "collective.shape-mismatch"
+    verb = "issued" if usual[0] else "built a model of"
+    why = (
+        f"Rank{'s' if len(others) > 1 else ''} {rank_ranges(others)} {verb} {_text(odd)}, "
+        f"rank{'s' if len(crowd) > 1 else ''} {rank_ranges(crowd)} {_text(usual)}."
+    )
+    shown = tuple(Exhibit.of_event(e) for e in sorted(events, key=lambda e: (e.source, e.line or 0))[:4])
+    onset = min((e.onset for e in events if e.onset is not None), default=None)
+    certainty: Certainty = "certain" if ranks else "likely"
+    yield Finding(
+        cause, why, shown, ranks, certainty=certainty, onset=onset, fields=dict(events[0].fields),
+        question="fingerprints", reads=("collective-mismatch",),
+    )  # fmt: skip
+
+
+def _own_votes(event: Event) -> Iterator[tuple[int, Call]]:
+    f = event.fields
+    if isinstance(f.get("started"), list) and isinstance(f.get("other_started"), list):
+        yield from ((rank, (str(f.get("op")), "")) for rank in f["started"])
+        yield from ((rank, (str(f.get("other_op")), "")) for rank in f["other_started"])
+        return
+    own = event.rank if event.rank is not None else f.get("group_rank")
+    if isinstance(own, int) and f.get("op") is not None:
+        yield own, (str(f["op"]), _shape(event, ""))
+    elif isinstance(own, int) and f.get("params") is not None:
+        yield own, ("", str(f["params"]))
+
+
+def _other_votes(event: Event) -> Iterator[tuple[int, Call]]:
+    f, other = event.fields, event.fields.get("other_rank")
+    if isinstance(other, int) and f.get("seq") and f.get("other_seq") == 0:
+        yield other, (GARBLED, "")
+    elif isinstance(other, int) and f.get("other_op") is not None:
+        yield other, (str(f["other_op"]), _shape(event, "other_"))
+    elif isinstance(other, int) and f.get("other_params") is not None:
+        yield other, ("", str(f["other_params"]))
+
+
+def _shape(event: Event, whose: str) -> str:
+    """Its size, and of what it consists where that differs: `[4] of Double`."""
+    shape, dtypes = str(event.fields.get(f"{whose}shape") or ""), [event.fields.get(f"{x}dtype") for x in ("", "other_")]
+    return shape if dtypes[0] == dtypes[1] else f"{shape} of {event.fields.get(f'{whose}dtype')}"
+
+
+def _text(call: Call) -> str:
+    if not call[0]:
+        return f"{call[1]} parameters"
+    return f"{call[0]} of shape {call[1]}" if call[1] else call[0]

@@ -1,0 +1,108 @@
+"""What did a rank's own program complain of before it fell silent?
+
+An error that was caught and logged as a warning (`WARN feeder stopped: FeedError: block 17`) is known to no rule and ends
+nothing by itself; of the rank that the others wait for, or lose, it is often the reason.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from ..job.event import Event
+from ..job.job import Job, RankInfo
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Line
+from .finding import Exhibit
+
+NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
+ASKED_RANKS = 8  # whether they complain of the same
+CAUGHT = "context.failures/caught-exception-told"
+_NUMBERS = lazy(r"\d+")
+NATIVE = (".cpp:", ".cc:", ".h:", ".cu:")
+
+
+def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
+    """Yield the last warning or error of the program among the rank's last lines, that no other rank says."""
+    own = _complaints(job, [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()][-NEAR:])
+    own = [(s, x) for s, x in own if not is_said_by_others(job, info.rank, x)]
+    return (Exhibit.of_line(*own[-1], info.rank, info.host),) if own else ()
+
+
+def first_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
+    """Yield the first of all that are kept: why the rank, which went on, then did more or less than the others.
+
+    Rank 0 warns of what is common to all.
+    """
+    own = [(s, x) for s, x in _complaints(job, _lines_of(job, info.rank)) if info.rank or x.is_error]
+    others = [other for other in job.ranks if other != info.rank][:ASKED_RANKS]
+    said = {_NUMBERS.sub("", x.message) for other in others for _, x in _lines_of(job, other)} if own else set()
+    first = next(((s, x) for s, x in own if x.message.strip() and _NUMBERS.sub("", x.message) not in said), None)
+    return (Exhibit.of_line(*first, info.rank, info.host),) if first is not None else ()
+
+
+def _complaints(job: Job, lines: list[tuple[str, Line]]) -> list[tuple[str, Line]]:
+    """Those that complain in words that no rule knows."""
+    ours = (e for e in job.events if e.rule.id != CAUGHT and (e.rule.tells or e.role in ("harmless", "context")))
+    known = {(e.source, n) for e in ours for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
+    return [(s, x) for s, x in lines if _complains(x) and (s, x.number) not in known]
+
+
+def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
+    """All kept lines of the rank's own log, else its last ones in what it shares with others."""
+    own = [(s.name, x) for s in job.sources if job.places.source_rank.get(s.name) == rank for x in s.lines()]
+    return own or job.lines_of(rank)
+
+
+def complaint_before(job: Job, event: Event) -> tuple[Exhibit, ...]:
+    """Yield the first warning or error of the rank's program among its last lines above what it raised.
+
+    `WARNING prefetch stopped: ValueError: …` of a thread, then `TimeoutError: no batch for 3s` of the loop that it fed;
+    steps may lie between the two, as a queue held batches.
+    """
+    tb, info = event.traceback, job.ranks.get(event.rank) if event.rank is not None else None
+    if tb is None or info is None:
+        return ()
+    lines = [x for s, x in job.lines_of(info.rank) if s == event.source and x.number < tb.line - 1][-NEAR:]
+    known = {e.line for e in job.events if e.source == event.source and e.rule.id != CAUGHT}
+    own = (x for x in lines if _complains(x) and x.message.strip() and x.number not in known)
+    first = next((x for x in own if not is_said_by_others(job, info.rank, x)), None)
+    return (Exhibit.of_line(event.source, first, info.rank, info.host),) if first is not None else ()
+
+
+def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
+    """Yield the last line of all that the rank printed."""
+    last = job.last_line_of(info.rank)
+    return (Exhibit.of_line(*last, info.rank, info.host),) if last is not None else ()
+
+
+def is_said_by_others(job: Job, rank: int, line: Line) -> bool:
+    """Tell whether others say the same, numbers aside: `no heartbeat for 6.3 s`, of a watchdog in all that wait."""
+    said = _NUMBERS.sub("", line.message)
+    others = [other for other in job.ranks if other != rank][:ASKED_RANKS]
+    return any(_NUMBERS.sub("", x.message) == said for other in others for _, x in job.lines_of(other))
+
+
+def _complains(line: Line) -> bool:
+    is_native = any(word in (line.prefix.origin or "") for word in NATIVE)
+    return (line.is_error or line.prefix.severity == "W") and not is_native
+
+
+def breaks_off_like(job: Job, told: Iterable[Event]) -> set[str]:
+    """Name the files whose last line is the begin of what others say in them: whoever was to say it below is cut off.
+
+    `[rank3]:[E ProcessGroupNCCL.cpp:523] [R`, where ranks 4 and 5 are told whole above.
+    """
+    by_source: dict[str, list[Event]] = defaultdict(list)
+    for event in told:
+        by_source[event.source].append(event)
+    ends = {s.name: _NUMBERS.sub("", s.last_words) for s in job.sources if s.name in by_source}
+    return {name for name, end in ends.items() if end and any(_goes_on(e, end) for e in by_source[name])}
+
+
+def _goes_on(event: Event, begin: str) -> bool:
+    first = event.raw[:1]
+    if first != begin[:1] and not first.isdigit():  # as of most lines, of which no number need be taken out
+        return False
+    whole = _NUMBERS.sub("", event.raw).rstrip()
+    return whole.startswith(begin) and len(whole) > len(begin)

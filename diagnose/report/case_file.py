@@ -1,0 +1,85 @@
+"""A redacted, trimmed case of what was read, in the form of `fixtures/`: the way to report a wrong verdict.
+
+Scan and report in, the bytes of a `.tar.gz` out: `logs/…` with the lines that matter (each gap says how many were left
+out), and a `truth.yaml` to fill in. The same input gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import posixpath
+import tarfile
+
+from ..scan.scan import Scan, SourceScan, scan_to_json
+from .redaction import redact_text
+from .report import Report
+
+TRUTH = """\
+id: my-case
+title: what went wrong, in one line
+root_cause: unknown        # an id of docs/catalogue.md; `healthy` where nothing failed
+accept: []                 # other ids that are right too
+culprit_ranks: null        # global ranks at fault; null when no rank is, or none can be told
+first_evidence: null       # file:line that an expert would point at, relative to logs/
+must_mention: []           # words that the report has to show
+origin: a real job, redacted and trimmed by `diagnose case`
+# diagnose said: {said}
+"""
+
+
+def pack_case(scan: Scan, report: Report) -> bytes:
+    """Yield the archive."""
+    files = {f"case/logs/{name}": text for name, text in _logs(scan).items()}
+    if scan.dumps:
+        files["case/logs/recorder.scan.json"] = _dumps(scan)
+    found = report.diagnosis
+    said = f"{found.cause} ({found.certainty}) on ranks {[c.rank for c in found.culprits]}" if found else report.outcome
+    files["case/truth.yaml"] = TRUTH.format(said=said)
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as archive:
+        for name, text in sorted(files.items()):
+            data = text.encode("utf-8", "replace")
+            member = tarfile.TarInfo(name)
+            member.size = len(data)
+            archive.addfile(member, io.BytesIO(data))
+    return gzip.compress(packed.getvalue(), mtime=0)
+
+
+def _logs(scan: Scan) -> dict[str, str]:
+    read = {s.name: s.kept() for s in scan.sources.values() if s.skipped is None}
+    root = _shared_folder([posixpath.dirname(name.replace("!", "/")) or "." for name in read])
+    kept = {name: lines for name, lines in read.items() if lines}
+    # Together, so that two names keep apart when what differs in them is taken out.
+    names = redact_text("\n".join(_inside(name, root) for name in kept), privacy=True).split("\n")
+    return {name: redact_text(_trimmed(lines), privacy=True) for name, lines in zip(names, kept.values(), strict=False)}
+
+
+def _shared_folder(folders: list[str]) -> str:
+    try:
+        return posixpath.commonpath(folders)
+    except ValueError:  # none, or `logs/` beside `/var/log/dmesg`
+        return "."
+
+
+def _inside(name: str, root: str) -> str:
+    """Yield a source's path below the folder that all share, without what would lead out of it."""
+    name = name.replace("!", "/").replace("\n", " ")
+    inside = posixpath.relpath(name, root) if root not in ("", ".") else posixpath.normpath(name)
+    return "/".join(part for part in inside.split("/") if part not in ("", ".", "..")) or "log.txt"
+
+
+def _dumps(scan: Scan) -> str:
+    """The flight recorders' dumps as a saved scan, which is an input too: as pickles they could not be redacted."""
+    sources = {s.name: SourceScan(s.name, s.kind) for s in scan.sources.values() if s.kind == "recorder"}
+    return redact_text(scan_to_json(Scan(sources, scan.catalogue, dumps=scan.dumps)), privacy=True)
+
+
+def _trimmed(kept: dict[int, str]) -> str:
+    lines, last = [], 0
+    for number, text in kept.items():
+        if number > last + 1:
+            lines.append(f"… {number - last - 1} lines left out …")
+        lines.append(text)
+        last = number
+    return "\n".join(lines) + "\n"

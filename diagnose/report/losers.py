@@ -1,0 +1,128 @@
+"""What lost against the verdict: its consequences, the other causes that were weighed, and what the job survived."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Container, Sequence
+
+from ..catalogue.load import Catalogue
+from ..job.event import Event
+from ..job.job import Job
+from ..questions.finding import Exhibit
+from ..verdict.candidate import Candidate
+from ..verdict.decision import Verdict
+from .account_words import Words
+from .evidence import Exhibitor
+from .report import Alternative, Culprit, Link, Symptom
+from .translation import Translator
+
+MAX_ALTERNATIVES = 6
+
+
+def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds: Container[int] = ()) -> tuple[Link, ...]:
+    """The consequences, from the root outward, folded by cause."""
+    if not verdict.roots or verdict.cause is None:
+        return ()
+    ranks: dict[str, set[int]] = defaultdict(set)
+    onsets: dict[str, float] = {}
+    parents: dict[str, str] = {}
+    lines = {(e.source, e.line) for root in verdict.roots for e in root.events}
+    for s in verdict.candidates:
+        if s.cause == verdict.cause or _is_same_end(s, lines):
+            continue
+        explainers = [t.cause for t in s.explained_by if t.cause != s.cause]
+        if explainers:
+            parents.setdefault(s.cause, verdict.cause if verdict.cause in explainers else explainers[0])
+            ranks[s.cause].update([s.rank] if s.rank is not None else [])
+            if (onset := _began(s, bounds)) is not None:
+                onsets[s.cause] = min(onsets.get(s.cause, onset), onset)
+    start = _began(verdict.roots[0], bounds)
+    links = []
+    for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
+        delay = onsets[cause] - start if start is not None and cause in onsets else None
+        why = translator.words.reason(cause, parent) or translator.cause(catalogue.causes[cause]).title
+        links.append(Link(parent, cause, why, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
+    return tuple(links)
+
+
+def _began(s: Candidate, bounds: Container[int]) -> float | None:
+    """When it began, as near as can be told; nothing where the line's own time is only a bound."""
+    shown = (x.event for x in s.finding.exhibits) if s.finding is not None else ()
+    by = next((e for e in (*s.events, *shown) if e is not None and e.onset == s.onset), None)
+    if by is not None and id(by) in bounds:
+        return None
+    return s.onset if by is None or s.onset is None else s.onset + by.late_s
+
+
+def _is_same_end(s: Candidate, lines: Container[tuple[str, int | None]]) -> bool:
+    """Whether it is only another reading of the lines that name the root.
+
+    That a preempted job was told to stop is not loud; and the file that a known bug took away is missing by that very line.
+    """
+    if s.events and s.finding is None:
+        return all((e.source, e.line) in lines for e in s.events)
+    if s.cause != "process.terminated" or s.first is not None or s.finding is None:
+        return False
+    return all((x.source, x.line) in lines for x in s.finding.exhibits)
+
+
+def alternatives(
+    verdict: Verdict, catalogue: Catalogue, show: Exhibitor, translator: Translator
+) -> tuple[Alternative, ...]:
+    """What could have been the root and was beaten, with the reason."""
+    found: dict[str, Alternative] = {}
+    roots = {id(s) for s in verdict.roots}
+    rivals = [*verdict.rivals, *(s for s in verdict.candidates if s.direct == 3 and id(s) not in roots)]
+    lines = {(e.source, e.line) for root in verdict.roots for e in root.events}
+    for s in rivals:
+        if _is_same_end(s, lines):
+            continue
+        if s.cause in found or len(found) >= MAX_ALTERNATIVES or s.first is None:
+            continue
+        if s.direct == 1 and s.first.rule.tells in ("exit", "signal-sent"):
+            continue  # that a process ended is no other reason why it did
+        if s.cause == verdict.cause and s.rank in (None, verdict.roots[0].rank):
+            continue  # nor is the same cause, told by a line that says less
+        culprits = (Culprit(s.rank, s.host),) if s.rank is not None or s.host else ()
+        evidence = (show.evidence(Exhibit.of_event(s.first)),)
+        title = translator.cause(catalogue.causes[s.cause]).title
+        why = why_not(verdict, s, translator.words)
+        found[s.cause] = Alternative(s.cause, title, culprits, why, evidence)
+    return tuple(found.values())
+
+
+def why_not(verdict: Verdict, s: Candidate, words: Words) -> str:
+    """Yield why this suspect is not the root, in one sentence."""
+    if s.explained_by:
+        by = s.explained_by[0]
+        place = words.say("by-rank", rank=by.rank) if by.rank is not None else ""
+        place = place or (words.say("by-host", host=by.host) if by.host else "")
+        return words.say("consequence", cause=by.cause, place=place)
+    root = verdict.roots[0]
+    if s.direct < root.direct:
+        return words.say("less-direct", cause=root.cause)
+    if s.onset is not None and root.onset is not None and s.onset > root.onset:
+        return words.say("later", seconds=s.onset - root.onset)
+    return words.say("fits-less")
+
+
+def symptoms(
+    job: Job, verdict: Verdict, translator: Translator, show: Exhibitor, events: Sequence[Event]
+) -> tuple[Symptom, ...]:
+    """Everything loud that is not the root, folded by rule."""
+    roots = {id(e) for s in verdict.roots for e in s.events}
+    rooted = {(e.source, e.line) for s in verdict.roots for e in s.events}
+    by_rule: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in events:
+        if id(event) not in roots and (event.source, event.line) not in rooted and event.cause is not None:
+            by_rule[event.cause, event.rule.id].append(event)
+    capped = {rule for source in job.sources for rule in source.capped}
+    explained = {s.cause: s.explained_by[0].cause for s in reversed(verdict.candidates) if s.explained_by}
+    explained.pop(verdict.cause or "", None)  # the root follows from nothing, also where another rank tells of it
+    found = []
+    for (cause, rule), group in by_rule.items():
+        ranks = tuple(sorted({e.rank for e in group if e.rank is not None}))
+        first = show.evidence(Exhibit.of_event(group[0]))
+        title = translator.title(group[0].rule)
+        found.append(Symptom(cause, title, rule, ranks, len(group), rule in capped, first, explained.get(cause)))
+    return tuple(sorted(found, key=lambda s: (-len(s.ranks), -s.count, s.rule or "")))

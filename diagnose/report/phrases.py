@@ -1,0 +1,92 @@
+"""Numbers and rank sets in, the short phrases of a report out: `47 ranks [0-30,32-47]`, `10 min`, `3.1 MB`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..lines.rank_ranges import rank_ranges
+from .language import Say
+from .printable import clip, one_line
+
+FEW = 4  # so many runs or ranks are named without a count
+RANGES_WIDTH = 44  # alternating ranks would fill pages
+
+# Causes for which the job was ended from outside: no rank of it did that.
+FROM_OUTSIDE = ("process.terminated", "process.preempted", "process.time-limit")
+
+
+def who(say: Say, ranks: Sequence[int], host: str | None = None) -> str:
+    """Yield who is meant: `rank 2`, `ranks 0-1,3`, `47 ranks [0-30,32-47]`, `host node-a`, or nothing."""
+    if not ranks:
+        return say("host", name=one_line(host)) if host else ""
+    if len(ranks) == 1:
+        return say("rank", n=ranks[0])
+    ranges = clip_ranges(rank_ranges(ranks), RANGES_WIDTH)
+    return say("ranks", ranges=ranges) if len(ranks) <= FEW else say("many-ranks", n=len(set(ranks)), ranges=ranges)
+
+
+def clip_ranges(ranges: str, width: int) -> str:
+    """Yield the ranges cut at a comma: `0,2,4,…`."""
+    if len(ranges) <= width:
+        return ranges
+    return ranges[: max(ranges.rfind(",", 0, width - 1), 1)].rstrip(",") + ",…"
+
+
+def duration(seconds: float | None) -> str:
+    """Yield `0.3 s`, `42 s`, `10 min`, `2.5 h`; nothing for None."""
+    if seconds is None:
+        return ""
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if abs(seconds) >= 2 * size:
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{seconds:.1f}".removesuffix(".0") + " s"
+
+
+def byte_size(count: int) -> str:
+    """Yield `812 B`, `3.2 MB`, `2.4 GB` (powers of 1000)."""
+    size = float(count)
+    for unit in ("B", "kB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
+            return f"{size:.1f}".removesuffix(".0") + f" {unit}"
+        size /= 1000
+    raise AssertionError
+
+
+def clock(time: str | None, *, with_date: bool) -> str:
+    """Yield the short form of an RFC 3339 time: `10:12:03`, or `05-14 10:12:03` where days differ."""
+    if not time:
+        return ""
+    time = one_line(time)
+    day, _, rest = time.partition("T")
+    rest = rest.rstrip("Z").partition("+")[0]
+    head, dot, fraction = rest.partition(".")
+    short = f"{head}{dot}{fraction[:3]}".rstrip(".") if rest else day
+    return f"{day[5:]} {short}" if with_date and rest else short
+
+
+def one_day(times: Sequence[str | None]) -> bool:
+    """Whether all these times lie on one date."""
+    return len({t[:10] for t in times if t}) <= 1
+
+
+def place(file: str, line: int | None) -> str:
+    """Yield `file:line`."""
+    return one_line(file) + (f":{line}" if line is not None else "")
+
+
+def value_text(value: object) -> str:
+    """Yield a fact's value as it reads in a table."""
+    if isinstance(value, tuple):
+        return clip(", ".join(map(str, value)), 200)
+    return clip(one_line(str(value)), 200)
+
+
+def common_folder(files: Sequence[str]) -> str:
+    """Yield the folder (`a/b/`) in which all the files lie; nothing where they share none."""
+    folders = [one_line(f).rpartition("!")[0].split("/")[:-1] or one_line(f).split("/")[:-1] for f in files]
+    shared: list[str] = []
+    for parts in zip(*folders, strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    return "/".join(shared) + "/" if shared else ""

@@ -1,0 +1,254 @@
+"""Causes and messages in the reader's language: reads `cause.zh.yaml` beside `cause.yaml`, only when asked for.
+
+In: a cause or a rule in English. Out: the same with its translated words, or as it came where there is no translation.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ..catalogue.load import load_yaml
+from ..catalogue.rule import STRICT, Cause, Rule, When
+from ..catalogue.sentences import Sentence, names_in, sentence
+from ..errors import RuleError
+from ..lines.record import record
+from .account_words import Words
+
+if TYPE_CHECKING:
+    from .phrasebook import Phrasebook
+
+FILE = "cause.zh.yaml"
+_TABLE_FIELDS = ("action", "meaning", "way_round")
+_CHINESE = re.compile(r"[\u4e00-\u9fff]")
+SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report tells of
+_TOLD = ("text", "reason", "error", "detail", "last_error", "status", "path", "host")  # of a line, the first that it has
+
+
+@record
+class Step:
+    """One step of the remedy in other words; its command and condition stay those of `cause.yaml`."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    when: When
+    text: str
+
+
+@record
+class Translation:
+    """What `cause.zh.yaml` says; `messages` holds the titles of the cause's rules by their names, `says` sentences."""
+
+    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
+    title: str
+    means: str
+    remedy: tuple[Step, ...]
+    collect_next_time: tuple[str, ...] = ()
+    messages: dict[str, str] = field(default_factory=dict)
+    says: dict[str, str] = field(default_factory=dict)
+
+    def of(self, cause: Cause) -> Cause:
+        """Yield the cause in these words; as it is where the steps are not the same (a page is never half of each)."""
+        if [s.when for s in self.remedy] != [r.when for r in cause.remedy]:
+            return cause
+        remedy = tuple(replace(r, text=s.text) for r, s in zip(cause.remedy, self.remedy, strict=True))
+        return replace(cause, title=self.title, means=self.means, remedy=remedy, collect_next_time=self.collect_next_time)
+
+
+class Translator:
+    """Translates for one report; reads each file once. Without a language it gives back what it gets."""
+
+    def __init__(
+        self,
+        language: str | None = None,
+        folders: Sequence[Path] = (),
+        sentences: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> None:
+        self._sentences = sentences or {}
+        self.is_chinese = (language or "").lower().startswith("zh")
+        self.words = Words(self.is_chinese)
+        self._folders = tuple(folders) if self.is_chinese else ()
+        self._read: dict[str, Translation | None] = {}
+        self._phrases: Phrasebook | None = None
+
+    def cause(self, cause: Cause) -> Cause:
+        """Yield the cause with its texts translated."""
+        known = self._of(cause.id)
+        return known.of(cause) if known else cause
+
+    def title(self, rule: Rule) -> str:
+        """Yield what a rule's message says; the title of its cause where only that is translated."""
+        known = self._of(rule.cause) if rule.cause else None
+        if known is not None:
+            return known.messages.get(rule.id.rpartition("/")[2], known.title)
+        return _of_no_cause(rule) if self.is_chinese else rule.title
+
+    def said(self, rule: Rule, fields: Mapping[str, Any]) -> str:
+        """Yield what a rule's line says: its own sentence, the phrasebook's, or its title with what was read.
+
+        Raises `ValueError` when a sentence cannot be filled.
+        """
+        values = {**dict.fromkeys(rule.fields), **self.fields(dict(fields))}
+        known = self._of(rule.cause) if rule.cause else None
+        name = rule.id.rpartition("/")[2]
+        if known is not None and name in known.says:
+            return sentence(known.says[name], values)
+        told = self.sentence(sentence(rule.says, values))
+        if known is None or name not in known.messages or _CHINESE.search(told):
+            return told
+        return sentence(titled(known.messages[name], rule), values)
+
+    def sentence(self, text: str | Sentence) -> str:
+        """Yield what the engine says of its own; finished English goes by the phrasebook."""
+        if isinstance(text, Sentence):
+            return text.filled(self._sentences, "zh" if self.is_chinese else "en")
+        return self._phrasebook().sentence(text) if self._folders else text
+
+    def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
+        """Yield the fields with those translated that our tables state, not the log (`meaning: the GPU is off`)."""
+        if not self._folders:
+            return fields
+        ours = {k: self._phrasebook().value(fields[k]) for k in _TABLE_FIELDS if isinstance(fields.get(k), str)}
+        return {**fields, **ours}
+
+    def _phrasebook(self) -> Phrasebook:
+        if self._phrases is None:
+            from .phrasebook import read_phrasebook
+
+            self._phrases = read_phrasebook(self._folders)
+        return self._phrases
+
+    def _of(self, cause: str) -> Translation | None:
+        if self._folders and cause not in self._read:
+            self._read[cause] = _find(cause, self._folders)
+        return self._read.get(cause)
+
+
+def titled(title: str, rule: Rule) -> str:
+    """Yield a template of a title and what the rule reads besides."""
+    read = next((f for f in _TOLD if f in rule.fields), None)
+    return f"{title}{{% if {read} %}}：{{{{ {read} }}}}{{% endif %}}。" if read else f"{title}。"
+
+
+ENGLISH = Translator()
+
+_ACTIVITIES = {
+    "saving": "保存 checkpoint",
+    "loading": "加载",
+    "evaluating": "评估",
+    "tokenising": "tokenize",
+    "compiling": "编译",
+    "downloading": "下载",
+    "generating": "生成",
+    "waiting": "等待",
+}
+
+
+def _of_no_cause(rule: Rule) -> str:
+    """What a timeline shows of rules that name no cause; others are never shown."""
+    doing = _ACTIVITIES.get(rule.activity or "")
+    if doing and rule.tells in ("activity", "activity-end"):
+        return f"开始{doing}" if rule.tells == "activity" else f"{doing}结束"
+    return {"attempt": "开始新一次尝试", "finished": "训练正常结束"}.get(rule.tells or "", rule.title)
+
+
+# --- reading -----------------------------------------------------------------------------------------------------
+
+
+def _find(cause: str, folders: Sequence[Path]) -> Translation | None:
+    """The last folder that speaks of the cause counts: what a user rewrote must not be shown in our words."""
+    for folder in reversed(folders):
+        home = folder / cause.replace(".", "/", 1)
+        if (home / FILE).is_file():
+            return _read(home / FILE)
+        if (home / "cause.yaml").is_file():
+            return None
+    return None
+
+
+def _read(path: Path) -> Translation:
+    """Pydantic would cost more than the whole report; `diagnose rules test` has it check these files."""
+    loaded: dict[str, Any] = load_yaml(path, path.read_bytes())
+    try:
+        steps = tuple(Step(**step) for step in loaded.pop("remedy"))
+        collect = tuple(loaded.pop("collect_next_time", ()))
+        return Translation(**loaded, remedy=steps, collect_next_time=collect)
+    except (TypeError, KeyError) as error:
+        raise RuleError(f"{path}: {error}; see `diagnose rules test`") from error
+
+
+# --- checking ----------------------------------------------------------------------------------------------------
+
+_PLACEHOLDER = re.compile(r"\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}")
+
+
+def translation_faults(cause: Cause, rules: Mapping[str, Rule], folders: Sequence[Path]) -> Iterator[str]:
+    """Yield what is missing or too much in the translation of a cause that has (or ought to have) one."""
+    home = next((f for f in reversed(folders) if (f / _home(cause) / "cause.yaml").is_file()), None)
+    if home is None:
+        return
+    path = home / _home(cause) / FILE
+    if not path.is_file():
+        if home == folders[0]:  # shipped; users translate theirs if they like
+            yield f"has no {FILE}"
+        return
+    from ..catalogue.load import check
+
+    try:
+        mine: Translation = check(Translation, load_yaml(path, path.read_bytes()), path)
+    except RuleError as error:
+        yield str(error)
+        return
+    yield from (f"{FILE}: {fault}" for fault in _differences(cause, mine))
+    for where, names in (("messages", mine.messages), ("says", mine.says)):
+        for name in names:
+            if f"{cause.id}/{name}" not in rules:
+                yield f"{FILE}: {where}: {name} is no rule of this cause"
+    yield from (f"{FILE}: {fault}" for fault in _faulty_sentences(cause, mine, rules))
+    if home == folders[0]:
+        yield from (f"{FILE}: messages: {name} has no title" for name in _untitled(cause, mine, rules, home))
+
+
+def _untitled(cause: Cause, mine: Translation, rules: Mapping[str, Rule], home: Path) -> list[str]:
+    """The rules of a cause that a report shows, and that have no title; a rule that a user laid over needs none."""
+    shown = (r.id.rpartition("/")[2] for r in rules.values() if r.cause == cause.id and r.role in SHOWN)
+    return [name for name in shown if name not in mine.messages and (home / _home(cause) / f"{name}.yaml").is_file()]
+
+
+def _faulty_sentences(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> Iterator[str]:
+    """Sentences that name what their rule does not read."""
+    for name, said in mine.says.items():
+        rule = rules.get(f"{cause.id}/{name}")
+        unknown = sorted(names_in(said) - names_in(rule.says) - set(rule.fields)) if rule else []
+        if unknown:
+            yield f"says: {name} names {', '.join(unknown)}, which the rule does not"
+
+
+def _home(cause: Cause) -> str:
+    return cause.id.replace(".", "/", 1)
+
+
+def _differences(cause: Cause, mine: Translation) -> Iterator[str]:
+    wanted, there = [r.when for r in cause.remedy], [s.when for s in mine.remedy]
+    if there != wanted:
+        yield f"remedy has the steps {', '.join(there)}; cause.yaml has {', '.join(wanted)}"
+        return
+    wanted_items, items = len(cause.collect_next_time), len(mine.collect_next_time)
+    if items != wanted_items:
+        yield f"collect_next_time has {items} items; cause.yaml has {wanted_items}"
+        return
+    pairs = [("title", cause.title, mine.title), ("means", cause.means, mine.means)]
+    pairs += [(f"remedy {i + 1}", r.text, s.text) for i, (r, s) in enumerate(zip(cause.remedy, mine.remedy, strict=True))]
+    pairs += [("collect_next_time", a, b) for a, b in zip(cause.collect_next_time, mine.collect_next_time, strict=True)]
+    for where, english, other in pairs:
+        if not other.strip():
+            yield f"{where} is empty"
+        if placeholders(english) != placeholders(other):
+            yield f"{where} has other placeholders than cause.yaml: {', '.join(placeholders(english)) or 'none'}"
+
+
+def placeholders(text: str) -> list[str]:
+    """Yield the distinct Jinja parts of a text, sorted, without regard to blanks."""
+    return sorted({re.sub(r"\s+", "", part) for part in _PLACEHOLDER.findall(text)})

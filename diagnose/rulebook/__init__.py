@@ -1,1 +1,0 @@
-"""Looking at the catalogue itself: its checks, its pages, what its patterns promise."""

@@ -1,0 +1,134 @@
+"""Into which parts a file is cut for reading, and in which order they are read.
+
+The cuts depend on the file alone, never on who reads it or how fast, so that the result does not either. Holes of a
+sparse file (a log that was cut while it was open begins with one) are left out.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from itertools import pairwise
+
+from ..lines.record import record
+from ..sources.source import Source
+
+SEGMENT_BYTES = 64 << 20  # caps count within such parts
+EDGE_BYTES = 16 << 20  # the head and the tail of a large file, read first where time is short
+MIN_EDGE_BYTES = 1 << 20
+HOLE_BYTES = 1 << 20  # shorter holes are read: their zeros cost less than another part
+MAX_EXTENTS = 10_000
+READ_BYTES_PER_S = 150e6  # a cautious guess: how much of the heads and tails fits into a budget
+
+
+@record
+class Part:
+    """The lines of a source that begin in [`start`, `end`); None: all of it, read as a stream."""
+
+    source: Source
+    start: int | None = None
+    end: int | None = None
+    stop: int | None = None  # a hole begins here
+    is_first: bool = True
+    starts_line: bool = True  # the line at `start` belongs to this part, whatever the byte before it is
+
+    @property
+    def size(self) -> int:
+        """About how many bytes it holds, as stored."""
+        size = self.source.size or 0
+        return size if self.start is None else min(self.end or size, self.stop or size) - self.start
+
+    @property
+    def reach(self) -> int:
+        """About up to which byte of the source it goes."""
+        return (self.start or 0) + self.size
+
+
+def cut_parts(source: Source, edge_bytes: int | None = None) -> list[Part]:
+    """Yield the parts of a source in order; with `edge_bytes` its head and tail are parts of their own."""
+    size = source.size or 0
+    extents = _extents(source) if source.seekable and size > HOLE_BYTES else []
+    if not extents and (not source.seekable or size <= min(SEGMENT_BYTES, 2 * (edge_bytes or SEGMENT_BYTES))):
+        return [Part(source)]
+    spans = extents or [(0, size)]
+    cuts = sorted({*range(0, size, SEGMENT_BYTES), *_edges(spans, edge_bytes)})
+    found: list[Part] = []
+    for first, last in spans:
+        inner = [first, *(c for c in cuts if first < c < last), last]
+        for a, b in pairwise(inner):
+            is_end = b == last
+            end = None if is_end else b
+            found.append(Part(source, a, end, last if is_end and last < size else None, not found, a == first))
+    return found
+
+
+def reading_order(parts: list[Part], edge_bytes: int) -> list[Part]:
+    """Yield first tails, then heads, then the rest: the end of a log tells most."""
+    by_file: dict[str, list[Part]] = {}
+    for part in parts:
+        by_file.setdefault(part.source.name, []).append(part)
+    tails: list[Part] = []
+    heads: list[Part] = []
+    rest: list[Part] = []
+    for own in by_file.values():
+        tail = len(own) - 1
+        while tail > 0 and sum(p.size for p in own[tail - 1 :]) <= edge_bytes:
+            tail -= 1
+        head = 0
+        while head < tail and sum(p.size for p in own[: head + 1]) <= edge_bytes:
+            head += 1
+        tails, heads, rest = tails + own[tail:], heads + own[:head], rest + own[head:tail]
+    return [*tails, *heads, *rest]
+
+
+def edge_bytes_for(sources: int, budget_s: float) -> int:
+    """Yield how much of each head and tail is read first, so that those of all files fit into the budget."""
+    share = int(budget_s * READ_BYTES_PER_S / (2 * max(sources, 1)))
+    return max(MIN_EDGE_BYTES, min(EDGE_BYTES, share))
+
+
+def _edges(spans: list[tuple[int, int]], edge_bytes: int | None) -> list[int]:
+    """Where the head ends and the tail begins, holes not counted."""
+    data = sum(b - a for a, b in spans)
+    if edge_bytes is None or data <= 2 * edge_bytes:
+        return []
+    return [_position(spans, edge_bytes), _position(spans, data - edge_bytes)]
+
+
+def _position(spans: list[tuple[int, int]], count: int) -> int:
+    for a, b in spans:
+        if count < b - a:
+            return a + count
+        count -= b - a
+    return spans[-1][1]
+
+
+def _extents(source: Source) -> list[tuple[int, int]]:
+    """The stretches of a sparse file that hold data; none where it has no holes or they cannot be told."""
+    if source.path is None or not hasattr(os, "SEEK_DATA"):
+        return []
+    try:
+        with open(source.path, "rb", buffering=0) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode) or status.st_blocks * 512 + HOLE_BYTES > status.st_size:
+                return []
+            return _walk_extents(file.fileno(), status.st_size)
+    except OSError:
+        return []
+
+
+def _walk_extents(descriptor: int, size: int) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    at = 0
+    while at < size and len(found) < MAX_EXTENTS:
+        try:
+            first = os.lseek(descriptor, at, os.SEEK_DATA)
+        except OSError:  # ENXIO: a hole up to the end
+            break
+        last = os.lseek(descriptor, first, os.SEEK_HOLE)
+        if found and first - found[-1][1] < HOLE_BYTES:
+            found[-1] = (found[-1][0], last)
+        else:
+            found.append((first, last))
+        at = last
+    return found or [(0, 0)]

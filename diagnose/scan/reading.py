@@ -1,0 +1,201 @@
+"""Reads all sources of one call into a `Scan`: which bytes, in which order, by how many, within which budget."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from ..errors import SourceError
+from ..sources.blocks import read_blocks
+from ..sources.deadline import Deadline, Share
+from ..sources.kinds import LINES
+from ..sources.refusals import broken_off
+from ..sources.source import Input, Source, find_sources
+from ..traces.json_stacks import arrays_of
+from .dump_reading import DumpReading, read_limited
+from .joining import Joining
+from .packing import Packer, give_back_memory
+from .parts import Part, cut_parts, edge_bytes_for, reading_order
+from .pool import Pool, Progress, default_workers, teller
+from .scan import Scan, SourceScan, scan_from_json, seal
+from .scanner import Scanner, ScanRules
+from .workers import UNREAD, consume, scan_part, unread
+
+__all__ = ["Deadline", "PartPool", "Progress", "read_all"]
+
+MAX_SCAN_BYTES = 512 << 20
+MAX_STACKS_BYTES = 16 << 20  # of a process's threads in JSON, a hundred times what a thousand threads take
+MANY_SOURCES = 2000  # from so many files on, what is kept of each is packed
+MAX_CONTEXT_LINES = 4000  # of a configuration file
+NOT_LOGS = {"code": "source code, not a log", "prose": "a document, not a log"}
+
+
+class PartPool(Protocol):
+    """Who reads parts of files side by side: processes here, or a cluster."""
+
+    def scan(self, parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
+        """Yield (index of the part, its scan) as they are done, every part once."""
+
+
+@dataclass(slots=True)
+class _Found:
+    """One source's place in the result: its scan, or the parts that wait to be read."""
+
+    scans: list[SourceScan]
+    waiting: Source | None = None
+
+
+def read_all(
+    inputs: Sequence[Input],
+    rules: ScanRules,
+    deadline: Deadline,
+    progress: Progress | None = None,
+    workers: int | None = None,
+    pool: PartPool | None = None,
+) -> Scan:
+    """Yield the scan of everything in `inputs`. Raises `SourceError` where a path does not exist.
+
+    `workers`: how many processes read files; None: by size and cores. `pool` reads them instead. The result does not
+    depend on either.
+    """
+    scan = Scan(catalogue=rules.key)
+    places: list[_Found] = []
+    with closing(DumpReading(scan)) as dumps:
+        opening = Share(deadline)  # opening thousands of files takes as long as reading them, and tells nothing
+        for source in opening.within(find_sources(inputs, opening)):
+            if source.skipped is None and source.path is not None and source.kind in LINES:
+                places.append(_Found([], source))  # may be opened later, by anyone
+            elif deadline.passed():
+                places.append(_Found([unread(source, source.skipped or UNREAD)]))
+            else:
+                places.append(_Found(_read_now(scan, source, dumps, rules, deadline, progress)))
+    scan_parts = _reader(rules, progress, workers, pool)
+    _read_waiting([p for p in places if p.waiting], scan_parts, deadline)
+    for place in places:
+        for part in place.scans:
+            _add(scan, part)
+    return scan
+
+
+def _add(scan: Scan, part: SourceScan) -> None:
+    name = part.name
+    count = 1
+    while part.name in scan.sources:  # the same path given twice, or two members of one name
+        count += 1
+        part = replace(part, name=f"{name} ({count})")
+    scan.sources[part.name] = part
+    scan.gaps += [f"{part.name}: {gap}" for gap in part.gaps]
+
+
+def _read_now(
+    scan: Scan, source: Source, dumps: DumpReading, rules: ScanRules, deadline: Deadline, progress: Progress | None
+) -> list[SourceScan]:
+    """Read a source in its turn: a member of an archive or standard input cannot be opened later."""
+    reason = source.skipped or NOT_LOGS.get(source.kind)
+    if reason is not None:
+        return [unread(source, reason)]
+    try:
+        return _read(scan, source, dumps, rules, deadline, progress)
+    except Exception as error:  # of whatever kind: one bad source costs only itself
+        return [unread(source, f"not read: {broken_off(error)}")]
+
+
+def _read(
+    scan: Scan, source: Source, dumps: DumpReading, rules: ScanRules, deadline: Deadline, progress: Progress | None
+) -> list[SourceScan]:
+    if source.kind == "recorder":
+        return [dumps.read(source)]
+    if source.kind == "scan":
+        return _read_scan(scan, source)
+    if source.kind == "json-stacks":
+        return [_read_stacks(source)]
+    if source.kind == "context":
+        # Any of its lines may be a fact; kept in the same pass, since it may not be readable twice.
+        scanner = Scanner(rules, source.name, source.kind, head_lines=MAX_CONTEXT_LINES)
+        return [seal(consume(scanner, read_blocks(source, find_marks=rules.marks_of), source, deadline))]
+    return [seal(scan_part(Part(source), rules, deadline, teller(source, progress)))]
+
+
+# --- files, in parts --------------------------------------------------------------------------------------------
+
+
+ScanParts = Callable[[Sequence[Part], Deadline], Iterator[tuple[int, SourceScan]]]
+
+
+def _read_waiting(places: Sequence[_Found], scan_parts: ScanParts, deadline: Deadline) -> None:
+    left_s = deadline.left_s()
+    edge = None if left_s is None else edge_bytes_for(len(places), left_s)
+    parts = [part for place in places if place.waiting for part in cut_parts(place.waiting, edge)]
+    if edge is not None:
+        parts = reading_order(parts, edge)
+    starts: dict[str, list[int]] = {}  # of files that are read in parts: where these begin, in order
+    for part in parts:
+        if part.start is not None:
+            insort(starts.setdefault(part.source.name, []), part.start)
+    open_files: dict[str, Joining] = {}
+    by_name = {place.waiting.name: place for place in places if place.waiting}
+    packer = Packer()
+    for index, found in scan_parts(parts, deadline):
+        name, start = parts[index].source.name, parts[index].start or 0
+        own = starts.get(name, [start])
+        if name not in open_files:
+            open_files[name] = Joining(len(own))
+        if open_files[name].add(own.index(start), found):
+            whole = open_files.pop(name).result()
+            by_name[name].scans.append(whole.packed(packer) if len(by_name) >= MANY_SOURCES else whole)
+    if starts or len(by_name) >= MANY_SOURCES:
+        give_back_memory()
+
+
+def _reader(rules: ScanRules, progress: Progress | None, workers: int | None, pool: PartPool | None) -> ScanParts:
+    """Who reads the parts: a pool that was given, else as many processes as are worth their start."""
+
+    def scan_parts(parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
+        if pool is None:
+            count = workers if workers is not None else default_workers(sum(p.size for p in parts))
+            yield from Pool(rules, count, progress).scan(parts, deadline)
+            return
+        for index, found in pool.scan(parts, deadline):
+            if progress:
+                progress(parts[index].source.name, parts[index].reach)
+            yield index, found
+
+    return scan_parts
+
+
+# --- what is no log ---------------------------------------------------------------------------------------------
+
+
+def _read_stacks(source: Source) -> SourceScan:
+    """Keep a process's threads in JSON whole, since they are read as JSON."""
+    found = SourceScan(source.name, source.kind)
+    try:
+        with closing(source.open()) as stream:
+            data = read_limited(stream.read, MAX_STACKS_BYTES)
+    except OSError as error:
+        found.gaps += (f"reading stopped: {error.strerror or error}",)
+        return found
+    found.bytes, found.lines, found.ends_line = len(data), data.count(b"\n"), data.endswith(b"\n")
+    text = data.decode("utf-8", "replace")
+    read = [(bool(array), is_whole) for _, _, array, is_whole in arrays_of(text)]
+    found.is_blank = not any(holds for holds, _ in read)
+    if not all(is_whole for _, is_whole in read):
+        found.gaps += ("cut off or broken: the threads behind that place are missing",)
+    found.windows.first = list(enumerate(text.split("\n"), 1))
+    found.gaps += tuple(source.damage)
+    return found
+
+
+def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
+    """A scan written elsewhere: its sources join as if they had been read here."""
+    try:
+        with closing(source.open()) as stream:
+            saved = scan_from_json(read_limited(stream.read, MAX_SCAN_BYTES), source.name)
+    except (OSError, SourceError) as error:
+        return [unread(source, str(error))]
+    scan.gaps += [g for g in saved.gaps if g not in scan.gaps]
+    scan.dumps += saved.dumps
+    return list(saved.sources.values())

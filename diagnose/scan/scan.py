@@ -1,0 +1,238 @@
+"""What the map step leaves of one source: verified hits, the lines around them, signs of life.
+
+`merge(scan(A), scan(B)) == scan(A+B)` for every split at a line end, so that files may be read in parts, by several
+workers or on several machines. Written as versioned JSON, never pickle.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from typing import TYPE_CHECKING, Any
+
+from ..errors import SourceError
+from ..lines.record import record
+from .kept import Hit, Kept, Opened, Signs, Tally, tally_of
+from .packing import Packed, Packer
+from .windows import Windows
+from .written_shape import check_shape
+
+if TYPE_CHECKING:
+    from ..recorder.dump import Dump
+
+SCAN_VERSION = 1
+MAX_KEYS = 200_000  # (rule, speaker) pairs; past this only known speakers are followed, and `gaps` says so
+TOO_MANY_KEYS = f"more than {MAX_KEYS} pairs of rule and speaker; later ones were not followed"
+
+
+@record
+class Edge:
+    """A hit on a part's first line; whether it counts depends on the line before it, which is in another part."""
+
+    hit: Hit
+    speaker: str
+    want: str
+    census: bool
+
+
+@dataclass(slots=True)
+class SourceScan:
+    """One source, or a part of one (then line numbers count from the part's first line)."""
+
+    name: str
+    kind: str = "text"
+    bytes: int = 0
+    lines: int = 0  # line ends read
+    held: Kept | Packed | Opened = field(default_factory=Kept)  # bytes once it is packed
+    skipped: str | None = None
+    gaps: tuple[str, ...] = ()
+    ends_line: bool = True  # whether the last byte read was a line end
+    edge: tuple[Edge, ...] = ()  # of a part: hits on its first line
+    is_blank: bool = True  # whether nothing but white space was read
+
+    @property
+    def windows(self) -> Windows:
+        """The lines around hits; of a packed scan made anew."""
+        return self.whole().windows
+
+    @property
+    def tallies(self) -> dict[tuple[str, str], Tally]:
+        """The kept hits by rule id and speaker; of a packed scan made anew."""
+        return self.whole().tallies
+
+    @property
+    def progress(self) -> Signs:
+        """The first and last sign of life by speaker; of a packed scan made anew."""
+        return self._open().progress
+
+    def packed(self, packer: Packer) -> SourceScan:
+        """Yield the same scan in less memory, for one that grows no more."""
+        return replace(self, held=self.held.packed(packer)) if isinstance(self.held, Kept) else self
+
+    def opened(self) -> SourceScan:
+        """Yield the same scan for one who asks it more than one question."""
+        if not isinstance(self.held, Packed):
+            return self
+        held, read = Opened(self.held), (self.name, self.kind, self.bytes, self.lines)
+        return SourceScan(*read, held, self.skipped, self.gaps, self.ends_line, self.edge, self.is_blank)
+
+    def _open(self) -> Kept | Opened:
+        return Opened(self.held) if isinstance(self.held, Packed) else self.held
+
+    def whole(self) -> Kept:
+        """Yield all that is kept; of a packed scan made anew."""
+        held = self._open()
+        return held.whole() if isinstance(held, Opened) else held
+
+    def hits(self) -> list[Hit]:
+        """Yield all kept hits in line order."""
+        return self._open().hits()
+
+    def capped(self) -> tuple[str, ...]:
+        """Yield the rules with more hits than are kept."""
+        return self._open().capped()
+
+    def holds(self, rule: str) -> bool:
+        """Tell whether any hit of a rule is kept."""
+        return self._open().holds(rule)
+
+    def kept(self) -> dict[int, str]:
+        """Yield the kept lines by number, in order."""
+        return self._open().texts()
+
+    def prune(self) -> None:
+        """Drop the surroundings of hits that are no longer kept."""
+        wanted = {(h.line, t.want) for t in self.tallies.values() for h in t.hits()}
+        self.windows.prune(wanted | {(e.hit.line, e.want) for e in self.edge})
+
+
+@dataclass(slots=True)
+class Scan:
+    """All sources of one reading, by name."""
+
+    sources: dict[str, SourceScan] = field(default_factory=dict)
+    catalogue: str = ""
+    gaps: list[str] = field(default_factory=list)
+    dumps: list[Dump] = field(default_factory=list)  # of flight recorders, reduced
+
+
+# --- merge ------------------------------------------------------------------------------------------------------
+
+
+def merge(a: SourceScan, b: SourceScan) -> SourceScan:
+    """Yield the scan of A's part followed by B's, which was read as a later part."""
+    if b.bytes == 0 and b.lines == 0:
+        return replace(a, gaps=(*a.gaps, *(g for g in b.gaps if g not in a.gaps)))
+    shift = a.lines
+    merged = SourceScan(a.name, a.kind, a.bytes + b.bytes, a.lines + b.lines)
+    merged.skipped, merged.ends_line = a.skipped or b.skipped, b.ends_line
+    merged.is_blank = a.is_blank and b.is_blank
+    merged.gaps = (*a.gaps, *(g for g in b.gaps if g not in a.gaps))
+    if a.bytes == 0 and a.lines == 0:
+        merged.edge, later = b.edge, b.tallies
+    else:
+        merged.edge, later = a.edge, _settled(b, is_quoted=a.windows.ends_in_frame())
+    tallies, signs = merged.tallies, merged.progress
+    for key in sorted(a.tallies.keys() | later.keys()):
+        tally = a.tallies.get(key) or later[key]
+        hits = [*(a.tallies[key].hits() if key in a.tallies else ()), *_moved(later.get(key), shift)]
+        tallies[key] = tally_of(hits, tally.want, tally.census)
+    for speaker in sorted(a.progress.keys() | b.progress.keys()):
+        both = [*a.progress.get(speaker, ()), *(_move(h, shift) for h in b.progress.get(speaker, ()))]
+        signs[speaker] = (both[0], both[-1])
+    if len(tallies) > MAX_KEYS:
+        tallies, merged.gaps = _first_keys(tallies), tuple(sorted({*merged.gaps, TOO_MANY_KEYS}))
+    merged.held = Kept(a.windows.followed_by(b.windows, shift), signs, tallies)
+    merged.prune()
+    return merged
+
+
+def seal(part: SourceScan) -> SourceScan:
+    """Yield a source's scan without what only a part that follows or precedes it would need."""
+    windows = replace(part.windows, open=[], opening=None, is_all_opening=False)
+    sealed = replace(part, edge=(), held=Kept(windows, part.progress, _settled(part, is_quoted=False)))
+    if part.edge:  # else it is pruned already
+        sealed.prune()
+    return sealed
+
+
+def _settled(part: SourceScan, *, is_quoted: bool) -> dict[tuple[str, str], Tally]:
+    """The tallies with the hits of the first line, unless that line is quoted source code."""
+    tallies = dict(part.tallies)
+    for edge in () if is_quoted else reversed(part.edge):
+        key = (edge.hit.rule, edge.speaker)
+        others = tallies[key].hits() if key in tallies else []
+        tallies[key] = tally_of([edge.hit, *others], edge.want, edge.census)
+    return dict(sorted(tallies.items()))
+
+
+def _first_keys(tallies: dict[tuple[str, str], Tally]) -> dict[tuple[str, str], Tally]:
+    by_place = sorted(tallies.items(), key=lambda item: (item[1].first[0].line, item[0]))
+    return dict(sorted(by_place[:MAX_KEYS]))
+
+
+def _move(hit: Hit, shift: int) -> Hit:
+    return replace(hit, line=hit.line + shift)
+
+
+def _moved(tally: Tally | None, shift: int) -> list[Hit]:
+    return [_move(h, shift) for h in tally.hits()] if tally else []
+
+
+# --- JSON -------------------------------------------------------------------------------------------------------
+
+
+def scan_to_json(scan: Scan) -> str:
+    """Yield the scan as versioned JSON; the same scan gives the same text."""
+    sources = [source_to_json(scan.sources[name]) for name in sorted(scan.sources)]
+    dumps = [dump.to_json() for dump in scan.dumps]
+    content = {"diagnose_scan": SCAN_VERSION, "catalogue": scan.catalogue, "gaps": scan.gaps, "sources": sources}
+    return json.dumps({**content, "dumps": dumps}, ensure_ascii=False, separators=(",", ":"))
+
+
+def source_to_json(s: SourceScan) -> dict[str, Any]:
+    """Yield one source's scan as plain values."""
+    return {
+        "name": s.name, "kind": s.kind, "bytes": s.bytes, "lines": s.lines,
+        "skipped": s.skipped, "gaps": s.gaps, "ends_line": s.ends_line,
+        "is_blank": s.is_blank,
+        **s.whole().to_json(),
+        "edge": [[e.hit.row(), e.speaker, e.want, e.census] for e in s.edge],
+    }  # fmt: skip
+
+
+def scan_from_json(data: bytes, name: str) -> Scan:
+    """Read a written scan. Raises `SourceError` where it is damaged or of another version."""
+    try:
+        raw = json.loads(data)
+        if raw["diagnose_scan"] != SCAN_VERSION:
+            raise SourceError(f"{name}: written by another version of diagnose; scan again")
+        check_shape(raw)
+        sources = {s["name"]: source_from_json(s) for s in raw["sources"]}
+        return Scan(sources, raw["catalogue"], list(raw["gaps"]), _dumps(raw["dumps"]))
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError, OSError, EOFError, RecursionError) as error:
+        raise SourceError(f"{name}: not a whole scan file; write it again with `diagnose scan`") from error
+
+
+def _dumps(rows: list[dict[str, Any]]) -> list[Dump]:
+    if not rows:
+        return []
+    from ..recorder.dump import Dump
+
+    return [Dump.from_json(row) for row in rows]
+
+
+def source_from_json(raw: dict[str, Any]) -> SourceScan:
+    """Read what `source_to_json` wrote."""
+    edge = tuple(Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"])
+    scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], Kept.from_json(raw), raw["skipped"])
+    scan.gaps, scan.ends_line, scan.edge = tuple(raw["gaps"]), raw["ends_line"], edge
+    scan.is_blank = raw.get("is_blank") is True  # scans written before do not say
+    return scan
+
+
+def merge_all(parts: Iterable[SourceScan]) -> SourceScan:
+    """Yield the parts of one source as one, in the order given."""
+    return reduce(merge, parts)

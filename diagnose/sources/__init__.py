@@ -1,0 +1,1 @@
+"""What was handed over, as streams of bytes: files, archives, standard input; what collectors wrapped them in."""

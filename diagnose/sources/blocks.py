@@ -1,0 +1,298 @@
+"""A `Source` as blocks of bytes that end at a line end, normalised, in bounded memory whatever the input is.
+
+In: a `Source`. Out: `Block`s. Lines end at `\\n` only (a progress bar's `\\r` ends none). A line longer than
+MAX_LINE_BYTES comes in pieces: the first has `cut`, each following one `continues` and repeats the last OVERLAP_BYTES
+of the one before, so that a literal over the cut is found; a hit in the repeated part has the same `offset` twice.
+What was wrong with the bytes stands in `source.damage` once the blocks are read.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from ..errors import SourceError
+from . import newest_first
+from .deadline import Deadline
+from .decoding import Bounded, Decoding
+from .form_reader import Reader
+from .log_forms import reader_of
+from .loki import lines_of_answer
+from .normalise import Marks, Normaliser, marks_of, normalise
+from .own_headers import Naming, OwnHeader
+from .source import Source
+from .streams import Stream
+from .unwrap import MAX_BYTES, Known, as_typed, unwrapped
+
+BLOCK_BYTES = 512 << 10  # what the processor's cache holds; smaller blocks cost more Python
+MAX_LINE_BYTES = 1 << 20  # of one piece; BLOCK_BYTES may not be larger, or a long line could hide within a block
+PEEKS_BYTES = (4 << 10, 64 << 10)  # of a block's end: where its last line end most likely is, and else
+OVERLAP_BYTES = 8 << 10  # a pattern is verified on at most 8 KiB
+
+MarksOf = Callable[[bytes], Marks]
+
+
+@dataclass(slots=True)
+class Block:
+    """Whole lines, or a piece of an over-long one; only the last block of a source may lack its line end."""
+
+    data: bytes
+    offset: int  # of the first byte, in the decoded stream, before normalising
+    continues: bool = False  # begins inside the line that the previous block ended in
+    cut: bool = False  # ends inside a line that the next block continues
+    overlap: int = 0  # so many first bytes repeat the end of the previous block
+    normalised: bool = False  # `data` differs from what the stream holds
+    size: int = -1  # bytes of the stream that it stands for, those that repeat left out; -1: those of `data`
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            self.size = len(self.data) - self.overlap
+
+
+def read_blocks(
+    source: Source,
+    *,
+    block_bytes: int = BLOCK_BYTES,
+    find_marks: MarksOf | None = marks_of,
+    known: Known | None = None,
+    deadline: Deadline | None = None,
+) -> Iterator[Block]:
+    """Yields the blocks of a source; `find_marks` decides which are normalised (None: none), `known` finds texts by which
+    a short source that a terminal broke into lines is told from others (None: none is)."""
+    stream = source.open(deadline)
+    try:
+        decoded = Decoding(stream, source.encoding) if source.encoding != "utf-8" else stream
+        decoded = lines_of_answer(decoded, source.damage) if source.kind == "loki" else decoded
+        blocks = cut_blocks(decoded, block_bytes=block_bytes, damage=source.damage)
+        if (reader := reader_of(source.kind, source.label)) is not None:
+            blocks = _read_by(reader, blocks)
+        if known is not None:
+            blocks = _unwrapped(blocks, known)
+        if find_marks is not None:
+            blocks = _oldest_first(normalise_blocks(blocks, find_marks), source.damage)
+        yield from blocks if source.header is None else _named(blocks, source.header)
+    finally:
+        stream.close()
+
+
+def read_range(  # noqa: PLR0913 - where a range begins and ends takes four numbers
+    source: Source,
+    start: int,
+    end: int | None,
+    *,
+    stop: int | None = None,
+    starts_line: bool = False,
+    block_bytes: int = BLOCK_BYTES,
+    find_marks: MarksOf | None = marks_of,
+) -> Iterator[Block]:
+    """Yields the lines whose first byte lies in [`start`, `end`) of a seekable source; ranges that meet share none.
+
+    Parts of a CRI or docker line that was cut are joined within a range only. From byte `stop` on nothing is read:
+    there is a hole in the file, whose zeros are no text; `starts_line`: such a hole ends at `start`.
+    """
+    if not source.seekable or source.path is None:
+        raise SourceError(f"{source.name} cannot be read by ranges")
+    with cast(io.FileIO, source.open()) as file:
+        # The line that byte `start - 1` ends or lies in belongs to the range before.
+        position = start if starts_line else _next_line_start(file, start - 1, end) if start > 0 else 0
+        if position is None or (end is not None and position >= end):
+            return
+        file.seek(position)
+        stream: Stream = file if stop is None else Bounded(file, stop - position)
+        blocks = cut_blocks(stream, block_bytes=block_bytes, damage=source.damage, offset=position, end=end)
+        if (reader := reader_of(source.kind, source.label)) is not None:
+            blocks = _read_by(reader, blocks)
+        blocks = blocks if find_marks is None else normalise_blocks(blocks, find_marks)
+        yield from blocks if source.header is None else _named(blocks, source.header)
+
+
+def cut_blocks(
+    stream: Stream,
+    *,
+    block_bytes: int = BLOCK_BYTES,
+    damage: list[str] | None = None,
+    offset: int = 0,
+    end: int | None = None,
+) -> Iterator[Block]:
+    """Cuts a stream, at `offset`, into blocks; stops after the line that begins before `end`."""
+    block_bytes = min(block_bytes, MAX_LINE_BYTES)
+    while isinstance(stream, io.FileIO) and (end is None or end - offset > block_bytes):
+        whole = _whole_lines(stream, block_bytes)
+        if whole is None:
+            break
+        if whole:
+            yield Block(whole, offset)
+            offset += len(whole)
+        if not whole.endswith(b"\n"):
+            return
+    yield from _cut_buffered(stream, block_bytes, damage if damage is not None else [], offset, end)
+
+
+def _whole_lines(file: io.FileIO, block_bytes: int) -> bytes | None:
+    """Reads up to the last line end of so many bytes at once, which spares a copy; None where that is not simple."""
+    if block_bytes <= PEEKS_BYTES[-1]:
+        return None
+    try:
+        start = file.tell()
+        size = _size_to_line_end(file, start, block_bytes)
+        if size is None:
+            return None
+        data = file.read(size) or b""
+        if data.endswith(b"\n") or (size == block_bytes and not file.read(1)):
+            return data
+        file.seek(start)
+    except (OSError, AttributeError):  # a pipe, no `pread` on this system, or the disk fails: who reads on will say so
+        pass
+    return None
+
+
+def _size_to_line_end(file: io.FileIO, start: int, block_bytes: int) -> int | None:
+    """How many bytes from `start` on reach to the last line end within a block; None where that is not near its end."""
+    for peek in PEEKS_BYTES:
+        tail = os.pread(file.fileno(), peek, start + block_bytes - peek)
+        if not tail:
+            return block_bytes
+        if (newline := tail.rfind(b"\n")) >= 0:
+            return block_bytes - peek + newline + 1
+    return None
+
+
+def _cut_buffered(stream: Stream, block_bytes: int, damage: list[str], offset: int, end: int | None) -> Iterator[Block]:
+    """Cuts what cannot be read by whole lines: long lines, streams, the end of a range."""
+    buffer = bytearray(block_bytes + MAX_LINE_BYTES)
+    view = memoryview(buffer)
+    readinto = _reader(stream, damage)
+    held = 0  # bytes at the front of the buffer that wait for their line end
+    overlap = 0  # so many of them were yielded before
+    while True:
+        count = readinto(view[held : held + block_bytes])
+        filled = held + count
+        if count == 0:
+            if held > overlap:
+                yield Block(bytes(view[:held]), offset, overlap > 0, False, overlap)
+            return
+        newline = buffer.find(b"\n", held, filled)
+        while (filled if newline < 0 else newline) >= MAX_LINE_BYTES:
+            yield Block(bytes(view[:MAX_LINE_BYTES]), offset, overlap > 0, True, overlap)
+            step = MAX_LINE_BYTES - OVERLAP_BYTES
+            view[: filled - step] = bytes(view[step:filled])
+            filled, newline, offset, overlap = filled - step, max(newline - step, -1), offset + step, OVERLAP_BYTES
+        last = buffer.rfind(b"\n", 0, filled) if newline >= 0 else -1
+        if last < 0:
+            held = filled
+            continue
+        if end is not None and offset + last + 1 >= end:
+            last = buffer.find(b"\n", max(end - 1 - offset, 0), filled)
+            yield Block(bytes(view[: last + 1]), offset, overlap > 0, False, overlap)
+            return
+        yield Block(bytes(view[: last + 1]), offset, overlap > 0, False, overlap)
+        held = filled - last - 1
+        view[:held] = bytes(view[last + 1 : filled])
+        offset, overlap = offset + last + 1, 0
+
+
+def normalise_blocks(blocks: Iterator[Block], find_marks: MarksOf = marks_of) -> Iterator[Block]:
+    """Normalises the blocks that need it; lines with an open partial line before them move to a later block."""
+    normaliser = Normaliser()
+    offset = size = 0
+    for block in blocks:
+        offset = block.offset + len(block.data)
+        size += block.size
+        marks = find_marks(block.data)
+        data = normaliser.feed(block.data, marks) if marks or normaliser.is_open else block.data
+        if data == block.data:
+            yield replace(block, size=size) if size > block.size else block
+            size = 0
+            continue
+        if data or block.cut or block.continues:
+            overlap = len(normalise(block.data[: block.overlap])) if block.overlap else 0
+            overlap = min(overlap, len(data))
+            yield Block(data, block.offset, block.continues, block.cut, overlap, True, size)
+            size = 0
+    rest = normaliser.finish()
+    if rest or size:
+        yield Block(rest, offset, normalised=True, size=size)
+
+
+def _read_by(reader: Reader, blocks: Iterator[Block]) -> Iterator[Block]:
+    offset = 0
+    for block in blocks:
+        offset = block.offset + len(block.data)
+        yield replace(block, data=reader.feed(block.data), normalised=True)
+    if rest := reader.finish():
+        yield Block(rest, offset, normalised=True, size=0)
+
+
+def _named(blocks: Iterator[Block], header: OwnHeader) -> Iterator[Block]:
+    """Writes who speaks as the tables know it; a piece of a long line, which others have to fit, stays as it is."""
+    naming = Naming(header)
+    for block in blocks:
+        data = block.data if block.continues or block.cut else naming.feed(block.data)
+        yield block if data == block.data else replace(block, data=data, normalised=True)
+
+
+def _unwrapped(blocks: Iterator[Block], known: Known) -> Iterator[Block]:
+    """Holds back the start of a source until it is sure to be longer than what is copied from a screen."""
+    start = Block(b"", 0)
+    for block in blocks:
+        if block.cut or len(start.data) + len(block.data) > MAX_BYTES:
+            yield from [start, block] if start.data else [block]
+            yield from blocks
+            return
+        start = replace(start, data=start.data + block.data, size=start.size + block.size)
+    if start.data:
+        data = as_typed(start.data)
+        data = unwrapped(data, known) or data
+        yield replace(start, data=data, normalised=data != start.data)
+
+
+def _oldest_first(blocks: Iterator[Block], damage: list[str]) -> Iterator[Block]:
+    """Turns round what an export lists newest first; of any other text nothing is held back."""
+    held: list[Block] = []
+    for block in blocks:
+        held.append(block)
+        size = sum(len(b.data) for b in held)
+        if size > newest_first.MAX_BYTES or (len(held) == 1 and not newest_first.is_newest_first(block.data)):
+            yield from held
+            yield from blocks
+            return
+    data = newest_first.turned_round(b"".join(b.data for b in held))
+    if held:
+        damage.append("newest first: it was read from its end, and its lines are numbered so, as `tac` gives them")
+        yield from (replace(b, normalised=True) for b in cut_blocks(io.BytesIO(data)))
+
+
+def _next_line_start(file: io.FileIO, position: int, end: int | None) -> int | None:
+    """Finds where the first line after the line end at or behind `position` begins; None when not before `end`."""
+    file.seek(position)
+    while end is None or position < end:
+        part = file.read(64 << 10)
+        if not part:
+            return None
+        newline = part.find(b"\n")
+        if newline >= 0:
+            return position + newline + 1
+        position += len(part)
+    return None
+
+
+def _reader(stream: Stream, damage: list[str]) -> Callable[[memoryview], int]:
+    """Gives a function that fills a buffer by one read; an error of the disk or network ends the stream with a note."""
+    # `readinto1` gives what a pipe holds now instead of waiting for a full buffer.
+    fill: Any = getattr(stream, "readinto1", None) or getattr(stream, "readinto", None)
+
+    def read_into(target: memoryview) -> int:
+        try:
+            if fill is not None:
+                return fill(target) or 0
+            data = stream.read(len(target)) or b""
+        except OSError as error:  # EIO, ESTALE: what was read until here still counts
+            damage.append(f"reading stopped early ({error.strerror or error})")
+            return 0
+        target[: len(data)] = data
+        return len(data)
+
+    return read_into

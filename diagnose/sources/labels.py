@@ -1,0 +1,217 @@
+"""What a collector that no table of prefixes knows puts before each line it delivers, found by its being on all of them.
+
+In: a text's first lines. Out: a `Label`, which takes it off whole blocks; the time before it stays, and so does the name
+of a pod that some of the lines told. A label is believed only where lines as logs begin stand behind it, so that the
+first words that a trainer prints in every line are none.
+
+    2026-11-20T17:03:28Z {} [rank3]: KeyError: 12                     2026-11-20T17:03:28Z [rank3]: KeyError: 12
+    2026-11-20 17:03:28.123 | Traceback (most recent call last):      2026-11-20 17:03:28.123 Traceback (most recent …
+    llm-7k2p-main-123:   File "train.py", line 5, in <module>         [pod/llm-7k2p-main-123/main]   File "train.py" …
+    1207 [rank3]: Traceback (most recent call last):                  [rank3]: Traceback (most recent call last):
+    1207 │ [rank3]: KeyError: 12                                      [rank3]: KeyError: 12
+    12. [rank3]: KeyError: 12                                         [rank3]: KeyError: 12
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from itertools import pairwise
+from math import ceil
+
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Prefix, split_prefix
+from ..lines.record import record
+from ..lines.row import LEVEL, LOG_TEXT
+from ..lines.timestamp import read_stamp
+from .form_reader import Reader
+from .markdown_escapes import without_escapes
+
+MIN_LINES = 4
+SAMPLE_BYTES = 64 << 10
+MAX_LINES = 400  # of the sample
+FEW = 3  # lines are compared first: most texts end here
+SHARE = 0.95  # of the lines that bear the label; a collector's own words are among the others
+MIN_PROOFS = 2  # lines behind which a log's own beginning stands
+MAX_LABEL = 200  # characters
+MIN_NUMBERED = 8  # lines, before growing numbers are those of lines and not of ranks
+
+_LEVEL = lazy(LEVEL.replace("?P<level>", "?:") + r"[ \t]{1,8}")
+_BEGINS = lazy(LOG_TEXT)
+_SURELY = lazy(r"Traceback \(most recent|\[rank\d|\[?\d{4}-\d\d-\d\d[T ]\d")  # also behind nothing but blanks
+_TOKEN = lazy(r"\d+|[A-Za-z_]+|[\s\S]")
+_BOUNDARY = " \t:|>])}"  # ends a label
+# a driver names its device in each line, and Slurm its own program: no collector put them there
+_OWN = lazy(r"NVRM: |\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|\b(?:slurmstepd|srun|sbatch)(?:-[\w.-]{1,63})?: error: ")
+_NUMBERED = lazy(r" {0,8}(\d{1,9})( {0,4}(?:\||│)|[.)] |[ :-])")
+_BARS = ("|", "│")  # `bat` and reports draw one behind the numbers, and one blank
+_OF_A_LIST = (". ", ") ")  # an editor of Markdown numbers the lines of what is pasted into a list
+_NAMES = ("pod", "container", "actor")
+_WHO = ("rank", "local_rank", "task", "node_rank", "host", "ip")  # a label that tells these is a prefix of the tables
+_TOLD = (*_NAMES, *_WHO)
+
+
+@record
+class Label:
+    """What stands before each line: `level`, `time` and `label` as patterns, and what is put in the label's place."""
+
+    level: str
+    time: str
+    label: str
+    instead: str = ""
+
+    def pattern(self) -> re.Pattern[bytes]:
+        """Yield what takes the label off the lines of a block that begins with a line end."""
+        return re.compile(rf"\n{self.before}".encode())
+
+    @property
+    def before(self) -> str:
+        """What all lines begin with; the level is the collector's, and would hide a launcher's prefix in the line."""
+        return f"{self.level}({self.time}){self.label}"
+
+
+class Unlabelling(Reader):
+    """Takes a label off, block after block."""
+
+    def __init__(self, label: Label) -> None:
+        self._label = label
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[bytes]:
+        return self._label.pattern()
+
+    def feed(self, data: bytes) -> bytes:
+        """Gives `data` with as many lines."""
+        put = b"\\1 " if self._label.time else b""
+        return self._pattern.sub(b"\n" + put + self._label.instead.encode(), b"\n" + data)[1:]
+
+
+def may_be_labelled(head: bytes) -> bool:
+    """Tells from its first bytes whether a longer sample of a text is worth asking for a label."""
+    return _guess(_lines(head, is_whole=True)) is not None
+
+
+def label_of(sample: bytes, *, is_whole: bool) -> Label | None:
+    """Yield the label of the lines that `sample` begins with; `is_whole`: the last of them is not cut off."""
+    lines = _lines(sample, is_whole=is_whole)
+    label = _guess(lines)
+    if label is None:
+        return None
+    pattern = re.compile(label.before)
+    rests = [line[found.end() :] for line in lines if (found := pattern.match(line))]
+    begins = _BEGINS if label.time or label.label.strip(" \\") else _SURELY
+    proofs = sum(begins.match(rest) is not None or _is_logged(split_prefix(rest)) for rest in rests)
+    return label if len(rests) >= SHARE * len(lines) and proofs >= MIN_PROOFS else None
+
+
+def _is_logged(prefix: Prefix) -> bool:
+    """Whether a line's own beginning says more than a number could by chance."""
+    return any(x is not None for x in (prefix.stamp, prefix.severity, prefix.rank))
+
+
+def _guess(lines: Sequence[str]) -> Label | None:
+    if len(lines) < MIN_LINES or lines[0].startswith(("{", "[{", '"')):
+        return None
+    return _numbers(lines) or _constant(lines)
+
+
+def _lines(sample: bytes, *, is_whole: bool) -> list[str]:
+    lines = without_escapes(sample).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
+    return [line for line in lines[: None if is_whole else -1] if line.strip()][:MAX_LINES]
+
+
+def _numbers(lines: Sequence[str]) -> Label | None:
+    """The numbers of lines, as `less -N` and `grep -n` show them; those of ranks do not grow from line to line."""
+    found = [_NUMBERED.match(line) for line in lines]
+    marks = {m[2].lstrip(" ") or " " for m in found if m}
+    fewest = MIN_LINES if marks <= {*_BARS, *_OF_A_LIST} else MIN_NUMBERED
+    if len(lines) < fewest or None in found or len(marks) != 1:
+        return None
+    numbers = [int(m[1]) for m in found if m]
+    steps = {b - a for a, b in pairwise(numbers)}
+    mark = marks.pop()
+    is_dense = mark in ":-" or numbers[-1] - numbers[0] < 3 * len(numbers)
+    is_grown = steps == {1} if mark in _OF_A_LIST else min(steps) > 0 and is_dense
+    behind = rf" {{0,4}}{re.escape(mark)} ?" if mark in _BARS else re.escape(mark)
+    return Label("", "", rf" {{0,8}}\d{{1,9}}{behind}") if is_grown and numbers[0] > 0 else None
+
+
+def _constant(lines: Sequence[str]) -> Label | None:
+    """What the lines have in common, digits aside, behind their time."""
+    ends = [_time_end(line) for line in lines[:FEW]]
+    if len({end > 0 for end in ends}) > 1 or not (common := _common(lines[:FEW], ends)):
+        return None
+    ends += [_time_end(line) for line in lines[FEW:]]
+    kept = [(line, end) for line, end in zip(lines, ends, strict=True) if (end > 0) == (ends[0] > 0)]
+    common = _most_common(kept, common)
+    text = "".join(common)
+    if not text or len(text) > MAX_LABEL or not text.isascii() or _OWN.search(text):
+        return None
+    known = [told for line, end in kept if (told := _told(line, end + _length(line[end:], common))) is not None]
+    is_word = not ends[0] and text.strip() and text.rstrip()[-1] not in _BOUNDARY  # every line may begin with `GPU `
+    if len(known) == len(kept) or any(name in told for told in known for name in _WHO) or (is_word and not known):
+        return None
+    line, end = kept[0]
+    level = _LEVEL.match(line[:end])
+    time = "".join(_exact(_TOKEN.findall(line[level.end() if level else 0 : end])))
+    return Label(r"[A-Z]{4,8}[ \t]{1,8}" if level else "", time, "".join(_exact(common)), _instead(known))
+
+
+def _time_end(line: str) -> int:
+    """Where the time at a line's head ends, a level before it included; 0 where none stands there."""
+    level = _LEVEL.match(line)
+    stamp = read_stamp(line, level.end() if level else 0)
+    return stamp.end if stamp else 0
+
+
+def _common(lines: Sequence[str], ends: Sequence[int]) -> list[str]:
+    common: list[str] | None = None
+    for line, end in zip(lines, ends, strict=True):
+        tokens = _TOKEN.findall(line[end : end + MAX_LABEL])
+        common = tokens if common is None else [a for a, _ in _shared(common, tokens)]
+    return _to_boundary(common or [])
+
+
+def _most_common(kept: Sequence[tuple[str, int]], common: list[str]) -> list[str]:
+    """What nearly all lines have of it; the collector's own words are not asked."""
+    lengths = [sum(1 for _ in _shared(common, _TOKEN.findall(line[end : end + 2 * MAX_LABEL]))) for line, end in kept]
+    enough = sorted(lengths, reverse=True)[max(0, ceil(SHARE * len(kept)) - 1)]
+    return _to_boundary(common[:enough])
+
+
+def _shared(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, str]]:
+    for a, b in zip(one, other, strict=False):
+        if a != b and not (a.isdigit() and b.isdigit()):
+            return
+        yield a, b
+
+
+def _to_boundary(tokens: list[str]) -> list[str]:
+    while tokens and tokens[-1] not in _BOUNDARY:
+        tokens = tokens[:-1]
+    return tokens
+
+
+def _length(text: str, common: Sequence[str]) -> int:
+    """How many characters of `text` the label takes; 0 where it does not bear it."""
+    shared = [b for _, b in _shared(common, _TOKEN.findall(text[: 2 * MAX_LABEL]))]
+    return sum(map(len, shared)) if len(shared) == len(common) else 0
+
+
+def _exact(tokens: Sequence[str]) -> Iterator[str]:
+    yield from (r"\d{1,20}" if token.isdigit() else re.escape(token) for token in tokens)
+
+
+def _told(line: str, end: int) -> dict[str, object] | None:
+    """What the tables read in the first `end` characters; None where they do not know these as a prefix."""
+    whole, rest = split_prefix(line), split_prefix(line[end:])
+    if whole.end < end:
+        return None
+    return {name: value for name in _TOLD if (value := getattr(whole, name)) is not None and getattr(rest, name) is None}
+
+
+def _instead(known: Sequence[dict[str, object]]) -> str:
+    """The pod or container that lines told whose form the tables know, in a form that needs no other sign."""
+    name = next((told[key] for told in known for key in _NAMES if key in told), None)
+    return f"[pod/{name}/main] " if name else ""

@@ -1,0 +1,101 @@
+"""In which form a text holds log lines, and who reads them out of it.
+
+In: a text's first bytes and its name. Out: its `Kind`, where that says more than its name, the label before its lines,
+the header of its program's own, and a reader that gives the lines as they were printed: as many, so that line numbers
+stay those of the file.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..lines.path_identity import identity_from_path
+from ..lines.record import record
+from .form_reader import Reader
+from .kinds import LINES, Kind, suffix_of
+from .labels import SAMPLE_BYTES, Label, Unlabelling, label_of, may_be_labelled
+from .notebooks import NotebookMask
+from .own_headers import OwnHeader, header_of, may_have_header
+from .quoted_logs import Unquoting, has_fences, is_log_of_its_own, is_quoted, may_quote
+from .streams import Joined, peek
+from .tables import TableReader, delimiter_of
+
+Tail = Callable[[int], bytes]  # so many bytes from the end on
+PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
+WHOLE: frozenset[Kind] = frozenset(["markdown", "notebook", "table", "loki"])  # where a line means what those before it say
+
+
+@record
+class Form:
+    """How log lines stand in a text; with `skipped`, why none do."""
+
+    kind: Kind
+    label: Label | None = None
+    skipped: str | None = None
+    header: OwnHeader | None = None
+
+
+def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | None = None) -> tuple[Form, Joined]:
+    """Yield the form of a text that begins with `head`, and the stream, which still begins so; `tail`: reads its end.
+
+    The program's own header comes first: a number that each line begins with is a collector's, or says who speaks.
+    """
+    if kind not in LINES or identity_from_path(name).rank is not None:
+        return _plain_form(kind, head, stream, name)
+    if not may_have_header(head) and not (tail is not None and may_have_header(tail(len(head)))):
+        return _plain_form(kind, head, stream, name)
+    sample, stream = peek(stream, SAMPLE_BYTES)
+    if tail is not None:
+        sample = sample[: sample.rfind(b"\n") + 1] + tail(SAMPLE_BYTES)
+    if kind == "text" and (header := header_of(sample)) is not None and not may_quote(head):
+        return Form(kind, header=header), stream
+    form, stream = _plain_form(kind, head, stream, name)
+    if form.skipped is not None:
+        return form, stream
+    if (reader := reader_of(form.kind, form.label)) is not None:
+        sample = reader.feed(sample) + reader.finish()
+    return replace(form, header=header_of(sample)), stream
+
+
+def tail_of(raw: io.RawIOBase, size: int) -> Tail | None:
+    """Who reads a file's last lines, of one that is longer than what is read of its beginning."""
+    if size <= SAMPLE_BYTES:
+        return None
+
+    def read(count: int) -> bytes:
+        place = raw.tell()
+        raw.seek(max(size - count, 0))
+        data = raw.read(count) or b""
+        raw.seek(place)
+        return data[data.find(b"\n") + 1 :]
+
+    return read
+
+
+def _plain_form(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[Form, Joined]:
+    if kind == "text" and may_be_labelled(head):
+        sample, stream = peek(stream, SAMPLE_BYTES)
+        if (label := label_of(sample, is_whole=len(sample) < SAMPLE_BYTES)) is not None:
+            return Form(kind, label), stream
+    if kind == "markdown" or (kind == "text" and may_quote(head)):
+        head, stream = peek(stream, PASTE_BYTES + 1)
+        if kind == "markdown" and not has_fences(head):
+            if is_log_of_its_own(head):
+                return _plain_form("text", head, stream, name)
+            return Form("prose", skipped=f"documentation ({suffix_of(name)}): no log is quoted in it"), stream
+        if kind == "text" and len(head) <= PASTE_BYTES and is_quoted(head, is_pasted=name.startswith("<")):
+            return Form("markdown"), stream
+    return Form("table" if kind == "text" and delimiter_of(head) is not None else kind), stream
+
+
+def reader_of(kind: Kind, label: Label | None) -> Reader | None:
+    """Yield who reads the lines out of a text of this form; None where they stand as they were printed."""
+    if kind == "markdown":
+        return Unquoting()
+    if kind == "notebook":
+        return NotebookMask()
+    if kind == "table":
+        return TableReader()
+    return Unlabelling(label) if label is not None else None

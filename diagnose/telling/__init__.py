@@ -1,1 +1,0 @@
-"""Job and verdict told as a report: its rows, its evidence, what it leaves out and why."""

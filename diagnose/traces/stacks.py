@@ -1,0 +1,252 @@
+"""Stack dumps of live or dying processes, whatever tool made them.
+
+In come the lines of a source, out comes one `StackDump` per process and moment. Frames are outermost first,
+whichever way the tool printed them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from ..lines.prefix import Line, speaker_key
+from .json_stacks import read_json_stacks
+from .stack_dump import StackDump, StackThread, with_main
+from .stack_forms import (
+    ProcessHead,
+    StackFrame,
+    ThreadHead,
+    read_native_frame,
+    read_process,
+    read_pyspy_frame,
+    read_python_frame,
+    read_thread,
+)
+
+__all__ = ["StackDump", "StackFrame", "StackThread", "find_stacks"]
+
+_NOISE_LINES = 3  # other writers' lines tolerated inside one dump
+_RANK_LINES = 3  # `=== rank 3 pid 6891 ===` stands right above the dump
+_FRAMES = 2000
+
+
+def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
+    """Find every stack dump in the lines of one source, in the order of their first lines."""
+    dumps = read_json_stacks(lines)
+    if dumps:
+        return dumps
+    readers: dict[str, _Reader] = {}
+    are_several = sum(line.message.startswith("Current thread 0x") for line in lines) > 1
+    above: Line | None = None
+    for line in lines:
+        key = speaker_key(line.prefix)
+        reader = readers.get(key)
+        if reader is None:
+            reader = readers[key] = _Reader(key)
+        reader.feed(line, above if are_several else None)
+        above = line
+    for reader in readers.values():
+        reader.close()
+        dumps.extend(reader.dumps)
+    return sorted(dumps, key=lambda dump: (dump.line, dump.end_line, dump.speaker))
+
+
+@dataclass(slots=True)
+class _OpenThread:
+    head: ThreadHead
+    frames: list[StackFrame] = field(default_factory=list)
+
+    def close(self) -> StackThread:
+        # pystack alone prints the outermost frame first.
+        frames = self.frames if self.head.form == "pystack" else self.frames[::-1]
+        return StackThread(self.head.name, self.head.thread_id, self.head.state, self.head.is_main, tuple(frames))
+
+
+# `=== rank 3 (pid 6891) ===`, `RANK=3 LOCAL_RANK=1`, `global rank 3 on host n7`, `pid 6891, rank 3`, `[n7] rank3:`,
+# `stack of rank 3` or `$ py-spy dump --pid 6891  # rank 3` above a dump; never a log line that speaks of a rank.
+_NUMBER = r"(?:global[ _-]?)?rank[ _=:#-]{0,3}(\d{1,7})"
+_RANK = re.compile(
+    rf"^(?:[=\-#*>]{{2,80}}.{{0,80}}?\b(?<!local[ _-])rank[ _=:#-]{{0,3}}(\d{{1,7}})\b|"
+    rf"\W{{0,4}}{_NUMBER}(?:[\W_]{{0,4}}(?:on )?(?:pid|local_?rank|host|node)(?![a-z]).{{0,60}}|\W{{0,4}})$|"
+    rf"\W{{0,4}}(?:pid[ =:#]{{0,3}}\d{{1,9}}|\[[\w.-]{{1,63}}\]|(?:stacks?|dump|stack (?:dump|trace)) (?:of|for|from))"
+    rf"[\W_]{{1,4}}{_NUMBER}\W{{0,4}}$|"
+    rf"(?:[$#+>]{{1,4}} )?(?:sudo )?py-spy dump [^#\n]{{1,200}}# ?{_NUMBER}\W{{0,4}}$)",
+    re.IGNORECASE,
+)
+_PID = re.compile(r"\bpid[ =:#]{0,3}(\d{1,9})\b", re.IGNORECASE)  # of a heading; several may stand above all dumps
+_ANNOUNCED = re.compile(
+    r"stack|dump|hang|hung|stuck|stall|deadlock|watchdog|heart ?beat|no (?:step|progress|activity)|time ?out|timed out|"
+    r"idle|alive",
+    re.IGNORECASE,
+)
+# What stands below faulthandler's dump of a crash, and the head of an exception: its frames are no thread's.
+_ENDS = ("Extension modules:", "Traceback (most recent call last):")
+_LOCAL_RANK = re.compile(r"--local[-_]rank[= ](\d{1,5})\b")
+
+
+class _Reader:
+    """The dump one speaker has open."""
+
+    def __init__(self, speaker: str) -> None:
+        self.dumps: list[StackDump] = []
+        self._speaker = speaker
+        self._head: ProcessHead | None = None
+        self._threads: list[_OpenThread] = []
+        self._seen: set[str] = set()  # their ids: the first one to come again begins the next dump
+        self._line = self._end_line = 0
+        self._noise = 0
+        self._rank: int | None = None
+        self._heading: tuple[int, int] = (-1, -_RANK_LINES - 1)  # rank, line
+        self._rank_of_pid: dict[int, int] = {}  # as headings tell that name both
+        self._listed: set[int] = set()  # of those since the last dump: a list of several is no heading of the next one
+
+    def feed(self, line: Line, above: Line | None = None) -> None:
+        """Take a line, and of a log in which several processes dump their stacks the one above it, whoever wrote that."""
+        text = line.message
+        if process := self._read_process(text):
+            self._begin_process(process, line)
+        elif thread := read_thread(text):
+            self._begin_announced(thread, above)
+            self._begin_thread(thread, line)
+        elif self._head is not None:
+            self._feed_open(text, line)
+        elif text.startswith("#0 ") and (native := read_native_frame(text)):
+            self._begin_thread(ThreadHead("gdb", "", is_main=True), line)
+            self._threads[-1].frames.append(native[1])
+        else:
+            self._read_heading(text, line)
+
+    def _read_process(self, text: str) -> ProcessHead | None:
+        return read_process(text) if text[:1] in "PFTAC" else None
+
+    def _begin_process(self, process: ProcessHead, line: Line) -> None:
+        if self._head is not None and process.form == "gdb" and self._head.form == "gdb" and not self._threads:
+            before = self._head
+            self._head = ProcessHead(
+                "gdb", process.pid or before.pid, process.cmdline or before.cmdline, process.reason or before.reason
+            )
+            return
+        self.close()
+        self._head, self._line = process, line.number
+        self._place(line)
+
+    def _begin_thread(self, thread: ThreadHead, line: Line) -> None:
+        if self._head is None or not self._fits(thread):
+            self.close()
+            self._head, self._line = ProcessHead(thread.form), line.number
+            self._place(line)
+        self._threads.append(_OpenThread(thread))
+        self._seen.add(thread.thread_id)
+        self._end_line, self._noise = line.number, 0
+
+    def _begin_announced(self, thread: ThreadHead, above: Line | None) -> None:
+        """End a dump that has its current thread where a record stands above the next one: another process begins there.
+
+        A watchdog of the program's own says why it dumps: `[rank 0] ERROR: no step for 60 s, dumping stacks`.
+        """
+        if above is None or not above.prefix.end or thread.form.partition("-")[0] != "faulthandler":
+            return
+        if self._head is None or any(t.head.state == "current" for t in self._threads):
+            self.close()
+            if above.prefix.rank is not None and _ANNOUNCED.search(above.message):
+                self._heading = (above.prefix.rank, above.number)
+
+    def _fits(self, thread: ThreadHead) -> bool:
+        """Say whether a thread belongs to the open dump; faulthandler's current thread is its last."""
+        if self._head is None or thread.form.partition("-")[0] != self._head.form.partition("-")[0]:
+            return thread.form == "py-spy" and self._head is not None and self._head.form == "py-spy"
+        return not self._threads or (bool(thread.thread_id) and thread.thread_id not in self._seen)
+
+    def _place(self, line: Line) -> None:
+        rank, number = self._heading
+        told = rank if line.number - number <= _RANK_LINES and len(self._listed) < 2 else None
+        if self._head is not None and self._head.pid is not None:
+            told = self._rank_of_pid.get(self._head.pid, told)
+        self._rank = line.prefix.rank if line.prefix.rank is not None else told
+        self._listed = set()
+        self._end_line, self._noise = line.number, 0
+
+    def _feed_open(self, text: str, line: Line) -> None:
+        if not text.strip():
+            return
+        if self._read_part(text):
+            self._end_line, self._noise = line.number, 0
+            return
+        self._noise += 1
+        if self._noise > _NOISE_LINES or text.startswith(_ENDS):
+            self.close()
+        self._read_heading(text, line)
+
+    def _read_heading(self, text: str, line: Line) -> None:
+        if found := _RANK.match(text):
+            self.close()  # what stands below is another process's, whose tool may print no head of its own
+            self._heading = (int(found[found.lastindex or 1]), line.number)
+            if (pid := _PID.search(text)) is not None:
+                self._rank_of_pid[int(pid[1])] = self._heading[0]
+                self._listed.add(self._heading[0])
+
+    def _read_part(self, text: str) -> bool:
+        if not self._threads:
+            return self._read_head_part(text)
+        thread = self._threads[-1]
+        if native := read_native_frame(text):
+            if native[0] == 0 and thread.frames:
+                return False
+            return self._add(thread, native[1])
+        frame = read_pyspy_frame(text) if thread.head.form == "py-spy" else read_python_frame(text)
+        if frame is not None:
+            return self._add(thread, frame)
+        if text[0] in " \t":
+            self._read_wrapped(thread, text)
+            return True
+        return False
+
+    def _read_wrapped(self, thread: _OpenThread, text: str) -> None:
+        """Give a gdb frame the ` at file.c:12` that was wrapped; other indented lines are arguments and locals."""
+        found = re.match(r"^\s+(?:.{0,600}\) )?(?:at (\S{1,1000}):(\d{1,9})|from (\S{1,1000}))\s*$", text)
+        if found and thread.frames and thread.head.form == "gdb":
+            line = int(found[2]) if found[2] else None
+            thread.frames[-1] = replace(thread.frames[-1], file=found[1] or found[3], line=line)
+
+    def _add(self, thread: _OpenThread, frame: StackFrame) -> bool:
+        if len(thread.frames) < _FRAMES:
+            thread.frames.append(frame)
+        return True
+
+    def _read_head_part(self, text: str) -> bool:
+        head = self._head
+        if head is None:
+            return False
+        if head.form == "py-spy" and not text.startswith(("Python v", "Parent Process", "    ")):
+            # `python -c` with line breaks shows them in the command line
+            self._head = replace(head, cmdline=f"{head.cmdline}\n{text}"[:4000])
+            return len(head.cmdline) < 4000
+        if native := read_native_frame(text):
+            self._threads.append(_OpenThread(ThreadHead(head.form, "", is_main=True), [native[1]]))
+            return True
+        return head.form == "gdb" or text.startswith(("Python v", "Parent Process", "Python runtime state"))
+
+    def close(self) -> None:
+        """End the open dump, if it has any frame or says why the process died."""
+        head, threads = self._head, with_main([t.close() for t in self._threads])
+        pids = [t.head.pid for t in self._threads if t.head.pid is not None]
+        self._head, self._threads, self._seen = None, [], set()
+        if head is None or not (threads or (head.form == "faulthandler" and head.reason)):
+            return
+        pid = head.pid if head.pid is not None else next(iter(pids), None)
+        local = _LOCAL_RANK.search(head.cmdline)
+        self.dumps.append(
+            StackDump(
+                head.form,
+                pid,
+                self._rank,
+                int(local[1]) if local else None,
+                head.cmdline,
+                threads,
+                self._line,
+                self._end_line,
+                head.reason,
+                self._speaker,
+            )
+        )

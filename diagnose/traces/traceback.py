@@ -1,0 +1,184 @@
+"""Tracebacks of one source, put apart where several ranks write into one stream.
+
+In come the lines of a source, out comes one `Traceback` per exception that was printed, with the exceptions it was
+chained to or carried inside. Whether it matters (a launcher's own, a thread's, an ignored one) is for the rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Line, speaker_keys
+from ..lines.record import record
+from .assembly import Assembly
+from .quick_assembly import QuickAssembly
+from .segment import Relation, Segment
+from .traceback_lines import Frame
+from .traceback_streams import assemble
+from .warned import heads, is_warned
+
+Same = Callable[[tuple[Frame, ...]], tuple[Frame, ...]]
+__all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost"]
+
+
+@record
+class Link:
+    """One exception of a traceback: `inner` ones were printed inside the message of the one before."""
+
+    relation: Relation
+    exception: str
+    message: str
+    exception_line: int
+    frames: tuple[Frame, ...]
+    depth: int = 0
+
+    @property
+    def said(self) -> str:
+        """What it says in one line, `ValueError: bad row`; without words its name alone."""
+        return f"{self.exception}: {self.message}".partition("\n")[0].removesuffix(": ")
+
+
+@record
+class Traceback:
+    """One printed traceback; `exception` is what was raised last, `links` all the others in printed order."""
+
+    line: int
+    end_line: int
+    exception_line: int
+    exception: str
+    message: str
+    frames: tuple[Frame, ...]
+    speaker: str
+    links: tuple[Link, ...]
+    form: str
+    is_warned: bool = False  # logged as a warning: it was caught
+    of_rank: int | None = None  # whose it is, where its head says so and another rank prints it
+
+    def handled_above(self, line: int) -> Link | None:
+        """Yield the exception, printed above this line, during whose handling the next one was raised."""
+        above = (x for x in self.links if x.relation == "context" and x.depth == 0 and x.exception_line < line)
+        return next(above, None)
+
+    def raised_from(self, line: int) -> Link | None:
+        """Yield the exception that `raise … from` names as the cause of the one on this line; of a chain the first one."""
+        chain = sorted((x for x in self.links if x.depth == 0 and x.exception_line < line), key=lambda x: x.exception_line)
+        first = None
+        for link in reversed(chain):
+            if link.relation != "cause":
+                break
+            first = link
+        return first
+
+
+def find_tracebacks(lines: Sequence[Line], keys: Sequence[str] | None = None, same: Same = lambda x: x) -> list[Traceback]:
+    """Find every traceback in the lines of one source, in the order of their first lines.
+
+    `keys`: who speaks on each line. `same`: yields, for frames, equal ones that were met before.
+    """
+    keys = speaker_keys(lines) if keys is None else keys
+    found = [tb for closed in assemble(lines, keys) if (tb := _as_traceback(*closed, same))]
+    by_number = heads(lines, (tb.line for tb in found))
+    warned = (is_warned(by_number, tb.line, next(iter(tb.frames), None)) for tb in found)
+    found = [replace(tb, is_warned=is_so) if is_so else tb for tb, is_so in zip(found, warned, strict=True)]
+    return sorted(found, key=lambda tb: (tb.line, tb.end_line, tb.speaker))
+
+
+def _as_traceback(assembly: QuickAssembly, speaker: str, same: Same) -> Traceback | None:
+    last = max((i for i, s in enumerate(assembly.segments) if s.relation == "last"), default=0)
+    if not assembly.segments[last].exception:  # cut off inside the last one of a chain: the one before it was printed whole
+        last = max((i for i, s in enumerate(assembly.segments) if s.exception and s.depth == 0), default=last)
+    segment = assembly.segments[last]
+    if assembly.form == "headless" and not segment.exception and not _were_raised(assembly, segment):
+        return None
+    is_empty = _is_empty_wrapper(segment, assembly)
+    return Traceback(
+        line=assembly.line,
+        end_line=assembly.end_line,
+        exception_line=0 if is_empty else segment.exception_line,
+        exception="" if is_empty else segment.exception,
+        message=segment.message.strip("\n"),
+        frames=assembly.known if segment.frames == [*assembly.known] else same(tuple(segment.frames)),
+        speaker=speaker,
+        links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
+        form=_form(assembly, segment),
+        of_rank=assembly.of_rank,
+    )
+
+
+def _were_raised(assembly: Assembly, segment: Segment) -> bool:
+    """Frames alone may be a stack that was printed; torch's excepthook and a logger's errors show what was raised."""
+    return assembly.is_whole_line_ours or (assembly.is_logged_error and len(segment.frames) > 1)
+
+
+def _form(assembly: Assembly, segment: Segment) -> str:
+    """What kind it is; what a `__del__` raises ends nothing: the interpreter that called it prints it and goes on."""
+    if assembly.form in ("plain", "headless") and segment.frames and segment.frames[0].function == "__del__":
+        return "ignored"
+    return "plain" if assembly.form == "bare" and segment.frames else assembly.form  # a chain may begin bare
+
+
+def _is_empty_wrapper(segment: Segment, assembly: Assembly) -> bool:
+    """Whether mp.spawn's parent passes on what a child raised, and the text breaks off before that is named."""
+    is_wrapper = segment.exception.endswith("ProcessRaisedException") or _SPAWNED.match(segment.message.lstrip())
+    return bool(is_wrapper) and not any(s.exception for s in assembly.segments if s is not segment)
+
+
+def _as_link(segment: Segment) -> Link:
+    message, frames = segment.message.strip("\n"), tuple(segment.frames)
+    return Link(segment.relation, segment.exception, message, segment.exception_line, frames, segment.depth)
+
+
+_SPAWNED = lazy(r"-- Process \d{1,4} terminated with the following error:")
+# Exceptions that only carry another one, which they name as their explicit cause.
+_CARRIERS = lazy(
+    r"RemoteTraceback$|^ray\.|RayTaskError|BackendCompilerFailed$|TrainingFailedError$|ExecutionError$|"
+    r"ProcessRaisedException$|BrokenProcessPool$"
+)
+# Words of one that only carries another: of the loader, and of `torch.distributed.pipelining`.
+_CARRYING = lazy(
+    r"DataLoader worker \(pid\(s\) |\s*(?:\[Stage \d{1,5}\] failed to run forward:|Failed to run stage backward:)"
+)
+_POLL_ENDED = lazy(r"_?queue\.(?:Empty|Full)$")  # the loader's wait for a batch ran out: why it looked at its workers
+
+
+def innermost(traceback: Traceback) -> Link:
+    """Yield the exception behind wrappers: what a Ray task, a DataLoader worker or a spawned process really raised."""
+    own = Link("last", traceback.exception, traceback.message, traceback.exception_line, traceback.frames)
+    chain = sorted((*traceback.links, own), key=lambda link: link.exception_line)
+    place = chain.index(own)
+    for _ in chain:  # each step goes to another link, so this ends
+        inside = _inside(chain, place)
+        if inside is None and place and _only_carries(chain[place]) and _is_cause(chain[place - 1], chain[place]):
+            inside = place - 1
+            while chain[inside].depth == 0 and (deeper := _inside(chain, inside)) is not None:
+                inside = deeper
+        if inside is None or inside == place:
+            break
+        place = inside
+    return chain[place]
+
+
+def _is_cause(before: Link, link: Link) -> bool:
+    """Whether what is printed before was raised before; a shallower one carries this one in its message."""
+    is_reason = before.relation != "context" and _POLL_ENDED.search(before.exception) is None
+    return is_reason and before.depth >= link.depth
+
+
+def _only_carries(link: Link) -> bool:
+    return _CARRIERS.search(link.exception) is not None or _CARRYING.match(link.message) is not None
+
+
+def _inside(chain: Sequence[Link], place: int) -> int | None:
+    """Find what was printed inside one exception's message: the last of that chain, or a group's first member."""
+    depth = chain[place].depth + 1
+    inside = None
+    for i in range(place + 1, len(chain)):
+        if chain[i].depth < depth:
+            break
+        if chain[i].depth == depth:
+            if chain[i].relation == "member":
+                return i
+            inside = i
+    return inside

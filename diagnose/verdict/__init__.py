@@ -1,0 +1,1 @@
+"""Which cause, who, and how sure."""

@@ -1,0 +1,129 @@
+"""Which cause: gives every candidate those that explain it, and ranks what nothing explains.
+
+A candidate is explained by another whose cause may bring it about (by tier or link), that can reach its place, that is no
+weaker, and that did not begin after it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from ..catalogue.load import Catalogue
+from ..catalogue.rule import Explains
+from ..job.attempt import is_terminated
+from ..job.job import Job
+from .candidate import HINTED, STATED, Candidate, when
+
+ASKED = 16  # of the candidates of one cause: cost stays linear in ranks
+LATE_S = 600.0  # how much later than its consequences the kernel, a scheduler or a monitor may say what began first
+TIERS = {"origin": 2, "carrier": 1, "aftermath": 0}
+
+
+class Explanations:
+    """Looks up explainers by cause and place."""
+
+    def __init__(self, job: Job, catalogue: Catalogue, candidates: Sequence[Candidate]) -> None:
+        self._job, self._catalogue, self._candidates = job, catalogue, candidates
+        self._by_cause: dict[str, list[Candidate]] = defaultdict(list)
+        self._at: dict[tuple[str, object], list[Candidate]] = defaultdict(list)
+        for c in sorted(candidates, key=_readiness):
+            self._by_cause[c.cause].append(c)
+            for place in {("rank", c.rank), ("host", c.host)}:
+                self._at[c.cause, place].append(c)
+        self._links = {(a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))}
+
+    def fill(self) -> None:
+        """Fill in `explained_by` of every candidate: of each cause that can, the strongest."""
+        for c in self._candidates:
+            for cause in self._by_cause:
+                for link in self._links.get((cause, c.cause), ()):
+                    reaching = (t for t in self._reaching(link, cause, c) if t is not c)
+                    found = next((t for t in reaching if self._explains(link, t, c)), None)
+                    if found is not None and found not in c.explained_by:
+                        c.explained_by.append(found)
+            self._explain_by_own_finding(c)
+
+    def _explain_by_own_finding(self, c: Candidate) -> None:
+        """What a finding of the same cause reads is told by that finding."""
+        if c.finding is None:
+            c.explained_by += [t for t in self._by_cause[c.cause][:ASKED] if t is not c and _reads(t, c)][:1]
+
+    def _reaching(self, link: Explains, cause: str, c: Candidate) -> Iterable[Candidate]:
+        for where, name, place in (("same-rank", "rank", c.rank), ("same-host", "host", c.host)):
+            if link.where == where and place is not None:
+                return [*self._at[cause, (name, place)][:ASKED], *self._at[cause, (name, None)][:ASKED]]
+        own = self._at[cause, ("rank", c.rank)][:1] if c.rank is not None else []
+        return [*own, *self._by_cause[cause][:ASKED]]
+
+    def _explains(self, link: Explains, t: Candidate, c: Candidate) -> bool:
+        if _reads(t, c) or _reads(c, t):
+            return _reads(t, c)
+        if (c.direct and not t.direct) or (t.direct == HINTED and c.direct == STATED):
+            return False
+        if is_death(t) and c.finding is not None and c.rank is not None and all(e.rank != c.rank for e in c.events):
+            return self._is_death_of_absent(t, c)
+        order = self._order(t, c)
+        if order > 0 and not (self._may_be_late(link, t) and self._gap_s(t, c) < LATE_S):
+            return False
+        if (c.cause, t.cause) not in self._links:
+            return True
+        ours, theirs = self._strength(t), self._strength(c)
+        return ours > theirs if ours != theirs else order < 0
+
+    def _is_death_of_absent(self, t: Candidate, c: Candidate) -> bool:
+        """Whether a process died before, or when, the others began to wait for it: they waited for the dead."""
+        return t.rank == c.rank is not None and self._order(t, c) <= 0 and not self._waited(t.rank)
+
+    def _waited(self, rank: int | None) -> bool:
+        return any(e.rank == rank for e in self._job.telling("collective-timeout", "heartbeat"))
+
+    def _strength(self, c: Candidate) -> tuple[int, int, bool, bool]:
+        return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific, not c.is_end)
+
+    def _may_be_late(self, link: Explains, t: Candidate) -> bool:
+        return link.told_late or self._catalogue.causes[t.cause].told_late
+
+    def _gap_s(self, t: Candidate, c: Candidate) -> float:
+        return 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
+
+    def _order(self, t: Candidate, c: Candidate) -> int:
+        """-1: t began first, 1: c did, 0: not known. In one file its lines decide, unless both print when they began."""
+        a, b = t.first, c.first
+        if a is None or b is None:
+            return 0
+        are_timed = t.onset is not None and c.onset is not None and a.has_own_time and b.has_own_time
+        if a.source == b.source and not are_timed:
+            return (a.line or 0) - (b.line or 0)
+        if t.onset is None or c.onset is None:
+            return 0
+        slack = self._job.clocks.uncertainty_s(a, b)
+        if t.onset < c.onset - slack and a.has_own_time:
+            return -1
+        return 1 if c.onset < t.onset - slack and b.has_own_time else 0
+
+
+def is_death(c: Candidate) -> bool:
+    """Whether it is the end of a process that nobody ordered."""
+    return c.is_end and c.first is not None and c.first.rule.tells == "exit" and not is_terminated(c.first)
+
+
+def _reads(t: Candidate, c: Candidate) -> bool:
+    """Whether t is what all the lines of c together come to."""
+    reads = t.finding.reads if t.finding is not None and t.finding.certainty == "certain" else ()
+    return c.finding is None and bool(reads) and all(e.rule.tells in reads for e in c.events)
+
+
+def _readiness(c: Candidate) -> tuple[int, float]:
+    """The order in which candidates of one cause are asked: the most direct, then the earliest first."""
+    return (-c.direct, c.onset if c.onset is not None else float("inf"))
+
+
+def ranking(c: Candidate, catalogue: Catalogue) -> tuple[object, ...]:
+    """Yield the order of what nothing explains: stated before concluded before hinted, narrow before broad, then onset."""
+    is_guess = c.finding is not None and c.finding.certainty == "possible"
+    narrow = (TIERS[catalogue.causes[c.cause].tier] == 0, not c.specific)
+    onset = c.onset if c.onset is not None else float("inf")
+    order = when(c.first) if c.first else (True, 0.0, "", 0)
+    return (-c.direct, is_guess, c.is_end, *narrow, onset, order, c.cause, c.place())
+

@@ -1,0 +1,90 @@
+"""How sure: the lesser of how sure the cause is and how sure it is who, each by named reasons with measured weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..catalogue.load import Catalogue, load_yaml
+from ..job.job import Job
+from ..job.places import GUESSED
+from .candidate import CONCLUDED, HINTED, STATED, Candidate
+from .scope import Scope
+
+if TYPE_CHECKING:
+    from .decision import Verdict
+
+Certainty = Literal["certain", "likely", "possible"]
+CONFIDENCE: dict[Certainty, float] = {"certain": 0.95, "likely": 0.75, "possible": 0.45}
+WEIGHTS = Path(__file__).with_name("certainty.yaml")
+FEW_LINES = 8  # of all inputs together: a paste that shows the error and nothing around it
+
+
+def rate(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) -> tuple[Certainty, tuple[str, ...]]:
+    """Yield how sure the verdict is, and the names of the reasons why it is no surer."""
+    of_cause, of_who = [*cause_reasons(job, catalogue, verdict)], [*who_reasons(job, catalogue, verdict, scope)]
+    score = min(_score(of_cause), _score(of_who))
+    limits = weights()["thresholds"]
+    word: Certainty = "certain" if score >= limits["certain"] else "likely" if score >= limits["likely"] else "possible"
+    return word, (*of_cause, *of_who)
+
+
+@lru_cache(maxsize=1)
+def weights() -> dict[str, Any]:
+    """Yield the table of weights: `base`, `reasons` by name, `thresholds`."""
+    return load_yaml(WEIGHTS, WEIGHTS.read_bytes())
+
+
+def _score(reasons: Sequence[str]) -> float:
+    table = weights()
+    return float(table["base"] - sum(table["reasons"][name] for name in reasons))
+
+
+def cause_reasons(job: Job, catalogue: Catalogue, verdict: Verdict) -> Iterator[str]:
+    """Yield what makes the cause less sure."""
+    root = max(verdict.roots, key=lambda c: c.direct)
+    rule = root.first.rule if root.first is not None else None
+    if root.direct == HINTED:
+        yield "hinted"
+    if root.direct == CONCLUDED and root.finding is not None:
+        yield f"concluded-{root.finding.certainty}"
+    if root.direct == STATED and not root.specific and catalogue.causes[root.cause].tier != "carrier":
+        yield "generic"
+    if root.finding is None and catalogue.causes[root.cause].tier == "aftermath":
+        yield "aftermath"
+    stated = [e for e in root.events if e.role == "cause"] or root.events
+    if rule is not None and stated and all(e.rule.ambiguous for e in stated):
+        yield "ambiguous"
+    if any(c.direct >= root.direct and c.cause != root.cause for c in verdict.rivals):
+        yield "rival"
+    if job.telling("finished") and not job.context.failed():
+        yield "finished"
+    yield from _cut(job, root)
+
+
+def _cut(job: Job, root: Candidate) -> Iterator[str]:
+    if sum(s.scan.lines for s in job.sources) <= FEW_LINES:
+        yield "few-lines"
+    first = root.first
+    if first is not None and first.text.split("\n", 1)[0].rstrip().endswith(("...", "…")):
+        yield "cut-line"
+
+
+def who_reasons(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) -> Iterator[str]:
+    """Yield what makes it less sure who it was."""
+    root = verdict.roots[0]
+    blame = catalogue.causes[root.cause].blame
+    if root.finding is not None:
+        return
+    if not verdict.culprits and blame in ("rank", "shared") and not (scope.is_everywhere(job) or verdict.culprit_hosts):
+        yield "nobody-named"
+    if verdict.culprits and not scope.passed and (job.world_size or 0) > 1:
+        yield "nobody-passed"
+    if scope.alike:
+        yield "others-ended-alike"
+    if verdict.culprits and not scope.met:
+        yield "inferred-rank"
+    if verdict.culprits and job.places.world_from in ("", GUESSED) and not scope.passed:
+        yield "world-unknown"

@@ -1,0 +1,104 @@
+"""Events and findings in, the verdict out: which candidate nothing else explains, who is at fault, how sure that is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import repeat
+from typing import Literal
+
+from ..catalogue.load import Catalogue
+from ..job.event import FAILING, Event
+from ..job.job import Job
+from ..questions.finding import Finding
+from .candidate import HINTED, SAME_MOMENT_S, Candidate, gather, names_device
+from .cause import Explanations, ranking
+from .certainty import CONFIDENCE, rate
+from .ending import breaks_off_in_a_traceback
+from .scope import Scope, who
+
+Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
+
+
+@dataclass(slots=True)
+class Verdict:
+    """What is at fault, and what lost against it."""
+
+    outcome: Outcome
+    cause: str | None  # None: nothing wrong found; "unknown": something is, and nothing names it
+    roots: list[Candidate] = field(default_factory=list)  # of the winning cause
+    culprits: list[int] = field(default_factory=list)
+    culprit_hosts: list[str] = field(default_factory=list)
+    certainty: Literal["certain", "likely", "possible"] = "possible"
+    reasons: tuple[str, ...] = ()  # why it is no surer
+    candidates: list[Candidate] = field(default_factory=list)
+    rivals: list[Candidate] = field(default_factory=list)  # unexplained, and beaten
+
+    @property
+    def confidence(self) -> float:
+        """The same as a number between 0 and 1."""
+        return CONFIDENCE[self.certainty] if self.cause is not None else 0.0
+
+
+def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdict:
+    """Yield the verdict."""
+    candidates = gather(job, findings, catalogue)
+    Explanations(job, catalogue, candidates).fill()
+    free = [c for c in candidates if not c.explained_by] or candidates
+    if not free or _only_complains_at_the_end(job, free) or _only_cleans_up(job, free):
+        return _nothing_wrong(job)
+    free.sort(key=lambda c: ranking(c, catalogue))
+    best = free[0]
+    roots = [c for c in free if (c.cause, c.signature) == (best.cause, best.signature) and (c.direct or not best.direct)]
+    outcome: Outcome = "failed" if job.failures() or job.context.failed() else "hung"
+    verdict = Verdict(outcome, best.cause, _in_order(roots), candidates=candidates)
+    verdict.rivals = [c for c in free if c not in roots]
+    scope = Scope.of(job, verdict.roots, candidates)
+    verdict.culprits, verdict.culprit_hosts = who(job, catalogue.causes[best.cause], verdict.roots, scope, candidates)
+    is_concluded = best.finding is not None
+    verdict.roots.sort(key=lambda c: ((c.finding is None) == is_concluded, c.is_end, c.rank not in verdict.culprits))
+    verdict.certainty, verdict.reasons = rate(job, catalogue, verdict, scope)
+    return verdict
+
+
+def _in_order(roots: list[Candidate]) -> list[Candidate]:
+    """Who states the cause before who hints at it; of several within a moment by place, the rest by time."""
+    begin = min((c.first.time for c in roots if c.first is not None and c.first.time is not None), default=0.0)
+
+    def key(c: Candidate) -> tuple[object, ...]:
+        first = c.first
+        time = first.time if first is not None and first.time is not None else begin
+        late = time > begin + SAME_MOMENT_S
+        place = (first.source, first.line or 0) if first is not None else ("", 0)
+        return (-c.direct, not c.specific, not names_device(first), late, time if late else 0.0, *place)
+
+    return sorted(roots, key=key)
+
+
+def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
+    """A run that says it finished, and of which no process is told to have failed, only complains while it closes."""
+    done = job.telling("finished")
+    if job.context.failed() or not done:
+        return False
+    ends = [e for e in job.telling("exit") if e.role in FAILING or e.fields.get("exit_code") not in (None, 0)]
+    return not ends and all(c.direct <= HINTED and not any(map(_is_above, repeat(c.first), done)) for c in free)
+
+
+def _is_above(event: Event | None, done: Event) -> bool:
+    """Whether it stands above the line that says the run is done: what is void then was void before it closed."""
+    return event is not None and event.source == done.source and (event.line or 0) < (done.line or 0)
+
+
+def _only_cleans_up(job: Job, free: Sequence[Candidate]) -> bool:
+    """A launcher that ends its processes and then breaks off in a traceback of its own has not said over what."""
+    sent = all(e.rule.tells == "signal-sent" for c in free for e in c.events)
+    return sent and all(c.finding is None for c in free) and breaks_off_in_a_traceback(job)
+
+
+def _nothing_wrong(job: Job) -> Verdict:
+    if job.context.failed() or (breaks_off_in_a_traceback(job) and not job.telling("finished")):
+        return Verdict("failed", "unknown")
+    if job.survived or job.earlier:
+        return Verdict("recovered", None)
+    finished = any(r.finished for r in job.ranks.values()) or job.telling("finished")
+    return Verdict("healthy" if finished else "unfinished", None)

@@ -1,0 +1,153 @@
+"""Which places in the logs prove a verdict, the first one first."""
+
+from __future__ import annotations
+
+from ..job.doubles import is_repetition
+from ..job.event import Event
+from ..job.job import Job
+from ..job.rank import SPAWNED
+from ..questions.finding import Exhibit
+from ..questions.last_words import complaint_before, last_complaint, last_line
+from ..traces.warned import record_above
+from .decision import Verdict
+
+EXIT_CODE = "process.exit-code"
+MAX_EVIDENCE = 5
+FRAME = " *=-#_"  # of which a banner's frame is drawn
+UNEXPLAINED = ("collective.straggler", "network.connection-reset")  # what the rank said last may tell why
+
+
+def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
+    """What an expert would point at, the first one first."""
+    shown = _in_earlier_attempts(job, verdict)
+    for suspect in verdict.roots:
+        if suspect.finding is not None:
+            shown += sorted(suspect.finding.exhibits, key=lambda x: x.event is not None and is_repetition(x.event))
+        elif suspect.first is not None:
+            shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first), *_logged_with(job, suspect.first)]
+            shown += _named_by_parent(job, suspect.first)
+            shown += complaint_before(job, suspect.first) if suspect.first.rule.generic else ()
+    shown += _said_last(job, verdict) if verdict.roots[0].cause in UNEXPLAINED else []
+    shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
+    if not any(s.finding for s in verdict.roots[:1]):
+        shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
+    if shown and verdict.roots[0].cause == EXIT_CODE:
+        infos = [job.ranks[rank] for rank in verdict.culprits[:1] if rank in job.ranks]
+        words = _last_words(job, shown[0])
+        shown = [*words, *shown] if _are_said_by_several(job, words) else [*shown, *words]
+        shown += [x for info in infos for x in last_complaint(job, info)]
+    unique: dict[tuple[object, ...], Exhibit] = {}
+    for exhibit in shown:
+        unique.setdefault(_news(exhibit), exhibit)
+    return _varied(list(unique.values()))[:MAX_EVIDENCE]
+
+
+def _handled(event: Event) -> list[Exhibit]:
+    """The exception during whose handling it was raised: in a `finally` that one, not this, is what went wrong first.
+
+    Of one that was raised `from` another, the other tells what was wrong: `FeedError: reader failed` from a `KeyError`.
+    """
+    if event.traceback is None:
+        return []
+    line = event.line or 0
+    link = event.traceback.handled_above(line) or event.traceback.raised_from(line)
+    if link is None:
+        return []
+    return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.moment)]
+
+
+def _logged_with(job: Job, event: Event) -> list[Exhibit]:
+    """The program's own words above the traceback of what it caught: `augmentation failed, leaving the loop`."""
+    tb = event.traceback
+    source = next((s for s in job.sources if s.name == event.source), None) if tb is not None else None
+    if tb is None or source is None:
+        return []
+    known = {e.line for e in source.events}  # what a rule knows is shown by it, if it is of this
+    above = next((x for x in source.lines_at(tb.line - 1) if x.number not in known), None)
+    record = record_above(above, next(iter(tb.frames), None))
+    return [Exhibit.of_line(source.name, record, event.rank, event.host)] if record is not None else []
+
+
+def _named_by_parent(job: Job, event: Event) -> list[Exhibit]:
+    """The line by which alone one knows whose exception it is: `-- Process 3 terminated with the following error:`."""
+    tb = event.traceback
+    source = next((s for s in job.sources if s.name == event.source), None) if tb is not None else None
+    if tb is None or source is None or event.rank is None or event.speaker.rank is not None:
+        return []
+    above = source.lines(range(tb.line, event.line or 0))
+    head = next((x for x in reversed(above) if SPAWNED.search(x.message)), None)
+    return [Exhibit.of_line(source.name, head, event.rank, event.host)] if head is not None else []
+
+
+def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:
+    """What the console shows last, of no rank, before the launcher tells of an end: `sys.exit("no data")` names none."""
+    source = next((s for s in job.sources if s.name == certificate.source), None)
+    if source is None or job.places.source_rank.get(source.name) is not None:
+        return []
+    ends = [e.line for e in source.events if e.rule.tells in ("exit", "signal-sent") and e.line]
+    known = {n for e in source.events for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
+    span = range((source.last_sign_line or 0) + 1, min(ends, default=0))
+    own = [x for x in source.lines() if x.number in span and x.prefix.rank is None and x.message.strip(FRAME)][-1:]
+    free = (x for x in own if x.number not in known and x.prefix.severity not in ("I", "D"))
+    return [Exhibit.of_line(source.name, x, None, None) for x in free]
+
+
+def _said_last(job: Job, verdict: Verdict) -> list[Exhibit]:
+    """The last line of the one rank that did not come, or went, where it is no part of what was raised."""
+    info = job.ranks.get(verdict.culprits[0]) if len(verdict.culprits) == 1 else None
+    last = last_line(job, info) if info is not None else ()
+    source = next((s for s in job.sources if last and s.name == last[0].source), None)
+    if source is None or source.stacks or last[0].text[:1].isspace():
+        return []
+    raised = [range(tb.line, tb.end_line + 1) for tb in source.tracebacks]
+    known = {e.line for e in source.events}
+    return [x for x in last if x.line not in known and not any(x.line in span for span in raised)]
+
+
+def _are_said_by_several(job: Job, words: list[Exhibit]) -> bool:
+    """Whether a console shows them more than once, as where each rank refuses the same configuration.
+
+    `sys.exit("no such key")` prints no header; a launcher's banner of asterisks has one.
+    """
+    source = next((s for s in job.sources if words and s.name == words[0].source), None)
+    return source is not None and sum(x.raw == words[0].text and not x.prefix.end for x in source.lines()) > 1
+
+
+def _varied(shown: list[Exhibit]) -> list[Exhibit]:
+    """Where eight ranks say the same two messages, the second one says more than the first a second time."""
+    kinds: dict[str, Exhibit] = {}
+    for exhibit in shown:
+        kinds.setdefault(exhibit.event.rule.id if exhibit.event else f"{exhibit.source}:{exhibit.line}", exhibit)
+    picked = {id(x) for x in kinds.values()}
+    return [*kinds.values(), *(x for x in shown if id(x) not in picked)]
+
+
+def _confirmations(job: Job, verdict: Verdict) -> list[Exhibit]:
+    """What others know of the same: the controller of Slurm says whose user id asked it to cancel the job."""
+    root = verdict.roots[0]
+    hosts = {None, root.host, *verdict.culprit_hosts, *(job.ranks[r].host for r in verdict.culprits if r in job.ranks)}
+    found: dict[str, Event] = {}
+    for event in job.events:
+        is_same = event.role == "confirmation" and event.cause == root.cause
+        if is_same and event.host in hosts and event.rank in (None, *verdict.culprits):
+            found.setdefault(event.rule.id, event)
+    return [Exhibit.of_event(e) for e in found.values()]
+
+
+def _in_earlier_attempts(job: Job, verdict: Verdict) -> list[Exhibit]:
+    """Where the same rank failed of the very same before it was restarted: there it began."""
+    root = verdict.roots[0]
+    if root.finding is not None or root.first is None:
+        return []
+    said = _news(Exhibit.of_event(root.first))[1:]
+    alike = [x for e in job.earlier if e.rule.id == root.first.rule.id and _news(x := Exhibit.of_event(e))[1:] == said]
+    return alike[:1]
+
+
+def _news(exhibit: Exhibit) -> tuple[object, ...]:
+    """What a proof adds: a speaker who says the same once more, as every retry does, adds nothing."""
+    event = exhibit.event
+    if event is None:
+        return exhibit.source, exhibit.line
+    said = sorted((name, str(value)) for name, value in event.fields.items())
+    return exhibit.source, exhibit.rank, exhibit.host, event.rule.id, *said
