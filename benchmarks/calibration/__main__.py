@@ -49,7 +49,8 @@ def samples(folders: Sequence[Path], jobs: int) -> list[Sample]:
             continue
         report = tell(scan, catalogue)
         row = judge(case, report, "")
-        framework = next((str(f.values[0].value) for f in report.facts if f.name == "framework" and f.values), "none")
+        told = report.facts.get("framework")
+        framework = str(told.value) if told else "none"
         groups = (f"cause {case.truth['root_cause'].partition('.')[0]}", f"framework {framework}", f"set {case.kind}")
         found.append(Sample(row.case, verdict.cause_reasons, verdict.who_reasons, row.right, groups))
     return found
