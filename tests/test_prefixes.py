@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.lines.launchers import LAUNCHERS
-from diagnose.lines.loggers import LOGGERS
 from diagnose.lines.prefix import _INSIDE, _LEADING, Prefix, read_lines, speaker_key, split_prefix
-from diagnose.lines.ranks import RANKS
-from diagnose.lines.stamped import AFTER_STAMP
-from diagnose.lines.viewers import VIEWERS
+from diagnose.lines.prefix_rows import rows_of
 from diagnose.scan.raw_speakers import fast_speaker
 
 C10 = "[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] "
@@ -25,7 +21,7 @@ def said(text: str) -> dict[str, object]:
     return {**named, "message": text[prefix.end:]}
 
 
-@pytest.mark.parametrize("row", RANKS + LAUNCHERS + VIEWERS + LOGGERS + AFTER_STAMP, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", rows_of("leading") + rows_of("after_a_stamp"), ids=lambda row: row.name)
 def test_every_row_strips_its_sample(row):
     assert split_prefix(row.sample).end > 0
 
