@@ -15,6 +15,7 @@ from diagnose.lines import timestamp as timestamps
 from diagnose.lines.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
 from diagnose.lines.prefix import Prefix
 from diagnose.lines.prefix_memory import MAX_REMEMBERED, MAX_STAMP, WORTH_KEEPING, Found, PrefixMemory
+from diagnose.lines.prefix_rows import rows_of
 from diagnose.lines.shapes import digit_marks
 
 SAMPLES = [row.sample for row in rows_of("leading") + rows_of("after_a_stamp")]
