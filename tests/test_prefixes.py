@@ -240,7 +240,7 @@ def test_an_actor_whose_random_name_begins_with_a_digit_is_one_and_its_address_m
 
 def test_behind_a_rank_the_same_rows_are_asked_but_those_of_launchers() -> None:
     for start in _LEADING._rows:
-        may = [each for each in _LEADING[start] if not each[1].row.outer or each[1].row.anywhere]
+        may = [each for each in _LEADING[start] if not each[1].outer or each[1].anywhere]
         assert may == list(_INSIDE[start])
 
 
