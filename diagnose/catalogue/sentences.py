@@ -71,7 +71,7 @@ def names_in(template: str) -> set[str]:
 @lru_cache(maxsize=1)
 def _environment() -> ImmutableSandboxedEnvironment:
     env = ImmutableSandboxedEnvironment(undefined=ChainableUndefined, autoescape=False)
-    env.filters.update(duration=duration, size=size, ranks=_ranks, number=number)
+    env.filters.update(duration=duration, size=size, ranks=_ranks, number=number, named=_named)
     env.globals.clear()
     return env
 
@@ -107,3 +107,8 @@ def number(value: Any) -> str:
 
 def _ranks(ranks: Any) -> str:
     return rank_ranges(ranks) if ranks and not isinstance(ranks, Undefined) else "none"
+
+
+def _named(ranks: Any) -> str:
+    """Yield `rank 3` or `ranks 0-2,5`."""
+    return f"rank{'s' if len(ranks) > 1 else ''} {_ranks(ranks)}"
