@@ -41,7 +41,9 @@ Tells = Literal[  # what correlators read from a line, and by which fields; rule
     "attempt",  # a new attempt begins
     "fact",  # each field is a fact of that name about the job
 ]
-Activity = Literal["saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting", "leaving"]
+Activity = Literal[
+    "saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting", "leaving"
+]  # fmt: skip
 STRICT = {"extra": "forbid"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..lines.prefix import Line
@@ -12,6 +13,7 @@ from .placement import Places
 if TYPE_CHECKING:
     from ..traces.stack_tree import StackTree
     from ..traces.stacks import StackDump
+    from ..traces.standing import Standing
 
 
 class Placed(NamedTuple):
@@ -27,11 +29,28 @@ def placed_stacks(job: Job) -> list[Placed]:
     found = []
     for source in job.sources:
         only = _only_rank(source) if source.stacks else None
-        for dump in source.stacks:
+        for dump in (one for each in source.stacks for one in _processes(each)):
             rank = _rank_of(job.places, source.name, dump)
             rank = rank if rank is not None else only
             found.append(Placed(rank if rank is not None else f"{source.name}:{_process(dump)}", source.name, dump))
     return found
+
+
+def _processes(dump: StackDump) -> list[StackDump]:
+    """A dump without a head may hold several main threads: each is another process."""
+    mains = [t for t in dump.threads if t.is_main and t.thread_id]
+    if dump.pid is not None or len({t.thread_id for t in mains}) < 2:
+        return [dump]
+    return [replace(dump, threads=(main,)) for main in mains]
+
+
+def standing_of(placed: Placed) -> Standing | None:
+    """Yield where its main thread stands, if there is one."""
+    from ..traces.stack_tree import main_thread
+    from ..traces.standing import classify
+
+    main = main_thread(placed.dump)
+    return classify(main.frames) if main else None
 
 
 def stack_tree(job: Job) -> StackTree | None:
@@ -56,6 +75,8 @@ def innermost_line(job: Job, placed: Placed) -> tuple[int, str]:
     if frame is None:
         return placed.dump.line, ""
     inside = [x for x in _lines(job, placed) if frame.function in x.message]
+    head = next((x.number for x in _lines(job, placed) if main and main.thread_id and main.thread_id in x.message), 0)
+    inside = [x for x in inside if x.number > head]
     exact = (x for x in inside if frame.line is None or str(frame.line) in x.message)
     told = (placed.dump.line, f"{frame.function} ({frame.file}:{frame.line})")
     return next(((x.number, x.raw) for x in (*exact, *inside)), told)

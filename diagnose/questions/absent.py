@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..job.activity import STRAGGLER, Phase, last_phase, phase_of
+from ..job.activity import STRAGGLER, Phase, last_phase, phase_of, stack_phase
 from ..job.calls import find_elsewhere, find_handled, find_who_gave_up
 from ..job.collectives import GroupTable, collective_tables, describe, never_issued
 from ..job.event import Event
@@ -22,7 +22,7 @@ from .finding import Certainty, Exhibit, Finding, Sentence
 
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known
-CROWD, PAIR = 4, 2  # ranks that wait, to tell how many there are where nobody says it; where another one shows its steps
+CROWD, PAIR = 4, 2  # ranks that wait, to tell how many there are where nobody says it; where the others are listed
 FOR_ITS_ID = "rendezvous.timeout"  # whoever waits for NCCL's id says for whom: `rank_zero` asks
 MOST_RANKS = 1 << 17  # no job has more; a larger number in a message is not counted up to
 
@@ -34,11 +34,11 @@ def find(job: Job) -> Iterator[Finding]:
         return
     crowd = GroupTable(tables[0].group, {r: stuck for t in reversed(tables) for r, stuck in t.stuck.items()})
     if any(s.event.cause != FOR_ITS_ID for s in crowd.stuck.values()):
-        late = never_issued(job, tables[0]).keys() - tables[0].stuck.keys()
+        late = set(never_issued(job, tables[0])) - tables[0].stuck.keys()
         for rank in late & crowd.stuck.keys():
             crowd = GroupTable(crowd.group, {r: s for r, s in crowd.stuck.items() if r != rank})
-        if absent := _absent(job, crowd, set(late), MAX_SHARE if len(tables) == 1 else GROUPS_SHARE):
-            yield _finding(job, crowd, absent)
+        if absent := _absent(job, crowd, late, MAX_SHARE if len(tables) == 1 else GROUPS_SHARE):
+            yield _finding(job, crowd, absent, late)
 
 
 def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[RankInfo]:
@@ -47,6 +47,7 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     gave_up = find_who_gave_up(job) - late
     came = reported | gave_up
     world = max(job.world_size or 0, max(came, default=0) + 1)
+    world = world if _is_told(job) else max(world, max(job.ranks, default=0) + 1)
     streams = {job.places.by_source[s.event.source].stream for s in crowd.stuck.values()}
     here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
     here = [i for i in here if i.rank in late or (is_covered(job, i, streams) and not _had_ended(job, i, crowd))]
@@ -69,12 +70,13 @@ def _unheard(job: Job, crowd: GroupTable, came: set[int], world: int) -> list[Ra
 def _enough(job: Job, missing: list[int]) -> int:
     """How many have to wait, for a rank that is never heard to be the one: two in a paste may be all that was copied.
 
-    A progress bar without a rank's name is rank 0's.
+    A progress bar without a rank's name is rank 0's; whom a launcher lists is there.
     """
     if _is_told(job):
         return 1
-    shows_steps = missing == [0] and any(s.last_sign_line is not None for s in job.sources)
-    return PAIR if shows_steps else CROWD
+    if missing == [0] and (job.telling("activity") or any(s.last_sign_line is not None for s in job.sources)):
+        return 1
+    return PAIR if job.ranks.keys() >= set(missing) else CROWD
 
 
 def _is_told(job: Job) -> bool:
@@ -103,25 +105,27 @@ def _is_of_host(event: Event, info: RankInfo) -> bool:
     return info.host is not None and event.host == info.host and event.rule.tells != "killed"
 
 
-def _phase(job: Job, info: RankInfo, usual: Event) -> Phase | None:
-    """What held it up: its watchdog that stood still, another group's collective, or what its program did last."""
+def _phase(job: Job, info: RankInfo, usual: Event, late: set[int]) -> Phase | None:
+    """What held it up: its watchdog that stood still, where its stack stands, or what its program did last."""
     own = [e for e in job.telling("heartbeat", "collective-timeout") if e.rank == info.rank]
-    return phase_of(own[0]) if own else last_phase(job, info, usual)
+    if own:
+        return phase_of(own[0])
+    return stack_phase(job, info.rank, is_late=info.rank in late) or last_phase(job, info, usual)
 
 
-def _finding(job: Job, crowd: GroupTable, absent: list[RankInfo]) -> Finding:
+def _finding(job: Job, crowd: GroupTable, absent: list[RankInfo], late: set[int]) -> Finding:
     usual = crowd.first().event
     ranks, waiting = tuple(sorted(i.rank for i in absent)), sorted(crowd.stuck)
-    phase = next((p for i in absent if (p := _phase(job, i, usual))), None)
-    shown = [Exhibit.of_event(phase.event)] if phase else [*last_complaint(job, absent[0]), *last_doing(job, absent[0])]
-    told = [phase.event] if phase else []
+    phase = next((p for i in absent if (p := _phase(job, i, usual, late))), None)
+    shown = [phase.exhibit] if phase else [*last_complaint(job, absent[0]), *last_doing(job, absent[0])]
+    told = [phase.exhibit.event] if phase and phase.exhibit.event else []
     onset = next((e.onset for e in (*told, usual) if e.onset is not None and e.has_own_time), None)
     is_sure = (
         len(ranks) == 1 and (job.is_heard(ranks[0]) or _is_told(job)) and (phase is None or phase.name != "other-group")
     )
     certainty: Certainty = "likely" if is_sure else "possible"
     says = {"waiting": waiting, "ranks": ranks, "where": describe(crowd), "phase": phase.says if phase else None}
-    fields = {**usual.fields, "activity": phase.event.rule.activity if phase else None}
+    fields = {**usual.fields, "activity": phase.name if phase else None}
     return Finding(
         "absent", phase.cause if phase else STRAGGLER, Sentence("absent.never-came", says),
         (*shown, Exhibit.of_event(usual)), ranks, certainty=certainty, onset=onset, fields=fields,

@@ -16,6 +16,7 @@ from ..job.event import Event
 from ..job.job import Job
 from .finding import Finding, Sentence, earliest_onset, exhibits
 
+COUNT = "count"  # as HCCL compares it, which names no operation
 GARBLED = "?"  # another operation, which nobody can read
 Call = tuple[str, str]  # operation, shape; without an operation the number of parameters that DDP counted
 
@@ -51,6 +52,8 @@ def _own_votes(event: Event) -> Iterator[tuple[int, Call]]:
         yield from ((rank, (str(f.get("other_op")), "")) for rank in f["other_started"])
         return
     own = event.rank if event.rank is not None else f.get("group_rank")
+    if isinstance(own, int) and f.get("local") is not None:
+        yield own, (COUNT, str(f["local"]))
     if isinstance(own, int) and f.get("op") is not None:
         yield own, (str(f["op"]), _shape(event, ""))
     elif isinstance(own, int) and f.get("params") is not None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from ..job.activity import last_phase
 from ..job.collectives import GroupTable, Stuck, collective_tables, describe
 from ..job.job import Job
-from .finding import Exhibit, Finding, Sentence, exhibits
+from .finding import Exhibit, Finding, Sentence
 
 MAX_TOLD = 4  # groups of ranks that a sentence names
 MANY_ELEMENTS = 1000  # gradients, and no loss or count of tokens
@@ -91,11 +91,10 @@ def _elsewhere(job: Job, told: list[list[Stuck]], odd: list[Stuck], cause: str, 
     groups = [Sentence("mismatch.group", _call(members)) for members in told]
     numbers = sorted({s.seq for members in told for s in members if s.seq is not None})
     says = {"groups": groups, "number": numbers[0] if len(numbers) == 1 else None, "phase": left.says if left else None}
-    shown = exhibits([left.event] if left else [])
-    shown += tuple(Exhibit.of_event(members[0].event) for members in told)
+    shown = [*([left.exhibit] if left else []), *(Exhibit.of_event(members[0].event) for members in told)]
     is_named = is_sure or len(told[0]) < len(told[-1])
     return Finding(
-        "mismatch", left.cause if left else cause, Sentence("mismatch.elsewhere", says), shown,
+        "mismatch", left.cause if left else cause, Sentence("mismatch.elsewhere", says), tuple(shown),
         ranks if is_named else (), certainty="certain" if is_sure else "likely", onset=first.event.onset,
         fields={"seq": first.seq, "op": first.op, "other_op": usual.op, "common": usual.numel_in},
     )  # fmt: skip

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ..job.activity import STRAGGLER, last_phase
 from ..job.event import Event
 from ..job.job import Job
 from .finding import Finding, Sentence, earliest_onset, exhibits
@@ -39,9 +40,14 @@ def _named(job: Job, events: list[Event], *, is_store_here: bool) -> Iterator[Fi
     ranks = tuple(sorted(r for r, n in counts.items() if n == max(counts.values())))
     is_start = all(e.cause == START for e in events)
     are_most = len(ranks) > 1 and 2 * len(ranks) > (job.world_size or max(ranks) + 1)
-    says = Sentence("named_absent.named", {"count": len(events), "ranks": ranks})
-    cause, culprits = START if is_start else "collective.straggler", () if is_start and are_most else ranks
-    yield Finding("named_absent", cause, says, exhibits(events), culprits, onset=earliest_onset(events))
+    wait_too = any(e.rank in ranks for e in events)  # so that they came
+    info = job.ranks.get(ranks[0])
+    phase = last_phase(job, info, events[0]) if info is not None and ranks[0] else None
+    says = Sentence("named_absent.named", {"count": len(events), "ranks": ranks, "phase": phase.says if phase else None})
+    cause = phase.cause if phase else START if is_start else STRAGGLER
+    shown = ((phase.exhibit,) if phase else ()) + exhibits(events)
+    culprits = () if is_start and (are_most or wait_too) else ranks
+    yield Finding("named_absent", cause, says, shown, culprits, onset=earliest_onset(events))
 
 
 def _missed(counted: list[Event], came: set[int]) -> Iterator[Finding]:

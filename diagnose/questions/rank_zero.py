@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from ..job.activity import STRAGGLER, last_phase
 from ..job.event import Event
 from ..job.job import Job, RankInfo
-from .finding import Exhibit, Finding, Sentence, earliest_onset, exhibits
+from .finding import Finding, Sentence, earliest_onset, exhibits
 
 UNREACHED = ("network.connect-timeout", "network.connection-refused")
 LATE, GONE = "rendezvous.timeout", "network.connection-reset"  # the causes of a wait for the id, and of its loss
@@ -40,8 +40,8 @@ def _of_its_id(job: Job) -> Iterator[Finding]:
     phase = last_phase(job, job.ranks.get(0) or RankInfo(0), said[0])
     says = Sentence("rank_zero.late", {"waiting": ranks, "phase": phase.says if phase else None})
     first, *others = exhibits(said)
-    does = (Exhibit.of_event(phase.event),) if phase else ()
-    shown = (*does, first, *others) if phase and phase.event.rank == 0 else (first, *does, *others)
+    does = (phase.exhibit,) if phase else ()
+    shown = (*does, first, *others) if phase and phase.exhibit.rank == 0 else (first, *does, *others)
     yield Finding("rank_zero", phase.cause if phase else STRAGGLER, says, shown, (0,), onset=onset)
 
 

@@ -2,8 +2,9 @@
 
 NCCL names a pair: "rank 0 and rank 1 both on CUDA device 34000". One pair: these two are placed wrongly. Where every rank
 is named, the launcher or `set_device` is wrong for all, and no rank is at fault. A lone message names the reporting rank
-and the lowest other one: that others are placed well has to be known from elsewhere. Where the reporter is another rank of
-the job than the message says, it counts within a smaller communicator, and whose numbers these are is not told.
+and the lowest other one: of a pair without rank 0 the others are placed well, else that has to be known from elsewhere.
+Where the reporter is another rank of the job than the message says, it counts within a smaller communicator, and whose
+numbers these are is not told.
 """
 
 from __future__ import annotations
@@ -33,4 +34,5 @@ def find(job: Job) -> Iterator[Finding]:
 def _are_others_known(job: Job, ranks: set[int], *, is_whole: bool) -> bool:
     """Whether another rank failed in another way, there are more and they did not report, or all had worked before."""
     is_told = is_whole and job.places.world_from not in ("", GUESSED) and (job.world_size or 0) > PAIR
-    return is_told or job.was_alive or any(e.rank is not None and e.rank not in ranks for e in job.failures())
+    is_told = is_told or min(ranks) > 0 or job.was_alive
+    return is_told or any(e.rank is not None and e.rank not in ranks for e in job.failures())

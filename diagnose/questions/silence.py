@@ -77,23 +77,25 @@ def _silent_host(job: Job, quiet: list[RankInfo]) -> Iterator[Finding]:
 
 
 def _behind(job: Job) -> Iterator[Finding]:
-    """Nobody reports anything: compare last steps, and at equal steps who began something else. Folded lines hide steps."""
-    signs = {i.rank: i for i in job.ranks.values() if i.last_step is not None}
+    """Nobody reports anything: who is behind in steps, or began something that nobody else does and has not ended it.
+
+    Where one console folds the lines of several, steps prove nothing.
+    """
+    signs = [i for i in job.ranks.values() if i.last_step is not None]
     is_over = job.failures() or job.context.exit_code == 0 or any(i.finished for i in job.ranks.values())
     if is_over or len(signs) < FEWEST or any(source.is_folded for source in job.sources):
         return
-    common, count = Counter(i.last_step for i in signs.values()).most_common(1)[0]
-    late = [i for i in signs.values() if (i.last_step or 0) < (common or 0)]
-    if late and count >= len(signs) - len(late) and len(late) <= MAX_SHARE * len(signs):
-        yield _late(late, next(i for i in signs.values() if i.last_step == common))
+    common, count = Counter(i.last_step for i in signs).most_common(1)[0]
+    few = [i for i in signs if (i.last_step or 0) < (common or 0)] or [i for i in signs if _phase(i)]
+    if few and len(few) <= MAX_SHARE * len(signs) and (count == len(signs) or count >= len(signs) - len(few)):
+        yield _late(few, next(i for i in signs if i.last_step == common and i not in few))
 
 
-def _late(late: list[RankInfo], usual: RankInfo) -> Finding:
-    ranks = tuple(sorted(i.rank for i in late))
-    phase = _phase(late[0])
-    says = {"ranks": ranks, "step": late[0].last_step, "common": usual.last_step, "phase": phase.says if phase else None}
-    own = [phase.event] if phase else [i.last_sign for i in late if i.last_sign is not None]
-    shown = exhibits([*own, *([usual.last_sign] if usual.last_sign else [])])
+def _late(few: list[RankInfo], usual: RankInfo) -> Finding:
+    ranks, phase = tuple(sorted(i.rank for i in few)), _phase(few[0])
+    says = {"ranks": ranks, "step": few[0].last_step, "common": usual.last_step, "phase": phase.says if phase else None}
+    own = (phase.exhibit,) if phase else exhibits(i.last_sign for i in few if i.last_sign is not None)
+    shown = own + exhibits([usual.last_sign] if usual.last_sign else [])
     cause = phase.cause if phase else STRAGGLER
     return Finding("silence", cause, Sentence("silence.behind", says), shown, ranks, certainty="possible")
 
