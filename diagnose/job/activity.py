@@ -77,7 +77,8 @@ def last_phase(job: Job, info: RankInfo, before: Event) -> Phase | None:
     last = max(own, key=lambda e: (e.time or 0.0, e.line or 0), default=None)
     if last is None or last.rule.tells == "activity-end" or _is_over(job, info, last):
         return None
-    return phase_of(last)
+    finished = sum(i.finished is not None for i in job.ranks.values())
+    return None if last.rule.tells == "finished" and 2 * finished > len(job.ranks) else phase_of(last)
 
 
 def _is_over(job: Job, info: RankInfo, doing: Event) -> bool:

@@ -8,7 +8,7 @@ in a launcher's list) still shows that its rank waited too.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ..lines.lazy_pattern import lazy
 from .event import Event
@@ -16,6 +16,7 @@ from .job import Job, RankInfo
 
 QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
+ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 WAIT = "collective.timeout"
 NUMBERS = lazy(r"\d+")
 
@@ -45,6 +46,40 @@ def is_covered(job: Job, info: RankInfo, streams: set[str | None]) -> bool:
         return False
     cut = job.once(cut_off)
     return not cut or not cut.issuperset(info.sources)
+
+
+def had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:
+    """A rank that was ended before the others' limit passed did not make them wait: whatever ended it did."""
+    reporter = min(waits, key=lambda e: (e.source, e.line or 0))
+    fired = min((e.time for e in waits if e.time is not None), default=None)
+    for end in job.telling("exit", "signal-sent", "killed"):
+        if end.rank != info.rank and not _is_of_host(end, info):
+            continue
+        if end.source == reporter.source:
+            return (end.line or 0) < (reporter.line or 0)
+        if end.time is None or fired is None:
+            continue
+        if end.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(end, reporter)):
+            return True
+    return False
+
+
+def _is_of_host(event: Event, info: RankInfo) -> bool:
+    """An agent ends all its processes: where one of them failed, the others of that host were ended too."""
+    return info.host is not None and event.host == info.host and event.rule.tells != "killed"
+
+
+def silent_host(job: Job, said: Sequence[Event]) -> str | None:
+    """The one host of which no rank says anything of a failure, while those of all the others lost the same address.
+
+    A process that dies closes its connections, and the others see that at once. Whoever waits until a limit passes, or is
+    told that there is no way to the host, has lost the host.
+    """
+    lost = {e.host for e in said}
+    hosts = {i.host for i in job.ranks.values() if i.has_lines}
+    quiet = hosts - {e.host for e in job.failures()}
+    is_whole = len(job.ranks) >= (job.world_size or 1) and None not in hosts | lost
+    return next(iter(quiet)) if is_whole and len(quiet) == 1 and hosts - quiet == lost and len(hosts) > 1 else None
 
 
 def cut_off(job: Job) -> set[str]:

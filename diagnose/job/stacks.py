@@ -6,12 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..lines.prefix import Line
+from ..traces.library_paths import is_library
 from .event import SourceEvents
+from .exhibit import Exhibit
 from .job import Job
 from .placement import Places
 
 if TYPE_CHECKING:
-    from ..traces.stack_tree import StackTree
+    from ..traces.stack_tree import StackGroup, StackTree
     from ..traces.stacks import StackDump
     from ..traces.standing import Standing
 
@@ -80,6 +82,22 @@ def innermost_line(job: Job, placed: Placed) -> tuple[int, str]:
     exact = (x for x in inside if frame.line is None or str(frame.line) in x.message)
     told = (placed.dump.line, f"{frame.function} ({frame.file}:{frame.line})")
     return next(((x.number, x.raw) for x in (*exact, *inside)), told)
+
+
+def where(group: StackGroup) -> str:
+    """Yield the program's own innermost line, and the call that it stands in: `step (train.py:9) (all_reduce)`."""
+    frame = group.standing.frame or group.frames[-1]
+    own = next((f for f in reversed(group.frames) if not is_library(f.file)), frame)
+    inner = f" ({frame.function})" if frame.function != own.function else ""
+    return f"{own.function} ({own.file}:{own.line}){inner}"
+
+
+def said_above(job: Job, placed: Placed) -> tuple[Exhibit, ...]:
+    """Yield why the process dumped its stack, in the words of a watchdog of the program's own right above it."""
+    above = next((x for s in job.sources if s.name == placed.source for x in s.lines_at(placed.dump.line - 1)), None)
+    if above is None or not (above.is_error or above.prefix.severity == "W"):
+        return ()
+    return (Exhibit.of_line(placed.source, above, placed.label if isinstance(placed.label, int) else None, None),)
 
 
 def _lines(job: Job, placed: Placed) -> list[Line]:

@@ -17,12 +17,11 @@ from ..job.event import Event
 from ..job.job import Job, RankInfo
 from ..job.last_words import last_complaint, last_doing
 from ..job.places import GUESSED
-from ..job.reports import is_covered, who_reported
+from ..job.reports import cut_off, had_ended, is_covered, who_reported
 from .finding import Certainty, Exhibit, Finding, Sentence
 
-ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known
-CROWD, PAIR = 4, 2  # ranks that wait, to tell how many there are where nobody says it; where the others are listed
+CROWD, PAIR = 3, 2  # ranks that wait, to tell how many there are where nobody says it; where the others are listed
 FOR_ITS_ID = "rendezvous.timeout"  # whoever waits for NCCL's id says for whom: `rank_zero` asks
 MOST_RANKS = 1 << 17  # no job has more; a larger number in a message is not counted up to
 
@@ -48,9 +47,10 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     came = reported | gave_up
     world = max(job.world_size or 0, max(came, default=0) + 1)
     world = world if _is_told(job) else max(world, max(job.ranks, default=0) + 1)
-    streams = {job.places.by_source[s.event.source].stream for s in crowd.stuck.values()}
+    waits = [s.event for s in crowd.stuck.values()]
+    streams = {job.places.by_source[e.source].stream for e in waits}
     here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
-    here = [i for i in here if i.rank in late or (is_covered(job, i, streams) and not _had_ended(job, i, crowd))]
+    here = [i for i in here if i.rank in late or (is_covered(job, i, streams) and not had_ended(job, i, waits))]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
     is_few = 0 < len(absent) <= max(1, share * world) and len(absent) <= len(reported)
     return absent if is_few and (len(reported) > 1 or world == PAIR) else []
@@ -62,7 +62,8 @@ def _unheard(job: Job, crowd: GroupTable, came: set[int], world: int) -> list[Ra
     most = max(consoles.values())
     are_all = len(consoles) == 1 or (most > 1 and most * len(consoles) == world)
     missing = [r for r in range(min(world, MOST_RANKS)) if r not in came]
-    if not are_all or consoles.keys() & job.places.source_rank.keys() or len(came) < _enough(job, missing):
+    partial = job.places.source_rank.keys() | job.once(cut_off)
+    if not are_all or consoles.keys() & partial or len(came) < _enough(job, missing):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == PAIR else []
 
@@ -84,27 +85,6 @@ def _is_told(job: Job) -> bool:
     return job.places.world_from not in ("", GUESSED)
 
 
-def _had_ended(job: Job, info: RankInfo, crowd: GroupTable) -> bool:
-    """A rank that was ended before the others' limit passed did not make them wait: whatever ended it did."""
-    reporter = min((s.event for s in crowd.stuck.values()), key=lambda e: (e.source, e.line or 0))
-    fired = min((s.event.time for s in crowd.stuck.values() if s.event.time is not None), default=None)
-    for end in job.telling("exit", "signal-sent", "killed"):
-        if end.rank != info.rank and not _is_of_host(end, info):
-            continue
-        if end.source == reporter.source:
-            return (end.line or 0) < (reporter.line or 0)
-        if end.time is None or fired is None:
-            continue
-        if end.time < fired - max(ENDED_BEFORE_S, job.clocks.uncertainty_s(end, reporter)):
-            return True
-    return False
-
-
-def _is_of_host(event: Event, info: RankInfo) -> bool:
-    """An agent ends all its processes: where one of them failed, the others of that host were ended too."""
-    return info.host is not None and event.host == info.host and event.rule.tells != "killed"
-
-
 def _phase(job: Job, info: RankInfo, usual: Event, late: set[int]) -> Phase | None:
     """What held it up: its watchdog that stood still, where its stack stands, or what its program did last."""
     own = [e for e in job.telling("heartbeat", "collective-timeout") if e.rank == info.rank]
@@ -121,7 +101,7 @@ def _finding(job: Job, crowd: GroupTable, absent: list[RankInfo], late: set[int]
     told = [phase.exhibit.event] if phase and phase.exhibit.event else []
     onset = next((e.onset for e in (*told, usual) if e.onset is not None and e.has_own_time), None)
     is_sure = (
-        len(ranks) == 1 and (job.is_heard(ranks[0]) or _is_told(job)) and (phase is None or phase.name != "other-group")
+        len(ranks) == 1 and (ranks[0] in job.ranks or _is_told(job)) and (phase is None or phase.name != "other-group")
     )
     certainty: Certainty = "likely" if is_sure else "possible"
     says = {"waiting": waiting, "ranks": ranks, "where": describe(crowd), "phase": phase.says if phase else None}

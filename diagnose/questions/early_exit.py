@@ -17,6 +17,7 @@ from .finding import Exhibit, Finding, Sentence, earliest_onset, exhibits
 
 MAX_SHARE = 0.5
 FEWEST_DONE = 2  # ranks that say so: of two, one may be the only one that prints anything
+LAST_WORDS_S = 5.0  # `stopping early step=18`, then `finished step=18`
 MANY = 1 << 17  # no job has more ranks
 
 
@@ -30,8 +31,9 @@ def _finished(job: Job) -> Iterator[Finding]:
     ended = [i for i in job.ranks.values() if i.finished is not None]
     failing = {e.rank for e in job.failures() if e.rank is not None}
     told = {e.rank for e in job.telling("signal-received")} | _own_failures(job)  # to stop, before the rest
-    done = [i for i in ended if i.rank not in told]
-    if not done or not failing or len(done) > MAX_SHARE * max(len(job.ranks), 2):
+    furthest = max((i.last_step or 0 for i in job.ranks.values()), default=0)
+    done = [i for i in ended if i.rank not in told and not _goes_on(i, furthest)]
+    if not done or not failing or len(ended) > MAX_SHARE * max(len(job.ranks), 2):
         return
     waiting = {r for r in failing if job.is_heard(r)} - {i.rank for i in done} or _still_at_work(job, failing, done)
     if not waiting:
@@ -41,6 +43,20 @@ def _finished(job: Job) -> Iterator[Finding]:
     shown = (*exhibits(ends, 4), *(first_complaint(job, done[0]) if len(done) == 1 else ()))
     says = Sentence("early_exit.done", {"ranks": ranks, "waiting": sorted(waiting)})
     yield Finding("early_exit", left_cause(ends), says, shown, ranks, onset=onset)
+
+
+def _goes_on(info: RankInfo, furthest: int) -> bool:
+    """Whether it worked on behind its farewell, or began a last save when all others had come as far: it has not left."""
+    end, sign, doing = info.finished, info.last_sign, info.activities[-1:]
+    if end is None or sign is None:
+        return False
+    seconds = sign.time - end.time if sign.time is not None and end.time is not None else 0.0
+    saves = bool(doing) and doing[0].rule.tells == "activity" and _is_below(doing[0], end)
+    return (_is_below(sign, end) and seconds > LAST_WORDS_S) or (saves and (info.last_step or 0) >= furthest)
+
+
+def _is_below(event: Event, end: Event) -> bool:
+    return event.source == end.source and (event.line or 0) > (end.line or 0)
 
 
 def _left_behind(job: Job) -> Iterator[Finding]:

@@ -13,6 +13,7 @@ from ipaddress import ip_address
 
 from ..job.event import FAILING, Event
 from ..job.job import Job
+from ..job.reports import silent_host
 from .finding import Finding, Sentence, earliest_onset, exhibits
 
 UNREACHED, NODE_FAILURE = "network.partition", "process.node-failure"
@@ -47,7 +48,7 @@ def _host(job: Job, said: list[Event], cause: str, peer: Peer) -> Finding:
     """The host behind an address is the one whose kernel tells of it, or whose ranks' logs stop."""
     told = {"who": _who(said), "peer": peer[1]}
     own = _of_its_kernel(job, said, cause) if peer[0] == "address" else None
-    gone = _silent_host(job, said) if peer[0] == "address" and cause in (UNREACHED, FAST_NETWORK) else None
+    gone = silent_host(job, said) if peer[0] == "address" and cause in (UNREACHED, FAST_NETWORK) else None
     key, host = (
         ("lost_peers.faulty", own.host) if own else ("lost_peers.silent", gone) if gone else ("lost_peers.address", None)
     )
@@ -65,19 +66,6 @@ def _of_its_kernel(job: Job, said: list[Event], cause: str) -> Event | None:
     own = [e for e in own if e.host is not None and e.traceback is None]
     own = [e for e in own if began is None or e.time is None or abs(e.time - began) < AROUND_S]
     return own[0] if own and all(e.host for e in said) and len({e.host for e in own}) == 1 else None
-
-
-def _silent_host(job: Job, said: list[Event]) -> str | None:
-    """The one host of which no rank says anything of a failure, while those of all the others lost the same address.
-
-    A process that dies closes its connections, and the others see that at once. Whoever waits until a limit passes, or is
-    told that there is no way to the host, has lost the host.
-    """
-    lost = {e.host for e in said}
-    hosts = {i.host for i in job.ranks.values() if i.has_lines}
-    quiet = hosts - {e.host for e in job.failures()}
-    is_whole = len(job.ranks) >= (job.world_size or 1) and None not in hosts | lost
-    return next(iter(quiet)) if is_whole and len(quiet) == 1 and hosts - quiet == lost and len(hosts) > 1 else None
 
 
 def _peer(job: Job, event: Event) -> Peer | None:

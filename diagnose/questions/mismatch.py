@@ -88,8 +88,8 @@ def _elsewhere(job: Job, told: list[list[Stuck]], odd: list[Stuck], cause: str, 
     info = job.ranks.get(first.rank)
     phase = last_phase(job, info, first.event) if info is not None and len(ranks) == 1 and first.rank else None
     left = phase if phase is not None and phase.name == "done" else None
-    groups = [Sentence("mismatch.group", _call(members)) for members in told]
     numbers = sorted({s.seq for members in told for s in members if s.seq is not None})
+    groups = [Sentence("mismatch.group", _call(members, is_numbered=len(numbers) > 1)) for members in told]
     says = {"groups": groups, "number": numbers[0] if len(numbers) == 1 else None, "phase": left.says if left else None}
     shown = [*([left.exhibit] if left else []), *(Exhibit.of_event(members[0].event) for members in told)]
     is_named = is_sure or len(told[0]) < len(told[-1])
@@ -100,9 +100,9 @@ def _elsewhere(job: Job, told: list[list[Stuck]], odd: list[Stuck], cause: str, 
     )  # fmt: skip
 
 
-def _call(members: list[Stuck]) -> dict[str, object]:
-    s = members[0]
-    return {"ranks": [m.rank for m in members], "op": s.op, "elements": s.numel_in, "number": s.seq}
+def _call(members: list[Stuck], *, is_numbered: bool) -> dict[str, object]:
+    s, number = members[0], members[0].seq if is_numbered else None
+    return {"ranks": [m.rank for m in members], "op": s.op, "elements": s.numel_in, "number": number}
 
 
 def _is_whole_job(job: Job, table: GroupTable) -> bool:

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..job.job import Job
+from ..recorder.wording import described
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 if TYPE_CHECKING:
     from ..recorder.comparison import Divergence, GroupReport, Side
-    from ..recorder.dump import Sizes
 
 DESYNC, STRAGGLER = "collective.desync", "collective.straggler"
 CAUSES = {
@@ -23,7 +23,6 @@ CAUSES = {
     "missing": STRAGGLER,
     "state": STRAGGLER,
 }
-MOST_SIZES = 3  # of a coalesced call
 WENT_ON_S = 120.0  # a sign of life so long after the call: the dump was taken of a job that runs
 
 
@@ -60,8 +59,8 @@ def _divergence(report: GroupReport, d: Divergence) -> Finding:
     is_one_place = odd is not None and d.expected is not None and odd.frame == d.expected.frame
     says = {
         "group": report.desc or report.group, "number": d.seq, "ranks": d.ranks,
-        "usual": _call(d.expected) if d.expected else None,
-        "odd": _call(odd, is_placed=not is_one_place) if odd is not None else None,
+        "usual": described(d.expected) if d.expected else None,
+        "odd": described(odd, is_placed=not is_one_place) if odd is not None else None,
     }  # fmt: skip
     is_late = d.kind in CAUSES and d.detail not in ("skipped", "swapped")
     certainty: Certainty = "likely" if d.is_ambiguous or d.kind == "state" else "certain"
@@ -70,22 +69,6 @@ def _divergence(report: GroupReport, d: Divergence) -> Finding:
         tuple(_exhibit(side) for side in (*d.found, *((d.expected,) if d.expected else ()))),
         () if d.is_ambiguous else d.ranks, certainty=certainty, fields={"seq": d.seq, "kind": d.kind, "pg": report.group},
     )  # fmt: skip
-
-
-def _call(side: Side, *, is_placed: bool = True) -> str:
-    """Yield what was issued, as one reads it: `all_reduce [3] Float (reduce_metrics at train.py:75)`."""
-    call = side.entry.call
-    peers = f"{call.peers[0]}->{call.peers[1]}" if call.peers else ""
-    given, got = _sizes(call.input_sizes), _sizes(call.output_sizes)
-    sizes = f"{given} -> {got}" if given and got and given != got else given or got
-    words = (call.op, peers, sizes, ",".join(dict.fromkeys(call.input_dtypes)))
-    text = " ".join(word for word in words if word)
-    return f"{text} ({side.frame})" if side.frame and is_placed else text
-
-
-def _sizes(sizes: Sizes) -> str:
-    shown = ", ".join(f"[{','.join(map(str, dims))}]" for dims in sizes[:MOST_SIZES])
-    return f"{shown}, …" if len(sizes) > MOST_SIZES else shown
 
 
 def _exhibit(side: Side) -> Exhibit:

@@ -13,23 +13,22 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..job.attempt import is_terminated
+from ..job.complaints import Complaints
 from ..job.event import Event
-from ..job.job import CERTIFICATES, Job
-from ..job.last_words import is_said_by_others
+from ..job.job import Job
+from ..job.last_words import alike_above, is_said_by_others
 from .finding import Exhibit, Finding, Sentence
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
 SENT = ("process.abort", "process.terminated")  # by a signal that is mostly sent by others: a watchdog, a launcher
-NEAR_LINES = 16  # above the launcher's first: in which all ranks of a node say why
 LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
-NEVER = 1 << 62  # behind any line
 
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where exactly one rank ended with an error code and says nothing."""
     ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)] or _signalled(job)
-    said = _Said(job)
+    said = Complaints(job)
     wordless = [e for e in ends if not said.by(e) and job.is_heard_on(e.rank, "stderr")]
     if len({e.rank for e in wordless}) == 1 and wordless[0].rank is not None:
         end = min(wordless, key=lambda e: (int(e.time or 0), e.source, e.line or 0))
@@ -44,7 +43,7 @@ def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:
     said_last = _last_words(job, rank)
     if said_last is None:
         return
-    if not (said_last or by_signal) and len(alike := _alike_above(job, end)) > 1:
+    if not (said_last or by_signal) and len(alike := alike_above(job, end)) > 1:
         says = Sentence("silent_exit.not-alone", {**fields, "text": alike[-1].text.strip()})
         yield Finding("silent_exit", cause, says, (*alike, Exhibit.of_event(end)), onset=end.onset)
         return
@@ -64,26 +63,12 @@ def _last_words(job: Job, rank: int) -> tuple[Exhibit, ...] | None:
     return None if last[1].is_error else ()
 
 
-def _alike_above(job: Job, end: Event) -> list[Exhibit]:
-    """The words right above the launcher's first, with those like them: `sys.exit("no such tokenizer")` in each process."""
-    source = next((s for s in job.sources if s.name == end.source and s.name not in job.places.source_rank), None)
-    if source is None:
-        return []
-    first = min(e.line or 0 for e in job.telling("exit", "signal-sent") if e.source == end.source)
-    above = [x for x in source.lines() if x.number < first and x.message.strip()][-NEAR_LINES:]
-    last = above[-1] if above else None
-    if last is None or last.prefix.rank is not None or last.number < first - 1:
-        return []
-    alike = (x for x in above if x.message == last.message and x.prefix.end == 0)
-    return [Exhibit.of_line(source.name, x, None, end.host) for x in alike]
-
-
 def _is_error(event: Event) -> bool:
     """Whether it left by a code of its own, by a signal that no launcher sends (SIGPIPE), or is only found dead."""
     code = event.fields.get("exit_code")
-    if isinstance(code, int):
-        return 0 < code < SIGNALLED.start or code >= SIGNALLED.stop
-    return event.cause == CAUSE
+    if event.cause == CAUSE and (code is None or event.fields.get("signal_name")):
+        return True
+    return isinstance(code, int) and (0 < code < SIGNALLED.start or code >= SIGNALLED.stop)
 
 
 def _signalled(job: Job) -> list[Event]:
@@ -100,36 +85,3 @@ def _signalled(job: Job) -> list[Event]:
         return died
     closed = {e.source for e in closing if e.fields.get("pid") is not None and e.fields.get("signal") is not None}
     return [e for e in died if e.source in closed and is_terminated(e)]
-
-
-class _Said:
-    """What was said of failures, and by whom."""
-
-    def __init__(self, job: Job) -> None:
-        words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
-        self._ranks = {e.rank for e in words} - {None}
-        self._causes = {e.host for e in words if e.rank is None and e.role == "cause"}
-        self._first: dict[
-            str | None, dict[str, int]
-        ] = {}  # by host and file: where a speaker of no rank says anything first
-        for event in words:
-            if event.rank is None:
-                first = self._first.setdefault(event.host, {})
-                first[event.source] = min(first.get(event.source, NEVER), event.line or 0)
-        self._closed: dict[tuple[str, str | None], int] = {}  # by console and host: where the launcher ends the others
-        for sent in job.telling("signal-sent"):
-            place = (sent.source, sent.host)
-            self._closed[place] = min(self._closed.get(place, NEVER), sent.line or 0)
-
-    def by(self, end: Event) -> bool:
-        """Whether the rank itself says anything of its failure, or somebody on its host whose rank is not known.
-
-        Where torchrun's summary names a file, it holds what the rank raised. What is heard after its launcher closes the
-        others is theirs, unless it states a cause.
-        """
-        if end.rank in self._ranks or end.fields.get("error_file") or not self._causes.isdisjoint((end.host, None)):
-            return True
-        places = {(end.source, end.host), (end.source, None)}  # torchrun's summary names the host, what it logs does not
-        closed = min(self._closed.get(place, NEVER) for place in places)
-        near = [self._first.get(host, {}) for host in {end.host, None}]
-        return any(first.get(end.source, NEVER) < closed or not first.keys() <= {end.source} for first in near)

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..job.job import CERTIFICATES, Job
-from ..job.stacks import Placed, innermost_line, merged, placed_stacks
-from ..traces.library_paths import is_library
+from ..job.stacks import Placed, innermost_line, merged, placed_stacks, said_above, where
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 if TYPE_CHECKING:
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
 Label = int | str
 DESYNC, TIMEOUT, STRAGGLER = "collective.desync", "collective.timeout", "collective.straggler"
 SLOW = {"save": "storage.slow-save"}
+PAIRED = ("send", "recv")
+MOST_RANKS = 1 << 17  # no job has more
 TIMER = "Timeout ("  # as faulthandler begins the dump that `dump_traceback_later(240, exit=True)` prints
 
 
@@ -39,6 +40,8 @@ def find(job: Job) -> Iterator[Finding]:
         return  # of those that were seen twice, most moved: slow, but no hang
     if tree.pattern == "together":
         yield _together(job, tree, placed)
+    elif tree.pattern == "desync" and len(tree.suspects) != 1 and any(map(_is_pair, tree.groups)):
+        return  # stages of a pipeline wait in sends while others wait in collectives; one alone holds its group up
     elif tree.pattern == "desync" and not tree.suspects:
         yield from _halves(job, tree, placed)
     elif tree.pattern in ("waiting", "backward", "desync") and len(tree.suspects) <= len(tree.crowd):
@@ -50,7 +53,7 @@ def _alone(job: Job, placed: list[Placed], went_on: bool) -> Iterator[Finding]:
     if not placed or went_on or job.failures() or len(job.ranks) > 1:
         return
     for group in (g for g in merged(placed).groups[:1] if g.standing.kind == "collective"):
-        says, shown = Sentence("standing.alone", {"where": _where(group)}), _shown(job, placed, (placed[-1].label,))
+        says, shown = Sentence("standing.alone", {"where": where(group)}), _shown(job, placed, (placed[-1].label,))
         yield Finding("standing", TIMEOUT, says, shown, certainty="possible")
 
 
@@ -65,7 +68,7 @@ def _ended_by_its_timer(job: Job, placed: list[Placed]) -> Iterator[Finding]:
         return
     group = merged(own).groups[0]
     if group.standing.kind != "collective":
-        says = Sentence("standing.timer", {"rank": own[0].label, "where": _where(group)})
+        says = Sentence("standing.timer", {"rank": own[0].label, "where": where(group)})
         yield Finding("standing", STRAGGLER, says, _shown(job, own, (own[0].label,)), _ranks(group.ranks))
 
 
@@ -75,10 +78,10 @@ def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     is_desync, suspects = tree.pattern == "desync", set(tree.suspects)
     cause = DESYNC if is_desync else SLOW.get(group.standing.kind, STRAGGLER)
     seen = "moved" if suspects <= set(tree.moving) else "stuck" if suspects <= set(tree.stuck) else None
-    told = {"crowd": _named(tree.crowd), "suspects": _named(tree.suspects), "where": _where(group), "seen": seen}
+    told = {"crowd": _named(tree.crowd), "suspects": _named(tree.suspects), "where": where(group), "seen": seen}
     says = Sentence("standing.elsewhere", {**told, "is_backward": tree.pattern == "backward"})
     shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])
-    shown += _announced(job, placed, tree.suspects[0])
+    shown += said_above(job, next(p for p in reversed(placed) if p.label == tree.suspects[0]))
     # Two ranks or more may rightly be in a collective of a group of their own.
     certainty: Certainty = "possible" if is_desync and len(suspects) > 1 else "likely"
     return Finding("standing", cause, says, shown, _ranks(tree.suspects), certainty=certainty)
@@ -88,20 +91,24 @@ def _halves(job: Job, tree: StackTree, placed: list[Placed]) -> Iterator[Finding
     """As many wait in one collective as in another."""
     if len(tree.groups) == 2:
         first, second = tree.groups
-        told = {"first": _named(first.ranks), "where": _where(first), "second": _named(second.ranks)}
+        told = {"first": _named(first.ranks), "where": where(first), "second": _named(second.ranks)}
         shown = _shown(job, placed, first.ranks[:1]) + _shown(job, placed, second.ranks[:1])
-        yield Finding("standing", DESYNC, Sentence("standing.halves", {**told, "elsewhere": _where(second)}), shown)
+        yield Finding("standing", DESYNC, Sentence("standing.halves", {**told, "elsewhere": where(second)}), shown)
 
 
 def _together(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     group, ranks = tree.groups[0], _ranks(tree.crowd)
-    last = max([(job.world_size or 0) - 1, *job.ranks], default=0)
-    unseen = last + 1 - len(ranks) if ranks else 0
+    known = {*job.ranks, *range(min(max([job.world_size or 0, *job.ranks]), MOST_RANKS))}
+    unseen = sorted(known - set(ranks)) if ranks else []
     says = {"count": len(tree.crowd), "where": (group.standing.frame or group.frames[-1]).function, "unseen": unseen}
-    certainty: Certainty = "possible" if unseen > 0 else "likely"
+    certainty: Certainty = "possible" if unseen else "likely"
     return Finding(
         "standing", TIMEOUT, Sentence("standing.together", says), _shown(job, placed, tree.crowd[:1]), certainty=certainty
     )
+
+
+def _is_pair(group: StackGroup) -> bool:
+    return group.standing.frame is not None and any(part in group.standing.frame.function for part in PAIRED)
 
 
 def _ranks(labels: Sequence[Label]) -> tuple[int, ...]:
@@ -115,24 +122,7 @@ def _named(labels: Sequence[Label]) -> dict[str, Any]:
     return {"ranks": ranks if is_all else (), "count": len(labels), "pid": process if process.startswith("pid ") else None}
 
 
-def _where(group: StackGroup) -> str:
-    """Yield the program's own innermost line, and the call that it stands in: `step (train.py:9) (all_reduce)`."""
-    frame = group.standing.frame or group.frames[-1]
-    own = next((f for f in reversed(group.frames) if not is_library(f.file)), frame)
-    inner = f" ({frame.function})" if frame.function != own.function else ""
-    return f"{own.function} ({own.file}:{own.line}){inner}"
-
-
 def _shown(job: Job, placed: list[Placed], labels: Sequence[Label]) -> tuple[Exhibit, ...]:
     """The innermost frames of these ranks' main threads, at their own lines."""
     last = [next(p for p in reversed(placed) if p.label == label) for label in labels]
     return tuple(Exhibit(p.source, *innermost_line(job, p), p.label if isinstance(p.label, int) else None) for p in last)
-
-
-def _announced(job: Job, placed: list[Placed], label: Label) -> tuple[Exhibit, ...]:
-    """Why the process dumped its stack, in the words of a watchdog of the program's own right above it."""
-    of = next(p for p in reversed(placed) if p.label == label)
-    above = next((x for s in job.sources if s.name == of.source for x in s.lines_at(of.dump.line - 1)), None)
-    if above is None or not (above.is_error or above.prefix.severity == "W"):
-        return ()
-    return (Exhibit.of_line(of.source, above, label if isinstance(label, int) else None, None),)

@@ -15,6 +15,7 @@ from ..job.job import Job
 from ..job.last_words import first_complaint
 from .finding import Exhibit, Finding, Sentence, earliest_onset
 
+PAIRED = ("send", "recv")  # the other end is in another call by right
 ONE_SIDED = ("broadcast", "scatter", "gather", "reduce")  # who sends is through: whoever still waits need not be wrong
 
 
@@ -25,6 +26,8 @@ def find(job: Job) -> Iterator[Finding]:
     if not waits or (job.world_size or 0) > len(waits) + len(left) or any(e.role == "cause" for e in job.failures()):
         return
     if find_handled(job):
+        return
+    if any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
         return
     places = {call.place for _, call in waits.values()}
     if places.issuperset(call.place for _, call in left.values()):  # they waited with others, until one of these gave up
