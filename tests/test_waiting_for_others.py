@@ -50,13 +50,6 @@ def test_a_first_barrier_that_was_passed_later_is_no_failure(tmp_path: Path) -> 
     assert told(tmp_path, {"console.log": waits(0, 1, 3, joined=3) * 2 + loads}).diagnosis is None
 
 
-def test_rank_zero_that_evaluates_is_late_for_its_broadcast(tmp_path: Path) -> None:
-    """The reports of some ranks were not pasted, but nobody else evaluates alone."""
-    report = told(tmp_path, {"console.log": EVALUATES + timed_out(6, 4, 2, 3)})
-
-    assert ("collective.straggler", [0]) == (cause(report), culprits(report))
-
-
 def test_an_evaluation_above_does_not_blame_rank_zero_where_it_waited_too(tmp_path: Path) -> None:
     """Rank 0 reports the time-out itself: it came."""
     assert [0] != culprits(told(tmp_path, {"console.log": EVALUATES + timed_out(6, 4, 0, 3)}))

@@ -33,9 +33,8 @@ def find(job: Job) -> Iterator[Finding]:
         return
     crowd = GroupTable(tables[0].group, {r: stuck for t in reversed(tables) for r, stuck in t.stuck.items()})
     if any(s.event.cause != FOR_ITS_ID for s in crowd.stuck.values()):
-        late = set(never_issued(job, tables[0])) - tables[0].stuck.keys()
-        for rank in late & crowd.stuck.keys():
-            crowd = GroupTable(crowd.group, {r: s for r, s in crowd.stuck.items() if r != rank})
+        late = set(never_issued(job, tables[0])) - {r for r, s in tables[0].stuck.items() if s.seq is not None}
+        crowd = GroupTable(crowd.group, {r: s for r, s in crowd.stuck.items() if r not in late})
         if absent := _absent(job, crowd, late, MAX_SHARE if len(tables) == 1 else GROUPS_SHARE):
             yield _finding(job, crowd, absent, late)
 
