@@ -16,28 +16,27 @@ from .advice import idle_notices
 from .advice.facts import read_facts
 from .advice.known_bugs import settle_known_bugs
 from .catalogue.load import Catalogue, load_rules, rule_folders
-from .errors import SourceError, UsageError
+from .errors import UsageError
 from .job.event import SourceEvents
 from .job.event_reader import EventReader
 from .job.job import JobContext, build_job
 from .lines.prefix import forget_speakers
 from .questions import correlate
 from .report.account import Found, account
-from .report.account_words import no_log
 from .report.narrowing import narrow
-from .report.report import Gap, Report
+from .report.report import Report
 from .report.translation import Translator
+from .scan.logs_read import require_log
 from .scan.packing import give_back_memory
 from .scan.reading import MANY_SOURCES, Deadline, Progress, read_all
-from .scan.scan import Scan, SourceScan
+from .scan.scan import Scan
 from .scan.scanner import ScanRules
-from .sources.refusals import may_be_log
+from .sources.refusals import broken_off
 from .sources.source import Input
 from .verdict.decision import decide
 
 MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
 END_OF_CLOCKS_S = 2.0**32  # later dates are no clock's, and a zone's arithmetic ends with the year 9999
-SHOWN_INPUTS = 3  # of those in which no file was found: the message is one line
 ENGINES = ("local", "ray")
 UNREAD_KINDS = ("recorder", "scan")
 
@@ -78,7 +77,7 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
         scan = read_on_ray(inputs, ScanRules(catalogue), deadline, progress, address, on_every_node)
     else:
         scan = read_all(inputs, ScanRules(catalogue), deadline, progress, workers)
-    require_something(scan, inputs)
+    require_log(scan, inputs)
     report = tell(scan, catalogue, job, tz, rank_from, Translator(lang, rule_folders(*folders), catalogue.sentences))
     if since or until or rank is not None:
         report = narrow(report, since, until, rank)
@@ -102,11 +101,7 @@ def tell(
     translator = translator or Translator(None, rule_folders(), catalogue.sentences)
     with _without_collector():
         found = reduce(scan, catalogue, job, tz, rank_from)
-        report = account(found, catalogue, scan, translator)
-    if report.outcome == "unfinished" and all(_is_no_log(s) for s in scan.sources.values()):
-        gap = Gap(no_log("zh" if translator.is_chinese else None))
-        report = replace(report, outcome="healthy", gaps=(*report.gaps, gap))
-    return report
+        return account(found, catalogue, scan, translator)
 
 
 def _check(job: JobContext | None, budget_s: float | None, rank_from: str | None, workers: int | None) -> None:
@@ -149,23 +144,6 @@ def _without_collector() -> Iterator[None]:
             gc.enable()
 
 
-def require_something(scan: Scan, given: Sequence[Input] = ()) -> None:
-    """Raise `SourceError` where not one input of what was `given` could be read."""
-    if scan.sources and all(s.skipped is not None for s in scan.sources.values()):
-        first = next(iter(scan.sources.values()))
-        more = f" (and {len(scan.sources) - 1} more)" if len(scan.sources) > 1 else ""
-        reason = str(first.skipped)
-        kinds = [s.kind for s in scan.sources.values() if s.bytes or s.skipped != "empty"]
-        if kinds and all(kind in ("code", "prose") for kind in kinds):
-            return  # a folder of sources is no log: nothing is wrong with it
-        raise SourceError(f"{first.name}: {reason}{more}; nothing to diagnose")
-    if not scan.sources:
-        if not given:
-            raise SourceError("nothing was given; diagnose(*inputs) takes paths, files and Text")
-        folders = ", ".join(str(path) for path in given[:SHOWN_INPUTS] if isinstance(path, str | os.PathLike))
-        raise SourceError(f"{folders or 'what was given'}: no file in it; nothing to diagnose")
-
-
 def reduce(
     scan: Scan,
     catalogue: Catalogue,
@@ -174,9 +152,7 @@ def reduce(
     rank_from: str | None = None,
 ) -> Found:
     """Yield the job that a scan tells of, what is known about it, and the verdict on it."""
-    read = EventReader(catalogue).read
-    sources = [read(s) for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
-    del read  # with the patterns that it compiled
+    sources = list(_read_events(scan, EventReader(catalogue)))
     if len(sources) >= MANY_SOURCES:
         forget_speakers()
     empty = [s.name for s in scan.sources.values() if s.skipped == "empty"]
@@ -194,8 +170,14 @@ def reduce(
     return Found(job, verdict, facts, (*notices, *idle))
 
 
-def _is_no_log(source: SourceScan) -> bool:
-    return source.kind == "context" or (source.skipped is not None and not may_be_log(source.skipped))
+def _read_events(scan: Scan, reader: EventReader) -> Iterator[SourceEvents]:
+    """Yield the events of each source that was read; of one that breaks the reader, why it was not read."""
+    for source in scan.sources.values():
+        if source.skipped is None and source.kind not in UNREAD_KINDS:
+            try:
+                yield reader.read(source)
+            except Exception as error:  # of whatever kind: one bad source costs only itself
+                source.skipped = f"not read: {broken_off(error)}"
 
 
 def _is_cut_by_time(scan: Scan) -> bool:

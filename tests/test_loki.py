@@ -42,15 +42,46 @@ def test_the_streams_of_the_pods_are_woven_by_time(tmp_path: Path, indent: int |
     assert ("process.exception", 1, "job-worker-1") == (report.diagnosis.cause, culprit.rank, culprit.host)
 
 
-def test_an_answer_that_was_cut_off_is_no_fault_of_the_program(tmp_path: Path) -> None:
+def test_of_an_answer_that_was_cut_off_the_whole_lines_are_read_and_the_cut_is_told(tmp_path: Path) -> None:
     path = tmp_path / "answer.json"
-    path.write_text(json.dumps(answer())[:-40])
+    text = json.dumps(answer())
+    path.write_text(text[: text.rindex('["1763658200')])  # before the oldest line of the last stream
 
-    assert diagnose(path).diagnosis is None
+    report = diagnose(path)
+
+    assert report.diagnosis is not None
+    assert [(1, "job-worker-1")] == [(c.rank, c.host) for c in report.diagnosis.culprits]
+    assert any("cut off or broken: 5 lines of it" in gap.text for gap in report.gaps)
 
 
-@pytest.mark.parametrize("value", ['["99999999999999999999999999999", "x"]', '["-1e9", "x"]', "[]", '["1"]', "7", "null", '{"a": 1}'])
-def test_what_is_no_answer_after_all_is_read_as_the_text_that_it_is(value: str) -> None:
+def test_a_stream_whose_labels_follow_its_lines_is_not_read_under_the_labels_before_it() -> None:
+    streams = [
+        stream("job-worker-0", ["step 1"], 1763658300),
+        {"values": [["1763658301000000000", "step 2"]], "stream": {"pod": "x"}},
+    ]
+    text = json.dumps({"status": "success", "data": {"resultType": "streams", "result": streams}})[:-3]
+    damage: list[str] = []
+
+    lines = (lines_of_answer(io.BytesIO(text.encode()), damage).read() or b"").decode().splitlines()
+
+    assert ["[pod/job-worker-0/pytorch] step 1", "step 2"] == [line.split(" ", 1)[1] for line in lines]
+
+
+def test_an_answer_longer_than_is_read_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("diagnose.sources.loki.MAX_BYTES", 300)
+    damage: list[str] = []
+
+    lines_of_answer(io.BytesIO(json.dumps(answer()).encode()), damage)
+
+    assert "larger than is read" in damage[0]
+
+
+@pytest.mark.parametrize(
+    "value", ['["99999999999999999999999999999", "x"]', '["-1e9", "x"]', "[]", '["1"]', "7", "null", '{"a": 1}']
+)
+def test_of_an_answer_without_a_line_none_is_made_up(value: str) -> None:
     text = '{"status":"success","data":{"resultType":"streams","result":[{"stream":{},"values":[' + value + "]}]}}"
 
-    assert lines_of_answer(io.BytesIO(text.encode())).read() == text.encode()
+    damage: list[str] = []
+    assert lines_of_answer(io.BytesIO(text.encode()), damage).read() == b""
+    assert "no lines of it could be read" in damage[0]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnose import diagnose
+from diagnose import SourceError, diagnose
 from diagnose.sources.refusals import may_be_log
 
 OOM = "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB.\n"
@@ -79,4 +79,5 @@ def test_a_run_that_a_budget_cut_is_not_called_healthy(tmp_path: Path, monkeypat
 def test_logs_that_nobody_may_read_are_no_folder_without_a_log(tmp_path: Path) -> None:
     (tmp_path / "rank_0.log.7z").write_bytes(b"7z\xbc\xaf\x27\x1cxxxx")
     (tmp_path / "ds_config.json").write_text('{"train_batch_size": 8, "zero_optimization": {"stage": 3}}')
-    assert diagnose(tmp_path).outcome == "unfinished"
+    with pytest.raises(SourceError, match=r"rank_0\.log\.7z: binary: a 7z archive, which is not opened \(and 1 more\)"):
+        diagnose(tmp_path)

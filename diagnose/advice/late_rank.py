@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from shlex import quote
 from typing import Any
 
+from ..catalogue.sentences import shell_word
 from ..lines.rank_ranges import rank_ranges
 from .fact_store import Facts
 from .step import Advice
@@ -31,4 +31,4 @@ def late_rank_advice(_cause: str, fields: Mapping[str, Any], _facts: Facts) -> t
     else:  # whatever ran there has ended
         text = f"See what {who} did last{where}, and take the stack when a job hangs so again."
         dump = "py-spy dump --pid PID"
-    return (Advice("now", text, f"ssh {quote(str(host))} {dump}" if host else dump, replaces=True),)
+    return (Advice("now", text, f"ssh {shell_word(str(host))} {dump}" if host else dump, replaces=True),)

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import math
 import posixpath
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
+from ..catalogue.sentences import shell_word
 from .fact_names import LONGEST
 from .fact_store import Facts
 from .step import Advice
@@ -135,10 +135,10 @@ def _save_less(fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
         "not needed to resume. This measures what the present place takes."
     )
     path = str(fields.get("path") or "CHECKPOINT_DIR")
-    place = shlex.quote(f"{posixpath.dirname(path) or path}/speed-test")
+    place = shell_word(f"{posixpath.dirname(path) or path}/speed-test")
     steps.append(Advice("fix", text, f"dd if=/dev/zero of={place} bs=64M count=64 oflag=direct; rm {place}"))
     text = "Whether the save still moves: where it does not, a longer time-out only hides a rank that stands still."
-    size = f"du -s {shlex.quote(path)}"
+    size = f"du -s {shell_word(path)}"
     steps.append(Advice("collect", text, f"{size}; sleep 60; {size}   # and: py-spy dump --pid PID of the saving rank"))
     return tuple(steps)
 

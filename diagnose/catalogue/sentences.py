@@ -55,8 +55,19 @@ def shell_command(template: str, values: dict[str, Any]) -> str:
     """Yield a command with `values` filled in as the shell's own words: what a log says never runs when it is pasted."""
     if "{" not in template:
         return template
-    words = {k: quote(v) if isinstance(v, str) else v for k, v in values.items()}
+    words = {name: _as_words(value) for name, value in values.items()}
     return " ".join(_filled(template, words).splitlines()).strip()  # blanks stay: they part a command from a remark
+
+
+def _as_words(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_as_words(each) for each in value]
+    return shell_word(value) if isinstance(value, str) else value
+
+
+def shell_word(text: str) -> str:
+    """Yield the text as one word of a command to paste; one that begins with `-` is a name there, never an option."""
+    return quote(f"./{text}" if text.startswith("-") else text)
 
 
 def holds(condition: str, values: dict[str, Any]) -> bool:

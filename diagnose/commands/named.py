@@ -11,6 +11,7 @@ from typing import Annotated, Optional
 import typer
 
 from ..errors import RuleError, UsageError
+from ..report.written_files import open_named
 from . import facts as cli_facts
 from . import rules as cli_rules
 from . import running as cli_run
@@ -44,7 +45,8 @@ def scan(
 ) -> int:
     """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
     from ..catalogue.load import load_rules
-    from ..engine import check_budget, require_something
+    from ..engine import check_budget
+    from ..scan.logs_read import require_something
     from ..scan.reading import Deadline, read_all
     from ..scan.scan import scan_to_json
     from ..scan.scanner import ScanRules
@@ -54,7 +56,8 @@ def scan(
     require_something(found, paths)
     data = scan_to_json(found).encode("utf-8", "replace")
     try:
-        output.write_bytes(gzip.compress(data, mtime=0) if output.suffix == ".gz" else data)
+        with open(output, "wb", opener=open_named) as file:
+            file.write(gzip.compress(data, mtime=0) if output.suffix == ".gz" else data)
     except OSError as error:
         raise UsageError(f"-o {output}: {error.strerror or error}") from error
     typer.echo(f"diagnose: wrote {output} ({len(found.sources)} sources)", err=True)
@@ -68,9 +71,10 @@ def case(
 ) -> int:
     """Pack a redacted, trimmed case to report a wrong verdict with."""
     from ..catalogue.load import load_rules
-    from ..engine import reduce, require_something
+    from ..engine import reduce
     from ..report.account import account
     from ..report.case_file import pack_case
+    from ..scan.logs_read import require_log
     from ..scan.reading import Deadline, read_all
     from ..scan.scanner import ScanRules
 
@@ -78,10 +82,11 @@ def case(
         raise UsageError(f"-o {output}: a case is a {CASE_SUFFIXES[0]}")
     catalogue = load_rules()
     found = read_all(paths, ScanRules(catalogue), Deadline.after(None))
-    require_something(found, paths)
+    require_log(found, paths)
     report = account(reduce(found, catalogue), catalogue, found)
     try:
-        output.write_bytes(pack_case(found, report))
+        with open(output, "wb", opener=open_named) as file:
+            file.write(pack_case(found, report))
     except OSError as error:
         raise UsageError(f"-o {output}: {error.strerror or error}") from error
     typer.echo(f"diagnose: wrote {output}; fill in truth.yaml and read the logs once before you send it", err=True)

@@ -11,6 +11,8 @@ from ..views import FORMATS
 from .reporting import Options, run
 
 EPILOG = (
+    "Leaves with 0: healthy or recovered; 1: failed or hung; 2: wrong usage, or no line of a log to read; 3: unfinished, "
+    "no cause found; 130: interrupted.\n\n"
     "Commands: scan, facts, case, rules, explain, schema, run, hook. `diagnose COMMAND --help` tells more. "
     "`diagnose --show-completion bash` (or zsh, fish) prints what lets the shell complete them."
 )
@@ -64,7 +66,7 @@ def report(
     redact: Annotated[
         Optional[bool], typer.Option("--redact/--no-redact", help="take out secrets (and private data in forms to paste)")
     ] = None,
-    exit_zero: Annotated[bool, typer.Option(help="leave with 0 whatever is found")] = False,
+    exit_zero: Annotated[bool, typer.Option(help="leave with 0 whatever the verdict; an error is still 2")] = False,
     quiet: Annotated[bool, typer.Option("-q", help="print nothing on standard output")] = False,
     verbose: Annotated[
         bool, typer.Option("-v", help="say on standard error how each input was taken, and how long it took")

@@ -47,10 +47,6 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "unread": ("Not read: {files}: {why}.", "未读取：{files}：{why}。"),
     "and-more": (" and {n:,} more", " 等另外 {n:,} 个"),
     "no-line": ("No line of {ranks} was recognised among the inputs.", "输入中没有认出属于 {ranks} 的任何一行日志。"),
-    "no-log": (
-        "No log was among the inputs: source code and prose are not diagnosed.",
-        "输入中没有日志：不诊断源代码和文字说明。",
-    ),
     "ends-in-error": (
         "The last line, {place}, is an error that no rule knows: read it and what stands above it.",
         "最后一行 {place} 是没有规则认识的报错：请查看该行及其上文。",
@@ -90,11 +86,6 @@ _REASONS: dict[str, tuple[str, str]] = {
 
 # The same where the job was ended from outside, and none of its processes had failed.
 _TOLD_TO_END = ("a launcher that is told to end ends its processes", "启动器收到结束信号后，会终止它的进程")
-
-
-def no_log(lang: str | None) -> str:
-    """Yield what is said of inputs among which no log is."""
-    return Words(lang == "zh").say("no-log")
 
 
 class Words:

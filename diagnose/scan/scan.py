@@ -7,7 +7,7 @@ workers or on several machines. Written as versioned JSON, never pickle.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -50,6 +50,7 @@ class SourceScan:
     gaps: tuple[str, ...] = ()
     ends_line: bool = True  # whether the last byte read was a line end
     edge: tuple[Edge, ...] = ()  # of a part: hits on its first line
+    is_blank: bool = True  # whether nothing but white space was read
 
     @property
     def windows(self) -> Windows:
@@ -75,7 +76,7 @@ class SourceScan:
         if not isinstance(self.held, Packed):
             return self
         held, read = Opened(self.held), (self.name, self.kind, self.bytes, self.lines)
-        return SourceScan(*read, held, self.skipped, self.gaps, self.ends_line, self.edge)
+        return SourceScan(*read, held, self.skipped, self.gaps, self.ends_line, self.edge, self.is_blank)
 
     def _open(self) -> Kept | Opened:
         return Opened(self.held) if isinstance(self.held, Packed) else self.held
@@ -127,6 +128,7 @@ def merge(a: SourceScan, b: SourceScan) -> SourceScan:
     shift = a.lines
     merged = SourceScan(a.name, a.kind, a.bytes + b.bytes, a.lines + b.lines)
     merged.skipped, merged.ends_line = a.skipped or b.skipped, b.ends_line
+    merged.is_blank = a.is_blank and b.is_blank
     merged.gaps = (*a.gaps, *(g for g in b.gaps if g not in a.gaps))
     if a.bytes == 0 and a.lines == 0:
         merged.edge, later = b.edge, b.tallies
@@ -182,12 +184,12 @@ def _moved(tally: Tally | None, shift: int) -> list[Hit]:
 # --- JSON -------------------------------------------------------------------------------------------------------
 
 
-def scan_to_json(scan: Scan) -> str:
-    """Yield the scan as versioned JSON; the same scan gives the same text."""
+def scan_to_json(scan: Scan, keep: Callable[[dict[str, Any]], dict[str, Any]] = dict) -> str:
+    """Yield the scan as versioned JSON; the same scan gives the same text. `keep` changes what is written of it."""
     sources = [source_to_json(scan.sources[name]) for name in sorted(scan.sources)]
     dumps = [dump.to_json() for dump in scan.dumps]
     content = {"diagnose_scan": SCAN_VERSION, "catalogue": scan.catalogue, "gaps": scan.gaps, "sources": sources}
-    return json.dumps({**content, "dumps": dumps}, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(keep({**content, "dumps": dumps}), ensure_ascii=False, separators=(",", ":"))
 
 
 def source_to_json(s: SourceScan) -> dict[str, Any]:
@@ -195,6 +197,7 @@ def source_to_json(s: SourceScan) -> dict[str, Any]:
     return {
         "name": s.name, "kind": s.kind, "bytes": s.bytes, "lines": s.lines,
         "skipped": s.skipped, "gaps": s.gaps, "ends_line": s.ends_line,
+        "is_blank": s.is_blank,
         **s.whole().to_json(),
         "edge": [[e.hit.row(), e.speaker, e.want, e.census] for e in s.edge],
     }  # fmt: skip
@@ -226,6 +229,7 @@ def source_from_json(raw: dict[str, Any]) -> SourceScan:
     edge = tuple(Edge(Hit(*hit), speaker, want, census) for hit, speaker, want, census in raw["edge"])
     scan = SourceScan(raw["name"], raw["kind"], raw["bytes"], raw["lines"], Kept.from_json(raw), raw["skipped"])
     scan.gaps, scan.ends_line, scan.edge = tuple(raw["gaps"]), raw["ends_line"], edge
+    scan.is_blank = raw.get("is_blank") is True  # scans written before do not say
     return scan
 
 

@@ -84,6 +84,7 @@ class Scanner:
         self._remember(text, block)
         self._scan.lines = text.lines()
         self._scan.ends_line = data.endswith(b"\n")
+        self._scan.is_blank = self._scan.is_blank and data.isspace()
 
     def finish(self) -> SourceScan:
         """Yield what was found, as a part that others may precede or follow."""

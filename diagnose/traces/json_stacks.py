@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
@@ -12,6 +13,7 @@ from .stack_forms import StackFrame
 
 _CHARS = 64 << 20  # a dump in JSON is some 100 KiB; beyond this it is something else
 _BLANK = lazy(r"\s*")
+_DECODER = json.JSONDecoder()
 _HEAD_LINES = 40  # of which one names a key of a thread
 
 
@@ -32,19 +34,41 @@ def read_json_stacks(lines: Sequence[Line]) -> list[StackDump]:
 
 
 def _arrays(text: str) -> Iterator[tuple[int, int, list[object]]]:
-    """Yield each array with the lines (from 0) that it begins and ends on; a broken one ends the reading."""
-    decoder, at, line = json.JSONDecoder(), 0, 0
-    while blank := _BLANK.match(text, at):
-        begin = blank.end()
+    """Yield each array with the lines (from 0) that it begins and ends on."""
+    at = line = 0
+    for begin, end, array, _ in arrays_of(text):
         line += text.count("\n", at, begin)
+        end_line = line + text.count("\n", begin, end)
+        yield line, end_line, array
+        at, line = end, end_line
+
+
+def arrays_of(text: str) -> Iterator[tuple[int, int, list[object], bool]]:
+    """Yield where each array begins and ends, what is in it, and whether it is whole; one that is not is the last."""
+    end = 0
+    while (begin := _blank_until(text, end)) < len(text):
         try:
-            array, at = decoder.raw_decode(text, begin)
+            array, end = _DECODER.raw_decode(text, begin)
         except (ValueError, RecursionError):
+            yield begin, len(text), list(_elements(text, begin)), False
             return
-        end_line = line + text.count("\n", begin, at)
         if isinstance(array, list):
-            yield line, end_line, array
-        line = end_line
+            yield begin, end, array, True
+
+
+def _elements(text: str, begin: int) -> Iterator[object]:
+    """Yield the whole elements of an array that is cut off."""
+    at, comma = begin, "["
+    with suppress(ValueError, RecursionError):
+        while text.startswith(comma, at):
+            element, at = _DECODER.raw_decode(text, _blank_until(text, at + 1))
+            yield element
+            at, comma = _blank_until(text, at), ","
+
+
+def _blank_until(text: str, at: int) -> int:
+    blank = _BLANK.match(text, at)
+    return blank.end() if blank else at
 
 
 def _dumps(array: list[object], line: int, end_line: int, rank: int | None) -> Iterator[StackDump]:

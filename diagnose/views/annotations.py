@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..report.language import Say, words
 from ..report.phrases import value_text
-from ..report.printable import clip, one_line, printable
+from ..report.printable import clip, one_line
 from ..report.report import Evidence, Report
+from .junit_text import quoted, xml
 from .limits import NORMAL
 from .parts import View
 from .report_view import build_view
@@ -38,15 +39,15 @@ def render_junit(report: Report, *, lang: str = "en", redacted: str = "") -> str
     rows = ['<?xml version="1.0" encoding="UTF-8"?>']
     rows.append(f'<testsuites><testsuite name="diagnose" tests="1" failures="{int(is_bad)}" errors="0">')
     if report.facts:
-        facts = (f"<property name={_quoted(n)} value={_quoted(value_text(f.value))}/>" for n, f in report.facts.items())
+        facts = (f"<property name={quoted(n)} value={quoted(value_text(f.value))}/>" for n, f in report.facts.items())
         rows.append(f"<properties>{''.join(facts)}</properties>")
     name = view.cause or view.outcome
-    rows.append(f'<testcase classname="diagnose" name={_quoted(name)}>')
+    rows.append(f'<testcase classname="diagnose" name={quoted(name)}>')
     if is_bad:
-        rows.append(f"<failure type={_quoted(name)} message={_quoted(f'{_headline(view)}. {view.summary}')}>")
-        rows.append(_xml("\n\n".join(_proof(view, say))) + "</failure>")
+        rows.append(f"<failure type={quoted(name)} message={quoted(f'{_headline(view)}. {view.summary}')}>")
+        rows.append(xml("\n\n".join(_proof(view, say))) + "</failure>")
     else:
-        rows.append(f"<system-out>{_xml(view.summary)}</system-out>")
+        rows.append(f"<system-out>{xml(view.summary)}</system-out>")
     return "\n".join([*rows, "</testcase></testsuite></testsuites>"]) + "\n"
 
 
@@ -76,11 +77,3 @@ def _data(text: str) -> str:
 
 def _property(text: str) -> str:
     return _data(text).replace(":", "%3A").replace(",", "%2C")
-
-
-def _xml(text: str) -> str:
-    return printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-def _quoted(text: str) -> str:
-    return '"' + _xml(text).replace('"', "&quot;").replace("\n", " ") + '"'
