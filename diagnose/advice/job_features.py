@@ -11,14 +11,14 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from ..job.event import Event
+from ..job.exhibit import Exhibit
 from ..job.job import Job
-from ..questions.finding import Exhibit
 from ..verdict.decision import Verdict
 from .fact_store import Facts
 
 _OF_PYTHON = ("/python-connect", "/client-library-")  # connections of Python code: no question of NCCL or Gloo
 _KINDS = ("jax", "horovod", "slurm", "mpirun", "tpu", "streaming", "compile", "object", "ascend")  # rules' names begin so
-_ALL_WAIT = ("together", "standing")  # questions that find all ranks in one collective
+_ALL_WAIT = ("mismatch", "standing")  # questions that find all ranks in one collective
 _OF_KUBERNETES = ("kubernetes-", "kubelet-", "kubectl-", "k8s-")
 KILL_REQUEST = "process.terminated/slurmctld-kill-request"
 _SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")

@@ -43,7 +43,9 @@ Tells = Literal[  # what correlators read from a line, and by which fields; rule
     "attempt",  # a new attempt begins
     "fact",  # each field is a fact of that name about the job
 ]
-Activity = Literal["saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting"]
+Activity = Literal[
+    "saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting", "leaving"
+]  # fmt: skip
 STRICT = {"extra": "forbid"}
 
 
@@ -105,7 +107,7 @@ class Rule:
     id: str = ""
     cause: str | None = None  # from the path; None for rules under harmless/ and context/
     tells: Tells | None = None
-    activity: Activity | None = None  # with tells: activity, activity-end
+    activity: Activity | None = None  # with tells: activity, activity-end, finished
     census: bool = False  # correlators read every occurrence per speaker: never capped away
     generic: bool = False  # speaks only where no other cause or symptom rule spoke about the same lines
     at_start: bool = False  # ends a job before its first step or not at all: something else was taken instead

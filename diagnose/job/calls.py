@@ -5,12 +5,13 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-from ..job.event import Event
-from ..job.job import Job
 from ..traces.library_paths import is_library
 from ..traces.traceback import Link
+from .event import Event
+from .job import Job
 
 WRAPPERS = ("wrapper", "decorator", "inner", "__call__", "_fn")
+WAITS = ("collective-timeout", "peer-lost")
 
 
 class Call(NamedTuple):
@@ -32,7 +33,7 @@ def _waits(job: Job, tells: str) -> Waits:
     return {e.rank: (e, call) for e in job.telling(tells) if e.rank is not None and (call := _call(e)) is not None}
 
 
-_WAITS = {tells: partial(_waits, tells=tells) for tells in ("collective-timeout", "peer-lost")}  # asked once of a job
+_WAITS = {tells: partial(_waits, tells=tells) for tells in WAITS}  # asked once of a job
 
 
 def find_who_gave_up(job: Job) -> set[int]:
@@ -59,13 +60,19 @@ def _call(event: Event) -> Call | None:
     return Call(below[0].rpartition(".")[2], f"{file}:{frames[own].line}")
 
 
-def find_hidden(job: Job) -> tuple[Event, Link] | None:
-    """Yield what the one rank said that gave up while it handled an exception of its own, and that exception."""
-    ends = {e.rank: e for e in job.telling("collective-timeout", "peer-lost") if e.rank is not None and e.traceback}
-    hidden = [(e, link) for e in ends.values() if (link := _handled(job, e)) is not None]
-    if len(hidden) != 1 or len(ends) == 1 or any(e.role == "cause" for e in job.failures()):
-        return None
-    return hidden[0]
+def find_handled(job: Job) -> list[tuple[Event, Link]]:
+    """Yield, of each rank that gave up while it handled an exception of its own, what it said and that exception.
+
+    A `finally` that ends in a barrier never comes back: what is printed last is the wait, and above it what began it.
+    Where all that gave up handled the same, it is how the program is written, and tells nothing.
+    """
+    return job.once(_all_handled)
+
+
+def _all_handled(job: Job) -> list[tuple[Event, Link]]:
+    ends = {e.rank: e for e in job.telling(*WAITS) if e.rank is not None and e.traceback}
+    found = [(e, link) for e in ends.values() if (link := _handled(job, e)) is not None]
+    return found if len(found) < max(len(ends), 2) else []
 
 
 def _handled(job: Job, event: Event) -> Link | None:
@@ -73,5 +80,5 @@ def _handled(job: Job, event: Event) -> Link | None:
     link = event.traceback.handled_above(event.line or 0) if event.traceback is not None else None
     if link is None or not link.frames or is_library(link.frames[0].file):
         return None
-    known = {e.line for e in job.events if e.source == event.source}
-    return link if link.exception_line not in known else None
+    is_known = any(e.line == link.exception_line and e.source == event.source for e in job.events)
+    return None if is_known else link

@@ -6,20 +6,24 @@ nothing by itself; of the rank that the others wait for, or lose, it is often th
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterable
-
-from ..job.event import Event
-from ..job.job import Job, RankInfo
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
-from .finding import Exhibit
+from .event import Event
+from .exhibit import Exhibit
+from .job import Job, RankInfo
 
 NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
+NEAR_LINES = 16  # above the first that a launcher tells of: in which all ranks of a node say why
 ASKED_RANKS = 8  # whether they complain of the same
-CAUGHT = "context.failures/caught-exception-told"
+# `plover INFO: finished`, `max wall time reached on this rank, leaving`; not `validation done`, after which it goes on.
+FAREWELL = lazy(
+    r"(?i)(?:(?:^|[:|\]>-] {0,4})(?:(?:all|we are|i am|i'm|training|run|job|work(?:er)?|rank \d{1,6})[:,]? )?"
+    r"(?:is )?(?:done|finished|complete|completed|end of (?:run|training|job))|"
+    r"\b(?:good ?bye|bye|exiting|leaving|quitting|stopping|shutting down|nothing (?:left|more) to do))[\s.!)]{0,4}$"
+)
 _NUMBERS = lazy(r"\d+")
 NATIVE = (".cpp:", ".cc:", ".h:", ".cu:")
+NOT_DOING = ("SIGTERM", "NCCL INFO ", "Warning: ", *NATIVE)  # what a library says, or the end, is not what a rank was doing
 
 
 def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
@@ -43,7 +47,7 @@ def first_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
 
 def _complaints(job: Job, lines: list[tuple[str, Line]]) -> list[tuple[str, Line]]:
     """Those that complain in words that no rule knows."""
-    ours = (e for e in job.events if e.rule.id != CAUGHT and (e.rule.tells or e.role in ("harmless", "context")))
+    ours = (e for e in job.events if e.rule.tells or e.role == "harmless")
     known = {(e.source, n) for e in ours for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
     return [(s, x) for s, x in lines if _complains(x) and (s, x.number) not in known]
 
@@ -64,16 +68,47 @@ def complaint_before(job: Job, event: Event) -> tuple[Exhibit, ...]:
     if tb is None or info is None:
         return ()
     lines = [x for s, x in job.lines_of(info.rank) if s == event.source and x.number < tb.line - 1][-NEAR:]
-    known = {e.line for e in job.events if e.source == event.source and e.rule.id != CAUGHT}
+    known = {e.line for e in job.events if e.source == event.source and (e.rule.tells or e.role != "context")}
     own = (x for x in lines if _complains(x) and x.message.strip() and x.number not in known)
     first = next((x for x in own if not is_said_by_others(job, info.rank, x)), None)
     return (Exhibit.of_line(event.source, first, info.rank, info.host),) if first is not None else ()
+
+
+def last_doing(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
+    """Yield the last line that tells what the rank did, above what it raised; its last sign of life where that is later."""
+    raised = {e.source: e.traceback.line for e in reversed(info.failures()) if e.traceback is not None}
+    lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip() and x.number < raised.get(s, x.number + 1)]
+    before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
+    sign, own = info.last_sign, before[-1] if before else None
+    if sign is not None and (own is None or (sign.source == own[0] and not _goes_on_behind(job, info, own[1], sign))):
+        return (Exhibit.of_event(sign),)
+    return (Exhibit.of_line(*own, info.rank, info.host),) if own is not None else ()
+
+
+def _goes_on_behind(job: Job, info: RankInfo, line: Line, sign: Event) -> bool:
+    """Whether the rank's own log says what it does after its last step: `[rank2] running extended evaluation`."""
+    is_own = job.places.source_rank.get(sign.source) == info.rank
+    return is_own and line.number > (sign.end_line or sign.line or 0) and not line.message[0].isspace()
 
 
 def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     """Yield the last line of all that the rank printed."""
     last = job.last_line_of(info.rank)
     return (Exhibit.of_line(*last, info.rank, info.host),) if last is not None else ()
+
+
+def alike_above(job: Job, end: Event) -> list[Exhibit]:
+    """The words right above the launcher's first, with those like them: `sys.exit("no such tokenizer")` in each process."""
+    source = next((s for s in job.sources if s.name == end.source and s.name not in job.places.source_rank), None)
+    if source is None:
+        return []
+    first = min(e.line or 0 for e in job.telling("exit", "signal-sent") if e.source == end.source)
+    above = [x for x in source.lines() if x.number < first and x.message.strip()][-NEAR_LINES:]
+    last = above[-1] if above else None
+    if last is None or last.prefix.rank is not None or last.number < first - 1:
+        return []
+    alike = (x for x in above if x.message == last.message and x.prefix.end == 0)
+    return [Exhibit.of_line(source.name, x, None, end.host) for x in alike]
 
 
 def is_said_by_others(job: Job, rank: int, line: Line) -> bool:
@@ -86,23 +121,3 @@ def is_said_by_others(job: Job, rank: int, line: Line) -> bool:
 def _complains(line: Line) -> bool:
     is_native = any(word in (line.prefix.origin or "") for word in NATIVE)
     return (line.is_error or line.prefix.severity == "W") and not is_native
-
-
-def breaks_off_like(job: Job, told: Iterable[Event]) -> set[str]:
-    """Name the files whose last line is the begin of what others say in them: whoever was to say it below is cut off.
-
-    `[rank3]:[E ProcessGroupNCCL.cpp:523] [R`, where ranks 4 and 5 are told whole above.
-    """
-    by_source: dict[str, list[Event]] = defaultdict(list)
-    for event in told:
-        by_source[event.source].append(event)
-    ends = {s.name: _NUMBERS.sub("", s.last_words) for s in job.sources if s.name in by_source}
-    return {name for name, end in ends.items() if end and any(_goes_on(e, end) for e in by_source[name])}
-
-
-def _goes_on(event: Event, begin: str) -> bool:
-    first = event.raw[:1]
-    if first != begin[:1] and not first.isdigit():  # as of most lines, of which no number need be taken out
-        return False
-    whole = _NUMBERS.sub("", event.raw).rstrip()
-    return whole.startswith(begin) and len(whole) > len(begin)

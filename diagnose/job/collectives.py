@@ -1,6 +1,6 @@
 """Per process group and rank: the stuck collective, its number, sizes, what was enqueued and completed.
 
-From watchdog and status lines alone; the flight recorder, where there is one, tells more (`correlation.recorder`).
+From watchdog and status lines alone; the flight recorder, where there is one, tells more.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from math import prod
 from typing import Any
 
-from ..job.event import Event
-from ..job.job import Job
+from ..catalogue.sentences import Sentence
+from .event import Event
+from .job import Job
 
 SAME_SIZE = ("ALLREDUCE", "BROADCAST")
-BEGUN_S = 2.0  # a time-out is printed a moment after its limit
 TELLING_NUMBER = 16  # small numbers come up in each group; that a large one does by chance is unlikely
 
 
@@ -39,16 +39,19 @@ class GroupTable:
 
     group: str
     stuck: dict[int, Stuck]
-    is_all: bool = False  # not one group, but all that the job reports together
-
-    def at(self, seq: int | None) -> GroupTable:
-        """Yield those alone that are stuck at this number."""
-        return GroupTable(self.group, {r: s for r, s in self.stuck.items() if s.seq == seq}, self.is_all)
 
     def majority(self, field: str) -> Any:
         """Yield the most frequent value of a field over the ranks (the smallest of equals)."""
         values = Counter(v for s in self.stuck.values() if (v := getattr(s, field)) is not None)
         return min(values, key=lambda v: (-values[v], str(v))) if values else None
+
+    def first(self) -> Stuck:
+        """Yield the report that was printed first."""
+        return min(self.stuck.values(), key=lambda s: (s.event.time or 0.0, s.event.source, s.event.line or 0))
+
+    def numbers(self) -> list[int]:
+        """Yield the numbers at which its ranks wait, in order."""
+        return sorted({s.seq for s in self.stuck.values() if s.seq is not None})
 
 
 def collective_tables(job: Job) -> list[GroupTable]:
@@ -59,34 +62,17 @@ def collective_tables(job: Job) -> list[GroupTable]:
 def _tables(job: Job) -> list[GroupTable]:
     groups = _Groups(job)
     tables: dict[str, dict[int, Stuck]] = defaultdict(dict)
-    ended = _told_to_end(job)
     for event in job.telling("collective-timeout"):
-        if event.rank is None or any(_began_after(event, end) for end in ended.get(event.rank, ())):
+        if event.rank is None:
             continue
         group = groups.of(event)
         known = tables[group].get(event.rank)
         if known is None or _is_earlier(event, known.event):
-            tables[group][event.rank] = _stuck(event, group)
+            tables[group][event.rank] = _stuck(event, event.rank, group)
     for event in job.telling("collective-status"):
         _add_status(tables, event)
     tables_list = [GroupTable(g, dict(sorted(stuck.items()))) for g, stuck in tables.items() if stuck]
     return sorted(tables_list, key=lambda t: (-len(t.stuck), t.group))
-
-
-def _told_to_end(job: Job) -> dict[int, list[Event]]:
-    """By rank, the signals that it says it received: what it waits for from then on is part of its end."""
-    received: dict[int, list[Event]] = defaultdict(list)
-    for event in job.telling("signal-received"):
-        if event.rank is not None:
-            received[event.rank].append(event)
-    return received
-
-
-def _began_after(wait: Event, end: Event) -> bool:
-    """Whether the wait began once the rank had been told to end, as far as clocks or lines can tell."""
-    if wait.onset is not None and end.time is not None and wait.has_own_time and end.has_own_time:
-        return wait.onset > end.time - BEGUN_S
-    return wait.source == end.source and (wait.line or 0) > (end.line or 0)
 
 
 def _is_earlier(a: Event, b: Event) -> bool:
@@ -96,10 +82,10 @@ def _is_earlier(a: Event, b: Event) -> bool:
     return (a.onset or a.time or 0.0) < (b.onset or b.time or 0.0)
 
 
-def _stuck(event: Event, group: str) -> Stuck:
+def _stuck(event: Event, rank: int, group: str) -> Stuck:
     f = event.fields
     numel_in = f.get("numel_in") if f.get("numel_in") is not None else _numel(f.get("op"), f.get("shape"))
-    return Stuck(event.rank or 0, group, event, f.get("seq"), f.get("op"), numel_in, f.get("numel_out"))
+    return Stuck(rank, group, event, f.get("seq"), f.get("op"), numel_in, f.get("numel_out"))
 
 
 def _numel(op: Any, shape: Any) -> int | None:
@@ -135,21 +121,33 @@ class _Groups:
 
 def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:
     f = event.fields
-    for stuck in (t.get(event.rank or 0) for t in tables.values()) if event.rank is not None else ():
+    for stuck in (t.get(event.rank) for t in tables.values()) if event.rank is not None else ():
         if stuck is None or stuck.enqueued is not None:
             continue
         same_number = f.get("seq") is None or stuck.seq is None or f["seq"] == stuck.seq
-        same_group = f.get("pg") is None or stuck.group in ("", str(f["pg"]))
-        if same_number and same_group:
+        if same_number and is_of_group(event, stuck.group):
             stuck.enqueued, stuck.completed = f.get("last_enqueued"), f.get("last_completed")
 
 
-def describe(table: GroupTable) -> str:
-    """Yield which collective most are stuck in, in words."""
-    op, seq = table.majority("op"), table.majority("seq")
-    if seq is None:  # Gloo names no collective: its ring has ranks that send and ranks that receive
-        op = " or ".join(sorted({s.op for s in table.stuck.values() if s.op}))
-    number = f" number {seq}" if seq is not None else ""
+def is_of_group(status: Event, group: str) -> bool:
+    """Whether a status line may be about this group."""
+    pg = status.fields.get("pg")
+    return pg is None or group in ("", str(pg))
+
+
+def never_issued(job: Job, table: GroupTable) -> dict[int, Event]:
+    """Yield the ranks whose own status says that they never came to what the others wait in, each with that line."""
+    seq = table.majority("seq")
+    told = [e for e in job.telling("collective-status") if e.rank is not None and is_of_group(e, table.group)]
+    last = {e.rank: e for e in told if isinstance(e.fields.get("last_enqueued"), int)}
+    return {r: e for r, e in last.items() if r is not None and isinstance(seq, int) and e.fields["last_enqueued"] < seq}
+
+
+def describe(table: GroupTable) -> Sentence:
+    """Yield in which collective these ranks are stuck, and at which number or numbers."""
+    op, numbers = table.majority("op"), table.numbers()
+    if not numbers:  # Gloo names no collective: its ring has ranks that send and ranks that receive
+        ops = sorted({s.op for s in table.stuck.values() if s.op})
+        return Sentence("collective", {"op": "/".join(ops) or None})
     is_scalar = op == "ALLREDUCE" and table.majority("numel_in") == 1
-    what = " (of one element: a barrier, a loss or a gradient norm)" if is_scalar else ""
-    return f"{op or 'a collective'}{number}{what}"
+    return Sentence("collective", {"op": op, "numbers": numbers, "is_scalar": is_scalar})
