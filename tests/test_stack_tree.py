@@ -8,10 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.traces.stack_forms import StackFrame
-from diagnose.traces.stack_tree import merge_stacks
-from diagnose.traces.stacks import StackDump, StackThread
-from diagnose.traces.standing import classify, is_idle
+from diagnose.traces.stack_forms import StackDump, StackFrame, StackThread
+from diagnose.traces.stack_tree import classify, is_idle, merge_stacks
 
 C10D = "torch/distributed/distributed_c10d.py"
 MAIN = StackFrame("main", "train.py", 130)

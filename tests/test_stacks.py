@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.lines.prefix import Line, read_lines
-from diagnose.traces.stacks import StackDump, find_stacks
+from diagnose.traces.stack_forms import StackDump
+from diagnose.traces.stacks import find_stacks
 
 
 def lines_of(text: str) -> list[Line]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import NamedTuple
 
-from ..traces.library_paths import is_library
 from ..traces.traceback import Link
+from ..traces.traceback_lines import is_library
 from .event import Event
 from .job import Job
 

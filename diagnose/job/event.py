@@ -20,7 +20,7 @@ from ..traces.traceback import Traceback
 
 if TYPE_CHECKING:
     from ..lines.timestamp import Stamp
-    from ..traces.stacks import StackDump
+    from ..traces.stack_forms import StackDump
 
 FAILING = ("cause", "symptom")  # roles
 MAX_CHARS = 8192  # of one line

@@ -16,8 +16,7 @@ from ..catalogue.matcher import Matcher
 from ..lines.prefix import Line, speaker_keys
 from ..scan.scan import SourceScan
 from ..scan.scan_rules import STACK
-from ..traces.frame_memory import FrameMemory
-from ..traces.quoted import is_heard, quoted_tracebacks
+from ..traces.quotation import is_heard, quoted_tracebacks
 from ..traces.traceback import find_tracebacks
 from .event import Event, SourceEvents, is_narrow, last_words, settle
 from .event_stamps import Same, note_stamps, stamps_of, years_of
@@ -25,7 +24,7 @@ from .hit_reading import LAST_RESORT, SourceReading
 from .own_report import lines_without_reports
 
 if TYPE_CHECKING:
-    from ..traces.stacks import StackDump
+    from ..traces.stack_forms import StackDump
 
 BROAD: dict[str | None, int] = {"software.import-error": 1, "config.invalid-argument": 2, LAST_RESORT: 3}  # asked last
 _raw = attrgetter("raw")
@@ -40,7 +39,7 @@ class EventReader:
         asked = (r for r in catalogue.rules.values() if r.generic and r.match == "traceback")
         order = (((BROAD.get(r.cause, 0), (r.frame is None) == (r.cause not in BROAD), r.id), r) for r in asked)
         self._catch_alls = [rule for _, rule in sorted(order)]
-        self._frames, self._same = FrameMemory(self._matcher.compiled), Same()
+        self._same = Same()
 
     def read(self, scan: SourceScan) -> SourceEvents:
         """Yield the events of one source, in line order."""
@@ -49,7 +48,7 @@ class EventReader:
         keys = speaker_keys(lines)
         tracebacks = find_tracebacks(lines, keys, self._same)
         stacks = _stacks(scan, lines)
-        shared = self._catalogue, self._matcher, self._frames, self._same
+        shared = self._catalogue, self._matcher, self._same
         reading = SourceReading(*shared, scan.name, lines, keys, tracebacks, stacks)
         found = [e for hit in hits for e in reading.events(hit)]
         found += [*reading.told(hits, {e.line for e in found if e.role != "context"})]

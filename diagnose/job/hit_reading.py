@@ -16,21 +16,20 @@ from ..catalogue.matcher import Matcher
 from ..catalogue.rule import Form, Rule
 from ..lines.prefix import Line, speaker_key
 from ..scan.kept import Hit
+from ..traces.exception import is_own_name
 from ..traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
-from ..traces.frame_memory import FrameMemory
-from ..traces.last_error import quoting
-from ..traces.logged_exceptions import told_texts, wrapped_texts
-from ..traces.own_name import is_own_name
-from ..traces.quoted import is_above_one, looks_quoted
+from ..traces.logged_exceptions import quoted_in, told_texts, wrapped_texts
+from ..traces.quotation import is_above_one, looks_quoted, quoting
 from ..traces.traceback import Traceback, innermost
+from ..traces.traceback_lines import told_frames
 from ..traces.warned import record_above
-from ..traces.wrapped import quoted_in
 from .event import Event, sign_line, words_of
 from .event_stamps import Same
 
 if TYPE_CHECKING:
-    from ..traces.stacks import StackDump
+    from ..traces.stack_forms import StackDump
 
+FRAME_TIMEOUT_S = 1.0  # the last guard: rules keep to patterns of linear time
 MAX_BLOCK_LINES, BARE_LINES = 80, 14  # the second: of a message without a traceback above it
 LAST_RESORT = "process.exception"  # says only that there was an exception, so every other rule is asked first
 UNCAUGHT = f"{LAST_RESORT}/uncaught-exception"  # its forms know how exceptions are called; below frames any name is one
@@ -43,7 +42,6 @@ class SourceReading:
 
     catalogue: Catalogue
     matcher: Matcher
-    frames: FrameMemory
     same: Same
     source: str
     lines: Sequence[Line]
@@ -206,7 +204,8 @@ class SourceReading:
     def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
         if rule.frame is None:
             return True
-        return self.frames.holds(rule.frame, tb.frames) or any(self.frames.holds(rule.frame, x.frames) for x in tb.links)
+        search, paths = self.matcher.compiled(rule.frame).search, (tb.frames, *(x.frames for x in tb.links))
+        return any(search(words, timeout=FRAME_TIMEOUT_S) is not None for path in paths for words in told_frames(path))
 
     def _stack(self, rule: Rule, forms: Sequence[Form], line: Line) -> Sequence[Event]:
         dump = next((d for d in self.stacks if d.line <= line.number <= d.end_line), None)

@@ -6,16 +6,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..lines.prefix import Line
-from ..traces.library_paths import is_library
+from ..traces.traceback_lines import is_library
 from .event import SourceEvents
 from .exhibit import Exhibit
 from .job import Job
 from .placement import Places
 
 if TYPE_CHECKING:
-    from ..traces.stack_tree import StackGroup, StackTree
-    from ..traces.stacks import StackDump
-    from ..traces.standing import Standing
+    from ..traces.stack_forms import StackDump
+    from ..traces.stack_tree import StackGroup, StackTree, Standing
 
 
 class Placed(NamedTuple):
@@ -48,8 +47,7 @@ def _processes(dump: StackDump) -> list[StackDump]:
 
 def standing_of(placed: Placed) -> Standing | None:
     """Yield where its main thread stands, if there is one."""
-    from ..traces.stack_tree import main_thread
-    from ..traces.standing import classify
+    from ..traces.stack_tree import classify, main_thread
 
     main = main_thread(placed.dump)
     return classify(main.frames) if main else None

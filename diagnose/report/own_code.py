@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..traces.library_paths import is_library
-from ..traces.stack_dump import StackDump
+from ..traces.stack_forms import StackDump
 from ..traces.traceback import Link, Traceback
-from ..traces.traceback_lines import Frame
+from ..traces.traceback_lines import Frame, is_library
 from .report import CodePlace
 
 MOST_FRAMES = 3  # the innermost say where it broke and who called; further out it is the training loop

@@ -14,7 +14,7 @@ from ..sources.deadline import Deadline, Share
 from ..sources.kinds import LINES
 from ..sources.refusals import broken_off
 from ..sources.source import Input, Source, find_sources
-from ..traces.json_stacks import arrays_of
+from ..traces.stack_forms import arrays_of
 from .dump_reading import DumpReading, read_limited
 from .joining import Joining
 from .packing import Packer, give_back_memory

@@ -8,26 +8,19 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .boxes import RichBox
-from .own_name import is_named, read_raised
-from .segment import Relation, Segment
+from .boxes import GROUP_MARGIN, GROUP_MEMBER, RichBox, read_arrow, read_ipython_frame
+from .exception import ExceptionLine, Relation, Segment, is_named, read_exception, read_raised
 from .traceback_lines import (
     ELIDED,
-    GROUP_MARGIN,
-    GROUP_MEMBER,
-    ExceptionLine,
     Frame,
     Header,
     indent_of,
     introduces_inner,
     is_caret_line,
     is_foreign,
-    read_arrow,
     read_chain,
-    read_exception,
     read_frame,
     read_header,
-    read_ipython_frame,
     resumes_message,
 )
 
@@ -45,7 +38,6 @@ class Assembly:
         self.lead = header.lead if header else ""
         self.of_rank = header.rank if header else None
         self.touched, self.node = number, 0  # the second: place among the frames shared with tracebacks woven into this one
-        self.path: list[str] = []  # its lines with frames that are not counted among those shared
         self.is_logged_error = False  # it begins on a line that a logger marks as an error
         self.segments = [Segment(frames=[frame] if frame else [])]
         self.is_whole_line_ours = False  # every line of this prefix comes from one excepthook
@@ -256,7 +248,7 @@ class Assembly:
             self._expects_inner = True
         elif not self._may_continue(text):
             return False
-        return self.segment.add_text(self._body(text), self._blanks, is_plain=False) and self._take(number)
+        return self.segment.add_text(self._body(text), self._blanks) and self._take(number)
 
     def _body(self, text: str) -> str:
         return (text[self._base :] if text[: self._base].isspace() else text).rstrip()
@@ -273,15 +265,6 @@ class Assembly:
             return False
         is_rule = text[0] in "=-*" and not segment.message.strip()  # ChildFailedError's message is a drawn box
         return is_rule or "ChildFailedError" in segment.exception or not is_foreign(text)
-
-    def is_within_frames(self, number: int) -> bool:
-        """Whether the line just read belongs to a frame, and nothing else is under way."""
-        return self.in_frames and self.end_line == number and not (self._blanks or self._is_elided)
-
-    @property
-    def columns(self) -> tuple[int, int]:
-        """Where the exception's name will stand, and where the last frame does."""
-        return self._base, self._column
 
     @property
     def is_complete(self) -> bool:

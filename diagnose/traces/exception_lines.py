@@ -6,10 +6,10 @@ from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from ..lines.prefix import Line
-from .numbered import place_of
+from .logged_exceptions import quoted_in
 from .traceback import Traceback
 from .traceback_lines import GRAPH_ERROR
-from .wrapped import quoted_in
+from .warned import place_of
 
 Told = Sequence[tuple[str, str, int]]
 MAX_MESSAGE_LINES = 14  # of an exception, on which its traceback is looked up

@@ -1,4 +1,4 @@
-"""A line on which a program logs the message of an exception that it caught, and leaves out the exception's name.
+"""Exceptions in other words: logged by their message alone, or quoted in the message of another one.
 
     2026-11-20 17:03:28 - ERROR - Training failed: CUDA error: an illegal memory access was encountered
     Error saving checkpoint: [Errno 28] No space left on device: '/ckpt/step_100'
@@ -11,6 +11,7 @@
 
 `print(f"... failed: {e}")` is all that is left of many an exception. In: such a line. Out: the texts that Python would
 have printed for it, in which a rule about exceptions is looked for. What the program went on after is no such line.
+A compiler, a validator or an engine prints what was raised first behind words of its own (`quoted_in`).
 """
 
 from __future__ import annotations
@@ -20,14 +21,12 @@ from collections.abc import Iterator
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
 from ..lines.prefix_rows import piece
+from .exception import read_exception
 from .traceback import Traceback, innermost
+from .traceback_lines import WORDS, one_of
 
 RAISED = piece("RAISED")
 
-TYPES = (  # under which the rules know most messages
-    "RuntimeError", "OSError", "ValueError", "AssertionError", "torch.OutOfMemoryError", "FileNotFoundError",
-    "ConnectionRefusedError", "ConnectionResetError", "TimeoutError", "ImportError", "AttributeError", "TypeError",
-)  # fmt: skip
 _LEAD = lazy(r"(?i)[^\n:]{0,80}?\b(?:error|exception|fail(?:ed|ure|s)|crashed|abort(?:ed|ing))\b[^\n:]{0,60}: {1,2}(?=\S)")
 # What a hook for uncaught exceptions puts before the name, and how a user quotes an error within a sentence.
 _NAMED = lazy(
@@ -91,9 +90,62 @@ def reprs_in(message: str, *, is_failure: bool) -> Iterator[str]:
 def _as_printed(message: str) -> Iterator[str]:
     lead = _LEAD.match(message)
     for told in (message, message[lead.end() :]) if lead else (message,):
-        yield from (f"{name}: {told}" for name in TYPES)
+        yield from (f"{name}: {told}" for name in WORDS["told_as"])
     named = _NAMED.match(message)
     if named and not _ADVISES.search(named[0]):
         yield message[named.end() :].rstrip("`")
     if lead:
         yield message[lead.end() :]  # its name may stand there too
+
+
+_DEPTH = 3  # `BackendCompilerFailed: backend='inductor' raised:` of `InductorError: OutOfMemoryError: …`
+_LABEL = lazy(rf"^{one_of(WORDS['labels'])}\s{{1,8}}")
+_SAID = lazy("^" + one_of(WORDS["said"]))
+# `1 validation error for ModelConfig`, then `  Value error, …` of pydantic 2: a check of the model itself raised.
+_VALIDATOR = lazy(
+    r"^\d{1,4} validation errors? for [^\n]{1,200}\n(?:[^\s\n][^\n]{0,160}\n)?\s{2,4}"
+    f"({'|'.join(WORDS['validators'])}), "
+)
+# TensorFlow says where in the graph it was, and how many operations failed, before it says what:
+# `DataLossError: Graph execution error:`, `Detected at node 'IteratorGetNext' defined at (most recent call last):`,
+# `Node: 'IteratorGetNext'`, `2 root error(s) found.`, `  (0) DATA_LOSS:  corrupted record at 0`
+_GRAPH = lazy(
+    r"^(?:Graph execution error:\s{1,4}"
+    r"(?:(?:Detected at node [^\n]{1,300}|<stack traces unavailable>|Node: [^\n]{1,200})\s{1,4}){0,40})?"
+    r"(?:\d{1,4} root error\(s\) found\.\s{1,8}\(0\) (?:[A-Z][A-Za-z_]{1,20}(?: [a-z]{1,20}){0,2}: {1,4})?)?"
+)
+_LOADER = lazy(r"^[^\s:]{1,300}: (?:undefined symbol: |cannot open shared object file|version `)")
+
+
+def quoted_in(exception: str, message: str) -> Iterator[tuple[str, str]]:
+    """Yield what the message quotes, the outer one first, as exception and message."""
+    for _ in range(_DEPTH):
+        inner = _inner(exception, message)
+        if inner is None:
+            return
+        exception, message = inner
+        yield inner
+
+
+def _inner(exception: str, message: str) -> tuple[str, str] | None:
+    if target := TARGET.match(message):
+        kind, _, text = next(reprs_in(message[target.end() :].strip(), is_failure=True), "").partition(": ")
+        return (kind, text) if kind else None
+    said, validator, graph = _SAID.match(message), _VALIDATOR.match(message), _GRAPH.match(message)
+    if graph and graph.end() and graph.end() < len(message):
+        return exception, message[graph.end() :]
+    if validator:
+        return WORDS["validators"][validator[1]], message[validator.end() :]
+    if said:
+        return "RuntimeError", message[said.end() :]
+    label = _LABEL.match(message)
+    rest = message[label.end() :] if label else message
+    first, _, more = rest.partition("\n")
+    named = read_exception(first)
+    if named is not None and named.is_sure and named.message and named.name != exception:
+        return named.name, f"{named.message}\n{more}" if more else named.message
+    if label is None:
+        return None
+    by_default = "ImportError" if _LOADER.match(rest) else ""
+    kind = next((kind for words, kind in WORDS["imports"].items() if rest.startswith(words)), by_default)
+    return (kind, rest) if kind else None

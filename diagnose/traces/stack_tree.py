@@ -1,25 +1,95 @@
 """All ranks' stacks as one: who stands where, who the crowd waits for, who does something else.
 
-In come stack dumps with the rank each belongs to, out come groups of ranks that stand alike, largest first.
+In come stack dumps with the rank each belongs to, out come groups of ranks that stand alike, largest first. Where a stack
+stands (in a collective, a save, the data loader, a lock) is told by the rows of `stacks.yaml`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 from typing import Literal
 
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
-from .library_paths import is_library
-from .stack_forms import StackFrame
-from .stacks import StackDump, StackThread
-from .standing import Standing, classify, is_idle
+from .stack_forms import StackDump, StackFrame, StackThread
+from .traceback_lines import is_library, tables
 
 Label = int | str  # a global rank, or what is known instead (`pid 6889 on gpu-07`)
 Pattern = Literal["none", "waiting", "backward", "desync", "together", "apart"]
 
 _BACKWARD = lazy(r"run_backward$")
 _DEPTH = 120  # deeper stacks are recursion; their middle says nothing
+
+
+StandingKind = Literal[
+    "collective", "save", "load", "data", "eval", "compile", "lock", "sleep", "io", "compute", "idle", "unknown"
+]
+
+
+@record
+class Standing:
+    """What a thread is doing, the frame that says so (None when none does), and why it is read that way."""
+
+    kind: StandingKind
+    frame: StackFrame | None
+    reason: str
+
+
+@record
+class _Row:
+    kind: StandingKind
+    function: re.Pattern[str]
+    file: re.Pattern[str]
+    reason: str
+    is_weak: bool = False  # says how it waits, not for what: a caller that says for what is preferred
+
+
+@lru_cache
+def _standings() -> tuple[_Row, ...]:
+    rows = tables("stacks.yaml")["standings"]
+    return tuple(
+        _Row(r["kind"], lazy(r["function"]), lazy(r.get("file", "")), r["reason"], r.get("weak", False)) for r in rows
+    )
+
+
+_IDLE = tables("stacks.yaml")["idle"]
+_IDLE_FUNCTIONS, _IDLE_FILES, _IDLE_NAMES = lazy(_IDLE["functions"]), lazy(_IDLE["files"]), lazy("(?i)" + _IDLE["names"])
+
+
+def classify(frames: Sequence[StackFrame]) -> Standing:
+    """Say where a stack stands; frames are outermost first, and the innermost that names a purpose decides."""
+    weak: Standing | None = None
+    for frame in reversed(frames):
+        row = _row_of(frame.function, frame.file)
+        if row is None:
+            continue
+        if not row.is_weak:
+            return Standing(row.kind, frame, row.reason)
+        weak = weak or Standing(row.kind, frame, row.reason)
+    return weak or Standing("unknown", frames[-1] if frames else None, "no frame of it is known")
+
+
+@lru_cache(maxsize=8192)  # 10,000 ranks stand in a few hundred functions
+def _row_of(function: str, file: str) -> _Row | None:
+    name = function.rpartition(".")[2] if "<" not in function else function
+    for row in _standings():
+        if (row.function.search(name) or row.function.search(function)) and row.file.search(file):
+            return row
+    return None
+
+
+def is_idle(name: str, frames: Sequence[StackFrame]) -> bool:
+    """Say whether a thread other than the main one only waits for work, as monitors and pools do."""
+    return not frames or _is_idle(name, tuple(frames[-3:]))
+
+
+@lru_cache(maxsize=8192)
+def _is_idle(name: str, innermost: tuple[StackFrame, ...]) -> bool:
+    if _IDLE_NAMES.search(name) or any(_IDLE_FUNCTIONS.match(f.function.rpartition(".")[2]) for f in innermost):
+        return True
+    return all(_IDLE_FILES.search(f.file) for f in innermost[-2:])
 
 
 @record

@@ -6,29 +6,37 @@ whichever way the tool printed them.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
+from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_key
-from .json_stacks import read_json_stacks
-from .stack_dump import StackDump, StackThread, with_main
 from .stack_forms import (
     ProcessHead,
+    StackDump,
     StackFrame,
+    StackThread,
     ThreadHead,
+    read_json_stacks,
     read_native_frame,
     read_process,
     read_pyspy_frame,
     read_python_frame,
     read_thread,
+    with_main,
 )
-
-__all__ = ["StackDump", "StackFrame", "StackThread", "find_stacks"]
+from .traceback_lines import one_of, tables
 
 _NOISE_LINES = 3  # other writers' lines tolerated inside one dump
 _RANK_LINES = 3  # `=== rank 3 pid 6891 ===` stands right above the dump
 _FRAMES = 2000
+_FORMS = tables("stacks.yaml")
+_RANK = lazy("(?i)^" + one_of(row["pattern"] for row in _FORMS["headings"]))
+_PID = lazy(r"(?i)\bpid[ =:#]{0,3}(\d{1,9})\b")  # of a heading; several may stand above all dumps
+_ANNOUNCED = lazy("(?i)" + _FORMS["announced"])
+_ENDS = tuple(_FORMS["ends"])
+_LOCAL_RANK = lazy(r"--local[-_]rank[= ](\d{1,5})\b")
+_WRAPPED = lazy(r"^\s+(?:.{0,600}\) )?(?:at (\S{1,1000}):(\d{1,9})|from (\S{1,1000}))\s*$")
 
 
 def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
@@ -63,28 +71,6 @@ class _OpenThread:
         return StackThread(self.head.name, self.head.thread_id, self.head.state, self.head.is_main, tuple(frames))
 
 
-# `=== rank 3 (pid 6891) ===`, `RANK=3 LOCAL_RANK=1`, `global rank 3 on host n7`, `pid 6891, rank 3`, `[n7] rank3:`,
-# `stack of rank 3` or `$ py-spy dump --pid 6891  # rank 3` above a dump; never a log line that speaks of a rank.
-_NUMBER = r"(?:global[ _-]?)?rank[ _=:#-]{0,3}(\d{1,7})"
-_RANK = re.compile(
-    rf"^(?:[=\-#*>]{{2,80}}.{{0,80}}?\b(?<!local[ _-])rank[ _=:#-]{{0,3}}(\d{{1,7}})\b|"
-    rf"\W{{0,4}}{_NUMBER}(?:[\W_]{{0,4}}(?:on )?(?:pid|local_?rank|host|node)(?![a-z]).{{0,60}}|\W{{0,4}})$|"
-    rf"\W{{0,4}}(?:pid[ =:#]{{0,3}}\d{{1,9}}|\[[\w.-]{{1,63}}\]|(?:stacks?|dump|stack (?:dump|trace)) (?:of|for|from))"
-    rf"[\W_]{{1,4}}{_NUMBER}\W{{0,4}}$|"
-    rf"(?:[$#+>]{{1,4}} )?(?:sudo )?py-spy dump [^#\n]{{1,200}}# ?{_NUMBER}\W{{0,4}}$)",
-    re.IGNORECASE,
-)
-_PID = re.compile(r"\bpid[ =:#]{0,3}(\d{1,9})\b", re.IGNORECASE)  # of a heading; several may stand above all dumps
-_ANNOUNCED = re.compile(
-    r"stack|dump|hang|hung|stuck|stall|deadlock|watchdog|heart ?beat|no (?:step|progress|activity)|time ?out|timed out|"
-    r"idle|alive",
-    re.IGNORECASE,
-)
-# What stands below faulthandler's dump of a crash, and the head of an exception: its frames are no thread's.
-_ENDS = ("Extension modules:", "Traceback (most recent call last):")
-_LOCAL_RANK = re.compile(r"--local[-_]rank[= ](\d{1,5})\b")
-
-
 class _Reader:
     """The dump one speaker has open."""
 
@@ -104,7 +90,7 @@ class _Reader:
     def feed(self, line: Line, above: Line | None = None) -> None:
         """Take a line, and of a log in which several processes dump their stacks the one above it, whoever wrote that."""
         text = line.message
-        if process := self._read_process(text):
+        if process := read_process(text):
             self._begin_process(process, line)
         elif thread := read_thread(text):
             self._begin_announced(thread, above)
@@ -116,9 +102,6 @@ class _Reader:
             self._threads[-1].frames.append(native[1])
         else:
             self._read_heading(text, line)
-
-    def _read_process(self, text: str) -> ProcessHead | None:
-        return read_process(text) if text[:1] in "PFTAC" else None
 
     def _begin_process(self, process: ProcessHead, line: Line) -> None:
         if self._head is not None and process.form == "gdb" and self._head.form == "gdb" and not self._threads:
@@ -204,7 +187,7 @@ class _Reader:
 
     def _read_wrapped(self, thread: _OpenThread, text: str) -> None:
         """Give a gdb frame the ` at file.c:12` that was wrapped; other indented lines are arguments and locals."""
-        found = re.match(r"^\s+(?:.{0,600}\) )?(?:at (\S{1,1000}):(\d{1,9})|from (\S{1,1000}))\s*$", text)
+        found = _WRAPPED.match(text)
         if found and thread.frames and thread.head.form == "gdb":
             line = int(found[2]) if found[2] else None
             thread.frames[-1] = replace(thread.frames[-1], file=found[1] or found[3], line=line)
@@ -236,17 +219,5 @@ class _Reader:
             return
         pid = head.pid if head.pid is not None else next(iter(pids), None)
         local = _LOCAL_RANK.search(head.cmdline)
-        self.dumps.append(
-            StackDump(
-                head.form,
-                pid,
-                self._rank,
-                int(local[1]) if local else None,
-                head.cmdline,
-                threads,
-                self._line,
-                self._end_line,
-                head.reason,
-                self._speaker,
-            )
-        )
+        where = self._rank, int(local[1]) if local else None, head.cmdline, threads, self._line, self._end_line
+        self.dumps.append(StackDump(head.form, pid, *where, head.reason, self._speaker))

@@ -13,9 +13,8 @@ from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_keys
 from ..lines.record import record
 from .assembly import Assembly
-from .quick_assembly import QuickAssembly
-from .segment import Relation, Segment
-from .traceback_lines import Frame
+from .exception import Relation, Segment
+from .traceback_lines import WORDS, Frame, one_of
 from .traceback_streams import assemble
 from .warned import heads, is_warned
 
@@ -85,7 +84,7 @@ def find_tracebacks(lines: Sequence[Line], keys: Sequence[str] | None = None, sa
     return sorted(found, key=lambda tb: (tb.line, tb.end_line, tb.speaker))
 
 
-def _as_traceback(assembly: QuickAssembly, speaker: str, same: Same) -> Traceback | None:
+def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | None:
     last = max((i for i, s in enumerate(assembly.segments) if s.relation == "last"), default=0)
     if not assembly.segments[last].exception:  # cut off inside the last one of a chain: the one before it was printed whole
         last = max((i for i, s in enumerate(assembly.segments) if s.exception and s.depth == 0), default=last)
@@ -99,7 +98,7 @@ def _as_traceback(assembly: QuickAssembly, speaker: str, same: Same) -> Tracebac
         exception_line=0 if is_empty else segment.exception_line,
         exception="" if is_empty else segment.exception,
         message=segment.message.strip("\n"),
-        frames=assembly.known if segment.frames == [*assembly.known] else same(tuple(segment.frames)),
+        frames=same(tuple(segment.frames)),
         speaker=speaker,
         links=tuple(_as_link(s) for i, s in enumerate(assembly.segments) if i != last and s.exception),
         form=_form(assembly, segment),
@@ -131,15 +130,8 @@ def _as_link(segment: Segment) -> Link:
 
 
 _SPAWNED = lazy(r"-- Process \d{1,4} terminated with the following error:")
-# Exceptions that only carry another one, which they name as their explicit cause.
-_CARRIERS = lazy(
-    r"RemoteTraceback$|^ray\.|RayTaskError|BackendCompilerFailed$|TrainingFailedError$|ExecutionError$|"
-    r"ProcessRaisedException$|BrokenProcessPool$"
-)
-# Words of one that only carries another: of the loader, and of `torch.distributed.pipelining`.
-_CARRYING = lazy(
-    r"DataLoader worker \(pid\(s\) |\s*(?:\[Stage \d{1,5}\] failed to run forward:|Failed to run stage backward:)"
-)
+_CARRIERS = lazy(one_of(WORDS["carriers"]))
+_CARRYING = lazy(one_of(WORDS["carrying"]))
 _POLL_ENDED = lazy(r"_?queue\.(?:Empty|Full)$")  # the loader's wait for a batch ran out: why it looked at its workers
 
 

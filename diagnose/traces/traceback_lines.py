@@ -1,25 +1,38 @@
-"""The grammar of one traceback line: header, frame, exception, chain sentence, end of a message.
+"""The lines of a traceback but for the one that names the exception: header, frame, chain sentence, end of a message.
 
-In comes the text of a message, out comes what it is; nothing here remembers the line before. It exists so that
-the assembly, which does remember, stays readable.
+In comes the text of a message, out comes what it is; nothing here remembers the line before. Words and forms that are no
+grammar stand in `tracebacks.yaml`.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 
-HeaderForm = Literal["plain", "group", "rich", "ipython", "original", "elastic-box"]
-
-_HEADER_WORDS = "Traceback (most recent call last)"
-# What stands for frames that somebody left out.
-ELIDED = ("...", "…", "[...]", "[…]", "(...)", "<...>", "<snip>", "[snip]", "....", ".....")
 _PATH_CHARS = 1000  # Linux refuses paths beyond 4096; tracebacks never come near
+
+
+@lru_cache
+def tables(name: str) -> dict[str, Any]:
+    """Yield what a YAML file of this room holds."""
+    import yaml
+
+    data = Path(__file__).with_name(name).read_bytes()
+    loaded: dict[str, Any] = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return loaded
+
+
+WORDS = tables("tracebacks.yaml")
+
+
+def one_of(alternatives: Iterable[str]) -> str:
+    """Yield the pattern of any of these."""
+    return f"(?:{'|'.join(alternatives)})"
 
 
 @record
@@ -37,6 +50,10 @@ class Frame:
         where = f"{self.file} in {self.function}"
         return where, f"{where}: {self.code}"
 
+    def with_code(self, code: str, line: int | None = None) -> Frame:
+        """Yield the same with its source line; `replace` would take four times as long."""
+        return Frame(self.file, self.line if line is None else line, self.function, code)
+
 
 def told_frames(frames: Sequence[Frame]) -> Iterator[str]:
     """Yield what a rule may ask for of frames in printed order; of the last also that the exception was raised at it."""
@@ -44,6 +61,17 @@ def told_frames(frames: Sequence[Frame]) -> Iterator[str]:
         yield from frame.told
     if frames:
         yield from (f"raised at {words}" for words in frames[-1].told)
+
+
+_LIBRARY = lazy(one_of(WORDS["libraries"]))
+
+
+def is_library(file: str) -> bool:
+    """Say whether a frame's file is a library's or the interpreter's rather than the user's own."""
+    return _LIBRARY.search(file) is not None
+
+
+HeaderForm = Literal["plain", "group", "rich", "ipython", "original", "elastic-box"]
 
 
 @record
@@ -56,6 +84,7 @@ class Header:
     lead: str = ""  # a label no table knows, which the other lines carry too: `[trainer0|0]:Traceback (most …`
 
 
+_HEADER_WORDS = "Traceback (most recent call last)"
 _BOX = lazy(r"^(\s*)(?:[\u256d\u250c+][\u2500\-]{1,400}) ?Traceback \(most recent call last\) ?[\u2500\-]{1,400}")
 # `KeyError                                  Traceback (most recent call last)` below 75 dashes.
 _IPYTHON = lazy(r"^[A-Za-z_][\w.]{0,120}\s{2,200}Traceback \(most recent call last\)\s*$")
@@ -63,8 +92,6 @@ _IPYTHON = lazy(r"^[A-Za-z_][\w.]{0,120}\s{2,200}Traceback \(most recent call la
 _ELASTIC = lazy(r"^(\s*)traceback\s{0,8}: Traceback \(most recent call last\):\s*$")
 # `Traceback (most recent call last): (RANK 0)` in torch.distributed.checkpoint's CheckpointException.
 _RANKED = lazy(r"Traceback \(most recent call last\): \(RANK (\d{1,7})\)\s*$")
-
-
 # What ends like a label, and is no progress bar.
 _LABEL = lazy(r"^[^%<\n]{1,120}[\]:|>)] ?$")
 
@@ -74,7 +101,6 @@ def read_header(text: str) -> Header | None:
     return _read_known_header(text) if _HEADER_WORDS in text else None
 
 
-@lru_cache(128)
 def _read_known_header(text: str) -> Header | None:
     indent = indent_of(text)
     if _IPYTHON.match(text):
@@ -102,9 +128,6 @@ def indent_of(text: str) -> int:
     return len(text) - len(text.lstrip())
 
 
-# The margin that an ExceptionGroup draws, and the rule above each of its members.
-GROUP_MARGIN = lazy(r"^(\s*)(?:\|(?: (.*))?|(\+-\+?-{3,}.*))$", re.DOTALL)
-GROUP_MEMBER = lazy(r"^\+-(\+)?-{3,60} (?:\d{1,9}|\.\.\.) -{3,60}$")
 # `  File "train.py", line 36, in step`; a SyntaxError's has no `in`. faulthandler's has no comma and is not ours.
 _FRAME = lazy(rf'^\s*File "([^"\n]{{1,{_PATH_CHARS}}})", line (\d{{1,9}})(?:, in (.{{1,400}}))?\s*$')
 _CARETS = lazy(r"^[\s~^]+$")
@@ -127,114 +150,26 @@ def is_caret_line(text: str) -> bool:
     return _CARETS.match(text) is not None
 
 
-# `Cell In[3], line 2, in f(x)`, `File ~/train.py:36, in step(self)`; before 8 `<ipython-input-3-ab> in <module>`
-_CELL = lazy(r"^\s*(?:Input )?(Cell In ?\[\d{1,6}\]), line (\d{1,9})(?:, in (.{1,300}))?\s*$")
-_IPYTHON_FILE = lazy(r"^File ([^:\n]{1,1000}):(\d{1,9})(?:, in (.{1,300}))?\s*$")
-_IPYTHON_OLD = lazy(r"^(<ipython-input-[^>]{1,80}>|[~/][^\n]{1,800}?\.pyx?) in (.{1,300})$")
-_ARROW = lazy(r"^-{1,8}> ?(\d{1,9})\s?(.*)$")
-
-
-def read_ipython_frame(text: str) -> Frame | None:
-    """Read the head of an IPython frame; older forms give the line only at the arrow (line 0 here)."""
-    found = _CELL.match(text) or _IPYTHON_FILE.match(text)
-    if found:
-        return Frame(found[1], int(found[2]), (found[3] or "").partition("(")[0].strip())
-    old = _IPYTHON_OLD.match(text)
-    return Frame(old[1], 0, old[2].partition("(")[0].strip()) if old else None
-
-
-def read_arrow(text: str) -> tuple[int, str] | None:
-    """Read IPython's `----> 3 code` line as line number and code."""
-    found = _ARROW.match(text)
-    return (int(found[1]), found[2].strip()) if found else None
-
-
-_NAME = lazy(
-    r"^((?:(?:[A-Za-z_]\w{0,80}|<locals>)\.){0,14}[A-Za-z_]\w{0,120}(?:\([\w.]{1,120}\))?)(?::(?: (.*))?)?$", re.DOTALL
-)
-_STRONG = lazy(
-    r"(?:Error|Exception|Interrupt|Exit|Failure|Failed|Timeout|TimedOut|Warning|Iteration|ExceptionGroup|"
-    r"RemoteTraceback|NotFound|NotImplemented|Killed|Died|TimeoutExpired|OutOfResources|Unavailable|Forbidden|Exhausted|\.error|\.timeout|\.gaierror|\.Empty|\.Full|"
-    r"\.(?:exc|exceptions?|errors?)\.[A-Z]\w{0,80})$"
-)
-
-# Several processes that print the same at once: `RuntimeErrorRuntimeError: : CUDA out of memory.`, and with a third one
-# `RuntimeErrorRuntimeError: RuntimeErrorNCCL error in: …`
-_GLUED = lazy(r"^((?:\w{1,60}\.){0,8}[A-Za-z]\w{0,80}?(?:Error|Exception))\1{1,15}(?:: ?)(?:: ?|\1){0,31}")
-
-
-@record
-class ExceptionLine:
-    """`torch.OutOfMemoryError: CUDA out of memory.` taken apart; `is_sure` when the name can be nothing else."""
-
-    name: str
-    message: str
-    is_sure: bool
-    is_bare: bool = False  # without the colon, which Python prints before every message, also one that begins a line below
-
-
-def read_exception(text: str) -> ExceptionLine | None:
-    """Read the line that names the exception; None when the text cannot be one."""
-    return None if not text or text[0] in " \t[({'\"0123456789-=#" else _read_exception(text)
-
-
-@lru_cache(256)
-def _read_exception(text: str) -> ExceptionLine | None:
-    """The same, remembered: most ranks end by the same words, and each line is read more than once."""
-    glued = _GLUED.match(text) if text.find("Error", text.find("Error") + 1) > 0 else None
-    text = f"{glued[1]}: {text[glued.end() :]}" if glued else text
-    found = _NAME.match(text.rstrip("\r\n\t "))
-    if found is None:
-        return None
-    name, message = found[1], found[2] or ""
-    if message.endswith("`") and message.count("`") % 2:
-        message = message.rstrip("`")  # Markdown's, which stood before the first line of what is quoted
-    bare = name.partition("(")[0]
-    last = bare.rpartition(".")[2]
-    is_bare = found.end(1) == found.end()
-    if _STRONG.search(bare) and bare not in ("Error", "Warning", "Failed", "Killed", "Exit", "Timeout"):
-        return ExceptionLine(name, message, True, is_bare)
-    has_case = last[0].isupper() and any(c.islower() for c in last)
-    if ("." in bare and not text.endswith(".")) or (has_case and ":" in text):
-        return ExceptionLine(name, message, False, is_bare)
-    return None
-
-
-_CAUSE = "The above exception was the direct cause of the following exception:"
-_CONTEXT = "During handling of the above exception, another exception occurred:"
+ELIDED = frozenset(WORDS["elided"])
+_CHAINS: dict[str, Literal["cause", "context"]] = {
+    "The above exception was the direct cause of the following exception:": "cause",
+    "During handling of the above exception, another exception occurred:": "context",
+}
 
 
 def read_chain(text: str) -> Literal["cause", "context"] | None:
     """Read the sentence between two chained tracebacks."""
-    stripped = text.strip()
-    if stripped == _CAUSE:
-        return "cause"
-    return "context" if stripped == _CONTEXT else None
+    return _CHAINS.get(text.strip())
 
 
-# What stands on the line before a header, and says what prints the traceback.
-_INTRODUCTIONS = (
-    ("E", "thread", lazy(r"^\s*Exception in thread .{1,200}?:\s*$")),
-    ("P", "process", lazy(r"^\s*Process \S{1,100}(?: .{0,60})?:\s*$")),
-    ("-", "spawn", lazy(r"^\s*-- Process \d{1,7} terminated with the following error:\s*$")),
-    ("E", "ignored", lazy(r"^\s*Exception ignored (?:in|while calling deallocator|on)[ :]+.{0,400}?:?\s*$")),
-    ("-", "logging", lazy(r"^\s*--- Logging error ---\s*$")),
-    ("ft<T", "asyncio", lazy(r"^\s*(?:future: |task: )?(?:<Task .{1,400}>|Task exception was never retrieved)\s*$")),
-)
-_INTRODUCTIONS_BY_START = {
-    start: tuple(row[1:] for row in _INTRODUCTIONS if start in row[0]) for starts, *_ in _INTRODUCTIONS for start in starts
-}
+_INTRODUCTION = lazy(r"^\s*" + one_of(f"(?P<{form}>{line})" for form, line in WORDS["introductions"].items()) + r"\s*$")
+_CALLEE = lazy(WORDS["callee"])
 
 
 def read_introduction(text: str) -> str:
     """Read `Exception in thread …:`, `Process …:` and their like as the traceback's form; empty for other lines."""
-    rows = _INTRODUCTIONS_BY_START.get(text.lstrip()[:1], ())
-    return next((form for form, pattern in rows if pattern.match(text)), "")
-
-
-# torch.distributed.rpc raises anew what its callee raised: this as the message, its repr and its traceback below. A future
-# raises it as a RuntimeError, `RuntimeError: ValueError: On WorkerInfo(…`, and a KeyError's message quoted and escaped.
-_CALLEE = lazy(r"(?:[\w.]{1,120}: ['\"]?)?On WorkerInfo\(id=\d{1,6}, name=[^\n]{1,120}?\):(?:\\n[^\n]{0,4000})?$")
+    found = _INTRODUCTION.match(text)
+    return (found.lastgroup or "") if found else ""
 
 
 def introduces_inner(text: str, message: str) -> bool:
@@ -243,27 +178,8 @@ def introduces_inner(text: str, message: str) -> bool:
     return is_of_child or _CALLEE.match(message) is not None
 
 
-# Lines of a plain console that are never the continuation of an exception's message.
-_FOREIGN = lazy(
-    r"^(?:\s{0,40}\d{1,3}%\||\[?\d{4}[-/]\d\d[-/]\d\d|(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL)\b|"
-    r"[IWEF]\d{3,4} \d\d:|\[[IWEF](?:\d{3,4})? |\[rank\d|\(\w[\w.: ]{0,80} pid=\d|\{'|"
-    r"(?:srun|slurmstepd\S{0,80}|sbatch|wandb|mpirun|prterun|make|bash|sh|torchrun|kill|timeout):|"
-    r"(?:Killed|Aborted|Terminated|Segmentation fault|Bus error|Done)\b|terminate called |Fatal Python error|"
-    r"Process \S{1,100}:$|Exception (?:in thread|ignored)|Extension modules:|\*\*\* |\*{10}|[-=]{20}|"
-    r"\s{2,24}\"timestamp\": \"\d|"
-    r"\[Rank \d[\d, ]{0,200}(?: Error Snippet)?\]:$|"
-    r"\s{2,16}\"[A-Za-z_]\w{0,40}\": [\"{\[\d]|"  # the next key of the JSON that the traceback stands in
-    r"Traceback \(most|(?:step|iter|epoch|Epoch|Step|Iteration)\b[ :=\[]|\S{1,400}:\d{1,9}: \w{1,60}Warning:|"
-    r"`{3}|Root Cause \(first|Failures:|\[\d{1,7}\]:$|Train(?:ing)?\b.{0,40}\d{1,3}%|"
-    r"\S{1,100}:\d{1,9}:\d{1,9} \[\d{1,3}\] )|\d(?:it/s|s/it)\b"
-)
-# Lines that continue a message even after a blank line.
-_RESUMES = lazy(
-    r"^(?:\s|Exception raised from |frame #\d|C\+\+ CapturedTraceback|CUDA kernel errors|For debugging consider|"
-    r"Compile with|Device-side assert|Last error|from user code|Set TORCH|You can suppress|-- Process \d|ray::|"
-    r"\"\"\"|The full |Search for|HINT|Hint|Note: |Please |If |Detected at node |\d{1,3} root error\(s\) found|"
-    r"encountered:|CUDA runtime API error |CUDA allocation failed)"
-)
+_FOREIGN = lazy(rf"^{one_of(WORDS['foreign'])}|\d(?:it/s|s/it)\b")
+_RESUMES = lazy("^" + one_of(WORDS["resuming"]))
 GRAPH_ERROR = "Graph execution error:"  # of TensorFlow; where the graph was made stands before what went wrong
 _GRAPH_FRAME = lazy(r"^ {4}(?:File \"| {2}\S)")
 

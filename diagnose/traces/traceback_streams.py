@@ -11,13 +11,13 @@ from functools import lru_cache
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
-from .quick_assembly import QuickAssembly
-from .traceback_lines import Frame, indent_of, read_exception, read_frame, read_header, read_introduction
+from .assembly import Assembly
+from .exception import read_exception
+from .traceback_lines import WORDS, Frame, indent_of, one_of, read_frame, read_header, read_introduction
 
-Closed = tuple[QuickAssembly, str]
+Closed = tuple[Assembly, str]
 
 _OPEN_AT_ONCE = 128  # tracebacks without a speaker that may be interleaved line by line; the oldest is closed first
-_MOST_AHEAD = 80  # lines that are looked at at once: an odd one ends them, and then all behind it have been for nothing
 _INTRODUCING = (":", ">", "-", "d", " ", "\r")  # what such a line may end with
 # Behind a line that Ray's driver had from several workers; the first time with a word on how to turn it off.
 _FOLDED_WORDS = "x across cluster]"
@@ -30,9 +30,7 @@ def assemble(lines: Sequence[Line], keys: Sequence[str]) -> list[Closed]:
     speakers: dict[str, _Speaker] = {}
     closed: list[Closed] = []
     latest: _Speaker | None = None  # who read a traceback's line last
-    at = 0
-    while at < len(lines):
-        line, key, at = lines[at], keys[at], at + 1
+    for line, key in zip(lines, keys, strict=True):
         text = line.message
         text = _FOLDED.sub("", text) if _FOLDED_WORDS in text else text
         speaker = speakers.get(key)
@@ -43,7 +41,6 @@ def assemble(lines: Sequence[Line], keys: Sequence[str]) -> list[Closed]:
         speaker.feed(line, text, _shape(line) if speaker.open else None)
         if speaker.open:
             latest = speaker
-            at += speaker.feed_ahead(lines, keys, at)
     for speaker in speakers.values():
         speaker.close_all()
     return closed
@@ -84,7 +81,7 @@ class _Speaker:
 
     def __init__(self, key: str, closed: list[Closed]) -> None:
         self.key = key
-        self.open: list[QuickAssembly] = []
+        self.open: list[Assembly] = []
         self.is_record = False  # the first line of the open traceback has its speaker, those below it do not
         self._closed = closed
         self._shapes: dict[int, str] = {}  # of the line each began with
@@ -95,7 +92,7 @@ class _Speaker:
         """Give the line to the open traceback it continues, or see whether it begins one."""
         if text[-1:] in _INTRODUCING and (form := read_introduction(text)):
             self._introduction = (line.number, form)  # also where an open traceback, cut off above, tolerates the line
-        if self.open and (self._goes_on(line, text, shape) or self._continue(line, text, shape)):
+        if self.open and self._continue(line, text, shape):
             return
         if text and not text.isspace():
             self._begin(line, text)
@@ -103,39 +100,6 @@ class _Speaker:
     def go_on(self, line: Line, text: str) -> bool:
         """Give the line to the open traceback if it continues it."""
         return self._continue(line, text, None)
-
-    def _goes_on(self, line: Line, text: str, shape: str | None) -> bool:
-        only = self.open[0] if len(self.open) == 1 else None
-        if only is None or shape != self._shapes[id(only)] or not only.goes_on(line.number, text):
-            return False
-        if 'File "' in text:
-            self._note_frame(only, text)
-        return True
-
-    def feed_ahead(self, lines: Sequence[Line], keys: Sequence[str], at: int) -> int:
-        """Give the next lines to the only traceback, where they are its frames or a box that it draws; say how many."""
-        only = self.open[0]
-        is_path = only.awaits_path()
-        if len(self.open) > 1 or not (is_path or only.takes_any_line()) or _shape(lines[at - 1]) != self._shapes[id(only)]:
-            return 0
-        texts = self._alike(lines, keys, at, "  " if is_path else "")
-        count = only.take_path(texts) if is_path else only.take_drawn(texts)
-        if count:
-            only.note_taken(lines[at + count - 1].number)
-        return count
-
-    def _alike(self, lines: Sequence[Line], keys: Sequence[str], at: int, begin: str) -> list[str]:
-        """Yield what stands on the next lines behind the very prefix of the one above them, as long as it begins so."""
-        own, above, texts = self.key, lines[at - 1], list[str]()
-        end = above.prefix.end
-        head, begin = above.raw[:end], above.raw[:end] + begin
-        for (_, raw, prefix), key in zip(lines[at : at + _MOST_AHEAD], keys[at : at + _MOST_AHEAD], strict=True):
-            if key != own or prefix.end != end or not raw.startswith(begin) or raw.endswith("   ") or raw == head:
-                break
-            if _FOLDED_WORDS in raw or "Traceback" in raw or (raw[-1:] in _INTRODUCING and read_introduction(raw[end:])):
-                break
-            texts.append(raw[end:])
-        return texts
 
     def close_all(self) -> None:
         """Close what is still open at the end of the source."""
@@ -166,7 +130,7 @@ class _Speaker:
             self._close(assembly)
         return False
 
-    def _in_order(self, text: str) -> list[QuickAssembly]:
+    def _in_order(self, text: str) -> list[Assembly]:
         """Yield the open tracebacks, the likeliest owner of the line first."""
         if len(self.open) == 1:
             return self.open[:]
@@ -180,29 +144,26 @@ class _Speaker:
             return sorted(latest_first, key=lambda a: not a.in_frames)
         return latest_first
 
-    def _note_frame(self, assembly: QuickAssembly, text: str) -> None:
-        """Note on which frames it stands; where no other is open, only once another one opens, as few do."""
-        if len(self.open) > 1:
-            frame = read_frame(text)
-            if frame is not None:
-                place = (assembly.node, frame)
-                assembly.node = self._frames_seen.setdefault(place, len(self._frames_seen) + 1)
-        elif assembly.in_frames and 'File "' in text:
-            assembly.path.append(text)
+    def _note_frame(self, assembly: Assembly, text: str) -> None:
+        """Note on which frames it stands, by which ranks that write at the same time are told apart."""
+        frame = read_frame(text)
+        if frame is not None:
+            place = (assembly.node, frame)
+            assembly.node = self._frames_seen.setdefault(place, len(self._frames_seen) + 1)
 
     def _begin(self, line: Line, text: str) -> None:
         header = read_header(text)
         frame = read_frame(text) if header is None else None
         if header is not None or frame is not None:
             indent = header.indent if header else max(0, indent_of(text) - 2)
-            self._open(QuickAssembly(line.number, header, frame, indent), line)
+            self._open(Assembly(line.number, header, frame, indent), line)
         elif _may_be_bare(text):
-            assembly = QuickAssembly(line.number, None, None, 0)
+            assembly = Assembly(line.number, None, None, 0)
             if assembly.accept(line.number, text) and not assembly.in_frames:
                 assembly.form = "bare"
                 self._open(assembly, line)
 
-    def _open(self, assembly: QuickAssembly, line: Line) -> None:
+    def _open(self, assembly: Assembly, line: Line) -> None:
         number, form = self._introduction
         if form and line.number - number <= _INTRODUCTION_LINES:
             assembly.form = form if assembly.form == "plain" else assembly.form
@@ -216,12 +177,8 @@ class _Speaker:
             self._close(self.open[0])
         self._shapes[id(assembly)] = _shape(line)
         self.open.append(assembly)
-        for each in self.open[:-1]:
-            for text in each.path:
-                self._note_frame(each, text)
-            each.path.clear()
 
-    def _close(self, assembly: QuickAssembly) -> None:
+    def _close(self, assembly: Assembly) -> None:
         self.open.remove(assembly)
         del self._shapes[id(assembly)]
         self._closed.append((assembly, self.key))
@@ -230,15 +187,7 @@ class _Speaker:
 # `[rank3]: ` with nothing behind it is what torch's excepthook (2.3 and later) puts before each line it prints.
 _EXCEPTHOOK = lazy(r"\[rank\d{1,7}\]: $")
 _BARE = lazy(r"^[A-Za-z_][\w.]{2,160}(?:\([\w.]{1,120}\))?(?::|\s*$)")
-_BARE_NAME = lazy(
-    r"(?:(?:^|\.)_?(?:[A-Z]\w*(?:Error|Exception|Interrupt)|Exception(?:Group)?|BaseExceptionGroup|SystemExit|RemoteTraceback)|"
-    # in a module of exceptions any name is one: `triton.runtime.errors.OutOfResources: …`
-    r"\.(?:exc|exceptions?|errors?)\.[A-Z]\w{2,80}|\.[a-z]\w{1,80}(?:Error|Exception)|^(?:subprocess\.TimeoutExpired|[a-z_]{2,40}\.Error)(?=:)|"
-    # and what of the standard library and of its oldest companions ends otherwise
-    r"^(?:(?:struct|zlib|socket|select|cv2)\.(?:error|timeout|gaierror|herror)|"
-    r"pkg_resources\.(?:DistributionNotFound|(?:Contextual)?VersionConflict))(?=[:(])|^_?queue\.(?:Empty|Full)$)"
-    r"(?:\(|:|\s*$)"
-)
+_BARE_NAME = lazy(one_of(WORDS["bare_names"]) + r"(?:\(|:|\s*$)")
 
 
 def _may_be_bare(text: str) -> bool:

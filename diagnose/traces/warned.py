@@ -8,31 +8,39 @@
 
 Python prints a traceback from the frame that caught it on: one that begins in a module, or where a thread or a process
 begins, nobody caught, whatever was logged above it. What is logged as INFO may be a launcher's copy of all that a
-process prints, and tells nothing. In: the lines of a source, and where a traceback begins.
+process prints, and tells nothing.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
-from .numbered import first_piece
-from .traceback_lines import Frame
+from .traceback_lines import WORDS, Frame
 
 _CALM = ("W", "D")
-# A logger that adds what was raised says above it that something did not work, or what it does instead.
-_ANNOUNCES = lazy(
-    r"(?i)\b(?:fail\w{0,4}|error|exception|could not|couldn't|cannot|can't|unable|ignor\w{0,5}|skip\w{0,4}"
-    r"|fall(?:ing|s)? ?back|continu\w{0,4}|without)\b"
-)
-_BEGINNINGS = ("<module>", "_bootstrap", "_bootstrap_inner", "_run_module_as_main", "_wrap")
+_ANNOUNCES = lazy(WORDS["announces"])
+_number = attrgetter("number")
+
+
+def place_of(lines: Sequence[Line], number: int) -> int:
+    """Yield where the first line with this number or a higher one stands."""
+    return bisect_left(lines, number, key=_number)
+
+
+def last_piece(lines: Sequence[Line], number: int) -> Line | None:
+    """Yield the last piece of a line, which carriage returns may have cut."""
+    at = bisect_right(lines, number, key=_number)
+    return lines[at - 1] if at and lines[at - 1].number == number else None
 
 
 def heads(lines: Sequence[Line], first_lines: Iterable[int]) -> dict[int, Line]:
     """Yield, by number, the lines on which tracebacks begin and those above them."""
-    asked = {n - above for n in first_lines for above in (0, 1)}
-    return {n: line for n in asked if (line := first_piece(lines, n)) is not None}
+    places = ((n, place_of(lines, n)) for n in {n - above for n in first_lines for above in (0, 1)})
+    return {n: lines[at] for n, at in places if at < len(lines) and lines[at].number == n}
 
 
 def is_warned(by_number: Mapping[int, Line], number: int, outermost: Frame | None) -> bool:
@@ -42,11 +50,9 @@ def is_warned(by_number: Mapping[int, Line], number: int, outermost: Frame | Non
         return False
     if head.prefix.severity is not None:
         return head.prefix.severity in _CALM
-    if outermost is None or outermost.function in _BEGINNINGS:
+    if above is None or above.prefix.severity not in _CALM or _is_uncaught(outermost):
         return False
-    if above is None or above.prefix.severity not in _CALM or head.prefix.rank not in (None, above.prefix.rank):
-        return False
-    return _ANNOUNCES.search(above.message) is not None
+    return head.prefix.rank in (None, above.prefix.rank) and _ANNOUNCES.search(above.message) is not None
 
 
 def record_above(above: Line | None, outermost: Frame | None, *, is_of_a_rank: bool = False) -> Line | None:
@@ -54,9 +60,13 @@ def record_above(above: Line | None, outermost: Frame | None, *, is_of_a_rank: b
 
     What nobody caught begins in a module, and may stand below any other rank's record.
     """
-    if above is None or outermost is None or outermost.function in _BEGINNINGS or not above.message.strip():
+    if above is None or _is_uncaught(outermost) or not above.message.strip():
         return None
     if is_of_a_rank and above.prefix.rank is None and above.prefix.local_rank is None:
         return None
     is_said = is_of_a_rank and above.prefix.severity is None and _ANNOUNCES.search(above.message) is not None
     return above if is_said or above.prefix.severity in ("W", "E", "F") else None
+
+
+def _is_uncaught(outermost: Frame | None) -> bool:
+    return outermost is None or outermost.function in WORDS["beginnings"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..job.event import SourceEvents
 from ..job.job import Job
-from ..traces.quoted import UNHEARD_FORMS
+from ..traces.quotation import UNHEARD_FORMS
 
 
 def breaks_off_in_a_traceback(job: Job) -> bool:

@@ -1,4 +1,4 @@
-"""Tracebacks that nobody's program printed: shown in a Python session, or cut short by whoever wrote them down.
+"""Exceptions that nobody's program printed where they stand: shown in a Python session, quoted in code, or told again.
 
     >>> fut.wait()                                  a doctest, a tutorial, a pasted session: the prompt stands above
     Traceback (most recent call last):
@@ -9,21 +9,28 @@ A session's outermost frame is no file (`<stdin>`, `<python-input-0>`), which te
 before they die (`>>> done with dataset index builder.`, Megatron). Set in as a docstring's text is, it needs no prompt.
 Whoever pastes a log leaves frames out too: behind a launcher's or logger's prefix, or with frames of files, it was printed;
 and so was an exception without a head (`...`, `RuntimeError: CUDA out of memory`, `...`): a session shows the head.
+
+NCCL's last error is told again by c10, which puts its head before the first line only:
+
+    [rank3]:[E… ProcessGroupNCCL.cpp:542] [Rank 3] … NCCL error: remote process exited or there was a network error, …
+    ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.
+    Last error:
+    socketProgress: Connection closed by remote peer gpu-07<41512>
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..lines.prefix import Line
-from .numbered import last_piece
+from ..lines.prefix import Line, speaker_key
 from .traceback import Traceback
-from .traceback_lines import ELIDED
+from .traceback_lines import ELIDED, WORDS
+from .warned import last_piece
 
 PROMPTS = (">>>", "...")  # the second one goes on with a statement
-# The outermost frame of a session; `<string>` (`python -c`, as pip builds) and `<frozen runpy>` (`-m`) are programs.
-SESSIONS = ("<stdin>", "<python-input", "<ipython-input", "<console>", "<input>", "<doctest", "<pyshell")
 UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
+LAST_ERROR = "Last error:"
+MOST_LINES = 4  # from c10's head to what NCCL said
 
 
 def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) -> frozenset[int]:
@@ -50,14 +57,15 @@ def is_above_one(lines: Sequence[Line], parts: Sequence[int], at: int) -> bool:
 
 
 def _is_quoted(tb: Traceback, texts: dict[int, str], is_log: bool) -> bool:
-    if any(texts.get(n, "").strip() in ELIDED for n in (tb.line + 1, tb.exception_line - 1)):
-        is_set_in = texts.get(tb.line, "").startswith("    ")
-        if is_set_in or not (tb.form == "bare" or _is_of_files(tb) or is_log):
-            return True
+    is_set_in = texts.get(tb.line, "").startswith("    ")
+    if any(texts.get(n, "").strip() in ELIDED for n in (tb.line + 1, tb.exception_line - 1)) and (
+        is_set_in or not (tb.form == "bare" or _is_of_files(tb) or is_log)
+    ):
+        return True
     above, below = texts.get(tb.line - 1, "").lstrip(), texts.get(tb.end_line + 1, "").lstrip()
-    is_set_in = bool(tb.frames) and texts.get(tb.line, "").startswith("    ")
-    is_shown = is_set_in or above.startswith(PROMPTS) or below.startswith(">>> ")
-    return is_shown and tb.form != "bare" and all(frame.file.startswith(SESSIONS) for frame in tb.frames[:1])
+    is_shown = (is_set_in and tb.frames) or above.startswith(PROMPTS) or below.startswith(">>> ")
+    is_of_session = all(frame.file.startswith(tuple(WORDS["sessions"])) for frame in tb.frames[:1])
+    return bool(is_shown) and tb.form != "bare" and is_of_session
 
 
 def _is_of_files(tb: Traceback) -> bool:
@@ -66,4 +74,17 @@ def _is_of_files(tb: Traceback) -> bool:
 
 def looks_quoted(line: Line) -> bool:
     """Whether an exception's name stands in quoted code rather than being printed as an error."""
-    return line.message[:4].isspace() and bool(line.message.strip()[:6] in ("raise ", "except"))
+    return line.message[:4].isspace() and line.message.strip()[:6] in ("raise ", "except")
+
+
+def quoting(lines: Sequence[Line], index: int) -> Line:
+    """Yield the head above a line that c10 quotes; any other line as it is."""
+    line, above = lines[index], lines[max(0, index - MOST_LINES) : index]
+    if speaker_key(line.prefix) or not above or above[-1].message.strip() != LAST_ERROR:
+        return line
+    return next((x for x in reversed(above) if speaker_key(x.prefix)), line)
+
+
+def is_told_again(raised: Traceback | None, line: int | None) -> bool:
+    """Whether the line stands in what was raised below `Last error:`: NCCL had printed it before, as a warning."""
+    return raised is not None and f"{LAST_ERROR}\n" in raised.message and (line or 0) > raised.exception_line
