@@ -225,7 +225,7 @@ def build_job(
 def _placed(dumps: Sequence[Dump], places: Places) -> list[Dump]:
     if not dumps:
         return []
-    from ..recorder.owners import placed
+    from ..recorder.dump import placed
 
     return placed(dumps, places.stated_size)
 

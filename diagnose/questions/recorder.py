@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..job.job import Job
-from ..recorder.wording import described
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 if TYPE_CHECKING:
@@ -59,8 +58,8 @@ def _divergence(report: GroupReport, d: Divergence) -> Finding:
     is_one_place = odd is not None and d.expected is not None and odd.frame == d.expected.frame
     says = {
         "group": report.desc or report.group, "number": d.seq, "ranks": d.ranks,
-        "usual": described(d.expected) if d.expected else None,
-        "odd": described(odd, is_placed=not is_one_place) if odd is not None else None,
+        "usual": d.expected.said() if d.expected else None,
+        "odd": odd.said(is_placed=not is_one_place) if odd is not None else None,
     }  # fmt: skip
     is_late = d.kind in CAUSES and d.detail not in ("skipped", "swapped")
     certainty: Certainty = "likely" if d.is_ambiguous or d.kind == "state" else "certain"

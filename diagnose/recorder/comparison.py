@@ -11,8 +11,7 @@ from dataclasses import replace
 from typing import Literal
 
 from ..lines.record import record
-from .dump import Dump, Entry
-from .owners import placed
+from .dump import Dump, Entry, placed
 from .pairs import Unpaired, unpaired, waits
 from .steps import MAX_DIVERGENCES, Mismatch, Tail, mismatches, tail_of
 from .tracks import GroupKey, Recorder, Shapes, Track, recorders, tracks
@@ -36,6 +35,11 @@ class Side:
     def frame(self) -> str:
         """The user's line behind the entry, as `function at file:line`; empty where the dump has none."""
         return self.entry.call.frame
+
+    def said(self, *, is_placed: bool = True) -> str:
+        """What was issued, as one reads it: `all_reduce [3] Float (reduce_metrics at train.py:75)`."""
+        said = self.entry.call.said
+        return f"{said} ({self.frame})" if self.frame and is_placed else said
 
 
 @record

@@ -1,4 +1,4 @@
-"""One rank's flight recorder, reduced: what `reader.py` yields and `flight_recorder.py` compares.
+"""One rank's flight recorder, reduced: what `reader` yields and `comparison` compares; and which rank wrote it.
 
 Distinct calls are kept once and shared between dumps; per entry there is one row of numbers, so that a thousand dumps
 of two thousand entries take about 100 MB.
@@ -9,16 +9,19 @@ from __future__ import annotations
 import itertools
 import json
 from array import array
-from dataclasses import astuple, field
+from collections.abc import Sequence
+from dataclasses import astuple, field, replace
 from functools import lru_cache
 from typing import Any, Literal
 
+from ..lines.path_identity import identities_from_paths
 from ..lines.rank_ranges import rank_ranges
 from ..lines.record import record
 
 RankFrom = Literal["content", "name", "number"]  # `number`: one in a name that does not call it a rank
 State = Literal["scheduled", "started", "completed", "unknown"]
 STATES: tuple[State, ...] = ("scheduled", "started", "completed", "unknown")
+MOST_SIZES = 3  # shown of a coalesced call
 MAX_RANKS = 2**21  # a saved scan may be hostile: `0-999999999` is short
 Sizes = tuple[tuple[int, ...], ...]
 
@@ -36,6 +39,19 @@ class Call:
     input_dtypes: tuple[str, ...]
     output_dtypes: tuple[str, ...]
     frame: str
+
+    @property
+    def said(self) -> str:
+        """What was issued, as one reads it: `all_reduce [3] Float`."""
+        peers = f"{self.peers[0]}->{self.peers[1]}" if self.peers else ""
+        given, got = _shown(self.input_sizes), _shown(self.output_sizes)
+        sizes = f"{given} -> {got}" if given and got and given != got else given or got
+        return " ".join(filter(None, (self.op, peers, sizes, ",".join(dict.fromkeys(self.input_dtypes)))))
+
+
+def _shown(sizes: Sizes) -> str:
+    shown = ", ".join(f"[{','.join(map(str, dims))}]" for dims in sizes[:MOST_SIZES])
+    return f"{shown}, …" if len(sizes) > MOST_SIZES else shown
 
 
 @record
@@ -165,3 +181,32 @@ def _fitting(name: str, numbers: list[int]) -> list[int]:
     if name.endswith("_ns") or not numbers or (max(numbers) < 2**31 and min(numbers) >= -(2**31)):
         return numbers
     return [number if -(2**31) <= number < 2**31 else -1 for number in numbers]
+
+
+def placed(dumps: Sequence[Dump], world_size: int | None = None) -> list[Dump]:
+    """A dump that names no rank is its folder's (`rank_3/dump.pkl`), else the one of its groups that no other claims.
+
+    `world_size`: as the logs or the caller state it. A name's number outside of what is known is no rank.
+    """
+    identities = identities_from_paths([dump.name for dump in dumps])
+    dumps = [replace(dump, rank=identities[dump.name].rank) if dump.rank is None else dump for dump in dumps]
+    dumps = [dump if _may_be_rank(dump, world_size, len(dumps)) else replace(dump, rank=None) for dump in dumps]
+    unplaced = [dump for dump in dumps if dump.rank is None]
+    claimed = {dump.rank for dump in dumps}
+    if len(unplaced) == 1:
+        free = {rank for group in unplaced[0].groups.values() for rank in group.ranks} - claimed
+        if len(free) == 1:
+            rank = free.pop()
+            return [replace(dump, rank=rank) if dump.rank is None else dump for dump in dumps]
+    return dumps
+
+
+def _may_be_rank(dump: Dump, world_size: int | None, count: int) -> bool:
+    """Whether the rank lies within its groups, else within the world; a mere number within a job of as many dumps."""
+    if dump.rank is None or dump.rank_from == "content":
+        return True
+    members = {rank for group in dump.groups.values() for rank in group.ranks}
+    if members:
+        return dump.rank in members
+    most = world_size if world_size is not None or dump.rank_from != "number" else count
+    return most is None or dump.rank < most

@@ -123,6 +123,8 @@ _JSON_LOG = lazy(rb"\s{0,16}\{[^\n]{0,4000}\"(?:log|message|msg|MESSAGE|line|tex
 # `gcloud logging read --format=json`, `aws logs get-log-events`: an array of records, each over many lines
 _JSON_EXPORT = lazy(rb'(?m)^[ \t]{2,24}"(?:textPayload": "|ingestionTime": \d)')
 _JSON_STACKS = lazy(rb"\[\s{0,16}\{\s{0,16}\"(?:pid|thread_id|thread_name)\"")  # `py-spy dump --json`
+# What ncclras reports in JSON: a rule reads its lines.
+_RAS = lazy(rb'\{\s{0,16}"nccl_version": ?"[^{\[]{0,400}"communicators(?:_count)?"')
 _RECORDER_KEYS = (
     b"pg_config",
     b"pg_status",
@@ -236,6 +238,8 @@ def _dump_kind(head: bytes, name: str) -> Kind | None:
         return "json-stacks"
     config = any(key in text for key in (b'"pg_config"', b'"pg_status"', b'"comm_lib_version"', b'"nccl_version"'))
     entry = any(key in text for key in (b'"collective_seq_id"', b'"record_id"', b'"profiling_name"'))
+    if _RAS.match(text):
+        return "text"
     return "recorder" if entry or (config and (b'"entries"' in text or b'"ranks"' in text)) else None
 
 

@@ -115,7 +115,7 @@ class Assembly:
         if is_set_in and (found := read_exception(text.strip())) and found.is_sure:
             return self._name_exception(number, found)  # set in as the frames were
         self._is_elided = text.strip() in ELIDED
-        if self._is_source(text):
+        if indent_of(text) > self._base:
             return self._keep_source(number, text)
         if self.segment.relation == "member" and read_header(text):
             return self._take(number)
@@ -129,14 +129,6 @@ class Assembly:
         if found.is_sure or self.form == "ipython":
             return True
         return bool(self.segment.frames or self._box) and not is_foreign(f"{found.name}: {found.message}")
-
-    def _is_source(self, text: str) -> bool:
-        if indent_of(text) > self._base:
-            return True
-        # Shippers that trim blanks leave source lines in the column of the frames.
-        if not (self.lacks_code and self._column == self._base == 0):
-            return False
-        return not is_named(read_exception(text), self.segment.frames)
 
     def _keep_source(self, number: int, text: str) -> bool:
         if self.lacks_code and not is_caret_line(text):
