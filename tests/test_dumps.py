@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.dumps import FAULTS, VERSIONS, Job, dumps
+from benchmarks.dumps import VERSIONS, Job, dumps
 from diagnose.recorder.comparison import compare
 from diagnose.recorder.reader import read_dumps
 
@@ -48,26 +48,7 @@ def test_fault_of_the_first_rank_is_not_taken_for_the_reference(fault):
     assert (first.kind, first.ranks) == (KINDS[fault], (0,))
 
 
-@pytest.mark.parametrize("version", VERSIONS)
-def test_send_outside_a_batch_that_is_missing_is_named(version):
-    if version in (None, "1.4"):
-        pytest.skip("these versions count sends and collectives in one")
-    first = found(Job(fault="missing-send", version=version, is_batched=False))
-    assert (first.kind, first.ranks) == ("p2p", (Job(fault="missing-send").guilty,))
-
-
 @pytest.mark.parametrize("is_batched", [True, False])
 def test_job_without_a_fault_has_no_divergence(is_batched):
     reports = compare(read_dumps(dumps(Job(is_batched=is_batched))))
     assert {report.verdict for report in reports} == {"consistent"}
-
-
-def test_every_fault_has_a_kind():
-    assert set(KINDS) == set(FAULTS) - {"none"}
-
-
-@pytest.mark.parametrize("fault", sorted(KINDS))
-def test_job_of_1024_ranks(fault):
-    job = Job(ranks=1024, entries=40, fault=fault, seed=1)
-    first = found(job)
-    assert (first.kind, first.ranks) == (KINDS[fault], (job.guilty,))

@@ -7,8 +7,6 @@ import pickle
 from diagnose.recorder.comparison import compare
 from diagnose.recorder.reader import read_dumps
 
-STEP = ["all_gather", "all_reduce", "broadcast"]
-
 
 def entry(
     seq,
@@ -91,13 +89,6 @@ def test_run_ahead_is_no_divergence():
     assert (report.verdict, report.divergences) == ("stuck", ())
 
 
-def test_first_rank_is_the_one_at_fault_when_the_others_agree():
-    dumps = {0: waits_at(5, size=3), 1: waits_at(5), 2: waits_at(5)}
-    first = reports(dumps)[0].first
-    assert (first.kind, first.ranks, first.found[0].entry.call.input_sizes) == ("size", (0,), ((3,),))
-    assert first.expected.entry.call.input_sizes == ((4,),)
-
-
 def test_two_equal_halves_are_ambiguous():
     dumps = {0: waits_at(5), 1: waits_at(5), 2: waits_at(5, op="broadcast"), 3: waits_at(5, op="broadcast")}
     first = reports(dumps)[0].first
@@ -120,16 +111,6 @@ def test_group_that_left_the_buffer_is_unknown_without_a_status():
     assert found[0].divergences == ()
 
 
-def test_group_that_left_the_buffer_is_known_by_its_status():
-    groups = {name: {"name": name, "desc": "", "ranks": "[0, 1]"} for name in ("0", "1")}
-    numbers = {"last_enqueued_collective": 4, "last_started_collective": 4, "last_completed_collective": 4}
-    lost = [entry(n, group="1", record=100 + n) for n in range(1, 4)]
-    dumps = {0: [*waits_at(5), entry(1, group="1", record=9)], 1: lost}
-    status = {"pg_status": {"0": numbers, "1": {**numbers, "last_enqueued_collective": 3}}}
-    found = reports(dumps, groups=groups, more=status)
-    assert next((r.group, r.first.kind, r.first.ranks) for r in found if r.first) == ("0", "missing", (1,))
-
-
 def test_rank_behind_the_others_is_named_by_its_state():
     done = [entry(n) for n in range(1, 6)]
     first = reports({0: done, 1: done, 2: waits_at(5)})[0].first
@@ -143,20 +124,6 @@ def test_scatter_of_the_root_may_differ():
         2: waits_at(5, op="scatter", size=0, out=2),
     }
     assert reports(dumps)[0].divergences == ()
-
-
-def test_uneven_all_to_all_is_no_divergence():
-    dumps = {rank: waits_at(5, op="all_to_all", size=rank + 1) for rank in range(3)}
-    assert reports(dumps)[0].divergences == ()
-
-
-def test_size_that_all_went_past_is_not_looked_at_first():
-    odd = [entry(n, size=9 if n == 2 else 4) for n in range(1, 5)]
-    first = reports({0: waits_at(5), 1: waits_at(5), 2: odd})[0]
-    assert [(d.kind, d.ranks, d.is_survived) for d in first.divergences] == [
-        ("missing", (2,), False),
-        ("size", (2,), True),
-    ]
 
 
 def test_gloo_completes_nothing_so_the_first_size_counts():
@@ -228,20 +195,6 @@ def test_dump_of_an_older_attempt_is_left_out():
     assert [progress.enqueued for progress in report.progress] == [5, 5]
 
 
-def test_dump_that_names_no_rank_is_the_one_that_is_left():
-    config = {"0": {"name": "0", "desc": "", "ranks": "[0, 1, 2]"}}
-    dumps = [
-        (name, pickle.dumps({"version": "2.4", "pg_config": config, "entries": waits_at(5)}))
-        for name in ("rank_0", "rank_2", "copy")
-    ]
-    assert [progress.rank for progress in compare(read_dumps(dumps))[0].progress] == [0, 1, 2]
-
-
-def test_world_size_names_the_ranks_that_left_no_dump():
-    dumps = {rank: waits_at(5) for rank in range(3)}
-    assert reports(dumps, ranks=[], world_size=5)[0].without_dump == (3, 4)
-
-
 def test_groups_of_one_name_and_other_ranks_are_apart():
     dumps = []
     for rank in range(4):
@@ -256,7 +209,3 @@ def test_groups_of_one_name_and_other_ranks_are_apart():
         ((0, 1), "stuck"),
         ((2, 3), "stuck"),
     ]
-
-
-def test_no_dumps_no_groups():
-    assert compare([]) == []

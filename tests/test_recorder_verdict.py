@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import pickle
 
-import pytest
-
 from benchmarks.dumps import START_NS, Job, dumps
-from diagnose import diagnose
+from diagnose import diagnose, render
 
 from .told import alive, cause, culprits
 
@@ -75,14 +73,39 @@ def test_report_shows_how_far_each_rank_came(tmp_path):
     }
 
 
-@pytest.mark.parametrize(("fault", "word"), [("swap", "differs"), ("missing", "behind")])
-def test_report_marks_the_odd_rank(tmp_path, fault, word):
-    rows = written(tmp_path, Job(ranks=8, fault=fault, culprit=5)).collectives
+RAS_JSON = """\
+{
+  "nccl_version": "2.28.9",
+  "cuda_runtime_version": 12090,
+  "communicators_count": 1,
+  "communicators": [
+    {
+      "hash": "0x5f0cc17a2b9de013",
+      "size": 2,
+      "ranks_count": 1,
+      "missing_ranks_count": 1,
+      "ranks": [
+        {
+          "rank": 0,
+          "host": "10.31.0.41",
+          "pid": 48100
+        }
+      ],
+      "missing_ranks": [
+        {
+          "rank": 1,
+          "host": "10.31.0.42",
+          "pid": 48219
+        }
+      ]
+    }
+  ]
+}
+"""
 
-    assert [(5, word)] == [(row.rank, row.verdict) for row in rows if row.group == "default_pg" and row.verdict]
 
-
-def test_report_marks_ranks_without_a_dump(tmp_path):
-    rows = written(tmp_path, Job(ranks=8, fault="missing", culprit=6), without=(6,)).collectives
-
-    assert [6] == [row.rank for row in rows if row.group == "default_pg" and row.verdict == "no-dump"]
+def test_report_of_ncclras_in_json_names_the_process_that_is_missing(tmp_path):
+    (tmp_path / "ras.json").write_text(RAS_JSON)
+    report = diagnose(tmp_path)
+    assert cause(report) == "nccl.remote-error"
+    assert "48219" in render(report, "markdown")

@@ -117,12 +117,6 @@ def test_what_follows_a_box_at_the_edge_is_not_its_message() -> None:
     assert normalise(PLAIN.encode()).decode().split("\n")[3:7] == [f"RuntimeError: {RAISED}", "", "", "step 11 loss 2.1"]
 
 
-def test_as_many_lines_come_out_as_went_in() -> None:
-    """Line numbers stay those of the file."""
-    for text in (HANDLER, NARROW, PLAIN, ASCII):
-        assert normalise(text.encode()).count(b"\n") == text.count("\n")
-
-
 def test_two_ranks_boxes_are_woven_line_by_line_and_stay_apart() -> None:
     """Each line bears its task's label."""
     other = HANDLER.replace("embedding", "attention")

@@ -4,35 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from diagnose.traces.stack_forms import read_process, read_thread
 from diagnose.traces.stacks import find_stacks
+from diagnose.traces.traceback_lines import tables
 
 from .test_stacks import PYSPY, dump_of, lines_of
-
-PREFIXES = [
-    "(TrainWorker pid=28717, ip=10.0.0.2) ",
-    "[default1]:",
-    "[rank1]:",
-    "[rank1]: ",
-    "[1,1]<stderr>:",
-    " 1: ",
-    "[pod/llm-worker-1/pytorch] ",
-    "2026-11-20T17:03:28.123456789Z stderr F ",
-    "Nov 20 17:03:28 gpu-07 python[4711]: ",
-    "gpu004: ",
-    "llm-worker-1 pytorch ",
-]
-PYSPY_WITH_LOCALS = PYSPY.replace(
-    "    sync_gradients",
-    "        Arguments:\n            tensor: <Tensor at 0x7f11>\n        Locals:\n            work: <Work at 0x7f12>\n    sync_gradients",
-)
-
-
-@pytest.mark.parametrize("prefix", PREFIXES)
-def test_pyspy_behind_a_prefix(prefix):
-    dump = dump_of("\n".join(prefix + line for line in PYSPY_WITH_LOCALS.strip().split("\n")))
-
-    assert ["<module>", "sync_gradients", "all_reduce"] == [f.function for f in dump.threads[0].frames]
-    assert (6889, 1) == (dump.pid, dump.local_rank)
 
 
 @pytest.mark.parametrize(
@@ -53,16 +29,6 @@ def test_heading_above_a_dump_names_its_rank(heading):
 @pytest.mark.parametrize("line", ["[Rank 3] Watchdog caught a time-out", "rank 3 step 100 loss 2.1", "Rank 3 finished"])
 def test_line_of_a_log_above_a_dump_is_no_heading(line):
     assert dump_of(f"{line}\n{PYSPY.strip()}").rank is None
-
-
-def test_faulthandler_dump_traceback():
-    dump = dump_of("""
-        Current thread 0x00007fd62b7fe700 (most recent call first):
-          File "/app/train.py", line 10 in step
-          File "/app/train.py", line 20 in <module>
-    """)
-
-    assert ("faulthandler", "", True) == (dump.form, dump.reason, dump.threads[0].is_main)
 
 
 def test_faulthandler_dump_traceback_later_of_many_threads():
@@ -99,19 +65,6 @@ def test_faulthandler_of_python_3_14_with_its_c_stack():
 
     assert ["<module>", "string_at"] == [f.function for f in dump.threads[0].frames]
     assert 1 == len(dump.threads)
-
-
-def test_gdb_stopped_by_a_signal():
-    dump = dump_of("""
-        Thread 1 "python" received signal SIGSEGV, Segmentation fault.
-        0x00007ffff7d in memcpy () from /lib/libc.so.6
-        (gdb) bt
-        #0  0x00007ffff7d in memcpy () from /lib/libc.so.6
-        #1  0x00007ffff7e in load_batch (self=0x1) at loader.c:12
-    """)
-
-    assert 'Thread 1 "python" received signal SIGSEGV, Segmentation fault.' == dump.reason
-    assert ["load_batch", "memcpy"] == [f.function for f in dump.threads[0].frames]
 
 
 def test_gdb_on_a_core_file_keeps_its_command_and_its_signal():
@@ -156,20 +109,6 @@ def test_cuda_gdb_on_a_gpu_core_dump():
     assert ("kernels.cu", 88) == (dump.threads[0].frames[0].file, dump.threads[0].frames[0].line)
 
 
-def test_cuda_gdb_of_a_live_process():
-    dump = dump_of("""
-        (cuda-gdb) thread apply all bt
-        Thread 2 (Thread 0x7ffd9f7fe000 (LWP 4720) "cuda-EvtHandlr"):
-        #0  0x00007ffff7d189bf in poll () from /lib/x86_64-linux-gnu/libc.so.6
-        Thread 1 (Thread 0x7ffff7c3f740 (LWP 4711) "python"):
-        #0  0x00007fffea4 in cuStreamSynchronize () from /lib/x86_64-linux-gnu/libcuda.so.1
-        #1  0x00007fffea4 in c10::cuda::CUDAStream::synchronize (this=0x7ffd) at CUDAStream.h:150
-    """)
-
-    assert ["cuda-EvtHandlr", "python"] == [t.name for t in dump.threads]
-    assert "cuStreamSynchronize" == dump.threads[1].frames[-1].function
-
-
 def test_eu_stack_with_activations():
     dump = dump_of("""
         PID 4711 - process
@@ -207,3 +146,9 @@ def test_pyspy_json_of_several_processes_in_one_file():
     found = find_stacks(lines_of(thread % 7 + thread % 8))
 
     assert [(7, 1, 8), (8, 9, 16)] == [(dump.pid, dump.line, dump.end_line) for dump in found]
+
+
+@pytest.mark.parametrize(("table", "read"), [("processes", read_process), ("threads", read_thread)])
+def test_each_form_of_stacks_reads_its_sample(table, read):
+    rows = tables("stacks.yaml")[table]
+    assert [row["form"] for row in rows] == [read(row["sample"]).form for row in rows]

@@ -28,18 +28,6 @@ def test_fault_is_named_with_its_rank(tmp_path, fault, form, layout):
     assert "certain" != report.diagnosis.certainty
 
 
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_one_of_1024_ranks_is_named(tmp_path, layout):
-    job = StackJob(ranks=1024, layout=layout, seed=1)
-
-    assert job.culprits == culprits(told(tmp_path, dict(stack_files(job))))
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_hang_without_any_error_is_hung(tmp_path, fault):
-    assert "hung" == told(tmp_path, dict(stack_files(StackJob(fault=fault)))).outcome
-
-
 def test_a_hang_that_ended_in_an_error_has_failed(tmp_path):
     job = StackJob(ranks=4)
     logs = {f"rank{rank}.log": watchdog(rank) for rank in range(4) if rank != job.guilty}
@@ -84,13 +72,6 @@ def test_dumps_of_one_process_without_a_rank_are_one(tmp_path):
     assert "unfinished" == cause(report)
 
 
-def test_most_moved_between_two_dumps_is_no_hang(tmp_path):
-    job = StackJob(ranks=4, seed=1)
-    later = {f"later/{name}": text.replace("train.py:88", "train.py:97") for name, text in stack_files(job)}
-
-    assert "unfinished" == cause(told(tmp_path, {**dict(stack_files(job)), **later}))
-
-
 @pytest.mark.parametrize(("line", "words"), [(104, ", as before."), (110, ", elsewhere than before.")])
 def test_rank_that_was_seen_twice_is_slow_or_stuck(tmp_path, line, words):
     job = StackJob(ranks=8)
@@ -130,13 +111,6 @@ def test_all_that_were_seen_wait_but_one_was_not_seen(tmp_path):
     assert "of rank 3 there is none" in report.diagnosis.summary
 
 
-def test_two_ranks_in_a_collective_of_their_own_are_only_possibly_the_culprits(tmp_path):
-    stacks = dict(stack_files(StackJob(ranks=8, fault="desync", seed=1)))
-    stacks["stack_rank0.txt"] = stacks[f"stack_rank{StackJob(ranks=8, fault='desync', seed=1).guilty}.txt"]
-
-    assert "possible" == told(tmp_path, stacks).diagnosis.certainty
-
-
 def test_stages_of_a_pipeline_in_sends_are_no_desync(tmp_path):
     stacks = {name: text.replace("broadcast", "send") for name, text in stack_files(StackJob(fault="halves"))}
 
@@ -148,12 +122,6 @@ def test_one_rank_in_a_receive_while_all_others_are_in_a_collective_is_a_desync(
     stacks = {name: text.replace("broadcast", "recv") for name, text in stack_files(job)}
 
     assert job.culprits == culprits(told(tmp_path, stacks))
-
-
-def test_all_stacks_of_one_file_are_shown(tmp_path):
-    job = StackJob(ranks=300, fault="together", layout="one file")
-
-    assert [300] == [group.count for group in told(tmp_path, dict(stack_files(job))).stacks]
 
 
 @pytest.mark.parametrize("tool", ["eu-stack", "pystack"])

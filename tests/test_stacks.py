@@ -50,11 +50,6 @@ def test_pyspy_frames_are_outermost_first():
     assert (main.is_main, main.state, main.frames[-1].line) == (True, "idle", 3252)
 
 
-def test_pyspy_second_thread():
-    thread = dump_of(PYSPY).threads[1]
-    assert (thread.name, thread.state, thread.is_main) == ("Thread-1 (_monitor)", "active+gil", False)
-
-
 def test_pyspy_command_line_with_breaks():
     dump = dump_of(PYSPY.replace("train_coll.py --local_rank=1", "-c import x\nx.run(1)", 1))
     assert dump.cmdline.endswith("x.run(1)") and len(dump.threads) == 2
@@ -67,45 +62,9 @@ def test_pyspy_locals_are_no_frames():
     assert len(dump_of(text).threads[0].frames) == 3
 
 
-def test_pyspy_native_frames():
-    text = PYSPY.replace("    all_reduce", "    0x7f2a (libc.so.6)\n    ncclAllReduce (libnccl.so.2)\n    all_reduce", 1)
-    frames = dump_of(text).threads[0].frames
-    assert [(f.function, f.file) for f in frames[-2:]] == [("ncclAllReduce", "libnccl.so.2"), ("0x7f2a", "libc.so.6")]
-
-
-def test_two_processes_are_two_dumps():
-    found = find_stacks(lines_of(PYSPY.strip() + "\n" + PYSPY.strip().replace("6889", "6890")))
-    assert [dump.pid for dump in found] == [6889, 6890]
-
-
-def test_heading_names_the_rank():
-    assert dump_of("=== rank 3 (pid 6889) ===\n" + PYSPY.strip()).rank == 3
-
-
-@pytest.mark.parametrize(
-    "heading",
-    [
-        "global rank: 3",
-        "rank 3 on host n1, pid 6889",
-        "PID 6889 rank 3",
-        "[n1] rank 3",
-        "stack of rank 3:",
-        "$ py-spy dump --pid 6889  # rank 3",
-        "pid 6888 rank 2\npid 6889 rank 3\npid 6890 rank 4",
-        "=== rank 2 ===\n=== rank 3 ===",
-    ],
-)
-def test_heading_of_another_form_names_the_rank(heading: str):
-    assert dump_of(heading + "\n" + PYSPY.strip()).rank == 3
-
-
 @pytest.mark.parametrize("heading", ["local rank 3", "=== local_rank 3 ===", "pid 6888 rank 2\npid 6887 rank 3"])
 def test_heading_of_a_local_rank_and_a_list_without_the_process_name_no_rank(heading: str):
     assert dump_of(heading + "\n" + PYSPY.strip()).rank is None
-
-
-def test_log_line_about_a_rank_is_no_heading():
-    assert dump_of("[Rank 3] Watchdog caught collective operation timeout\n" + PYSPY.strip()).rank is None
 
 
 def test_pyspy_json():
@@ -133,20 +92,10 @@ step 6/40
 """
 
 
-def test_faulthandler():
-    dump = dump_of(FAULT)
-    assert (dump.form, dump.reason, dump.line, dump.end_line) == ("faulthandler", "Segmentation fault", 2, 11)
-
-
 def test_faulthandler_current_thread_is_main_by_its_module():
     current = dump_of(FAULT).threads[1]
     assert (current.state, current.is_main) == ("current", True)
     assert [f.function for f in current.frames] == ["<module>", "native_tokenize", "string_at"]
-
-
-def test_faulthandler_timeout():
-    text = 'Timeout (0:01:00)!\nThread 0x00007f (most recent call first):\n  File "/a.py", line 3 in f\n'
-    assert dump_of(text).reason == "Timeout (0:01:00)!"
 
 
 def test_fatal_error_without_frames():
@@ -177,35 +126,8 @@ def test_gdb_threads():
     assert [(t.name, t.thread_id, t.is_main) for t in dump.threads] == [("pt_nccl_watchdg", "4712", False), ("python", "4711", True)]
 
 
-def test_gdb_frames():
-    frames = dump_of(GDB).threads[0].frames
-    assert (frames[1].function, frames[1].file, frames[1].line) == ("__futex_abstimed_wait_common", "futex-internal.c", 57)
-    assert frames[0].file == "/lib/libstdc++.so.6"
-
-
 def test_gdb_wrapped_place():
     assert dump_of(GDB).threads[1].frames[-1].file == "group.cc"
-
-
-def test_pstack():
-    dump = dump_of("Thread 1 (process 99):\n#0  0x00007f in poll () from /lib64/libc.so.6\n#1  0x0000 in main ()\n")
-    assert (dump.pid, [f.function for f in dump.threads[0].frames]) == (99, ["main", "poll"])
-
-
-def test_eu_stack():
-    text = "PID 4711 - process\nTID 4711:\n#0  0x00007f6b3d00 __poll - /usr/lib64/libc.so.6\n#1  0x0000559c main\n"
-    dump = dump_of(text)
-    assert (dump.form, dump.pid, dump.threads[0].frames[-1].function) == ("eu-stack", 4711, "__poll")
-
-
-def test_pystack_is_outermost_first_already():
-    text = """
-    Traceback for thread 4711 (python) [Has the GIL] (most recent call last):
-        (Python) File "/a.py", line 3, in <module>
-            main()
-        (Python) File "/a.py", line 9, in main
-    """
-    assert [f.function for f in dump_of(text).threads[0].frames] == ["<module>", "main"]
 
 
 TERMINATE = """

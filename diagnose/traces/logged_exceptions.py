@@ -20,35 +20,24 @@ from collections.abc import Iterator
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
-from ..lines.prefix_rows import piece
+from ..lines.prefix_rows import filled, piece
 from .exception import read_exception
 from .traceback import Traceback, innermost
 from .traceback_lines import WORDS, one_of
 
 RAISED = piece("RAISED")
 
-_LEAD = lazy(r"(?i)[^\n:]{0,80}?\b(?:error|exception|fail(?:ed|ure|s)|crashed|abort(?:ed|ing))\b[^\n:]{0,60}: {1,2}(?=\S)")
-# What a hook for uncaught exceptions puts before the name, and how a user quotes an error within a sentence.
-_NAMED = lazy(
-    rf"(?:[^\n:]{{0,80}}?\b(?i:uncaught|unhandled)\b(?: exception)?:? {{1,2}}|"
-    rf"[^\n`]{{0,200}}?\b(?i:get(?:ting|s)?|got|error|exception|fail(?:ed|s|ing)?|raise[sd]?|die[sd]|crash(?:ed|es)|throws?)\b"
-    rf"[^\n`]{{0,40}}?:? ?`{{1,3}})(?={RAISED}: )"
-)
+_LEAD, _NAMED = lazy(WORDS["lead"]), lazy(filled(WORDS["named"]))
 # A traceback pasted with its line ends lost: `… File "protocol.py", line 499, in chunk assert len( AssertionError: only …`
 _FRAME, _RAISED = lazy(r'File "[^"\n]{1,400}", line \d{1,9}, in [^"\n]'), lazy(rf"(?<= ){RAISED}: ")
-# `repr(error)`, as `{e!r}` prints it: `OSError(28, 'No space left on device')`; it names a failure only behind such words.
+# `repr(error)`, as `{e!r}` prints it: `OSError(28, 'No space left on device')`.
 _REPR = lazy(
     rf"(?<![\w.=\"'])(?P<name>{RAISED}|gaierror)\((?:(?P<errno>-?\d{{1,4}}), )?"
     r"(?:'(?P<single>[^\n]{1,2000}?)(?:'[,)]|$)|\"(?P<double>[^\n]{1,2000}?)(?:\"[,)]|$))"
 )
-_FAILED = lazy(r"(?i)\b(?:error|exception|fail(?:ed|ure|s)?|crashe[ds]|aborted|raised|died|dead)\b[^\n]{0,80}$")
-# Above the `repr` of what raised, in Hydra's short report (without HYDRA_FULL_ERROR) and in its own exception.
-TARGET = lazy(r"Error in (?:call to target '[^'\n]{1,300}'|creating partial\([^\n]{1,300}\) object):")
-_ADVISES = lazy(r"(?i)\b(?:if|when|will|would|may|might|could|can|avoid|fix(?:e[sd])?|instead)\b")
-_WENT_ON = lazy(r"(?i)\b(?:retry|retries|retrying|skip\w{0,4}|ignor\w{0,5}|fall(?:ing)? ?back|warn\w{0,4}|caught)\b")
+_FAILED, TARGET, _ADVISES, _WENT_ON = (lazy(WORDS[name]) for name in ("failed", "target", "advises", "went_on"))
 _CALM, _GRAVE = ("I", "W", "D"), ("E", "F")  # severities of a line that reports no failure, and of one that does
-# A paragraph broken at the margin, such as one of Open MPI's help texts: a line in its middle is no message of its own.
-_BROKEN_OFF, _GOES_ON, MARGIN = lazy(r"(?:[^\s=:]{1,60} {1,2}){6,40}[\w',/()-]{1,40}$"), lazy(r"[a-z/(]"), 50
+_BROKEN_OFF, _GOES_ON, MARGIN = lazy(WORDS["broken_off"]), lazy(r"[a-z/(]"), 50
 
 
 def told_texts(line: Line, above: Line | None = None) -> Iterator[str]:
@@ -106,15 +95,7 @@ _VALIDATOR = lazy(
     r"^\d{1,4} validation errors? for [^\n]{1,200}\n(?:[^\s\n][^\n]{0,160}\n)?\s{2,4}"
     f"({'|'.join(WORDS['validators'])}), "
 )
-# TensorFlow says where in the graph it was, and how many operations failed, before it says what:
-# `DataLossError: Graph execution error:`, `Detected at node 'IteratorGetNext' defined at (most recent call last):`,
-# `Node: 'IteratorGetNext'`, `2 root error(s) found.`, `  (0) DATA_LOSS:  corrupted record at 0`
-_GRAPH = lazy(
-    r"^(?:Graph execution error:\s{1,4}"
-    r"(?:(?:Detected at node [^\n]{1,300}|<stack traces unavailable>|Node: [^\n]{1,200})\s{1,4}){0,40})?"
-    r"(?:\d{1,4} root error\(s\) found\.\s{1,8}\(0\) (?:[A-Z][A-Za-z_]{1,20}(?: [a-z]{1,20}){0,2}: {1,4})?)?"
-)
-_LOADER = lazy(r"^[^\s:]{1,300}: (?:undefined symbol: |cannot open shared object file|version `)")
+_GRAPH, _LOADER = lazy(WORDS["graph"]), lazy(WORDS["loader"])
 
 
 def quoted_in(exception: str, message: str) -> Iterator[tuple[str, str]]:
