@@ -104,8 +104,8 @@ RAS_JSON = """\
 """
 
 
-def test_report_of_ncclras_in_json_names_the_process_that_is_missing(tmp_path):
+def test_report_of_ncclras_in_json_names_the_host_that_is_missing(tmp_path):
     (tmp_path / "ras.json").write_text(RAS_JSON)
     report = diagnose(tmp_path)
     assert cause(report) == "nccl.remote-error"
-    assert "48219" in render(report, "markdown")
+    assert "10.31.0.42" in render(report, "markdown")
