@@ -17,7 +17,6 @@ from .advice.facts import read_facts
 from .advice.known_bugs import settle_known_bugs
 from .catalogue.load import Catalogue, load_rules, rule_folders
 from .errors import SourceError, UsageError
-from .job.end_times import bound_times
 from .job.event import SourceEvents
 from .job.event_reader import EventReader
 from .job.job import JobContext, build_job
@@ -184,7 +183,6 @@ def reduce(
     job = build_job(sources, scan.dumps, context, zone_offset_s(tz, _began(sources) if tz else None), rank_from, empty)
     if len(sources) >= MANY_SOURCES:
         give_back_memory()
-    bound_times(job)
     facts = read_facts(job)
     notices = (*facts.notices, *settle_known_bugs(job, facts, catalogue))
     verdict = decide(job, correlate(job), catalogue)

@@ -73,7 +73,7 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
             event.role = "cause" if (event.source, event.line) not in aside else event.role
     for event in (*reading.refuted, *(e for e in reading.possible if e.rule.role != "cause")):
         event.role = "context"  # what may be a bug must not explain what is known to have happened
-    job.failing.forget()
+    job.index.forget()
     for event in job.events:
         if event.cause == BUGS:
             event.fields.update({k: v for k, v in details(event.rule, fixes, facts).items() if k not in event.fields})
@@ -83,7 +83,7 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
     if heard or proven:
         left = (e for e in job.events if not (e.rule.generic and (e.source, e.line) in heard))
         job.events[:] = [x for event in left for x in (event, *proven.get(id(event), ()))]
-        job.failing.forget()
+        job.index.forget()
     return (*reading.notices, *by_version)
 
 

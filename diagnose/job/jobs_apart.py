@@ -1,7 +1,7 @@
-"""Several jobs in one folder: the one that failed is diagnosed, and the others are named.
+"""Several jobs of Slurm among the inputs: the last one that failed is diagnosed, and the others are named.
 
 Slurm numbers its jobs, and the names of its files hold the number. Files without one (kernel logs, a controller's log)
-may tell of any job and stay, as do those beside the folders of several runs.
+may tell of any job and stay.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from ..lines.path_identity import PathIdentity
 from ..lines.record import record
 from .event import FAILING, SourceEvents
-from .folders_apart import runs_by_folder
 
 
 @record
@@ -31,26 +30,18 @@ def set_jobs_apart(
 
     `identities`: what the path of each source says by itself.
     """
-    jobs = {f"Slurm job {number}": of_it for number, of_it in sorted(_slurm_jobs(sources, identities).items())}
-    if len(jobs) < 2:
-        jobs = {f"{run.name}/": run.sources for run in runs_by_folder(sources, identities)}
-    if len(jobs) < 2:
-        return list(sources), []
-    order = {name: place for place, name in enumerate(jobs)}
-    decisive = max(jobs, key=lambda name: (_failed(jobs[name]), order[name]))
-    apart = [(name, of_it) for name, of_it in jobs.items() if name != decisive]
-    left_out = {s.name for _, of_it in apart for s in of_it}
-    others = [JobApart(name, tuple(sorted(s.name for s in of_it)), _failed(of_it)) for name, of_it in apart]
-    return [s for s in sources if s.name not in left_out], others
-
-
-def _slurm_jobs(sources: Sequence[SourceEvents], identities: Mapping[str, PathIdentity]) -> dict[int, list[SourceEvents]]:
     jobs: dict[int, list[SourceEvents]] = defaultdict(list)
     for source in sources:
         identity = identities[source.name]
         if identity.kind == "slurm" and identity.job is not None and identity.job.isdigit():
             jobs[int(identity.job)].append(source)
-    return jobs
+    if len(jobs) < 2:
+        return list(sources), []
+    decisive = max(jobs, key=lambda number: (_failed(jobs[number]), number))
+    apart = [(number, of_it) for number, of_it in sorted(jobs.items()) if number != decisive]
+    left_out = {s.name for _, of_it in apart for s in of_it}
+    others = [JobApart(f"Slurm job {n}", tuple(sorted(s.name for s in of_it)), _failed(of_it)) for n, of_it in apart]
+    return [s for s in sources if s.name not in left_out], others
 
 
 def _failed(sources: Sequence[SourceEvents]) -> bool:

@@ -14,9 +14,7 @@ from .event import SourceEvents
 from .maps import learn_maps
 from .places import Places
 from .rank import place_all, place_kills
-from .ray_snippets import place_snippets
 from .source_owner import learn_hosts, learn_sources
-from .summaries import place_summaries
 from .world import learn_world
 
 __all__ = ["Places", "place"]
@@ -41,8 +39,6 @@ def place(
     learn_maps(places, sources)
     place_all(places, sources)
     place_kills(places, sources)
-    place_snippets(sources)
-    place_summaries(sources)
     return places
 
 

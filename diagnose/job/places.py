@@ -120,3 +120,8 @@ def pci_address(text: object) -> str:
 def is_default_group(fields: dict[str, object]) -> bool:
     pg = str(fields.get("pg", "0"))
     return pg in ("0", "default_pg", "0(default_pg)", "None")
+
+
+def is_same_host(a: str, b: str) -> bool:
+    """Whether two names are of one host: the kernel's log calls it `n7`, torchrun's agent `n7.cluster.local`."""
+    return a == b or a.startswith(f"{b}.") or b.startswith(f"{a}.")

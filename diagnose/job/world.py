@@ -82,18 +82,6 @@ def _count_folders(places: Places, local: set[int], highest: int) -> None:
         places.world_size, places.world_from = len(local), "files of the ranks"
 
 
-def narrow_world(places: Places, events: Sequence[Event], attempt: int) -> bool:
-    """Take the number of ranks that the attempt which decides states, where a larger run stands beside it."""
-    own = [e for e in events if e.attempt == attempt]
-    told = (e.fields.get("world_size") for e in own if e.rule.tells == "identity")
-    size = max((n for n in told if isinstance(n, int)), default=0)
-    highest = max((e.rank for e in own if e.rank is not None), default=-1)
-    if places.world_from != "stated in the logs" or not highest < size < (places.world_size or 0):
-        return False
-    places.world_size = size
-    return True
-
-
 # vLLM and SGLang label their processes where Ray has the names of actors: `(Worker_TP2 pid=4711)`, `[… DP0 TP3]`.
 ENGINES = lazy(r"APIServer|EngineCore|VllmWorker|Worker_(?:TP|PP|DP|EP)|(?:(?:TP|PP|DP|EP|CP)\d{1,5}(?: |$)){1,5}$")
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..job.attempt import is_terminated
 from ..job.event import FAILING, Event
+from ..job.exit import is_terminated
 from ..job.job import Job, RankInfo
 from ..job.places import GUESSED
 from ..lines.prefix import Line

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from ..job.attempt import is_terminated
 from ..job.event import Event
+from ..job.exit import is_terminated
 from ..job.job import Job, RankInfo
 from ..job.summaries import HEAD
 from ..lines.rank_ranges import rank_ranges

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..job.attempt import CRASHES, ended_at, is_terminated
-from ..job.doubles import is_repetition
+from ..job.copies import is_repetition
 from ..job.event import Event, SourceEvents
+from ..job.exit import CRASHES, ended_at, is_terminated
 from ..job.job import CERTIFICATES, Job
 from ..lines.path_identity import identity_from_path
 from .finding import Exhibit, Finding

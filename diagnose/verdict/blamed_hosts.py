@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..job.attempt import is_terminated
 from ..job.event import FAILING, Event
+from ..job.exit import is_terminated
 from ..job.job import Job
 from ..job.places import HERE
 from .devices import is_of_kernel

@@ -5,8 +5,8 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Container, Iterator, Sequence
 
-from ..job.attempt import ended_at, is_terminated
 from ..job.event import FAILING, Event
+from ..job.exit import ended_at, is_terminated
 from ..job.job import Job
 from ..lines.lazy_pattern import lazy
 from .untold import died_untold

@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from ..catalogue.load import Catalogue
-from ..job.attempt import is_terminated
-from ..job.cut_lines import are_half_told, is_first_of_a_cut_chain
+from ..job.coverage import are_half_told, is_first_of_a_cut_chain
 from ..job.event import FAILING, Event, SourceEvents
+from ..job.exit import is_terminated
 from ..job.job import Job
-from ..job.loss import NOT_FINITE
-from ..job.survival import OF_ONE_RANK
+from ..job.survival import NOT_FINITE, OF_ONE_RANK
 from ..questions.finding import Finding
 from ..traces.quoted import UNHEARD_FORMS
 from ..traces.traceback_lines import ELIDED

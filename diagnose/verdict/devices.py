@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..job.attempt import ended_at
 from ..job.event import Event
+from ..job.exit import ended_at
 from ..job.job import Job
 from ..job.places import pci_address
 from .suspects import Suspect, names_device

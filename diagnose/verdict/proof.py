@@ -52,7 +52,7 @@ def _handled(event: Event) -> list[Exhibit]:
     link = event.traceback.handled_above(line) or event.traceback.raised_from(line)
     if link is None:
         return []
-    return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.moment)]
+    return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.time)]
 
 
 def _logged_with(job: Job, event: Event) -> list[Exhibit]:

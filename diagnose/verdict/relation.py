@@ -12,9 +12,9 @@ from itertools import chain
 
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Explains
-from ..job.attempt import is_terminated
 from ..job.clock import ANOTHER_ZONE_S, SAME_CLOCK_S, UNALIGNED_S
 from ..job.event import FAILING, Event
+from ..job.exit import is_terminated
 from ..job.job import Job
 from .consequences import ACTOR_DIED, EXIT_CODE, SIGKILL
 from .own_words import is_its_own_word, was_dead_when_called

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..job.doubles import is_repetition
+from ..job.copies import is_repetition
 from ..job.event import Event
 from ..lines.lazy_pattern import lazy
 from .suspects import alike

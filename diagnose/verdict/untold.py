@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..job.attempt import is_terminated
 from ..job.event import FAILING, Event
+from ..job.exit import is_terminated
 from ..job.job import Job
 
 LOST = ("peer-lost", "collective-timeout", "collective-status")  # what a process may die of whose peers were told to stop
