@@ -14,7 +14,8 @@ from ..lines.lazy_pattern import lazy
 from .attempt import is_numbered, numbered_sources
 from .clock import ANOTHER_ZONE_S
 from .event import FAILING, Event, SourceEvents
-from .exit import is_terminated
+from .exit import is_sigkill, is_terminated
+from .places import is_same_host
 from .process import last_signs
 from .restart import HISTORY_S, restarted_until
 
@@ -28,6 +29,7 @@ OF_ONE_RANK = "context.finish/rank-"  # the rules by which a rank says that it l
 WAITS = ("collective-timeout", "peer-lost", "absent-ranks")  # which had begun before they are told
 FROM_OUTSIDE = ("process.time-limit", "process.preempted", "process.node-failure")  # a job that is done may still stand
 ENDS = ("exit", "killed", "signal-sent", "signal-received")
+KILLED = ("data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about beside the end by SIGKILL
 NOT_FINITE = "numerics.nan"
 FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}(?:[:=]|\s)\s{0,3}['\"]?-?\d")
 # The kernel's names of ranks, their workers and launchers: `python3.11`, `pt_main_thread`, `ray::WorkerDict`
@@ -68,6 +70,14 @@ class _Earlier:
         until = self._until.get((event.source, event.host), self._until.get((event.source, None), 0))
         return (event.line or 0) <= until or (event.rank is None and event.traceback is None and self._is_outside(event))
 
+    def _is_missed(self, kill: Event) -> bool:
+        """Whether a rank may be gone by it: not where each of that host says how it ended, in words of its own."""
+        ranks = self._job.ranks.values()
+        own = [i for i in ranks if kill.host is None or i.host is None or is_same_host(i.host, kill.host)]
+        is_whole = len(ranks) >= (self._job.world_size or 1)
+        died = any(e.cause in KILLED or is_sigkill(e) for i in own for e in i.failures())
+        return died or not own or not is_whole or not all(i.finished or i.failed_in_words() for i in own)
+
     def _is_outside(self, event: Event) -> bool:
         """Whether a kernel or a scheduler says it of a time or a process that is none of the job's."""
         if event.role not in (*FAILING, "confirmation"):
@@ -75,7 +85,7 @@ class _Earlier:
         stamp = event.stamp
         if stamp is not None and stamp.since_boot and stamp.seconds < BOOT_S:
             return True
-        if event.rule.tells == "killed" and not may_be_of_a_job(event):
+        if event.rule.tells == "killed" and self._job.ranks and not (may_be_of_a_job(event) and self._is_missed(event)):
             return True
         if event.time is None or not event.has_own_time:
             return False
@@ -94,9 +104,10 @@ class _Stream:
     last_s: float | None
     is_training: bool  # signs show a loss: no data is prepared, no answers are generated
     is_several: bool  # more than one step
+    all_last: int  # the line to which each rank of the job has gone on; 0 where not all of them step here
 
     @classmethod
-    def of(cls, source: SourceEvents) -> _Stream | None:
+    def of(cls, source: SourceEvents, ranks: int) -> _Stream | None:
         """Yield it; None for a source without signs of life."""
         if not source.progress:
             return None
@@ -105,7 +116,9 @@ class _Stream:
         lines = [s.line or 0 for s in signs]
         steps = {str(s.fields.get("step")) for s in signs}
         is_training = any("loss" in first.raw.lower() for first, _ in source.progress[:8])
-        return cls(min(lines), max(lines), max(times, default=None), is_training, len(steps) > 1)
+        by_rank = {last.rank: last.line or 0 for _, last in source.progress if last.rank is not None}
+        all_last = min(by_rank.values()) if len(by_rank) >= max(ranks, 2) else 0
+        return cls(min(lines), max(lines), max(times, default=None), is_training, len(steps) > 1, all_last)
 
 
 class _Outlived:
@@ -114,14 +127,15 @@ class _Outlived:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._sources = {s.name: s for s in job.sources}
-        self._streams: dict[str, _Stream | None] = {s.name: _Stream.of(s) for s in job.sources}
+        ranks = max(len(job.ranks), job.world_size or 0)
+        self._streams = {s.name: _Stream.of(s, ranks) for s in job.sources}
         self._done = [e for e in job.events if e.rule.tells == "finished" and not e.rule.id.startswith(OF_ONE_RANK)]
         self._undone = _undone(job.events)
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
-        if event.cause == NOT_FINITE and event.role == "symptom" and not self._is_finite_again(event):
-            return False  # a step does not heal the weights, nor does an end
+        if event.cause == NOT_FINITE and event.role == "symptom":
+            return self._is_finite_again(event)  # a step does not heal the weights, nor does an end
         if event in self._undone or self._is_done(event):
             return True
         return self._goes_on_itself(event) or self._all_go_on(event)
@@ -180,8 +194,10 @@ class _Outlived:
             return False
         if event.traceback is not None and not stream.is_training:
             return False
-        if stream.first > (event.end_line or 0):
-            return stream.is_several
+        if stream.first > (event.end_line or 0) and (stream.is_several or event.traceback is None):
+            return True
+        if event.rank is None and stream.all_last > (event.end_line or 0) + BUFFERED_LINES:
+            return True
         return stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
 
 
