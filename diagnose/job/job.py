@@ -16,10 +16,10 @@ from .coverage import Coverage, of_rank
 from .event import Event, SourceEvents, events_in_order
 from .event_stamps import share_fields
 from .exit import CERTIFICATES
+from .identity import place
 from .index import Index
 from .jobs_apart import JobApart, set_jobs_apart
-from .placement import Places, place
-from .places import HERE
+from .places import HERE, Places
 from .process import Process, processes
 from .rank_lines import RankLines
 from .survival import set_aside

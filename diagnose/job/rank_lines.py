@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..lines.prefix import Line, Prefix
     from .event import SourceEvents, Speaker
-    from .placement import Places
+    from .places import Places
 
 LAST_LINES = 100  # of a rank in a shared console: more than the longest traceback that its last words may stand above
 

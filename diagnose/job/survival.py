@@ -103,7 +103,7 @@ class _Stream:
     last: int
     last_s: float | None
     is_training: bool  # signs show a loss: no data is prepared, no answers are generated
-    is_several: bool  # more than one step
+    is_several: bool  # more than one step of somebody
     all_last: int  # the line to which each rank of the job has gone on; 0 where not all of them step here
 
     @classmethod
@@ -114,11 +114,11 @@ class _Stream:
         signs = [sign for pair in source.progress for sign in pair]
         times = [s.time for s in signs if s.time is not None and s.stamp is not None]
         lines = [s.line or 0 for s in signs]
-        steps = {str(s.fields.get("step")) for s in signs}
+        is_several = any(first.line != last.line for first, last in source.progress)
         is_training = any("loss" in first.raw.lower() for first, _ in source.progress[:8])
         by_rank = {last.rank: last.line or 0 for _, last in source.progress if last.rank is not None}
         all_last = min(by_rank.values()) if len(by_rank) >= max(ranks, 2) else 0
-        return cls(min(lines), max(lines), max(times, default=None), is_training, len(steps) > 1, all_last)
+        return cls(min(lines), max(lines), max(times, default=None), is_training, is_several, all_last)
 
 
 class _Outlived:

@@ -11,9 +11,8 @@ from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from ..job.event import Event
-from ..job.exit import is_terminated
+from ..job.exit import HEAD, is_terminated
 from ..job.job import Job, RankInfo
-from ..job.summaries import HEAD
 from ..lines.rank_ranges import rank_ranges
 from .finding import Exhibit, Finding, exhibits
 from .last_words import first_complaint

@@ -17,7 +17,7 @@ from .finding import Certainty, Exhibit, Finding
 
 if TYPE_CHECKING:
     from ..job.event import SourceEvents
-    from ..job.placement import Places
+    from ..job.places import Places
     from ..traces.stack_forms import StackFrame
     from ..traces.stack_tree import StackGroup, StackTree
     from ..traces.stacks import StackDump

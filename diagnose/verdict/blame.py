@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
-from ..job.agents import ONCE
 from ..job.copies import is_repetition
 from ..job.coverage import are_half_told
 from ..job.event import FAILING, Event
-from ..job.exit import ended_at, is_terminated
+from ..job.exit import ENTRIES, ENTRY, HEAD, ONCE, ended_at, is_terminated
 from ..job.job import CERTIFICATES, Job
 from ..job.places import GUESSED
-from ..job.summaries import ENTRIES, ENTRY, HEAD
 from .blamed_hosts import (
     address,
     complain_elsewhere,

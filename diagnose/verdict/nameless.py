@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..job.agents import ONCE
 from ..job.event import FAILING, Event
-from ..job.exit import CRASHES, is_sigkill, is_terminated
+from ..job.exit import CRASHES, ONCE, is_sigkill, is_terminated
 from ..job.job import CERTIFICATES, Job
 from .devices import has_another_device, is_end_of_all
 from .said_alike import is_said_by_several
