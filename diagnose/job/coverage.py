@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..lines.prefix import speaker_key
 from .event import Event, SourceEvents
 
 if TYPE_CHECKING:
+    from ..lines.prefix import Line, Prefix
+    from .event import Speaker
     from .job import Job
+    from .places import Places
 
 # Exceptions in which libraries pass on what became of others; the name of any other tells what went wrong.
 OF_ANYTHING = (
     "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "Exception", "OSError", "RuntimeError",
     "XlaRuntimeError",
 )  # fmt: skip
+LAST_LINES = 100  # of a rank in a shared console: more than the longest traceback that its last words may stand above
 CHAINED = ("During handling of the above exception, ", "The above exception was the direct cause ")
 CHAIN_LINES = 4  # below an exception, in which the next one of its chain is announced
 NAMES_END = ("Error", "Exception", "Exit", "Interrupt")
@@ -106,3 +112,36 @@ def _may_be_anything(event: Event) -> bool:
     name, colon, _ = event.text.partition(":")
     is_name_cut = not colon and not name.rstrip().endswith(NAMES_END)
     return is_name_cut or name.rpartition(".")[2] in OF_ANYTHING
+
+
+@dataclass(slots=True)
+class RankLines:
+    """The last lines of each rank of each shared console, from when they are first asked for."""
+
+    _of: dict[str, dict[int, deque[Line]]] = field(default_factory=dict)  # by source, then by rank
+
+    def of(self, rank: int, sources: Iterable[SourceEvents], places: Places) -> list[tuple[str, Line]]:
+        """Yield the rank's last lines, each with its source, in order."""
+        found: list[tuple[str, Line]] = []
+        for source in sources:
+            if places.source_rank.get(source.name) == rank:
+                found += [(source.name, x) for x in source.tail()]
+            elif any(_rank_of(speaker, places) == rank for speaker in source.speakers):
+                found += [(source.name, x) for x in self._of_shared(source, places).get(rank, ())]
+        return found
+
+    def _of_shared(self, source: SourceEvents, places: Places) -> dict[int, deque[Line]]:
+        if source.name not in self._of:
+            lines: dict[int, deque[Line]] = defaultdict(partial(deque, maxlen=LAST_LINES))
+            for line in source.lines():
+                if (rank := _rank_of(line.prefix, places)) is not None:
+                    lines[rank].append(line)
+            self._of[source.name] = dict(lines)
+        return self._of[source.name]
+
+
+def _rank_of(speaker: Prefix | Speaker, places: Places) -> int | None:
+    """Whose line it is, as the rank itself or as `srun --label` says."""
+    if speaker.rank is not None or not places.tasks_are_ranks:
+        return speaker.rank
+    return speaker.task

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -52,7 +52,7 @@ named_in = itemgetter(*(Prefix._fields.index(name) for name in Speaker._fields))
 
 @dataclass(slots=True, eq=False)
 class Event:
-    """One thing that one line (or block, or traceback) says. Who and when are as printed until `placement` is done.
+    """One thing that one line (or block, or traceback) says. Who and when are as printed until it is placed; see `settled`.
 
     What most questions ask for stands first: of a hundred thousand events only so much fits into a processor's cache.
     """
@@ -83,6 +83,10 @@ class Event:
     pid: int | None = None
     also_in: tuple[tuple[str, int | None], ...] = ()  # the first places where else it was seen
 
+    def but(self, **changes: Any) -> Event:
+        """Yield the event with other values."""
+        return settled(Event(**{f.name: changes.get(f.name, getattr(self, f.name)) for f in fields(Event)}))
+
     @property
     def text(self) -> str:
         """The message, without prefixes."""
@@ -101,6 +105,21 @@ class Event:
     def has_own_time(self) -> bool:
         """Whether the line prints its time; a time taken from a line above is only the earliest that it can be."""
         return self.stamp is not None or self.fields.get("time") is not None
+
+
+class Settled(Event):
+    """An event of which rank, host, attempt and time are decided: it does not change any more."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} of an event that is placed; take `event.but({name}=…)`")
+
+
+def settled(event: Event) -> Event:
+    """Yield the event, which nobody can change from now on."""
+    event.__class__ = Settled  # the same object, which indexes and sources hold already
+    return event
 
 
 def events_in_order(sources: Sequence[SourceEvents]) -> list[Event]:
@@ -209,7 +228,7 @@ def is_narrow(event: Event) -> bool:
     return not event.rule.generic and not event.rule.applies_to and event.role in ("cause", "symptom", "confirmation")
 
 
-def settle(events: list[Event]) -> tuple[Event, ...]:
+def sift(events: list[Event]) -> tuple[Event, ...]:
     """Drop what a harmless rule covers, catch-alls beside narrower rules, and doubles; sort by place."""
     placed = [(e, (e.line, e.raw)) for e in events]
     harmless = {place for e, place in placed if e.role == "harmless"}

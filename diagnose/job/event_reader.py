@@ -20,7 +20,7 @@ from ..scan.scan_rules import REPORT, STACK
 from ..traces.frame_memory import FrameMemory
 from ..traces.quoted import is_heard, quoted_tracebacks
 from ..traces.traceback import find_tracebacks
-from .event import Event, SourceEvents, is_narrow, kept_lines, last_words, settle
+from .event import Event, SourceEvents, is_narrow, kept_lines, last_words, sift
 from .event_stamps import Same, note_stamps, stamps_of, years_of
 from .hit_reading import LAST_RESORT, SourceReading
 
@@ -60,7 +60,7 @@ class EventReader:
             spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
             found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken, capped)]
         quoted = quoted_tracebacks(tracebacks, lines)
-        events = settle([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
+        events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
             event.order = order
         stamps = stamps_of(lines)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,16 +12,13 @@ from ..traces.traceback import Traceback
 from .attempt import decisive_attempt, number_attempts, number_by_time
 from .clock import Clocks, set_clocks
 from .copies import merge_copies
-from .coverage import Coverage, of_rank
-from .event import Event, SourceEvents, events_in_order
+from .coverage import Coverage, RankLines, of_rank
+from .event import FAILING, Event, SourceEvents, events_in_order, settled
 from .event_stamps import share_fields
 from .exit import CERTIFICATES
-from .identity import place
-from .index import Index
-from .jobs_apart import JobApart, set_jobs_apart
+from .identity import JobApart, place, set_jobs_apart
 from .places import HERE, Places
 from .process import Process, processes
-from .rank_lines import RankLines
 from .survival import set_aside
 
 if TYPE_CHECKING:
@@ -31,6 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["CERTIFICATES", "Job", "JobContext", "RankInfo", "build_job"]
 
+J = TypeVar("J")
 T = TypeVar("T")
 RankInfo = Process  # as the rooms above call it
 READ_BY_PLACEMENT = ("rank", "local_rank", "pid", "host")
@@ -51,6 +49,53 @@ class JobContext:
     def failed(self) -> bool:
         """Whether the caller knows that the job failed."""
         return bool(self.exit_code) or self.signal is not None
+
+
+@dataclass(slots=True)
+class Index:
+    """Events by what they tell, errors that count, and what follows: dozens of questions ask, some of them per rank."""
+
+    _told: dict[str, list[tuple[int, Event]]] = field(default_factory=dict)  # by what is told: with places in order
+    _failing: list[Event] | None = None
+    _answers: dict[Callable[..., Any], Any] = field(default_factory=dict)
+    _of: tuple[int, ...] = ()  # how many events, and of each kind set aside, there were then
+
+    def forget(self) -> None:
+        """Look anew when asked next: events have got other roles."""
+        self._of = ()
+
+    def failing(self, events: Sequence[Event], earlier: Sequence[Event], survived: Sequence[Event]) -> list[Event]:
+        """Yield the errors less those set aside, in order, in a list of the caller's own."""
+        self._sort(events, earlier, survived)
+        if self._failing is None:
+            dropped = {*earlier, *survived}
+            self._failing = [e for e in events if e.role in FAILING and e not in dropped]
+        return self._failing[:]
+
+    def telling(self, events: Sequence[Event], *aside: Sequence[Event], tells: Sequence[str]) -> list[Event]:
+        """Yield the events that tell one of these things, less earlier ones, in order, in a list of the caller's own."""
+        self._sort(events, *aside)
+        told = [self._told[name] for name in dict.fromkeys(tells) if name in self._told]
+        found = told[0] if len(told) == 1 else sorted((x for pairs in told for x in pairs), key=lambda pair: pair[0])
+        return [event for _, event in found]
+
+    def once(self, events: Sequence[Event], *aside: Sequence[Event], question: Callable[[J], T], job: J) -> T:
+        """Yield what a question answers of the job; it is asked once as long as the events stay the same."""
+        self._sort(events, *aside)
+        if question not in self._answers:
+            self._answers[question] = question(job)
+        answer: T = self._answers[question]
+        return answer
+
+    def _sort(self, events: Sequence[Event], earlier: Sequence[Event], survived: Sequence[Event]) -> None:
+        of = (len(events), len(earlier), len(survived))
+        if self._of == of:
+            return
+        dropped = set(earlier)
+        self._told, self._failing, self._answers, self._of = {}, None, {}, of
+        for number, event in enumerate(events):
+            if event.rule.tells is not None and event not in dropped:
+                self._told.setdefault(event.rule.tells, []).append((number, event))
 
 
 @dataclass(slots=True)
@@ -102,6 +147,17 @@ class Job:
     def once(self, question: Callable[[Job], T]) -> T:
         """Yield what a question answers of this job; it is asked once for all that want to know."""
         return self.index.once(self.events, self.earlier, self.survived, question=question, job=self)
+
+    def revise(self, changes: Mapping[Event, Sequence[Event]]) -> None:
+        """Put other events in the place of some: the same in other roles, none, or more than one."""
+        if not changes:
+            return
+        for kept in (self.events, self.survived, self.earlier, *(info.events for info in self.ranks.values())):
+            kept[:] = [new for event in kept for new in changes.get(event, (event,))]
+        for source in {e.source for e in changes}:
+            of_it = next(s for s in self.sources if s.name == source)
+            of_it.change(tuple(new for event in of_it.events for new in changes.get(event, (event,))))
+        self.index.forget()
 
     def known_ranks(self) -> set[int]:
         """Yield the ranks of which the logs show anything."""
@@ -160,6 +216,8 @@ def build_job(
     job.attempt = decisive_attempt(events, (e for s in sources for pair in s.progress for e in pair))
     set_aside(job)
     job.was_alive = any(source.progress for source in sources)
+    for event in (e for s in sources for e in s.all_events()):
+        settled(event)
     for source in sources:
         source.progress = ()  # four events for each of 20,000 files; the ranks hold their first and last one
     for event in events:

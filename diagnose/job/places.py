@@ -29,7 +29,6 @@ class Places:
     rank_of_pid: dict[tuple[str, int], int | None] = field(default_factory=dict)  # (host or "", pid); None: of several
     rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
     rank_with_local: dict[int, int | None] = field(default_factory=dict)  # None where several hosts have such a one
-    first_of_source: dict[str, int] = field(default_factory=dict)  # the rank of local rank 0 of the node that a log is of
     rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)
     host_of: dict[int, str] = field(default_factory=dict)
     hosts_of_ranks: set[str] = field(default_factory=set)  # all of these

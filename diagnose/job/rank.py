@@ -112,7 +112,7 @@ def _place_boxed(source: SourceEvents) -> None:
         if at >= 0 and begin - lines[at] <= BOX_LINES:
             event.rank, event.rank_from = entries[at].rank, "the entry of torchrun's summary"
             event.local_rank, event.pid = entries[at].local_rank, entries[at].pid
-            event.host = entries[at].host or event.host
+            event.host = event.host if entries[at].host in HERE else entries[at].host or event.host
 
 
 def _remote_pid(event: Event) -> int | None:
@@ -192,8 +192,6 @@ def _ranks_of_local(places: Places, event: Event, host: str) -> Iterable[tuple[s
         yield "the only process", 0
     if event.local_rank is not None:
         yield "the local rank on its host", places.rank_of_local.get((host, event.local_rank)) if host else None
-        if event.source in places.first_of_source:
-            yield "the launch command", places.first_of_source[event.source] + event.local_rank
         if places.is_one_node:
             yield "the local rank on the only node", event.local_rank
         elif not host:
@@ -226,6 +224,4 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
             return
     if device is not None and event.role in ("cause", "confirmation"):
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
-        if event.source in places.first_of_source:
-            yield "the launch command", places.first_of_source[event.source] + device
         yield "the GPU index on the only node", device if places.is_one_node and places.has_processes else None

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from ..lines.lazy_pattern import lazy
-from .event import Event, SourceEvents
+from .event import SourceEvents
 from .places import GUESSED, MAX_RANK, Places, as_rank, is_default_group, own_rank
 
 STATED = "stated in the logs"
@@ -18,7 +18,6 @@ WORKER = lazy(r"(?:[a-z][a-z0-9.-]{0,200}-)?worker(?:-0)?-(?P<number>0|[1-9]\d{0
 # `+ torchrun --nnodes=2 --node_rank=1 --nproc_per_node=8 train.py`, as a shell prints it (set -x).
 NODES = lazy(r"\s--?(?:nnodes|num_machines)[ =](?:\d{1,5}:)?(?P<number>\d{1,5})\b")
 NODE_RANK = lazy(r"\s--?(?:node|machine)[_-]rank[ =](?P<number>\d{1,5})\b")
-OWN_ORDER = lazy(r"\s--?rdzv[_-](?:backend|endpoint)[ =]")  # the agents agree on an order then, whatever --node_rank says
 OF_LAUNCHES = frozenset(("launcher", "nnodes", "min_nodes", "node_rank"))  # what a command or a launcher tells
 GATHERS = {"ALLGATHER": ("numel_out", "numel_in"), "_ALLGATHER_BASE": ("numel_out", "numel_in"),
            "_REDUCE_SCATTER_BASE": ("numel_in", "numel_out"), "REDUCE_SCATTER": ("numel_in", "numel_out")}  # fmt: skip
@@ -44,10 +43,10 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     places.local_world = counts or None
     pods, addresses = {p.pod for p in speakers if p.pod}, {p.ip for p in speakers if p.ip}  # pdsh tells of nodes by them
     numbered = max((int(m["number"]) + 1 for name in (*hosts, *pods) if (m := WORKER.match(name))), default=0)
-    nodes = max(len(hosts), len(addresses), numbered, _learn_launches(places, sources))
+    nodes = max([len(hosts), len(addresses), numbered, *map(_nodes_asked_for, sources)])
     most = max((p.local_rank + 1 for p in speakers if p.local_rank is not None), default=0)
-    is_alone = nodes <= 1 and not any(p.node_rank for p in places.by_source.values())
-    places.is_one_node = is_alone and _fits_one_node(places, counts, most)
+    is_later_node = any(p.node_rank for p in places.by_source.values()) or any(map(_counts_on, sources))
+    places.is_one_node = nodes <= 1 and not is_later_node and _fits_one_node(places, counts, most)
 
 
 def widen_world(places: Places, sources: Sequence[SourceEvents]) -> None:
@@ -109,38 +108,22 @@ def _starts(source: SourceEvents) -> int:
     return max([1, *map(len, pids.values())])
 
 
-def _learn_launches(places: Places, sources: Sequence[SourceEvents]) -> int:
-    """The most nodes that a launcher was asked for; where it says which node it starts, that tells the ranks there."""
-    most = 1
-    for source in sources:
-        told = [_launched(e) for e in source.events if e.rule.role == "context" and not OF_LAUNCHES.isdisjoint(e.fields)]
-        most = max([most, *(nodes for nodes, _ in told)])
-        firsts = {first for _, first in told if first is not None} | _counted(source)
-        most = max(most, 2 if any(firsts) else 1)
-        if len(firsts) == 1:
-            places.first_of_source[source.name] = firsts.pop()
-    return most
+def _nodes_asked_for(source: SourceEvents) -> int:
+    """The most nodes that a launcher was asked for, or that one says it is not the first of."""
+    told = [e for e in source.events if e.rule.role == "context" and not OF_LAUNCHES.isdisjoint(e.fields)]
+    numbers = [as_rank(e.fields.get(name)) for e in told for name in ("nnodes", "min_nodes")]
+    commands = [e.raw for e in told if "launcher" in e.fields]
+    numbers += [int(m["number"]) for command in commands if (m := NODES.search(command))]
+    own = [as_rank(e.fields.get("node_rank")) for e in told]
+    own += [int(m["number"]) for command in commands if (m := NODE_RANK.search(command))]
+    return max([1, *(n for n in numbers if n), *(n + 1 for n in own if n)])
 
 
-def _counted(source: SourceEvents) -> set[int]:
-    """The ranks of local rank 0 that follow from what lines say of a process: `rank      : 11 (local_rank: 3)`."""
+def _counts_on(source: SourceEvents) -> bool:
+    """Whether a process here has another rank than local rank, as on nodes behind the first: `rank : 11 (local_rank: 3)`."""
     told = (e.fields for e in source.telling("exit"))
     both = ((as_rank(fields.get("rank")), as_rank(fields.get("local_rank"))) for fields in told)
-    return {rank - local for rank, local in both if rank is not None and local is not None and rank >= local}
-
-
-def _launched(event: Event) -> tuple[int, int | None]:
-    """How many nodes a launcher was asked for, and the rank of the first process that it starts."""
-    fields, command = event.fields, event.raw if "launcher" in event.fields else ""
-    nodes, own = NODES.search(command), NODE_RANK.search(command)
-    number = int(nodes["number"]) if nodes else as_rank(fields.get("nnodes", fields.get("min_nodes"))) or 1
-    node = int(own["number"]) if own else as_rank(fields.get("node_rank"))
-    number = max(number, (node or 0) + 1)
-    world = as_rank(fields.get("world_size"))
-    size = as_rank(fields.get("gpus_per_node")) if world is None else world // number
-    if node is None or size is None or OWN_ORDER.search(command):
-        return number, None
-    return number, node * size
+    return any(rank is not None and local is not None and rank != local for rank, local in both)
 
 
 def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
