@@ -25,7 +25,6 @@ HISTORY_S = 120.0  # longer than ranks go on after one of them has died
 BUFFERED_S, BUFFERED_LINES = 3.0, 60  # within which a process that has died still prints
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
-OF_ONE_RANK = "context.finish/rank-"  # the rules by which a rank says that it leaves: the others may still work
 WAITS = ("collective-timeout", "peer-lost", "absent-ranks")  # which had begun before they are told
 FROM_OUTSIDE = ("process.time-limit", "process.preempted", "process.node-failure")  # a job that is done may still stand
 ENDS = ("exit", "killed", "signal-sent", "signal-received")
@@ -130,7 +129,7 @@ class _Outlived:
         self._sources = {s.name: s for s in job.sources}
         ranks = max(len(job.ranks), job.world_size or 0)
         self._streams = {s.name: _Stream.of(s, ranks) for s in job.sources}
-        self._done = [e for e in job.events if e.rule.tells == "finished" and not e.rule.id.startswith(OF_ONE_RANK)]
+        self._done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
         self._undone = _undone(job.events)
 
     def holds(self, event: Event) -> bool:
@@ -193,8 +192,8 @@ class _Outlived:
         stream = self._streams[event.source]
         if stream is None or event.rule.tells in ENDS or stream.last <= (event.end_line or 0):
             return False
-        if event.traceback is not None and not stream.is_training:
-            return False
+        if event.rule.at_start or (event.traceback is not None and not stream.is_training):
+            return event.rule.at_start
         if stream.first > (event.end_line or 0) and (stream.is_several or event.traceback is None):
             return True
         if event.rank is None and stream.all_last > (event.end_line or 0) + BUFFERED_LINES:

@@ -11,7 +11,7 @@ from ..job.coverage import are_half_told, is_first_of_a_cut_chain
 from ..job.event import FAILING, Event, SourceEvents
 from ..job.exit import is_terminated
 from ..job.job import Job
-from ..job.survival import NOT_FINITE, OF_ONE_RANK
+from ..job.survival import NOT_FINITE
 from ..questions.finding import Finding
 from ..traces.quoted import UNHEARD_FORMS
 from ..traces.traceback_lines import ELIDED
@@ -129,7 +129,7 @@ def _is_teardown(job: Job, candidates: Sequence[Suspect]) -> bool:
 
     What the parent of `mp.spawn` raises is the end of a process, too.
     """
-    done = [e for e in job.telling("finished") if not e.rule.id.startswith(OF_ONE_RANK)]
+    done = [e for e in job.telling("finished") if e.rule.teller != "rank"]
     if job.context.failed() or not done:
         return False
     ended = [*job.telling("exit"), *(e for e in job.failures() if e.cause == EXIT_CODE)]
