@@ -103,7 +103,7 @@ class Rule:
     id: str = ""
     cause: str | None = None  # from the path; None for rules under harmless/ and context/
     tells: Tells | None = None
-    teller: Teller | None = None  # torchrun's summary, an entry of it or what is left of one, its agent; one rank for itself
+    teller: Teller | None = None  # torchrun's summary, an entry of it, what is left of one, its agent; one rank for itself
     activity: Activity | None = None  # with tells: activity, activity-end
     census: bool = False  # correlators read every occurrence per speaker: never capped away
     generic: bool = False  # speaks only where no other cause or symptom rule spoke about the same lines

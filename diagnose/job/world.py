@@ -120,7 +120,7 @@ def _nodes_asked_for(source: SourceEvents) -> int:
 
 
 def _counts_on(source: SourceEvents) -> bool:
-    """Whether a process here has another rank than local rank, as on nodes behind the first: `rank : 11 (local_rank: 3)`."""
+    """Whether a process has another rank than local rank, as on nodes behind the first: `rank : 11 (local_rank: 3)`."""
     told = (e.fields for e in source.telling("exit"))
     both = ((as_rank(fields.get("rank")), as_rank(fields.get("local_rank"))) for fields in told)
     return any(rank is not None and local is not None and rank != local for rank, local in both)
