@@ -6,12 +6,13 @@ without the others: training that goes on for longer than they would wait shows 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..lines.lazy_pattern import lazy
-from .attempt import is_numbered, numbered_sources
+from ..traces.library_paths import is_library
+from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, restarted_until
 from .clock import ANOTHER_ZONE_S
 from .event import FAILING, Event, SourceEvents
 from .exit import is_sigkill, is_terminated
@@ -21,15 +22,14 @@ from .process import last_signs
 if TYPE_CHECKING:
     from .job import Job
 
-HISTORY_S = 120.0  # longer than ranks go on after one of them has died
-BUFFERED_S, BUFFERED_LINES = 3.0, 60  # within which a process that has died still prints
+CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
+BUFFERED_S = 3.0  # within which a process that has died still prints
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
 WAITS = ("collective-timeout", "peer-lost", "absent-ranks")  # which had begun before they are told
 FROM_OUTSIDE = ("process.time-limit", "process.preempted", "process.node-failure")  # a job that is done may still stand
 ENDS = ("exit", "killed", "signal-sent", "signal-received")
 KILLED = ("data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about beside the end by SIGKILL
-Place = tuple[str, str | None]  # file and host
 NOT_FINITE = "numerics.nan"
 FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}(?:[:=]|\s)\s{0,3}['\"]?-?\d")
 # The kernel's names of ranks, their workers and launchers: `python3.11`, `pt_main_thread`, `ray::WorkerDict`
@@ -130,13 +130,13 @@ class _Outlived:
         ranks = max(len(job.ranks), job.world_size or 0)
         self._streams = {s.name: _Stream.of(s, ranks) for s in job.sources}
         self._done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
-        self._undone = _undone(job.events)
+        self._undone, self._caught = _undone(job.events), _caught(job.events)
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
         if event.cause == NOT_FINITE and event.role == "symptom":
             return self._is_finite_again(event)  # a step does not heal the weights, nor does an end
-        if event in self._undone or self._is_done(event):
+        if event in self._undone or event in self._caught or self._is_done(event):
             return True
         return self._goes_on_itself(event) or self._all_go_on(event)
 
@@ -154,8 +154,11 @@ class _Outlived:
             return False
         if event.rank is not None and end.rank is None and self._died(event.rank):
             return False  # the others are done, and its launcher found this one dead
+        if end.attempt > event.attempt:
+            return True
         if event.source == end.source:
-            return (end.line or 0) > (event.end_line or 0) or self._is_noise(event)
+            is_below = (end.line or 0) > (event.end_line or 0) and not _is_earlier(end, event)
+            return is_below or ((end.line or 0) < (event.line or 0) and self._is_noise(event))
         if not event.has_own_time or not end.has_own_time or event.time is None or end.time is None:
             return False
         return end.time > event.time + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
@@ -166,10 +169,8 @@ class _Outlived:
 
     def _is_noise(self, event: Event) -> bool:
         """Whether it may be said by a process that leaves: nobody waits any more, and the program's own code is through."""
-        if event.rule.tells in WAITS:
-            return False
-        raised = event.traceback
-        return raised is None or not any(f.function == "<module>" for f in raised.frames)
+        raised = event.traceback.frames if event.traceback is not None else ()
+        return event.rule.tells not in WAITS and all(is_library(frame.file) for frame in raised)
 
     def _goes_on_itself(self, event: Event) -> bool:
         """Whether the same rank takes steps below the error, in the same file or by the clock of the same host."""
@@ -192,6 +193,8 @@ class _Outlived:
         stream = self._streams[event.source]
         if stream is None or event.rule.tells in ENDS or stream.last <= (event.end_line or 0):
             return False
+        if _is_before(stream.last_s, event):
+            return False  # steps that are shown again, as where logs were joined into one file
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
             return event.rule.at_start
         if stream.first > (event.end_line or 0) and (stream.is_several or event.traceback is None):
@@ -207,9 +210,15 @@ def _differ(a: object, b: object) -> bool:
 
 def _is_earlier(sign: Event, event: Event) -> bool:
     """Whether a line below an error tells by its clock of a time before it, as where logs were joined into one file."""
-    if sign.stamp is None or sign.time is None or event.time is None:
+    return sign.stamp is not None and _is_before(sign.time, event)
+
+
+def _is_before(time_s: float | None, event: Event) -> bool:
+    """Whether a time is before an error; what differs by hours is the zone of a launcher's clock, not a trainer's."""
+    if time_s is None or event.time is None:
         return False
-    return 0.0 < event.time - sign.time < ANOTHER_ZONE_S
+    is_at_once = event.time == time_s and (event.stamp is not None or event.rank is not None)
+    return is_at_once or 0.0 < event.time - time_s < ANOTHER_ZONE_S
 
 
 def _undone(events: Sequence[Event]) -> set[Event]:
@@ -222,6 +231,29 @@ def _undone(events: Sequence[Event]) -> set[Event]:
     return {e for e, ends in asked if any(_takes_back(end, e) for end in ends)}
 
 
+def _caught(events: Sequence[Event]) -> set[Event]:
+    """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first.
+
+    Of those that a rule knows the last one may still be what ended it. A container that starts again and again gives its
+    processes the same numbers each time.
+    """
+    raised: dict[tuple[object, ...], list[Event]] = {}
+    ends: dict[str, list[int]] = {}
+    for e in events:
+        if e.speaker.pid is not None and e.traceback is not None and e.role in FAILING and e.time is not None:
+            key = (e.source, e.host, e.speaker.pid, e.rule.id, e.traceback.exception)
+            raised.setdefault(key, []).append(e)
+        elif e.rule.tells in (*ENDS, "identity", "attempt"):
+            ends.setdefault(e.source, []).append(e.line or 0)
+    found: set[Event] = set()
+    for alike in raised.values():
+        first, last = alike[0], alike[-1]
+        is_one_life = not any((first.line or 0) < n < (last.line or 0) for n in ends.get(first.source, ()))
+        if is_one_life and (last.time or 0.0) >= (first.time or 0.0) + CAUGHT_S:
+            found.update(alike if first.rule.generic else alike[:-1])
+    return found
+
+
 def _takes_back(end: Event, event: Event) -> bool:
     return (end.line or 0) > (event.end_line or 0) and not _differ(_thing(event), _thing(end))
 
@@ -229,48 +261,3 @@ def _takes_back(end: Event, event: Event) -> bool:
 def _thing(event: Event) -> object:
     told = event.fields
     return told.get("pod") or told.get("application") or told.get("server") or event.speaker.pid
-
-
-# --- where a launcher started anew though no line says so: it had ended the processes, and yet the job went on -----------
-
-
-def restarted_until(job: Job, numbered: Set[str]) -> dict[Place, int]:
-    """Yield by file and host the line above which all is of processes that were ended and started anew."""
-    sent = [e for e in job.telling("signal-sent") if e.fields.get("pid") is not None]
-    ended = {(e.source, e.host) for e in sent}
-    exits = (e for e in job.telling("exit") if e.role in FAILING and e.fields.get("pid") is not None)
-    ends = [*(e for e in exits if (e.source, e.host) in ended), *sent]
-    ends = [e for e in ends if e.attempt < job.attempt or e.source not in numbered]
-    until: dict[Place, int] = {}
-    for end in _answered(ends, [*last_signs(job.sources)], _last_births(job.telling("identity"))) if ends else ():
-        place = (end.source, end.host)
-        until[place] = max(until.get(place, 0), end.line or 0)
-    return until
-
-
-def _last_births(told: Iterable[Event]) -> dict[Place, int]:
-    """By file and host: the last line but one in which a rank says who it is, as each does once when it starts."""
-    born: dict[Place, list[int]] = {}
-    for birth in (e for e in told if e.rank is not None):
-        born.setdefault((birth.source, birth.host), []).append(birth.line or 0)
-    return {place: sorted(lines)[-2] for place, lines in born.items() if len(lines) > 1}
-
-
-def _answered(ends: Sequence[Event], signs: Sequence[Event], births: dict[Place, int]) -> Iterable[Event]:
-    of_host: dict[str, list[Event]] = {}
-    for sign in signs:
-        of_host.setdefault(sign.host or "", []).append(sign)
-    for end in ends:
-        own = [*of_host.get(end.host, ()), *of_host.get("", ())] if end.host else signs
-        if births.get((end.source, end.host), 0) > (end.end_line or 0) or any(_goes_on(end, sign) for sign in own):
-            yield end
-
-
-def _goes_on(end: Event, sign: Event) -> bool:
-    """Whether a step is printed so much later that it is not of the processes which were ended."""
-    is_here = sign.source == end.source
-    if sign.attempt < end.attempt or (is_here and (sign.line or 0) < (end.line or 0)):
-        return False  # whatever the clocks say: a launcher and a trainer may print the times of two zones
-    if end.time is not None and sign.time is not None and sign.stamp is not None:
-        return sign.time > end.time + HISTORY_S
-    return is_here and (sign.line or 0) > (end.end_line or 0) + BUFFERED_LINES
