@@ -154,8 +154,22 @@ def _learn_processes(places: Places, sources: Sequence[SourceEvents]) -> None:
         rank, path = places.source_rank.get(source.name), places.by_source[source.name]
         if rank is not None:
             places.remember(rank, places.source_host.get(source.name), path.local_rank, path.pid)
+    _forget_relays(places, sources)
     _learn_tasks(places, sources)
     _learn_blocks(places)
+
+
+def _forget_relays(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """A process that tells of others' ends is a launcher, and none of the ranks whose lines it passes on.
+
+    journald names for all lines of a unit the one process that opened its output: `n7 train.sh[4711]: [rank3]: …`.
+    """
+    for event in (e for s in sources for e in s.telling("exit", "signal-sent") if e.speaker.pid is not None):
+        for where in {places.host(event.speaker.host) or "", ""}:
+            places.rank_of_pid[where, event.speaker.pid or 0] = None
+    ranks = places.rank_of_pid
+    own = ((r, p, places.host_of.get(r, "")) for r, p in places.pid_of.items())
+    places.pid_of = {r: p for r, p, host in own if ranks.get((host, p), ranks.get(("", p))) == r}
 
 
 def _learn_speaker(places: Places, p: Speaker) -> None:

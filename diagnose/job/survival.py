@@ -27,6 +27,7 @@ BUFFERED_S = 3.0  # within which a process that has died still prints
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
 WAITS = ("collective-timeout", "peer-lost", "absent-ranks")  # which had begun before they are told
+OF_NODES = ("process.node-failure", "process.not-started")
 FROM_OUTSIDE = ("process.time-limit", "process.preempted", "process.node-failure")  # a job that is done may still stand
 ENDS = ("exit", "killed", "signal-sent", "signal-received")
 KILLED = ("data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about beside the end by SIGKILL
@@ -61,8 +62,10 @@ class _Earlier:
         self._until = restarted_until(job, self._numbered)
         own = (s for s in job.sources if s.tracebacks or s.progress or any(p.rank is not None for p in s.speakers))
         self._began_s = min((e.time for s in own for e in s.all_events() if e.stamp and e.time is not None), default=None)
-        stamped = (e.time for e in last_signs(job.sources) if e.time is not None and e.stamp is not None)
-        self._stepped_s = max(stamped, default=None)
+        stamped = (e for e in last_signs(job.sources) if e.time is not None and e.stamp is not None)
+        self._last = max(stamped, key=lambda e: e.time or 0.0, default=None)
+        is_whole = job.places.is_world_stated and len(job.ranks) >= (job.world_size or 1)
+        self._hosts = {info.host for info in job.ranks.values()} if is_whole else {None}
 
     def holds(self, event: Event) -> bool:
         if event.attempt != self._job.attempt and is_numbered(self._numbered, event):
@@ -83,16 +86,30 @@ class _Earlier:
         if event.role not in (*FAILING, "confirmation"):
             return False
         stamp = event.stamp
-        if stamp is not None and stamp.since_boot and stamp.seconds < BOOT_S:
+        if stamp is not None and stamp.since_boot and stamp.seconds < BOOT_S and self._job.ranks:
             return True
         if event.rule.tells == "killed" and self._job.ranks and not (may_be_of_a_job(event) and self._is_missed(event)):
             return True
+        return self._is_elsewhere(event) or self._is_long_ago(event)
+
+    def _is_elsewhere(self, event: Event) -> bool:
+        """Whether the kernel or the scheduler tells of a host on which no rank is, where the host of each rank is known."""
+        is_of_host = event.rule.tells == "killed" or event.fields.get("pci") or event.cause in OF_NODES
+        host = event.host or "["
+        is_one = not {"[", ","} & set(host)  # `n[7-8,11]`
+        return bool(is_of_host) and is_one and not any(h is None or is_same_host(h, host) for h in self._hosts)
+
+    def _is_long_ago(self, event: Event) -> bool:
+        """Whether ranks took steps long after it, by one clock or two that are aligned, or it was days before the job."""
         if event.time is None or not event.has_own_time:
             return False
-        has_date = stamp is None or stamp.has_date
-        is_old = self._began_s is not None and has_date and event.time < self._began_s - AGO_S
-        spread_s = self._job.clocks.spread_s.get(event.host or "", HISTORY_S)
-        return is_old or (self._stepped_s is not None and self._stepped_s > event.time + max(HISTORY_S, spread_s))
+        has_date = event.stamp is None or event.stamp.has_date
+        if self._began_s is not None and has_date and event.time < self._began_s - AGO_S:
+            return True
+        last, known = self._last, self._job.clocks.spread_s
+        if last is None or (last.time or 0.0) <= event.time + max(HISTORY_S, known.get(event.host or "", HISTORY_S)):
+            return False
+        return not _differ(last.host, event.host) or (last.host in known and event.host in known)
 
 
 @dataclass(slots=True)
