@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.told import cause, culprits, told
+from tests.told import cause, told
 
 REMOTE = """[rank0]: Traceback (most recent call last):
 [rank0]:   File "/data/jobs/ps_train.py", line 61, in main
@@ -50,20 +50,6 @@ TOO_LATE = (
     "[W1124 14:29:15.499247774 tensorpipe_agent.cpp:675] RPC agent for worker2 encountered error when sending response to request #5 "
     "to worker0: eof (this error originated at tensorpipe/transport/shm/connection_impl.cc:259)\n"
 )
-
-
-def test_a_call_that_ran_past_its_limit_is_why_the_others_lost_the_caller(tmp_path: Path) -> None:
-    logs = {"rank0.log": RAN_OUT, "rank1.log": "rank 1 ready\n" + EOF.format(1, 0), "rank2.log": "rank 2 ready\n" + EOF.format(2, 0)}
-    report = told(tmp_path, logs)
-
-    assert ("collective.timeout", []) == (cause(report), culprits(report))
-
-
-def test_the_worker_that_answers_when_the_caller_has_left_was_late(tmp_path: Path) -> None:
-    logs = {"rank0.log": RAN_OUT, "rank1.log": "rank 1 ready\n" + EOF.format(1, 0)}
-    report = told(tmp_path, {**logs, "rank2.log": "rank 2 ready\n" + EOF.format(2, 0) + TOO_LATE})
-
-    assert ("collective.straggler", [2]) == (cause(report), culprits(report))
 
 
 def test_a_worker_that_is_lost_beside_the_caller_may_have_died_first(tmp_path: Path) -> None:

@@ -157,6 +157,18 @@ def _learn_processes(places: Places, sources: Sequence[SourceEvents]) -> None:
     _forget_relays(places, sources)
     _learn_tasks(places, sources)
     _learn_blocks(places)
+    _learn_started(places, sources)
+
+
+def _learn_started(places: Places, sources: Sequence[SourceEvents]) -> None:
+    """`process 26811 spawned with command: [… '--local_rank=3' …]`: the kernel may say that it killed that process."""
+    for event in (e for s in sources for e in s.telling("identity") if e.fields.get("rank") is None):
+        pid, local = event.fields.get("pid"), as_rank(event.fields.get("local_rank"))
+        host = places.host(event.speaker.host) or places.source_host.get(event.source, "")
+        if isinstance(pid, int) and local is not None:
+            rank = local if places.is_one_node else places.rank_of_local.get((host, local)) if host else None
+            if rank is not None:
+                places.rank_started.setdefault((host, pid), rank)
 
 
 def _forget_relays(places: Places, sources: Sequence[SourceEvents]) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from .job import Job
 
 CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
+LISTING = 40  # lines: `kubectl describe` names the pod once, above all of its events
 BUFFERED_S = 3.0  # within which a process that has died still prints
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
