@@ -1,6 +1,6 @@
 """What a later line says to be over is not why the job is dead."""
 
-from .told import alive, cause, told, watchdog
+from .told import cause, told
 
 EVENTS = """Events:
   Type     Reason            Age                From               Message
