@@ -8,7 +8,6 @@ where the symptom is the bug's own (sizes that differ): every job has some versi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ..catalogue.load import Catalogue
@@ -35,10 +34,10 @@ SIZES_DIFFER = "sizes-differ"
 MAX_EVENTS = 64  # of one bug
 
 
-def apply_version_rows(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[dict[int, list[Event]], tuple[Notice, ...]]:
-    """Yield the events of proven bugs by the id() of the event that shows them, and a notice for each allowed bug."""
+def apply_version_rows(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[dict[Event, list[Event]], tuple[Notice, ...]]:
+    """Yield the events of proven bugs by the event that shows them, and a notice for each allowed bug."""
     table = catalogue.tables.get(TABLE)
-    proven: dict[int, list[Event]] = {}
+    proven: dict[Event, list[Event]] = {}
     notices: list[Notice] = []
     for row in table.rows if table else ():
         holds, seen = judge(_conditions(row), facts)
@@ -48,7 +47,7 @@ def apply_version_rows(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[di
         telling = _is_proof(row, shown)
         if holds and telling:
             for event in shown:
-                proven.setdefault(id(event), []).append(_as_bug(event, row, facts))
+                proven.setdefault(event, []).append(_as_bug(event, row, facts))
         elif holds and (shown or row.get("symptom") == INSTALLED):
             notices.append(_notice(row, shown, facts))
         elif holds is None and telling and only_versions_unknown(_conditions(row), facts):
@@ -82,8 +81,8 @@ def _conditions(row: Mapping[str, Any]) -> Mapping[str, str]:
 
 def _symptoms(job: Job, row: Mapping[str, Any]) -> list[Event]:
     ops = row.get("ops")
-    survived = {id(e) for e in job.survived}
-    found = [e for e in job.telling(str(row.get("symptom"))) if id(e) not in survived]
+    survived = set(job.survived)
+    found = [e for e in job.telling(str(row.get("symptom"))) if e not in survived]
     return [e for e in found if not ops or str(e.fields.get("op", "")).upper() in ops]
 
 
@@ -99,7 +98,7 @@ def _as_bug(event: Event, row: Mapping[str, Any], facts: Facts) -> Event:
     fields["installed"] = facts.get(version_fact(str(row["library"])))
     fields["beside"] = beside(str(row["library"]), _conditions(row), facts)
     fields["reference"] = next(iter(rule.references), None)
-    return replace(event, rule=rule, cause=BUGS, role="cause", fields=fields)
+    return event.but(rule=rule, cause=BUGS, role="cause", fields=fields)
 
 
 def possible_bug(

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
 from ..catalogue.load import Catalogue
-from ..catalogue.rule import Rule
+from ..catalogue.rule import Role, Rule
 from ..job.event import FAILING, Event
 from ..job.job import Job
 from ..lines.record import record
@@ -65,26 +65,29 @@ def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Not
     aside = {(e.source, e.line) for e in (*job.survived, *job.earlier)}
     named = {_library(e.rule, fixes) for e in reading.confirmed if e.rule.role != "symptom"}
     told = {e.source for e in job.events if e.role in FAILING and str(e.cause).startswith(CONNECTIONS)}
+    roles: dict[Event, Role] = {}
     for event in reading.confirmed:
         is_vague = event.rule.role == "symptom"  # it says that something broke; another line of the same bug says what
         if is_vague and event.source in told and _library(event.rule, fixes) not in named:
-            event.role = "context"  # and here another line names another reason
-        elif not is_vague or _library(event.rule, fixes) not in named:
-            event.role = "cause" if (event.source, event.line) not in aside else event.role
+            roles[event] = "context"  # and here another line names another reason
+        elif (not is_vague or _library(event.rule, fixes) not in named) and (event.source, event.line) not in aside:
+            roles[event] = "cause"
     for event in (*reading.refuted, *(e for e in reading.possible if e.rule.role != "cause")):
-        event.role = "context"  # what may be a bug must not explain what is known to have happened
-    job.failing.forget()
-    for event in job.events:
-        if event.cause == BUGS:
-            event.fields.update({k: v for k, v in details(event.rule, fixes, facts).items() if k not in event.fields})
+        roles[event] = "context"  # what may be a bug must not explain what is known to have happened
+    of_bugs = {e for e in job.events if e.cause == BUGS}
+    changed = {e: e.but(role=roles.get(e, e.role), fields=_with_details(e, fixes, facts)) for e in {*roles, *of_bugs}}
+    job.revise({event: (new,) for event, new in changed.items()})
     heard = {(e.source, e.line) for e in job.events if e.rule.applies_to and e.role in FAILING}
     heard |= {(e.source, e.line) for e in reading.confirmed}
     proven, by_version = apply_version_rows(job, facts, catalogue)
-    if heard or proven:
-        left = (e for e in job.events if not (e.rule.generic and (e.source, e.line) in heard))
-        job.events[:] = [x for event in left for x in (event, *proven.get(id(event), ()))]
-        job.failing.forget()
+    gone: dict[Event, list[Event]] = {e: [] for e in job.events if e.rule.generic and (e.source, e.line) in heard}
+    job.revise(gone | {event: [event, *bugs] for event, bugs in proven.items() if event not in gone})
     return (*reading.notices, *by_version)
+
+
+def _with_details(event: Event, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> dict[str, Any]:
+    """Yield the fields of an event, of one of a bug with what mends it."""
+    return {**details(event.rule, fixes, facts), **event.fields} if event.cause == BUGS else event.fields
 
 
 def standing(rule: Rule, facts: Facts) -> Standing:

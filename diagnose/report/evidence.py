@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Container
 from typing import Any
 
-from ..job.attempt import CRASHES
 from ..job.event import Event
 from ..job.exhibit import Exhibit
+from ..job.exit import CRASHES
 from ..job.job import Job
 from ..lines.prefix import read_lines
 from ..lines.timestamp import format_rfc3339

@@ -36,7 +36,7 @@ def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
 def _rank_row(job: Job, verdict: Verdict, info: RankInfo, is_waiting: bool) -> RankRow:
     failures = info.failures()
     first = _first_of(failures)
-    told = (e.moment for e in (info.first_sign, info.last_sign, *info.events) if e is not None)
+    told = (e.time for e in (info.first_sign, info.last_sign, *info.events) if e is not None)
     times = [moment for moment in told if moment is not None]
     return RankRow(
         rank=info.rank,
@@ -69,12 +69,12 @@ def _first_of(failures: list[Event]) -> Event | None:
     if first is None or first.rule.tells not in CERTIFICATES:
         return first
     own = next((e for e in failures if e.rule.tells not in CERTIFICATES), first)
-    is_as_early = own.moment is None or first.moment is None or own.moment <= first.moment + SAME_CLOCK_S
+    is_as_early = own.time is None or first.time is None or own.time <= first.time + SAME_CLOCK_S
     return own if is_as_early else first
 
 
 def _first_failure(job: Job, event: Event) -> FirstFailure:
-    return FirstFailure(event.cause, event.rule.id, show_time(job, event.moment), f"{event.source}:{event.line}")
+    return FirstFailure(event.cause, event.rule.id, show_time(job, event.time), f"{event.source}:{event.line}")
 
 
 def stack_rows(job: Job) -> tuple[StackGroup, ...]:
@@ -98,18 +98,18 @@ def timeline_rows(
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in ("attempt", "finished", "activity", "killed")]
     shown = _each_line_once(shown, verdict)
     for event in _by_time(shown):
-        moment = event.moment
+        moment = event.time
         minute = None if moment is None else int(moment // 60)
         folded[event.rule.id, minute, event.attempt, bounds.get(id(event))].append(event)
     entries = []
-    begin = min((moment for e in shown if (moment := e.moment) is not None), default=0.0)
+    begin = min((moment for e in shown if (moment := e.time) is not None), default=0.0)
     for events in folded.values():
         first = events[0]
         ranks = tuple(sorted({e.rank for e in events if e.rank is not None}))
         hosts = {e.host for e in events}
         entries.append(
             TimelineEntry(
-                time=show_time(job, first.moment),
+                time=show_time(job, first.time),
                 ranks=ranks,
                 host=first.host if len(hosts) == 1 else None,
                 layer=(first.cause or first.rule.id).partition(".")[0],
@@ -117,7 +117,7 @@ def timeline_rows(
                 rule=first.rule.id,
                 text=translator.title(first.rule),
                 ref=f"{first.source}:{first.line}",
-                after_s=None if first.moment is None else round(first.moment - begin, 3),
+                after_s=None if first.time is None else round(first.time - begin, 3),
                 time_is=bounds.get(id(first), ""),
             )
         )
@@ -142,9 +142,9 @@ def _each_line_once(events: Sequence[Event], verdict: Verdict) -> list[Event]:
 
 def _by_time(events: Sequence[Event]) -> list[Event]:
     """Those with a time by it, the others where they stand: one seen in two files has its time from either."""
-    dated = (e for e in events if e.moment is not None)
-    timed = iter(sorted(dated, key=lambda e: (e.moment or 0.0, e.role != "cause")))  # launchers tell whole seconds
-    return [e if e.moment is None else next(timed) for e in events]
+    dated = (e for e in events if e.time is not None)
+    timed = iter(sorted(dated, key=lambda e: (e.time or 0.0, e.role != "cause")))  # launchers tell whole seconds
+    return [e if e.time is None else next(timed) for e in events]
 
 
 def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[Attempt, ...]:

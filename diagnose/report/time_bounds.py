@@ -43,5 +43,5 @@ def _of_source(events: list[Event]) -> dict[int, str]:
 
 def _takes_its_time(event: Event) -> bool:
     """Whether its time is that of another line."""
-    is_told = event.has_own_time or event.timed_by_copy or event.told_at is not None
+    is_told = event.has_own_time or event.timed_by_copy
     return event.time is not None and event.near is not None and not is_told

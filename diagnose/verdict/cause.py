@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Explains
-from ..job.attempt import is_terminated
+from ..job.exit import is_terminated
 from ..job.job import Job
 from .candidate import HINTED, STATED, Candidate, when
 

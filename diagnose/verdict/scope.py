@@ -11,8 +11,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..catalogue.rule import Cause
-from ..job.attempt import ended_at, is_sigkill, is_terminated
 from ..job.event import FAILING, Event
+from ..job.exit import ended_at, is_sigkill, is_terminated
 from ..job.job import CERTIFICATES, Job
 from ..job.places import GUESSED, HERE, pci_address
 from ..traces.traceback import Frame

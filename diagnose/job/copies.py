@@ -2,127 +2,98 @@
 
 from __future__ import annotations
 
-from bisect import insort
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from heapq import merge
-from typing import Any, TypeVar
+from typing import Any
 
 from ..lines.lazy_pattern import lazy
 from .event import Event
-from .placement import Places
+from .places import Places
 
-T = TypeVar("T")
 MAX_PLACES = 8  # where else a message was seen; thousands of hosts may say the same
 MIN_TEXT = 24  # characters: shorter messages are alike by chance
 # `logs/events/event_RAYLET.log`: Ray exports there as JSON, by the whole second, what its processes also log.
 RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
-
 ERROR_FILE = lazy(r"error\.json(?:\.\w{2,4})?$")  # packed or not
 REPEATED = " [repeated "  # how often Ray's driver saw it, `[repeated 2x across cluster]`
 # How Ray's own processes go on behind the exception of a task that they log: `ValueError: no shard (timeout: -1ms)`.
 IN_ITS_LOG = lazy(
     r"(?: \(timeout: -?\d{1,9}ms\)|, has creation_task_exception_pb_bytes=\d{1,9}| job_id=\w{1,64} actor_id=\w{1,64})$"
 )
-
 IN_RAYS_LOG = ("timeout: ", "_pb_bytes=", " job_id=")  # one of them stands in each of these
-
-
-def merge_doubles(events: Sequence[Event], places: Places) -> list[Event]:
-    """Yield the events, in their order, those that repeat another one taken up by it."""
-    by_text: dict[tuple[Any, ...], Event | _Messages] = {}  # an event as long as it alone says it: most texts name a rank
-    dropped: set[int] = set()
-    for event in events:
-        key = _identity(event)
-        if key is None:
-            continue
-        messages = by_text.setdefault(key, event)
-        if messages is event:
-            continue
-        if isinstance(messages, Event):
-            messages = by_text[key] = _Messages(messages)
-        twin = messages.find(event)
-        if twin is None:
-            messages.add(event)
-            continue
-        is_better = _specific(event, places) > _specific(twin.event, places)
-        better, other = (event, twin.event) if is_better else (twin.event, event)
-        twin.sources |= _sources(event)
-        _absorb(better, other)
-        dropped.add(id(other))
-        messages.replace(twin, better)
-    return [e for e in events if id(e) not in dropped]
 
 
 @dataclass(slots=True, eq=False)
 class _Message:
     """One message, and the files that it was seen in."""
 
-    number: int
     event: Event
-    rank: int | None
-    host: str | None
     sources: set[str]
-    is_copy: bool
 
 
 class _Messages:
     """Messages of one text; a job of many ranks says the same as often as it has ranks, or hosts."""
 
-    def __init__(self, event: Event) -> None:
-        self._all: list[_Message] = []
-        self._by_rank: dict[int | None, list[_Message]] = {}
-        self._by_host: dict[str | None, list[_Message]] = {}
-        self.add(event)
+    def __init__(self) -> None:
+        self._of: dict[object, list[_Message]] = {}  # by rank; of those of no rank by host
 
     def find(self, event: Event) -> _Message | None:
-        """Yield the first message that the event repeats: in another file, and of no other rank."""
-        for message in self._asked(event):
-            if event.host is not None and message.event.host not in (None, event.host):
-                continue  # launchers of several hosts say the same
-            if (event.source, event.line) == (message.event.source, message.event.line):
-                continue  # two rules speak of one line, and one of them may name the cause
-            if event.source not in message.sources or message.is_copy or is_repetition(event) or _is_said_again(event):
-                return message
-        return None
+        """Yield a message that the event repeats: in another file, and of no other rank or host."""
+        return next((message for message in self._asked(event) if _repeats(event, message)), None)
 
-    def add(self, event: Event) -> None:
-        """Take the event as a message of its own."""
-        message = _Message(len(self._all), event, event.rank, event.host, _sources(event), is_repetition(event))
-        self._all.append(message)
-        self._by_rank.setdefault(message.rank, []).append(message)
-        self._by_host.setdefault(message.host, []).append(message)
+    def add(self, message: _Message) -> None:
+        """Take a message, or take it anew where its event has got a rank or a host."""
+        of_it = self._of.setdefault(_owner(message.event), [])
+        if message not in of_it[-1:]:
+            of_it.append(message)
 
-    def replace(self, message: _Message, event: Event) -> None:
-        """Let `event`, which has taken up the message's, stand for it."""
-        message.event, message.is_copy = event, is_repetition(event)
-        if event.rank != message.rank:
-            _move(self._by_rank, message, message.rank, event.rank)
-            message.rank = event.rank
-        if event.host != message.host:
-            _move(self._by_host, message, message.host, event.host)
-            message.host = event.host
-
-    def _asked(self, event: Event) -> Iterator[_Message]:
-        """Those that may be of its rank or, where nothing tells that, of its host, in order."""
-        if event.rank is not None:
-            return _of(self._by_rank, event.rank)
-        return _of(self._by_host, event.host) if event.host is not None else iter(self._all)
+    def _asked(self, event: Event) -> Iterable[_Message]:
+        if event.rank is None and event.host is None:
+            return [message for of_it in self._of.values() for message in of_it]
+        own = (_owner(event), ("host", event.host), ("host", None))
+        of_ranks = [] if event.rank is not None else [key for key in self._of if isinstance(key, int)]
+        return [message for key in dict.fromkeys((*own, *of_ranks)) for message in self._of.get(key, ())]
 
 
-def _of(groups: dict[T | None, list[_Message]], key: T) -> Iterator[_Message]:
-    """Those of one key and those of none, in order."""
-    own, of_none = groups.get(key, ()), groups.get(None, ())
-    return merge(own, of_none, key=_number) if own and of_none else iter(own or of_none)
+def merge_copies(events: Sequence[Event], places: Places) -> list[Event]:
+    """Yield the events, in their order, those that repeat another one taken up by it."""
+    by_text: dict[tuple[Any, ...], Event | _Messages] = {}  # an event as long as it alone says it: most texts name a rank
+    dropped: set[Event] = set()
+    for event in events:
+        key = _identity(event)
+        if key is None or (known := by_text.setdefault(key, event)) is event:
+            continue
+        if isinstance(known, Event):
+            messages = by_text[key] = _Messages()
+            messages.add(_Message(known, _sources(known)))
+            known = messages
+        twin = known.find(event)
+        if twin is None:
+            known.add(_Message(event, _sources(event)))
+            continue
+        is_better = _specific(event, places) > _specific(twin.event, places)
+        better, other = (event, twin.event) if is_better else (twin.event, event)
+        twin.sources |= _sources(event)
+        _absorb(better, other)
+        dropped.add(other)
+        twin.event = better
+        known.add(twin)
+    return [e for e in events if e not in dropped]
 
 
-def _move(groups: dict[T | None, list[_Message]], message: _Message, old: T | None, new: T | None) -> None:
-    groups[old].remove(message)
-    insort(groups.setdefault(new, []), message, key=_number)
+def _owner(event: Event) -> object:
+    return event.rank if event.rank is not None else ("host", event.host)
 
 
-def _number(message: _Message) -> int:
-    return message.number
+def _repeats(event: Event, message: _Message) -> bool:
+    other = message.event
+    if (event.rank is not None and other.rank not in (None, event.rank)) or (
+        event.host is not None and other.host not in (None, event.host)
+    ):
+        return False  # launchers of several hosts say the same
+    if (event.source, event.line) == (other.source, other.line):
+        return False  # two rules speak of one line, and one of them may name the cause
+    return event.source not in message.sources or is_repetition(other) or is_repetition(event)
 
 
 def _sources(event: Event) -> set[str]:
@@ -133,11 +104,6 @@ def is_repetition(event: Event) -> bool:
     """Whether it only repeats: torchelastic's summary box and its error files show what a process printed."""
     boxed = event.traceback is not None and event.traceback.form == "elastic-box"
     return boxed or ("error.json" in event.source and ERROR_FILE.search(event.source) is not None)
-
-
-def _is_said_again(event: Event) -> bool:
-    """Whether Ray's driver prints, for no rank, that it has seen again what stands above: its controller logs it too."""
-    return event.rank is None and event.traceback is not None and REPEATED in event.raw
 
 
 def _absorb(better: Event, other: Event) -> None:
