@@ -66,9 +66,9 @@ class Explanations:
             return self._is_death_of_absent(t, c)
         if is_death(c) and _is_seen_from_outside(t) and t.rank == c.rank:
             return False  # that others miss a rank is its death, seen by them
-        if self._was_never_told(c, t):
-            return False
-        order = -1 if self._was_never_told(t, c) else self._order(t, c)
+        if self._was_never_told(c, t) or self._was_never_told(t, c):
+            return self._was_never_told(t, c)
+        order = self._order(t, c)
         if order > 0 and not (self._may_be_late(link, t) and self._gap_s(t, c) < LATE_S):
             return False
         if (c.cause, t.cause) not in self._links:
