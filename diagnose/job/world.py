@@ -69,7 +69,7 @@ def _highest(source: SourceEvents) -> int:
 def _stated(sources: Sequence[SourceEvents], highest: int) -> tuple[int | None, str]:
     told = (e.fields.get("world_size") for s in sources for e in s.all_events() if e.rule.role == "context")
     stated = max((n for n in told if isinstance(n, int) and 0 < n < MAX_RANK), default=0)
-    if stated > highest:
+    if stated > max(highest, 0):
         return stated, STATED  # smaller ones are groups
     ratios = {n: count for n, count in _gathered(sources).items() if n > highest}
     if ratios:

@@ -173,11 +173,12 @@ def _named(roots: Sequence[Candidate]) -> list[int]:
 
 
 def _is_past_by_others(job: Job, scope: Scope) -> bool:
-    """Whether most others are heard, none of them ended alike, and one at least shows what comes after that point."""
+    """Whether few met it, all others are heard without it, or most are and one at least shows what comes after it."""
+    world = job.world_size or scope.seen
     others = sum(i.has_lines for r, i in job.ranks.items() if r not in scope.met)
-    is_few = 0 < len(scope.met) <= max(1, (job.world_size or scope.seen) // 4)
-    are_heard = 2 * others >= (job.world_size or scope.seen) - len(scope.met)
-    return is_few and are_heard and bool(scope.passed) and not scope.alike
+    is_few = 0 < len(scope.met) <= max(1, world // 4) and not scope.alike
+    rest = world - len(scope.met)
+    return is_few and rest > 0 and (others >= rest or (bool(scope.passed) and 2 * others >= rest))
 
 
 def _met_alone(job: Job, scope: Scope) -> list[int]:
