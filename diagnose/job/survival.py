@@ -217,17 +217,19 @@ def _finished_after(
 def _survived(job: Job, event: Event, sources: dict[str, SourceEvents], losses: Losses) -> bool:
     """Whether the same rank made progress after this error, in the same file or by the clock.
 
-    Of a line without a rank nobody can tell; what ends a job at its start or not at all, a warning in words that nobody
-    knows and an exception that was logged as a warning are survived where any rank goes on, and a NaN where a later step is
-    finite.
+    What ends a job at its start or not at all is survived where any rank goes on. Of a line without a rank nobody can
+    tell; a warning in words that nobody knows and an exception that was logged as a warning are survived where any rank
+    goes on, and a NaN where a later step is finite.
     """
     if _is_left_behind(event, sources[event.source]):
         return True
+    is_later = _goes_on_below(sources[event.source], event)
+    if is_later and event.rule.at_start:
+        return True
     if event.rank is None:
-        is_later = _goes_on_below(sources[event.source], event)
         if event.cause == NOT_FINITE and event.role == "symptom":
             return is_later and losses.is_finite_again(event)
-        is_start = event.cause in BEFORE_FIRST_STEP or event.rule.at_start
+        is_start = event.cause in BEFORE_FIRST_STEP
         is_logged = event.traceback is not None and event.traceback.is_warned
         is_weak = is_start or is_logged or (event.rule.generic and event.rule.match == "line")
         return is_weak and is_later
