@@ -19,9 +19,10 @@ from ..job.event import Event
 from ..job.job import Job
 from ..questions.finding import Exhibit
 from ..verdict.decision import Verdict
-from .batch import batch_numbers
+from .batch import Flags, batch_numbers
 from .fact_names import PACKAGES
 from .fact_store import Facts
+from .known_bugs import BUGS
 from .memory import memory_numbers
 from .resources import resource_numbers
 from .statement import RemedyStep, When
@@ -38,6 +39,7 @@ SOLVERS: tuple[tuple[str, Solver], ...] = (  # by the start of the cause's id
     ("storage.slow-save", timeout_numbers),
     ("collective.", timeout_numbers),
 )
+PLATFORM = ("scheduler", "stack", "library", "launcher", "framework", "hosts")  # whatever a line captures under such a name
 KILL_REQUEST = "process.terminated/slurmctld-kill-request"
 DUMPED = "context.collectives/flight-recorder-dumped"
 PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
@@ -45,6 +47,7 @@ ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
 TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
 ALL_WAIT = ("together", "standing")  # questions that find all ranks in one collective
 LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
+BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
 AROUND_S = 300.0  # of the kernel log before and after a failure
 _SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")
 _ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")  # NCCL: `Call to recv from 10.42.0.12<41870> failed`
@@ -83,7 +86,8 @@ def step_values(
         **fields,
         "is_inference": _is_inference(told, facts),
     }
-    return {**facts.values(), **known, **solved(verdict.cause or "", known, facts), **_package(known, catalogue)}
+    values = {**facts.values(), **known, **solved(verdict.cause or "", known, facts), **_package(known, catalogue)}
+    return {**values, **{name: facts.get(name) for name in PLATFORM}, "named_library": fields.get("library")}
 
 
 def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
@@ -92,6 +96,8 @@ def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any
     for start, solver in SOLVERS:
         if cause.startswith(start):
             found.update(solver(fields, facts))
+    if cause == BUGS:  # what our table states, not a log
+        found |= {name: Flags(str(fields[key])) for name, key in BUG_COMMANDS.items() if fields.get(key)}
     return found
 
 
