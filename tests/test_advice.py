@@ -9,19 +9,30 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.advice import Advice, advise, idle_notices, merge_remedy
-from diagnose.advice.batch import exact, fitting_ranks, nearest_with_micro
-from diagnose.advice.batch_flags import Setting
-from diagnose.advice.fact_store import facts_of
-from diagnose.advice.memory import usage
-from diagnose.advice.resources import demands, visible_devices
+from diagnose.advice.batch import Setting, exact, fitting_ranks, nearest_with_micro
+from diagnose.advice.fact_store import Facts, facts_of
+from diagnose.advice.memory import size_mib, usage
+from diagnose.advice.remedy import solved, steps
+from diagnose.advice.resources import demands, idle_notices, visible_devices
 from diagnose.advice.statement import RemedyStep
-from diagnose.advice.step import size_mib
-from diagnose.advice.timeouts import present_timeout_s, propose_s, setting_for, timeout_advice
+from diagnose.advice.timeouts import present_timeout_s, propose_s, setting_for
+
+from .incident_pipe import catalogue, say
 
 BATCH = "config.batch-size-mismatch"
 BATCHES = st.integers(1, 4096)
 SMALL = st.integers(1, 64)
+
+
+def advise(cause: str, fields: dict[str, object], facts: Facts) -> list[RemedyStep]:
+    """Yield the steps of a cause for what its line captured and what is known of the job."""
+    values = {**facts.values(), **fields, **solved(cause, fields, facts), "named_library": fields.get("library")}
+    return list(steps(catalogue().causes[cause], values))
+
+
+def words(found: list[RemedyStep]) -> str:
+    """Yield the steps as one text."""
+    return "\n".join(f"{a.text} {a.command or ''}" for a in found)
 
 
 def _product(train: int, micro: int, accumulation: int, ranks: int, **facts: str | int) -> str:
