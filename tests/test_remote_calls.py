@@ -85,20 +85,6 @@ TOO_LATE = (
 )
 
 
-def test_a_call_that_ran_past_its_limit_is_why_the_others_lost_the_caller(tmp_path: Path) -> None:
-    logs = {"rank0.log": RAN_OUT, "rank1.log": "rank 1 ready\n" + EOF.format(1, 0), "rank2.log": "rank 2 ready\n" + EOF.format(2, 0)}
-    report = told(tmp_path, logs)
-
-    assert ("collective.timeout", []) == (cause(report), culprits(report))
-
-
-def test_the_worker_that_answers_when_the_caller_has_left_was_late(tmp_path: Path) -> None:
-    logs = {"rank0.log": RAN_OUT, "rank1.log": "rank 1 ready\n" + EOF.format(1, 0)}
-    report = told(tmp_path, {**logs, "rank2.log": "rank 2 ready\n" + EOF.format(2, 0) + TOO_LATE})
-
-    assert ("collective.straggler", [2]) == (cause(report), culprits(report))
-
-
 def test_a_worker_that_is_lost_beside_the_caller_may_have_died_first(tmp_path: Path) -> None:
     logs = {"rank0.log": RAN_OUT, "rank1.log": "rank 1 ready\n" + EOF.format(1, 2) + EOF.format(1, 0)}
 

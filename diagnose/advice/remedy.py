@@ -16,8 +16,8 @@ from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
 from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event
+from ..job.exhibit import Exhibit
 from ..job.job import Job
-from ..questions.finding import Exhibit
 from ..verdict.decision import Verdict
 from .batch import Flags, batch_numbers
 from .fact_names import PACKAGES
@@ -45,7 +45,7 @@ DUMPED = "context.collectives/flight-recorder-dumped"
 PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
 ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
 TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
-ALL_WAIT = ("together", "standing")  # questions that find all ranks in one collective
+ALL_WAIT = ("mismatch", "standing")  # questions that find all ranks in one collective
 LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
 BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
 AROUND_S = 300.0  # of the kernel log before and after a failure

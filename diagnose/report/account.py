@@ -13,9 +13,9 @@ from ..advice.statement import Remark
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
 from ..job.event import Event
+from ..job.exhibit import Exhibit
 from ..job.job import Job
 from ..lines.record import record
-from ..questions.finding import Exhibit
 from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
@@ -161,7 +161,7 @@ def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:
 
 def _said(suspect: Candidate, translator: Translator) -> str:
     if suspect.finding:
-        return suspect.finding.why
+        return translator.sentence(suspect.finding.says)
     return says(suspect.first, translator) if suspect.first else ""
 
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import NamedTuple
 
+from ..job.collectives import GroupTable, Stuck, collective_tables
 from ..job.job import Job
-from ..questions.collectives import GroupTable, Stuck, collective_tables
 from .report import CollectiveRow
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from ..job.attempt import CRASHES
 from ..job.event import Event
+from ..job.exhibit import Exhibit
 from ..job.job import Job
 from ..lines.prefix import read_lines
 from ..lines.timestamp import format_rfc3339
-from ..questions.finding import Exhibit
 from .own_code import own_code, own_code_of_crash
 from .report import CodePlace, Evidence, Place, Span
 

@@ -7,8 +7,8 @@ from collections.abc import Container, Sequence
 
 from ..catalogue.load import Catalogue
 from ..job.event import Event
+from ..job.exhibit import Exhibit
 from ..job.job import Job
-from ..questions.finding import Exhibit
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from .account_words import Words

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from ..job.clock import SAME_CLOCK_S
 from ..job.event import FAILING, Event
+from ..job.exhibit import Exhibit
 from ..job.job import CERTIFICATES, Job, RankInfo
-from ..questions.finding import Exhibit
-from ..questions.standing import stack_tree
+from ..job.stacks import stack_tree
 from ..scan.scan import Scan
 from ..sources.refusals import NO_TIME, may_be_log
 from ..verdict.decision import Verdict

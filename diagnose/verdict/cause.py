@@ -61,7 +61,7 @@ class Explanations:
             return _reads(t, c)
         if (c.direct and not t.direct) or (t.direct == HINTED and c.direct == STATED):
             return False
-        if is_death(t) and c.finding is not None and c.finding.ranks:
+        if is_death(t) and c.finding is not None and c.rank is not None and all(e.rank != c.rank for e in c.events):
             return self._is_death_of_absent(t, c)
         order = self._order(t, c)
         if order > 0 and not (self._may_be_late(link, t) and self._gap_s(t, c) < LATE_S):
@@ -73,9 +73,9 @@ class Explanations:
 
     def _is_death_of_absent(self, t: Candidate, c: Candidate) -> bool:
         """Whether a process died before, or when, the others began to wait for it: they waited for the dead."""
-        return t.rank is not None and t.rank == c.rank and self._order(t, c) <= 0 and not self._waited(t.rank)
+        return t.rank == c.rank is not None and self._order(t, c) <= 0 and not self._waited(t.rank)
 
-    def _waited(self, rank: int) -> bool:
+    def _waited(self, rank: int | None) -> bool:
         return any(e.rank == rank for e in self._job.telling("collective-timeout", "heartbeat"))
 
     def _strength(self, c: Candidate) -> tuple[int, int, bool, bool]:

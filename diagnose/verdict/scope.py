@@ -65,8 +65,12 @@ def who(
         return told, sorted({*(finding.hosts or of_ranks)})
     blame = _blame(cause, roots)
     hosts = _hosts(job, roots, scope, blame)
-    if blame == "none":
-        return _met_alone(job, scope), hosts if _is_one_host(job, scope) else []
+    named = _named(roots)
+    if named and len(named) <= max(2, MANY_SHARE * (job.world_size or scope.seen)):
+        return named, hosts
+    if blame in ("none", "common"):
+        is_own = blame == "common" and _is_past_by_others(job, scope)
+        return sorted(scope.met) if is_own else _met_alone(job, scope), hosts if _is_one_host(job, scope) else []
     if scope.is_everywhere(job):
         return [], hosts if _is_one_host(job, scope) or any(map(names_device, _events(roots))) else []
     ranks = set(scope.met)
@@ -94,13 +98,13 @@ def _at_fault(roots: Sequence[Candidate]) -> list[Candidate]:
 
     Where the kernel names the device that broke, not who only felt it at the other end of a link.
     """
-    felt = ("collective-mismatch", *WAITS)
-    own = [c for c in roots if c.finding is not None or not all(e.rule.tells in felt for e in c.events)]
+    own = [c for c in roots if c.finding is not None or any(e.rule.tells != "collective-mismatch" for e in c.events)]
     told = [c for c in own if any(_is_of_kernel(e) for e in c.events)]
     if told:
         near = [c for c in told if any(e.role == "cause" and not e.fields.get("at_peer") for e in c.events)]
         return near or told
-    return own or [c for c in roots if c.direct == STATED]
+    broke = (c for c in own if c.direct == STATED or c.finding or any(e.rule.tells not in WAITS for e in c.events))
+    return [*broke] or own
 
 
 def _is_of_kernel(event: Event) -> bool:
@@ -134,6 +138,20 @@ def _may_be_all(job: Job, scope: Scope, ranks: set[int]) -> bool:
         return True
     is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED
     return not scope.passed and ranks == {0} and not is_world_of_one and (job.places.local_world or 1) == 1
+
+
+def _named(roots: Sequence[Candidate]) -> list[int]:
+    """The ranks that the messages themselves say to be at fault, both of two that collide among them."""
+    told = [e.fields.get(name) for e in _events(roots) if e.role == "cause" for name in e.rule.blames]
+    return sorted({r for value in told for r in (value if isinstance(value, list | tuple) else [value]) if r is not None})
+
+
+def _is_past_by_others(job: Job, scope: Scope) -> bool:
+    """Whether most others are heard, none of them ended alike, and one at least shows what comes after that point."""
+    others = sum(i.has_lines for r, i in job.ranks.items() if r not in scope.met)
+    is_few = 0 < len(scope.met) <= max(1, (job.world_size or scope.seen) // 4)
+    are_heard = 2 * others >= (job.world_size or scope.seen) - len(scope.met)
+    return is_few and are_heard and bool(scope.passed) and not scope.alike
 
 
 def _met_alone(job: Job, scope: Scope) -> list[int]:

@@ -1,4 +1,4 @@
-"""A `Report` and the name of a form in, text out. A report is redacted before it comes here (`redaction`)."""
+"""A `Report` and the name of a form in, text out, without secrets unless the caller wants them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from ..errors import UsageError
 from ..report.report import Report, dumps, to_json
 from . import FORMATS
 
-PASTED = ("markdown", "html", "slack")  # forms that end up in public: private items go, secrets always do
+# Forms that end up in public, a CI run's log and its test results too: private items go, secrets always do.
+PASTED = ("markdown", "html", "slack", "github", "junit")
 SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -29,9 +30,10 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
     full: bool = False,
     lang: str = "en",
     template: str | Path | None = None,
-    redacted: str = "",
+    redact: bool = True,
 ) -> str:
-    """Yield the report in one form; `redacted` says what was replaced in it (`redaction.describe`)."""
+    """Yield the report in one form; `redact=False` leaves secrets and private items in it."""
+    report, redacted = shown(report, format, redact=redact, template=template)
     if template is not None:
         return _from_template(report, template, full=full, lang=lang, redacted=redacted)
     if format == "json":
@@ -54,6 +56,16 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
 
         return (render_github if format == "github" else render_junit)(report, lang=lang, redacted=redacted)
     raise UsageError(f"no form is called {format!r}; there are {', '.join(FORMATS)}")
+
+
+def shown(report: Report, form: str, *, redact: bool, template: str | Path | None = None) -> tuple[Report, str]:
+    """Yield the report as this form may show it, and what was replaced; whose page a template makes is not known."""
+    if not redact:
+        return report, ""
+    from ..report import redaction
+
+    report, counts = redaction.redact(report, privacy=form in PASTED or template is not None)
+    return report, redaction.describe(counts)
 
 
 def _from_template(report: Report, template: str | Path, *, full: bool, lang: str, redacted: str) -> str:
