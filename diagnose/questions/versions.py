@@ -1,8 +1,8 @@
 """Do hosts run different versions of what has to be one?
 
-NCCL sets up no communicator between some of its versions, and says so in other words (a check that failed, a peer that
-left); PyTorch of two versions issues other collectives. So where set-up or a collective failed, hosts that print different
-versions are what the line only half tells. Driver and CUDA may differ between hosts that work together: those are no finding.
+Some versions of NCCL can't set up a communicator together, and they report it in other words: a failed check, a peer
+that left. Two versions of PyTorch issue other collectives. Where setup or a collective failed, hosts that log different
+versions explain it. Driver and CUDA may differ between hosts that work together: they are a notice, not a finding.
 """
 
 from __future__ import annotations
