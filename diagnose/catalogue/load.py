@@ -60,7 +60,7 @@ class Catalogue:
             return ()
         layer = other.partition(".")[0] + ".*"
         links = tuple(e for e in mine.explains if e.cause in (other, layer))
-        return links or ((Explains(other),) if self.causes[other].tier != "origin" else ())
+        return links or ((Explains(other, "its tier"),) if self.causes[other].tier != "origin" else ())
 
 
 def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue:

@@ -139,6 +139,7 @@ class Explains:
 
     __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     cause: str
+    because: str  # how it does, in half a sentence
     where: Where = "any"
     within_s: float | None = None  # how long after the cause its consequence begins at the latest; None: any time
     told_late: bool = False  # of this consequence alone, as `told_late` of the cause is of all

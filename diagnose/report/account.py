@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from ..advice import advise, merge_remedy
-from ..advice.bug_versions import BUGS
 from ..advice.fact_store import Facts
-from ..advice.job_features import seen
+from ..advice.known_bugs import BUGS
+from ..advice.remedy import step_values, steps
+from ..advice.statement import Remark
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
-from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event
 from ..job.exhibit import Exhibit
 from ..job.job import Job
@@ -28,7 +26,7 @@ from .collective_rows import collective_rows
 from .evidence import Exhibitor
 from .losers import alternatives, chain, symptoms
 from .recorder_rows import recorder_rows
-from .report import Culprit, Diagnosis, Notice, OtherJob, RemedyStep, Report, Stats
+from .report import Culprit, Diagnosis, OtherJob, RemedyStep, Report, Stats
 from .rows import attempt_rows, gap_rows, input_rows, rank_rows, stack_rows, timeline_rows
 from .time_bounds import bounded_times
 from .translation import ENGLISH, Translator
@@ -43,7 +41,7 @@ class Found:
     job: Job
     verdict: Verdict
     facts: Facts
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Remark, ...] = ()
 
 
 def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
@@ -56,7 +54,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         outcome=verdict.outcome,
         diagnosis=diagnosis,
         facts=found.facts.rows(),
-        notices=tuple(_notice(n, translator) for n in found.notices),
+        notices=tuple(n.told(translator.sentence) for n in found.notices),
         chain=chain(verdict, catalogue, translator, bounds),
         alternatives=alternatives(verdict, catalogue, show, translator),
         symptoms=symptoms(job, verdict, translator, show, job.failures()),
@@ -86,7 +84,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
     cause = translator.cause(catalogue.causes[verdict.cause])
     cause = replace(cause, title=_title(verdict, cause, translator), references=_references(verdict, cause))
     proof = proof_of(job, verdict)
-    fields = {**_fields(verdict), **seen(job, verdict, proof, found.facts)}
+    values = step_values(job, verdict, proof, found.facts, catalogue, translator.fields(_fields(verdict)))
     return Diagnosis(
         cause=cause.id,
         title=cause.title,
@@ -95,7 +93,7 @@ def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: 
         certainty=verdict.certainty,
         culprits=_culprits(job, verdict, translator),
         evidence=tuple(show.evidence(x) for x in proof),
-        remedy=_remedy(cause, fields, found.facts, translator),
+        remedy=steps(cause, values),
         owner=cause.owner,
         restart=_restart(verdict, cause),
         references=cause.references,
@@ -108,7 +106,7 @@ def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
     last = [Exhibit.of_line(name, line, None, None) for name, line in islice(tails, MAX_EVIDENCE)]
     switches = "export NCCL_DEBUG=WARN TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"
     cut = [RemedyStep("collect", words.say("unknown-traceback"))] if breaks_off_in_a_traceback(job) else []
-    steps = (
+    remedy = (
         RemedyStep("now", words.say("unknown-now")),
         *cut,
         RemedyStep("collect", words.say("unknown-logs"), "dmesg -T"),
@@ -117,12 +115,7 @@ def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
     )
     evidence = tuple(show.evidence(x) for x in last)
     return Diagnosis("unknown", words.say("unknown-title"), words.say("unknown-summary"), 0.3, "possible",
-                     evidence=evidence, remedy=steps, restart="no", owner="")  # fmt: skip
-
-
-def _notice(notice: Notice, translator: Translator) -> Notice:
-    steps = tuple(replace(s, text=translator.sentence(s.text)) for s in notice.remedy)
-    return replace(notice, text=translator.sentence(notice.text), remedy=steps)
+                     evidence=evidence, remedy=remedy, restart="no", owner="")  # fmt: skip
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:
@@ -201,23 +194,3 @@ def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culpr
 def _host_why(verdict: Verdict, host: str, translator: Translator) -> str:
     suspect = next((s for s in verdict.roots if s.host == host), verdict.roots[0])
     return _said(suspect, translator)
-
-
-def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator) -> tuple[RemedyStep, ...]:
-    """What can be calculated for this job, then the cause's own steps."""
-    fields = translator.fields(fields)
-    solved = [replace(a, text=translator.sentence(a.text)) for a in advise(cause.id, fields, facts)]
-    return merge_remedy(solved, _own_steps(cause, {**facts.values(), **fields}))
-
-
-def _own_steps(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
-    for step in cause.remedy:
-        if step.condition is not None and not holds(step.condition, values):
-            continue
-        try:
-            command = (shell_command(step.command, values) or None) if step.command else None
-            yield RemedyStep(step.when, sentence(step.text, values), command)
-        except ValueError:
-            continue
-    for item in cause.collect_next_time:
-        yield RemedyStep("collect", item)
