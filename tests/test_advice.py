@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
@@ -136,6 +136,7 @@ def test_a_setting_with_other_ranks_is_exact(train: int, micro: int, ranks: int)
         assert s.ranks != ranks
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 100_000), SMALL, st.integers(1, 512), st.integers(1, 1024))
 def test_every_equation_in_the_advice_holds(train: int, micro: int, accumulation: int, ranks: int) -> None:
     if train == micro * accumulation * ranks:
@@ -345,6 +346,7 @@ def test_no_notice_where_all_gpus_work() -> None:
     assert idle_notices(facts_of(gpus_per_node=8, nnodes=4, ray_gpus=32)) == ()
 
 
+@settings(max_examples=40, deadline=None)
 @given(st.integers(1, 64), st.integers(1, 16), st.integers(1, 1024))
 def test_what_would_fit_does_fit(nodes: int, per_node: int, present: int) -> None:
     advice = advise("ray.unschedulable", {}, facts_of(gpus_per_node=per_node, nnodes=nodes, ray_gpus=present))

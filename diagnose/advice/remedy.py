@@ -225,4 +225,5 @@ def _package(fields: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
     table = catalogue.tables.get(PACKAGE_TABLE)
     row = table.row(top) if table else {}
     known = top if top.replace("_", "-") in PACKAGES else None
-    return {"package": row.get("package") or known, "pip_options": row.get("options"), "is_apex": bool(row.get("is_apex"))}
+    options = Flags(str(row["options"])) if row.get("options") else None
+    return {"package": row.get("package") or known, "pip_options": options, "is_apex": bool(row.get("is_apex"))}
