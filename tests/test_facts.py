@@ -13,7 +13,7 @@ from diagnose.advice.commands import command_facts, flags, framework_of, launche
 from diagnose.advice.fact_names import setting_fact, typed, variable_fact
 from diagnose.advice.fact_store import Facts, facts_of
 from diagnose.advice.setup_files import file_facts, package_facts
-from diagnose.commands.facts import facts_in, to_json, to_text
+from diagnose.commands.app import facts_in, to_json, to_text
 
 from .incident_pipe import FIXTURES, look, write
 

@@ -20,7 +20,7 @@ from diagnose.hooks.environment import attempt_folder, count_nodes, read_environ
 from diagnose.hooks.reporter import report
 from diagnose.hooks.request import HookRequest, KeptCopy, decode_request, encode_request, module_command
 from diagnose.hooks.shared import SharedFolder, plain_name
-from diagnose.hooks.summary import summary_lines
+from diagnose.hooks.worker import summary_lines
 from diagnose.hooks.worker import bound_by_nodes
 from diagnose.report.report import Diagnosis, Report
 
@@ -40,8 +40,7 @@ def _surroundings(tmp_path, monkeypatch):
     for name in [n for n in os.environ if n.startswith(("SLURM", "DIAGNOSE", "TORCHELASTIC", "RANK", "PET_"))]:
         monkeypatch.delenv(name)
     (tmp_path / "bin").mkdir()
-    command(tmp_path, "diagnose", 'case $1 in run) m=run.command; shift;; hook) m=hooks.command; shift;; *) m=__main__;; esac\n'
-            f'exec {sys.executable} -m diagnose.$m "$@"\n')  # fmt: skip
+    command(tmp_path, "diagnose", f'exec {sys.executable} -m diagnose "$@"\n')
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setenv("TMPDIR", str(tmp_path))

@@ -20,14 +20,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from diagnose.commands.options import RunOptions, read_plainly, seconds
+from diagnose.hooks.environment import launcher_of, log_patterns, nodes_of_command
+from diagnose.hooks.keep import Kept
 from diagnose.run import watch
-from diagnose.run.board import Board
-from diagnose.run.keep import Kept
-from diagnose.run.launcher import launcher_of, log_patterns, nodes_of_command
-from diagnose.run.options import seconds
+from diagnose.run.aside import Board
 
 ROOT = Path(__file__).resolve().parent.parent
-RUN = [sys.executable, "-m", "diagnose.run.command"]
+RUN = [sys.executable, "-m", "diagnose", "run"]
 OOM = (
     "[rank0]: Traceback (most recent call last):\n"
     '[rank0]:   File "train.py", line 3, in <module>\n'
@@ -81,14 +81,15 @@ def test_exit_code_is_the_jobs(code):
 def test_every_exit_code_is_the_jobs():
     """All 256, in forks of one interpreter and without the report: starting everything for each would take minutes."""
     code = (
-        "import os, sys; from diagnose.run import command\n"
+        "import os, sys; from diagnose.commands.jobs import run; from diagnose.commands.options import RunOptions\n"
+        "from diagnose.run import command\n"
         "command._finish = lambda run, watch, status: run.clear()\n"
         "for first in range(0, 256, 16):\n"
         "    pids = []\n"
         "    for n in range(first, first + 16):\n"
         "        pids.append(os.fork())\n"
         "        if pids[-1] == 0:\n"
-        "            os._exit(command.main(['--', 'sh', '-c', f'exit {n}']))\n"
+        "            os._exit(run(RunOptions(['sh', '-c', f'exit {n}'])))\n"
         "    for pid in pids: print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
     )
     done = subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=True)
@@ -498,9 +499,9 @@ def test_copy_holds_head_and_tail_whatever_the_chunks(tmp_path_factory, total, h
 def test_run_goes_on_when_no_helper_can_be_started(number):
     """RLIMIT_NPROC of a shared login node: the job itself still runs."""
     code = (
-        "import os, sys\nfrom diagnose.run import command\nreal, calls = os.fork, []\n"
+        "import os, sys\nfrom diagnose.cli import main\nreal, calls = os.fork, []\n"
         f"def fork():\n    calls.append(1)\n    if len(calls) == {number}: raise BlockingIOError(11, 'no more')\n"
-        "    return real()\nos.fork = fork\nsys.exit(command.main(['--', 'sh', '-c', 'echo runs; exit 6']))"
+        "    return real()\nos.fork = fork\nmain(['run', '--', 'sh', '-c', 'echo runs; exit 6'])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20, check=False)
     assert (done.returncode, done.stdout) == (6, b"runs\n")

@@ -11,7 +11,7 @@ import pytest
 
 from diagnose.hooks.reporter import _post
 from diagnose.hooks.request import HookRequest
-from diagnose.hooks.webhook import MOST_CHARACTERS, message, post
+from diagnose.hooks.reporter import MOST_CHARACTERS, message, post
 
 
 @pytest.fixture

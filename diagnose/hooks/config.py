@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,21 @@ def load_config(start: str | os.PathLike[str] = ".") -> Config:
                 if config.path is not None:
                     return _distrusted(config)
     return Config()
+
+
+def config_or_defaults(who: str) -> Config:
+    """Yield the configuration; the defaults, and one line on stderr, where it is wrong: a job must not fail for that."""
+    try:
+        config = load_config()
+        said = config.note
+    except FileNotFoundError:  # the working folder was removed: there is none
+        return Config()
+    except Exception as error:
+        config, said = Config(), f"{error}; going on with the defaults"
+    if said:
+        with suppress(OSError):
+            os.write(2, f"{who}: {said}\n".encode("utf-8", "replace"))
+    return config
 
 
 def _distrusted(config: Config) -> Config:

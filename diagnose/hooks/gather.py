@@ -9,13 +9,19 @@ from __future__ import annotations
 import glob
 import os
 import re
+import subprocess
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import which
 
 from ..report.written_files import write_whole
+from .keep import Kept
 from .request import HookRequest
-from .stacks import take_stacks
 
+MOST_PROCESSES = 128  # 8 ranks with 12 data loader workers each, and some launchers
+_AT_ONCE = 8
+_EACH_S = 10.0  # for one process
 _EARLIER_S = 60.0  # the clock of a file server may be behind by so much
 _HEAD_BYTES = 1 << 20
 # torch 2.0: "INFO:torch.distributed.launcher.api:log directory set to: /tmp/torchelastic_9y2kqp1m/none_4kqlbyqv"
@@ -41,8 +47,6 @@ def gather_inputs(request: HookRequest, folder: Path) -> tuple[list[str], list[s
 
 
 def _kept_logs(request: HookRequest, folder: Path, gaps: list[str]) -> Iterator[Path]:
-    from ..run.keep import Kept
-
     for kept in request.kept:
         if kept.total_bytes == 0:
             if not kept.live:
@@ -101,3 +105,83 @@ def _changed(path: str) -> float:
         except OSError:
             continue
     return newest
+
+
+# --- stacks of a job that stands still: `py-spy dump`, if it is there, for every Python process below it ------------
+
+
+def take_stacks(roots: Sequence[int], folder: Path, limit_s: float, gaps: list[str]) -> list[str]:
+    """Write one dump per process into `folder`; yield their paths, and say in `gaps` what could not be had.
+
+    `--nonblocking` reads memory without stopping the process, so that looking can neither wake nor harm it.
+    """
+    spy = which("py-spy")
+    if spy is None:
+        gaps.append("no stacks were taken: py-spy is not installed (pip install py-spy)")
+        return []
+    pids = [pid for pid in _descendants(roots) if _is_python(pid)][:MOST_PROCESSES]
+    each_s = max(1.0, min(_EACH_S, limit_s * _AT_ONCE / max(1, len(pids))))
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        dumps = list(pool.map(lambda pid: _dump(spy, pid, each_s), pids))
+    paths = []
+    for pid, text in zip(pids, dumps, strict=True):
+        if not text.startswith("Process"):
+            gaps.append(f"no stack of process {pid}: {text.strip().splitlines()[-1][:200] if text.strip() else 'silent'}")
+            continue
+        rank = _rank(pid)
+        place = folder / f"rank{rank}" if rank is not None else folder
+        place.mkdir(parents=True, exist_ok=True)
+        path = place / f"pyspy-{pid}.txt"
+        write_whole(path, text.encode("utf-8", "backslashreplace"), private=True)
+        paths.append(str(path))
+    return paths
+
+
+def _dump(spy: str, pid: int, limit_s: float) -> str:
+    command = [spy, "dump", "--nonblocking", "--pid", str(pid)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=limit_s, check=False, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return (done.stdout or done.stderr).decode("utf-8", "replace")
+
+
+def _descendants(roots: Sequence[int]) -> list[int]:
+    """The processes below, parents first; session and group do not matter, since torchrun gives each rank its own."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdigit():
+            children.setdefault(_parent(int(name)), []).append(int(name))
+    found, waiting = [], list(roots)
+    while waiting:
+        pid = waiting.pop(0)
+        found.append(pid)
+        waiting += sorted(children.get(pid, ()))
+    return found
+
+
+def _parent(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return int(text.rpartition(")")[2].split()[1])  # "31562 (python train) S 31487 …": the name may hold anything
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _is_python(pid: int) -> bool:
+    try:
+        return "python" in os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return False
+
+
+def _rank(pid: int) -> int | None:
+    try:
+        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    for word in words:
+        name, _, value = word.partition(b"=")
+        if name == b"RANK" and value.isdigit():
+            return int(value)
+    return None

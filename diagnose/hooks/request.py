@@ -1,21 +1,28 @@
 """What whoever saw a failure asks of the reporter: one small JSON object, handed over on standard input.
 
 The one who asks (`diagnose run`, `diagnose hook`, code inside the job) touches no log, rule or network itself: all
-that may stall happens in another process, which can be left behind.
+that may stall happens in another process, which can be left behind. What goes wrong here is a line on stderr.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
+import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 from ..lines.record import record
-from .config import DEFAULT_BUDGET_S
+from .config import DEFAULT_BUDGET_S, Config
+from .environment import JobFacts
+
+GRACE_S = 1.0  # between the reporter's own deadline and its end from outside
 
 _NOT_INHERITED = ("LD_PRELOAD", "PYTHONDEVMODE", "PYTHONFAULTHANDLER", "PYTHONINSPECT", "PYTHONSTARTUP")
 
@@ -72,6 +79,76 @@ class HookRequest:
     def seconds_left(self) -> float:
         """How long the asker still waits."""
         return self.deadline - time.monotonic()
+
+
+def prepare_request(
+    who: str,
+    config: Config,
+    facts: JobFacts,
+    outputs: Sequence[str] = (),
+    budget_s: float | None = None,
+    **asked: str | None,
+) -> HookRequest:
+    """Yield what all askers have in common; what was `asked` (`webhook`, `shared`) goes before the configuration."""
+    hook = config.hook
+    shared = asked.get("shared") or hook.shared
+    budget_s = budget_s or hook.budget_s
+    return HookRequest(
+        who=who, reason="asked for", budget_s=budget_s, deadline=deadline_after(budget_s),
+        outputs=tuple(absolute(path) for path in outputs or hook.output),
+        webhook=asked.get("webhook") or os.environ.get("DIAGNOSE_WEBHOOK") or hook.webhook,
+        shared=absolute(shared) if shared else None,
+        node=facts.part, nodes=facts.tasks or (facts.all_nodes if shared else facts.nodes), label=facts.label,
+        world_size=facts.world_size, rules=config.rules, tz=config.tz, rank_from=config.rank_from,
+        redact=config.redact is not False, lang=config.lang, templates=config.templates,
+    )  # fmt: skip
+
+
+def deadline_after(budget_s: float) -> float:
+    """Yield the moment that goes into the request: a little before the asker stops waiting."""
+    return time.monotonic() + max(0.5, budget_s - GRACE_S)
+
+
+def absolute(path: str) -> str:
+    """Yield the path from the root; as it is where the working folder was removed: a job must not fail for that."""
+    try:
+        return os.path.abspath(path)
+    except OSError:
+        return path
+
+
+def ask(request: HookRequest) -> None:
+    """Have the request served within its budget; a reporter that hangs is ended, or left behind.
+
+    It runs in a session of its own: a launcher that ends this process group does not end the report.
+    """
+    reporter = subprocess.Popen(
+        module_command("hooks.reporter"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=quiet_environment(),
+        start_new_session=True, cwd="/",
+    )  # fmt: skip
+    try:
+        reporter.communicate(encode_request(request), timeout=max(0.1, request.seconds_left() + GRACE_S))
+    except subprocess.TimeoutExpired:
+        _end(reporter)
+        say(request.who, f"no report within {request.budget_s:g} s; what is there lies in {request.folder or 'TMPDIR'}")
+    except BaseException:
+        _end(reporter)
+        raise
+
+
+def say(who: str, text: str) -> None:
+    """Write one line to the real stderr, whatever `sys.stderr` was replaced by."""
+    with contextlib.suppress(OSError):
+        os.write(2, f"{who}: {text}\n".encode("utf-8", "replace"))
+
+
+def _end(reporter: subprocess.Popen[bytes]) -> None:
+    """End it with all that it started; one that hangs in the kernel is not waited for, nor complained about."""
+    with contextlib.suppress(OSError):
+        os.killpg(reporter.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        reporter.wait(0.2)
+    reporter.returncode = reporter.returncode if reporter.returncode is not None else -signal.SIGKILL
 
 
 def encode_request(request: HookRequest) -> bytes:
