@@ -13,11 +13,13 @@ there are `diagnose.hook` and `diagnose.integrations`.
 """
 
 # The public names are loaded when they are first used, so that `import diagnose` (and `diagnose run` while it waits) costs
-# nothing; what is imported here for that is taken out again, since `dir(diagnose)` is the promise.
+# nothing, not even the module that has this constant.
+from __future__ import annotations
 
-import typing as _typing
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-if _typing.TYPE_CHECKING:
     from .catalogue.load import load_rules
     from .engine import diagnose
     from .errors import DiagnoseError, MissingExtra, RuleError, SourceError, UsageError
@@ -62,7 +64,7 @@ def __dir__() -> list[str]:
     return list(__all__)
 
 
-def __getattr__(name: str) -> _typing.Any:
+def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name == "__version__":

@@ -116,7 +116,7 @@ def _typed(words: list[str]) -> int:
 
 def _show_completion(shell: str) -> int:
     """Print the script of a shell that is named; without a name typer finds out which one asks."""
-    from typer.completion import get_completion_script
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
     shells = ("bash", "zsh", "fish", "powershell", "pwsh")
     if shell not in shells:

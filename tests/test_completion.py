@@ -6,8 +6,8 @@ import shutil
 import subprocess
 
 import pytest
-
 from diagnose.commands.completion import SHELLS, completion_script
+
 from diagnose.errors import UsageError
 
 from .command_line import tell

@@ -20,8 +20,7 @@ from diagnose.hooks.environment import attempt_folder, count_nodes, read_environ
 from diagnose.hooks.reporter import report
 from diagnose.hooks.request import HookRequest, KeptCopy, decode_request, encode_request, module_command
 from diagnose.hooks.shared import SharedFolder, plain_name
-from diagnose.hooks.worker import summary_lines
-from diagnose.hooks.worker import bound_by_nodes
+from diagnose.hooks.worker import bound_by_nodes, summary_lines
 from diagnose.report.report import Diagnosis, Report
 
 ROOT = Path(__file__).resolve().parent.parent

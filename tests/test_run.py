@@ -20,7 +20,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.commands.options import RunOptions, read_plainly, seconds
+from diagnose.commands.options import seconds
 from diagnose.hooks.environment import launcher_of, log_patterns, nodes_of_command
 from diagnose.hooks.keep import Kept
 from diagnose.run import watch

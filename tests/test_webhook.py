@@ -9,9 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from diagnose.hooks.reporter import _post
+from diagnose.hooks.reporter import MOST_CHARACTERS, _post, message, post
 from diagnose.hooks.request import HookRequest
-from diagnose.hooks.reporter import MOST_CHARACTERS, message, post
 
 
 @pytest.fixture

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
 from collections.abc import Iterable, Sequence
 from math import isfinite
 from pathlib import Path
@@ -133,13 +132,13 @@ def _nothing() -> None:
 
 def typed(words: Sequence[str]) -> int:
     """Run the command line as typer reads it; yield the exit code. Raises `UsageError` in one line."""
-    main = typer.main.get_command(app)
+    main: Any = typer.main.get_command(app)
     try:
         result = main.main(args=list(words), prog_name="diagnose", standalone_mode=False)
     except Exception as error:
         if not hasattr(error, "format_message"):  # not typer's own wording of a usage error
             raise
-        said = error.format_message().rstrip(".")
+        said = error.format_message().rstrip(".").replace("Value error, ", "")  # typer's name for what a reader raised
         if said.startswith("Usage: "):  # a command without arguments: what is said is its help
             print(said)
             return DiagnoseError.exit_code

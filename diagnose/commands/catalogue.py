@@ -13,7 +13,8 @@ import typer
 
 from ..catalogue.load import Catalogue, load_rules
 from ..errors import RuleError, UsageError
-from .options import LANGUAGES, causes, files
+from ..hooks.config import LANGUAGES
+from .options import causes, files
 
 NEAR = 12  # names in one line; a layer has about as many
 app = typer.Typer(
@@ -80,11 +81,10 @@ def _of_words(text: str, catalogue: Catalogue) -> list[str]:
     wanted = set(re.findall(r"[a-z0-9_]{2,}", text.lower()))
     count: Counter[str] = Counter()
     for rule in catalogue.rules.values():
-        cause = catalogue.causes.get(rule.cause or "")
-        literals = " ".join(literal for form in rule.forms for literal in form.literals)
-        if cause and wanted and wanted <= set(re.findall(r"[a-z0-9_]{2,}", f"{rule.title} {literals} {cause.title}".lower())):
-            count[cause.id] += 1
-    return [cause for cause, _ in count.most_common(NEAR)]
+        if cause := catalogue.causes.get(rule.cause or ""):
+            texts = (rule.title, cause.title, *(literal for form in rule.forms for literal in form.literals))
+            count[cause.id] += bool(wanted) and wanted <= set(re.findall(r"[a-z0-9_]{2,}", " ".join(texts).lower()))
+    return [cause for cause, times in count.most_common(NEAR) if times]
 
 
 def no_such_cause(word: str, causes: Collection[str]) -> str:
@@ -138,7 +138,8 @@ def _near(rule_id: str, catalogue: Catalogue) -> str | None:
 @app.command("test")
 def test_rules(
     folder: Annotated[
-        Path | None, typer.Argument(help="your own rules, laid over the shipped ones, and tested first", autocompletion=files)
+        Path | None,
+        typer.Argument(help="your own rules, laid over the shipped ones, and tested first", autocompletion=files),
     ] = None,
     only: Annotated[str | None, typer.Option(metavar="ID", help="only ids that start so", autocompletion=_rule_ids)] = None,
 ) -> int:

@@ -103,10 +103,11 @@ def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
         return work(kind(**{name: value for name, value in given.items() if value is not None}))
 
     call.__doc__ = kind.__doc__
-    call.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    parameters = [
         inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=_typers(f, about), annotation=types[f.name])
         for f, about in options_of(kind)
-    )
+    ]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return call
 
 

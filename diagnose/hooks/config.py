@@ -49,11 +49,12 @@ class Config:
     templates: str | None = None  # a folder whose files replace the shipped ones of the same name
     hook: HookConfig = field(default_factory=HookConfig)
     ignored: tuple[str, ...] = ()  # what the file says and may not decide
+    was_found: bool = False  # by looking for it; nobody named it
 
     @property
     def note(self) -> str:
-        """One line that names the file; empty where none is in use."""
-        if self.path is None:
+        """One line that names a file that was found; empty where none is in use, or the user named it himself."""
+        if not self.was_found:
             return ""
         refused = f"; {', '.join(self.ignored)} counts only in a file that DIAGNOSE_CONFIG names" if self.ignored else ""
         return f"settings from {self.path}{refused}"
@@ -100,7 +101,7 @@ def _distrusted(config: Config) -> Config:
     }  # fmt: skip
     kept = HookConfig(budget_s=hook.budget_s, hang_after_s=hook.hang_after_s)
     ignored = tuple(name for name, value in said.items() if value)
-    return replace(config, redact=config.redact or None, templates=None, hook=kept, ignored=ignored)
+    return replace(config, redact=config.redact or None, templates=None, hook=kept, ignored=ignored, was_found=True)
 
 
 def template_for(folder: str | None, suffix: str) -> str | None:
