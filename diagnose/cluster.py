@@ -210,7 +210,8 @@ def node_names(nodes: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
     """Yield (id, name) of each node by name: its host's name, and part of its id where several share one."""
     hosts = Counter(n["NodeManagerHostname"] for n in nodes)
     rows = ((n["NodeID"], n["NodeManagerHostname"]) for n in nodes)
-    return sorted(((node, f"{host}-{node[:8]}" if hosts[host] > 1 else host) for node, host in rows), key=lambda row: row[1])
+    named = ((node, f"{host}-{node[:8]}" if hosts[host] > 1 else host) for node, host in rows)
+    return sorted(named, key=lambda row: row[1])
 
 
 def _task(ray: Any, node: str) -> Any:

@@ -15,9 +15,9 @@ import pytest
 import yaml
 
 from diagnose.hooks.environment import attempt_folder, count_nodes, read_environment
+from diagnose.hooks.gather import SharedFolder, plain_name
 from diagnose.hooks.reporter import report
 from diagnose.hooks.request import HookRequest, KeptCopy, decode_request, encode_request, module_command
-from diagnose.hooks.shared import SharedFolder, plain_name
 from diagnose.hooks.worker import bound_by_nodes, summary_lines
 from diagnose.report.report import Diagnosis, Report
 

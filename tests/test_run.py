@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 
 from diagnose.commands.options import RunOptions, read_plainly, seconds
 from diagnose.hooks.environment import launcher_of, log_patterns, nodes_of_command
-from diagnose.hooks.keep import Kept
+from diagnose.hooks.request import Kept
 from diagnose.run import watch
 from diagnose.run.aside import Board, _fingerprint
 

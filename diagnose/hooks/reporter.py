@@ -22,9 +22,8 @@ from urllib.parse import urlsplit
 from ..report.printable import clip, one_line
 from ..report.written_files import claim_file, make_private_folder
 from ..views.markdown_text import slack_escape
-from .gather import gather_inputs
+from .gather import SCAN_SUFFIX, SharedFolder, gather_inputs, plain_name
 from .request import HookRequest, decode_request, encode_request, module_command, quiet_environment
-from .shared import SCAN_SUFFIX, SharedFolder, plain_name
 from .worker import summary_lines, write_stub
 
 WEBHOOK_S = 5.0  # for all of a post together

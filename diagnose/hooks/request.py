@@ -6,7 +6,6 @@ that may stall happens in another process, which can be left behind. What goes w
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -14,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,75 @@ from ..lines.record import record
 from .config import DEFAULT_BUDGET_S, Config
 from .environment import JobFacts
 
+HEAD_BYTES = 8 << 20  # start-up lines: versions, world size, launcher's settings
+TAIL_BYTES = 32 << 20  # what led to the end, also where 64 ranks print their tracebacks
+_LIVE_SLACK_BYTES = 4 << 20  # of a running job, the oldest part of the ring may be overwritten while it is read
+_BLOCK_BYTES = 1 << 20
 GRACE_S = 1.0  # between the reporter's own deadline and its end from outside
 
 _NOT_INHERITED = ("LD_PRELOAD", "PYTHONDEVMODE", "PYTHONFAULTHANDLER", "PYTHONINSPECT", "PYTHONSTARTUP")
+
+
+def open_new(path: str) -> int:
+    """Opens a file for its owner only; one that lies there is put aside, and a link never followed."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+@record
+class Kept:
+    """Where a stream's bounded copy lies: bytes 0..head of the file are the head, the rest is a ring of its tail.
+
+    The place of a byte follows from its number alone, so that a copier that is started again goes on.
+    """
+
+    path: str
+    head_bytes: int = HEAD_BYTES
+    tail_bytes: int = TAIL_BYTES
+
+    def write(self, fd: int, start: int, data: memoryview) -> None:
+        """Stores bytes that stand at `start` of the stream; a full disk loses the copy, not the job."""
+        try:
+            while data:
+                offset, room = self._place(start)
+                count = os.pwrite(fd, data[:room], offset)
+                start, data = start + count, data[count:]
+        except OSError:
+            return
+
+    def _place(self, start: int) -> tuple[int, int]:
+        if start < self.head_bytes:
+            return start, self.head_bytes - start
+        around = (start - self.head_bytes) % self.tail_bytes
+        return self.head_bytes + around, self.tail_bytes - around
+
+    def unroll(self, total_bytes: int, target: str, live: bool = False) -> int:
+        """Writes the kept bytes in order to `target`; returns how many of the stream's bytes are missing."""
+        missing = max(0, total_bytes - self.head_bytes - self.tail_bytes)
+        if missing and live:
+            missing = min(missing + _LIVE_SLACK_BYTES, total_bytes - self.head_bytes)
+        source = os.open(self.path, os.O_RDONLY)
+        sink = open_new(target)
+        try:
+            head_end = min(total_bytes, self.head_bytes)
+            self._copy(source, sink, 0, head_end)
+            if missing:
+                os.write(sink, f"\n[diagnose run: {missing} bytes after the first {head_end} are not kept]\n".encode())
+            self._copy(source, sink, head_end + missing, total_bytes)
+        finally:
+            os.close(source)
+            os.close(sink)
+        return missing
+
+    def _copy(self, source: int, sink: int, start: int, end: int) -> None:
+        while start < end:
+            offset, room = self._place(start)
+            data = os.pread(source, min(room, end - start, _BLOCK_BYTES), offset)
+            if not data:
+                return
+            os.write(sink, data)
+            start += len(data)
 
 
 @record
@@ -138,15 +204,15 @@ def ask(request: HookRequest) -> None:
 
 def say(who: str, text: str) -> None:
     """Write one line to the real stderr, whatever `sys.stderr` was replaced by."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         os.write(2, f"{who}: {text}\n".encode("utf-8", "replace"))
 
 
 def _end(reporter: subprocess.Popen[bytes]) -> None:
     """End it with all that it started; one that hangs in the kernel is not waited for, nor complained about."""
-    with contextlib.suppress(OSError):
+    with suppress(OSError):
         os.killpg(reporter.pid, signal.SIGKILL)
-    with contextlib.suppress(subprocess.TimeoutExpired):
+    with suppress(subprocess.TimeoutExpired):
         reporter.wait(0.2)
     reporter.returncode = reporter.returncode if reporter.returncode is not None else -signal.SIGKILL
 

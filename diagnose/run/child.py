@@ -17,7 +17,7 @@ import termios
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..hooks.keep import Kept, open_new
+from ..hooks.request import Kept, open_new
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # what shells say
 PIPE_BYTES = 1 << 20  # the most that an unprivileged process may ask for; larger reads, fewer switches
