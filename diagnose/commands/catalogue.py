@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -57,7 +58,7 @@ def _causes_of(text: str, catalogue: Catalogue) -> list[str]:
     if found := list(_of_code(text, catalogue)):
         return found
     hits = fire(catalogue, text)
-    ordered = sorted(hits, key=lambda hit: (hit[0].generic, hit[0].role != "cause"))
+    ordered = sorted(hits, key=lambda hit: (hit[0].generic, hit[0].frame is not None, hit[0].role != "cause"))
     said = [str(fields.get("cause") or rule.cause or "") for rule, fields in ordered]
     if found := [cause for cause in dict.fromkeys(said) if cause in catalogue.causes]:
         return found
@@ -150,9 +151,7 @@ def test_rules(
         whole, own = lay_over(load_rules(), folder)
         mine = tuple(name for name in own if name.startswith(only or ""))
         if mine and _tell_faults(whole, mine, [folder], f"{folder}: "):
-            return 1
-        if only and mine:
-            return 0
+            return 1  # at once: what they do to the shipped ones takes ten times as long to prove
     folders = [folder] if folder else []
     whole = load_rules(*folders, fresh=True)
     if only and not any(rule.startswith(only) for rule in whole.rules):
@@ -166,11 +165,14 @@ def _tell_faults(whole: Catalogue, only: str | tuple[str, ...] | None, folders: 
     from ..catalogue.firing import fire
     from ..catalogue.load import rule_folders
 
-    faults = list(check_catalogue(whole, fire, only, rule_folders(*folders)))
-    tested = [r for r in whole.rules.values() if not isinstance(only, tuple) or r.id in only]
-    causes = [c for c in whole.causes if not isinstance(only, tuple) or c in only]
-    examples = sum(len(f.examples) for r in tested for f in r.forms)
-    said = f"{len(tested)} rules, {len(causes)} causes, {examples} examples: {len(faults)} "
+    part = whole
+    if isinstance(only, tuple):
+        tested = {name: rule for name, rule in whole.rules.items() if name in only}
+        causes = {name: cause for name, cause in whole.causes.items() if name in only}
+        part = replace(whole, rules=tested, causes=causes, key=f"{whole.key}-part")
+    faults = list(check_catalogue(whole, lambda _, text: fire(part, text), only, rule_folders(*folders)))
+    examples = sum(len(f.examples) for r in part.rules.values() for f in r.forms)
+    said = f"{len(part.rules)} rules, {len(part.causes)} causes, {examples} examples: {len(faults)} "
     typer.echo("\n".join([*faults, f"{who}{said}{'fault' if len(faults) == 1 else 'faults'}"]))
     return bool(faults)
 
