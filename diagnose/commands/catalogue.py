@@ -12,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from ..catalogue.load import Catalogue, load_rules
+from ..catalogue.load import SHIPPED, Catalogue, load_rules
 from ..errors import RuleError, UsageError
 from ..hooks.config import LANGUAGES
 from .options import causes, files
@@ -118,8 +118,6 @@ def list_rules(
 @app.command("show")
 def show_rule(rule_id: Annotated[str, typer.Argument(help="a rule's id", autocompletion=_rule_ids)]) -> None:
     """Print a rule's file."""
-    from ..catalogue.load import SHIPPED
-
     path = SHIPPED / (rule_id.replace(".", "/", 1) + ".yaml")
     if not path.is_file():
         catalogue = load_rules()
@@ -177,28 +175,6 @@ def _tell_faults(whole: Catalogue, only: str | tuple[str, ...] | None, folders: 
     return bool(faults)
 
 
-SCAFFOLD = """\
-title: what the message says, in one line
-role: symptom            # cause | symptom | confirmation | context | harmless
-match: line              # line | block | traceback | stack | exit
-why: What the line proves, and what it does not.
-forms:
-  - since: library 1.0
-    literals: [words that are in every such message]
-    pattern: '^words that are in every such message (?P<value>\\d+)'
-    examples:
-      - text: words that are in every such message 7
-        fields: {value: 7}
-fields: {value: int}
-says: The value was {{ value }}.
-references:
-  - https://example.org/where-the-message-is-printed
-counter_examples:
-  - text: we wrote about words that are in every such message
-    because: prose about the message
-"""
-
-
 @app.command("new")
 def new_rule(
     rule_id: Annotated[str, typer.Argument(help="layer.cause/what-it-says")],
@@ -212,7 +188,7 @@ def new_rule(
         raise UsageError(f"{path} is there already")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(SCAFFOLD)
+        path.write_text((SHIPPED / "new-rule.template").read_text())
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
     typer.echo(f"wrote {path}; fill it in, then run: diagnose rules test {folder}")

@@ -18,6 +18,9 @@ from .options import COLORS, ENGINES, ReportOptions
 
 # What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.
 EXIT_CODES = {"healthy": 0, "recovered": 0, "failed": 1, "hung": 1, "unfinished": 3}
+PASSED_ON = (
+    "rules", "tz", "rank_from", "workers", "engine", "address", "on_every_node", "since", "until", "rank"
+)  # fmt: skip
 STDOUT = Path("-")
 # Terminals that show a link as such; others would show its address as rubbish.
 LINKING = ("FORCE_HYPERLINK", "VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "TERM_PROGRAM")
@@ -114,18 +117,9 @@ def _diagnose(given: ReportOptions, lang: str) -> Report:
             *_inputs(given),
             job=JobContext(exit_code=given.exit_code, world_size=given.world_size),
             budget_s=given.budget,
-            rules=given.rules,
-            tz=given.tz,
-            rank_from=given.rank_from,
-            workers=given.workers,
-            engine=given.engine,
-            address=given.address,
-            on_every_node=given.on_every_node,
             progress=line,
-            since=given.since,
-            until=given.until,
-            rank=given.rank,
             lang=lang,
+            **{name: getattr(given, name) for name in PASSED_ON},
         )
     finally:
         if line:
