@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,9 +16,8 @@ import yaml
 from diagnose.hooks.environment import attempt_folder, count_nodes, read_environment
 from diagnose.hooks.gather import SharedFolder, plain_name
 from diagnose.hooks.reporter import report
-from diagnose.hooks.request import HookRequest, KeptCopy, decode_request, encode_request, module_command
-from diagnose.hooks.worker import bound_by_nodes, summary_lines
-from diagnose.report.report import Diagnosis, Report
+from diagnose.hooks.request import HookRequest, module_command
+from diagnose.hooks.worker import summary_lines
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples" / "hooks"
@@ -162,15 +160,6 @@ def test_nodes_leave_scans_and_one_reports_once(tmp_path):
     assert (done.stderr.count("reports for all"), Path("shared/77.report.md").exists()) == (1, True)
 
 
-def test_report_from_one_node_of_many_says_so_and_is_at_most_likely():
-    report = Report(
-        outcome="failed", diagnosis=Diagnosis(cause="memory.cuda-oom", certainty="certain", confidence=0.95)
-    )
-    bounded = bound_by_nodes(report, 1, 4)
-    assert bounded.diagnosis == replace(report.diagnosis, certainty="likely", confidence=0.8)
-    assert bounded.gaps[0].text.startswith("1 of 4 nodes' (or tasks') logs were read")
-
-
 def test_node_that_stays_away_is_waited_for_until_the_time_is_over(tmp_path, monkeypatch, capfd):
     wait = SharedFolder.wait_for_nodes
     monkeypatch.setattr(SharedFolder, "wait_for_nodes", lambda place, nodes, _: wait(place, nodes, time.monotonic()))
@@ -181,12 +170,6 @@ def test_node_that_stays_away_is_waited_for_until_the_time_is_over(tmp_path, mon
     found = json.loads(Path("s/j.report.json").read_text())
     assert "1 of 2 nodes left a scan" in capfd.readouterr().err
     assert (found["diagnosis"]["cause"], found["diagnosis"]["certainty"]) == ("memory.cuda-oom", "likely")
-
-
-def test_duty_to_report_is_taken_once(tmp_path):
-    place = SharedFolder(tmp_path, "job")
-    place.make()
-    assert [place.claim("node1"), place.claim("node2"), place.owner()] == [True, False, "node1"]
 
 
 def test_duty_of_a_node_that_died_is_taken_over(tmp_path):
@@ -370,14 +353,6 @@ def test_github_step_fails_as_the_job_and_its_page_shows_the_report(tmp_path):
 # --- parts -------------------------------------------------------------------------------------------------------
 
 
-def test_request_survives_its_journey():
-    request = HookRequest(
-        reason="exit code 1", deadline=5.0, kept=(KeptCopy("output", "/x", 3, 1, 2, True),), texts={"a": "b"},
-        outputs=("/r.md",), hosts=("n1",),
-    )  # fmt: skip
-    assert decode_request(encode_request(request)) == request
-
-
 @pytest.mark.parametrize(
     ("nodelist", "expected"),
     [("gpu[01-04,07],login1", 6), ("node1", 1), ("r[1-2]n[1-3]", 6), ("", 0), ("a,b,c", 3), ("n[", 1)],
@@ -420,15 +395,9 @@ def test_summary_cannot_send_terminal_sequences():
     assert not set("\x1b\x07\x9b\r") & set("".join(summary_lines(report)))
 
 
-def test_a_stub_of_a_job_that_left_nothing_holds_no_secret(tmp_path):
+def test_a_stubs_reason_is_text_without_markup_and_secrets(tmp_path):
     page = tmp_path / "report.md"
-    reason = "ValueError: bad token hf_abcdefghijABCDEFGHIJ0123456789abcd"
+    reason = "ValueError: ![x](http://evil.example) <img src=x> # hf_abcdefghijABCDEFGHIJ0123456789abcd"
     report(HookRequest(reason, time.monotonic() + 5, folder=str(tmp_path), outputs=(str(page),)))
-    assert ("bad token" in page.read_text(), "hf_" in page.read_text()) == (True, False)
-
-
-def test_a_stubs_reason_is_text_and_no_markup(tmp_path):
-    page = tmp_path / "report.md"
-    reason = "ValueError: ![x](http://evil.example) <img src=x> # y"
-    report(HookRequest(reason, time.monotonic() + 5, folder=str(tmp_path), outputs=(str(page),)))
-    assert r"ValueError: ![x\](`http://evil.example)` \<img src=x> # y" in page.read_text()
+    assert r"ValueError: ![x\](`http://evil.example)` \<img src=x> # " in page.read_text()
+    assert "hf_" not in page.read_text()
