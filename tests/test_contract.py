@@ -19,7 +19,7 @@ import jsonschema
 import pytest
 
 from diagnose import JobContext, Text, diagnose, render
-from diagnose.commands.reporting import EXIT_CODES
+from diagnose.commands.report import EXIT_CODES
 from diagnose.errors import SourceError, UsageError
 from diagnose.report.report_schema import schema
 

@@ -21,7 +21,7 @@ from diagnose.advice.commands import (
 )
 from diagnose.advice.fact_names import setting_fact, typed, variable_fact
 from diagnose.advice.fact_store import Facts, facts_of
-from diagnose.commands.facts import facts_in, to_json, to_text
+from diagnose.commands.app import facts_in, to_json, to_text
 
 from .incident_pipe import FIXTURES, look, write
 

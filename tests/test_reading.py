@@ -9,6 +9,7 @@ import tarfile
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -238,7 +239,7 @@ def test_opening_many_files_leaves_time_to_read_some(tmp_path: Path, monkeypatch
     for n in range(8):
         (tmp_path / f"{n}.log").write_text(OOM + "\n")
     clock = iter(range(10_000))
-    monkeypatch.setattr("diagnose.sources.deadline.time.monotonic", lambda: next(clock) / 10)
+    monkeypatch.setattr("diagnose.sources.deadline.time", SimpleNamespace(monotonic=lambda: next(clock) / 10))
     found = read(tmp_path, budget_s=4)
     assert any(s.skipped and "were not opened" in s.skipped for s in found.sources.values())
     assert hits(found)

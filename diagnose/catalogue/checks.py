@@ -27,7 +27,7 @@ Fire = Callable[[Catalogue, str], "list[tuple[Rule, dict[str, Any]]]"]  # all ru
 
 
 def check_catalogue(
-    catalogue: Catalogue, fire: Fire, only: str | None = None, folders: Sequence[Path] = ()
+    catalogue: Catalogue, fire: Fire, only: str | tuple[str, ...] | None = None, folders: Sequence[Path] = ()
 ) -> Iterator[str]:
     """Yield one line for each fault, in catalogue order; none when all is well. `only`: ids that start so.
 

@@ -94,6 +94,8 @@ _TEXTS: dict[str, tuple[str, str]] = {
     "page-tables": ("none: found by tables", "无：由表查得"),
     "blame-rank": ("a rank", "某个 rank"),
     "blame-host": ("a host", "某台主机"),
+    "blame-shared": ("a rank; no single one where all fail", "某个 rank；若全部失败则不归咎于任何 rank"),
+    "blame-common": ("all who run the same", "运行相同内容的所有 rank"),
     "blame-none": ("no rank", "不归咎于任何 rank"),
     # between phrases
     "comma": (", ", "，"),
