@@ -68,14 +68,14 @@ def run(given: Options) -> int:
     except DiagnoseError as error:
         _tell_junit(given, str(error))
         raise
-    show = _Shower(found, given, lang)
+    show = _Shower(found, given)
     unwritten = [fault for path in given.output or [] if (fault := _write(path, show.pieces(_form_of(path), 100, False)))]
     if given.verbose:
         _say_what_was_read(show.redacted("terminal")[0])
     if given.why is not None:
         from ..report.why import why
 
-        print(why(show.redacted("terminal")[0], _known(given.why, given.rules or []), lang))
+        print(why(show.redacted("terminal")[0], _known(given.why, given.rules or [])))
     elif not given.quiet:
         sys.stdout.writelines(show.pieces(str(given.format), _width(), _has_colors()))
     if unwritten:
@@ -238,8 +238,8 @@ def _write(path: Path, pieces: Iterable[str]) -> str | None:
 class _Shower:
     """Renders one report in several forms; each form is redacted as it needs."""
 
-    def __init__(self, report: Report, given: Options, lang: str) -> None:
-        self._report, self._given, self._lang = report, given, lang
+    def __init__(self, report: Report, given: Options) -> None:
+        self._report, self._given = report, given
 
     def pieces(self, form: str, width: int, color: bool) -> Iterable[str]:
         """Yield the text of a form, in pieces where it may be large."""
@@ -253,7 +253,6 @@ class _Shower:
             width=width,
             color=color,
             full=self._given.full,
-            lang=self._lang,
             template=template,
             redacted=redacted,
         )

@@ -43,12 +43,12 @@ def rendered(report: Report, request: HookRequest, output: Path) -> str:
     from .config import template_for
 
     form = "slack" if output.suffix == ".slack" else SUFFIXES.get(output.suffix.lower(), "markdown")
-    lang, note = request.lang or "en", ""
+    note = ""
     if request.redact:
         report, replaced = redact(report, privacy=form in PASTED)
         note = describe(replaced)
     template = template_for(request.templates, output.suffix) if form != "json" else None
-    return render(report, form, width=100, color=False, lang=lang, template=template, redacted=note)
+    return render(report, form, width=100, color=False, template=template, redacted=note)
 
 
 def bound_by_nodes(report: Report, seen: int, nodes: int | None) -> Report:
