@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from .advice import idle_notices
 from .advice.facts import read_facts
 from .advice.known_bugs import settle_known_bugs
+from .advice.resources import idle_notices
 from .catalogue.load import Catalogue, load_rules, rule_folders
 from .errors import UsageError
 from .job.event import SourceEvents
@@ -31,6 +31,7 @@ from .scan.packing import give_back_memory
 from .scan.reading import MANY_SOURCES, Deadline, Progress, read_all
 from .scan.scan import Scan
 from .scan.scanner import ScanRules
+from .sources.refusals import broken_off
 from .sources.source import Input
 from .verdict.decision import decide
 
@@ -151,9 +152,7 @@ def reduce(
     rank_from: str | None = None,
 ) -> Found:
     """Yield the job that a scan tells of, what is known about it, and the verdict on it."""
-    read = EventReader(catalogue).read
-    sources = [read(s) for s in scan.sources.values() if s.skipped is None and s.kind not in UNREAD_KINDS]
-    del read  # with the patterns that it compiled
+    sources = list(_read_events(scan, EventReader(catalogue)))
     if len(sources) >= MANY_SOURCES:
         forget_speakers()
     empty = [s.name for s in scan.sources.values() if s.skipped == "empty"]
@@ -169,6 +168,16 @@ def reduce(
         verdict.outcome = "unfinished" if verdict.outcome == "healthy" else verdict.outcome
     idle = idle_notices(facts) if verdict.cause is None else ()
     return Found(job, verdict, facts, (*notices, *idle))
+
+
+def _read_events(scan: Scan, reader: EventReader) -> Iterator[SourceEvents]:
+    """Yield the events of each source that was read; of one that breaks the reader, why it was not read."""
+    for source in scan.sources.values():
+        if source.skipped is None and source.kind not in UNREAD_KINDS:
+            try:
+                yield reader.read(source)
+            except Exception as error:  # of whatever kind: one bad source costs only itself
+                source.skipped = f"not read: {broken_off(error)}"
 
 
 def _is_cut_by_time(scan: Scan) -> bool:

@@ -147,7 +147,10 @@ def _request(error: BaseException, settings: _Settings) -> HookRequest:
 
 def _config() -> Config:
     try:
-        return load_config()
+        config = load_config()
+        if config.note:
+            say(_WHO, config.note)
+        return config
     except Exception as error:
         say(_WHO, f"{error}; going on with the defaults")
         return Config()

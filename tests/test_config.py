@@ -26,7 +26,8 @@ def test_no_file_means_defaults(tmp_path):
     assert load_config(write(tmp_path, "", "other.toml")) == Config()
 
 
-def test_every_key_is_read(tmp_path):
+def test_every_key_is_read(tmp_path, monkeypatch):
+    monkeypatch.setenv("DIAGNOSE_CONFIG", str(tmp_path / "diagnose.toml"))
     write(
         tmp_path,
         'rules = ["ops/rules"]\nformat = "markdown"\nredact = false\ntz = "Asia/Shanghai"\nrank-from = "r(\\\\d+)"\n'
@@ -105,7 +106,7 @@ def test_template_of_the_folder_replaces_ours(tmp_path):
 
 
 def test_a_form_without_a_suffix_has_no_template_of_the_folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(write(tmp_path, 'templates = "."'))
+    monkeypatch.setenv("DIAGNOSE_CONFIG", str(write(tmp_path, 'templates = "."') / "diagnose.toml"))
     (tmp_path / "report.j2").write_text("what others include")
 
     assert "what others include" not in tell(OOM, "--format", "slack").out

@@ -66,9 +66,13 @@ def test_what_a_dead_worker_of_ray_had_said_is_why_it_died(tmp_path: Path) -> No
         "Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly exits.\n"
     )
     said = "(RayWorker pid={pid}) [E ProcessGroupNCCL.cpp:474] [Rank 0] Watchdog caught collective operation timeout: "
-    said += "WorkNCCL(SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800305 milliseconds.\n"
+    said += (
+        "WorkNCCL(SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800305 milliseconds.\n"
+    )
 
-    of_itself, of_another = (told(tmp_path / pid, {"driver.log": died + said.format(pid=pid)}) for pid in ("10806", "10807"))
+    of_itself, of_another = (
+        told(tmp_path / pid, {"driver.log": died + said.format(pid=pid)}) for pid in ("10806", "10807")
+    )
 
     assert ("collective.timeout", "ray.actor-died") == (cause(of_itself), cause(of_another))
 
@@ -95,8 +99,9 @@ def test_every_size_is_told_with_its_own_ranks(tmp_path: Path) -> None:
     report = told(tmp_path, {f"rank_{r}.log": alive(r) + watchdog(r, numel=n) for r, n in enumerate(sizes)})
 
     assert report.diagnosis is not None
-    assert "rank 0 issued ALLREDUCE of 10 elements, rank 1 ALLREDUCE of 20 elements, ranks 2-3 ALLREDUCE of 30 elements" in (
-        report.diagnosis.summary
+    said = report.diagnosis.summary
+    assert all(
+        f"{who} issued ALLREDUCE of {n} elements" in said for who, n in (("rank 0", 10), ("rank 1", 20), ("ranks 2-3", 30))
     )
 
 
@@ -237,7 +242,9 @@ def test_rank_that_waits_in_no_group_holds_up_all_groups(tmp_path: Path) -> None
     def waits(rank: int) -> str:
         text = watchdog(rank, seq=40 + rank % 2).replace(f"[Rank {rank}]", f"[Rank {rank // 2}]")
         group = f"[PG ID 1 PG GUID {5 + rank % 2}(DATA_PARALLEL_GROUP) Rank {rank // 2}]"
-        status = f"{group}  failure detected by watchdog at work sequence id: {40 + rank % 2} PG status: last enqueued work: "
+        status = (
+            f"{group}  failure detected by watchdog at work sequence id: {40 + rank % 2} PG status: last enqueued work: "
+        )
         prefix = text.partition("[Rank")[0]
         return f"{text}{prefix}{status}{40 + rank % 2}, last completed work: {39 + rank % 2}\n"
 
@@ -288,10 +295,15 @@ def test_what_a_rank_says_of_itself_is_surer_than_what_others_read_of_it(tmp_pat
     report = told(tmp_path / "all", {"console.log": text})
     alone = told(tmp_path / "one", {"console.log": of_barrier})
 
-    others = told(tmp_path / "others", {"console.log": of_tensor.format(r=0) + of_tensor.format(r=2) + of_tensor.format(r=3)})
+    others = told(
+        tmp_path / "others", {"console.log": of_tensor.format(r=0) + of_tensor.format(r=2) + of_tensor.format(r=3)}
+    )
 
     assert ("collective.desync", [1]) == (cause(report), culprits(report))
-    assert ("collective.desync", [1]) == (cause(others), culprits(others))  # what it issued they cannot tell, but no broadcast
+    assert ("collective.desync", [1]) == (
+        cause(others),
+        culprits(others),
+    )  # what it issued they cannot tell, but no broadcast
     assert ("collective.desync", []) == (cause(alone), culprits(alone))
     assert alone.diagnosis is not None and "GATHER" not in alone.diagnosis.summary
 
@@ -317,7 +329,9 @@ def test_rank_that_its_own_launcher_killed_is_not_whom_the_kubelet_evicted(tmp_p
         "Signals.SIGTERM, forcefully exiting via Signals.SIGKILL\n"
     )
     logs = {
-        "pods/ml_job-worker-1_7423bf58-be94-4782-9e3e-45d053626127/pytorch/0.log": NAMED.format(r=3, pid=103).replace("n1", "job-worker-1")
+        "pods/ml_job-worker-1_7423bf58-be94-4782-9e3e-45d053626127/pytorch/0.log": NAMED.format(r=3, pid=103).replace(
+            "n1", "job-worker-1"
+        )
         + escalated
         + FOUND_DEAD.format(code=-9, rank=3, pid=103),
         "pods/ml_job-worker-0_7423bf58-be94-4782-9e3e-45d053626128/pytorch/0.log": alive(0),
@@ -366,7 +380,9 @@ def test_late_collective_in_which_all_wait_blames_what_lies_below(tmp_path: Path
 
 def test_lines_without_a_clock_align_no_clocks(tmp_path: Path) -> None:
     """Old watchdogs print no time; what stands above them in each file is of another moment on every host."""
-    stamped = "2026-11-20 {at},000 | INFO | rank {r} | init done: world_size=4 local_rank=0 host=gpu-0{r} pid=10{r} torch=2.1.0\n"
+    stamped = (
+        "2026-11-20 {at},000 | INFO | rank {r} | init done: world_size=4 local_rank=0 host=gpu-0{r} pid=10{r} torch=2.1.0\n"
+    )
     old = (
         "[E ProcessGroupNCCL.cpp:475] [Rank {r}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=9, OpType=ALLREDUCE, "
         "NumelIn=4096, NumelOut=4096, Timeout(ms)=1800000) ran for 1800012 milliseconds before timing out.\n"

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.questions.own_labels import LABEL
 from tests.told import cause, culprits, told
 
 MPI4PY = """iter 3 |w| 0.400
@@ -128,17 +127,6 @@ FileNotFoundError: [Errno 2] No such file or directory: '/data/remote/shard.0000
 @pytest.mark.parametrize("labels", [("rank0", "rank1"), ("r0", "r1")])
 def test_a_traceback_below_a_loggers_line_is_of_the_rank_that_logged_it(tmp_path: Path, labels: tuple[str, str]) -> None:
     assert culprits(told(tmp_path, {"console.log": LOGGED.format(a=labels[0], b=labels[1])})) == [1]
-
-
-@pytest.mark.parametrize("label", ["[R2]", "(2/3)", "[Rank 2]", "R2 |", "worker-2", "GPU2:", "rank=2"])
-def test_a_label_of_the_programs_own_is_read_where_the_rank_left_without_a_word(label: str) -> None:
-    match = LABEL.match(f"{label} row 17 is malformed")
-    assert match is not None and (match["framed"] or match["named"]) == "2"
-
-
-@pytest.mark.parametrize("words", ["2 rows are malformed", "row 2 is malformed", "2/3 of the rows are lost", "r2d2 is lost"])
-def test_a_number_in_a_sentence_is_no_label(words: str) -> None:
-    assert LABEL.match(words) is None
 
 
 CALLBACK = """step 2 loss 3.88

@@ -214,6 +214,7 @@ def test_node_that_stays_away_is_not_waited_for_beyond_the_time(tmp_path):
 
 def test_duty_to_report_is_taken_once(tmp_path):
     place = SharedFolder(tmp_path, "job")
+    place.make()
     assert [place.claim("node1"), place.claim("node2"), place.owner()] == [True, False, "node1"]
 
 

@@ -13,11 +13,12 @@ from diagnose.catalogue.pattern_facts import sre_parse
 from diagnose.lines import prefix as prefixes
 from diagnose.lines import timestamp as timestamps
 from diagnose.lines.marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
-from diagnose.lines.prefix import _ENTRIES, AFTER_STAMP, Prefix
+from diagnose.lines.prefix import Prefix
 from diagnose.lines.prefix_memory import MAX_REMEMBERED, MAX_STAMP, WORTH_KEEPING, Found, PrefixMemory
+from diagnose.lines.prefix_rows import rows_of
 from diagnose.lines.shapes import digit_marks
 
-SAMPLES = [entry.row.sample for entry in _ENTRIES] + [row.sample for row in AFTER_STAMP]
+SAMPLES = [row.sample for row in rows_of("leading") + rows_of("after_a_stamp")]
 TIMEOUT = (
     "[rank3]:[E1120 16:13:20.143581923 ProcessGroupNCCL.cpp:629] [Rank 3] Watchdog caught collective operation timeout"
 )

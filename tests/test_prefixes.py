@@ -6,12 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.lines.launchers import LAUNCHERS
-from diagnose.lines.loggers import LOGGERS
 from diagnose.lines.prefix import _INSIDE, _LEADING, Prefix, read_lines, speaker_key, split_prefix
-from diagnose.lines.ranks import RANKS
-from diagnose.lines.stamped import AFTER_STAMP
-from diagnose.lines.viewers import VIEWERS
+from diagnose.lines.prefix_rows import rows_of
 from diagnose.scan.raw_speakers import fast_speaker
 
 C10 = "[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] "
@@ -25,7 +21,7 @@ def said(text: str) -> dict[str, object]:
     return {**named, "message": text[prefix.end:]}
 
 
-@pytest.mark.parametrize("row", RANKS + LAUNCHERS + VIEWERS + LOGGERS + AFTER_STAMP, ids=lambda row: row.name)
+@pytest.mark.parametrize("row", rows_of("leading") + rows_of("after_a_stamp"), ids=lambda row: row.name)
 def test_every_row_strips_its_sample(row):
     assert split_prefix(row.sample).end > 0
 
@@ -244,7 +240,7 @@ def test_an_actor_whose_random_name_begins_with_a_digit_is_one_and_its_address_m
 
 def test_behind_a_rank_the_same_rows_are_asked_but_those_of_launchers() -> None:
     for start in _LEADING._rows:
-        may = [each for each in _LEADING[start] if not each[1].row.outer or each[1].row.anywhere]
+        may = [each for each in _LEADING[start] if not each[1].outer or each[1].anywhere]
         assert may == list(_INSIDE[start])
 
 

@@ -47,7 +47,7 @@ def test_rank_without_a_dump_is_named_but_not_blamed(tmp_path):
     report = written(tmp_path, Job(ranks=8, fault="missing", culprit=6), without=(6,))
 
     assert ("collective.timeout", [], "possible") == (cause(report), culprits(report), report.diagnosis.certainty)
-    assert "ranks 0-5,7 wait in all_reduce; of rank 6 there is no dump" in report.diagnosis.summary
+    assert "of rank 6 there is no dump" in report.diagnosis.summary
 
 
 def test_all_in_one_call_that_none_finished(tmp_path):
@@ -55,7 +55,7 @@ def test_all_in_one_call_that_none_finished(tmp_path):
     report = diagnose(tmp_path)
 
     assert ("collective.timeout", [], "possible") == (cause(report), culprits(report), report.diagnosis.certainty)
-    assert "all 4 ranks issued all_reduce and none finished it" in report.diagnosis.summary
+    assert "ranks 0-3 wait in all_reduce" in report.diagnosis.summary
 
 
 def test_dumps_on_demand_of_a_job_that_went_on_are_no_hang(tmp_path):

@@ -251,9 +251,9 @@ def test_no_text_of_a_report_is_left_out():
 def test_thousands_of_items_in_one_text_take_no_time():
     """A case holds whole logs; each item was compared with all before it."""
     lines = [f"mei{n}@uni.example.com password=hunter{n}x from 34.{n >> 8}.{n & 255}.7" for n in range(4000)]
-    start = time.perf_counter()
+    start = time.process_time()
     assert "hunter17x" not in redact_text("\n".join(lines), privacy=True)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_ids_of_the_catalogue_stay():
@@ -270,9 +270,9 @@ def test_counts_read_as_a_sentence():
 @pytest.mark.parametrize("piece", ["a", "hf_", "://", "a@", "1.", "password=", "eyJ", "-----BEGIN PRIVATE KEY-----", "x.", "'", "Bearer ", "/home/", "a-", "2001:", "--a ", "\\"])
 def test_no_pattern_blows_up(piece):
     text = piece * (200_000 // len(piece))
-    start = time.perf_counter()
+    start = time.process_time()
     redact_text(text[:100_000], privacy=True)
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 @settings(max_examples=60, deadline=None)

@@ -507,7 +507,8 @@ def test_what_differs_between_ranks_comes_first_among_facts():
 
 
 def test_what_was_redacted_stands_at_the_foot():
-    assert "Replaced before showing: 1 password." in render(cuda_oom(), "markdown", redacted="1 password")
+    report = Report(outcome="failed", diagnosis=Diagnosis(title="t", summary="password=correcthorse"))
+    assert "Replaced before showing: 1 password." in render(report, "markdown")
 
 
 def test_a_sentence_of_the_catalogue_keeps_its_code():

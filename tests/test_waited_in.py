@@ -28,7 +28,9 @@ TIMED_OUT = (
 
 def verdict(*frames: str) -> tuple[str, list[int | None]]:
     heads = "".join(
-        f"[rank{rank}]: Traceback (most recent call last):\n" + text.format(rank=rank, name="x") + TIMED_OUT.format(rank=rank)
+        f"[rank{rank}]: Traceback (most recent call last):\n"
+        + text.format(rank=rank, name="x")
+        + TIMED_OUT.format(rank=rank)
         for rank, text in enumerate(frames)
     )
     found = diagnose(Text(f"world_size={len(frames)}\n" + heads, name="console.log")).diagnosis
@@ -91,7 +93,8 @@ def test_main_under_torchrun_s_record_lost_a_connection_of_its_own():
         "line 367, in wrapper\n[rank1]:     return f(*args, **kwargs)\n"
     )
     text = (
-        "world_size=3\n[rank1]: Traceback (most recent call last):\n" + record
+        "world_size=3\n[rank1]: Traceback (most recent call last):\n"
+        + record
         + '[rank1]:   File "/job/train.py", line 61, in main\n[rank1]:     shard = read(url)\n'
         "[rank1]: ConnectionResetError: [Errno 104] Connection reset by peer while reading s3://corpus/shard-00007\n"
     )

@@ -27,34 +27,11 @@ def timed_out(*ranks: int, op: str = "BROADCAST") -> str:
     return "".join(TIMED_OUT.format(rank=rank, op=op) for rank in ranks)
 
 
-def test_a_list_of_ready_ranks_tells_who_is_not_ready(tmp_path: Path) -> None:
-    """Horovod before 0.16 lists who came: ranks 1 and 5 are not among them."""
-    log = "Stalled ops: \nallreduce.conv1.weight [ready ranks: 0, 7, 3, 2, 4, 6], \nallreduce.bn1.bias [ready ranks: 0, 7, 3, 2, 4, 6]\n"
-    report = told(tmp_path, {"console.log": log})
-
-    assert ("collective.straggler", [1, 5]) == (cause(report), culprits(report))
-
-
-def test_lists_of_ready_ranks_differ_and_the_most_frequent_absence_counts(tmp_path: Path) -> None:
-    """One tensor more was not submitted by rank 0 yet; rank 1 submitted none."""
-    log = "a/x_0 [ready ranks: 0, 2]\nb/x_0 [ready ranks: 0, 2]\nc/x_0 [ready ranks: 2]\n"
-
-    assert [1] == culprits(told(tmp_path, {"console.log": log}))
-
-
 def test_where_most_ranks_are_not_ready_none_is_blamed(tmp_path: Path) -> None:
     """One rank alone submitted something: it may be the one that left the common order."""
     report = told(tmp_path, {"console.log": "a/x_0 [ready ranks: 3]\nb/x_0 [ready ranks: 3]\n"})
 
     assert ("collective.straggler", []) == (cause(report), culprits(report))
-
-
-def test_who_does_not_come_to_the_first_barrier_is_named(tmp_path: Path) -> None:
-    """Three of four say twice that three have come, and the log ends."""
-    report = told(tmp_path, {"console.log": waits(0, 1, 3, joined=3) * 2})
-
-    assert ("rendezvous.timeout", [2]) == (cause(report), culprits(report))
-    assert report.outcome == "hung"
 
 
 def test_a_single_wait_at_the_first_barrier_is_ordinary(tmp_path: Path) -> None:
@@ -64,25 +41,13 @@ def test_a_single_wait_at_the_first_barrier_is_ordinary(tmp_path: Path) -> None:
 
 def test_a_first_barrier_that_was_passed_later_is_no_failure(tmp_path: Path) -> None:
     """Older versions say nothing when all have come; the lines of the program show it, or the words of newer ones."""
-    through = "".join(f"INFO:torch.distributed.distributed_c10d:Rank {r}: Completed store-based barrier for 4 nodes.\n" for r in range(4))
+    through = "".join(
+        f"INFO:torch.distributed.distributed_c10d:Rank {r}: Completed store-based barrier for 4 nodes.\n" for r in range(4)
+    )
     loads = "loading annotations into memory\nDone\nindex created\n"
 
     assert told(tmp_path, {"console.log": waits(0, 1, 3, joined=3) * 2 + through}).diagnosis is None
     assert told(tmp_path, {"console.log": waits(0, 1, 3, joined=3) * 2 + loads}).diagnosis is None
-
-
-def test_ranks_that_are_not_heard_are_no_absent_ones_where_the_count_differs(tmp_path: Path) -> None:
-    """Only rank 0 prints, and three have come: which one did not nobody can tell."""
-    report = told(tmp_path, {"console.log": waits(0, joined=3) * 3})
-
-    assert ("rendezvous.timeout", []) == (cause(report), culprits(report))
-
-
-def test_rank_zero_that_evaluates_is_late_for_its_broadcast(tmp_path: Path) -> None:
-    """The reports of some ranks were not pasted, but nobody else evaluates alone."""
-    report = told(tmp_path, {"console.log": EVALUATES + timed_out(6, 4, 2, 3)})
-
-    assert ("collective.straggler", [0]) == (cause(report), culprits(report))
 
 
 def test_an_evaluation_above_does_not_blame_rank_zero_where_it_waited_too(tmp_path: Path) -> None:
@@ -108,16 +73,6 @@ def test_an_agent_of_rpc_that_lost_another_one_is_told(tmp_path: Path) -> None:
 def stated(*ranks: int, label: str = "", world: int = 8) -> str:
     """What Lightning prints of these ranks before they join."""
     return "".join(f"{label}Initializing distributed: GLOBAL_RANK: {r}, MEMBER: {r + 1}/{world}\n" for r in ranks)
-
-
-def test_nodes_that_each_take_themselves_for_the_first_wait_for_ranks_that_nobody_has(tmp_path: Path) -> None:
-    """As in Lightning #4389 and NeMo #5819: srun started both nodes, and neither was told which one it is."""
-    labelled = stated(1, 3, 2, label="0: ") + stated(2, 1, 3, label="1: ")
-    names = "".join(f"LOCAL_RANK: {r} - CUDA_VISIBLE_DEVICES: [0,1,2,3]\n{stated(r)}" * 2 for r in (1, 2, 3))
-
-    for log in (labelled, names):
-        report = told(tmp_path, {"slurm-4711.out": log})
-        assert ("rendezvous.duplicate-rank", []) == (cause(report), culprits(report))
 
 
 def test_a_line_that_two_handlers_repeat_is_of_one_process(tmp_path: Path) -> None:

@@ -46,6 +46,13 @@ def status(handler, code, body=b"ok"):
     handler.wfile.write(body)
 
 
+def moved(handler, address):
+    handler.send_response(302)
+    handler.send_header("Location", address)
+    handler.send_header("Content-Length", "0")
+    handler.end_headers()
+
+
 def drip(handler):
     """One byte now and then: no socket time-out ever fires."""
     handler.send_response(200)
@@ -86,7 +93,23 @@ def test_server_that_is_not_there_is_told():
     assert "did not take the report" in str(post("http://127.0.0.1:9/secret", "x"))
 
 
-@pytest.mark.parametrize("address", ["file:///etc/passwd", "ftp://x/y", "", "$NO_SUCH_VARIABLE", "hooks.example/x"])
+def test_the_report_goes_nowhere_else(server):
+    server.answer = lambda handler: moved(handler, f"http://127.0.0.1:{server.server_port}/elsewhere")
+    assert post(server.address, "x") == "the web hook at 127.0.0.1 answered 302"
+    assert len(server.got) == 1
+
+
+def test_an_answer_that_is_no_http_is_one_line(server, capfd):
+    server.answer = lambda handler: handler.wfile.write(b"secret\r\n\r\n")
+    assert post(server.address, "x") == "the web hook at 127.0.0.1 did not take the report (BadStatusLine)"
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["file:///etc/passwd", "ftp://x/y", "", "$NO_SUCH_VARIABLE", "hooks.example/x", "http://[::1", "http://h:secret/x",
+     "https://mei:secret@h/x", "http://h/a b\nsecret", "http://\u2603/secret", "http://h:99999999/x", "http:///secret"],
+)  # fmt: skip
 def test_what_is_no_web_address_is_refused(address):
     assert post(address, "x") == "the web hook's address is not an http(s) address"
 

@@ -101,7 +101,17 @@ def test_code_follows_the_frame_of_a_traceback_and_not_one_of_faulthandler() -> 
     assert not is_frame('  File "/opt/conda/lib/python3.11/threading.py", line 324 in wait')
 
 
-ODD = (b"step 1", b"", b"cut \xe2\x82", b"\xff\xfe", b"50%\r60%\r", b"[rank3]: x", b"z" * (MAX_TEXT + 9), b"peer reset", b"a peer reset\r")
+ODD = (
+    b"step 1",
+    b"",
+    b"cut \xe2\x82",
+    b"\xff\xfe",
+    b"50%\r60%\r",
+    b"[rank3]: x",
+    b"z" * (MAX_TEXT + 9),
+    b"peer reset",
+    b"a peer reset\r",
+)
 
 
 @cache

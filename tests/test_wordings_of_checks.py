@@ -12,7 +12,10 @@ LIBRARY = "/opt/conda/lib/python3.10/site-packages"
 @pytest.mark.parametrize(
     ("error", "cause"),
     [
-        ("ValueError: World size 6 does not equal the product of the specified parallelism degrees 8.", "config.world-size-mismatch"),
+        (
+            "ValueError: World size 6 does not equal the product of the specified parallelism degrees 8.",
+            "config.world-size-mismatch",
+        ),
         ("AssertionError: gpus_per_node should be divisible by tensor_model_parallel_size", "config.world-size-mismatch"),
         ("ValueError: global_batch_size must be >= `data_parallel_size * micro_batch_size`", "config.batch-size-mismatch"),
         ("FileNotFoundError: Expert checkpoint file not found: /ckpt/layer_6_expert_4.pt", "storage.checkpoint-corrupt"),
@@ -27,9 +30,13 @@ def test_a_check_names_its_cause_in_its_own_words(error: str, cause: str) -> Non
 
 
 def test_an_import_that_asks_for_a_version_is_one_of_versions() -> None:
-    error = "ImportError: vLLM >= 0.22.0 is required to use WeightTransferClient. Install it with: pip install 'vllm>=0.22.0'"
+    error = (
+        "ImportError: vLLM >= 0.22.0 is required to use WeightTransferClient. Install it with: pip install 'vllm>=0.22.0'"
+    )
 
-    assert "software.version-incompatible" == raised(f"{LIBRARY}/trl/weight_transfer.py", "__init__", "raise ImportError(", error)
+    assert "software.version-incompatible" == raised(
+        f"{LIBRARY}/trl/weight_transfer.py", "__init__", "raise ImportError(", error
+    )
 
 
 def test_an_import_error_in_any_words_is_an_import_that_failed() -> None:
@@ -78,7 +85,9 @@ def test_a_storage_that_cannot_be_resized_is_a_sample_only_in_a_collate_function
 def test_an_inotify_limit_is_no_full_disk() -> None:
     error = "OSError: [Errno 28] inotify watch limit reached"
 
-    assert "process.resource-limit" == raised(f"{LIBRARY}/watchdog/observers/inotify_c.py", "_raise_error", "raise OSError(", error)
+    assert "process.resource-limit" == raised(
+        f"{LIBRARY}/watchdog/observers/inotify_c.py", "_raise_error", "raise OSError(", error
+    )
 
 
 def test_tensorstore_tells_a_full_disk_by_its_own_brackets() -> None:
@@ -95,7 +104,10 @@ def test_tensorstore_tells_a_full_disk_by_its_own_brackets() -> None:
     [
         ("Exception: Your audio file /data/a/0012.wav could not be decoded. We tried using ['pydub'].", "data.bad-sample"),
         ("ValueError: columns ['labels'] are not in features ['text', 'input_ids']", "data.bad-sample"),
-        ("ValueError: Failed to retrieve the dataset. You can avoid this issue by increasing `max_length`", "data.bad-sample"),
+        (
+            "ValueError: Failed to retrieve the dataset. You can avoid this issue by increasing `max_length`",
+            "data.bad-sample",
+        ),
         ("ValueError: sequence length 4096 is too long for this attention", "process.exception"),
         ("AssertionError: num_bytes must be non-negative, got -7", "process.exception"),
     ],

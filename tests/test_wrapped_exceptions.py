@@ -85,7 +85,9 @@ def test_frames_of_the_users_code_do_not_hide_what_dynamo_raised(tmp_path):
 def test_a_child_that_was_started_and_got_nothing_read_no_damaged_file(tmp_path: Path) -> None:
     """The same words below `spawn_main` tell of the parent, below `torch.load` of a file."""
     head = 'Traceback (most recent call last):\n  File "<string>", line 1, in <module>\n'
-    spawned = head + '  File "/usr/lib/python3.10/multiprocessing/spawn.py", line 116, in spawn_main\n    exitcode = _main(fd)\n'
+    spawned = (
+        head + '  File "/usr/lib/python3.10/multiprocessing/spawn.py", line 116, in spawn_main\n    exitcode = _main(fd)\n'
+    )
     loaded = head + '  File "/usr/lib/python3/torch/serialization.py", line 1046, in _legacy_load\n    magic = load(f)\n'
     words = "EOFError: Ran out of input\n"
 
@@ -95,18 +97,24 @@ def test_a_child_that_was_started_and_got_nothing_read_no_damaged_file(tmp_path:
 
 def test_a_label_alone_is_no_summary(tmp_path: Path) -> None:
     """`backend='inductor' raised:` says nothing; what was raised stands on the line below."""
-    message = "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nAssertionError: libcuda.so cannot be found!\n"
+    message = (
+        "torch._dynamo.exc.BackendCompilerFailed: backend='inductor' raised:\nAssertionError: libcuda.so cannot be found!\n"
+    )
     found = told(tmp_path, {"console.log": TRACE + message}).diagnosis
 
     assert "process.exception" == found.cause
     assert found.summary.endswith(": AssertionError: libcuda.so cannot be found!")
 
 
-OUT_OF_MEMORY = "OutOfMemoryError('CUDA out of memory. Tried to allocate 1.96 GiB. GPU 0 has a total capacity of 39.39 GiB')"
+OUT_OF_MEMORY = (
+    "OutOfMemoryError('CUDA out of memory. Tried to allocate 1.96 GiB. GPU 0 has a total capacity of 39.39 GiB')"
+)
 
 
 def test_what_hydras_target_raised_is_no_refused_configuration(tmp_path: Path) -> None:
-    raised = f"hydra.errors.InstantiationException: Error in call to target 'src.model.Net':\n{OUT_OF_MEMORY}\nfull_key: model\n"
+    raised = (
+        f"hydra.errors.InstantiationException: Error in call to target 'src.model.Net':\n{OUT_OF_MEMORY}\nfull_key: model\n"
+    )
     report = told(tmp_path, {"train.log": TRACE + raised})
     assert "memory.cuda-oom" == cause(report)
 
@@ -131,7 +139,9 @@ def test_a_class_that_hydra_did_not_find_is_named_where_another_targets_config_h
 
 def test_a_plain_exception_of_hydras_target_is_shown(tmp_path: Path) -> None:
     head = "Error executing job with overrides: []\nError in call to target 'src.model.Net':\n"
-    report = told(tmp_path, {"train.log": head + "TypeError(\"Net.__init__() got an unexpected keyword argument 'depth'\")\n"})
+    report = told(
+        tmp_path, {"train.log": head + "TypeError(\"Net.__init__() got an unexpected keyword argument 'depth'\")\n"}
+    )
     assert report.diagnosis is not None
     assert "process.exception" == cause(report)
     assert "unexpected keyword argument 'depth'" in report.diagnosis.summary

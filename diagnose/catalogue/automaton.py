@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-from .cache import can_tell_owner, read_sealed, write_sealed
+from .cache import can_tell_owner, read_trusted, write_own
 
 WORTH_CACHING = 500  # literals: a smaller automaton is built as quickly as it is read
 
@@ -63,7 +63,7 @@ class _Hyperscan:
         if self._db is None:
             self._db = _compiled(hyperscan, literals)
             if name:
-                write_sealed(name, hyperscan.dumpb(self._db))
+                write_own(name, hyperscan.dumpb(self._db))
 
     def find(self, data: bytes | memoryview) -> Found:
         found: Found = []
@@ -106,7 +106,7 @@ def _compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
 def _loaded(hyperscan: Any, name: str) -> Any | None:
     """The database of an earlier run. The library trusts what it loads, so a file that others could have written, or
     that is not to the byte what was stored, never reaches it."""
-    stored = read_sealed(name)
+    stored = read_trusted(name)
     if stored is None:
         return None
     try:

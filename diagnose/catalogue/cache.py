@@ -31,7 +31,7 @@ def can_tell_owner() -> bool:
 
 
 def read_own(name: str) -> bytes | None:
-    """Yield the content of a file in the cache; None where there is none that only this user could have written."""
+    """Yield what `write_own` kept; None where it is not that to the byte, or where others could have written it."""
     folder = cache_folder()
     if folder is None:
         return None
@@ -41,13 +41,15 @@ def read_own(name: str) -> bytes | None:
         descriptor = os.open(folder / name, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
         with open(descriptor, "rb") as file:
             status = os.fstat(descriptor)
-            return file.read() if stat.S_ISREG(status.st_mode) and _is_own(status) else None
+            stored = file.read() if stat.S_ISREG(status.st_mode) and _is_own(status) else b""
     except OSError:
         return None
+    data = stored[DIGEST_BYTES:]
+    return data if hashlib.sha256(data).digest() == stored[:DIGEST_BYTES] else None
 
 
 def write_own(name: str, data: bytes) -> None:
-    """Keep `data` for the next run, where that can be done; of the files with the same first word only some stay."""
+    """Keep `data`, behind its digest, for the next run, where that can be done; of files with one first word some stay."""
     folder = cache_folder()
     if folder is None:
         return
@@ -58,23 +60,14 @@ def write_own(name: str, data: bytes) -> None:
         scratch = folder / f"{name}.{os.getpid()}.tmp"
         descriptor = os.open(scratch, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
         with open(descriptor, "wb") as file:
-            file.write(data)
+            file.write(hashlib.sha256(data).digest() + data)
         scratch.replace(folder / name)
         _thin_out(folder, name.partition("-")[0])
 
 
-def read_sealed(name: str) -> bytes | None:
-    """Yield what `write_sealed` kept, for a library that trusts what it is given; None where it is not that to the byte,
-    or where this system cannot say whose a file is."""
-    stored = read_own(name) if can_tell_owner() else None
-    if not stored or hashlib.sha256(stored[DIGEST_BYTES:]).digest() != stored[:DIGEST_BYTES]:
-        return None
-    return stored[DIGEST_BYTES:]
-
-
-def write_sealed(name: str, data: bytes) -> None:
-    """Keep `data` behind its digest."""
-    write_own(name, hashlib.sha256(data).digest() + data)
+def read_trusted(name: str) -> bytes | None:
+    """Yield the same for a library that trusts what it is given; None where this system cannot say whose a file is."""
+    return read_own(name) if can_tell_owner() else None
 
 
 def _thin_out(folder: Path, kind: str) -> None:

@@ -80,8 +80,6 @@ def _references(references: tuple[str, ...]) -> Iterator[str]:
 
 
 def _rule_faults(catalogue: Catalogue, rule: Rule, fire: Fire) -> Iterator[str]:
-    if rule.cause is not None and rule.cause not in catalogue.causes:
-        yield f"{rule.cause} has no cause.yaml"
     if rule.cause is None and rule.role in ("cause", "symptom", "confirmation"):
         yield f"role {rule.role} outside a cause's folder"
     if not rule.counter_examples:

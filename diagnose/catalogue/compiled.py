@@ -17,7 +17,7 @@ KINDS = (Rule, Form, TableRef, Cause, Explains, Remedy, Table)
 _LAYOUT = [[f.name for f in fields(kind)] for kind in KINDS]
 _NAMES = dict(zip(KINDS, _LAYOUT, strict=True))
 _FORMS, _COUNTER, _TABLE = (_LAYOUT[0].index(name) for name in ("forms", "counter_examples", "table"))
-_REFERENCES, _UNDOES = (_LAYOUT[0].index(name) for name in ("references", "undoes"))
+_LISTS = [_LAYOUT[0].index(name) for name in ("references", "undoes", "blames")]
 _LITERALS, _EXAMPLES = (_LAYOUT[1].index(name) for name in ("literals", "examples"))
 
 
@@ -74,7 +74,8 @@ def _plain(value: Any) -> Any:
 def _rule(row: list[Any]) -> Rule:
     row[_FORMS] = tuple([_form(form) for form in row[_FORMS]])
     row[_COUNTER] = ()
-    row[_REFERENCES], row[_UNDOES] = tuple(row[_REFERENCES]), tuple(row[_UNDOES])
+    for place in _LISTS:
+        row[place] = tuple(row[place])
     if row[_TABLE]:
         row[_TABLE] = TableRef(*row[_TABLE])
     return Rule(*row)

@@ -60,7 +60,7 @@ class Catalogue:
             return ()
         layer = other.partition(".")[0] + ".*"
         links = tuple(e for e in mine.explains if e.cause in (other, layer))
-        return links or ((Explains(other),) if self.causes[other].tier != "origin" else ())
+        return links or ((Explains(other, "its tier"),) if self.causes[other].tier != "origin" else ())
 
 
 def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue:
@@ -168,6 +168,7 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str) -> Catalogue:
     causes: dict[str, Cause] = {}
     tables: dict[str, Table] = {}
     sentences: dict[str, Said] = {}
+    homes: dict[str, Path] = {}
     for folder, path, data in files:
         parts = path.relative_to(folder).with_suffix("").parts
         loaded = load_yaml(path, data)
@@ -189,6 +190,10 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str) -> Catalogue:
             rules.pop(rule.id, None)
         else:
             rules[rule.id] = rule
+            homes[rule.id] = path
+    homeless = next((name for name, rule in rules.items() if rule.cause is not None and rule.cause not in causes), None)
+    if homeless is not None:
+        raise RuleError(f"{homes[homeless]}: {rules[homeless].cause} has no cause.yaml; write one beside it")
     said = {name: {"en": x.en, "zh": x.zh} for name, x in sorted(sentences.items())}
     return Catalogue(dict(sorted(rules.items())), dict(sorted(causes.items())), dict(sorted(tables.items())), said, key)
 

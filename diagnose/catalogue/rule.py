@@ -18,7 +18,9 @@ Where = Literal["same-rank", "same-host", "any"]
 When = Literal["now", "fix", "prevent", "collect"]
 Owner = Literal["user code", "config", "platform", "hardware"]
 Restart = Literal["yes", "no", "elsewhere"]
-Blame = Literal["rank", "host", "shared", "none"]  # shared: seldom one rank's alone, so somebody has to have got past it
+# Who can be at fault. shared: seldom one rank's alone, so not who is heard alone; common: of all who run the same, so only
+# where others are seen to have got past it.
+Blame = Literal["rank", "host", "shared", "common", "none"]
 Tier = Literal["origin", "carrier", "aftermath"]
 Tells = Literal[  # what correlators read from a line, and by which fields; rules/README.md explains each
     "collective-timeout",  # this rank waited: seq, op, numel_in, numel_out, timeout_ms, ran_ms, group_rank, pg
@@ -41,7 +43,10 @@ Tells = Literal[  # what correlators read from a line, and by which fields; rule
     "attempt",  # a new attempt begins
     "fact",  # each field is a fact of that name about the job
 ]
-Activity = Literal["saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting"]
+Teller = Literal["box", "entry", "rest", "agent", "rank"]
+Activity = Literal[
+    "saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting", "leaving"
+]  # fmt: skip
 STRICT = {"extra": "forbid"}
 
 
@@ -103,7 +108,8 @@ class Rule:
     id: str = ""
     cause: str | None = None  # from the path; None for rules under harmless/ and context/
     tells: Tells | None = None
-    activity: Activity | None = None  # with tells: activity, activity-end
+    teller: Teller | None = None  # torchrun's summary, an entry of it, what is left of one, its agent; one rank for itself
+    activity: Activity | None = None  # with tells: activity, activity-end, finished
     census: bool = False  # correlators read every occurrence per speaker: never capped away
     generic: bool = False  # speaks only where no other cause or symptom rule spoke about the same lines
     at_start: bool = False  # ends a job before its first step or not at all: something else was taken instead
@@ -117,6 +123,7 @@ class Rule:
     table: TableRef | None = None
     restart: Restart | None = None  # where this message tells otherwise than its cause: offline mode stays on
     blame: Blame | None = None  # the same: a switch belongs to a host, and to none of its GPUs
+    blames: tuple[str, ...] = ()  # fields that hold the ranks at fault, where a message names them: two that collide
     applies_to: dict[str, str] = field(default_factory=dict)  # library -> version range, for known bugs
     disable: bool = False  # in a user's overlay: takes the shipped rule of this id out
 
@@ -132,6 +139,7 @@ class Explains:
 
     __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     cause: str
+    because: str  # how it does, in half a sentence
     where: Where = "any"
     within_s: float | None = None  # how long after the cause its consequence begins at the latest; None: any time
     told_late: bool = False  # of this consequence alone, as `told_late` of the cause is of all

@@ -19,7 +19,7 @@ from ..lines.record import record
 class Sentence:
     """What a question or a piece of advice says: the key of a row of `sentences.yaml`, and what fills its slots.
 
-    A field may be a sentence itself.
+    A field may be a sentence itself, or a list of them.
     """
 
     key: str
@@ -29,8 +29,14 @@ class Sentence:
         """Yield the sentence in a language, `en` or `zh`. Raises `ValueError` for a key that has no row."""
         if self.key not in texts:
             raise ValueError(f"no sentence is called {self.key}")
-        values = {k: v.filled(texts, language) if isinstance(v, Sentence) else v for k, v in self.fields.items()}
+        values = {k: _inner(v, texts, language) for k, v in self.fields.items()}
         return sentence(texts[self.key][language], values)
+
+
+def _inner(value: Any, texts: Mapping[str, Mapping[str, str]], language: str) -> Any:
+    if isinstance(value, list):
+        return [_inner(each, texts, language) for each in value]
+    return value.filled(texts, language) if isinstance(value, Sentence) else value
 
 
 def sentence(template: str, values: dict[str, Any]) -> str:
@@ -49,8 +55,19 @@ def shell_command(template: str, values: dict[str, Any]) -> str:
     """Yield a command with `values` filled in as the shell's own words: what a log says never runs when it is pasted."""
     if "{" not in template:
         return template
-    words = {k: quote(v) if isinstance(v, str) else v for k, v in values.items()}
+    words = {name: _as_words(value) for name, value in values.items()}
     return " ".join(_filled(template, words).splitlines()).strip()  # blanks stay: they part a command from a remark
+
+
+def _as_words(value: Any) -> Any:
+    if isinstance(value, (list, tuple)):
+        return [_as_words(each) for each in value]
+    return shell_word(value) if isinstance(value, str) else value
+
+
+def shell_word(text: str) -> str:
+    """Yield the text as one word of a command to paste; one that begins with `-` is a name there, never an option."""
+    return quote(f"./{text}" if text.startswith("-") else text)
 
 
 def holds(condition: str, values: dict[str, Any]) -> bool:
@@ -71,7 +88,7 @@ def names_in(template: str) -> set[str]:
 @lru_cache(maxsize=1)
 def _environment() -> ImmutableSandboxedEnvironment:
     env = ImmutableSandboxedEnvironment(undefined=ChainableUndefined, autoescape=False)
-    env.filters.update(duration=duration, size=size, ranks=_ranks, number=number)
+    env.filters.update(duration=duration, size=size, ranks=_ranks, number=number, named=_named)
     env.globals.clear()
     return env
 
@@ -107,3 +124,8 @@ def number(value: Any) -> str:
 
 def _ranks(ranks: Any) -> str:
     return rank_ranges(ranks) if ranks and not isinstance(ranks, Undefined) else "none"
+
+
+def _named(ranks: Any) -> str:
+    """Yield `rank 3` or `ranks 0-2,5`."""
+    return f"rank{'s' if len(ranks) > 1 else ''} {_ranks(ranks)}"

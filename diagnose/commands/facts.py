@@ -10,6 +10,7 @@ import typer
 
 from ..advice.fact_names import Value
 from ..advice.fact_store import Facts, Known
+from ..advice.statement import Notice
 from ..lines.rank_ranges import rank_ranges
 from ..report.printable import printable
 from ..report.redaction import redact_text
@@ -35,9 +36,9 @@ def facts(
 
 def facts_in(paths: Sequence[str], rules: Sequence[str] = ()) -> Facts:
     """Yield the facts of everything in `paths`. Raises `DiagnoseError`."""
-    from ..advice import idle_notices
     from ..advice.facts import read_facts
     from ..advice.known_bugs import settle_known_bugs
+    from ..advice.resources import idle_notices
     from ..catalogue.load import load_rules
     from ..job.event_reader import EventReader
     from ..job.job import build_job
@@ -50,7 +51,7 @@ def facts_in(paths: Sequence[str], rules: Sequence[str] = ()) -> Facts:
     job = build_job([reader.read(s) for s in scan.sources.values() if s.skipped is None and s.kind != "recorder"])
     found = read_facts(job)
     notices = (*found.notices, *idle_notices(found), *settle_known_bugs(job, found, catalogue))
-    return Facts(found.known, found.libraries, notices)
+    return Facts(found.known, found.packages, notices)
 
 
 def to_text(found: Facts) -> str:
@@ -58,7 +59,7 @@ def to_text(found: Facts) -> str:
     lines = [line for name in found.known for line in _lines(name, found.all(name)[:MAX_VALUES])]
     if not lines:
         lines = ["no facts found"]
-    for notice in found.notices:
+    for notice in _notices(found):
         lines += ["", f"{notice.topic}: {_public(notice.text)}"]
         lines += [f"  $ {step.command}" for step in notice.remedy if step.command]
     return "\n".join(printable(line).replace("\n", " ") for line in lines) + "\n"
@@ -70,8 +71,15 @@ def to_json(found: Facts) -> str:
         name: [{"value": _public(k.value), "source": _public(k.place), "ranks": list(k.ranks)} for k in known]
         for name, known in found.known.items()
     }
-    notices = [{"topic": n.topic, "text": _public(n.text)} for n in found.notices]
+    notices = [{"topic": n.topic, "text": _public(n.text)} for n in _notices(found)]
     return json_text({"facts": rows, "notices": notices})
+
+
+def _notices(found: Facts) -> tuple[Notice, ...]:
+    from ..catalogue.load import load_rules
+
+    texts = load_rules().sentences if found.notices else {}
+    return tuple(n.told(lambda said: said.filled(texts)) for n in found.notices)
 
 
 def _lines(name: str, values: Sequence[Known]) -> list[str]:

@@ -11,6 +11,7 @@ from typing import Annotated, Optional
 import typer
 
 from ..errors import RuleError, UsageError
+from ..report.written_files import open_named
 from . import facts as cli_facts
 from . import rules as cli_rules
 from . import running as cli_run
@@ -55,7 +56,8 @@ def scan(
     require_something(found, paths)
     data = scan_to_json(found).encode("utf-8", "replace")
     try:
-        output.write_bytes(gzip.compress(data, mtime=0) if output.suffix == ".gz" else data)
+        with open(output, "wb", opener=open_named) as file:
+            file.write(gzip.compress(data, mtime=0) if output.suffix == ".gz" else data)
     except OSError as error:
         raise UsageError(f"-o {output}: {error.strerror or error}") from error
     typer.echo(f"diagnose: wrote {output} ({len(found.sources)} sources)", err=True)
@@ -83,7 +85,8 @@ def case(
     require_log(found, paths)
     report = account(reduce(found, catalogue), catalogue, found)
     try:
-        output.write_bytes(pack_case(found, report))
+        with open(output, "wb", opener=open_named) as file:
+            file.write(pack_case(found, report))
     except OSError as error:
         raise UsageError(f"-o {output}: {error.strerror or error}") from error
     typer.echo(f"diagnose: wrote {output}; fill in truth.yaml and read the logs once before you send it", err=True)

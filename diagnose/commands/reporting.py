@@ -11,8 +11,9 @@ from pathlib import Path
 from ..errors import DiagnoseError, UsageError
 from ..report.language import choose_language
 from ..report.report import Report, json_pieces, to_json
+from ..report.written_files import open_named
 from ..views import FORMATS
-from ..views.rendering import PASTED, SUFFIXES, render
+from ..views.rendering import PASTED, SUFFIXES, render, shown
 
 # What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.
 EXIT_CODES = {"healthy": 0, "recovered": 0, "failed": 1, "hung": 1, "unfinished": 3}
@@ -71,11 +72,11 @@ def run(given: Options) -> int:
     show = _Shower(found, given)
     unwritten = [fault for path in given.output or [] if (fault := _write(path, show.pieces(_form_of(path), 100, False)))]
     if given.verbose:
-        _say_what_was_read(show.redacted("terminal")[0])
+        _say_what_was_read(show.shown("terminal"))
     if given.why is not None:
         from ..report.why import why
 
-        print(why(show.redacted("terminal")[0], _known(given.why, given.rules or [])))
+        print(why(show.shown("terminal"), _known(given.why, given.rules or [])))
     elif not given.quiet:
         sys.stdout.writelines(show.pieces(str(given.format), _width(), _has_colors()))
     if unwritten:
@@ -163,8 +164,11 @@ def _say_what_was_read(report: Report) -> None:
 def _add_configured(given: Options) -> None:
     """Fill in what the command line left open from `diagnose.toml` or `[tool.diagnose]`."""
     from ..hooks.config import load_config
+    from ..report.printable import one_line
 
     config = load_config()
+    if config.note and not given.quiet:
+        print(f"diagnose: {one_line(config.note)}", file=sys.stderr)
     given.rules = [*config.rules, *(given.rules or [])]
     given.format = given.format or config.format or "terminal"
     given.redact = given.redact if given.redact is not None else config.redact is not False
@@ -225,7 +229,7 @@ def _write(path: Path, pieces: Iterable[str]) -> str | None:
     """Write one output; yield what was wrong."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("w", encoding="utf-8") as file:
+        with open(path, "w", encoding="utf-8", opener=open_named) as file:
             file.writelines(pieces)
     except FileExistsError:  # what should be its folder is a file
         return f"-o {path}: Not a directory"
@@ -243,29 +247,23 @@ class _Shower:
 
     def pieces(self, form: str, width: int, color: bool) -> Iterable[str]:
         """Yield the text of a form, in pieces where it may be large."""
-        shown, redacted = self.redacted(form)
         template = self._template(form)
         if form == "json" and template is None:
-            return json_pieces(to_json(shown))
+            return json_pieces(to_json(self.shown(form)))
         text = render(
-            shown,
+            self._report,
             form,
             width=width,
             color=color,
             full=self._given.full,
             template=template,
-            redacted=redacted,
+            redact=bool(self._given.redact),
         )
         return (text, "" if text.endswith("\n") else "\n")
 
-    def redacted(self, form: str) -> tuple[Report, str]:
-        """Yield the report as this form may show it, and what was replaced."""
-        if not self._given.redact:
-            return self._report, ""
-        from ..report.redaction import describe, redact
-
-        shown, counts = redact(self._report, privacy=form in PASTED)
-        return shown, describe(counts)
+    def shown(self, form: str) -> Report:
+        """Yield the report as this form may show it."""
+        return shown(self._report, form, redact=bool(self._given.redact))[0]
 
     def _template(self, form: str) -> str | None:
         """`--template` first, then a template of this form's suffix in the configured folder."""

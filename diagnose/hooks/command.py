@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from typing import NoReturn
 
-from ..run.options import read_config, seconds
+from ..run.options import absolute, read_config, seconds
 from .ask import ask, deadline_after, say
 from .config import Config
 from .environment import JobFacts, read_environment
@@ -56,13 +56,13 @@ def _request(
     shared = given.shared or config.hook.shared
     return HookRequest(
         reason=_reason(code, signal_number), deadline=deadline_after(budget_s), budget_s=budget_s,
-        inputs=tuple(os.path.abspath(path) for path in given.paths or facts.logs),
-        outputs=tuple(os.path.abspath(path) for path in given.output or config.hook.output),
+        inputs=tuple(absolute(path) for path in given.paths or facts.logs),
+        outputs=tuple(absolute(path) for path in given.output or config.hook.output),
         webhook=given.webhook or os.environ.get("DIAGNOSE_WEBHOOK") or config.hook.webhook,
-        shared=os.path.abspath(shared) if shared else None,
+        shared=absolute(shared) if shared else None,
         nodes=given.nodes or facts.tasks or (facts.all_nodes if shared else facts.nodes),
         node=given.node or facts.part, label=given.job or facts.label,
-        rules=tuple(os.path.abspath(path) for path in given.rules or config.rules),
+        rules=tuple(absolute(path) for path in given.rules or config.rules),
         tz=given.tz or config.tz, rank_from=given.rank_from or config.rank_from,
         redact=config.redact is not False and not given.no_redact, lang=config.lang, templates=config.templates,
         exit_code=code, signal=signal_number, world_size=given.world_size or facts.world_size,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -47,13 +47,22 @@ class Config:
     lang: str | None = None
     templates: str | None = None  # a folder whose files replace the shipped ones of the same name
     hook: HookConfig = field(default_factory=HookConfig)
+    ignored: tuple[str, ...] = ()  # what the file says and may not decide
+
+    @property
+    def note(self) -> str:
+        """One line that names the file; empty where none is in use."""
+        if self.path is None:
+            return ""
+        refused = f"; {', '.join(self.ignored)} counts only in a file that DIAGNOSE_CONFIG names" if self.ignored else ""
+        return f"settings from {self.path}{refused}"
 
 
 def load_config(start: str | os.PathLike[str] = ".") -> Config:
     """Reads the nearest configuration at or above `start`; an empty one where there is none.
 
     Raises UsageError that names the file and the key when something in it is wrong. `DIAGNOSE_CONFIG` names a file
-    outright.
+    outright; one that was only found may have come with a stranger's logs, so it cannot show more, send or write.
     """
     named = os.environ.get("DIAGNOSE_CONFIG")
     if named:
@@ -63,8 +72,19 @@ def load_config(start: str | os.PathLike[str] = ".") -> Config:
             if (folder / name).is_file():
                 config = _read(folder / name)
                 if config.path is not None:
-                    return config
+                    return _distrusted(config)
     return Config()
+
+
+def _distrusted(config: Config) -> Config:
+    hook = config.hook
+    said = {
+        "redact": config.redact is False, "templates": config.templates, "hook.output": hook.output,
+        "hook.webhook": hook.webhook, "hook.shared": hook.shared,
+    }  # fmt: skip
+    kept = HookConfig(budget_s=hook.budget_s, hang_after_s=hook.hang_after_s)
+    ignored = tuple(name for name, value in said.items() if value)
+    return replace(config, redact=config.redact or None, templates=None, hook=kept, ignored=ignored)
 
 
 def template_for(folder: str | None, suffix: str) -> str | None:

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from ..report.written_files import write_whole
 from .request import HookRequest
 from .stacks import take_stacks
 
@@ -61,7 +62,7 @@ def _texts(request: HookRequest, folder: Path) -> list[str]:
     paths = []
     for name, text in sorted(request.texts.items()):
         path = folder / os.path.basename(name)
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        write_whole(path, text.encode("utf-8", "backslashreplace"), private=True)
         paths.append(str(path))
     return paths
 

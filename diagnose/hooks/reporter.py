@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..report.printable import clip, one_line
+from ..report.written_files import claim_file, make_private_folder
 from ..views.markdown_text import slack_escape
 from .gather import gather_inputs
 from .request import HookRequest, decode_request, encode_request, module_command, quiet_environment
@@ -57,7 +58,7 @@ def _report(request: HookRequest, folder: Path, outputs: Sequence[Path]) -> None
     webhook_s = min(WEBHOOK_S, request.seconds_left() / 4) if request.webhook else 0.0
     slack = [folder / "report.slack"] if request.webhook else []
     write_stub(request, targets[:2], request.inputs, why)
-    trouble = _work(replace(request, outputs=tuple(str(t) for t in (*targets, *slack)), shared=None), webhook_s)
+    trouble = _work(replace(request, outputs=tuple(str(t) for t in (*targets, *slack))), webhook_s)
     if trouble:
         write_stub(request, targets, request.inputs, f"The analysis was not completed: {trouble}.")
         _say(request, f"no diagnosis: {trouble}")
@@ -85,8 +86,7 @@ def _report_for_all(request: HookRequest, folder: Path) -> None:
     """Leaves this node's scan in the shared folder; the first node there waits for the others and reports."""
     place = SharedFolder(Path(str(request.shared)), plain_name(request.label or "job"))
     scan = place.scan_of(request.node)
-    deadline = time.monotonic() + request.seconds_left() * _SCAN_SHARE
-    trouble = _work(replace(request, outputs=(str(scan),), deadline=deadline), 0.0)
+    trouble = _leave_scan(request, place, scan)
     if trouble:
         _say(request, f"{scan} was not written ({trouble}); reporting on this node alone")
         several = request.nodes or 2  # who asks for a shared folder has more than this one
@@ -100,6 +100,15 @@ def _report_for_all(request: HookRequest, folder: Path) -> None:
     _say(request, f"{len(scans)} of {request.nodes or 'an unknown number of'} nodes left a scan in {place.scans}")
     whole = replace(request, inputs=tuple(str(path) for path in scans), hosts=names, nodes=request.nodes or len(scans))
     _report(whole, folder, [place.report, place.report.with_suffix(".json"), *map(Path, request.outputs)])
+
+
+def _leave_scan(request: HookRequest, place: SharedFolder, scan: Path) -> str | None:
+    try:
+        place.make()
+    except OSError as error:
+        return f"{place.scans}: {error.strerror}"
+    deadline = time.monotonic() + request.seconds_left() * _SCAN_SHARE
+    return _work(replace(request, outputs=(str(scan),), deadline=deadline, scan=True), 0.0)
 
 
 def _work(request: HookRequest, reserve_s: float) -> str | None:
@@ -144,14 +153,12 @@ def _public(text: str) -> str:
 
 def _is_first(key: str) -> bool:
     """Whether nobody on this machine asked with this key before: eight ranks that fail together get one report."""
-    path = Path(tempfile.gettempdir()) / f"diagnose-once-{os.getuid()}-{plain_name(key)}"
+    folder = Path(tempfile.gettempdir()) / f"diagnose-{os.getuid()}"
     try:
-        path.open("x").close()
-    except FileExistsError:
-        return False
+        make_private_folder(folder)
+        return claim_file(folder / f"once-{plain_name(key)}")
     except OSError:
-        return True
-    return True
+        return True  # better eight reports than none because somebody took our name
 
 
 def _say(request: HookRequest, text: str) -> None:

@@ -48,6 +48,7 @@ class HookRequest:
     stack_pids: tuple[int, ...] = ()
     webhook: str | None = None
     shared: str | None = None
+    scan: bool = False  # of the worker is wanted the scan for all nodes, not the report
     nodes: int | None = None  # how many nodes the job has; None where unknown
     node: str = ""
     label: str | None = None  # names the job (and attempt) among others in a shared folder

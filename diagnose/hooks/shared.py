@@ -1,8 +1,10 @@
 """A folder that the nodes of one job share: each leaves its scan there, and one of them reports for all.
 
-DIR/<job>/<node>.scan.json.gz    what `diagnose DIR/<job>` reads, now or later
+DIR/<job>/<node>.scan.json.gz    what `diagnose DIR/<job>` reads, now or later; without secrets
 DIR/<job>.lock                   made by the node that reports: O_EXCL, so that there is one
 DIR/<job>.report.md (.json)      what it wrote
+
+All of it is for the eyes of the job's user only, and what another user laid there is neither read nor followed.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import time
 from pathlib import Path
 
 from ..lines.record import record
+from ..report.written_files import claim_file, is_own, make_private_folder
 
 SCAN_SUFFIX = ".scan.json.gz"
 _LOOK_S = 0.3
@@ -48,16 +51,17 @@ class SharedFolder:
 
     def present(self) -> list[Path]:
         """The scans that are there."""
-        return sorted(path for path in self.scans.glob(f"*{SCAN_SUFFIX}") if not path.name.startswith("."))
+        found = self.scans.glob(f"*{SCAN_SUFFIX}")
+        return sorted(path for path in found if not path.name.startswith(".") and is_own(path, self.scans))
+
+    def make(self) -> None:
+        """Makes the job's folder. Raises OSError where it is not to be trusted."""
+        self.root.mkdir(0o700, parents=True, exist_ok=True)
+        make_private_folder(self.scans)
 
     def claim(self, node: str) -> bool:
-        """Takes the duty to report; False when another node has it."""
-        try:
-            with self.lock.open("x", encoding="utf-8") as file:
-                file.write(node)
-        except FileExistsError:
-            return self._take_over(node)
-        return True
+        """Takes the duty to report; False when another node has it. A stranger's lock locks nobody out."""
+        return claim_file(self.lock, node) or not is_own(self.lock, self.scans) or self._take_over(node)
 
     def owner(self) -> str:
         """The node that reports."""
@@ -75,10 +79,7 @@ class SharedFolder:
         if age_s < _STALE_S or self.report.exists():
             return False
         fresh = self.lock.with_suffix(".lock2")
-        try:
-            with fresh.open("x", encoding="utf-8") as file:
-                file.write(node)
-        except FileExistsError:
+        if not claim_file(fresh, node):
             return False
         os.replace(fresh, self.lock)
         return True

@@ -12,6 +12,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from shutil import which
 
+from ..report.written_files import write_whole
+
 MOST_PROCESSES = 128  # 8 ranks with 12 data loader workers each, and some launchers
 _AT_ONCE = 8
 _EACH_S = 10.0
@@ -36,7 +38,7 @@ def take_stacks(roots: Sequence[int], folder: Path, limit_s: float, gaps: list[s
         place = folder / f"rank{rank}" if rank is not None else folder
         place.mkdir(parents=True, exist_ok=True)
         path = place / f"pyspy-{pid}.txt"
-        path.write_text(text, encoding="utf-8", errors="backslashreplace")
+        write_whole(path, text.encode("utf-8", "backslashreplace"), private=True)
         paths.append(str(path))
     return paths
 

@@ -6,10 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
-from shlex import quote
 from typing import Any
 
+from ..catalogue.sentences import shell_word
 from ..report.printable import clip, one_line
+from ..report.written_files import write_whole
 from ..views import markdown_text
 from ..views.junit_text import junit_without_verdict
 from .request import HookRequest
@@ -38,7 +39,7 @@ def stub_text(request: HookRequest, inputs: Sequence[str], why: str) -> str:
     """A page that says what is known without any reading, and how to get the rest."""
     lines = [f"# No diagnosis yet: {markdown_text.text(one_line(request.reason))}", "", markdown_text.text(why), ""]
     if inputs:
-        words = " ".join(map(quote, inputs))
+        words = " ".join(map(shell_word, inputs))
         lines += ["To read the logs now:", "", "```sh", f"diagnose {words}", "```", ""]
     return "\n".join(lines)
 
@@ -58,13 +59,18 @@ def stub_json(request: HookRequest, why: str) -> str:
 def write_stub(request: HookRequest, targets: Sequence[Path], inputs: Sequence[str], why: str) -> None:
     """Writes the stub where the report will be, each in the form that its name asks for."""
     for target in targets:
-        target.parent.mkdir(parents=True, exist_ok=True)
         text = stub_json(request, why) if target.suffix == ".json" else stub_text(request, inputs, why)
         if target.suffix in (".html", ".htm"):
             text = f"<!doctype html><meta charset=utf-8><title>No diagnosis yet</title><pre>{escape(text)}</pre>\n"
         if target.suffix == ".xml":
             text = junit_without_verdict(request.reason, why)
-        target.write_text(text, encoding="utf-8")
+        write_output(target, text, request.shared)
+
+
+def write_output(path: Path, text: str, shared: str | None) -> None:
+    """Writes one report, whole or not at all; those in the shared folder for its owner only."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text, private=shared is not None and path.parent == Path(shared))
 
 
 def _short(text: object) -> str:

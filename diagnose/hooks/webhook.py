@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import threading
 from urllib.parse import urlsplit
 
@@ -18,8 +19,8 @@ def post(address: str, text: str, limit_s: float = LIMIT_S) -> str | None:
     """
     if address.startswith("$"):
         address = os.environ.get(address[1:].strip("{}"), "")
-    parts = urlsplit(address)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
+    host = _host_of(address)
+    if host is None:
         return "the web hook's address is not an http(s) address"
     outcome: list[str | None] = []
     # A socket's time-out starts anew with each byte, name look-ups have none at all: only another thread can be left.
@@ -27,8 +28,20 @@ def post(address: str, text: str, limit_s: float = LIMIT_S) -> str | None:
     sender.start()
     sender.join(limit_s)
     if not outcome:
-        return f"the web hook at {parts.hostname} took longer than {limit_s:g} s"
-    return f"the web hook at {parts.hostname} {outcome[0]}" if outcome[0] else None
+        return f"the web hook at {host} took longer than {limit_s:g} s"
+    return f"the web hook at {host} {outcome[0]}" if outcome[0] else None
+
+
+def _host_of(address: str) -> str | None:
+    """Yields the host of a plain address: what is odd in it may be a secret in a wrong place, and is never told."""
+    try:
+        parts = urlsplit(address)
+        known = parts.scheme in ("http", "https") and (parts.port is None or parts.port > 0) and "@" not in parts.netloc
+        host = parts.hostname or ""
+    except ValueError:
+        return None
+    is_plain = address.isascii() and address.isprintable() and " " not in address
+    return host if known and is_plain and re.fullmatch(r"[\w.:-]{1,253}", host) else None
 
 
 def message(text: str) -> bytes:
@@ -44,14 +57,20 @@ def _send(address: str, text: str, limit_s: float) -> str | None:
     import urllib.error
     import urllib.request
 
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_about: object) -> None:
+            """Follows nobody: the report is for the address that the user gave."""
+
     request = urllib.request.Request(
         address, data=message(text), headers={"Content-Type": "application/json", "User-Agent": "diagnose"}
     )
     try:
-        with urllib.request.urlopen(request, timeout=limit_s) as answer:
+        with urllib.request.build_opener(Stay).open(request, timeout=limit_s) as answer:
             answer.read(1024)
     except urllib.error.HTTPError as error:
         return f"answered {error.code}"
-    except (OSError, ValueError) as error:
-        return f"did not take the report ({getattr(error, 'reason', None) or type(error).__name__})"
+    except Exception as error:  # its text may hold the address: only what the system says of the network is passed on
+        reason = getattr(error, "reason", error)
+        said = reason.strerror if isinstance(reason, OSError) else None
+        return f"did not take the report ({said or type(error).__name__})"
     return None

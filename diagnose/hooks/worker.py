@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..report.written_files import write_whole
 from .request import HookRequest, decode_request
+from .summary import write_output
 
 if TYPE_CHECKING:
     from ..report.report import Report
@@ -33,22 +34,17 @@ def write_reports(request: HookRequest) -> None:
     )  # fmt: skip
     report = bound_by_nodes(report, len(request.hosts) or 1, request.nodes)
     for output in request.outputs:
-        _write(Path(output), rendered(report, request, Path(output)))
+        write_output(Path(output), rendered(report, request, Path(output)), request.shared)
 
 
 def rendered(report: Report, request: HookRequest, output: Path) -> str:
-    """Returns the report in the form that the output's name asks for, without secrets."""
-    from ..report.redaction import describe, redact
-    from ..views.rendering import PASTED, SUFFIXES, render
+    """Returns the report in the form that the output's name asks for."""
+    from ..views.rendering import SUFFIXES, render
     from .config import template_for
 
     form = "slack" if output.suffix == ".slack" else SUFFIXES.get(output.suffix.lower(), "markdown")
-    note = ""
-    if request.redact:
-        report, replaced = redact(report, privacy=form in PASTED)
-        note = describe(replaced)
     template = template_for(request.templates, output.suffix) if form != "json" else None
-    return render(report, form, width=100, color=False, template=template, redacted=note)
+    return render(report, form, width=100, template=template, redact=request.redact)
 
 
 def bound_by_nodes(report: Report, seen: int, nodes: int | None) -> Report:
@@ -72,6 +68,7 @@ def write_scan(request: HookRequest) -> None:
     import gzip
 
     from ..catalogue.load import load_rules
+    from ..report.redaction import redact_plain
     from ..scan.reading import Deadline, read_all
     from ..scan.scan import scan_to_json
     from ..scan.scanner import ScanRules
@@ -79,8 +76,8 @@ def write_scan(request: HookRequest) -> None:
     deadline = Deadline.after(max(1.0, request.seconds_left() - _RENDER_S))
     found = read_all(request.inputs, ScanRules(load_rules(*request.rules)), deadline)
     _name_after(found, request.node)
-    data = gzip.compress(scan_to_json(found).encode("utf-8", "replace"), mtime=0)
-    _write(Path(request.outputs[0]), data)
+    text = scan_to_json(found, redact_plain) if request.redact else scan_to_json(found)
+    write_whole(Path(request.outputs[0]), gzip.compress(text.encode("utf-8", "replace"), mtime=0), private=True)
 
 
 def _name_after(scan: Scan, node: str) -> None:
@@ -91,18 +88,11 @@ def _name_after(scan: Scan, node: str) -> None:
     }
 
 
-def _write(path: Path, content: str | bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}")
-    partial.write_bytes(content.encode("utf-8", "replace") if isinstance(content, str) else content)
-    os.replace(partial, path)
-
-
 def main() -> int:
     """Serves one request; what goes wrong is one line on stderr, for the reporter to pass on."""
     request = decode_request(sys.stdin.buffer.read())
     try:
-        (write_scan if request.shared else write_reports)(request)
+        (write_scan if request.scan else write_reports)(request)
     except Exception as error:  # whatever it is, the reporter has to say it in one line
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1

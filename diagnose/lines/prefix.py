@@ -1,6 +1,6 @@
 """Says who speaks and when: strips the prefixes of launchers, wrappers and loggers from one line's text.
 
-Text comes in, a `Prefix` goes out; the forms are rows of the tables in `prefix_tables`, peeled off in a loop: they nest.
+Text comes in, a `Prefix` goes out; the forms are rows of `prefixes.yaml`, peeled off in a loop: they nest.
 """
 
 from __future__ import annotations
@@ -11,17 +11,11 @@ from functools import lru_cache, partial
 from operator import itemgetter
 from typing import Any, NamedTuple
 
-from .launchers import LAUNCHERS
 from .lazy_pattern import lazy
-from .loggers import LOGGERS
-from .lookup import Entry, Groups, Rows
 from .marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
 from .prefix_memory import Found, PrefixMemory
-from .ranks import RANKS
-from .row import Row
-from .stamped import AFTER_STAMP
+from .prefix_rows import Groups, Row, Rows, rows_of
 from .timestamp import Stamp, read_stamp
-from .viewers import VIEWERS
 
 __all__ = ["Line", "Prefix", "read_lines", "speaker_key", "speaker_keys", "split_prefix"]
 
@@ -89,9 +83,8 @@ def _names_itself(actor: str, wrapper: object) -> bool:
     return _ENGINE.match(actor) is not None and _PARENT.match(str(wrapper)) is not None
 
 
-_ENTRIES = [Entry(row) for row in RANKS + LAUNCHERS + VIEWERS + LOGGERS]
-_LEADING, _INSIDE = Rows(_ENTRIES), Rows(_ENTRIES, is_inside=True)
-_AFTER_STAMP = Rows(map(Entry, AFTER_STAMP))
+_LEADING, _INSIDE = Rows(rows_of("leading")), Rows(rows_of("leading"), is_inside=True)
+_AFTER_STAMP = Rows(rows_of("after_a_stamp"))
 _DIGITS = frozenset("0123456789")
 _OPEN_STAMP = frozenset("0123456789MTWFS ")  # behind a bracket: digits, weekdays, dmesg's padding
 
@@ -133,12 +126,12 @@ def _read_row(text: str, start: int, outer: bool, found: Found) -> tuple[int, bo
         return None
     table, key = _LEADING if outer else _INSIDE, first if first != "[" else text[start : start + 2]
     found.looked.append((table, key, start))
-    for needs, entry in table[key]:
+    for needs, row in table[key]:
         if needs in text:
-            found.tried.append(entry.row.pattern)
-            if match := entry.pattern.match(text, start):
-                _collect(entry.row, entry.groups, match, found)
-                return match.end(), outer and (entry.row.outer or entry.row.name == "torchrun --tee")
+            found.tried.append(row.source)
+            if match := row.pattern.match(text, start):
+                _collect(row, row.groups, match, found)
+                return match.end(), outer and (row.outer or row.name == "torchrun --tee")
     return None
 
 
@@ -154,17 +147,16 @@ def _read_stamped(text: str, start: int, outer: bool, found: Found) -> tuple[int
     if stamp is None or is_glued:
         return None
     kind = "syslog" if stamp.form == "syslog" else "zone" if stamp.has_zone else "bracket" if text[start] == "[" else ""
-    for needs, entry in rows:
-        row = entry.row
+    for needs, row in rows:
         if (not row.kind or row.kind == kind) and needs in text:
-            found.tried.append(row.pattern)
-            if match := entry.pattern.match(text, end):
-                _collect(row, entry.groups, match, found)
-                return match.end(), outer and entry.pattern.groupindex.keys().isdisjoint(("level", "rank"))
+            found.tried.append(row.source)
+            if match := row.pattern.match(text, end):
+                _collect(row, row.groups, match, found)
+                return match.end(), outer and row.pattern.groupindex.keys().isdisjoint(("level", "rank"))
     return end, outer
 
 
-def _after_stamp(text: str, end: int, found: Found) -> tuple[tuple[str, Entry], ...]:
+def _after_stamp(text: str, end: int, found: Found) -> tuple[tuple[str, Row], ...]:
     for key in (text[end : end + 2], text[end : end + 1]):
         found.looked.append((_AFTER_STAMP, key, end))
         if rows := _AFTER_STAMP[key]:

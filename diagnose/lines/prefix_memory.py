@@ -11,8 +11,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from .lookup import Rows
 from .nested_stamps import fuller
+from .prefix_rows import Rows
 from .record import record
 from .shapes import DIGITS, digit_marks
 from .timestamp import Stamp, read_stamp

@@ -1,6 +1,6 @@
 """Questions that only many ranks together can answer: one question a file, and the list of them here.
 
-Each takes the `Job` and yields `Finding`s; none knows of another.
+Each takes the `Job` and yields `Finding`s; none knows of another. What several of them read stands in the job room.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from . import (
     certificates,
     early_exit,
     fingerprints,
+    handled,
     lost_peers,
-    master,
     mismatch,
     named_absent,
     odd_one,
@@ -24,32 +24,28 @@ from . import (
     silence,
     silent_exit,
     standing,
-    store_count,
-    stuck_watchdog,
-    together,
+    versions,
     waited_in,
 )
 from .finding import Exhibit, Finding
 
 QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     fingerprints.find,  # what do the ranks say of each other's collectives?
-    mismatch.find,  # who issued something else at the same number?
+    mismatch.find,  # where do the ranks of a group stand in their common order of collectives?
     waited_in.find,  # in which call did each rank wait when it gave up?
-    named_absent.find,  # whom does a message name as not having come?
-    absent.find,  # who did not report the time-out that the others did?
-    stuck_watchdog.find,  # on whom did even the watchdog stand still?
+    handled.find,  # who waited while it handled an exception of its own?
+    named_absent.find,  # whom does a message name, or leave out by its count?
+    absent.find,  # who did not report the wait that the others did?
     rank_zero.find,  # what became of rank 0 while the others waited for it?
     shared_gpu.find,  # which ranks sit on one GPU?
-    master.find,  # does nobody reach the address on which rank 0 listens?
     early_exit.find,  # who was done while the others still worked?
     certificates.find,  # who was killed, and by whom?
     odd_one.find,  # who lost something else than the others did?
     lost_peers.find,  # whom did the others lose?
     silent_exit.find,  # who left with an error code and no word?
     silence.find,  # whose log just stops?
-    together.find,  # do all ranks wait in one and the same collective?
+    versions.find,  # do hosts run different versions of what has to be one?
     standing.find,  # where does each rank's stack stand?
-    store_count.find,  # whom does the host of the store miss, which only counts them?
     recorder.find,  # what do the flight recorders say?
 )
 

@@ -14,10 +14,10 @@ from collections.abc import Iterator
 
 from ..job.event import Event
 from ..job.job import Job
-from ..lines.rank_ranges import rank_ranges
-from .finding import Certainty, Exhibit, Finding
+from .finding import Finding, Sentence, earliest_onset, exhibits
 
-GARBLED = "another operation"
+COUNT = "count"  # as HCCL compares it, which names no operation
+GARBLED = "?"  # another operation, which nobody can read
 Call = tuple[str, str]  # operation, shape; without an operation the number of parameters that DDP counted
 
 
@@ -33,22 +33,15 @@ def find(job: Job) -> Iterator[Finding]:
         by_call[call].append(rank)
     if len(by_call) < 2:
         return
-    groups = sorted(by_call.items(), key=lambda kv: (-len(kv[1]), kv[0]))
-    (usual, crowd), others = groups[0], [r for _, ranks in groups[1:] for r in ranks]
-    odd = groups[1][0]
-    ranks = tuple(sorted(others)) if len(groups[1][1]) < len(crowd) and usual[0] != GARBLED else ()
+    (usual, crowd), (odd, few), *rest = sorted(by_call.items(), key=lambda kv: (-len(kv[1]), kv[0]))
+    others = sorted([*few, *(r for _, ranks in rest for r in ranks)])
+    ranks = tuple(others) if len(few) < len(crowd) and usual[0] != GARBLED else ()
     cause = "collective.desync" if odd[0] != usual[0] else "collective.shape-mismatch"
-    verb = "issued" if usual[0] else "built a model of"
-    why = (
-        f"Rank{'s' if len(others) > 1 else ''} {rank_ranges(others)} {verb} {_text(odd)}, "
-        f"rank{'s' if len(crowd) > 1 else ''} {rank_ranges(crowd)} {_text(usual)}."
-    )
-    shown = tuple(Exhibit.of_event(e) for e in sorted(events, key=lambda e: (e.source, e.line or 0))[:4])
-    onset = min((e.onset for e in events if e.onset is not None), default=None)
-    certainty: Certainty = "certain" if ranks else "likely"
+    says = Sentence("fingerprints.differ", {"others": others, "odd": _said(odd), "crowd": crowd, "usual": _said(usual)})
     yield Finding(
-        cause, why, shown, ranks, certainty=certainty, onset=onset, fields=dict(events[0].fields),
-        question="fingerprints", reads=("collective-mismatch",),
+        "fingerprints", cause, says, exhibits(sorted(events, key=lambda e: (e.source, e.line or 0)), 4), ranks,
+        certainty="certain" if ranks else "likely", onset=earliest_onset(events), fields=dict(events[0].fields),
+        reads=("collective-mismatch",),
     )  # fmt: skip
 
 
@@ -59,6 +52,8 @@ def _own_votes(event: Event) -> Iterator[tuple[int, Call]]:
         yield from ((rank, (str(f.get("other_op")), "")) for rank in f["other_started"])
         return
     own = event.rank if event.rank is not None else f.get("group_rank")
+    if isinstance(own, int) and f.get("local") is not None:
+        yield own, (COUNT, str(f["local"]))
     if isinstance(own, int) and f.get("op") is not None:
         yield own, (str(f["op"]), _shape(event, ""))
     elif isinstance(own, int) and f.get("params") is not None:
@@ -78,10 +73,11 @@ def _other_votes(event: Event) -> Iterator[tuple[int, Call]]:
 def _shape(event: Event, whose: str) -> str:
     """Its size, and of what it consists where that differs: `[4] of Double`."""
     shape, dtypes = str(event.fields.get(f"{whose}shape") or ""), [event.fields.get(f"{x}dtype") for x in ("", "other_")]
-    return shape if dtypes[0] == dtypes[1] else f"{shape} of {event.fields.get(f'{whose}dtype')}"
+    return shape if dtypes[0] == dtypes[1] else f"{shape} {event.fields.get(f'{whose}dtype')}"
 
 
-def _text(call: Call) -> str:
-    if not call[0]:
-        return f"{call[1]} parameters"
-    return f"{call[0]} of shape {call[1]}" if call[1] else call[0]
+def _said(call: Call) -> Sentence:
+    op, shape = call
+    if not op:
+        return Sentence("fingerprints.parameters", {"count": shape})
+    return Sentence("fingerprints.call", {"op": op if op != GARBLED else None, "shape": shape})

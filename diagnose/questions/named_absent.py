@@ -1,10 +1,10 @@
-"""Whom does a message name as not having come?
+"""Whom does a message name, or leave out by its count, as not having come?
 
 `monitoredBarrier` and the desync report name the ranks that never joined. Several such lines may each name a part; the
-ranks that most of them name are the ones to look at. Whoever prints the message is not at fault. A barrier of those who
-are about to meet (torchelastic's agents, JAX's coordinator) tells of a rank that never joined, not of a late one. Where
-most of a job never came, its start or the place to meet is at fault, and none of those who are named; nor is one that
-waits for a key of the store itself, for by then it has written its own.
+ranks that most of them name are the ones to look at. Whoever prints the message is not at fault. Where most of a job
+never came, its start or the place to meet is at fault, and none of those who are named. The host of the store only counts
+who came: where as many are known to have been there, whoever else belongs to the world is the one.
+Source: PyTorch, TCPStore.cpp, waitForWorkers, which counts rank 0 too.
 """
 
 from __future__ import annotations
@@ -12,45 +12,47 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from ..job.activity import STRAGGLER, last_phase
 from ..job.event import Event
 from ..job.job import Job
-from ..lines.rank_ranges import rank_ranges
-from .finding import Finding, exhibits
-from .worlds import are_beyond, is_key
+from .finding import Finding, Sentence, earliest_onset, exhibits
+
+START = "rendezvous.timeout"
+MANY = 4096  # ranks that nobody would list
 
 
 def find(job: Job) -> Iterator[Finding]:
-    """Yield one finding with the ranks that are named."""
-    outlived = {id(e) for e in job.survived}
-    events = [e for e in job.telling("absent-ranks") if e.fields.get("absent_ranks") and id(e) not in outlived]
-    if not events or (all(map(is_key, events)) and are_beyond(job, events)):
-        return
+    """Yield one finding with the ranks that are named, and one with those that the store misses."""
+    survived = {id(e) for e in job.survived}
+    events = [e for e in job.telling("absent-ranks") if e.fields.get("absent_ranks") and id(e) not in survived]
+    counted = [e for e in job.failures() if e.cause == START and isinstance(e.fields.get("joined"), int)]
+    yield from _named(job, events, is_store_here=bool(counted))
+    if counted:
+        yield from _missed(counted, {0, *(e.rank for e in events if e.rank is not None)})
+
+
+def _named(job: Job, events: list[Event], *, is_store_here: bool) -> Iterator[Finding]:
     counts = Counter(rank for e in events for rank in e.fields["absent_ranks"] if rank != e.rank)
-    if _runs_store(job):
-        counts.pop(0, None)
+    if is_store_here:
+        counts.pop(0, None)  # the store's own host came, and gave up later
     if not counts:
         return
-    most = max(counts.values())
-    ranks = tuple(sorted(r for r, n in counts.items() if n == most))
-    onset = min((e.onset for e in events if e.onset is not None), default=None)
-    messages, who = "messages name" if len(events) > 1 else "message names", "ranks" if len(ranks) > 1 else "rank"
-    why = f"{len(events)} {messages} {who} {rank_ranges(ranks)} as not having joined."
-    cause = "rendezvous.timeout" if all(e.cause == "rendezvous.timeout" for e in events) else "collective.straggler"
-    is_start = cause == "rendezvous.timeout"
-    culprits = () if is_start and (_are_most(ranks, job) or _wait_themselves(events, ranks)) else ranks
-    yield Finding(cause, why, exhibits(events), culprits, onset=onset, question="named_absent")
+    ranks = tuple(sorted(r for r, n in counts.items() if n == max(counts.values())))
+    is_start = all(e.cause == START for e in events)
+    are_most = len(ranks) > 1 and 2 * len(ranks) > (job.world_size or max(ranks) + 1)
+    wait_too = any(e.rank in ranks for e in events)  # so that they came
+    info = job.ranks.get(ranks[0])
+    phase = last_phase(job, info, events[0]) if info is not None and ranks[0] else None
+    says = Sentence("named_absent.named", {"count": len(events), "ranks": ranks, "phase": phase.says if phase else None})
+    cause = phase.cause if phase else START if is_start else STRAGGLER
+    shown = ((phase.exhibit,) if phase else ()) + exhibits(events)
+    culprits = () if is_start and (are_most or wait_too) else ranks
+    yield Finding("named_absent", cause, says, shown, culprits, onset=earliest_onset(events))
 
 
-def _wait_themselves(events: list[Event], ranks: tuple[int, ...]) -> bool:
-    """Whether one that is named waits too: for a key, so that it came; or for itself, started as another."""
-    return any(e.rank in ranks and (is_key(e) or e.rank in e.fields["absent_ranks"]) for e in events)
-
-
-def _runs_store(job: Job) -> bool:
-    """Whether the host of the store, which is rank 0, says that it waited for others: it came, and gave up later."""
-    return any(e.rule.id.startswith("rendezvous.timeout/store-waited-for-clients") for e in job.failures())
-
-
-def _are_most(ranks: tuple[int, ...], job: Job) -> bool:
-    """Whether the absent ranks are more than half of a job of more than two."""
-    return len(ranks) > 1 and 2 * len(ranks) > (job.world_size or max(ranks) + 1)
+def _missed(counted: list[Event], came: set[int]) -> Iterator[Finding]:
+    joined, world = counted[0].fields["joined"], counted[0].fields["world_size"]
+    absent = tuple(r for r in range(min(world, MANY)) if r not in came)
+    if len(came) == joined and 0 < len(absent) == world - joined and 2 * len(absent) <= world:
+        says = Sentence("named_absent.counted", {"joined": joined, "world": world, "ranks": absent})
+        yield Finding("named_absent", START, says, exhibits(counted), absent, onset=counted[0].onset)

@@ -1,54 +1,64 @@
-"""What became of rank 0 while the others waited for it to hand out NCCL's id?
+"""What became of rank 0, with which all others have to meet?
 
 Every rank asks rank 0's store for the id of a new communicator. "Connection reset": rank 0 is gone. A time-out: rank 0
-lives and is late, it has not reached the call. Either way rank 0 is the one to look at, unless its own lines say more.
-Source: PyTorch, ProcessGroupNCCL.cpp, broadcastUniqueNCCLID.
+lives and is late, it has not reached the call. Where every rank but 0 fails to connect to one address, rank 0, which
+listens there, never came up or cannot be reached. Source: PyTorch, ProcessGroupNCCL.cpp, broadcastUniqueNCCLID.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..job.activity import STRAGGLER, last_phase
 from ..job.event import Event
-from ..job.job import Job
-from ..lines.rank_ranges import rank_ranges
-from .activities import awaits_server, cause_of_wait, was_doing
-from .finding import Exhibit, Finding, exhibits
+from ..job.job import Job, RankInfo
+from .finding import Finding, Sentence, earliest_onset, exhibits
 
-LATE = "rendezvous.timeout/unique-id-not-handed-out"
-GONE = "network.connection-reset/unique-id-store-reset"
+UNREACHED = ("network.connect-timeout", "network.connection-refused")
+LATE, GONE = "rendezvous.timeout", "network.connection-reset"  # the causes of a wait for the id, and of its loss
+FEWEST = 2  # one rank alone that cannot connect proves nothing about the other end
 
 
 def find(job: Job) -> Iterator[Finding]:
-    """Yield one finding on rank 0, where others waited in vain for it and it did not itself wait."""
-    waited = [e for e in job.failures() if e.rule.id in (LATE, GONE) and 0 not in (e.rank, e.fields.get("group_rank"))]
-    if not waited or any(e.rank == 0 and e.rule.id in (LATE, GONE) for e in job.failures()):
+    """Yield a finding on rank 0, where others waited for it, lost it or could not reach it, and it did not itself."""
+    yield from _of_its_id(job)
+    yield from _of_its_address(job)
+
+
+def _of_its_id(job: Job) -> Iterator[Finding]:
+    asked = [e for e in job.failures() if _asks_for_id(e)]
+    waited = [e for e in asked if 0 not in (e.rank, e.fields.get("group_rank"))]
+    if not waited or any(e.rank == 0 for e in asked):
         return
-    gone = [e for e in waited if e.rule.id == GONE]
-    said = gone or waited
-    ranks = sorted({r for e in said if isinstance(r := e.rank if e.rank is not None else e.fields.get("group_rank"), int)})
-    who = f"Rank{'s' if len(ranks) > 1 else ''} {rank_ranges(ranks)}" if ranks else "Other ranks"
-    onset = min((e.onset for e in said if e.onset is not None), default=None)
-    if gone:
-        why = f"{who} lost rank 0's store while waiting for its NCCL id: rank 0 had gone."
-        yield Finding("network.connection-reset", why, exhibits(said), (0,), onset=onset, question="rank_zero")
+    said = [e for e in waited if e.cause == GONE] or waited
+    ranks = sorted({r for e in said if isinstance(r := e.rank if e.rank is not None else e.fields["group_rank"], int)})
+    onset = earliest_onset(said)
+    if said[0].cause == GONE:
+        says = Sentence("rank_zero.gone", {"waiting": ranks})
+        yield Finding("rank_zero", GONE, says, exhibits(said), (0,), onset=onset)
         return
-    doing = _last_activity(job, waited[0])
-    if awaits_server(doing):
+    phase = last_phase(job, job.ranks.get(0) or RankInfo(0), said[0])
+    says = Sentence("rank_zero.late", {"waiting": ranks, "phase": phase.says if phase else None})
+    first, *others = exhibits(said)
+    does = (phase.exhibit,) if phase else ()
+    shown = (*does, first, *others) if phase and phase.exhibit.rank == 0 else (first, *does, *others)
+    yield Finding("rank_zero", phase.cause if phase else STRAGGLER, says, shown, (0,), onset=onset)
+
+
+def _asks_for_id(event: Event) -> bool:
+    """Whether it is about NCCL's id, as what a rank of a group waits for or loses before there is any connection."""
+    is_wait = event.cause == LATE and event.rule.tells == "collective-timeout"
+    return is_wait or (event.cause == GONE and event.rule.tells is None and "group_rank" in event.fields)
+
+
+def _of_its_address(job: Job) -> Iterator[Finding]:
+    events = [e for e in job.failures() if e.cause in UNREACHED and e.rank is not None and e.fields.get("peer_host")]
+    ranks = {e.rank for e in events if e.rank is not None}
+    addresses = {(e.fields["peer_host"], e.fields.get("peer_port")) for e in events}
+    world = job.world_size or max(ranks, default=0) + 1
+    is_everyone_else = len(ranks) == world - 1 >= FEWEST and min(ranks) == 1 and max(ranks) < world
+    if not is_everyone_else or len(addresses) != 1 or (0 in job.ranks and job.ranks[0].sources):
         return
-    why = f"{who} waited in vain for rank 0's NCCL id: rank 0 was alive and had not reached the call"
-    why += f"; it {was}." if (was := was_doing(doing)) else "."
-    yield Finding(cause_of_wait(doing), why, _shown(waited, doing), (0,), onset=onset, question="rank_zero")
-
-
-def _shown(waited: list[Event], doing: Event | None) -> tuple[Exhibit, ...]:
-    """What rank 0 did comes first where the line says that it was rank 0, else behind the first who waited for it."""
-    first, *others = exhibits(waited)
-    does = (Exhibit.of_event(doing),) if doing else ()
-    return (*does, first, *others) if doing and doing.rank == 0 else (first, *does, *others)
-
-
-def _last_activity(job: Job, waited: Event) -> Event | None:
-    own = [e for e in job.telling("activity", "activity-end") if e.rank in (0, None)]
-    own = [e for e in own if e.source != waited.source or (e.line or 0) < (waited.line or 0)]
-    return own[-1] if own and own[-1].rule.tells == "activity" else None
+    host, port = next(iter(addresses))
+    says = Sentence("rank_zero.unreached", {"ranks": ranks, "host": host, "port": port})
+    yield Finding("rank_zero", events[0].cause or UNREACHED[0], says, exhibits(events), (0,), onset=earliest_onset(events))

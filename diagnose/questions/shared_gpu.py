@@ -2,10 +2,9 @@
 
 NCCL names a pair: "rank 0 and rank 1 both on CUDA device 34000". One pair: these two are placed wrongly. Where every rank
 is named, the launcher or `set_device` is wrong for all, and no rank is at fault. A lone message names the reporting rank
-and the lowest other one, and of a pair each reports the other: where one of them is not heard, the log is an excerpt. That
-others are placed well has to be known from elsewhere: one failed in another way, there are more and both of the pair
-reported, or steps were made before this communicator was set up. Where the reporter is another rank of the job than the
-message says, it counts within a smaller communicator, and whose numbers these are is not told.
+and the lowest other one: of a pair without rank 0 the others are placed well, else that has to be known from elsewhere.
+Where the reporter is another rank of the job than the message says, it counts within a smaller communicator, and whose
+numbers these are is not told.
 """
 
 from __future__ import annotations
@@ -14,8 +13,7 @@ from collections.abc import Iterator
 
 from ..job.job import Job
 from ..job.places import GUESSED
-from ..lines.rank_ranges import rank_ranges
-from .finding import Finding, exhibits
+from .finding import Finding, Sentence, earliest_onset, exhibits
 
 CAUSE = "nccl.invalid-usage"
 PAIR = 2
@@ -29,14 +27,12 @@ def find(job: Job) -> Iterator[Finding]:
     if len(ranks) != PAIR or any(e.rank not in (None, e.fields.get("group_rank")) for e in events):
         return
     if _are_others_known(job, ranks, is_whole=ranks <= reporters):
-        why = f"NCCL says that ranks {rank_ranges(ranks)} are on the same GPU."
-        onset = min((e.onset for e in events if e.onset is not None), default=None)
-        yield Finding(
-            CAUSE, why, exhibits(events), tuple(sorted(ranks)), certainty="certain", onset=onset, question="shared_gpu"
-        )
+        says, onset = Sentence("shared_gpu.pair", {"ranks": ranks}), earliest_onset(events)
+        yield Finding("shared_gpu", CAUSE, says, exhibits(events), tuple(sorted(ranks)), certainty="certain", onset=onset)
 
 
 def _are_others_known(job: Job, ranks: set[int], *, is_whole: bool) -> bool:
     """Whether another rank failed in another way, there are more and they did not report, or all had worked before."""
     is_told = is_whole and job.places.world_from not in ("", GUESSED) and (job.world_size or 0) > PAIR
-    return is_told or job.was_alive or any(e.rank is not None and e.rank not in ranks for e in job.failures())
+    is_told = is_told or min(ranks) > 0 or job.was_alive
+    return is_told or any(e.rank is not None and e.rank not in ranks for e in job.failures())

@@ -10,15 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
+from ..job.calls import Waits, find_handled, find_waits
 from ..job.job import Job
-from ..lines.rank_ranges import rank_ranges
-from .calls import Call, Waits, find_hidden, find_waits
-from .finding import Exhibit, Finding
-from .last_words import first_complaint
+from ..job.last_words import first_complaint
+from .finding import Exhibit, Finding, Sentence, earliest_onset
 
 PAIRED = ("send", "recv")  # the other end is in another call by right
-RECEIVES = ("recv", "recv_object_list")
-FEWEST = 3  # of two, one that receives and one that reduces, neither is the odd one
 ONE_SIDED = ("broadcast", "scatter", "gather", "reduce")  # who sends is through: whoever still waits need not be wrong
 
 
@@ -28,10 +25,9 @@ def find(job: Job) -> Iterator[Finding]:
     left = {rank: wait for rank, wait in find_waits(job, "peer-lost").items() if rank not in waits}
     if not waits or (job.world_size or 0) > len(waits) + len(left) or any(e.role == "cause" for e in job.failures()):
         return
-    if find_hidden(job):
+    if find_handled(job):
         return
-    if any(_is_paired(call) for _, call in (*waits.values(), *left.values())):
-        yield from _lone_receive(job, waits, left)
+    if any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
         return
     places = {call.place for _, call in waits.values()}
     if places.issuperset(call.place for _, call in left.values()):  # they waited with others, until one of these gave up
@@ -41,50 +37,36 @@ def find(job: Job) -> Iterator[Finding]:
         by_operation[call.operation].append(rank)
     if not left and len(by_operation) == 2:
         few, crowd = sorted(by_operation.values(), key=lambda ranks: (len(ranks), ranks))
-        is_told = len(few) == 1 < len(crowd) and not any(name.startswith(ONE_SIDED) for name in by_operation)
+        is_told = len(crowd) > 1 and not any(name.startswith(ONE_SIDED) for name in by_operation)
         if len(few) == 1:
             yield _finding(waits, few, crowd, tuple(few) if is_told else ())
     elif left and places.isdisjoint(call.place for _, call in left.values()):
         # Whom the others lost came to its call by the one they still wait in: one of the two kinds issued it otherwise.
-        together = {**waits, **left}
-        yield _odd_one(job, _finding(together, sorted(waits), sorted(left), ()), together, sorted(waits), sorted(left))
+        yield _odd_one(job, {**waits, **left}, sorted(waits), sorted(left))
 
 
-def _odd_one(job: Job, finding: Finding, together: Waits, waited: list[int], left: list[int]) -> Finding:
+def _odd_one(job: Job, together: Waits, waited: list[int], left: list[int]) -> Finding:
     """One rank against all others, who are in one and the same call: it left the common order; of two nobody can tell.
 
     What it alone had complained of (`skipping line 417: …`) is shown first.
     """
+    finding = _finding(together, waited, left, ())
     few, crowd = sorted((waited, left), key=len)
     calls, operations = {together[rank][1] for rank in crowd}, {call.operation for _, call in together.values()}
     # Gloo pairs buffers by their order: of two calls of one kind, who is in the later one may have passed another size.
     is_told = len(calls) == 1 and len(operations) == 2 and not any(name.startswith(ONE_SIDED) for name in operations)
-    told = first_complaint(job, job.ranks[few[0]]) if len(few) == 1 < len(crowd) and is_told else ()
+    is_one = is_told and len(few) == 1 < len(crowd)
+    told = first_complaint(job, job.ranks[few[0]]) if is_one else ()
     # One that is alone in vain may have come there by passing another size, in a call that the others are through with.
-    if not told and not (few == left and len(few) == 1 < len(crowd) and is_told):
+    if not told and not (is_one and few == left):
         return replace(finding, certainty="possible")
     return replace(finding, ranks=tuple(few), exhibits=(*told, *finding.exhibits))
 
 
-def _lone_receive(job: Job, waits: Waits, left: Waits) -> Iterator[Finding]:
-    """One waits for a message, and all others, its sender among them, are in one and the same collective."""
-    together = {**left, **waits}
-    lone = [rank for rank, (_, call) in together.items() if call.operation in RECEIVES and rank in waits]
-    crowd = sorted(together.keys() - set(lone))
-    places = {together[rank][1].place for rank in crowd}
-    is_whole = len(together) >= max(job.world_size or 0, FEWEST)
-    if len(lone) == 1 and is_whole and len(places) == 1 and not any(_is_paired(together[r][1]) for r in crowd):
-        yield _finding(together, lone, crowd, tuple(lone))
-
-
-def _is_paired(call: Call) -> bool:
-    return any(part in call.operation for part in PAIRED)
-
-
 def _finding(waits: Waits, few: list[int], crowd: list[int], ranks: tuple[int, ...]) -> Finding:
     (event, call), (other, usual) = waits[few[0]], waits[crowd[0]]
-    who, others = (f"ank{'s' if len(group) > 1 else ''} {rank_ranges(group)}" for group in (few, crowd))
-    why = f"R{who} waited in {call.operation} ({call.place}), r{others} in {usual.operation} ({usual.place})."
-    onset = min((e.onset for e, _ in waits.values() if e.onset is not None), default=None)
+    fields = {"few": few, "call": call.operation, "place": call.place, "crowd": crowd}
+    says = Sentence("waited_in.two", {**fields, "usual": usual.operation, "usual_place": usual.place})
+    onset = earliest_onset(e for e, _ in waits.values())
     shown = (Exhibit.of_event(event), Exhibit.of_event(other))
-    return Finding("collective.desync", why, shown, ranks, onset=onset, question="waited_in")
+    return Finding("waited_in", "collective.desync", says, shown, ranks, onset=onset)

@@ -24,7 +24,9 @@ from .dump import Dump, RankFrom, reduced_dump
 MAX_DUMP_BYTES = 512 * 2**20  # 20,000 entries with 50 frames each take 50 MB
 BASE_MEMORY_BYTES = 512 * 2**20  # of address space: the interpreter, and room for small dumps
 MEMORY_PER_DUMP_BYTE = 32  # plain values take up to 20 times the bytes of their pickle
-CPU_PER_DUMP_S = 20  # 2,000 entries take 0.02 s
+MAX_MEMORY_BYTES = 2 * 2**30  # whatever the dump's size: 50 MB, the most that was seen, take half of it
+CPU_PER_DUMP_S = 5  # 2,000 entries take 0.02 s
+BYTES_PER_CPU_S = 8 * 2**20  # more for a long dump
 
 # A bare package under the real one's name, so that the child imports three modules and nothing else of the package.
 _CHILD = """
@@ -112,8 +114,8 @@ class DumpReader:
             return {"error": f"{size:,} bytes; a dump may have {limits.max_bytes:,}"}
         request = {
             "max_bytes": limits.max_bytes,
-            "memory_bytes": limits.memory_bytes + MEMORY_PER_DUMP_BYTE * size,
-            "cpu_s": limits.cpu_s + size // 2**20,
+            "memory_bytes": min(limits.memory_bytes + MEMORY_PER_DUMP_BYTE * size, MAX_MEMORY_BYTES),
+            "cpu_s": limits.cpu_s + size // BYTES_PER_CPU_S,
         }
         more = {"path": str(content.absolute())} if isinstance(content, Path) else {"bytes": size}
         return self._exchange({**request, **more}, b"" if isinstance(content, Path) else content)

@@ -14,6 +14,8 @@ from ..lines.rank_ranges import rank_ranges
 
 MAX_DEPTH = 64  # a dump nests six levels
 MAX_RANKS_TEXT_CHARS = 16 * 2**20
+MAX_VALUES = 2**21  # ranks, sizes and types in what is kept: a pickle refers to one list as often as it likes
+TOO_MANY_VALUES = f"expands to more than {MAX_VALUES:,} ranks, sizes and types"
 STATES: dict[Any, int] = {"scheduled": 0, "started": 1, "completed": 2}
 COLUMNS = ("call", "seq", "p2p_seq", "record", "created_ns", "state")
 P2P = re.compile(r"^(send|recv) {1,4}(\d{1,9}) ?(->|<-) ?(\d{1,9})")  # `nccl:send 0->1`, `nccl:recv 1<-0`
@@ -68,10 +70,14 @@ def _ranks(value: Any) -> list[int]:
 
 def _groups(head: dict[Any, Any]) -> dict[str, dict[str, Any]]:
     config = head.get("pg_config")
-    found = {}
+    found: dict[str, dict[str, Any]] = {}
+    values = 0
     for name, about in config.items() if isinstance(config, dict) else ():
         about = about if isinstance(about, dict) else {}  # noqa: PLW2901
-        found[_text(name)] = {"desc": _text(about.get("desc")), "ranks": _ranks(about.get("ranks"))}
+        found[_text(name)] = {"desc": _text(about.get("desc")), "ranks": (ranks := _ranks(about.get("ranks")))}
+        values += len(ranks)
+        if values > MAX_VALUES:
+            raise BadDumpError(TOO_MANY_VALUES)
     return found
 
 
@@ -89,6 +95,7 @@ class _Reduction:
         self.last_was_p2p: dict[Any, bool] = {}
         self.skipped = 0
         self.rows: list[tuple[Any, ...]] = []
+        self.values = 0
 
     def add(self, entry: Any) -> None:
         try:
@@ -124,6 +131,9 @@ class _Reduction:
 
     def _new_call(self, key: tuple[Any, ...]) -> int:
         pg_id, pair, name, ins, outs, in_types, out_types, is_p2p, frame = key
+        self.values += sum(map(len, (ins, outs, in_types, out_types, *ins, *outs)))
+        if self.values > MAX_VALUES:
+            raise BadDumpError(TOO_MANY_VALUES)
         backend, _, op = _text(name).rpartition(":")
         self.backends.add(backend)
         group = self._group(pg_id, pair)

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
-from ..advice import advise, merge_remedy
-from ..advice.bug_versions import BUGS
 from ..advice.fact_store import Facts
-from ..advice.job_features import seen
+from ..advice.known_bugs import BUGS
+from ..advice.remedy import step_values, steps
+from ..advice.statement import Remark
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
-from ..catalogue.sentences import Sentence, holds, sentence, shell_command
+from ..catalogue.sentences import Sentence
 from ..job.event import Event
+from ..job.identity import JobApart
 from ..job.job import Job
-from ..job.jobs_apart import JobApart
 from ..lines.record import record
 from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
@@ -26,7 +24,7 @@ from .evidence import Exhibitor
 from .headline import of_verdict, without_verdict
 from .last_lines import collect_steps, last_lines, stops_of
 from .losers import alternatives, chain, symptoms
-from .report import Culprit, Diagnosis, Evidence, LastLine, Notice, OtherJob, Reason, RemedyStep, Report, Stats
+from .report import Culprit, Diagnosis, Evidence, LastLine, OtherJob, Reason, RemedyStep, Report, Stats
 from .rows import PER_RANK, gap_rows, input_rows, rank_rows, stack_rows
 from .timeline import attempt_rows, bounded_times, timeline_rows
 from .translation import ENGLISH, Translator
@@ -44,7 +42,7 @@ class Found:
     job: Job
     verdict: Verdict
     facts: Facts
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Remark, ...] = ()
 
 
 def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
@@ -64,7 +62,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         summary=summary,
         diagnosis=diagnosis,
         facts=found.facts.rows(),
-        notices=tuple(_notice(n, translator) for n in found.notices),
+        notices=tuple(n.told(translator.sentence) for n in found.notices),
         chain=chain(verdict, catalogue, translator, bounds),
         alternatives=alternatives(verdict, catalogue, show, translator),
         symptoms=symptoms(job, verdict, translator, show, job.failures()),
@@ -83,11 +81,6 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         time_basis=translator.sentence(job.clocks.basis),
         language=translator.language,
     )
-
-
-def _notice(notice: Notice, translator: Translator) -> Notice:
-    steps = tuple(replace(s, text=translator.sentence(s.text)) for s in notice.remedy)
-    return replace(notice, text=translator.sentence(notice.text), remedy=steps)
 
 
 def _other_job(other: JobApart, translator: Translator) -> OtherJob:
@@ -113,7 +106,7 @@ def _diagnosis(
     title = _title(verdict, cause, translator)
     proof = proof_of(job, verdict)
     evidence = tuple(show.evidence(x) for x in proof)
-    fields = {**_fields(verdict), **seen(job, verdict, proof, found.facts)}
+    values = step_values(job, verdict, proof, found.facts, catalogue, translator.fields(_fields(verdict)))
     said = translator.sentence(_said(verdict.roots[0], translator))
     return Diagnosis(
         cause=cause.id,
@@ -124,7 +117,7 @@ def _diagnosis(
         reasons=_reasons(verdict, translator),
         culprits=_culprits(job, verdict, translator),
         evidence=evidence,
-        remedy=_remedy(cause, fields, found.facts, translator),
+        remedy=steps(cause, values),
         owner=cause.owner,
         restart=_restart(verdict, cause),
         references=_references(verdict, cause),
@@ -140,10 +133,10 @@ def _unknown(
         Evidence(x.file, x.line, x.line, x.ranks[0] if len(x.ranks) == 1 else None, x.host, x.time, x.text)
         for x in last[:MAX_TAILS]
     )
-    steps = (RemedyStep("now", say("unknown.now")), *collect, RemedyStep("collect", say("collect.per-rank"), PER_RANK))
+    remedy = (RemedyStep("now", say("unknown.now")), *collect, RemedyStep("collect", say("collect.per-rank"), PER_RANK))
     summary = say("unknown.summary", exit_code=found.job.context.exit_code).rstrip(".。")
     return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, "possible",
-                     evidence=evidence, remedy=steps, restart="no")  # fmt: skip
+                     evidence=evidence, remedy=remedy, restart="no")  # fmt: skip
 
 
 def _reasons(verdict: Verdict, translator: Translator) -> tuple[Reason, ...]:
@@ -189,7 +182,7 @@ def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:
 
 def _said(suspect: Candidate, translator: Translator) -> str | Sentence:
     if suspect.finding:
-        return suspect.finding.why
+        return suspect.finding.says
     return _says(suspect.first, translator) if suspect.first else ""
 
 
@@ -215,23 +208,3 @@ def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culpr
         suspect = next((s for s in verdict.roots if s.host == host), verdict.roots[0])
         found.append(Culprit(None, host, why=translator.sentence(_said(suspect, translator))))
     return tuple(found)
-
-
-def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator) -> tuple[RemedyStep, ...]:
-    """What can be calculated for this job, then the cause's own steps."""
-    fields = translator.fields(fields)
-    solved = [replace(a, text=translator.sentence(a.text)) for a in advise(cause.id, fields, facts)]
-    return merge_remedy(solved, _own_steps(cause, {**facts.values(), **fields}))
-
-
-def _own_steps(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
-    for step in cause.remedy:
-        if step.condition is not None and not holds(step.condition, values):
-            continue
-        try:
-            command = (shell_command(step.command, values) or None) if step.command else None
-            yield RemedyStep(step.when, sentence(step.text, values), command)
-        except ValueError:
-            continue
-    for item in cause.collect_next_time:
-        yield RemedyStep("collect", item)

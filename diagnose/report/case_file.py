@@ -10,9 +10,10 @@ import gzip
 import io
 import posixpath
 import tarfile
+from functools import partial
 
 from ..scan.scan import Scan, SourceScan, scan_to_json
-from .redaction import redact_text
+from .redaction import redact_plain, redact_text
 from .report import Report
 
 TRUTH = """\
@@ -72,7 +73,7 @@ def _inside(name: str, root: str) -> str:
 def _dumps(scan: Scan) -> str:
     """The flight recorders' dumps as a saved scan, which is an input too: as pickles they could not be redacted."""
     sources = {s.name: SourceScan(s.name, s.kind) for s in scan.sources.values() if s.kind == "recorder"}
-    return redact_text(scan_to_json(Scan(sources, scan.catalogue, dumps=scan.dumps)), privacy=True)
+    return scan_to_json(Scan(sources, scan.catalogue, dumps=scan.dumps), partial(redact_plain, privacy=True))
 
 
 def _trimmed(kept: dict[int, str]) -> str:

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from math import prod
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..job.collectives import GroupTable, Stuck, collective_tables
 from ..job.job import Job
-from ..questions.collectives import GroupTable, Stuck, collective_tables
 from .report import CollectiveRow
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
-from ..job.attempt import CRASHES
 from ..job.event import Event
+from ..job.exhibit import Exhibit
+from ..job.exit import CRASHES
 from ..job.job import Job
 from ..lines.prefix import read_lines
 from ..lines.timestamp import format_rfc3339
-from ..questions.finding import Exhibit
 from ..traces.library_paths import is_library
 from ..traces.stack_dump import StackDump
 from ..traces.traceback import Link, Traceback

@@ -29,7 +29,6 @@ MOST_ROWS = 24
 MAX_TEXT = 300
 SLURM_FILE = lazy(r"^slurm-(\d{1,12})\b")
 WORKER_FILE = lazy(r"^(worker-[0-9a-f]{8,64}-)")
-OF_SCHEDULER = {"slurm": ("slurm", "srun"), "kubernetes": ("kubernetes-", "kubelet-", "kubectl-", "k8s-")}  # rules' names
 
 
 @record
@@ -68,9 +67,9 @@ def _of_stop(job: Job, stop: Stop) -> LastLine | None:
     found, last = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
     if found is not None:
         file, line = found
-        return _row(job, stop, file, line.number, line.message, _moment(job, line) or (last.moment if last else None))
+        return _row(job, stop, file, line.number, line.message, _moment(job, line) or (last.time if last else None))
     if last is not None:
-        return _row(job, stop, last.source, last.line, last.text, last.moment)
+        return _row(job, stop, last.source, last.line, last.text, last.time)
     return None
 
 
@@ -123,7 +122,7 @@ def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
         "missing": rank_ranges(missing) if missing else "",
         "has_stacks": any(source.stacks for source in job.sources),
         "has_recorder": bool(job.dumps),
-        "scheduler": _scheduler(job, facts),
+        "scheduler": facts.get("scheduler"),
         "stack": facts.get("stack"),
         "library": facts.get("library"),
         "host": first.host if first is not None else None,
@@ -131,18 +130,3 @@ def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
         "job": next((m[1] for name in names if (m := SLURM_FILE.match(name))), None),
         "worker": next((m[1] for name in names if (m := WORKER_FILE.match(name))), None),
     }
-
-
-def _scheduler(job: Job, facts: Facts) -> str | None:
-    """The fact of that name, else what the names of rules, files and pods show."""
-    if (stated := facts.get("scheduler")) is not None:
-        return str(stated)
-    names = {e.rule.id.rpartition("/")[2] for source in job.sources for e in source.events}
-    for scheduler, starts in OF_SCHEDULER.items():
-        if any(name.startswith(starts) for name in names):
-            return scheduler
-    if any(SLURM_FILE.match(PurePosixPath(source.name).name) for source in job.sources):
-        return "slurm"
-    if any(speaker.pod for source in job.sources for speaker in source.speakers):
-        return "kubernetes"
-    return "ray" if facts.get("ray_version") is not None or "ray" in facts.libraries else None

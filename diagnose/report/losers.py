@@ -7,8 +7,8 @@ from collections.abc import Container, Sequence
 
 from ..catalogue.load import Catalogue
 from ..job.event import Event
+from ..job.exhibit import Exhibit
 from ..job.job import Job
-from ..questions.finding import Exhibit
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from .evidence import Exhibitor
@@ -56,9 +56,7 @@ def _began(s: Candidate, bounds: Container[int]) -> float | None:
     """When it began, as near as can be told; nothing where the line's own time is only a bound."""
     shown = (x.event for x in s.finding.exhibits) if s.finding is not None else ()
     by = next((e for e in (*s.events, *shown) if e is not None and e.onset == s.onset), None)
-    if by is not None and id(by) in bounds:
-        return None
-    return s.onset if by is None or s.onset is None else s.onset + by.late_s
+    return None if by is not None and id(by) in bounds else s.onset
 
 
 def _is_same_end(s: Candidate, lines: Container[tuple[str, int | None]]) -> bool:

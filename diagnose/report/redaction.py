@@ -54,6 +54,16 @@ def redact_text(text: str, *, privacy: bool) -> str:
     return redactor.text(text)
 
 
+def redact_plain(plain: dict[str, Any], *, privacy: bool = False) -> dict[str, Any]:
+    """Yield JSON values without secrets. Of several that are read together each would number its own `<ip-1>`."""
+    redactor = _Redactor(privacy)
+    redactor.walk(plain)
+    redactor.learn()
+    redacted = redactor.walk(plain)
+    assert isinstance(redacted, dict)
+    return redacted
+
+
 def describe(counts: Iterable[tuple[str, int]]) -> str:
     """Yield `2 ip, 1 password`, for the foot of a report."""
     return ", ".join(f"{n} {kind}" for kind, n in counts)
@@ -106,7 +116,14 @@ class _Redactor:
         if isinstance(value, tuple) and value and not isinstance(value[0], int):
             parts = tuple(self.walk(v, name) for v in value)
             return parts if any(a is not b for a, b in zip(parts, value, strict=True)) else value
+        if isinstance(value, list):
+            return self._lines(value) if value and all(map(_is_line, value)) else [self.walk(v, name) for v in value]
         return value
+
+    def _lines(self, rows: list[Any]) -> list[Any]:
+        """Yield numbered lines of a written scan, redacted together: a key block runs over many."""
+        texts = self.text("\n".join(text for _, text in rows)).split("\n")
+        return [[number, text] for (number, _), text in zip(rows, texts, strict=True)]
 
     def text(self, text: str) -> str:
         """Yield one text, which may have several lines."""
@@ -195,6 +212,11 @@ class _Redactor:
             self._numbers[kind] += 1
             self._placeholders[kind, value] = f"<{kind}-{self._numbers[kind]}>"
         return self._placeholders[kind, value]
+
+
+def _is_line(row: Any) -> bool:
+    number_and_text = isinstance(row, list) and [type(part) for part in row] == [int, str]
+    return number_and_text and "\n" not in row[1]
 
 
 def _key_blocks(text: str) -> list[Found]:

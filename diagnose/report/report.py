@@ -104,11 +104,11 @@ class Report:
 
     def to_markdown(self, *, full: bool = False) -> str:
         """Yield the report as Markdown, without secrets and private data; `full` folds nothing."""
-        return _without_secrets(self, "markdown", full=full)
+        return _rendered(self, "markdown", full=full)
 
     def to_html(self, *, full: bool = False) -> str:
         """Yield the report as one HTML page that asks the network for nothing, without secrets and private data."""
-        return _without_secrets(self, "html", full=full)
+        return _rendered(self, "html", full=full)
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the page in a frame of its own, so that neither styles the other."""
@@ -116,11 +116,9 @@ class Report:
         return f'<iframe srcdoc="{page}" sandbox="allow-scripts" width="100%" height="600" style="border:0"></iframe>'
 
 
-def _without_secrets(report: Report, form: str, *, full: bool) -> str:
-    redaction = import_module(".redaction", __package__)  # which reads this module
-    shown, counts = redaction.redact(report, privacy=True)
+def _rendered(report: Report, form: str, *, full: bool) -> str:
     # Views lay out reports and so stand above this room: it knows them by the package's public name alone.
-    page: str = import_module("diagnose").render(shown, form, full=full, redacted=redaction.describe(counts))
+    page: str = import_module("diagnose").render(report, form, full=full)
     return page
 
 

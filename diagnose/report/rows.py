@@ -7,8 +7,8 @@ from collections import defaultdict
 from ..job.clock import SAME_CLOCK_S
 from ..job.event import FAILING, Event
 from ..job.job import CERTIFICATES, Job, RankInfo
+from ..job.stacks import stack_tree
 from ..lines.rank_ranges import rank_ranges
-from ..questions.standing import stack_tree
 from ..scan.scan import Scan
 from ..sources.refusals import NO_TIME, may_be_log
 from ..verdict.decision import Verdict
@@ -37,7 +37,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, is_waiting: bool) -> R
     failures = info.failures()
     first = _first_of(failures)
     own = [e for e in info.events if e.rule.tells not in CERTIFICATES] or info.events  # who has died prints no more
-    told = (e.moment for e in (info.first_sign, info.last_sign, *own) if e is not None)
+    told = (e.time for e in (info.first_sign, info.last_sign, *own) if e is not None)
     times = [moment for moment in (*told, _last_moment(job, info.rank)) if moment is not None]
     return RankRow(
         rank=info.rank,
@@ -51,7 +51,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, is_waiting: bool) -> R
         first_failure=_first_failure(job, first) if first else None,
         rank_from=next((e.rank_from for e in info.events if e.rank_from), ""),
         host_from=next((e.host_from for e in info.events if e.host_from), ""),
-        step_time=show_time(job, info.last_sign.moment) if info.last_sign is not None else None,
+        step_time=show_time(job, info.last_sign.time) if info.last_sign is not None else None,
         phase=phase_of(info),
     )
 
@@ -85,12 +85,12 @@ def _first_of(failures: list[Event]) -> Event | None:
     if first is None or first.rule.tells not in CERTIFICATES:
         return first
     own = next((e for e in failures if e.rule.tells not in CERTIFICATES), first)
-    is_as_early = own.moment is None or first.moment is None or own.moment <= first.moment + SAME_CLOCK_S
+    is_as_early = own.time is None or first.time is None or own.time <= first.time + SAME_CLOCK_S
     return own if is_as_early else first
 
 
 def _first_failure(job: Job, event: Event) -> FirstFailure:
-    return FirstFailure(event.cause, event.rule.id, show_time(job, event.moment), f"{event.source}:{event.line}")
+    return FirstFailure(event.cause, event.rule.id, show_time(job, event.time), f"{event.source}:{event.line}")
 
 
 def stack_rows(job: Job) -> tuple[StackGroup, ...]:

@@ -8,9 +8,9 @@ from typing import Any
 
 from ..job.clock import SAME_CLOCK_S
 from ..job.event import FAILING, Event
+from ..job.exhibit import Exhibit
 from ..job.job import Job
 from ..lines.record import record
-from ..questions.finding import Exhibit
 from ..verdict.decision import Verdict
 from .evidence import Exhibitor, show_time
 from .report import Attempt, Culprit, Evidence, TimelineEntry
@@ -57,7 +57,7 @@ def _of_source(events: list[Event]) -> dict[int, str]:
 
 def _takes_its_time(event: Event) -> bool:
     """Whether its time is that of another line."""
-    is_told = event.has_own_time or event.timed_by_copy or event.told_at is not None
+    is_told = event.has_own_time or event.timed_by_copy
     return event.time is not None and event.near is not None and not is_told
 
 
@@ -85,14 +85,14 @@ def timeline_rows(
     shown = [e for e in job.events if e.role in FAILING or e.rule.tells in SHOWN_TELLS]
     shown = _each_line_once(shown, verdict)
     for event in _by_time(shown):
-        moment = event.moment
+        moment = event.time
         minute = None if moment is None else int(moment // 60)
         folded[event.rule.id, minute, event.attempt, bounds.get(id(event))].append(event)
-    begin = min((moment for e in shown if (moment := e.moment) is not None), default=0.0)
+    begin = min((moment for e in shown if (moment := e.time) is not None), default=0.0)
     consequences = {c.cause for c in verdict.candidates if c.explained_by} - {verdict.cause}
     earlier = frozenset(id(e) for e in job.earlier)
     late = (e for e in shown if e.cause in consequences and id(e) not in earlier and id(e) not in bounds)
-    after = min((e.moment for e in late if e.moment is not None), default=None)
+    after = min((e.time for e in late if e.time is not None), default=None)
     context = _Context(job, verdict, translator, bounds, begin, after, earlier)
     return tuple(_entry(events, context) for events in list(folded.values())[:MAX_TIMELINE])
 
@@ -101,7 +101,7 @@ def _entry(events: list[Event], context: _Context) -> TimelineEntry:
     first, job = events[0], context.job
     hosts = {e.host for e in events}
     return TimelineEntry(
-        time=show_time(job, first.moment),
+        time=show_time(job, first.time),
         ranks=tuple(sorted({e.rank for e in events if e.rank is not None})),
         host=first.host if len(hosts) == 1 else None,
         layer=(first.cause or first.rule.id).partition(".")[0],
@@ -109,7 +109,7 @@ def _entry(events: list[Event], context: _Context) -> TimelineEntry:
         rule=first.rule.id,
         text=context.translator.title(first.rule),
         ref=f"{first.source}:{first.line}",
-        after_s=None if first.moment is None else round(first.moment - context.begin, 3),
+        after_s=None if first.time is None else round(first.time - context.begin, 3),
         time_is=context.bounds.get(id(first), ""),
         attempt=first.attempt if id(first) in context.earlier else None,
         **_span(first, context),
@@ -118,13 +118,13 @@ def _entry(events: list[Event], context: _Context) -> TimelineEntry:
 
 def _span(event: Event, context: _Context) -> dict[str, Any]:
     """How long it took: of a timeout the wait before it, of an activity the time to its end."""
-    job, moment = context.job, event.moment
+    job, moment = context.job, event.time
     if moment is None:
         return {}
     if event.onset is not None and event.role in FAILING and event.rule.onset and moment - event.onset >= SHORT_S:
         return {"since": show_time(job, event.onset), "waited_s": round(moment - event.onset, 3)}
     if event.rule.tells == "activity":
-        ends = (e.moment for e in job.telling("activity-end") if e.rank == event.rank and e.moment is not None)
+        ends = (e.time for e in job.telling("activity-end") if e.rank == event.rank and e.time is not None)
         return {"until": show_time(job, min((end for end in ends if end >= moment + SHORT_S), default=None))}
     after = context.begun_after
     is_root = any(event is e for c in context.verdict.roots for e in c.events)
@@ -148,9 +148,9 @@ def _each_line_once(events: Sequence[Event], verdict: Verdict) -> list[Event]:
 
 def _by_time(events: Sequence[Event]) -> list[Event]:
     """Those with a time by it, the others where they stand: one seen in two files has its time from either."""
-    dated = (e for e in events if e.moment is not None)
-    timed = iter(sorted(dated, key=lambda e: (e.moment or 0.0, e.role != "cause")))  # launchers print whole seconds
-    return [e if e.moment is None else next(timed) for e in events]
+    dated = (e for e in events if e.time is not None)
+    timed = iter(sorted(dated, key=lambda e: (e.time or 0.0, e.role != "cause")))  # launchers print whole seconds
+    return [e if e.time is None else next(timed) for e in events]
 
 
 # --- attempts -----------------------------------------------------------------------------------------------------

@@ -40,17 +40,18 @@ def main(argv: Sequence[str]) -> int:
     options = parse_options(argv)
     try:
         folder = _make_folder(options.keep)
-        streams = open_streams(folder, options.tail_bytes)
-    except OSError as error:
+        run = _Run(options, folder, open_streams(folder, options.tail_bytes))
+    except Exception as error:
         return _run_plainly(options.command, error)
-    run = _Run(options, folder, streams)
     try:
         watch = run.start()
-    except OSError as error:
+    except Exception as error:
+        if run.job:
+            raise  # it runs: never twice
         run.clear()
-        if error.filename is None:
-            return _run_plainly(options.command, error)  # no process to be had for the helpers
-        return _say_not_run(error)
+        if isinstance(error, OSError) and error.filename is not None:
+            return _say_not_run(error)
+        return _run_plainly(options.command, error)  # no process to be had for the helpers
     status = _wait(watch)
     run.ended = time.time()
     try:
@@ -96,7 +97,7 @@ class _Run:
     def __init__(self, options: RunOptions, folder: str, streams: list[JobStream]) -> None:
         self.options, self.folder, self.streams = options, folder, streams
         self.board = Board()
-        self.patterns = [*options.logs, *log_patterns(options.command, os.getcwd())]
+        self.patterns = [*options.logs, *log_patterns(options.command, _here())]
         self.started = time.time()
         self.ended: float | None = None
         self.job = 0
@@ -186,17 +187,29 @@ def _make_folder(wanted: str | None) -> str:
     """A private folder for the copies; `tempfile` would do it too, and bring 2 MB of imports for all the time."""
     if wanted is None:
         base = next((b for b in (os.environ.get("TMPDIR"), "/tmp", "/var/tmp") if b and os.access(b, os.W_OK)), ".")
-        wanted = os.path.join(base, f"diagnose-run-{os.urandom(5).hex()}")
-        os.mkdir(wanted, 0o700)
-    elif os.environ.get("SLURM_STEP_NUM_TASKS", "1") != "1":
+        return _private_folder(base)
+    if os.environ.get("SLURM_STEP_NUM_TASKS", "1") != "1":
         wanted = os.path.join(wanted, f"task{os.environ.get('SLURM_PROCID', '')}")  # each task of srun is one of us
-    os.makedirs(wanted, exist_ok=True)
-    return wanted
+    os.makedirs(wanted, 0o700, exist_ok=True)
+    return wanted if os.stat(wanted).st_uid == os.geteuid() else _private_folder(wanted)
 
 
-def _run_plainly(command: Sequence[str], error: OSError) -> int:
+def _here() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # removed meanwhile; the job may not need it
+        return "/"
+
+
+def _private_folder(base: str) -> str:
+    folder = os.path.join(base, f"diagnose-run-{os.urandom(5).hex()}")
+    os.mkdir(folder, 0o700)
+    return folder
+
+
+def _run_plainly(command: Sequence[str], error: Exception) -> int:
     """Becomes the job: what we cannot watch must still run."""
-    _say(f"cannot keep a copy of the output ({error.strerror}); running the job without")
+    _say(f"cannot keep a copy of the output ({getattr(error, 'strerror', None) or error}); running the job without")
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     try:

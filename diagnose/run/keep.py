@@ -7,6 +7,7 @@ missing, tail. The place of a byte follows from its number alone, so that a copi
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from ..lines.record import record
 
@@ -14,6 +15,13 @@ HEAD_BYTES = 8 << 20  # start-up lines: versions, world size, launcher's setting
 TAIL_BYTES = 32 << 20  # what led to the end, also where 64 ranks print their tracebacks
 _LIVE_SLACK_BYTES = 4 << 20  # of a running job, the oldest part of the ring may be overwritten while it is read
 _BLOCK_BYTES = 1 << 20
+
+
+def open_new(path: str) -> int:
+    """Opens a file for its owner only; one that lies there is put aside, and a link never followed."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
 
 
 @record
@@ -46,7 +54,7 @@ class Kept:
         if missing and live:
             missing = min(missing + _LIVE_SLACK_BYTES, total_bytes - self.head_bytes)
         source = os.open(self.path, os.O_RDONLY)
-        sink = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        sink = open_new(target)
         try:
             head_end = min(total_bytes, self.head_bytes)
             self._copy(source, sink, 0, head_end)

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Sequence
 
-from ..errors import DiagnoseError
 from ..hooks.config import DEFAULT_BUDGET_S, Config, load_config
 from ..lines.record import record
 from .keep import TAIL_BYTES
@@ -56,17 +55,18 @@ def parse_options(argv: Sequence[str]) -> RunOptions:
         parser.error("no command to run; write it after `--`: diagnose run -- torchrun train.py")
     config = read_config("diagnose run")
     hook = config.hook
+    shared = given.shared or hook.shared
     return RunOptions(
         command=tuple(command),
-        outputs=tuple(os.path.abspath(path) for path in given.output or hook.output),
-        logs=tuple(os.path.abspath(path) for path in given.logs or ()),
+        outputs=tuple(absolute(path) for path in given.output or hook.output),
+        logs=tuple(absolute(path) for path in given.logs or ()),
         hang_after_s=given.hang_after or hook.hang_after_s,
         stacks=given.stacks,
         budget_s=given.budget or hook.budget_s,
-        keep=_absolute(given.keep),
+        keep=absolute(given.keep) if given.keep else None,
         tail_bytes=int(given.keep_mib * (1 << 20)) if given.keep_mib else TAIL_BYTES,
         webhook=given.webhook or os.environ.get("DIAGNOSE_WEBHOOK") or hook.webhook,
-        shared=_absolute(given.shared or hook.shared),
+        shared=absolute(shared) if shared else None,
         nodes=given.nodes,
         redact=config.redact is not False and not given.no_redact,
         config=config,
@@ -76,9 +76,13 @@ def parse_options(argv: Sequence[str]) -> RunOptions:
 def read_config(who: str) -> Config:
     """The configuration, or the defaults and one line on stderr when it is wrong: a job must not fail for that."""
     try:
-        return load_config()
-    except (DiagnoseError, OSError) as error:
-        print(f"{who}: {error}; going on with the defaults", file=sys.stderr)
+        config = load_config()
+        if config.note:
+            print(f"{who}: {config.note}", file=sys.stderr)
+        return config
+    except Exception as error:
+        if not isinstance(error, FileNotFoundError):  # where the working folder was removed there is none
+            print(f"{who}: {error}; going on with the defaults", file=sys.stderr)
         return Config()
 
 
@@ -94,8 +98,12 @@ def seconds(text: str) -> float:
     return value
 
 
-def _absolute(path: str | None) -> str | None:
-    return os.path.abspath(path) if path else None
+def absolute(path: str) -> str:
+    """The path from the root; as it is where the working folder was removed: a job must not fail for that."""
+    try:
+        return os.path.abspath(path)
+    except OSError:
+        return path
 
 
 def _mebibytes(text: str) -> float:

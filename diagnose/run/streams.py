@@ -13,7 +13,7 @@ import sys
 import termios
 from dataclasses import dataclass
 
-from .keep import Kept
+from .keep import Kept, open_new
 
 PIPE_BYTES = 1 << 20  # the most that an unprivileged process may ask for; larger reads, fewer switches
 _OPOST = 1  # index of c_oflag in termios lists
@@ -51,7 +51,7 @@ def _open_stream(slot: int, fds: tuple[int, ...], folder: str, tail_bytes: int) 
     terminal = os.isatty(fds[0])
     read_end, write_end = _open_terminal(fds[0]) if terminal else _open_pipe()
     kept = Kept(os.path.join(folder, f"{name}.part"), tail_bytes=tail_bytes)
-    kept_fd = os.open(kept.path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    kept_fd = open_new(kept.path)
     outward = fcntl.fcntl(fds[0], fcntl.F_DUPFD_CLOEXEC, 3)
     return JobStream(name, slot, outward, _above_two(read_end), _above_two(write_end), fds, terminal, kept, kept_fd)
 

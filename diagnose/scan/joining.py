@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from ..sources.refusals import OUT_OF_TIME
 from .scan import SourceScan, merge, merge_all, seal
-from .workers import OUT_OF_TIME
 
 PART_UNREAD = "the middle was not read (budget of time); line numbers after it count without it"
 

@@ -12,6 +12,7 @@ from ..errors import SourceError
 from ..sources.blocks import read_blocks
 from ..sources.deadline import Deadline, Share
 from ..sources.kinds import LINES
+from ..sources.refusals import broken_off
 from ..sources.source import Input, Source, find_sources
 from ..traces.json_stacks import arrays_of
 from .dump_reading import DumpReading, read_limited
@@ -69,10 +70,8 @@ def read_all(
                 places.append(_Found([], source))  # may be opened later, by anyone
             elif deadline.passed():
                 places.append(_Found([unread(source, source.skipped or UNREAD)]))
-            elif source.skipped is None and source.kind == "recorder":
-                places.append(_Found([dumps.read(source)]))
             else:
-                places.append(_Found(_read_now(scan, source, rules, deadline, progress)))
+                places.append(_Found(_read_now(scan, source, dumps, rules, deadline, progress)))
     scan_parts = _reader(rules, progress, workers, pool)
     _read_waiting([p for p in places if p.waiting], scan_parts, deadline)
     for place in places:
@@ -92,12 +91,23 @@ def _add(scan: Scan, part: SourceScan) -> None:
 
 
 def _read_now(
-    scan: Scan, source: Source, rules: ScanRules, deadline: Deadline, progress: Progress | None
+    scan: Scan, source: Source, dumps: DumpReading, rules: ScanRules, deadline: Deadline, progress: Progress | None
 ) -> list[SourceScan]:
     """Read a source in its turn: a member of an archive or standard input cannot be opened later."""
     reason = source.skipped or NOT_LOGS.get(source.kind)
     if reason is not None:
         return [unread(source, reason)]
+    try:
+        return _read(scan, source, dumps, rules, deadline, progress)
+    except Exception as error:  # of whatever kind: one bad source costs only itself
+        return [unread(source, f"not read: {broken_off(error)}")]
+
+
+def _read(
+    scan: Scan, source: Source, dumps: DumpReading, rules: ScanRules, deadline: Deadline, progress: Progress | None
+) -> list[SourceScan]:
+    if source.kind == "recorder":
+        return [dumps.read(source)]
     if source.kind == "scan":
         return _read_scan(scan, source)
     if source.kind == "json-stacks":

@@ -7,7 +7,7 @@ workers or on several machines. Written as versioned JSON, never pickle.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import TYPE_CHECKING, Any
@@ -184,12 +184,12 @@ def _moved(tally: Tally | None, shift: int) -> list[Hit]:
 # --- JSON -------------------------------------------------------------------------------------------------------
 
 
-def scan_to_json(scan: Scan) -> str:
-    """Yield the scan as versioned JSON; the same scan gives the same text."""
+def scan_to_json(scan: Scan, keep: Callable[[dict[str, Any]], dict[str, Any]] = dict) -> str:
+    """Yield the scan as versioned JSON; the same scan gives the same text. `keep` changes what is written of it."""
     sources = [source_to_json(scan.sources[name]) for name in sorted(scan.sources)]
     dumps = [dump.to_json() for dump in scan.dumps]
     content = {"diagnose_scan": SCAN_VERSION, "catalogue": scan.catalogue, "gaps": scan.gaps, "sources": sources}
-    return json.dumps({**content, "dumps": dumps}, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(keep({**content, "dumps": dumps}), ensure_ascii=False, separators=(",", ":"))
 
 
 def source_to_json(s: SourceScan) -> dict[str, Any]:

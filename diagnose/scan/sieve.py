@@ -12,7 +12,7 @@ import json
 from collections.abc import Sequence
 
 from ..catalogue.automaton import FindApart, Found, Literal, automaton_apart, name_in_cache
-from ..catalogue.cache import can_tell_owner, read_sealed, write_sealed
+from ..catalogue.cache import can_tell_owner, read_trusted, write_own
 from .fragments import CHOICE, choose_fragments
 
 LEARN_BYTES = 64 << 20  # so much is read before fragments are chosen: choosing costs as much as reading that saves
@@ -121,7 +121,7 @@ class _Memory:
         self._name = name_in_cache("fragments", literals, CHOICE)
 
     def recall(self) -> list[Literal] | None:
-        stored = read_sealed(self._name)  # one that is missing would hide what it stands for
+        stored = read_trusted(self._name)  # one that is missing would hide what it stands for
         try:
             rows = json.loads(stored) if stored else None
             return [Literal(text.encode("latin-1"), folded) for text, folded in rows] if rows else None
@@ -130,4 +130,4 @@ class _Memory:
 
     def keep(self, fragments: Sequence[Literal]) -> None:
         rows = [(x.text.decode("latin-1"), x.folded) for x in fragments]
-        write_sealed(self._name, json.dumps(rows).encode())
+        write_own(self._name, json.dumps(rows).encode())

@@ -22,7 +22,7 @@ from ..sources.blocks import Block, read_blocks, read_range
 from ..sources.deadline import Deadline
 from ..sources.labels import Label
 from ..sources.own_headers import OwnHeader
-from ..sources.refusals import NO_TIME
+from ..sources.refusals import NO_TIME, OUT_OF_TIME, broken_off
 from ..sources.source import Source
 from .parts import Part
 from .scan import SourceScan, source_to_json
@@ -35,7 +35,6 @@ BEAT_S = 1.0  # between two messages of how far a worker is
 HEADER = struct.Struct("<Q")
 READY = b"ready"
 UNREAD = f"not read: {NO_TIME}"
-OUT_OF_TIME = f"not read to its end: {NO_TIME}"
 
 Tell = Callable[[int], None]  # called with the bytes read so far
 
@@ -60,7 +59,7 @@ def scan_by_block(
         _keep_what_is_freed()
     later = not part.is_first
     if part.start is None:
-        blocks = read_blocks(source, find_marks=rules.marks_of, known=rules.literals_in)
+        blocks = read_blocks(source, find_marks=rules.marks_of, known=rules.literals_in, deadline=deadline)
     else:
         blocks = read_range(
             source,
@@ -100,9 +99,12 @@ def _feed(
                 source.damage.append(OUT_OF_TIME)
                 break
             yield None
-    except OSError as error:
-        source.damage.append(f"reading stopped: {error.strerror or error}")
-    found = scanner.finish()
+    except Exception as error:  # of whatever kind: what was read until here still counts, and the other sources do
+        source.damage.append(f"reading stopped: {broken_off(error)}")
+    try:
+        found = scanner.finish()
+    except Exception as error:
+        found = unread(source, f"not read: {broken_off(error)}")
     found.gaps += tuple(d for d in source.damage if d not in found.gaps)
     yield found
 

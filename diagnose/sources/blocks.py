@@ -16,6 +16,7 @@ from typing import Any, cast
 
 from ..errors import SourceError
 from . import newest_first
+from .deadline import Deadline
 from .decoding import Bounded, Decoding
 from .form_reader import Reader
 from .log_forms import reader_of
@@ -57,10 +58,11 @@ def read_blocks(
     block_bytes: int = BLOCK_BYTES,
     find_marks: MarksOf | None = marks_of,
     known: Known | None = None,
+    deadline: Deadline | None = None,
 ) -> Iterator[Block]:
     """Yields the blocks of a source; `find_marks` decides which are normalised (None: none), `known` finds texts by which
     a short source that a terminal broke into lines is told from others (None: none is)."""
-    stream = source.open()
+    stream = source.open(deadline)
     try:
         decoded = Decoding(stream, source.encoding) if source.encoding != "utf-8" else stream
         decoded = lines_of_answer(decoded, source.damage) if source.kind == "loki" else decoded

@@ -22,8 +22,8 @@ from math import ceil
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Prefix, split_prefix
+from ..lines.prefix_rows import piece
 from ..lines.record import record
-from ..lines.row import LEVEL, LOG_TEXT
 from ..lines.timestamp import read_stamp
 from .form_reader import Reader
 from .markdown_escapes import without_escapes
@@ -37,8 +37,8 @@ MIN_PROOFS = 2  # lines behind which a log's own beginning stands
 MAX_LABEL = 200  # characters
 MIN_NUMBERED = 8  # lines, before growing numbers are those of lines and not of ranks
 
-_LEVEL = lazy(LEVEL.replace("?P<level>", "?:") + r"[ \t]{1,8}")
-_BEGINS = lazy(LOG_TEXT)
+_LEVEL = lazy(piece("LEVEL").replace("?P<level>", "?:") + r"[ \t]{1,8}")
+_BEGINS = lazy(piece("LOG_TEXT"))
 _SURELY = lazy(r"Traceback \(most recent|\[rank\d|\[?\d{4}-\d\d-\d\d[T ]\d")  # also behind nothing but blanks
 _TOKEN = lazy(r"\d+|[A-Za-z_]+|[\s\S]")
 _BOUNDARY = " \t:|>])}"  # ends a label

@@ -7,7 +7,9 @@ import stat
 
 from ..lines.lazy_pattern import lazy
 
+MAX_REASON_CHARS = 200  # libraries quote what they choked on
 NO_TIME = "the budget of time was used up"
+OUT_OF_TIME = f"not read to its end: {NO_TIME}"
 _OPEN_PIPE = lazy(r"/dev/(?:fd/\d+|stdin)|/proc/self/fd/\d+")  # `diagnose <(kubectl logs …)`
 # What begins so holds no log, whatever became of it; a 7z or RAR archive may well hold one.
 _NO_LOG = (
@@ -36,6 +38,16 @@ def why_not(path: str, error: OSError) -> str:
     if isinstance(error, FileNotFoundError):
         return "a link to a file that is gone" if os.path.islink(path) else "it is gone"
     return "permission denied" if isinstance(error, PermissionError) else (error.strerror or str(error)).lower()
+
+
+def broken_off(error: Exception) -> str:
+    """Says what ended the reading of an input, in one line."""
+    if isinstance(error, MemoryError):
+        return "needs more memory than there is"
+    if isinstance(error, RecursionError):
+        return "nests too deeply"
+    said = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return " ".join(said.split())[:MAX_REASON_CHARS]
 
 
 def may_be_log(reason: str) -> bool:

@@ -16,10 +16,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from typing import BinaryIO, cast
 
-from ..errors import SourceError, UsageError
+from ..errors import DiagnoseError, SourceError, UsageError
 from ..lines.record import record
+from .bounds import MAX_DEPTH
 from .deadline import Deadline, Share
+from .decoders import missing_extra
 from .folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
+from .given_files import binary_of, name_of
 from .kinds import (
     PEEK_BYTES,
     Compression,
@@ -35,12 +38,11 @@ from .labels import Label
 from .log_forms import WHOLE, Tail, form_of, tail_of
 from .nul_holes import head_behind_zeros, is_zeros
 from .own_headers import OwnHeader
-from .refusals import NO_TIME, special, why_not
+from .refusals import NO_TIME, broken_off, special, why_not
 from .remote import find_remote, is_url, open_remote
 from .sections import has_sections
-from .streams import Inflated, Joined, Stream, missing_extra, peek
+from .streams import Inflated, Joined, Stream, peek
 
-MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
 
 
@@ -69,15 +71,24 @@ class Source:
     damage: list[str] = field(default_factory=list, compare=False)  # grows while the bytes are read
     stream: Stream | None = field(default=None, repr=False, compare=False)  # read-once bytes of a source without path
 
-    def open(self) -> Stream:
+    def open(self, deadline: Deadline | None = None) -> Stream:
         """Opens the decompressed bytes (`read`, `readinto`, `close`); one without a path once, in its turn."""
         if self.skipped is not None:
             raise SourceError(f"{self.name} is not readable: {self.skipped}")
         if self.path is not None:
-            return _unpack(_open(self.path), self.layers, self.damage)
+            return _unpack(_open(self.path), self.layers, self.damage, deadline)
         if self.stream is None or getattr(self.stream, "closed", False):
             raise SourceError(f"{self.name} can be read only once, before the next source is asked for")
         return self.stream
+
+
+@record
+class _Unpacking:
+    """Where in nested archives something is unpacked, until when, and what was wrong with it."""
+
+    deadline: Deadline | Share
+    depth: int = 0
+    damage: list[str] = field(default_factory=list)
 
 
 Input = str | os.PathLike[str] | Text | BinaryIO
@@ -101,17 +112,27 @@ def _find(inputs: Sequence[Input], deadline: Deadline | Share) -> Iterator[Sourc
             if not isinstance(given.text, str):
                 raise UsageError(f"Text takes str, not {type(given.text).__name__}; give bytes as io.BytesIO(…)")
             data = given.text.encode("utf-8", "surrogateescape")
-            yield from _from_stream(io.BytesIO(data), given.name, len(data))
+            yield from _from_stream(io.BytesIO(data), given.name, len(data), deadline)
         elif isinstance(given, str) and given == "-":
-            yield from _from_stream(cast(Stream, sys.stdin.buffer), "<stdin>", None)
+            yield from _from_stream(cast(Stream, sys.stdin.buffer), "<stdin>", None, deadline)
         elif count and isinstance(given, (str, os.PathLike)) and deadline.passed():
             yield Source(os.fspath(given), "binary", skipped=f"not opened: {NO_TIME}")
         elif _is_remote(given):
-            yield from _from_url(cast(str, given), deadline)
+            yield from _guarded(_from_url(cast(str, given), deadline), cast(str, given))
         elif isinstance(given, (str, os.PathLike)):
             yield from _from_folder(os.fspath(given), seen, deadline)
         else:
-            yield from _from_stream(_binary(given), _name_of(given), None)
+            yield from _from_stream(binary_of(given), name_of(given), None, deadline)
+
+
+def _guarded(found: Iterator[Source], name: str) -> Iterator[Source]:
+    """Yields the sources of an input; one that breaks is a skipped source and costs none of the others."""
+    try:
+        yield from found
+    except DiagnoseError:
+        raise
+    except Exception as error:  # RecursionError and MemoryError too: what strangers pack breaks libraries in many ways
+        yield Source(name, "binary", skipped=f"damaged: {broken_off(error)}")
 
 
 def _from_folder(path: str, seen: Seen, deadline: Deadline | Share) -> Iterator[Source]:
@@ -122,12 +143,12 @@ def _from_folder(path: str, seen: Seen, deadline: Deadline | Share) -> Iterator[
         if count and deadline.passed():
             yield Source(path, "binary", skipped=f"{len(files) - count:,} files in it were not opened: {NO_TIME}")
             break
-        yield from _from_path(file, seen, is_given=file == path)
+        yield from _guarded(_from_path(file, seen, deadline, is_given=file == path), file)
     if walk.is_cut:
         yield Source(path, "binary", skipped=f"not listed to its end: {NO_TIME}")
 
 
-def _from_path(path: str, seen: Seen, *, is_given: bool) -> Iterator[Source]:
+def _from_path(path: str, seen: Seen, deadline: Deadline | Share, *, is_given: bool) -> Iterator[Source]:
     """Yields the source a path names, or the members when it is an archive; nothing when it was given before."""
     try:
         status = os.stat(path)
@@ -144,10 +165,11 @@ def _from_path(path: str, seen: Seen, *, is_given: bool) -> Iterator[Source]:
         return
     with raw:
         if stat.S_ISREG(status.st_mode):
-            for source in _from_file(raw, path, status.st_size):  # what a folder's notebooks printed is of any age
+            # What a folder's notebooks printed is of any age.
+            for source in _from_file(raw, path, status.st_size, deadline):
                 yield replace(source, skipped=None) if is_given and source.kind == "notebook" else source
         else:
-            yield from _from_stream(raw, path, None)
+            yield from _from_stream(raw, path, None, deadline)
 
 
 def _is_remote(given: object) -> bool:
@@ -165,13 +187,13 @@ def _from_url(url: str, deadline: Deadline | Share) -> Iterator[Source]:
             yield Source(name, "binary", size, skipped=why_not(name, error))
             continue
         with raw:
-            yield from _from_file(raw, name, size)
+            yield from _guarded(_from_file(raw, name, size, deadline), name)
 
 
-def _from_file(raw: io.RawIOBase, path: str, size: int | None) -> Iterator[Source]:
-    damage: list[str] = []
+def _from_file(raw: io.RawIOBase, path: str, size: int | None, deadline: Deadline | Share) -> Iterator[Source]:
+    here = _Unpacking(deadline)
     try:
-        opened = _unwrap(raw, path, damage, 0)
+        opened = _unwrap(raw, path, here)
     except OSError as error:
         yield Source(path, "binary", size, skipped=why_not(path, error))
         return
@@ -179,48 +201,49 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None) -> Iterator[Sourc
         opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
     if opened.container is None or opened.skipped is not None:
         tail = tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else None
-        source = _classify(opened, path, size, damage, tail)
+        source = _classify(opened, path, size, here.damage, tail)
         is_plain = not opened.layers and source.encoding == "utf-8" and source.kind not in WHOLE
         yield replace(source, path=path, seekable=is_plain, stream=None, damage=[])
     elif opened.container == "zip" and not opened.layers:
         raw.seek(0)
-        yield from _from_archive(raw, path, opened.container, 0, damage)
+        yield from _from_archive(raw, path, opened.container, here)
     else:
-        yield from _from_archive(opened.stream, path, opened.container, 0, damage)
+        yield from _from_archive(opened.stream, path, opened.container, here)
 
 
-def _from_stream(raw: Stream, name: str, size: int | None, depth: int = 0) -> Iterator[Source]:
+def _from_stream(raw: Stream, name: str, size: int | None, deadline: Deadline | Share) -> Iterator[Source]:
     """Yields what a stream holds; its bytes are gone once the next source is asked for."""
-    damage: list[str] = []
-    yield from _from_member(Joined(b"", raw, is_owned=False), name, size, depth, damage)
+    stream = Joined(b"", raw, is_owned=False)
+    yield from _guarded(_from_member(stream, name, size, _Unpacking(deadline)), name)
 
 
-def _from_member(raw: Stream, name: str, size: int | None, depth: int, damage: list[str]) -> Iterator[Source]:
-    opened = _unwrap(raw, name, damage, depth)
+def _from_member(raw: Stream, name: str, size: int | None, here: _Unpacking) -> Iterator[Source]:
+    opened = _unwrap(raw, name, here)
     if opened.container is not None and opened.skipped is None:
-        yield from _from_archive(opened.stream, name, opened.container, depth, damage)
+        yield from _from_archive(opened.stream, name, opened.container, here)
         return
-    source = _classify(opened, name, size, damage)
+    source = _classify(opened, name, size, here.damage)
     yield source
-    if depth > 0 and source.stream is not None:
+    if here.depth > 0 and source.stream is not None:
         source.stream.close()  # the archive moves on
 
 
-def _from_archive(stream: Stream, name: str, container: Container, depth: int, damage: list[str]) -> Iterator[Source]:
+def _from_archive(stream: Stream, name: str, container: Container, here: _Unpacking) -> Iterator[Source]:
     """Yields the members; what was wrong with the archive as a whole follows them as a skipped source."""
     from .archives import read_members  # tarfile and zipfile cost every start, and few runs need them
 
     member = None
-    for member, own in read_members(stream, container, damage):
+    for member, own in read_members(stream, container, here.damage, here.deadline):
         inner = f"{name}!{member.name}"
         if not SKIPPED_FOLDERS.isdisjoint(member.name.split("/")[:-1]):
             continue
         if member.stream is None:
             yield Source(inner, "binary", member.size, member.skipped)
         else:
-            yield from _from_member(member.stream, inner, member.size, depth + 1, own)
-    if damage or member is None:
-        yield Source(name, "binary", skipped="; ".join(damage) or "an archive without files")
+            within = replace(here, depth=here.depth + 1, damage=own)
+            yield from _guarded(_from_member(member.stream, inner, member.size, within), inner)
+    if here.damage or member is None:
+        yield Source(name, "binary", skipped="; ".join(here.damage) or "an archive without files")
 
 
 @record
@@ -232,20 +255,20 @@ class _Opened:
     skipped: str | None
 
 
-def _unwrap(raw: Stream, name: str, damage: list[str], depth: int) -> _Opened:
+def _unwrap(raw: Stream, name: str, here: _Unpacking) -> _Opened:
     """Takes off the compressions around a stream and looks at what begins below them."""
     head, stream = peek(raw, PEEK_BYTES)
     layers: tuple[Compression, ...] = ()
     skipped = None
     while skipped is None and (compression := compression_of(head)) is not None:
-        skipped = missing_extra(compression) or (_TOO_DEEP if depth + len(layers) >= MAX_DEPTH else None)
+        skipped = missing_extra(compression) or (_TOO_DEEP if here.depth + len(layers) >= MAX_DEPTH else None)
         if skipped is None:
             layers += (compression,)
-            head, stream = peek(Inflated(stream, compression, damage), PEEK_BYTES)
+            head, stream = peek(Inflated(stream, compression, here.damage, here.deadline), PEEK_BYTES)
     container = container_of(head, name)
-    if container is not None and depth >= MAX_DEPTH:
+    if container is not None and here.depth >= MAX_DEPTH:
         skipped = _TOO_DEEP
-    elif container is None and depth < MAX_DEPTH and has_sections(head):
+    elif container is None and here.depth < MAX_DEPTH and has_sections(head):
         container = "sections"
     return _Opened(stream, head, layers, container, skipped)
 
@@ -264,9 +287,9 @@ def _classify(opened: _Opened, name: str, size: int | None, damage: list[str], t
     )  # fmt: skip
 
 
-def _unpack(raw: Stream, layers: Sequence[Compression], damage: list[str]) -> Stream:
+def _unpack(raw: Stream, layers: Sequence[Compression], damage: list[str], deadline: Deadline | None) -> Stream:
     for compression in layers:
-        raw = Inflated(raw, compression, damage)
+        raw = Inflated(raw, compression, damage, deadline)
     return raw
 
 
@@ -274,17 +297,3 @@ def _open(path: str) -> io.RawIOBase:
     if is_url(path) and not os.path.lexists(path):
         return open_remote(path)
     return open(path, "rb", buffering=0)
-
-
-def _binary(file: BinaryIO) -> Stream:
-    """Gives the bytes below a file opened as text, too: `sys.stdin` is easily handed over instead of its buffer."""
-    if isinstance(file, io.TextIOBase):
-        buffer = getattr(file, "buffer", None)
-        return cast(Stream, buffer) if buffer is not None else io.BytesIO(file.read().encode("utf-8", "replace"))
-    if not hasattr(file, "read"):
-        raise UsageError(f"a {type(file).__name__} is not an input: give paths, files or Text, as diagnose(*inputs)")
-    return file
-
-
-def _name_of(file: object) -> str:
-    return name if isinstance(name := getattr(file, "name", None), str) else "<stream>"

@@ -7,17 +7,18 @@ In: a binary stream and the name of its compression. Out: a `RawIOBase` of the d
 from __future__ import annotations
 
 import io
-import zlib
-from importlib.util import find_spec
 from typing import Any, Protocol, cast
 
+from .bounds import cut, is_bomb
+from .deadline import Deadline, Share
+from .decoders import DamagedError, Gzip, Native, Zstandard, decoder_for
 from .kinds import Compression, compression_of
+from .refusals import OUT_OF_TIME
 
-MAX_RATIO = 200  # repetitive logs reach 100:1; a stream beyond this and beyond BOMB_BYTES is cut
-BOMB_BYTES = 256 << 20  # so much may come out before the ratio counts
 INPUT_BYTES = 64 << 10
 ZSTD_INPUT_BYTES = 1 << 10  # zstandard has no output limit; 1 KiB in is at most 32 MiB out
-LZMA_MEMORY_BYTES = 256 << 20  # `xz -9` needs 65 MiB; more is an attack or a mistake
+FIRST_STEP_BYTES = 256
+MAGIC_BYTES = 16  # that tell a compression
 
 
 class Stream(Protocol):
@@ -27,100 +28,20 @@ class Stream(Protocol):
     def close(self) -> None: ...
 
 
-class _Deflate:
-    """gzip by isal where installed, else zlib; after an error the bytes before it are still given."""
-
-    def __init__(self) -> None:
-        self._module: Any = _fast_zlib()
-        self._decoder: Any = self._module.decompressobj(31)
-        self._tail = b""
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._decoder.eof)
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._tail
-
-    @property
-    def unused(self) -> bytes:
-        return cast(bytes, self._decoder.unused_data)
-
-    def feed(self, data: bytes, limit: int) -> bytes:
-        data = self._tail + data if self._tail else data
-        saved = self._decoder.copy() if hasattr(self._decoder, "copy") else None
-        try:
-            out = self._decoder.decompress(data, limit)
-        except (zlib.error, ValueError, self._module.error) as error:
-            raise _Damaged(_salvage(saved, data, self._module.error), str(error)) from error
-        self._tail = self._decoder.unconsumed_tail
-        return cast(bytes, out)
-
-
-class _Native:
-    """bz2, lzma and the standard library's zstd share one interface."""
-
-    def __init__(self, decoder: Any) -> None:
-        self._decoder = decoder
-
-    @property
-    def eof(self) -> bool:
-        return bool(self._decoder.eof)
-
-    @property
-    def needs_input(self) -> bool:
-        return bool(self._decoder.needs_input)
-
-    @property
-    def unused(self) -> bytes:
-        return cast(bytes, self._decoder.unused_data)
-
-    def feed(self, data: bytes, limit: int) -> bytes:
-        try:
-            return self._decompress(data, limit)
-        except Exception as error:  # OSError, ValueError, EOFError, LZMAError, ZstdError: no common ancestor
-            raise _Damaged(b"", str(error)) from error
-
-    def _decompress(self, data: bytes, limit: int) -> bytes:
-        return cast(bytes, self._decoder.decompress(data, limit))
-
-
-class _Zstandard(_Native):
-    """The `zstandard` package; its decoder takes no output limit, so it is fed little at a time."""
-
-    @property
-    def needs_input(self) -> bool:
-        return True
-
-    def _decompress(self, data: bytes, limit: int) -> bytes:
-        del limit
-        return cast(bytes, self._decoder.decompress(data)) if data else b""
-
-
-class _Damaged(Exception):
-    def __init__(self, salvaged: bytes, reason: str) -> None:
-        super().__init__(reason)
-        self.salvaged = salvaged
-
-
-def missing_extra(compression: Compression) -> str | None:
-    """Says which extra to install when this Python cannot decode `compression`."""
-    if compression != "zstd" or any(map(_is_installed, ("zstandard", "compression.zstd"))):
-        return None
-    return "compressed with zstd, which needs `pip install 'diagnose-training[zstd]'`"
-
-
 class Inflated(io.RawIOBase):
-    """The decoded bytes of a compressed stream; concatenated members are read through, damage ends it."""
+    """The decoded bytes of a compressed stream; concatenated members are read through, damage and the deadline end it."""
 
-    def __init__(self, raw: Stream, compression: Compression, damage: list[str]) -> None:
+    def __init__(
+        self, raw: Stream, compression: Compression, damage: list[str], deadline: Deadline | Share | None = None
+    ) -> None:
         self._raw = raw
         self._compression = compression
         self._damage = damage
-        self._decoder: _Deflate | _Native | _Zstandard | None = _decoder_for(compression)
-        self._chunk = ZSTD_INPUT_BYTES if isinstance(self._decoder, _Zstandard) else INPUT_BYTES
-        self._input = b""
+        self._deadline = deadline or Deadline()
+        self._decoder: Gzip | Native | Zstandard | None = decoder_for(compression)
+        self._max_step = ZSTD_INPUT_BYTES if isinstance(self._decoder, Zstandard) else INPUT_BYTES
+        self._step = FIRST_STEP_BYTES
+        self._packed, self._at = b"", 0  # what was read, and up to where it was decoded
         self._ready = memoryview(b"")
         self._bytes_in = 0
         self._bytes_out = 0
@@ -133,8 +54,8 @@ class Inflated(io.RawIOBase):
     def readinto(self, buffer: Any, /) -> int:
         """Fills `buffer` with decoded bytes; 0 is the end."""
         target = memoryview(buffer).cast("B")
-        while not self._ready and self._decoder is not None:
-            self._ready = memoryview(self._fill(max(len(target), INPUT_BYTES)))
+        if not self._ready:
+            self._ready = memoryview(self._gather(max(len(target), INPUT_BYTES)))
         count = min(len(target), len(self._ready))
         target[:count] = self._ready[:count]
         self._ready = self._ready[count:]
@@ -146,46 +67,70 @@ class Inflated(io.RawIOBase):
             self._raw.close()
         super().close()
 
+    def _gather(self, limit: int) -> bytes:
+        """Decodes until it is worth a reader's while: of a million members each may hold one line."""
+        parts: list[bytes] = []
+        size = 0
+        while size < INPUT_BYTES and self._decoder is not None:
+            parts.append(self._fill(limit))
+            size += len(parts[-1])
+        return b"".join(parts)
+
     def _fill(self, limit: int) -> bytes:
         decoder = self._decoder
         assert decoder is not None
-        if decoder.needs_input and not self._input:
-            self._input = self._raw.read(self._chunk) or b""
-            self._bytes_in += len(self._input)
-        at_end = decoder.needs_input and not self._input
+        if self._deadline.passed():
+            return self._end(OUT_OF_TIME)
+        part = self._next_step() if decoder.needs_input else b""
+        at_end = decoder.needs_input and not part
         try:
-            out = decoder.feed(self._input, limit)
-        except _Damaged as error:
+            out = decoder.feed(part, limit)
+        except DamagedError as error:
             self._bytes_out += len(error.salvaged)
             self._end(f"damaged after {self._bytes_out:,} decoded bytes ({error})")
             return error.salvaged
-        self._input, self._has_begun = b"", self._has_begun or not at_end
+        self._has_begun = self._has_begun or not at_end
         self._bytes_out += len(out)
         if at_end and not out and not decoder.eof:  # a full output buffer may have held back the last bytes
             return self._end(f"cut short: the {self._compression} stream has no end" if self._has_begun else None)
-        if self._bytes_out > BOMB_BYTES and self._bytes_out > MAX_RATIO * self._bytes_in:
-            self._end(f"cut after {self._bytes_out >> 20} MiB: it expands more than {MAX_RATIO} times")
+        if is_bomb(self._bytes_out, self._bytes_in):
+            self._end(cut(self._bytes_out))
         elif decoder.eof:
-            self._next_member(decoder.unused)
+            self._next_member(len(decoder.unused))
         return out
 
-    def _next_member(self, rest: bytes) -> None:
+    def _next_step(self) -> bytes:
+        """Gives the next packed bytes: few of a member's first, since what is behind its end is handed back and copied."""
+        if self._at == len(self._packed):
+            self._read_on(0)
+        part = self._packed[self._at : self._at + self._step]
+        self._at += len(part)
+        self._step = min(2 * self._step, self._max_step)
+        return part
+
+    def _read_on(self, kept: int) -> bool:
+        """Reads more behind the last `kept` bytes; false where there are none."""
+        more = self._raw.read(INPUT_BYTES) or b""
+        self._packed, self._at = self._packed[len(self._packed) - kept :] + more, 0
+        self._bytes_in += len(more)
+        return bool(more)
+
+    def _next_member(self, unused: int) -> None:
         """Goes on with the next member: `cat a.gz b.gz` is one stream; tapes pad the end with zeros."""
-        rest = rest.lstrip(b"\x00")
-        while len(rest) < 16:
-            more = self._raw.read(self._chunk)
-            if not more:
+        self._at -= unused
+        while True:
+            if self._packed[self._at : self._at + 1] == b"\0":
+                self._packed, self._at = self._packed[self._at :].lstrip(b"\0"), 0
+            left = len(self._packed) - self._at
+            if left >= MAGIC_BYTES or not self._read_on(left):
                 break
-            self._bytes_in += len(more)
-            rest = rest + more if rest else more.lstrip(b"\x00")
+        rest = self._packed[self._at : self._at + MAGIC_BYTES]
         if not rest:
             self._end(None)
         elif compression_of(rest) != self._compression:
             self._end(f"what follows the {self._compression} stream is not {self._compression} and was not read")
         else:
-            self._decoder, self._has_begun = _decoder_for(self._compression), False
-            # The zstd decoder must not be given all of a large remainder at once.
-            self._raw = Joined(rest, self._raw)
+            self._decoder, self._has_begun, self._step = decoder_for(self._compression), False, FIRST_STEP_BYTES
 
     def _end(self, reason: str | None) -> bytes:
         self._decoder = None
@@ -240,49 +185,3 @@ def peek(stream: Stream, size: int) -> tuple[bytes, Joined]:
         missing -= len(part)
     head = b"".join(parts)
     return head, Joined(head, stream)
-
-
-def _salvage(decoder: Any, data: bytes, module_error: type[Exception]) -> bytes:
-    """Decodes byte by byte up to the damage: the last lines before it may be the ones that matter."""
-    out: list[bytes] = []
-    try:
-        for index in range(len(data) if decoder is not None else 0):
-            out.append(decoder.decompress(data[index : index + 1]))
-    except (zlib.error, ValueError, module_error):
-        pass
-    return b"".join(out)
-
-
-def _fast_zlib() -> Any:
-    try:
-        from isal import isal_zlib
-    except ImportError:
-        return zlib
-    return isal_zlib
-
-
-def _decoder_for(compression: Compression) -> _Deflate | _Native | _Zstandard:
-    if compression == "gzip":
-        return _Deflate()
-    if compression == "bzip2":
-        import bz2
-
-        return _Native(bz2.BZ2Decompressor())
-    if compression == "xz":
-        import lzma
-
-        return _Native(lzma.LZMADecompressor(memlimit=LZMA_MEMORY_BYTES))
-    if _is_installed("compression.zstd"):
-        from importlib import import_module
-
-        return _Native(import_module("compression.zstd").ZstdDecompressor())
-    import zstandard
-
-    return _Zstandard(zstandard.ZstdDecompressor().decompressobj())
-
-
-def _is_installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ModuleNotFoundError:
-        return False

@@ -19,8 +19,10 @@ from collections.abc import Iterator
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
-from ..lines.row import RAISED
+from ..lines.prefix_rows import piece
 from .traceback import Traceback, innermost
+
+RAISED = piece("RAISED")
 
 TYPES = (  # under which the rules know most messages
     "RuntimeError", "OSError", "ValueError", "AssertionError", "torch.OutOfMemoryError", "FileNotFoundError",

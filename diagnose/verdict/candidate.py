@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..catalogue.load import Catalogue
-from ..job.doubles import is_repetition
+from ..job.copies import is_repetition
 from ..job.event import Event
 from ..job.job import CERTIFICATES, Job
 from ..lines.lazy_pattern import lazy
@@ -16,6 +16,7 @@ from ..traces.last_error import is_quoted
 STATED, CONCLUDED, HINTED = 3, 2, 1  # how direct: a line states the cause, a question concludes it, a line hints at it
 NOTHING = 0  # a line that only passes on what the candidate's own lines say
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
+SAME_END_S = 60.0  # a launcher's summary states when a process died, of which it told lines above
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
 
 
@@ -38,7 +39,7 @@ class Candidate:
     @property
     def is_end(self) -> bool:
         """Whether all that it rests on tells how a process ended, and not why."""
-        return self.finding is None and all(e.rule.tells in (*CERTIFICATES, "signal-received") for e in self.events)
+        return bool(self.events) and all(e.rule.tells in (*CERTIFICATES, "signal-received") for e in self.events)
 
     def place(self) -> str:
         """Where it is, in words for ordering."""
@@ -96,7 +97,8 @@ def _exactness(event: Event) -> tuple[object, ...]:
     """What an expert would point at first: it names the cause, it is narrow, it is no copy, it is the earliest."""
     is_copy = is_repetition(event) or is_quoted(event.traceback, event.line) or "RayTaskError(" in event.text[:200]
     is_end = event.rule.tells in (*CERTIFICATES, "signal-received")
-    return (event.role != "cause", event.rule.generic, is_end, is_copy, not names_device(event), *when(event))
+    order = when(event, SAME_END_S if is_end else SAME_MOMENT_S)
+    return (event.role != "cause", event.rule.generic, is_end, is_copy, not names_device(event), *order)
 
 
 def names_device(event: Event | None) -> bool:
@@ -104,9 +106,9 @@ def names_device(event: Event | None) -> bool:
     return event is not None and event.fields.get("pci") is not None
 
 
-def when(event: Event) -> tuple[bool, float, str, int]:
+def when(event: Event, moment_s: float = SAME_MOMENT_S) -> tuple[bool, float, str, int]:
     """Yield the order of events for showing: by time, within a file and moment by line."""
-    return (event.time is None, round((event.time or 0.0) / SAME_MOMENT_S), event.source, event.line or 0)
+    return (event.time is None, round((event.time or 0.0) / moment_s), event.source, event.line or 0)
 
 
 def signature_of(event: Event, catalogue: Catalogue) -> str:

@@ -22,13 +22,13 @@ WEIGHTS = Path(__file__).with_name("certainty.yaml")
 FEW_LINES = 8  # of all inputs together: a paste that shows the error and nothing around it
 
 
-def rate(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) -> tuple[Certainty, tuple[str, ...]]:
-    """Yield how sure the verdict is, and the names of the reasons why it is no surer."""
-    of_cause, of_who = [*cause_reasons(job, catalogue, verdict)], [*who_reasons(job, catalogue, verdict, scope)]
-    score = min(_score(of_cause), _score(of_who))
+def rate(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) -> None:
+    """Fill in how sure the verdict is, and the names of the reasons why it is no surer."""
+    verdict.cause_reasons = tuple(cause_reasons(job, catalogue, verdict))
+    verdict.who_reasons = tuple(who_reasons(job, catalogue, verdict, scope))
+    score = min(_score(verdict.cause_reasons), _score(verdict.who_reasons))
     limits = weights()["thresholds"]
-    word: Certainty = "certain" if score >= limits["certain"] else "likely" if score >= limits["likely"] else "possible"
-    return word, (*of_cause, *of_who)
+    verdict.certainty = "certain" if score >= limits["certain"] else "likely" if score >= limits["likely"] else "possible"
 
 
 @lru_cache(maxsize=1)
@@ -78,8 +78,10 @@ def who_reasons(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) 
     blame = catalogue.causes[root.cause].blame
     if root.finding is not None:
         return
-    if not verdict.culprits and blame in ("rank", "shared") and not (scope.is_everywhere(job) or verdict.culprit_hosts):
-        yield "nobody-named"
+    if not verdict.culprits and blame in ("rank", "shared") and not scope.is_everywhere(job):
+        yield "host-only" if verdict.culprit_hosts else "nobody-named"
+    if not verdict.culprits and blame in ("none", "common") and _is_met_by_one_of_many(job, scope, root):
+        yield "one-of-many"
     if verdict.culprits and not scope.passed and (job.world_size or 0) > 1:
         yield "nobody-passed"
     if scope.alike:
@@ -88,3 +90,10 @@ def who_reasons(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) 
         yield "inferred-rank"
     if verdict.culprits and job.places.world_from in ("", GUESSED) and not scope.passed:
         yield "world-unknown"
+
+
+def _is_met_by_one_of_many(job: Job, scope: Scope, root: Candidate) -> bool:
+    """Whether one rank or file alone shows what is as a rule the same for all, and others are heard."""
+    sources = {e.source for e in root.events}
+    others = any(i.has_lines for r, i in job.ranks.items() if r not in scope.met)
+    return len(scope.met) == 1 and others if scope.met else len(sources) == 1 < len(job.sources)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
 from typing import Literal
 
 from ..catalogue.load import Catalogue
-from ..job.event import FAILING
+from ..job.event import FAILING, Event
 from ..job.job import Job
 from ..questions.finding import Finding
 from .candidate import HINTED, SAME_MOMENT_S, Candidate, gather, names_device
@@ -29,9 +30,15 @@ class Verdict:
     culprits: list[int] = field(default_factory=list)
     culprit_hosts: list[str] = field(default_factory=list)
     certainty: Literal["certain", "likely", "possible"] = "possible"
-    reasons: tuple[str, ...] = ()  # why it is no surer
+    cause_reasons: tuple[str, ...] = ()  # why the cause is no surer
+    who_reasons: tuple[str, ...] = ()  # why it is no surer who it was
     candidates: list[Candidate] = field(default_factory=list)
     rivals: list[Candidate] = field(default_factory=list)  # unexplained, and beaten
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it is no surer, by name."""
+        return (*self.cause_reasons, *self.who_reasons)
 
     @property
     def confidence(self) -> float:
@@ -54,8 +61,9 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     verdict.rivals = [c for c in free if c not in roots]
     scope = Scope.of(job, verdict.roots, candidates)
     verdict.culprits, verdict.culprit_hosts = who(job, catalogue.causes[best.cause], verdict.roots, scope, candidates)
-    verdict.roots.sort(key=lambda c: (c.finding is None) == (best.finding is not None) or c.rank not in verdict.culprits)
-    verdict.certainty, verdict.reasons = rate(job, catalogue, verdict, scope)
+    is_concluded = best.finding is not None
+    verdict.roots.sort(key=lambda c: ((c.finding is None) == is_concluded, c.is_end, c.rank not in verdict.culprits))
+    rate(job, catalogue, verdict, scope)
     return verdict
 
 
@@ -68,17 +76,23 @@ def _in_order(roots: list[Candidate]) -> list[Candidate]:
         time = first.time if first is not None and first.time is not None else begin
         late = time > begin + SAME_MOMENT_S
         place = (first.source, first.line or 0) if first is not None else ("", 0)
-        return (-c.direct, not c.specific, not names_device(first), late, time if late else 0.0, *place)
+        return (-c.direct, not names_device(first), late, time if late else 0.0, *place)
 
     return sorted(roots, key=key)
 
 
 def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
     """A run that says it finished, and of which no process is told to have failed, only complains while it closes."""
-    if job.context.failed() or not job.telling("finished"):
+    done = [e for e in job.telling("finished") if e.rule.teller != "rank"]
+    if job.context.failed() or not done:
         return False
     ends = [e for e in job.telling("exit") if e.role in FAILING or e.fields.get("exit_code") not in (None, 0)]
-    return not ends and all(c.direct <= HINTED for c in free)
+    return not ends and all(c.direct <= HINTED and not any(map(_is_above, repeat(c.first), done)) for c in free)
+
+
+def _is_above(event: Event | None, done: Event) -> bool:
+    """Whether it stands above the line that says the run is done: what is void then was void before it closed."""
+    return event is not None and event.source == done.source and (event.line or 0) < (done.line or 0)
 
 
 def _only_cleans_up(job: Job, free: Sequence[Candidate]) -> bool:

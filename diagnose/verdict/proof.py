@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ..job.copies import is_repetition
 from ..job.event import Event
+from ..job.exhibit import Exhibit
 from ..job.job import Job
+from ..job.last_words import complaint_before, last_complaint, last_line
 from ..job.rank import SPAWNED
-from ..questions.finding import Exhibit
-from ..questions.last_words import complaint_before, last_complaint, last_line
 from ..traces.warned import record_above
 from .decision import Verdict
 
@@ -21,7 +22,7 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
     shown = _in_earlier_attempts(job, verdict)
     for suspect in verdict.roots:
         if suspect.finding is not None:
-            shown += suspect.finding.exhibits
+            shown += sorted(suspect.finding.exhibits, key=lambda x: x.event is not None and is_repetition(x.event))
         elif suspect.first is not None:
             shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first), *_logged_with(job, suspect.first)]
             shown += _named_by_parent(job, suspect.first)
@@ -52,7 +53,7 @@ def _handled(event: Event) -> list[Exhibit]:
     link = event.traceback.handled_above(line) or event.traceback.raised_from(line)
     if link is None:
         return []
-    return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.moment)]
+    return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.time)]
 
 
 def _logged_with(job: Job, event: Event) -> list[Exhibit]:

@@ -14,7 +14,7 @@ from typing import Any
 from ..report.language import words
 from ..report.report import Report
 from .lanes import lanes
-from .rendering import render
+from .rendering import lay_out_form
 from .report_view import build_view
 from .templating import TEMPLATES, lay_out
 from .view import FULL, Limits, LineView
@@ -40,7 +40,7 @@ def render_html(report: Report, *, full: bool = False, redacted: str = "") -> st
     script = (TEMPLATES / "report.js").read_text(encoding="utf-8")
     texts = {key: say(key) for key in SCRIPT_WORDS}  # unfilled ("{n:,} ranks"): the script fills them
     texts |= {state: say(f"state-{state}") for state in STATES}
-    markdown = render(report, "markdown", redacted=redacted)
+    markdown = lay_out_form(report, "markdown", full=False, redacted=redacted)
     return lay_out(
         build_view(report, FULL if full else HTML_LIMITS, redacted),
         say,

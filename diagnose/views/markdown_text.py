@@ -10,12 +10,19 @@ import re
 from ..lines.lazy_pattern import lazy
 
 _TICKS = lazy("`+")
-# What GitHub turns into links or notices without any markup: URLs, @names, #123. In a code span they stay text; and
-# what a sentence of the catalogue quotes (`if rank == 0`) is meant as one.
+# What GitHub turns into links, notices or pictures without any markup: URLs, mail addresses, @names, #123, org/repo#1,
+# GH-12, :tada: (file.py:100: too). In a code span they stay text; and what a sentence of the catalogue quotes
+# (`if rank == 0`) is meant as one.
+_ADDRESS = r"(?:https?|ftp)://[^\s`|]{1,2000}|(?:mailto|xmpp):[^\s`|]{1,200}|www\.[^\s`|]{1,2000}"
+_MAIL = r"(?<![\w.+-])[\w.+-]{1,64}@(?:[A-Za-z0-9_-]{1,63}\.){1,8}[A-Za-z0-9_-]{1,63}"
+_EMOJI = r":(?:[a-z+-][a-z0-9_+-]{1,40}|100|1234):"
 _AUTOMATIC = lazy(
     r"(?<!`)`(?P<quoted>[^`|\n]{1,200})`(?!`)"  # a bar would end the cell of a table, in a code span too
-    r"|(?:https?|ftp)://[^\s`|]{1,2000}|www\.[^\s`|]{1,2000}|(?<![\w`])[@#][\w/-]{1,100}"
+    rf"|{_ADDRESS}|{_MAIL}|(?<![\w`])[@#][\w/-]{{1,100}}"
+    rf"|(?<![\w./-])[\w./-]{{1,200}}#\d{{1,10}}|(?<!\w)[Gg][Hh]-\d{{1,10}}|(?<![\w./-])[\w./-]{{1,200}}{_EMOJI}|{_EMOJI}"
 )
+_SLACK_AUTOMATIC = lazy(rf"{_ADDRESS}|{_MAIL}")
+_SLACK_EMOJI = lazy(rf":(?={_EMOJI[1:]})")
 # Only what acts where it stands: `a < b`, `snake_case`, `[0-7]` and `\x1b` read best as they are.
 _ACTIVE = lazy(
     r"""
@@ -79,9 +86,19 @@ def fence(value: str, info: str = "") -> str:
 
 
 def slack(value: str) -> str:
-    """Yield Slack's mrkdwn for one line of prose: `<!channel>` and links stay text, and nothing turns bold."""
-    value = slack_escape(value.replace("\n", " "))
-    return re.sub(r"(?<![^\W_])([*_~])(?=\S)|(?<=\S)([*_~])(?![^\W_])|`", _break_up, value)
+    """Yield Slack's mrkdwn for one line of prose: `<!channel>`, links and emoji stay text, and nothing turns bold."""
+    value = value.replace("\n", " ")
+    pieces: list[str] = []
+    done = 0
+    for match in _SLACK_AUTOMATIC.finditer(value):
+        pieces += [_slack_prose(value[done : match.start()]), slack_code(match[0])]
+        done = match.end()
+    return "".join([*pieces, _slack_prose(value[done:])])
+
+
+def _slack_prose(value: str) -> str:
+    value = re.sub(r"(?<![^\W_])([*_~])(?=\S)|(?<=\S)([*_~])(?![^\W_])|`", _break_up, slack_escape(value))
+    return _SLACK_EMOJI.sub(":\N{ZERO WIDTH SPACE}", value)
 
 
 def slack_code(value: str) -> str:

@@ -1,4 +1,4 @@
-"""A `Report` and the name of a form in, text out. A report is redacted before it comes here (`redaction`)."""
+"""A `Report` and the name of a form in, text out, without secrets unless the caller wants them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ from . import FORMATS
 from .report_view import build_view
 from .view import FULL, NORMAL, Limits
 
-PASTED = ("markdown", "html", "slack")  # forms that end up in public: private items go, secrets always do
+# Forms that end up in public, a CI run's log and its test results too: private items go, secrets always do.
+PASTED = ("markdown", "html", "slack", "github", "junit")
+MARKED = ("markdown", "slack")  # forms in which blank lines are the frame's
 SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -49,14 +51,15 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
     full: bool = False,
     lang: str | None = None,
     template: str | Path | None = None,
-    redacted: str = "",
+    redact: bool = True,
 ) -> str:
-    """Yield the report in one form; `redacted` says what was replaced in it (`redaction.describe`).
+    """Yield the report in one form; `redact=False` leaves secrets and private items in it.
 
     A report is in the language that it was made in: another `lang` is refused. Raises `UsageError`.
     """
     if lang is not None and lang != report.language:
         raise UsageError(f"lang={lang}: this report is in {report.language}; make it with diagnose(..., lang={lang!r})")
+    report, redacted = shown(report, format, redact=redact, template=template)
     if template is not None:
         from .templating import lay_out_with
 
@@ -74,11 +77,22 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
         return render_html(report, full=full, redacted=redacted)
     if format not in TEMPLATES_OF:
         raise UsageError(f"no form is called {format!r}; there are {', '.join(FORMATS)}")
-    return _from_template(report, format, full=full, redacted=redacted)
+    return lay_out_form(report, format, full=full, redacted=redacted)
 
 
-def _from_template(report: Report, form: str, *, full: bool, redacted: str) -> str:
-    limits = FULL if full and form in PASTED else NORMAL if form == "markdown" else SHORT
+def shown(report: Report, form: str, *, redact: bool, template: str | Path | None = None) -> tuple[Report, str]:
+    """Yield the report as this form may show it, and what was replaced; whose page a template makes is not known."""
+    if not redact:
+        return report, ""
+    from ..report import redaction
+
+    report, counts = redaction.redact(report, privacy=form in PASTED or template is not None)
+    return report, redaction.describe(counts)
+
+
+def lay_out_form(report: Report, form: str, *, full: bool, redacted: str) -> str:
+    """Yield a report, redacted already, in a form that one of our templates lays out."""
+    limits = FULL if full and form in MARKED else NORMAL if form == "markdown" else SHORT
     page = _page(report, form, limits, redacted)
     is_long = form == "markdown" and not full and page.count("\n") > MOST_LINES
     return _page(report, form, TIGHT, redacted) if is_long else page
@@ -88,7 +102,7 @@ def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:
     from .templating import lay_out
 
     page = lay_out(build_view(report, limits, redacted), words(report.language), TEMPLATES_OF[form], report=report)
-    if form not in PASTED:
+    if form not in MARKED:
         return page.strip("\n") + "\n"
     page = _AROUND_FOLDS.sub("\n", _BLANK_LINES.sub("\n\n", page))
     return "\n".join(line.rstrip() for line in page.strip().split("\n")) + "\n"

@@ -1,0 +1,153 @@
+"""Per process group and rank: the stuck collective, its number, sizes, what was enqueued and completed.
+
+From watchdog and status lines alone; the flight recorder, where there is one, tells more.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+from ..catalogue.sentences import Sentence
+from .event import Event
+from .job import Job
+
+SAME_SIZE = ("ALLREDUCE", "BROADCAST")
+TELLING_NUMBER = 16  # small numbers come up in each group; that a large one does by chance is unlikely
+
+
+@dataclass(slots=True)
+class Stuck:
+    """The first collective of one group that one rank reports as not finished."""
+
+    rank: int
+    group: str
+    event: Event
+    seq: int | None = None
+    op: str | None = None
+    numel_in: int | None = None
+    numel_out: int | None = None
+    enqueued: int | None = None
+    completed: int | None = None
+
+
+@dataclass(slots=True)
+class GroupTable:
+    """One process group: who is stuck where."""
+
+    group: str
+    stuck: dict[int, Stuck]
+
+    def majority(self, field: str) -> Any:
+        """Yield the most frequent value of a field over the ranks (the smallest of equals)."""
+        values = Counter(v for s in self.stuck.values() if (v := getattr(s, field)) is not None)
+        return min(values, key=lambda v: (-values[v], str(v))) if values else None
+
+    def first(self) -> Stuck:
+        """Yield the report that was printed first."""
+        return min(self.stuck.values(), key=lambda s: (s.event.time or 0.0, s.event.source, s.event.line or 0))
+
+    def numbers(self) -> list[int]:
+        """Yield the numbers at which its ranks wait, in order."""
+        return sorted({s.seq for s in self.stuck.values() if s.seq is not None})
+
+
+def collective_tables(job: Job) -> list[GroupTable]:
+    """Yield a table per process group, the one with most ranks first; nobody may change them."""
+    return job.once(_tables)
+
+
+def _tables(job: Job) -> list[GroupTable]:
+    groups = _Groups(job)
+    tables: dict[str, dict[int, Stuck]] = defaultdict(dict)
+    for event in job.telling("collective-timeout"):
+        if event.rank is None:
+            continue
+        group = groups.of(event)
+        known = tables[group].get(event.rank)
+        if known is None or _is_earlier(event, known.event):
+            tables[group][event.rank] = _stuck(event, event.rank, group)
+    for event in job.telling("collective-status"):
+        _add_status(tables, event)
+    tables_list = [GroupTable(g, dict(sorted(stuck.items()))) for g, stuck in tables.items() if stuck]
+    return sorted(tables_list, key=lambda t: (-len(t.stuck), t.group))
+
+
+def _is_earlier(a: Event, b: Event) -> bool:
+    """Of several reports of a rank the first in its file: later ones follow from it."""
+    if a.source == b.source:
+        return (a.line or 0) < (b.line or 0)
+    return (a.onset or a.time or 0.0) < (b.onset or b.time or 0.0)
+
+
+def _stuck(event: Event, rank: int, group: str) -> Stuck:
+    f = event.fields
+    numel_in = f.get("numel_in") if f.get("numel_in") is not None else _numel(f.get("op"), f.get("shape"))
+    return Stuck(rank, group, event, f.get("seq"), f.get("op"), numel_in, f.get("numel_out"))
+
+
+def _numel(op: Any, shape: Any) -> int | None:
+    """How many elements a tensor of this shape has: PyTorch 2.0 prints that of the output."""
+    return prod(int(n) for n in shape.split(",")) if shape and op in SAME_SIZE else None
+
+
+class _Groups:
+    """Which group a collective's number belongs to, from status lines: they name it, watchdog lines often do not."""
+
+    def __init__(self, job: Job) -> None:
+        self._of_rank: dict[tuple[int, int], str] = {}  # by rank and number
+        self._at_number: dict[int, set[str]] = defaultdict(set)
+        for event in job.telling("collective-status"):
+            seq, pg = event.fields.get("seq"), event.fields.get("pg")
+            if event.rank is not None and isinstance(seq, int) and pg is not None:
+                self._at_number[seq].add(self._of_rank.setdefault((event.rank, seq), str(pg)))
+
+    def of(self, event: Event) -> str:
+        """Yield the group in which a rank waits; empty where nothing tells."""
+        pg, seq = event.fields.get("pg"), event.fields.get("seq")
+        if pg is not None:
+            return str(pg)
+        if not isinstance(seq, int):
+            return ""
+        return self._of_rank.get((event.rank or 0, seq)) or self._only_one_at(seq)
+
+    def _only_one_at(self, seq: int) -> str:
+        """The group that other ranks name for this number, where the rank's own status line is not there."""
+        named = self._at_number.get(seq, ())
+        return next(iter(named)) if len(named) == 1 and seq >= TELLING_NUMBER else ""
+
+
+def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:
+    f = event.fields
+    for stuck in (t.get(event.rank) for t in tables.values()) if event.rank is not None else ():
+        if stuck is None or stuck.enqueued is not None:
+            continue
+        same_number = f.get("seq") is None or stuck.seq is None or f["seq"] == stuck.seq
+        if same_number and is_of_group(event, stuck.group):
+            stuck.enqueued, stuck.completed = f.get("last_enqueued"), f.get("last_completed")
+
+
+def is_of_group(status: Event, group: str) -> bool:
+    """Whether a status line may be about this group."""
+    pg = status.fields.get("pg")
+    return pg is None or group in ("", str(pg))
+
+
+def never_issued(job: Job, table: GroupTable) -> dict[int, Event]:
+    """Yield the ranks whose own status says that they never came to what the others wait in, each with that line."""
+    seq = table.majority("seq")
+    told = [e for e in job.telling("collective-status") if e.rank is not None and is_of_group(e, table.group)]
+    last = {e.rank: e for e in told if isinstance(e.fields.get("last_enqueued"), int)}
+    return {r: e for r, e in last.items() if r is not None and isinstance(seq, int) and e.fields["last_enqueued"] < seq}
+
+
+def describe(table: GroupTable) -> Sentence:
+    """Yield in which collective these ranks are stuck, and at which number or numbers."""
+    op, numbers = table.majority("op"), table.numbers()
+    if not numbers:  # Gloo names no collective: its ring has ranks that send and ranks that receive
+        ops = sorted({s.op for s in table.stuck.values() if s.op})
+        return Sentence("collective", {"op": "/".join(ops) or None})
+    is_scalar = op == "ALLREDUCE" and table.majority("numel_in") == 1
+    return Sentence("collective", {"op": op, "numbers": numbers, "is_scalar": is_scalar})

@@ -1,0 +1,132 @@
+"""Every dumped stack with the rank it belongs to, and all of them merged."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..lines.prefix import Line
+from ..traces.library_paths import is_library
+from .event import SourceEvents
+from .exhibit import Exhibit
+from .job import Job
+from .places import Places
+
+if TYPE_CHECKING:
+    from ..traces.stack_tree import StackGroup, StackTree
+    from ..traces.stacks import StackDump
+    from ..traces.standing import Standing
+
+
+class Placed(NamedTuple):
+    """A dump with its rank, or a label where no rank is known."""
+
+    label: int | str
+    source: str
+    dump: StackDump
+
+
+def placed_stacks(job: Job) -> list[Placed]:
+    """Yield every dump of a live process."""
+    found = []
+    for source in job.sources:
+        only = _only_rank(source) if source.stacks else None
+        for dump in (one for each in source.stacks for one in _processes(each)):
+            rank = _rank_of(job.places, source.name, dump)
+            rank = rank if rank is not None else only
+            found.append(Placed(rank if rank is not None else f"{source.name}:{_process(dump)}", source.name, dump))
+    return found
+
+
+def _processes(dump: StackDump) -> list[StackDump]:
+    """A dump without a head may hold several main threads: each is another process."""
+    mains = [t for t in dump.threads if t.is_main and t.thread_id]
+    if dump.pid is not None or len({t.thread_id for t in mains}) < 2:
+        return [dump]
+    return [replace(dump, threads=(main,)) for main in mains]
+
+
+def standing_of(placed: Placed) -> Standing | None:
+    """Yield where its main thread stands, if there is one."""
+    from ..traces.stack_tree import main_thread
+    from ..traces.standing import classify
+
+    main = main_thread(placed.dump)
+    return classify(main.frames) if main else None
+
+
+def stack_tree(job: Job) -> StackTree | None:
+    """Yield all ranks' stacks merged, if there are any."""
+    placed = placed_stacks(job)
+    return merged(placed) if placed else None
+
+
+def merged(placed: list[Placed]) -> StackTree:
+    """Yield these stacks merged."""
+    from ..traces.stack_tree import merge_stacks
+
+    return merge_stacks((each.label, each.dump) for each in placed)
+
+
+def innermost_line(job: Job, placed: Placed) -> tuple[int, str]:
+    """Yield where the main thread's innermost frame is printed, and the words there."""
+    from ..traces.stack_tree import main_thread
+
+    main = main_thread(placed.dump)
+    frame = main.frames[-1] if main else None
+    if frame is None:
+        return placed.dump.line, ""
+    inside = [x for x in _lines(job, placed) if frame.function in x.message]
+    head = next((x.number for x in _lines(job, placed) if main and main.thread_id and main.thread_id in x.message), 0)
+    inside = [x for x in inside if x.number > head]
+    exact = (x for x in inside if frame.line is None or str(frame.line) in x.message)
+    told = (placed.dump.line, f"{frame.function} ({frame.file}:{frame.line})")
+    return next(((x.number, x.raw) for x in (*exact, *inside)), told)
+
+
+def where(group: StackGroup) -> str:
+    """Yield the program's own innermost line, and the call that it stands in: `step (train.py:9) (all_reduce)`."""
+    frame = group.standing.frame or group.frames[-1]
+    own = next((f for f in reversed(group.frames) if not is_library(f.file)), frame)
+    inner = f" ({frame.function})" if frame.function != own.function else ""
+    return f"{own.function} ({own.file}:{own.line}){inner}"
+
+
+def said_above(job: Job, placed: Placed) -> tuple[Exhibit, ...]:
+    """Yield why the process dumped its stack, in the words of a watchdog of the program's own right above it."""
+    above = next((x for s in job.sources if s.name == placed.source for x in s.lines_at(placed.dump.line - 1)), None)
+    if above is None or not (above.is_error or above.prefix.severity == "W"):
+        return ()
+    return (Exhibit.of_line(placed.source, above, placed.label if isinstance(placed.label, int) else None, None),)
+
+
+def _lines(job: Job, placed: Placed) -> list[Line]:
+    lines = next(s.lines() for s in job.sources if s.name == placed.source)
+    return [x for x in lines if placed.dump.line <= x.number <= placed.dump.end_line]
+
+
+def _rank_of(places: Places, source: str, dump: StackDump) -> int | None:
+    """Find whose dump it is: said above it, by its file, by its pid, or by a local rank on a host that is known."""
+    if dump.rank is not None:
+        return dump.rank
+    host, rank = places.source_host.get(source, ""), places.source_rank.get(source)
+    if rank is None and dump.pid is not None:
+        rank = places.rank_of_pid.get((host, dump.pid), places.rank_of_pid.get(("", dump.pid)))
+    if rank is None and dump.local_rank is not None and host:
+        rank = places.rank_of_local.get((host, dump.local_rank))
+    return rank
+
+
+def _only_rank(source: SourceEvents) -> int | None:
+    """Find the one rank that a file's lines name, or that its place tells, where all its dumps are of one process."""
+    ranks = {*(speaker.rank for speaker in source.speakers), *(event.rank for event in source.events)} - {None}
+    is_one = len(ranks) == 1 == len({_process(dump) for dump in source.stacks})
+    return ranks.pop() if is_one else None
+
+
+def _process(dump: StackDump) -> str:
+    """Name a process without a rank, the same in each of its dumps: main threads with other ids are other processes."""
+    if dump.pid is not None:
+        return f"pid {dump.pid}"
+    main = next((t.thread_id for t in dump.threads if t.is_main and t.thread_id), "")
+    return f"thread {main}" if main else f"line {dump.line}"

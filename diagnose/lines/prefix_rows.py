@@ -1,0 +1,124 @@
+"""The forms of what stands before a line's message: rows of `prefixes.yaml`, and which of them a line is asked for."""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Callable, Iterable
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any
+
+FORMS = Path(__file__).with_name("prefixes.yaml")
+CLASSES = {"<letters>": string.ascii_letters, "<lower>": string.ascii_lowercase, "<digits>": string.digits}
+# Severities that are not the first letter of their word.
+SEVERITIES = {
+    "CRITICAL": "F", "CRIT": "F", "FATAL": "F", "ABORT": "F", "C": "F", "NOTICE": "I", "SUCCESS": "I", "SUCC": "I",
+    "VINFO": "I", "VERSION": "I", "CALL": "D", "TRACE": "D", "V": "D",
+}  # fmt: skip
+_PIECE = re.compile(r"<<(\w+)>>")
+_NUMBERS = {"rank", "local_rank", "group_rank", "task", "node_rank", "device", "pid", "tid"}
+_INNERMOST = {"pid", "tid", "severity", "origin", "device"}  # the process names itself better than what wraps it does
+_RENAMED = {"level": "severity"}
+
+Groups = tuple[tuple[int, str, bool, Callable[[str], int | str]], ...]
+
+
+class Row:
+    """One form of prefix; compiled when a line meets what it needs: compiling all costs more than reading a small log."""
+
+    def __init__(self, form: dict[str, Any]) -> None:
+        self.name: str = form["name"]
+        self.sample: str = form["sample"]
+        self.starts = tuple(_starts(form["starts"]))  # characters that may begin it; pairs for a bracket and what follows
+        self.needs: str = form.get("needs", "")  # stands in the line: a cheap test before the pattern
+        self.kind: str = form.get("kind", "")  # of the stamp before it: zone, syslog, bracket
+        self.outer: bool = form.get("outer", False)  # printed by a launcher around the process
+        self.anywhere: bool = form.get("anywhere", False)  # a launcher's, and yet it may stand behind a logger's header
+        self._source: str = form["pattern"]
+
+    @cached_property
+    def source(self) -> str:
+        """The pattern's text, with its pieces filled in."""
+        return filled(self._source)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The pattern."""
+        return re.compile(self.source, re.ASCII)
+
+    @cached_property
+    def groups(self) -> Groups:
+        """For each group: its index, its field, whether the innermost wins, how its text becomes a value."""
+        groups: list[tuple[int, str, bool, Callable[[str], int | str]]] = []
+        for name, index in sorted(self.pattern.groupindex.items()):
+            field = _RENAMED.get(name, name)
+            convert = int if field in _NUMBERS else _letter if field == "severity" else str.strip
+            groups.append((index, field, field in _INNERMOST, convert))
+        return tuple(groups)
+
+
+class Rows(dict[str, tuple[tuple[str, Row], ...]]):
+    """Rows, with what each needs, under each character or pair of these that may begin them; a pair's stand first."""
+
+    def __init__(self, rows: Iterable[Row], *, is_inside: bool = False) -> None:
+        super().__init__()
+        self._is_inside = is_inside  # behind what a rank or a logger printed: a launcher prints nothing there
+        self._rows: dict[str, list[Row]] = {}
+        self._same: dict[tuple[tuple[str, Row], ...], tuple[tuple[str, Row], ...]] = {}
+        for row in rows:
+            for start in row.starts:
+                self._rows.setdefault(start, []).append(row)
+
+    def __missing__(self, start: str) -> tuple[tuple[str, Row], ...]:
+        own = self._rows.get(start, [])
+        rows = own + (self._rows.get(start[0], []) if own and len(start) == 2 else [])
+        if not rows:
+            return ()
+        may = (x for x in rows if not (self._is_inside and x.outer) or x.anywhere)
+        found = tuple((row.needs, row) for row in may)
+        self[start] = self._same.setdefault(found, found)  # the very same for all digits of which no row asks for one
+        return self[start]
+
+
+@lru_cache(maxsize=1)
+def forms() -> dict[str, Any]:
+    """Yield what `prefixes.yaml` holds."""
+    import yaml
+
+    loaded: dict[str, Any] = yaml.load(FORMS.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return loaded
+
+
+@lru_cache(maxsize=2)
+def rows_of(table: str) -> tuple[Row, ...]:
+    """Yield the rows of a table, `leading` or `after_a_stamp`, in the order in which they are asked."""
+    return tuple(map(Row, forms()[table]))
+
+
+def piece(name: str) -> str:
+    """Yield a piece that several patterns are made of, such as `LEVEL`."""
+    return filled(forms()["pieces"][name])
+
+
+def filled(pattern: str) -> str:
+    """Yield a pattern with its pieces in place of their names."""
+    return _PIECE.sub(lambda named: piece(named[1]), pattern) if "<<" in pattern else pattern
+
+
+def _starts(given: str | dict[str, str] | list[Any]) -> Iterable[str]:
+    for part in given if isinstance(given, list) else [given]:
+        if isinstance(part, dict):
+            yield from (first + second for first, seconds in part.items() for second in _characters(seconds))
+        else:
+            yield from _characters(part)
+
+
+def _characters(text: str) -> str:
+    for name, characters in CLASSES.items():
+        text = text.replace(name, characters)
+    return text
+
+
+def _letter(level: str) -> str:
+    return SEVERITIES.get(level.strip(), level[:1])

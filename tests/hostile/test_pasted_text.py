@@ -1,0 +1,46 @@
+"""What a log says stays text where a report is pasted: no link, no mention, no picture, and no option of a command."""
+
+from __future__ import annotations
+
+import shlex
+
+import pytest
+
+from diagnose.catalogue.sentences import shell_command
+from diagnose.views import markdown_text
+
+MARKS = ["org/repo#1", "#12", "GH-12", "gh-7", "@mei", "@org/team", ":tada:", ":+1:", "train.py:100:", "http://x.org/a", "www.x.org",
+         "ftp://x/y", "mei@example.com", "mailto:mei@example.com"]  # fmt: skip
+PLAIN = ["rank 3 at 12:34:56 in node_3", "shape (4, 1024) a:b", "std::vector of c10d::Work", "mei@host", "GH200 and C# 12", "10:20:30.5"]
+
+
+@pytest.mark.parametrize("mark", MARKS)
+def test_a_mark_of_github_stands_in_code(mark: str) -> None:
+    assert markdown_text.text(f"see {mark} now") == f"see `{mark}` now"
+
+
+@pytest.mark.parametrize("text", PLAIN)
+def test_plain_text_is_left_as_it_is(text: str) -> None:
+    assert markdown_text.text(text) == text
+
+
+@pytest.mark.parametrize("address", ["http://x.org/a_b", "mei@example.com"])
+def test_an_address_is_no_link_in_slack(address: str) -> None:
+    assert markdown_text.slack(f"see {address} now") == f"see `{address}` now"
+
+
+def test_a_name_between_colons_is_no_picture_in_slack() -> None:
+    assert ":tada:" not in markdown_text.slack("all :tada: done")
+
+
+@pytest.mark.parametrize("value", ["-oProxyCommand=touch x", "--help", "-rf", "$(x)", "a b"])
+def test_a_value_is_never_an_option_of_the_command(value: str) -> None:
+    words = shlex.split(shell_command("ssh {{ host }} uptime", {"host": value}))
+
+    assert (len(words), words[1].startswith("-"), words[1].removeprefix("./")) == (3, False, value)
+
+
+def test_each_of_several_values_is_one_word() -> None:
+    words = shlex.split(shell_command("pdsh {{ hosts | join(' ') }}", {"hosts": ["-x", "a;b"]}))
+
+    assert words == ["pdsh", "./-x", "a;b"]
