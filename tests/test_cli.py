@@ -41,7 +41,7 @@ NONSENSE = [
     ([OOM, "--engine", "mars"], "--engine mars: choose local or ray"),
     ([OOM, "--budget", "0"], "--budget 0: give a number"),
     (["scan", OOM, "-o", "x.scan.json", "--budget", "0"], "--budget 0: give a number"),
-    ([OOM, "--since", "2026-11-20T17:30:00", "--until", "2026-11-20T17:00:00"], "lies after --until"),
+    ([OOM, "--since", "2026-11-20T17:30:00", "--until", "2026-11-20T17:00:00"], "is after --until"),
     ([OOM, "--why", "memory.cuda-omo"], "no cause memory.cuda-omo; did you mean memory.cuda-oom?"),
     ([OOM, "--rules", "nowhere"], "nowhere: no such folder of rules"),
     (["nowhere.log"], "no such file or folder: nowhere.log"),
@@ -307,7 +307,7 @@ def test_rules_schema_is_a_schema():
 
 
 def test_schema_report_is_the_committed_one():
-    from diagnose.report.report_schema import SCHEMA_PATH
+    from diagnose.report.report import SCHEMA_PATH
 
     assert json.loads(SCHEMA_PATH.read_text()) == json.loads(tell("schema", "report").out)
 

@@ -218,7 +218,7 @@ def schema(what: Annotated[str, typer.Argument(help="report")] = "report") -> in
     """Print the JSON Schema of the report."""
     if what != "report":
         raise UsageError(f"schema {what}: only `report` has one here; see also `diagnose rules schema`")
-    from ..report.report_schema import schema as report_schema
+    from ..report.report import schema as report_schema
 
     typer.echo(json.dumps(report_schema(), indent=2))
     return 0

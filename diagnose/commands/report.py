@@ -47,11 +47,11 @@ def run(given: ReportOptions) -> int:
     except DiagnoseError as error:
         _tell_junit(given, str(error))
         raise
-    _show(given, _Shower(found, given, lang), lang)
+    _show(given, _Shower(found, given))
     return 0 if given.exit_zero else EXIT_CODES[found.outcome]
 
 
-def _show(given: ReportOptions, show: _Shower, lang: str) -> None:
+def _show(given: ReportOptions, show: _Shower) -> None:
     """Write the report where it was asked for, print it, and then say what was written."""
     said = [_write(path, show.pieces(_form_of(path), 100, False)) for path in given.output if path != STDOUT]
     if given.verbose:
@@ -59,7 +59,7 @@ def _show(given: ReportOptions, show: _Shower, lang: str) -> None:
     if given.why is not None:
         from ..report.why import why
 
-        print(why(show.shown("terminal"), _known(given.why, given.rules), lang))
+        print(why(show.shown("terminal"), _known(given.why, given.rules)))
     elif not given.quiet or STDOUT in given.output:
         sys.stdout.writelines(show.pieces(str(given.format), _width(), _has_colors(given.color)))
     sys.stdout.flush()
@@ -235,8 +235,8 @@ def _linked(text: str, read: Iterable[str]) -> str:
 class _Shower:
     """Renders one report in several forms; each form is redacted as it needs."""
 
-    def __init__(self, report: Report, given: ReportOptions, lang: str) -> None:
-        self._report, self._given, self._lang = report, given, lang
+    def __init__(self, report: Report, given: ReportOptions) -> None:
+        self._report, self._given = report, given
 
     def pieces(self, form: str, width: int, color: bool) -> Iterable[str]:
         """Yield the text of a form, in pieces where it may be large."""
@@ -249,7 +249,6 @@ class _Shower:
             width=width,
             color=color,
             full=self._given.full,
-            lang=self._lang,
             template=template,
             redact=bool(self._given.redact),
         )

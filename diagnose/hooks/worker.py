@@ -54,7 +54,7 @@ def rendered(report: Report, request: HookRequest, output: Path) -> str:
 
     form = "slack" if output.suffix == ".slack" else SUFFIXES.get(output.suffix.lower(), "markdown")
     template = template_for(request.templates, output.suffix) if form != "json" else None
-    return render(report, form, width=100, lang=request.lang or "en", template=template, redact=request.redact)
+    return render(report, form, width=100, template=template, redact=request.redact)
 
 
 def bound_by_nodes(report: Report, seen: int, nodes: int | None) -> Report:

@@ -11,10 +11,10 @@ from ..lines.lazy_pattern import lazy
 OWN_REPORT = "a report that diagnose wrote; give it the logs themselves"
 _OUTCOME = "(?:failed|hung|healthy|recovered|unfinished|失败|挂起|正常|已恢复|未结束)".encode()
 _HEADING = lazy(rb"(?i)(?:## |\*)" + _OUTCOME + rb"(?:\*|\r?\n|: |" + "：".encode() + rb")")
-# below it: `- **Cause:** `memory.cuda-oom`, certain (0.95)`, or without a cause what was read
-_CAUSE = lazy(rb"(?m)^[^\n]{4,40}`[a-z]{2,20}(?:\.[a-z-]{2,40})?`[^\n]{2,30} \(0\.\d\d\)\r?$")
+# below it: `- **Cause:** `memory.cuda-oom`, certain`, or without a cause what was read
+_CAUSE = lazy(rb"(?m)^(?:- \*\*|\*)(?:Cause:|" + "根因：".encode() + rb")\*{1,2} `[a-z]{2,20}(?:\.[a-z-]{2,40})?`")
 _READ = lazy("(?:Inputs read: |已读取输入 )[\\d,]{1,12}".encode())
-_JSON = lazy(rb'\{\s{0,8}"schema_version": ?"\d{1,3}",\s{0,8}"outcome": ?"[a-z]{3,20}",\s{0,8}"diagnosis": ')
+_JSON = lazy(rb'\{\s{0,8}"schema_version": ?"\d{1,3}",\s{0,8}"outcome": ?"[a-z]{3,20}",\s{0,8}"(?:summary|diagnosis)": ')
 _PAGE = b'<meta name="generator" content="diagnose">'
 _SUITE = b'<testsuites><testsuite name="diagnose" '
 
