@@ -29,8 +29,8 @@ from .form_reader import Reader
 from .markdown_escapes import without_escapes
 
 MIN_LINES = 4
-SAMPLE_BYTES = 64 << 10
-MAX_LINES = 400  # of the sample
+SAMPLE_BYTES = 32 << 10
+MAX_LINES = 200  # of the sample
 FEW = 3  # lines are compared first: most texts end here
 SHARE = 0.95  # of the lines that bear the label; a collector's own words are among the others
 MIN_PROOFS = 2  # lines behind which a log's own beginning stands

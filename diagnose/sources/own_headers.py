@@ -27,7 +27,6 @@ from .form_reader import Reader
 from .header_parts import BEHIND, LEVELS, LOWER, MAX_SAID, NAME, NUMBER, TIME, UPPER, Head, read_head
 from .normalise import normalise
 
-SAMPLE_BYTES = 64 << 10  # of each end
 MAX_LINES = 600  # with a number that is asked for
 MAX_FORMS = 8  # in which the header stands: with and without a level, behind several names
 # A number near the head of a line, in a manner that may be a label; not as the tables know it: `[rank3]: `, `3: `.
