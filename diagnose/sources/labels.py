@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from itertools import pairwise
+from itertools import islice, pairwise
 from math import ceil
 
 from ..lines.lazy_pattern import lazy
@@ -90,7 +90,9 @@ class Unlabelling(Reader):
 
 def may_be_labelled(head: bytes) -> bool:
     """Tells from its first bytes whether a longer sample of a text is worth asking for a label."""
-    return _guess(_lines(head, is_whole=True)) is not None
+    lines = _lines(head, is_whole=True)
+    label = _guess(lines)
+    return label is not None and any(_proofs(label, _rests(label, lines)))
 
 
 def label_of(sample: bytes, *, is_whole: bool) -> Label | None:
@@ -99,11 +101,21 @@ def label_of(sample: bytes, *, is_whole: bool) -> Label | None:
     label = _guess(lines)
     if label is None:
         return None
+    rests = _rests(label, lines)
+    is_proven = len(rests) >= SHARE * len(lines) and sum(islice(filter(None, _proofs(label, rests)), MIN_PROOFS)) >= MIN_PROOFS
+    return label if is_proven else None
+
+
+def _rests(label: Label, lines: Sequence[str]) -> list[str]:
+    """What stands behind the label on the lines that bear it."""
     pattern = re.compile(label.before)
-    rests = [line[found.end() :] for line in lines if (found := pattern.match(line))]
+    return [line[found.end() :] for line in lines if (found := pattern.match(line))]
+
+
+def _proofs(label: Label, rests: Sequence[str]) -> Iterator[bool]:
+    """Yield for each rest of a line whether it begins as a log's own line does."""
     begins = _BEGINS if label.time or label.label.strip(" \\") else _SURELY
-    proofs = sum(begins.match(rest) is not None or _is_logged(split_prefix(rest)) for rest in rests)
-    return label if len(rests) >= SHARE * len(lines) and proofs >= MIN_PROOFS else None
+    return (begins.match(rest) is not None or _is_logged(split_prefix(rest)) for rest in rests)
 
 
 def _is_logged(prefix: Prefix) -> bool:
