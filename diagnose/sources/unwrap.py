@@ -50,7 +50,7 @@ def as_typed(data: bytes) -> bytes:
     data = without_escapes(data)
     for blank, plain in _COPIED_BLANKS:
         data = data.replace(blank, plain)
-    return change_lines(_CURLY_QUOTE, data, _straight)
+    return change_lines(_CURLY_QUOTE, data, _straight) if b"\xe2\x80" in data else data
 
 
 def _straight(line: bytes) -> bytes:
@@ -59,9 +59,10 @@ def _straight(line: bytes) -> bytes:
 
 def unwrapped(data: bytes, known: Known) -> bytes | None:
     """Yield the text with its broken lines joined; None where none are."""
-    if not WIDTHS.start < len(data) <= MAX_BYTES or max(map(len, data.split(b"\n"))) > 4 * WIDTHS.stop:
+    raw = data.split(b"\n")
+    if not WIDTHS.start < len(data) <= MAX_BYTES or max(map(len, raw)) > 4 * WIDTHS.stop:
         return None
-    if data.isascii() and _width(data.split(b"\n")) is None:
+    if data.isascii() and _width(raw) is None:
         return None
     lines = data.decode("utf-8", "surrogateescape").split("\n")
     width = _width(lines)
