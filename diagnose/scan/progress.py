@@ -9,13 +9,14 @@ seen at least at the ends.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Set
 from itertools import groupby, islice
 
 from .kept import Hit
 from .passages import TextBlock
 from .progress_lines import LOOK_BYTES, SPEAKER_BYTES, ProgressLines
 
-EXACT_BYTES = 64 << 10  # of a part's start and of its end
+EXACT_BYTES = 16 << 10  # of a part's start and of its end
 CHUNKS_BYTES = (4 << 10, 16 << 10, 64 << 10, 256 << 10)  # a block is read backward in such steps
 STRIDE = 32  # blocks: each so many-th is looked at, the others where a speaker is missed
 MAX_TRIES = 30  # lines of one speaker in one block that hold a literal but match nothing, before it is left alone
@@ -123,7 +124,7 @@ class ProgressReader:
             if end == 0 or (found and expected <= found.keys()):
                 break
         if found.keys() - self._first.keys():
-            self._search(block, (0, len(block.data)), self._first, backward=False)
+            self._search(block, (0, len(block.data)), self._first, backward=False, wanted=found.keys())
         for speaker, hit in found.items():
             self._keep_last(speaker, hit)
         return set(found)
@@ -142,7 +143,9 @@ class ProgressReader:
         backward: bool,
         failures: dict[str, int] | None = None,
         heard: dict[str, list[int]] | None = None,
+        wanted: Set[str] | None = None,
     ) -> None:
+        """Look for the first sign of life of each speaker in a span; `wanted`: nobody else is looked for."""
         tries: dict[str, int] = {s: MAX_TRIES + 1 for s, n in (failures or {}).items() if n > MAX_FAILURES}
         data, (start, end) = block.data, span
         ends = self._lines.find(memoryview(data)[start:end])
@@ -172,6 +175,8 @@ class ProgressReader:
             asked.add(literal)
             if hit:
                 found[speaker] = hit
+                if wanted is not None and wanted <= found.keys():
+                    return
             elif begin != done:
                 tries[speaker] = tries.get(speaker, 0) + 1
                 if failures is not None and speaker not in self._alive and len(failures) < MAX_SPEAKERS:
