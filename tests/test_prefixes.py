@@ -12,7 +12,7 @@ from diagnose.lines.prefix import _INSIDE, _LEADING, Prefix, read_lines, speaker
 from diagnose.lines.ranks import RANKS
 from diagnose.lines.stamped import AFTER_STAMP
 from diagnose.lines.viewers import VIEWERS
-from diagnose.scan.raw_speakers import fast_speaker
+from diagnose.scan.voices import fast_speaker
 
 C10 = "[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] "
 

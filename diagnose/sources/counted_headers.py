@@ -40,7 +40,7 @@ class Counted:
 RANKS, OF_NODE = Counted("rank"), Counted("proc")
 
 
-def what_is_counted(heads: Sequence[Head], lines: Sequence[str]) -> Counted | None:
+def what_is_counted(heads: Sequence[Head], lines: Sequence[str]) -> Counted | None:  # noqa: PLR0911 - cheap questions first
     """Yield what the numbers of these heads count; None where it may be no process."""
     numbers, name = [h.number for h in heads], heads[0].name
     size = max(numbers) + 1

@@ -102,8 +102,8 @@ def label_of(sample: bytes, *, is_whole: bool) -> Label | None:
     if label is None:
         return None
     rests = _rests(label, lines)
-    is_proven = len(rests) >= SHARE * len(lines) and sum(islice(filter(None, _proofs(label, rests)), MIN_PROOFS)) >= MIN_PROOFS
-    return label if is_proven else None
+    is_borne = len(rests) >= SHARE * len(lines)
+    return label if is_borne and sum(islice(filter(None, _proofs(label, rests)), MIN_PROOFS)) == MIN_PROOFS else None
 
 
 def _rests(label: Label, lines: Sequence[str]) -> list[str]:
