@@ -53,8 +53,17 @@ def _near(rule_id: str, catalogue: Catalogue) -> str | None:
 def test_rules(
     folder: Annotated[Optional[Path], typer.Argument(help="your own rules, laid over the shipped ones")] = None,
     only: Annotated[Optional[str], typer.Option(metavar="ID", help="only ids that start so")] = None,
+    literals: Annotated[
+        Optional[Path], typer.Option(metavar="DIR", help="ordinary logs: how often each literal stands there, and for what")
+    ] = None,
 ) -> None:
     """Prove every rule against its own examples and counter-examples."""
+    if literals is not None:
+        from ..catalogue.literal_costs import literal_costs
+
+        for row in literal_costs(load_rules(*([folder] if folder else [])), literals):
+            typer.echo(row)
+        return
     from ..catalogue.checks import check_catalogue
     from ..catalogue.firing import fire
     from ..catalogue.load import rule_folders
