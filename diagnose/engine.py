@@ -26,8 +26,8 @@ from .report.account import Found, account
 from .report.narrowing import narrow
 from .report.report import Report
 from .report.translation import Translator
+from .scan.kept import give_back_memory
 from .scan.logs_read import require_log
-from .scan.packing import give_back_memory
 from .scan.reading import MANY_SOURCES, Deadline, Progress, read_all
 from .scan.scan import Scan
 from .scan.scanner import ScanRules

@@ -16,7 +16,7 @@ import pytest
 from diagnose.catalogue.load import Catalogue
 from diagnose.catalogue.rule import Form, Rule
 from diagnose.scan import parts, reading
-from diagnose.scan.packing import Packed, Packer, unpack
+from diagnose.scan.kept import Packed, Packer, unpack
 from diagnose.scan.reading import read_all
 from diagnose.scan.scan import Scan, scan_to_json
 from diagnose.scan.scanner import ScanRules

@@ -141,9 +141,19 @@ def test_rules(
         typer.Argument(help="your own rules, laid over the shipped ones, and tested first", autocompletion=files),
     ] = None,
     only: Annotated[str | None, typer.Option(metavar="ID", help="only ids that start so", autocompletion=_rule_ids)] = None,
+    literals: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="ordinary logs: how often each literal stands there, and for what")
+    ] = None,
 ) -> int:
     """Prove every rule against its own examples and counter-examples; those of a folder of your own first."""
     from ..catalogue.load import lay_over
+
+    if literals is not None:
+        from ..catalogue.literal_costs import literal_costs
+
+        for row in literal_costs(load_rules(*([folder] if folder else [])), literals):
+            typer.echo(row)
+        return 0
 
     if folder is not None:
         whole, own = lay_over(load_rules(), folder)

@@ -22,9 +22,9 @@ from ..sources.blocks import Block, read_blocks, read_range
 from ..sources.deadline import Deadline
 from ..sources.labels import Label
 from ..sources.own_headers import OwnHeader
-from ..sources.refusals import NO_TIME, OUT_OF_TIME, broken_off
+from ..sources.refusals import OUT_OF_TIME, broken_off
 from ..sources.source import Source
-from .parts import Part
+from .parts import UNREAD, Part
 from .scan import SourceScan, source_to_json
 from .scanner import Scanner, ScanRules
 
@@ -34,7 +34,6 @@ FREED_BYTES = 16 << 20  # half of what may be kept, as much as the blocks that a
 BEAT_S = 1.0  # between two messages of how far a worker is
 HEADER = struct.Struct("<Q")
 READY = b"ready"
-UNREAD = f"not read: {NO_TIME}"
 
 Tell = Callable[[int], None]  # called with the bytes read so far
 

@@ -24,7 +24,9 @@ def without_escapes(data: bytes) -> bytes:
 
 def _is_escaped(data: bytes) -> bool:
     """Whether a line begins with an escaped bracket, or all names that hold an underscore hold it escaped."""
-    return _BRACKETED.search(data) is not None or (_ESCAPED_NAME.search(data) is not None and _NAME.search(data) is None)
+    if b"\\[" in data and _BRACKETED.search(data) is not None:
+        return True
+    return b"\\_" in data and _ESCAPED_NAME.search(data) is not None and _NAME.search(data) is None
 
 
 def _unescaped(line: bytes) -> bytes:

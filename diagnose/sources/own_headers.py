@@ -14,9 +14,10 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, pairwise
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
@@ -26,8 +27,7 @@ from .form_reader import Reader
 from .header_parts import BEHIND, LEVELS, LOWER, MAX_SAID, NAME, NUMBER, TIME, UPPER, Head, read_head
 from .normalise import normalise
 
-SAMPLE_BYTES = 64 << 10  # of each end
-MAX_LINES = 600  # with a number that is asked for
+MAX_LINES = 300  # with a number that is asked for
 MAX_FORMS = 8  # in which the header stands: with and without a level, behind several names
 # A number near the head of a line, in a manner that may be a label; not as the tables know it: `[rank3]: `, `3: `.
 _MAY = lazy(
@@ -77,15 +77,20 @@ def _is_readable(form: str) -> bool:
 
 def may_have_header(data: bytes) -> bool:
     """Tells from a few bytes of a text whether a longer sample is worth asking for its header."""
-    return any(len(set(numbers)) > 1 for numbers in _numbers(data).values())
+    return any(len(set(numbers)) > 1 for numbers in _numbers(_MAY.finditer(data)).values())
 
 
-def _numbers(data: bytes) -> dict[bytes, list[bytes]]:
+def _numbers(matches: Iterable[re.Match[bytes]]) -> dict[bytes, list[bytes]]:
     """The numbers that stand in each manner, by what stands before them."""
     found: dict[bytes, list[bytes]] = defaultdict(list)
-    for match in _MAY.finditer(data):
+    for match in matches:
         found[_manner(match)].append(match[match.lastindex or 0])
     return found
+
+
+def _is_counter(numbers: Sequence[bytes]) -> bool:
+    """Whether they only grow, as steps do; `counted_headers` takes no part of them for processes then."""
+    return all(int(a) <= int(b) for a, b in pairwise(numbers))
 
 
 def _manner(match: re.Match[bytes]) -> bytes:
@@ -94,18 +99,18 @@ def _manner(match: re.Match[bytes]) -> bytes:
 
 def header_of(sample: bytes) -> OwnHeader | None:
     """Yield the header of the lines in `sample` that says whose they are; None where none does for certain."""
-    sample = normalise(sample)
-    told = _numbers(sample.replace(b"\r", b"\n"))
-    manners = {x for x, numbers in told.items() if len(numbers) >= FEWEST_LINES and len(set(numbers)) > 1}
+    sample = normalise(sample).replace(b"\r", b"\n")
+    found = list(_MAY.finditer(sample))
+    told = _numbers(found)
+    manners = {x for x, numbers in told.items() if len(numbers) >= FEWEST_LINES and not _is_counter(numbers)}
     if not manners:
         return None
-    raw = [x for x in sample.replace(b"\r", b"\n").split(b"\n") if x.strip()]
-    lines = [x.decode("utf-8", "replace") for x in raw]
-    asked = [x for x, data in zip(lines, raw, strict=True) if (m := _MAY.match(data)) and _manner(m) in manners]
     groups: dict[tuple[str, str], list[Head]] = defaultdict(list)
-    for line in asked[:MAX_LINES]:
+    for match in islice((m for m in found if _manner(m) in manners), MAX_LINES):
+        line = sample[match.start() : sample.find(b"\n", match.end()) % (len(sample) + 1)].decode("utf-8", "replace")
         if (head := read_head(line)) is not None:
             groups[_label(head), head.name].append(head)
+    lines = [x.decode("utf-8", "replace") for x in sample.split(b"\n") if x.strip()] if groups else []
     for _, heads in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
         if (counted := what_is_counted(heads, lines)) is not None:
             return _header(heads, counted)
