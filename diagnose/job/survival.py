@@ -108,6 +108,8 @@ class _Earlier:
         if self._began_s is not None and has_date and event.time < self._began_s - AGO_S:
             return True
         last, known = self._last, self._job.clocks.spread_s
+        if last is not None and last.source == event.source and (last.line or 0) < (event.line or 0):
+            return False  # in one file its lines decide, whatever a scheduler's clock says
         if last is None or (last.time or 0.0) <= event.time + max(HISTORY_S, known.get(event.host or "", HISTORY_S)):
             return False
         return not _differ(last.host, event.host) or (last.host in known and event.host in known)
