@@ -49,7 +49,7 @@ R||torch._dynamo.exc.InternalTorchDynamoError: 'NoneType' object has no attribut
 R||torch._inductor.exc.CppCompileError: C++ compile error
 R||triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 147456, Hardware limit: 101376. Reducing block sizes or `num_stages` may help.
 R||RuntimeError: PassManager::run failed
-R||torch._inductor.exc.LoweringException: AssertionError: 
+R||torch._inductor.exc.LoweringException: AssertionError:
 R||torch._dynamo.exc.FailOnRecompileLimitHit: recompile_limit reached with fullgraph=True. Excessive recompilations can degrade performance
 R||subprocess.CalledProcessError: Command '['/usr/bin/gcc', '/tmp/tmpx/main.c', '-O3', '-shared', '-fPIC', '-o', '/tmp/tmpx/cuda_utils.so']' returned non-zero exit status 1.
 R||fatal error: Python.h: No such file or directory
@@ -301,7 +301,7 @@ R|ray|ray.exceptions.ActorDiedError: The actor died unexpectedly before finishin
 R|ray|ray.exceptions.ActorUnavailableError: The actor 0a1b is unavailable: The actor is temporarily unavailable: RpcError: RPC Error message: Socket closed; RPC Error details: rpc_code: 14.
 R|ray|ray.exceptions.NodeDiedError: Task failed due to the node (where this task was running)  was dead or unavailable.
 R|ray|ray.exceptions.ObjectLostError: Failed to retrieve object 0a1b. To see information about where this ObjectRef was created in Python, set the environment variable RAY_record_ref_creation_sites=1
-R|ray|ray.exceptions.OwnerDiedError: Failed to retrieve object 0a1b. 
+R|ray|ray.exceptions.OwnerDiedError: Failed to retrieve object 0a1b.
 R|ray|ray.exceptions.ObjectStoreFullError: Failed to put object 0a1b in object store because it is full. Object size is 123 bytes.
 R|storage|ray.exceptions.OutOfDiskError: Local disk is full
 R|software|ray.exceptions.RuntimeEnvSetupError: Failed to set up runtime environment.
