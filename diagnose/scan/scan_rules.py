@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 
-from ..catalogue.automaton import WORTH_CACHING, Found, Literal, automaton_apart
+from ..catalogue.automaton import Found, Literal, automaton_apart
 from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..catalogue.rule import Form, Rule
@@ -15,7 +15,6 @@ from ..sources.mpi_tags import TAG_LITERALS, is_tagged_within
 from ..sources.normalise import DRESS_LITERALS, RECORD_MARKS, Marks, marks_at_start
 from .progress_lines import ProgressLines
 from .readings import Readings
-from .sieve import Sieve
 
 TRACEBACK, STACK, REPORT = "~traceback", "~stack", "~report"  # not rules: marks that open a window
 MARKS = {  # text that opens a traceback or a dump of stacks, or stands at both ends of a report of ours
@@ -80,9 +79,7 @@ class ScanRules:
     @cached_property
     def _find(self) -> Callable[[bytes], tuple[Found, Found]]:
         dress = [Literal(x, False, x not in RECORD_MARKS) for x in _DRESS]
-        find_all = automaton_apart(self.main.literals, dress, is_lasting=True)
-        is_lasting = self.main_count >= WORTH_CACHING
-        return Sieve(find_all, self.main.literals, dress, is_lasting=is_lasting).find
+        return automaton_apart(self.main.literals, dress, is_lasting=True)
 
     def find(self, data: bytes) -> Found:
         """Yield (end, literal) of the rules' literals."""

@@ -44,17 +44,19 @@ def what_is_counted(heads: Sequence[Head], lines: Sequence[str]) -> Counted | No
     """Yield what the numbers of these heads count; None where it may be no process."""
     numbers, name = [h.number for h in heads], heads[0].name
     size = max(numbers) + 1
-    worlds = _worlds(lines)
     is_rank = name in OF_THE_JOB
-    is_told = size in worlds or heads[0].of == f"/{size}"
-    if len(heads) < FEWEST_LINES or len(set(numbers)) < 2 or size > MOST or _contradicts(heads, size, worlds):
+    if len(heads) < FEWEST_LINES or len(set(numbers)) < 2 or size > MOST:
         return None
     if len(set(numbers)) < size and not (is_rank and "rank" in name):
         return None
-    if not is_rank and any(int(m[1]) >= size for line in lines if (m := _KNOWN.match(line))):
-        return None  # torch names ranks beyond them: workers of something else
     if not _are_mixed(numbers, size, is_named=name in PROCESSES or (is_rank and _is_header(heads))):
         return None
+    worlds = _worlds(lines)
+    is_told = size in worlds or heads[0].of == f"/{size}"
+    if _contradicts(heads, size, worlds):
+        return None
+    if not is_rank and any(int(m[1]) >= size for line in lines if (m := _KNOWN.match(line))):
+        return None  # torch names ranks beyond them: workers of something else
     fewest = 1 if is_rank and _is_header(heads) else FEWEST_SHARED
     if _shared(heads) < fewest or (_stands_behind(heads[0]) and not _are_processes(heads, lines)):
         return None

@@ -29,8 +29,8 @@ from .form_reader import Reader
 from .markdown_escapes import without_escapes
 
 MIN_LINES = 4
-SAMPLE_BYTES = 64 << 10
-MAX_LINES = 400  # of the sample
+SAMPLE_BYTES = 32 << 10
+MAX_LINES = 200  # of the sample
 FEW = 3  # lines are compared first: most texts end here
 SHARE = 0.95  # of the lines that bear the label; a collector's own words are among the others
 MIN_PROOFS = 2  # lines behind which a log's own beginning stands
@@ -41,6 +41,7 @@ _LEVEL = lazy(LEVEL.replace("?P<level>", "?:") + r"[ \t]{1,8}")
 _BEGINS = lazy(LOG_TEXT)
 _SURELY = lazy(r"Traceback \(most recent|\[rank\d|\[?\d{4}-\d\d-\d\d[T ]\d")  # also behind nothing but blanks
 _TOKEN = lazy(r"\d+|[A-Za-z_]+|[\s\S]")
+_DIGIT = lazy(r"\d")
 _BOUNDARY = " \t:|>])}"  # ends a label
 # a driver names its device in each line, and Slurm its own program: no collector put them there
 _OWN = lazy(r"NVRM: |\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|\b(?:slurmstepd|srun|sbatch)(?:-[\w.-]{1,63})?: error: ")
@@ -148,7 +149,9 @@ def _constant(lines: Sequence[str]) -> Label | None:
     text = "".join(common)
     if not text or len(text) > MAX_LABEL or not text.isascii() or _OWN.search(text):
         return None
-    known = [told for line, end in kept if (told := _told(line, end + _length(line[end:], common))) is not None]
+    if any(name in told for told in _known(kept[:FEW], common) for name in _WHO):
+        return None  # most texts end here: a launcher's prefix, which the tables know
+    known = _known(kept, common)
     is_word = not ends[0] and text.strip() and text.rstrip()[-1] not in _BOUNDARY  # every line may begin with `GPU `
     if len(known) == len(kept) or any(name in told for told in known for name in _WHO) or (is_word and not known):
         return None
@@ -173,11 +176,20 @@ def _common(lines: Sequence[str], ends: Sequence[int]) -> list[str]:
     return _to_boundary(common or [])
 
 
+def _known(kept: Sequence[tuple[str, int]], common: list[str]) -> list[dict[str, object]]:
+    """What the tables read in the common beginning of these lines, where they know it as a prefix."""
+    told = (_told(line, end + _length(line[end:], common)) for line, end in kept)
+    return [x for x in told if x is not None]
+
+
 def _most_common(kept: Sequence[tuple[str, int]], common: list[str]) -> list[str]:
     """What nearly all lines have of it; the collector's own words are not asked."""
+    enough = ceil(SHARE * len(kept))
+    first = _DIGIT if common[:1] and common[0].isdigit() else lazy(re.escape("".join(common[:1])))
+    if sum(first.match(line, end) is not None for line, end in kept) < enough:
+        return []
     lengths = [sum(1 for _ in _shared(common, _TOKEN.findall(line[end : end + 2 * MAX_LABEL]))) for line, end in kept]
-    enough = sorted(lengths, reverse=True)[max(0, ceil(SHARE * len(kept)) - 1)]
-    return _to_boundary(common[:enough])
+    return _to_boundary(common[: sorted(lengths, reverse=True)[max(0, enough - 1)]])
 
 
 def _shared(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, str]]:

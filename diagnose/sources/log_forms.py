@@ -8,11 +8,14 @@ stay those of the file.
 from __future__ import annotations
 
 import io
+import os
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 from ..lines.path_identity import identity_from_path
 from ..lines.record import record
+from ..lines.shapes import DIGITS
 from .form_reader import Reader
 from .kinds import LINES, Kind, suffix_of
 from .labels import SAMPLE_BYTES, Label, Unlabelling, label_of, may_be_labelled
@@ -21,6 +24,12 @@ from .own_headers import OwnHeader, header_of, may_have_header
 from .quoted_logs import Unquoting, has_fences, is_log_of_its_own, is_quoted, may_quote
 from .streams import Joined, peek
 from .tables import TableReader, delimiter_of
+
+ENOUGH_ALIKE = 2  # files of a folder without header and label, before those that begin alike are not asked for one
+MAX_KINDS = 1_000  # of files; then all is forgotten
+LIKE_LINES, LIKE_BYTES = 2, 60  # of each of so many first lines so much is compared, digits apart
+_NO_DIGITS = str.maketrans("", "", "0123456789")
+_plain_files: Counter[tuple[str, bytes]] = Counter()  # by folder and name without digits, and beginning
 
 Tail = Callable[[int], bytes]  # so many bytes from the end on
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
@@ -42,6 +51,31 @@ def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | Non
 
     The program's own header comes first: a number that each line begins with is a collector's, or says who speaks.
     """
+    if kind != "text" or "/" not in name:
+        return _form_of(kind, head, stream, name, tail)
+    alike = _likeness(name, head)
+    if _plain_files[alike] >= ENOUGH_ALIKE:
+        return _quoted_form(kind, head, stream, name)
+    form, stream = _form_of(kind, head, stream, name, tail)
+    if form == Form("text"):
+        if len(_plain_files) >= MAX_KINDS:
+            _plain_files.clear()
+        _plain_files[alike] += 1
+    return form, stream
+
+
+def forget_files() -> None:
+    """Forget what was learned of files: others are read now."""
+    _plain_files.clear()
+
+
+def _likeness(name: str, head: bytes) -> tuple[str, bytes]:
+    folder, file = os.path.split(name)
+    first = b"\n".join([x[:LIKE_BYTES] for x in head.split(b"\n", LIKE_LINES)[:LIKE_LINES]])
+    return f"{folder}/{file.translate(_NO_DIGITS)}", first.translate(DIGITS)
+
+
+def _form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | None) -> tuple[Form, Joined]:
     if kind not in LINES or identity_from_path(name).rank is not None:
         return _plain_form(kind, head, stream, name)
     if not may_have_header(head) and not (tail is not None and may_have_header(tail(len(head)))):
@@ -79,6 +113,10 @@ def _plain_form(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[For
         sample, stream = peek(stream, SAMPLE_BYTES)
         if (label := label_of(sample, is_whole=len(sample) < SAMPLE_BYTES)) is not None:
             return Form(kind, label), stream
+    return _quoted_form(kind, head, stream, name)
+
+
+def _quoted_form(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[Form, Joined]:
     if kind == "markdown" or (kind == "text" and may_quote(head)):
         head, stream = peek(stream, PASTE_BYTES + 1)
         if kind == "markdown" and not has_fences(head):

@@ -22,7 +22,8 @@ from .rich_boxes import BOX_LITERALS, unbox
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
 # a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
 DRESS_LITERALS: tuple[bytes, ...] = (
-    b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ", b' msg="', b"event='", b'event="', b' {"',
+    b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ", b' msg="', b"event='", b'event="',
+    b'"message"', b'"msg"', b'"text"', b'"event"', b'"log"',
     *ANSI_LITERALS, *ESCAPED_LITERALS, *TAG_LITERALS, *BOX_LITERALS,
 )  # fmt: skip
 
@@ -45,7 +46,8 @@ _JSON_STARTS = (b'{"', b'{ "')
 _JSON_MARKS = (b'\n{"', b'\n{ "')
 _CRI_MARKS = (b" stdout P ", b" stderr P ")
 _LOGFMT_MARK, _BEHIND_MARK = b' msg="', b' {"'
-_LINE_MARKS = (*_JSON_MARKS, _LOGFMT_MARK, *_EVENT, _BEHIND_MARK)  # on lines that may be records
+_TEXT_KEYS = (b'"message"', b'"msg"', b'"text"', b'"event"', b'"log"')  # a dict without one is no record: most are metrics
+_LINE_MARKS = (*_JSON_MARKS, _LOGFMT_MARK, *_EVENT, *_TEXT_KEYS)  # on lines that may be records
 RECORD_MARKS = frozenset((*_LINE_MARKS, *_CRI_MARKS))
 _DOCKER_START = b'{"log":"'
 

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice, pairwise
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
@@ -26,7 +27,6 @@ from .form_reader import Reader
 from .header_parts import BEHIND, LEVELS, LOWER, MAX_SAID, NAME, NUMBER, TIME, UPPER, Head, read_head
 from .normalise import normalise
 
-SAMPLE_BYTES = 64 << 10  # of each end
 MAX_LINES = 600  # with a number that is asked for
 MAX_FORMS = 8  # in which the header stands: with and without a level, behind several names
 # A number near the head of a line, in a manner that may be a label; not as the tables know it: `[rank3]: `, `3: `.
@@ -88,6 +88,11 @@ def _numbers(data: bytes) -> dict[bytes, list[bytes]]:
     return found
 
 
+def _is_counter(numbers: Sequence[bytes]) -> bool:
+    """Whether they only grow, as steps do; `counted_headers` takes no part of them for processes then."""
+    return all(int(a) <= int(b) for a, b in pairwise(numbers))
+
+
 def _manner(match: re.Match[bytes]) -> bytes:
     return match[(match.lastindex or 1) - 1]
 
@@ -96,14 +101,14 @@ def header_of(sample: bytes) -> OwnHeader | None:
     """Yield the header of the lines in `sample` that says whose they are; None where none does for certain."""
     sample = normalise(sample)
     told = _numbers(sample.replace(b"\r", b"\n"))
-    manners = {x for x, numbers in told.items() if len(numbers) >= FEWEST_LINES and len(set(numbers)) > 1}
+    manners = {x for x, numbers in told.items() if len(numbers) >= FEWEST_LINES and not _is_counter(numbers)}
     if not manners:
         return None
     raw = [x for x in sample.replace(b"\r", b"\n").split(b"\n") if x.strip()]
     lines = [x.decode("utf-8", "replace") for x in raw]
-    asked = [x for x, data in zip(lines, raw, strict=True) if (m := _MAY.match(data)) and _manner(m) in manners]
+    may = (x for x, data in zip(lines, raw, strict=True) if (m := _MAY.match(data)) and _manner(m) in manners)
     groups: dict[tuple[str, str], list[Head]] = defaultdict(list)
-    for line in asked[:MAX_LINES]:
+    for line in islice(may, MAX_LINES):
         if (head := read_head(line)) is not None:
             groups[_label(head), head.name].append(head)
     for _, heads in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):

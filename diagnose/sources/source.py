@@ -35,7 +35,7 @@ from .kinds import (
     kind_of,
 )
 from .labels import Label
-from .log_forms import WHOLE, Tail, form_of, tail_of
+from .log_forms import WHOLE, Tail, forget_files, form_of, tail_of
 from .nul_holes import head_behind_zeros, is_zeros
 from .own_headers import OwnHeader
 from .refusals import NO_TIME, broken_off, special, why_not
@@ -107,6 +107,7 @@ def find_sources(inputs: Sequence[Input], deadline: Deadline | Share | None = No
 
 def _find(inputs: Sequence[Input], deadline: Deadline | Share) -> Iterator[Source]:
     seen: Seen = set()
+    forget_files()
     for count, given in enumerate(inputs):
         if isinstance(given, Text):
             if not isinstance(given.text, str):

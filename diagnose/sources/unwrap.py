@@ -8,8 +8,7 @@ where what the rules know, or a traceback's frame, stands across such a break, o
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..lines.lazy_pattern import lazy
 from .line_changes import change_lines
@@ -62,6 +61,8 @@ def unwrapped(data: bytes, known: Known) -> bytes | None:
     """Yield the text with its broken lines joined; None where none are."""
     if not WIDTHS.start < len(data) <= MAX_BYTES or max(map(len, data.split(b"\n"))) > 4 * WIDTHS.stop:
         return None
+    if data.isascii() and _width(data.split(b"\n")) is None:
+        return None
     lines = data.decode("utf-8", "surrogateescape").split("\n")
     width = _width(lines)
     if width is None:
@@ -78,12 +79,14 @@ def _begins(line: str, before: str) -> bool:
     return bool(_HEAD.match(line) or (not before[-1].isalnum() and _EXCEPTION.match(line)))
 
 
-def _width(lines: list[str]) -> int | None:
+def _width(lines: Sequence[str | bytes]) -> int | None:
     """The length of the longest lines, where these stand out: a log's own lines have all lengths."""
-    counts = Counter(map(len, lines))
-    width = max(counts)
-    stands_out = counts[width] >= 2 * counts[width - 1] + counts[width - 2]
-    return width if width in WIDTHS and stands_out else None
+    lengths = list(map(len, lines))
+    width = max(lengths)
+    if width not in WIDTHS:
+        return None
+    stands_out = lengths.count(width) >= 2 * lengths.count(width - 1) + lengths.count(width - 2)
+    return width if stands_out else None
 
 
 def _are_broken(lines: list[str], breaks: list[int], known: Known) -> bool:
