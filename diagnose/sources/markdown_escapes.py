@@ -8,7 +8,7 @@ In: a short text. Out: as many lines, without the backslashes, where the text sh
 from __future__ import annotations
 
 from ..lines.lazy_pattern import lazy
-from .line_changes import change_lines
+from .escapes import change_lines
 
 _ESCAPE = lazy(rb"\\([\\`*_{}\[\]()#+.!<>~|-])")
 # A log prints no backslash before the bracket that begins a line; a pattern or a path in it may well hold one elsewhere.

@@ -11,7 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..lines.lazy_pattern import lazy
-from .line_changes import change_lines
+from .escapes import change_lines
 from .markdown_escapes import without_escapes
 
 MAX_BYTES = 256 << 10  # nobody copies more from a screen
