@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import diagnose
-from diagnose.sources.loki import lines_of_answer
+from diagnose.sources.exports import lines_of_answer
 
 RAISED = [
     "[rank1]: Traceback (most recent call last):",
@@ -68,7 +68,7 @@ def test_a_stream_whose_labels_follow_its_lines_is_not_read_under_the_labels_bef
 
 
 def test_an_answer_longer_than_is_read_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("diagnose.sources.loki.MAX_BYTES", 300)
+    monkeypatch.setattr("diagnose.sources.exports.MAX_ANSWER_BYTES", 300)
     damage: list[str] = []
 
     lines_of_answer(io.BytesIO(json.dumps(answer()).encode()), damage)

@@ -99,8 +99,7 @@ def undress_logfmt(line: bytes) -> bytes | None:
     position = 0
     while (found := _LOGFMT_FIELD.match(text, position)) is not None:
         quoted = found[2] if found[2] is not None else found[3]
-        plain = re.sub(r"\\(.)", lambda x: {"n": "\n", "t": "\t"}.get(x[1], x[1]), quoted) if quoted is not None else found[4]
-        fields.setdefault(found[1], plain)
+        fields.setdefault(found[1], found[4] if quoted is None else re.sub(r"\\(.)", _escaped, quoted))
         position = found.end()
     said_in = "msg" if "msg" in fields else "event"
     when = _when(fields, _TIME)
@@ -113,26 +112,31 @@ def undress_logfmt(line: bytes) -> bytes | None:
     return _one_line(f"{when}{_level(fields, said)}{_rank(fields)}", said)
 
 
+def _escaped(found: re.Match[str]) -> str:
+    return {"n": "\n", "t": "\t"}.get(found[1], found[1])
+
+
 # --- the records of one maker -----------------------------------------------------------------------------------
 
 
 def _of_agents(record: Record) -> Record:
     """An entry of Google Cloud's log, of HyperPod's health agent, or of loguru as a plain record; any other as it is."""
-    payload, resource, details = record.get("jsonPayload"), record.get("resource"), record.get("details: ", record.get("details"))
+    payload, resource = record.get("jsonPayload"), record.get("resource")
+    details = record.get("details: ", record.get("details"))
     text = payload.get("message") if isinstance(payload, dict) else record.get("textPayload")
     if isinstance(text, str):
         labels = resource.get("labels") if isinstance(resource, dict) else None
-        kept = {key: record[key] for key in ("timestamp", "severity") if key in record}
+        kept: Record = {key: record[key] for key in ("timestamp", "severity") if key in record}
         return {"message": text.rstrip("\n"), "labels": labels, **kept}
     if "HealthMonitoringAgentDetectionEvent" in record and isinstance(details, dict):
         said = str(details.get("message", ""))
         return {"message": said.partition(', message: "')[2].rstrip('"') or said, "ts": record.get("ts")}
-    own, text = record.get("record"), record.get("text")
-    if not isinstance(own, dict) or not isinstance(text, str) or not isinstance(said := own.get("message"), str):
+    own, whole = record.get("record"), record.get("text")
+    if not isinstance(own, dict) or not isinstance(whole, str) or not isinstance(said := own.get("message"), str):
         return record
     level, time = (x if isinstance(x := own.get(key), dict) else {} for key in ("level", "time"))
     when = f"{x:.6f}" if isinstance(x := time.get("timestamp"), int | float) else None
-    message = said + text.rpartition(said)[2].rstrip("\n")  # what loguru formatted ends with the traceback
+    message = said + whole.rpartition(said)[2].rstrip("\n")  # what loguru formatted ends with the traceback
     return {"message": message, "level": level.get("name"), "ts": when, "extra": own.get("extra")}
 
 
@@ -242,18 +246,22 @@ def _rank(record: Record) -> str:
 def printed(value: object) -> str:
     """Yield an exception as Python prints it: a text as it is, and what structlog's `dict_tracebacks` wrote as data.
 
-    A list has what was raised last at its head and behind it what it was raised from:
-    `[{"exc_type": "OSError", "exc_value": "…", "is_cause": false, "frames": [{"filename": "…", "lineno": 7, "name": "f"}]}]`
+    A list has what was raised last at its head and behind it what it was raised from, each as
+    `{"exc_type": "OSError", "exc_value": "…", "is_cause": false, "frames": [{"filename": "…", "lineno": 7, "name": "f"}]}`
     """
     if isinstance(value, str):
         return value
     links = value[:MAX_LINKS] if isinstance(value, list) else []
-    if not all(isinstance(x, dict) and isinstance(x.get("exc_type"), str) and isinstance(x.get("frames"), list) for x in links):
+    if not all(map(_is_exception, links)):
         return ""
     parts = [_raised(links[-1])] if links else []
     for inner, outer in zip(links[:0:-1], links[-2::-1], strict=True):
         parts += [_CAUSE if inner.get("is_cause") else _CONTEXT, _raised(outer)]
     return "\n\n".join(parts)
+
+
+def _is_exception(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("exc_type"), str) and isinstance(value.get("frames"), list)
 
 
 def _raised(link: Record) -> str:

@@ -160,7 +160,9 @@ _RAISED = lazy(
 _CODE_BYTES = 4096  # how much of a last frame's line may be source; an exception's name is not looked for beyond
 # torchrun's table of failures: where its parts begin, and the fields of an entry
 _ENTRY = lazy(rb"\[\d{1,5}\]: {1,3}time {0,6}: [^\n]{0,400}? exitcode : ")
-_PART = lazy(rb" {0,4}((?:={20,}|-{20,}) ?|Failures:|Root Cause \(first observed failure\):|\[\d{1,5}\]:(?= {1,3}time)) {0,4}")
+_PART = lazy(
+    rb" {0,4}((?:={20,}|-{20,}) ?|Failures:|Root Cause \(first observed failure\):|\[\d{1,5}\]:(?= {1,3}time)) {0,4}"
+)
 _FIELD = lazy(rb"[ \r]{1,4}(time|host|rank|exitcode|error_file|traceback) {0,6}: {0,2}")
 
 

@@ -10,14 +10,14 @@ import re
 from typing import Literal
 
 from ..lines.lazy_pattern import lazy
-from .loki import ANSWER
+from .exports import ANSWER
 from .own_reports import OWN_REPORT, is_own_report
 
 Kind = Literal[
-    "text", "markdown", "table", "notebook", "loki", "recorder", "scan", "json-error", "json-stacks", "context", "code",
-    "prose", "binary",
+    "text", "markdown", "table", "notebook", "page", "loki", "recorder", "scan", "json-error", "json-stacks", "context",
+    "code", "prose", "binary",
 ]  # fmt: skip
-LINES: frozenset[Kind] = frozenset(["text", "markdown", "table", "notebook", "loki"])  # hold lines of a log, in some form
+LINES: frozenset[Kind] = frozenset(["text", "markdown", "table", "notebook", "page", "loki"])  # hold a log in some form
 Compression = Literal["gzip", "bzip2", "xz", "zstd"]
 Container = Literal["tar", "zip", "sections"]  # the last: the text that `tail` prints of several files
 Encoding = Literal["utf-8", "utf-16-le", "utf-16-be"]

@@ -34,10 +34,9 @@ from .kinds import (
     encoding_of,
     kind_of,
 )
-from .labels import Label
+from .labels import Rewriting
 from .log_forms import WHOLE, Tail, forget_files, form_of, tail_of
 from .nul_holes import head_behind_zeros, is_zeros
-from .own_headers import OwnHeader
 from .refusals import NO_TIME, broken_off, special, why_not
 from .remote import find_remote, is_url, open_remote
 from .sections import has_sections
@@ -64,8 +63,8 @@ class Source:
     skipped: str | None = None
     seekable: bool = False  # a plain file: `read_range` works on it
     path: str | None = None  # set when any process may open it again, and as often as it likes
-    label: Label | None = None  # what a collector put before each line
-    header: OwnHeader | None = None  # in which its program says who speaks
+    label: Rewriting | None = None  # what a collector put before each line
+    header: Rewriting | None = None  # in which its program says who speaks
     layers: tuple[Compression, ...] = ()  # compressions around the bytes, outermost first
     encoding: Encoding = "utf-8"
     damage: list[str] = field(default_factory=list, compare=False)  # grows while the bytes are read
@@ -140,11 +139,19 @@ def _from_folder(path: str, seen: Seen, deadline: Deadline | Share) -> Iterator[
     """Yields the sources below a folder; or the one source that a file is."""
     walk = FolderWalk(path, seen, deadline)
     files = walk.files()
+    notebooks: list[Source] = []  # what they once printed is of any age: read where nothing else holds a log
+    is_read = False
     for count, file in enumerate(files):
         if count and deadline.passed():
             yield Source(path, "binary", skipped=f"{len(files) - count:,} files in it were not opened: {NO_TIME}")
             break
-        yield from _guarded(_from_path(file, seen, deadline, is_given=file == path), file)
+        for source in _guarded(_from_path(file, seen, deadline, is_given=file == path), file):
+            is_read |= source.skipped is None and source.kind != "context"
+            if source.skipped is not None and source.kind == "notebook":
+                notebooks.append(source)
+            else:
+                yield source
+    yield from notebooks if is_read else (replace(source, skipped=None) for source in notebooks)
     if walk.is_cut:
         yield Source(path, "binary", skipped=f"not listed to its end: {NO_TIME}")
 
@@ -166,7 +173,6 @@ def _from_path(path: str, seen: Seen, deadline: Deadline | Share, *, is_given: b
         return
     with raw:
         if stat.S_ISREG(status.st_mode):
-            # What a folder's notebooks printed is of any age.
             for source in _from_file(raw, path, status.st_size, deadline):
                 yield replace(source, skipped=None) if is_given and source.kind == "notebook" else source
         else:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..lines.lazy_pattern import lazy
 from .escapes import change_lines
-from .markdown_escapes import without_escapes
+from .quotes import without_escapes
 
 MAX_BYTES = 256 << 10  # nobody copies more from a screen
 WIDTHS = range(60, 401)  # of terminals and of their panes, in characters
