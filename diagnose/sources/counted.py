@@ -3,8 +3,8 @@
 Steps, batches, epochs and progress (`[3/8]`) grow, or begin anew in the same order each time: ranks that write into one
 console do not wait for one another, and what they say stands in no order for long. Threads and process ids do not begin
 at 0 without a gap. The workers of a data loader bear numbers as ranks do, and measure no loss. A rank says what the
-others say: of numbers that are none, each has texts of its own. The same number on two hosts is one of a node. And where
-several lines say the same rank themselves (`(w2) rank=2 ready`), nothing more is asked.
+others say: of numbers that are none, each has texts of its own. The same number on two hosts is one of a node. Where it
+stands in a frame and is called a rank, or several lines say the same rank themselves (`(w2) rank=2 ready`), it is one.
 """
 
 from __future__ import annotations
@@ -52,10 +52,12 @@ def what_is_counted(heads: Sequence[Head], lines: Sequence[str]) -> str | None:
     """Yield what the numbers of these heads count; None where it may be no process."""
     numbers, name = [h.number for h in heads], heads[0].name
     size, is_rank = max(numbers) + 1, name in OF_THE_JOB
-    if len(heads) < FEWEST_LINES or len(set(numbers)) < 2 or size > MOST:
+    if len(set(numbers)) < 2 or size > MOST:
         return None
-    if _say_so(heads):
-        return RANKS
+    if _say_so(heads) or (is_rank and "rank" in name and heads[0].is_framed and not heads[0].is_behind):
+        return OF_NODE if _on_several_places(heads) else RANKS
+    if len(heads) < FEWEST_LINES:
+        return None
     is_header = heads[0].is_framed or len(heads[0].parts) > 3  # `rank 2: 12.3 GiB` may be a row of a table
     is_named = name in PROCESSES or (is_rank and is_header)
     if (len(set(numbers)) < size and not (is_rank and "rank" in name)) or not _are_mixed(numbers, is_named=is_named):

@@ -57,7 +57,7 @@ _SOURCE = lazy(
     r"(?=[^\w]|$)"
 )
 _FRAMED = lazy(r"\[[^\[\]\n]{1,80}\]|\([^()\n]{1,80}\)|<[^<>\n]{1,60}>")
-_NAME = lazy(r"[A-Za-z_][\w.@/-]{0,60}(?=:| {1,20}\|| - |: )")
+_NAME = lazy(r"[A-Za-z_][\w.@/-]{0,60}(?=:| {1,20}\|| - |: | \[[Rr])")
 _ANY_NAME = r"[A-Za-z_][\w.@/-]{0,60}"
 _BETWEEN = lazy(r"[ \t|:,~>-]{1,12}")
 _COMPILED = lazy(r"NCCL|\.(?:cc|cpp|cu|h|hpp):")
@@ -87,7 +87,7 @@ def may_have_header(data: bytes) -> bool:
 def header_of(sample: bytes) -> Rewriting | None:
     """Yield the header of the lines in `sample` that says whose they are; None where none does for certain."""
     sample = normalise(sample).replace(b"\r", b"\n")
-    manners = {x for x, numbers in _numbers(sample).items() if len(numbers) >= FEWEST_LINES and not _grow(numbers)}
+    manners = {x for x, numbers in _numbers(sample).items() if _may_count(x, numbers)}
     if not manners:
         return None
     raw = [x for x in sample.split(b"\n") if x.strip()]
@@ -111,9 +111,11 @@ def _numbers(data: bytes) -> dict[bytes, list[bytes]]:
     return found
 
 
-def _grow(numbers: Sequence[bytes]) -> bool:
-    """Whether they only grow, as steps do."""
-    return all(int(a) <= int(b) for a, b in pairwise(numbers))
+def _may_count(manner: bytes, numbers: Sequence[bytes]) -> bool:
+    """Whether there are enough and they do not only grow, as steps do; of those that are called ranks two will do."""
+    if b"rank" in manner.lower():
+        return len(set(numbers)) > 1
+    return len(numbers) >= FEWEST_LINES and any(int(a) > int(b) for a, b in pairwise(numbers))
 
 
 def _manner(match: re.Match[bytes]) -> bytes:
