@@ -17,8 +17,7 @@ from ..scan.scan import Scan, scan_to_json, source_to_json
 from ..scan.scanner import ScanRules
 from ..scan.workers import scan_part
 from ..sources.deadline import Deadline
-from ..sources.folders import expand_pattern
-from ..sources.remote import is_url
+from ..sources.paths import expand_pattern, is_url
 
 Given = tuple[str, Sequence[Rule]]  # a catalogue's key, and its rules as a scan needs them
 

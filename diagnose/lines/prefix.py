@@ -240,7 +240,8 @@ def _next_cut(text: str, prefix: Prefix) -> int:
     if any(map(holds, _GLUED_MARKS)):
         glued = GLUED.search(text, prefix_end + 1)
         cut = min(cut, glued.start()) if glued else cut
-    if holds(" NCCL ") and prefix.host and (at := text.find(f"{prefix.host}:", prefix_end + 1)) > 0 and NCCL_HEAD.match(text, at):
+    at = text.find(f"{prefix.host}:", prefix_end + 1) if prefix.host and holds(" NCCL ") else -1
+    if at > 0 and NCCL_HEAD.match(text, at):
         cut = min(cut, at)  # by another process of the host, which writes into the same pipe
     if any(map(holds, _BAR_MARKS)):
         bar = GLUED_AFTER_BAR.search(text, prefix_end)

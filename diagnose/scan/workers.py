@@ -129,8 +129,8 @@ def part_to_json(part: Part) -> dict[str, Any]:
 def part_from_json(raw: dict[str, Any]) -> Part:
     """Read what `part_to_json` made."""
     name, kind, size, seekable, path, label, header, layers, encoding = raw["source"]
-    before = (Rewriting(tuple((pattern, put) for pattern, put in x)) if x else None for x in (label, header))
-    source = Source(name, kind, size, None, seekable, path, *before, tuple(layers), encoding)
+    label, header = (Rewriting(tuple((pattern, put) for pattern, put in x)) if x else None for x in (label, header))
+    source = Source(name, kind, size, None, seekable, path, label, header, tuple(layers), encoding)
     return Part(source, *raw["range"])
 
 

@@ -16,13 +16,12 @@ from typing import Any, cast
 
 from ..errors import SourceError
 from .deadline import Deadline
-from .decoding import Bounded, Decoding
 from .exports import MAX_TURNED_BYTES, is_newest_first, lines_of_answer, turned_round
 from .labels import Rewriting
 from .log_forms import Reader, reader_of
 from .normalise import Marks, Normaliser, marks_of, normalise
 from .source import Source
-from .streams import Stream
+from .streams import Bounded, Decoding, Stream
 from .unwrap import MAX_BYTES, Known, as_typed, unwrapped
 
 BLOCK_BYTES = 512 << 10  # what the processor's cache holds; smaller blocks cost more Python

@@ -132,11 +132,12 @@ def _of_agents(record: Record) -> Record:
         said = str(details.get("message", ""))
         return {"message": said.partition(', message: "')[2].rstrip('"') or said, "ts": record.get("ts")}
     own, whole = record.get("record"), record.get("text")
-    if not isinstance(own, dict) or not isinstance(whole, str) or not isinstance(said := own.get("message"), str):
+    message = own.get("message") if isinstance(own, dict) else None
+    if not isinstance(own, dict) or not isinstance(whole, str) or not isinstance(message, str):
         return record
     level, time = (x if isinstance(x := own.get(key), dict) else {} for key in ("level", "time"))
     when = f"{x:.6f}" if isinstance(x := time.get("timestamp"), int | float) else None
-    message = said + whole.rpartition(said)[2].rstrip("\n")  # what loguru formatted ends with the traceback
+    message += whole.rpartition(message)[2].rstrip("\n")  # what loguru formatted ends with the traceback
     return {"message": message, "level": level.get("name"), "ts": when, "extra": own.get("extra")}
 
 

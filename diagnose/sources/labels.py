@@ -52,7 +52,8 @@ _WHO = ("rank", "local_rank", "task", "node_rank", "host", "ip")  # a label that
 # One of several names; numbers of steps and of parts of a model are none, and ranks are left to `own_headers`.
 _PLACE = lazy(
     r"(?P<open>[\[(<]?)(?P<who>(?!(?i:step|epoch|iter|batch|layer|stage|block|gpu|cuda|device|rank|rk|r|thread|\w{0,20}error)"
-    r"[ _-]?\d{0,9}(?![\w.-]))[A-Za-z][\w.]{0,40}(?:-[\w.-]{1,40}|(?<=\d)))(?P<close>[\])>]?:?)(?P<blank> {1,40}[|│] ?|(?:$| ))"
+    r"[ _-]?\d{0,9}(?![\w.-]))[A-Za-z][\w.]{0,40}(?:-[\w.-]{1,40}|(?<=\d)))"
+    r"(?P<close>[\])>]?:?)(?P<blank> {1,40}[|│] ?|(?:$| ))"
 )
 
 

@@ -22,7 +22,7 @@ from .escapes import (
     unescape,
     untag,
 )
-from .rich_boxes import BOX_LITERALS, unbox
+from .unwrap import BOX_LITERALS, unbox
 
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
 # a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)

@@ -18,11 +18,9 @@ from typing import BinaryIO, cast
 
 from ..errors import DiagnoseError, SourceError, UsageError
 from ..lines.record import record
-from .bounds import MAX_DEPTH
-from .deadline import Deadline, Share
+from .archives import has_sections, read_members
+from .deadline import MAX_DEPTH, Deadline, Share
 from .decoders import missing_extra
-from .folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
-from .given_files import binary_of, name_of
 from .kinds import (
     PEEK_BYTES,
     Compression,
@@ -36,10 +34,18 @@ from .kinds import (
 )
 from .labels import Rewriting
 from .log_forms import WHOLE, Tail, forget_files, form_of, tail_of
-from .nul_holes import head_behind_zeros, is_zeros
+from .paths import (
+    SKIPPED_FOLDERS,
+    FolderWalk,
+    Seen,
+    expand_pattern,
+    find_remote,
+    head_behind_zeros,
+    is_url,
+    is_zeros,
+    open_remote,
+)
 from .refusals import NO_TIME, broken_off, special, why_not
-from .remote import find_remote, is_url, open_remote
-from .sections import has_sections
 from .streams import Inflated, Joined, Stream, peek
 
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
@@ -122,7 +128,7 @@ def _find(inputs: Sequence[Input], deadline: Deadline | Share) -> Iterator[Sourc
         elif isinstance(given, (str, os.PathLike)):
             yield from _from_folder(os.fspath(given), seen, deadline)
         else:
-            yield from _from_stream(binary_of(given), name_of(given), None, deadline)
+            yield from _from_stream(_binary_of(given), _name_of(given), None, deadline)
 
 
 def _guarded(found: Iterator[Source], name: str) -> Iterator[Source]:
@@ -237,8 +243,6 @@ def _from_member(raw: Stream, name: str, size: int | None, here: _Unpacking) -> 
 
 def _from_archive(stream: Stream, name: str, container: Container, here: _Unpacking) -> Iterator[Source]:
     """Yields the members; what was wrong with the archive as a whole follows them as a skipped source."""
-    from .archives import read_members  # tarfile and zipfile cost every start, and few runs need them
-
     member = None
     for member, own in read_members(stream, container, here.damage, here.deadline):
         inner = f"{name}!{member.name}"
@@ -304,3 +308,18 @@ def _open(path: str) -> io.RawIOBase:
     if is_url(path) and not os.path.lexists(path):
         return open_remote(path)
     return open(path, "rb", buffering=0)
+
+
+def _binary_of(file: BinaryIO) -> Stream:
+    """Gives the bytes below a file opened as text, too: `sys.stdin` is easily handed over instead of its buffer."""
+    if isinstance(file, io.TextIOBase):
+        buffer = getattr(file, "buffer", None)
+        return cast(Stream, buffer) if buffer is not None else io.BytesIO(file.read().encode("utf-8", "replace"))
+    if not hasattr(file, "read"):
+        raise UsageError(f"a {type(file).__name__} is not an input: give paths, files or Text, as diagnose(*inputs)")
+    return file
+
+
+def _name_of(file: object) -> str:
+    """Gives what an open file is called."""
+    return name if isinstance(name := getattr(file, "name", None), str) else "<stream>"

@@ -1,18 +1,18 @@
-"""Compressed bytes as a plain readable stream, in bounded memory, that says what was wrong instead of raising.
+"""Streams over streams, in bounded memory: compressed bytes as plain ones, a part of a file, UTF-16 as UTF-8.
 
-In: a binary stream and the name of its compression. Out: a `RawIOBase` of the decoded bytes; what cannot be decoded
-(cut short, damaged, a bomb) ends the stream early and leaves one sentence in `damage`.
+In: a binary stream. Out: a `RawIOBase` of the bytes; what cannot be decoded (cut short, damaged, a bomb) ends the stream
+early and leaves one sentence in `damage` instead of raising.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
 from typing import Any, Protocol, cast
 
-from .bounds import cut, is_bomb
-from .deadline import Deadline, Share
+from .deadline import Deadline, Share, cut, is_bomb
 from .decoders import DamagedError, Gzip, Native, Zstandard, decoder_for
-from .kinds import Compression, compression_of
+from .kinds import Compression, Encoding, compression_of
 from .refusals import OUT_OF_TIME
 
 INPUT_BYTES = 64 << 10
@@ -185,3 +185,52 @@ def peek(stream: Stream, size: int) -> tuple[bytes, Joined]:
         missing -= len(part)
     head = b"".join(parts)
     return head, Joined(head, stream)
+
+
+class Bounded(io.RawIOBase):
+    """The next so many bytes of a file."""
+
+    def __init__(self, raw: io.FileIO, left: int) -> None:
+        self._raw = raw
+        self._left = left
+
+    def readable(self) -> bool:
+        """Says yes."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fills `buffer`; 0 is the end."""
+        target = memoryview(buffer).cast("B")[: max(self._left, 0)]
+        count = self._raw.readinto(target) or 0 if target else 0
+        self._left -= count
+        return count
+
+
+class Decoding(io.RawIOBase):
+    """UTF-16 as UTF-8; line ends are two bytes there, so this must come before anything looks for them."""
+
+    def __init__(self, raw: Stream, encoding: Encoding) -> None:
+        self._raw = raw
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self._ready = b""
+        self._has_begun = False
+        self._at_end = False
+
+    def readable(self) -> bool:
+        """Says yes."""
+        return True
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fills `buffer` with UTF-8; 0 is the end."""
+        target = memoryview(buffer).cast("B")
+        while not self._ready and not self._at_end:
+            part = self._raw.read(64 << 10) or b""
+            self._at_end = not part
+            text = self._decoder.decode(part, final=self._at_end)
+            if text and not self._has_begun:
+                text, self._has_begun = text.removeprefix("\ufeff"), True
+            self._ready = text.encode("utf-8", "replace")
+        count = min(len(target), len(self._ready))
+        target[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count

@@ -10,8 +10,8 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any, cast
 
-from .bounds import MAX_DIRECTORY_BYTES, MAX_SPOOLED_BYTES, SPOOL_BYTES, cut
-from .members import Guarded, Member, Meter
+from .archives import Guarded, Member, Meter
+from .deadline import MAX_DIRECTORY_BYTES, MAX_SPOOLED_BYTES, SPOOL_BYTES, cut
 from .refusals import broken_off
 from .streams import Stream
 

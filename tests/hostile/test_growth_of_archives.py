@@ -9,8 +9,8 @@ import zipfile
 from pathlib import Path
 
 import zstandard
-from diagnose.sources.bounds import MAX_MEMBERS
 
+from diagnose.sources.deadline import MAX_MEMBERS
 from diagnose.sources.source import find_sources
 
 from ..command_line import tell
