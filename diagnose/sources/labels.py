@@ -15,10 +15,9 @@ logs begin stand behind it, so that the first words that a trainer prints in eve
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
-from math import ceil
+from collections.abc import Sequence
+from itertools import islice, pairwise
+from os.path import commonprefix
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
@@ -30,7 +29,8 @@ from .quotes import without_escapes
 MIN_LINES = 4
 SAMPLE_BYTES = 32 << 10
 MAX_LINES = 200  # of the sample
-FEW = 3  # lines are compared first: most texts end here
+FEW, SOME = 3, 12  # lines are compared first: most texts end here
+MAX_TOLD = 60  # lines of which the tables of prefixes are asked
 SHARE = 0.95  # of the lines that bear the label; a collector's own words are among the others
 MIN_PROOFS = 2  # lines behind which a log's own beginning stands
 MAX_LABEL = 200  # characters
@@ -40,7 +40,7 @@ MIN_EACH = 2  # lines of each name, on average, where the label names one of sev
 _LEVEL = lazy(LEVEL.replace("?P<level>", "?:") + r"[ \t]{1,8}")
 _BEGINS, _BEGINS_OR_SAYS = lazy(LOG_TEXT), lazy(f"{LOG_TEXT}|{SAID}")
 _SURELY = lazy(r"Traceback \(most recent|\[rank\d|\[?\d{4}-\d\d-\d\d[T ]\d")  # also behind nothing but blanks
-_TOKEN = lazy(r"\d+|[A-Za-z_]+|[\s\S]")
+_DIGITS = lazy(r"\d+")
 _BOUNDARY = " \t:|>])}"  # ends a label
 # a driver names its device in each line, and Slurm its own program: no collector put them there
 _OWN = lazy(r"NVRM: |\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|\b(?:slurmstepd|srun|sbatch)(?:-[\w.-]{1,63})?: error: ")
@@ -92,7 +92,7 @@ def _is_readable(form: str) -> bool:
 
 def may_be_labelled(head: bytes) -> bool:
     """Tell from its first bytes whether a longer sample of a text is worth asking for a label."""
-    return _guess(_lines(head, is_whole=True)) is not None
+    return _guess(_lines(head, is_whole=True)[:SOME]) is not None
 
 
 def label_of(sample: bytes, *, is_whole: bool) -> Rewriting | None:
@@ -102,11 +102,11 @@ def label_of(sample: bytes, *, is_whole: bool) -> Rewriting | None:
     if label is None:
         return None
     pattern, put = label
-    compiled = re.compile(pattern)
-    rests = [line[found.end() :] for line in lines if (found := compiled.match(line))]
+    rests = _rests(pattern, lines)
     begins = _BEGINS_OR_SAYS if "?P<who>" in pattern else _SURELY if not put and not pattern.strip(r"\ ") else _BEGINS
-    proofs = sum(begins.match(rest) is not None or _is_logged(rest) for rest in rests)
-    return Rewriting((label,)) if len(rests) >= SHARE * len(lines) and proofs >= MIN_PROOFS else None
+    proofs = (rest for rest in rests[:MAX_TOLD] if begins.match(rest) or _is_logged(rest))
+    is_proved = sum(1 for _ in islice(proofs, MIN_PROOFS)) == MIN_PROOFS
+    return Rewriting((label,)) if is_proved and len(rests) >= SHARE * len(lines) else None
 
 
 def _is_logged(rest: str) -> bool:
@@ -120,6 +120,12 @@ def _lines(sample: bytes, *, is_whole: bool) -> list[str]:
     return [line for line in lines[: None if is_whole else -1] if line.strip()][:MAX_LINES]
 
 
+def _rests(pattern: str, lines: Sequence[str]) -> list[str]:
+    """What stands behind the label on the lines that bear it."""
+    match = re.compile(pattern).match
+    return [line[found.end() :] for line in lines if (found := match(line))]
+
+
 def _guess(lines: Sequence[str]) -> tuple[str, str] | None:
     """The pattern of a label, and what is put in its place."""
     if len(lines) < MIN_LINES or lines[0].startswith(("{", "[{", '"')):
@@ -129,7 +135,8 @@ def _guess(lines: Sequence[str]) -> tuple[str, str] | None:
 
 def _numbers(lines: Sequence[str]) -> tuple[str, str] | None:
     """The numbers of lines, as `less -N` and `grep -n` show them; those of ranks do not grow from line to line."""
-    found = [_NUMBERED.match(line) for line in lines]
+    first = _NUMBERED.match(lines[0])
+    found = [_NUMBERED.match(line) for line in lines] if first else [None]
     marks = {m[2].lstrip(" ") or " " for m in found if m}
     fewest = MIN_LINES if marks <= {*_BARS, *_OF_A_LIST} else MIN_NUMBERED
     if len(lines) < fewest or None in found or len(marks) != 1:
@@ -145,41 +152,43 @@ def _numbers(lines: Sequence[str]) -> tuple[str, str] | None:
 
 def _place(lines: Sequence[str]) -> tuple[str, str] | None:
     """A name of one of a few hosts or workers in one manner: `[node-3] `, `gpu-a1> `, where the tables know none of it."""
-    found = [m for line in lines if (m := _PLACE.match(line)) is not None and split_prefix(line).end == 0]
-    if not found or len(found) < SHARE * len(lines):
+    first = _PLACE.match(lines[0])
+    if first is None or not any(manner := (first["open"], first["close"], first["blank"].strip())):
         return None
-    (manner, count), *_ = Counter((m["open"], m["close"], m["blank"].strip()) for m in found).most_common(1)
-    names = {m["who"] for m in found if (m["open"], m["close"], m["blank"].strip()) == manner}
-    if not any(manner) or count < SHARE * len(lines) or not 1 < len(names) <= count / MIN_EACH:
+    if any(split_prefix(line).end for line in lines[:FEW]):
         return None
     opening, closing, bar = map(re.escape, manner)
     end = rf" {{1,40}}{bar} ?" if bar else r"(?: |(?=[\n\r])|$)"
-    return rf"{opening}(?P<who>[A-Za-z][\w.-]{{0,80}}){closing}{end}", r"[pod/\g<who>/main] "
+    pattern = rf"{opening}(?P<who>[A-Za-z][\w.-]{{0,80}}){closing}{end}"
+    match = re.compile(pattern).match
+    names = [found["who"] for line in lines if (found := match(line)) and _PLACE.match(line)]
+    is_place = len(names) >= SHARE * len(lines) and 1 < len(set(names)) <= len(names) / MIN_EACH
+    return (pattern, r"[pod/\g<who>/main] ") if is_place else None
 
 
 def _constant(lines: Sequence[str]) -> tuple[str, str] | None:
     """What the lines have in common, digits aside, behind their time."""
     ends = [_time_end(line) for line in lines[:FEW]]
-    if len({end > 0 for end in ends}) > 1 or not (common := _common(lines[:FEW], ends)):
+    masked = [_DIGITS.sub("0", line[end : end + MAX_LABEL]) for line, end in zip(lines, ends, strict=False)]
+    common = _to_boundary(commonprefix(masked))  # noqa: RUF071 - character by character, as it should be
+    if len({end > 0 for end in ends}) > 1 or not common or not common.isascii():
         return None
-    ends += [_time_end(line) for line in lines[FEW:]]
-    kept = [(line, end) for line, end in zip(lines, ends, strict=True) if (end > 0) == (ends[0] > 0)]
-    common = _most_common(kept, common)
-    text = "".join(common)
-    if not text or len(text) > MAX_LABEL or not text.isascii() or _OWN.search(text):
-        return None
-    if any(name in told for told in _known(kept[:FEW], common) for name in _WHO):
-        return None  # most texts end here: a launcher's prefix, which the tables know
-    known = _known(kept, common)
-    is_word = not ends[0] and text.strip() and text.rstrip()[-1] not in _BOUNDARY  # every line may begin with `GPU `
-    if len(known) == len(kept) or any(name in told for told in known for name in _WHO) or (is_word and not known):
-        return None
-    line, end = kept[0]
+    line, end = lines[0], ends[0]
     level = _LEVEL.match(line[:end])  # the collector's; it would hide a launcher's prefix in the line
-    time = _exact(_TOKEN.findall(line[level.end() if level else 0 : end]))
-    pod = next((told[key] for told in known for key in _NAMES if key in told), None)
+    time = _pattern(line[level.end() if level else 0 : end])
     before = (r"[A-Z]{4,8}[ \t]{1,8}" if level else "") + (f"(?P<time>{time})" if time else "")
-    return before + _exact(common), (r"\g<time> " if time else "") + (f"[pod/{pod}/main] " if pod else "")
+    while common and len(_rests(before + _pattern(common), lines)) < SHARE * len(lines):
+        common = _to_boundary(common[:-1])
+    pattern = before + _pattern(common)
+    if not common or any(_OWN.search(line[: len(line) - len(rest)]) for rest in _rests(pattern, [line])):
+        return None
+    told = [_told(line, len(line) - len(rest)) for line in lines[:MAX_TOLD] for rest in _rests(pattern, [line])]
+    known = [x for x in told if x is not None]
+    is_word = not end and common.strip() and common.rstrip()[-1] not in _BOUNDARY  # every line may begin with `GPU `
+    if len(known) == len(told) or any(name in x for x in known for name in _WHO) or (is_word and not known):
+        return None
+    pod = next((x[key] for x in known for key in _NAMES if key in x), None)
+    return pattern, (r"\g<time> " if time else "") + (f"[pod/{pod}/main] " if pod else "")
 
 
 def _time_end(line: str) -> int:
@@ -189,50 +198,22 @@ def _time_end(line: str) -> int:
     return stamp.end if stamp else 0
 
 
-def _common(lines: Sequence[str], ends: Sequence[int]) -> list[str]:
-    common: list[str] | None = None
-    for line, end in zip(lines, ends, strict=True):
-        tokens = _TOKEN.findall(line[end : end + MAX_LABEL])
-        common = tokens if common is None else [a for a, _ in _shared(common, tokens)]
-    return _to_boundary(common or [])
+def _to_boundary(text: str) -> str:
+    while text and text[-1] not in _BOUNDARY:
+        text = text[:-1]
+    return text
 
 
-def _most_common(kept: Sequence[tuple[str, int]], common: list[str]) -> list[str]:
-    """What nearly all lines have of it; the collector's own words are not asked."""
-    enough = ceil(SHARE * len(kept))
-    first = lazy(r"\d" if common[0].isdigit() else re.escape(common[0]))
-    if sum(first.match(line, end) is not None for line, end in kept) < enough:
-        return []
-    lengths = [sum(1 for _ in _shared(common, _TOKEN.findall(line[end : end + 2 * MAX_LABEL]))) for line, end in kept]
-    return _to_boundary(common[: sorted(lengths, reverse=True)[max(0, enough - 1)]])
+def _pattern(text: str) -> str:
+    """The pattern of a text whose digits may be others."""
+    return re.sub(r"\d+", r"\\d{1,20}", re.escape(text))
 
 
-def _shared(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for a, b in zip(one, other, strict=False):
-        if a != b and not (a.isdigit() and b.isdigit()):
-            return
-        yield a, b
-
-
-def _to_boundary(tokens: list[str]) -> list[str]:
-    while tokens and tokens[-1] not in _BOUNDARY:
-        tokens = tokens[:-1]
-    return tokens
-
-
-def _exact(tokens: Sequence[str]) -> str:
-    return "".join(r"\d{1,20}" if token.isdigit() else re.escape(token) for token in tokens)
-
-
-def _known(kept: Sequence[tuple[str, int]], common: list[str]) -> list[dict[str, object]]:
-    """What the tables read in the common beginning of these lines, where they know it as a prefix."""
-    told = (_told(line, end, common) for line, end in kept)
-    return [x for x in told if x is not None]
-
-
-def _told(line: str, end: int, common: list[str]) -> dict[str, object] | None:
-    shared = [b for _, b in _shared(common, _TOKEN.findall(line[end : end + 2 * MAX_LABEL]))]
-    end += sum(map(len, shared)) if len(shared) == len(common) else 0
-    whole, rest = split_prefix(line), split_prefix(line[end:])
+def _told(line: str, end: int) -> dict[str, object] | None:
+    """What the tables read in the first `end` characters, where they know all of it as a prefix."""
+    whole = split_prefix(line)
+    if whole.end < end:
+        return None
+    rest = split_prefix(line[end:])
     names = (name for name in (*_NAMES, *_WHO) if getattr(rest, name) is None)
-    return {x: value for x in names if (value := getattr(whole, x)) is not None} if whole.end >= end else None
+    return {x: value for x in names if (value := getattr(whole, x)) is not None}

@@ -8,7 +8,6 @@ stay those of the file.
 from __future__ import annotations
 
 import io
-import os
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,17 +19,19 @@ from ..lines.shapes import DIGITS
 from .exports import PAGE, NotebookMask, PageMask, TableReader, delimiter_of
 from .kinds import LINES, Kind, suffix_of
 from .labels import SAMPLE_BYTES, Rewriting, label_of, may_be_labelled
+from .own_headers import SAMPLE_BYTES as HEADER_BYTES
 from .own_headers import header_of, may_have_header
 from .quotes import Unquoting, has_fences, has_quotes, is_log_of_its_own, is_quoted, may_quote
 from .streams import Joined, peek
 
 ENOUGH_ALIKE = 2  # files of a folder without header and label, before those that begin alike are not asked for one
 MAX_KINDS = 1_000  # of files; then all is forgotten
-LIKE_LINES, LIKE_BYTES = 2, 60  # of each of so many first lines so much is compared, digits apart
+LIKE_BYTES = 60  # of the first line, digits apart
 _NO_DIGITS = str.maketrans("", "", "0123456789")
-_plain_files: Counter[tuple[str, bytes]] = Counter()  # by folder and name without digits, and beginning
+_plain_files: Counter[tuple[str, bytes]] = Counter()  # by path without digits, and beginning
 
 Tail = Callable[[int], bytes]  # so many bytes from the end on
+LOOK_BYTES = 2 << 10  # of each end, before more is asked for a header
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
 # where a line means what those before it say
 WHOLE: frozenset[Kind] = frozenset(["markdown", "notebook", "table", "loki", "page"])
@@ -77,19 +78,17 @@ def forget_files() -> None:
 
 
 def _likeness(name: str, head: bytes) -> tuple[str, bytes]:
-    folder, file = os.path.split(name)
-    first = b"\n".join([x[:LIKE_BYTES] for x in head.split(b"\n", LIKE_LINES)[:LIKE_LINES]])
-    return f"{folder}/{file.translate(_NO_DIGITS)}", first.translate(DIGITS)
+    return name.translate(_NO_DIGITS), head[:LIKE_BYTES].partition(b"\n")[0].translate(DIGITS)
 
 
 def _form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | None) -> tuple[Form, Joined]:
     if kind not in LINES or identity_from_path(name).rank is not None:
         return _plain_form(kind, head, stream, name)
-    if not may_have_header(head) and not (tail is not None and may_have_header(tail(len(head)))):
+    if not may_have_header(head[:LOOK_BYTES]) and not (tail is not None and may_have_header(tail(LOOK_BYTES))):
         return _plain_form(kind, head, stream, name)
-    sample, stream = peek(stream, SAMPLE_BYTES)
+    sample, stream = peek(stream, HEADER_BYTES)
     if tail is not None:
-        sample = sample[: sample.rfind(b"\n") + 1] + tail(SAMPLE_BYTES)
+        sample = sample[: sample.rfind(b"\n") + 1] + tail(HEADER_BYTES)
     if kind == "text" and (header := header_of(sample)) is not None and not may_quote(head):
         return Form(kind, header=header), stream
     form, stream = _plain_form(kind, head, stream, name)
@@ -102,7 +101,7 @@ def _form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | No
 
 def tail_of(raw: io.RawIOBase, size: int) -> Tail | None:
     """Who reads a file's last lines, of one that is longer than what is read of its beginning."""
-    if size <= SAMPLE_BYTES:
+    if size <= HEADER_BYTES:
         return None
 
     def read(count: int) -> bytes:

@@ -26,15 +26,17 @@ from .counted import FEWEST_LINES, Head, what_is_counted
 from .labels import Rewriting
 from .normalise import normalise
 
-MAX_LINES = 600  # with a number that is asked for
+SAMPLE_BYTES = 12 << 10  # of each end of a text
+MAX_LINES = 150  # with a number that is asked for
 MAX_FORMS = 8  # in which the header stands: with and without a level, behind several names
 MAX_PARTS, MAX_HEAD, MAX_SAID = 9, 160, 2000  # parts and characters of a header, characters behind it
 # A number near the head of a line, in a manner that may be a label; not as the tables know it: `[rank3]: `, `3: `.
-_MAY = lazy(
+_NEAR = (
     rb"(?m)^(?!\[(?:rank|default)\d)(?:[^\n]{0,120}?(\b(?i:rank|rk|r|worker|trainer|proc|process|learner|replica|dp|gpu|w|p)"
     rb"[ =:_#\-]{0,3}|[\[(<]|\| )(\d{1,5})(?:/\d{1,5})?(?:[\])>](?! NCCL|:?\d)|:(?![\d/])| {0,8}\|| - )"
-    rb"|()(\d{1,5}) \||([\w.\-]{1,60}:)(\d{1,5}):\d{1,9} |[^\n]{10,400}?( rank=)(\d{1,5})(?: |$))"
+    rb"|()(\d{1,5}) \||([\w.\-]{1,60}:)(\d{1,5}):\d{1,9} "
 )
+_MAY, _MAY_BEHIND = lazy(_NEAR + rb")"), lazy(_NEAR + rb"|[^\n]{10,400}?( rank=)(\d{1,5})(?: |$))")
 _NAMES = (
     r"[Gg]lobal[_ -]?[Rr]ank|GLOBAL_RANK|[Ll]ocal[_ -]?[Rr]ank|LOCAL_RANK|[Ww]orld[_ -]?[Rr]ank|grank|lrank|"
     r"[Rr]ank|RANK|rk|RK|[Ww]orker|WORKER|[Tt]rainer|TRAINER|[Pp]roc(?:ess)?|PROC(?:ESS)?|[Ll]earner|[Rr]eplica|"
@@ -92,7 +94,8 @@ def header_of(sample: bytes) -> Rewriting | None:
         return None
     raw = [x for x in sample.split(b"\n") if x.strip()]
     lines = [x.decode("utf-8", "replace") for x in raw]
-    may = (x for x, data in zip(lines, raw, strict=True) if (m := _MAY.match(data)) and _manner(m) in manners)
+    match = _may(sample).match
+    may = (x for x, data in zip(lines, raw, strict=True) if (m := match(data)) and _manner(m) in manners)
     groups: dict[tuple[Part, str], list[Head]] = defaultdict(list)
     for line in islice(may, MAX_LINES):
         if (head := _read_head(line)) is not None:
@@ -106,9 +109,13 @@ def header_of(sample: bytes) -> Rewriting | None:
 def _numbers(data: bytes) -> dict[bytes, list[bytes]]:
     """The numbers that stand in each manner, by what stands before them."""
     found: dict[bytes, list[bytes]] = defaultdict(list)
-    for match in _MAY.finditer(data):
+    for match in _may(data).finditer(data):
         found[_manner(match)].append(match[match.lastindex or 0])
     return found
+
+
+def _may(data: bytes) -> re.Pattern[bytes]:
+    return _MAY_BEHIND if b" rank=" in data else _MAY
 
 
 def _may_count(manner: bytes, numbers: Sequence[bytes]) -> bool:
