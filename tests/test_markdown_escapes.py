@@ -6,7 +6,7 @@ import pytest
 
 from diagnose import Text, diagnose
 from diagnose.errors import SourceError
-from diagnose.sources.quotes import without_escapes
+from diagnose.sources.escapes import without_escapes
 
 MISSING = """\\[rank1\\]: Traceback (most recent call last):
 \\[rank1\\]:   File "/data/jobs/train\\_ddp.py", line 187, in main

@@ -19,7 +19,7 @@ from ..lines.record import record
 from .deadline import HEADER_BYTES, MAX_MEMBERS, Deadline, Share, cut, is_bomb
 from .kinds import Container
 from .refusals import OUT_OF_TIME, broken_off
-from .streams import Joined, Stream, peek
+from .streams import Joined, Readable, Stream, peek
 
 if TYPE_CHECKING:
     import tarfile
@@ -58,7 +58,7 @@ class Meter:
             raise OutOfTimeError(OUT_OF_TIME)
 
 
-class Guarded(io.RawIOBase):
+class Guarded(Readable):
     """A member's bytes; damage, the deadline and a bomb end the stream and are noted instead of being raised."""
 
     def __init__(
@@ -71,10 +71,6 @@ class Guarded(io.RawIOBase):
         self._crc, self._wanted_crc = 0, crc
         self._bytes_out = 0
         self._at_end = False
-
-    def readable(self) -> bool:
-        """Says yes."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills `buffer`; 0 is the end, be it the real one, damage, or a bomb that was cut."""
@@ -138,7 +134,7 @@ def read_members(
 # --- tar ----------------------------------------------------------------------------------------------------------
 
 
-class Supply(io.RawIOBase):
+class Supply(Readable):
     """A tar's own bytes. `tarfile` asks on at the end of a cut one as often as a header says, and keeps headers of any
     length: a second read there, or more than `allowed` bytes of one member's headers, ends it."""
 
@@ -163,7 +159,7 @@ class Supply(io.RawIOBase):
         return data
 
 
-class _Stored(io.RawIOBase):
+class _Stored(Readable):
     """What a sparse member holds; its holes are left out, as those of a sparse file are."""
 
     def __init__(self, raw: IO[bytes], spans: list[tuple[int, int]]) -> None:

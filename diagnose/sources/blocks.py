@@ -62,7 +62,7 @@ def read_blocks(
     stream = source.open(deadline)
     try:
         decoded = Decoding(stream, source.encoding) if source.encoding != "utf-8" else stream
-        decoded = lines_of_answer(decoded, source.damage) if source.kind == "loki" else decoded
+        decoded = lines_of_answer(decoded.read, source.damage) if source.kind == "loki" else decoded
         blocks = cut_blocks(decoded, block_bytes=block_bytes, damage=source.damage)
         if (reader := reader_of(source.kind, source.label)) is not None:
             blocks = _read_by(reader, blocks)

@@ -9,6 +9,7 @@ In: bytes. Out: as many lines; where one held several, they are parted by `\\r`,
     Cloud export     "textPayload": "KeyError: 'x'\\n",                       KeyError: 'x'
     Vertex AI    status of 1. Traceback (most recent call last): File "a.py", line 5, in f x() KeyError: 'x'
     torchrun     [0]: time : 2026-… host : w-1 rank : 6 (local_rank: 2) exitcode : -7 (pid: 12) …
+    Markdown     \\[rank0\\]: KeyError: 'a\\_b'                             [rank0]: KeyError: 'a_b'
     Open MPI     [1,1]<stderr>:ValueError[1,1]<stderr>:: [1,1]<stderr>:no shard     [1,1]<stderr>:ValueError: no shard
 """
 
@@ -141,6 +142,27 @@ def _printed(found: re.Match[bytes]) -> bytes:
 def _begin(found: re.Match[bytes]) -> bytes:
     is_begun = not found.start() or found.string[found.start() - 1 : found.start()] in (b"\n", b"\r")
     return b"" if is_begun else b"\r"
+
+
+# --- an editor of Markdown ----------------------------------------------------------------------------------------
+
+_MD_ESCAPE = lazy(rb"\\([\\`*_{}\[\]()#+.!<>~|-])")
+# A log prints no backslash before the bracket that begins a line; a pattern or a path in it may well hold one elsewhere.
+_BRACKETED = lazy(rb"(?m)^[ \t>]{0,16}(?:\d{1,6}\\?[.)] {1,4}|[-*] {1,4})?\\\[[\w .,:/-]{1,60}\\\]")
+_ESCAPED_NAME, _NAME = lazy(rb"\w\\_\w"), lazy(rb"[A-Za-z0-9]_[A-Za-z0-9]")
+JSON_LINE = lazy(rb"[ \t]{0,24}\[?[{\"]")
+
+
+def without_escapes(data: bytes) -> bytes:
+    """Yield the text as it was printed, where a bracket that begins a line, or all names with underscores, are escaped."""
+    if b"\\" not in data:
+        return data
+    is_name = _ESCAPED_NAME.search(data) is not None and _NAME.search(data) is None
+    return change_lines(_MD_ESCAPE, data, _unescaped) if is_name or _BRACKETED.search(data) else data
+
+
+def _unescaped(line: bytes) -> bytes:
+    return line if JSON_LINE.match(line) else _MD_ESCAPE.sub(rb"\1", line)
 
 
 # --- line ends that became blanks -------------------------------------------------------------------------------

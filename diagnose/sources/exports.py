@@ -9,18 +9,15 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import datetime, timezone
 from itertools import islice, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..lines.lazy_pattern import lazy
 from ..lines.timestamp import read_stamp
 from .escapes import string_of
-
-if TYPE_CHECKING:
-    from .streams import Stream
 
 # --- Loki -------------------------------------------------------------------------------------------------------
 # `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"pod":"p"},"values":[["17…","text"]]}]}}`, which
@@ -46,10 +43,10 @@ _UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticErr
 Entry = tuple[int, int, int, str]  # time in ns, number of the stream, place in it, line
 
 
-def lines_of_answer(stream: Stream, damage: list[str]) -> Stream:
+def lines_of_answer(read: Callable[[int], bytes | None], damage: list[str]) -> io.BytesIO:
     """Yield the stream of the lines, woven by time; of a broken answer the whole ones, which `damage` then says."""
     data = b""
-    while len(data) <= MAX_ANSWER_BYTES and (part := stream.read(MAX_ANSWER_BYTES + 1 - len(data))):
+    while len(data) <= MAX_ANSWER_BYTES and (part := read(MAX_ANSWER_BYTES + 1 - len(data))):
         data += part
     entries = None
     is_large = len(data) > MAX_ANSWER_BYTES or data.count(b'["') > MAX_LINES

@@ -24,7 +24,7 @@ from ..lines.prefix import split_prefix
 from ..lines.record import record
 from ..lines.row import LEVEL, LOG_TEXT, SAID
 from ..lines.timestamp import read_stamp
-from .quotes import without_escapes
+from .escapes import without_escapes
 
 MIN_LINES = 4
 SAMPLE_BYTES = 32 << 10
@@ -50,7 +50,7 @@ _OF_A_LIST = (". ", ") ")  # an editor of Markdown numbers the lines of what is 
 _NAMES = ("pod", "container", "actor")
 _WHO = ("rank", "local_rank", "task", "node_rank", "host", "ip")  # a label that tells these is a prefix of the tables
 # One of several names; numbers of steps and of parts of a model are none, and ranks are left to `own_headers`.
-_PLACE = lazy(
+PLACE = lazy(
     r"(?P<open>[\[(<]?)(?P<who>(?!(?i:step|epoch|iter|batch|layer|stage|block|gpu|cuda|device|rank|rk|r|thread|\w{0,20}error)"
     r"[ _-]?\d{0,9}(?![\w.-]))[A-Za-z][\w.]{0,40}(?:-[\w.-]{1,40}|(?<=\d)))"
     r"(?P<close>[\])>]?:?)(?P<blank> {1,40}[|│] ?|(?:$| ))"
@@ -152,7 +152,7 @@ def _numbers(lines: Sequence[str]) -> tuple[str, str] | None:
 
 def _place(lines: Sequence[str]) -> tuple[str, str] | None:
     """A name of one of a few hosts or workers in one manner: `[node-3] `, `gpu-a1> `, where the tables know none of it."""
-    first = _PLACE.match(lines[0])
+    first = PLACE.match(lines[0])
     if first is None or not any(manner := (first["open"], first["close"], first["blank"].strip())):
         return None
     if any(split_prefix(line).end for line in lines[:FEW]):
@@ -161,7 +161,7 @@ def _place(lines: Sequence[str]) -> tuple[str, str] | None:
     end = rf" {{1,40}}{bar} ?" if bar else r"(?: |(?=[\n\r])|$)"
     pattern = rf"{opening}(?P<who>[A-Za-z][\w.-]{{0,80}}){closing}{end}"
     match = re.compile(pattern).match
-    names = [found["who"] for line in lines if (found := match(line)) and _PLACE.match(line)]
+    names = [found["who"] for line in lines if (found := match(line)) and PLACE.match(line)]
     is_place = len(names) >= SHARE * len(lines) and 1 < len(set(names)) <= len(names) / MIN_EACH
     return (pattern, r"[pod/\g<who>/main] ") if is_place else None
 

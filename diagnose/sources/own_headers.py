@@ -23,7 +23,7 @@ from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 from ..lines.timestamp import read_stamp
 from .counted import FEWEST_LINES, Head, what_is_counted
-from .labels import Rewriting
+from .labels import PLACE, Rewriting
 from .normalise import normalise
 
 SAMPLE_BYTES = 12 << 10  # of each end of a text
@@ -137,6 +137,8 @@ def _read_head(line: str) -> Head | None:
     told = split_prefix(line)
     if (told.local_rank, told.task) != (None, None) or _COMPILED.search(told.origin or ""):
         return None  # told already; and what c10 and NCCL put into brackets is the rank in a group, or a device
+    if (place := PLACE.match(line)) is not None and line.startswith("[rank", place.end()):
+        return None  # torch's own label, behind that of a place, which `labels` takes off
     head = _walk(line)
     if head is not None and told.rank is not None and (told.rank != head.number or told.end >= len(line) - len(head.rest)):
         return None  # the tables know all of it

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..errors import DiagnoseError, MissingExtra, SourceError
 from .deadline import Deadline, Share
+from .streams import Readable
 
 SKIPPED_FOLDERS = frozenset([".git", "__pycache__", "node_modules"])
 
@@ -163,15 +164,11 @@ def open_remote(url: str, *, look: bool = False) -> io.RawIOBase:
         raise OSError(_reason(error)) from error
 
 
-class RemoteFile(io.RawIOBase):
+class RemoteFile(Readable):
     """A remote file as a raw stream whose errors are `OSError`s."""
 
     def __init__(self, file: Any) -> None:
         self._file = file
-
-    def readable(self) -> bool:
-        """Says yes."""
-        return True
 
     def seekable(self) -> bool:
         """Says yes."""
@@ -237,11 +234,6 @@ def _reason(error: Exception) -> str:
 
 SEARCH_BYTES = 64 << 20  # of zeros that are stored, before the file is taken for zeros
 STEP_BYTES = 1 << 20
-
-
-def is_zeros(head: bytes) -> bool:
-    """Tell whether nothing but zeros was read."""
-    return bool(head) and not head.strip(b"\x00")
 
 
 def head_behind_zeros(path: str, size: int) -> bytes:

@@ -3,7 +3,7 @@
 In: the lines of a pasted issue, a mail, an .md file, a page. Out: as many lines, those outside fences and quotes blank. A
 paste that stands behind a margin as a whole, `> ` of a reply, the four blanks of a code block or the edges of the box in
 which k9s shows a log, comes out without it. Where headings name the ranks of several fences (`### Rank 0 log`), each line
-of a fence gets its rank. An editor's backslashes go: `\\[rank0\\]: KeyError: 'a\\_b'` was `[rank0]: KeyError: 'a_b'`.
+of a fence gets its rank.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from itertools import groupby
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
-from .escapes import change_lines
+from .escapes import without_escapes
 
 # "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
 _FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
@@ -58,25 +58,6 @@ _OTHER_RANKS = frozenset(("node", "local", "machine", "lora"))  # behind which t
 _WORD = lazy(r"[A-Za-z]+|\d+")
 MAX_HEADING, MAX_WORDS = 120, 10  # characters, words
 MAX_RANK = 1 << 16
-
-_ESCAPE = lazy(rb"\\([\\`*_{}\[\]()#+.!<>~|-])")
-# A log prints no backslash before the bracket that begins a line; a pattern or a path in it may well hold one elsewhere.
-_BRACKETED = lazy(rb"(?m)^[ \t>]{0,16}(?:\d{1,6}\\?[.)] {1,4}|[-*] {1,4})?\\\[[\w .,:/-]{1,60}\\\]")
-_ESCAPED_NAME, _NAME = lazy(rb"\w\\_\w"), lazy(rb"[A-Za-z0-9]_[A-Za-z0-9]")
-JSON_LINE = lazy(rb"[ \t]{0,24}\[?[{\"]")
-
-
-def without_escapes(data: bytes) -> bytes:
-    """Yield the text as it was printed, where a bracket that begins a line, or all names with underscores, are escaped."""
-    if b"\\" not in data:
-        return data
-    is_name = _ESCAPED_NAME.search(data) is not None and _NAME.search(data) is None
-    return change_lines(_ESCAPE, data, _unescaped) if is_name or _BRACKETED.search(data) else data
-
-
-def _unescaped(line: bytes) -> bytes:
-    return line if JSON_LINE.match(line) else _ESCAPE.sub(rb"\1", line)
-
 
 # --- which texts quote a log ------------------------------------------------------------------------------------
 

@@ -21,32 +21,12 @@ from ..lines.record import record
 from .archives import has_sections, read_members
 from .deadline import MAX_DEPTH, Deadline, Share
 from .decoders import missing_extra
-from .kinds import (
-    PEEK_BYTES,
-    Compression,
-    Container,
-    Encoding,
-    Kind,
-    compression_of,
-    container_of,
-    encoding_of,
-    kind_of,
-)
+from .kinds import PEEK_BYTES, Compression, Container, Encoding, Kind, compression_of, container_of, encoding_of, kind_of
 from .labels import Rewriting
 from .log_forms import WHOLE, Tail, forget_files, form_of, tail_of
-from .paths import (
-    SKIPPED_FOLDERS,
-    FolderWalk,
-    Seen,
-    expand_pattern,
-    find_remote,
-    head_behind_zeros,
-    is_url,
-    is_zeros,
-    open_remote,
-)
+from .paths import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern, find_remote, head_behind_zeros, is_url, open_remote
 from .refusals import NO_TIME, broken_off, special, why_not
-from .streams import Inflated, Joined, Stream, peek
+from .streams import Inflated, Joined, Stream, binary_of, name_of, peek
 
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
 
@@ -128,7 +108,7 @@ def _find(inputs: Sequence[Input], deadline: Deadline | Share) -> Iterator[Sourc
         elif isinstance(given, (str, os.PathLike)):
             yield from _from_folder(os.fspath(given), seen, deadline)
         else:
-            yield from _from_stream(_binary_of(given), _name_of(given), None, deadline)
+            yield from _from_stream(binary_of(given), name_of(given), None, deadline)
 
 
 def _guarded(found: Iterator[Source], name: str) -> Iterator[Source]:
@@ -210,7 +190,7 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None, deadline: Deadlin
     except OSError as error:
         yield Source(path, "binary", size, skipped=why_not(path, error))
         return
-    if is_zeros(opened.head) and not opened.layers and not is_url(path):
+    if opened.head and not opened.head.strip(b"\0") and not opened.layers and not is_url(path):
         opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
     if opened.container is None or opened.skipped is not None:
         tail = tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else None
@@ -308,18 +288,3 @@ def _open(path: str) -> io.RawIOBase:
     if is_url(path) and not os.path.lexists(path):
         return open_remote(path)
     return open(path, "rb", buffering=0)
-
-
-def _binary_of(file: BinaryIO) -> Stream:
-    """Gives the bytes below a file opened as text, too: `sys.stdin` is easily handed over instead of its buffer."""
-    if isinstance(file, io.TextIOBase):
-        buffer = getattr(file, "buffer", None)
-        return cast(Stream, buffer) if buffer is not None else io.BytesIO(file.read().encode("utf-8", "replace"))
-    if not hasattr(file, "read"):
-        raise UsageError(f"a {type(file).__name__} is not an input: give paths, files or Text, as diagnose(*inputs)")
-    return file
-
-
-def _name_of(file: object) -> str:
-    """Gives what an open file is called."""
-    return name if isinstance(name := getattr(file, "name", None), str) else "<stream>"

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import codecs
 import io
-from typing import Any, Protocol, cast
+from typing import Any, BinaryIO, Protocol, cast
 
+from ..errors import UsageError
 from .deadline import Deadline, Share, cut, is_bomb
 from .decoders import DamagedError, Gzip, Native, Zstandard, decoder_for
 from .kinds import Compression, Encoding, compression_of
@@ -28,7 +29,15 @@ class Stream(Protocol):
     def close(self) -> None: ...
 
 
-class Inflated(io.RawIOBase):
+class Readable(io.RawIOBase):
+    """A stream that is only read."""
+
+    def readable(self) -> bool:
+        """Says yes."""
+        return True
+
+
+class Inflated(Readable):
     """The decoded bytes of a compressed stream; concatenated members are read through, damage and the deadline end it."""
 
     def __init__(
@@ -46,10 +55,6 @@ class Inflated(io.RawIOBase):
         self._bytes_in = 0
         self._bytes_out = 0
         self._has_begun = False  # this member has given bytes to its decoder
-
-    def readable(self) -> bool:
-        """Says yes."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills `buffer` with decoded bytes; 0 is the end."""
@@ -139,7 +144,7 @@ class Inflated(io.RawIOBase):
         return b""
 
 
-class Joined(io.RawIOBase):
+class Joined(Readable):
     """Some bytes read ahead, then the rest of the stream they were read from."""
 
     def __init__(self, head: bytes, rest: Stream, *, is_owned: bool = True) -> None:
@@ -150,10 +155,6 @@ class Joined(io.RawIOBase):
         if isinstance(rest, Joined) and rest._is_owned and not rest._head:
             self._rest = rest._rest
             rest._is_owned = not is_owned  # else it would close the stream when nobody holds the wrapper any more
-
-    def readable(self) -> bool:
-        """Says yes."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills `buffer` from what was read ahead, then from the stream."""
@@ -187,16 +188,12 @@ def peek(stream: Stream, size: int) -> tuple[bytes, Joined]:
     return head, Joined(head, stream)
 
 
-class Bounded(io.RawIOBase):
+class Bounded(Readable):
     """The next so many bytes of a file."""
 
     def __init__(self, raw: io.FileIO, left: int) -> None:
         self._raw = raw
         self._left = left
-
-    def readable(self) -> bool:
-        """Says yes."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills `buffer`; 0 is the end."""
@@ -206,7 +203,7 @@ class Bounded(io.RawIOBase):
         return count
 
 
-class Decoding(io.RawIOBase):
+class Decoding(Readable):
     """UTF-16 as UTF-8; line ends are two bytes there, so this must come before anything looks for them."""
 
     def __init__(self, raw: Stream, encoding: Encoding) -> None:
@@ -215,10 +212,6 @@ class Decoding(io.RawIOBase):
         self._ready = b""
         self._has_begun = False
         self._at_end = False
-
-    def readable(self) -> bool:
-        """Says yes."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills `buffer` with UTF-8; 0 is the end."""
@@ -234,3 +227,18 @@ class Decoding(io.RawIOBase):
         target[:count] = self._ready[:count]
         self._ready = self._ready[count:]
         return count
+
+
+def binary_of(file: BinaryIO) -> Stream:
+    """Gives the bytes below a file opened as text, too: `sys.stdin` is easily handed over instead of its buffer."""
+    if isinstance(file, io.TextIOBase):
+        buffer = getattr(file, "buffer", None)
+        return cast(Stream, buffer) if buffer is not None else io.BytesIO(file.read().encode("utf-8", "replace"))
+    if not hasattr(file, "read"):
+        raise UsageError(f"a {type(file).__name__} is not an input: give paths, files or Text, as diagnose(*inputs)")
+    return file
+
+
+def name_of(file: object) -> str:
+    """Gives what an open file is called."""
+    return name if isinstance(name := getattr(file, "name", None), str) else "<stream>"

@@ -16,8 +16,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..lines.lazy_pattern import lazy
-from .escapes import change_lines
-from .quotes import JSON_LINE, without_escapes
+from .escapes import JSON_LINE, change_lines, without_escapes
 
 MAX_BYTES = 256 << 10  # nobody copies more from a screen
 WIDTHS = range(60, 401)  # of terminals and of their panes, in characters
