@@ -28,8 +28,7 @@ from .scan.scan import Scan, SourceScan, scan_from_json, scan_to_json, source_fr
 from .scan.scanner import ScanRules
 from .scan.workers import scan_part, unread
 from .sources.deadline import Deadline
-from .sources.folders import expand_pattern
-from .sources.remote import is_url
+from .sources.paths import expand_pattern, is_url
 from .sources.source import Input
 
 EXTRA = "diagnose-training[ray]"

@@ -6,8 +6,7 @@ import pytest
 
 from diagnose import JobContext, Text, diagnose
 from diagnose.hooks.config import FORMATS
-from diagnose.sources.kinds import kind_of
-from diagnose.sources.own_reports import OWN_REPORT
+from diagnose.sources.kinds import OWN_REPORT, kind_of
 from diagnose.views.rendering import render
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"

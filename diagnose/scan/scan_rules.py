@@ -12,7 +12,7 @@ from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..catalogue.rule import Form, Rule
 from ..lines.shapes import Kind, digit_marks
-from ..sources.mpi_tags import TAG_LITERALS, is_tagged_within
+from ..sources.escapes import TAG_LITERALS, is_tagged_within
 from ..sources.normalise import DRESS_LITERALS, RECORD_MARKS, Marks, marks_at_start
 from .progress import ProgressLines
 

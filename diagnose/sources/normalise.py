@@ -12,12 +12,17 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
-from .ansi import ANSI_LITERALS, strip_ansi
 from .collector_json import Written, undress_json, undress_logfmt
-from .escaped import ESCAPED_LITERALS, unescape
-from .line_changes import change_lines_at
-from .mpi_tags import TAG_LITERALS, untag
-from .rich_boxes import BOX_LITERALS, unbox
+from .escapes import (
+    ANSI_LITERALS,
+    ESCAPED_LITERALS,
+    TAG_LITERALS,
+    change_lines_at,
+    strip_ansi,
+    unescape,
+    untag,
+)
+from .unwrap import BOX_LITERALS, unbox
 
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
 # a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
