@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from benchmarks.messages import nccl, stack, torch
+from benchmarks.messages import nccl, sources, stack, torch
 from benchmarks.messages.nccl_files import FILES
 from diagnose.catalogue.firing import fire
 from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.catalogue.rule import Rule
 
-TABLES = {"torch": torch.TABLE, "nccl": nccl.TABLE, "stack": stack.TABLE}
+TABLES = {"torch": torch.TABLE, "nccl": nccl.TABLE, "stack": stack.TABLE, "source": sources.TABLE}
 LEFT_OUT, ANOTHER_WORDING = "X", "+"
 QUIET = ("context", "harmless")  # a row that asks for one of these roles is content with any rule
 WARNING = "gpu-07:41217:41388 [3] {file}:120 NCCL WARN words that no release of today has"
@@ -84,7 +84,9 @@ def _report(catalogue: Catalogue) -> Iterator[str]:
             own = [row for row in rows if row.section == section]
             heard = [row for row in own if not row.left_out and not unheard(catalogue, row)]
             wordings = sum(len(row.wordings) for row in own)
-            yield f"{name:6} {section:42} {len(heard):3} of {len(own):3} rows, {wordings:3} wordings"
+            wanted = sum(not row.left_out for row in own)
+            share = 100 * len(heard) // max(wanted, 1)
+            yield f"{name:6} {section:42} {len(heard):3} of {wanted:3} rows ({share:3} %), {wordings:3} wordings"
             yield from (f"         left out: {r.wordings[0].text[:70]!r}: {r.left_out}" for r in own if r.left_out)
             yield from (f"         NO RULE: {text[:100]!r}" for row in own for text in unheard(catalogue, row))
     missing, files = files_unheard(catalogue), FILES.split()

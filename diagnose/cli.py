@@ -1,7 +1,7 @@
 """The command line: which command is meant, and the one place where an error becomes a line and an exit code.
 
-`diagnose PATH...` is the default; a first word is a command only if it is exactly a command's name. `run` and `hook`
-leave from here before anything else is imported.
+`diagnose PATH...` is the default; a first word is a command only if it is exactly a command's name. Plain calls of it,
+and of `run` and `hook`, leave from here before typer is imported.
 """
 
 from __future__ import annotations
@@ -13,8 +13,6 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
 
 from .errors import DiagnoseError, SourceError, UsageError
 
@@ -79,92 +77,52 @@ def _open_streams() -> None:
 
 def _run(words: list[str]) -> int:
     first = words[0] if words else ""
-    if first == "run":
-        from .run.command import main as run_job
-
-        return run_job(words[1:])
     if first == "hook":
-        from .hooks.command import main as hook
+        from .commands.jobs import hook_whatever_happens
 
-        return hook(words[1:])
+        return hook_whatever_happens(words[1:])
+    if first == "run":
+        from .commands.jobs import run as run_job
+        from .commands.options import RunOptions, read_plainly
+
+        job = read_plainly(RunOptions, words[1:])
+        if job is not None:
+            return run_job(job)
     _open_streams()
-    if first == "--show-completion":
-        from .commands.completion import completion_script
-
-        print(completion_script(words[1] if len(words) > 1 else ""), end="")
-        return 0
     if first in COMMANDS:
         if os.path.exists(first):
             print(f"diagnose: `{first}` is read as the command; ./{first} is the path", file=sys.stderr)
-        return _typer("commands.named", words)
+        return _typed(words)
+    if first == "--show-completion" and len(words) == 2:
+        return _show_completion(words[1])
+    if "_DIAGNOSE_COMPLETE" in os.environ:
+        return _typed(words)
     _refuse_near_miss(first, words)
-    plain = _plain(words)
-    if plain is not None:
-        from .commands.reporting import Options, run
+    from .commands.options import ReportOptions, read_plainly
 
-        return run(Options(**plain))
-    return _typer("commands.report_options", words)
+    plain = read_plainly(ReportOptions, words)
+    if plain is None:
+        return _typed(words)
+    from .commands.report import run
 
-
-PLAIN_FLAGS = {"--exit-zero": "exit_zero", "-v": "verbose", "--full": "full", "-q": "quiet", "--no-redact": "no_redact"}
-
-
-def _plain(words: list[str]) -> dict[str, Any] | None:
-    """The commonest calls (paths, a format, an output) without the price of typer; None: let typer read them."""
-    given: dict[str, Any] = {"paths": [], "output": []}
-    rest = iter(words)
-    for word in rest:
-        if word in ("-o", "--output", "--format"):
-            value = next(rest, None)
-            if value is None or value.startswith("-"):
-                return None
-            if word == "--format":
-                given["format"] = value
-            else:
-                given["output"].append(Path(value))
-        elif word == "--workers":
-            value = next(rest, "")
-            if not (value.isascii() and value.isdigit()):
-                return None
-            given["workers"] = int(value)
-        elif word in PLAIN_FLAGS:
-            given[PLAIN_FLAGS[word]] = True
-        elif word.startswith("-") and word != "-":
-            return None
-        else:
-            given["paths"].append(word)
-    if given.pop("no_redact", False):
-        given["redact"] = False
-    return given
+    return run(plain)
 
 
-def _typer(module: str, words: list[str]) -> int:
-    from importlib import import_module
+def _typed(words: list[str]) -> int:
+    from .commands.app import typed
 
-    import typer
-
-    command = typer.main.get_command(import_module(f".{module}", __package__).app)
-    try:
-        result = command.main(args=words, prog_name="diagnose", standalone_mode=False)
-    except Exception as error:
-        if not hasattr(error, "format_message"):  # not typer's own wording of a usage error
-            raise
-        said = error.format_message().rstrip(".")
-        if not said:  # a command without arguments: its help was printed
-            return DiagnoseError.exit_code
-        raise UsageError(_hint(said, words)) from None
-    return result if isinstance(result, int) else 0
+    return typed(words)
 
 
-def _hint(said: str, words: list[str]) -> str:
-    """The wording of a usage error with what to do: `--json` is what other tools call `--format json`."""
-    from .views import FORMATS
+def _show_completion(shell: str) -> int:
+    """Print the script of a shell that is named; without a name typer finds out which one asks."""
+    from typer.completion import get_completion_script  # type: ignore[attr-defined]
 
-    command = f"{words[0]} " if words and words[0] in COMMANDS else ""
-    form = next((form for form in FORMATS if said.startswith(f"No such option: --{form}")), None)
-    if form and not command:
-        return f"No such option: --{form}; did you mean --format {form}?"
-    return f"{said} (see `diagnose {command}--help`)"
+    shells = ("bash", "zsh", "fish", "powershell", "pwsh")
+    if shell not in shells:
+        raise UsageError(f"--show-completion {shell}: choose one of {', '.join(shells)}")
+    print(get_completion_script(prog_name="diagnose", complete_var="_DIAGNOSE_COMPLETE", shell=shell))
+    return 0
 
 
 def _refuse_near_miss(first: str, words: list[str]) -> None:

@@ -12,9 +12,9 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime, timezone
 
-from .advice import idle_notices
 from .advice.facts import read_facts
 from .advice.known_bugs import settle_known_bugs
+from .advice.resources import idle_notices
 from .catalogue.load import Catalogue, load_rules, rule_folders
 from .errors import UsageError
 from .job.event import SourceEvents
@@ -26,8 +26,8 @@ from .report.account import Found, account
 from .report.narrowing import narrow
 from .report.report import Report
 from .report.translation import Translator
+from .scan.kept import give_back_memory
 from .scan.logs_read import require_log
-from .scan.packing import give_back_memory
 from .scan.reading import MANY_SOURCES, Deadline, Progress, read_all
 from .scan.scan import Scan
 from .scan.scanner import ScanRules
@@ -38,6 +38,9 @@ from .verdict.decision import decide
 MAX_WORLD = 1_000_000  # ranks; more is a slip of the finger, and would be counted one by one
 END_OF_CLOCKS_S = 2.0**32  # later dates are no clock's, and a zone's arithmetic ends with the year 9999
 ENGINES = ("local", "ray")
+AGO = re.compile(r"(\d{1,6}(?:\.\d{1,3})?)\s*(s|secs?|seconds?|m|mins?|minutes?|h|hours?|d|days?)\s+ago", re.IGNORECASE)
+UNITS_S = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+CLOCK = re.compile(r"(\d{1,2}):(\d\d)(?::(\d\d)(\.\d{1,6})?)?Z?")
 UNREAD_KINDS = ("recorder", "scan")
 
 
@@ -72,7 +75,7 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     catalogue = load_rules(*folders)
     deadline = Deadline.after(budget_s)
     if engine == "ray":
-        from .cluster.ray_engine import read_on_ray  # an optional extra
+        from .cluster import read_on_ray  # an optional extra
 
         scan = read_on_ray(inputs, ScanRules(catalogue), deadline, progress, address, on_every_node)
     else:
@@ -80,7 +83,7 @@ def diagnose(  # noqa: PLR0913 - keywords, each with a default
     require_log(scan, inputs)
     report = tell(scan, catalogue, job, tz, rank_from, Translator(lang, rule_folders(*folders), catalogue.sentences))
     if since or until or rank is not None:
-        report = narrow(report, since, until, rank)
+        report = narrow(report, moment(since, report), moment(until, report), rank)
     return replace(report, stats=replace(report.stats, seconds=round(time.monotonic() - started, 3)))
 
 
@@ -191,6 +194,22 @@ def _began(sources: Sequence[SourceEvents]) -> datetime | None:
     dated = (x.seconds for x in stamps if x.has_date and x.has_year and not x.has_zone and 0 < x.seconds < END_OF_CLOCKS_S)
     first_s = min(dated, default=None)
     return None if first_s is None else datetime.fromtimestamp(first_s, timezone.utc)
+
+
+def moment(text: str | None, report: Report) -> str | None:
+    """Yield the time that `17:34:52` (of the last day that had it) or `10 minutes ago` means; another text as it is."""
+    ago = AGO.fullmatch(text or "")
+    if ago:
+        seconds = time.time() - float(ago[1]) * UNITS_S[ago[2][0].lower()]
+        return datetime.fromtimestamp(max(0.0, seconds), timezone.utc).isoformat().replace("+00:00", "Z")
+    clock = CLOCK.fullmatch(text or "")
+    if not clock:
+        return text
+    shown = [t for t in (*(e.time for e in report.timeline), *(r.last_time for r in report.ranks)) if t]
+    days = sorted({t[:10] for t in shown}, reverse=True)
+    asked = f"{clock[1].zfill(2)}:{clock[2]}:{clock[3] or '00'}{clock[4] or ''}"
+    had = (day for day in days if min(shown) <= f"{day}T{asked}" <= max(shown))
+    return f"{next(had, days[0])}T{asked}Z" if days else text
 
 
 def zone_offset_s(tz: str | None, at: datetime | None = None) -> float | None:

@@ -3,8 +3,23 @@
 from __future__ import annotations
 
 import gc
+import signal
+from contextlib import suppress
 
 import pytest
+
+IGNORED_BEHIND_A_SHELL = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)  # by `nohup make test &`
+
+
+def pytest_configure() -> None:
+    """Let what the tests start meet signals as a user's program does, also where the tests themselves ignore them.
+
+    A program inherits an ignored signal, and the default in place of a handler.
+    """
+    for number in IGNORED_BEHIND_A_SHELL:
+        with suppress(ValueError):  # not the main thread
+            if signal.getsignal(number) is signal.SIG_IGN:
+                signal.signal(number, lambda *_: None)
 
 
 @pytest.hookimpl(trylast=True)

@@ -7,18 +7,21 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from diagnose.advice import Advice, advise, idle_notices
 from diagnose.advice.fact_store import Facts
 from diagnose.advice.facts import read_facts
 from diagnose.advice.known_bugs import settle_known_bugs
-from diagnose.advice.statement import Notice
+from diagnose.advice.remedy import step_values, steps
+from diagnose.advice.resources import idle_notices
+from diagnose.advice.statement import Notice, RemedyStep
 from diagnose.catalogue.load import Catalogue, load_rules
+from diagnose.catalogue.sentences import Sentence
 from diagnose.job.event_reader import EventReader
 from diagnose.job.job import Job, build_job
 from diagnose.questions import correlate
 from diagnose.scan.reading import Deadline, read_all
 from diagnose.scan.scanner import ScanRules
 from diagnose.verdict.decision import Verdict, decide
+from diagnose.verdict.proof import proof_of
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 
@@ -31,7 +34,7 @@ class Outcome:
     facts: Facts
     verdict: Verdict
     notices: tuple[Notice, ...]
-    advice: tuple[Advice, ...]
+    advice: tuple[RemedyStep, ...]
 
     @property
     def words(self) -> str:
@@ -60,12 +63,19 @@ def look(*paths: Path | str) -> Outcome:
     facts = read_facts(job)
     bugs = settle_known_bugs(job, facts, catalogue())
     verdict = decide(job, correlate(job), catalogue())
-    fields: dict[str, Any] = {}
+    advice: tuple[RemedyStep, ...] = ()
     if verdict.roots:
         root = verdict.roots[0]
-        fields = dict(root.first.fields) if root.first else dict(root.finding.fields) if root.finding else {}
-    notices = (*facts.notices, *bugs, *idle_notices(facts))
-    return Outcome(job, facts, verdict, notices, advise(verdict.cause or "", fields, facts))
+        fields: dict[str, Any] = dict(root.first.fields) if root.first else dict(root.finding.fields) if root.finding else {}
+        values = step_values(job, verdict, proof_of(job, verdict), facts, catalogue(), fields)
+        advice = steps(catalogue().causes[root.cause], values)
+    notices = tuple(n.told(say) for n in (*facts.notices, *bugs, *idle_notices(facts)))
+    return Outcome(job, facts, verdict, notices, advice)
+
+
+def say(sentence: Sentence) -> str:
+    """Yield a sentence in English."""
+    return sentence.filled(catalogue().sentences)
 
 
 def write(folder: Path, **files: str) -> list[Path]:

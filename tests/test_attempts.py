@@ -36,21 +36,6 @@ def test_error_before_a_launcher_ended_its_workers_and_the_job_went_on_is_histor
     assert "process.terminated" == cause(report)
 
 
-def test_task_file_without_marks_takes_no_error_of_before_a_requeue_for_the_last(tmp_path: Path) -> None:
-    """Only Slurm's own log tells of the requeue; the rank's file shows that the rank began anew after the error."""
-    slurm = "srun: error: n1: task 1: Exited with exit code 1\n" + CANCELLED.format(at="10:02:00", why=" DUE TO JOB REQUEUE")
-    slurm += "srun: error: n1: task 0: Out Of Memory\nsrun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n"
-    files = {
-        "slurm-77.out": slurm,
-        "train-77-0.out": BIRTH.format(rank=0, member=1) * 2,
-        "train-77-1.out": BIRTH.format(rank=1, member=2) + IO_ERROR + BIRTH.format(rank=1, member=2),
-    }
-
-    report = told(tmp_path, files, world_size=2)
-
-    assert ("memory.host-oom", [0]) == (cause(report), culprits(report))
-
-
 def test_clean_up_below_a_requeue_is_no_attempt_of_its_own(tmp_path: Path) -> None:
     """Slurm says that it queues the job again first, and that it ends the tasks afterwards."""
     slurm = CANCELLED.format(at="10:02:00", why=" DUE TO JOB REQUEUE")
@@ -59,24 +44,6 @@ def test_clean_up_below_a_requeue_is_no_attempt_of_its_own(tmp_path: Path) -> No
     report = told(tmp_path, {"slurm-77.out": slurm, "train-77-0.out": STEP.format(at="10:01:00", step=9)}, world_size=2)
 
     assert "process.preempted" == cause(report)
-
-
-def test_end_that_an_agent_never_summed_up_was_answered_by_the_attempt_that_finished(tmp_path: Path) -> None:
-    """torchrun prints its summary when it gives up, and at no restart."""
-    agent = "".join(
-        f"WARNING:torch.distributed.elastic.multiprocessing.api:Sending process {pid} closing signal SIGTERM\n" for pid in (41, 43)
-    )
-    agent += FAILED.format(code=-11, pid=42)
-    files = {
-        "n1/agent.log": agent,
-        "n1/elastic/run_abcd1234/attempt_0/0/stderr.log": STEP.format(at="10:01:00", step=10),
-        "n1/elastic/run_abcd1234/attempt_1/0/stderr.log": STEP.format(at="10:31:00", step=30)
-        + "2026-11-20 10:32:00,000 | INFO | rank 0 | training finished after 30 steps, best val loss 1.9\n",
-    }
-
-    report = told(tmp_path, files)
-
-    assert "recovered" == cause(report)
 
 
 def test_end_without_a_clock_divides_its_file_by_the_lines(tmp_path: Path) -> None:
@@ -125,18 +92,6 @@ def test_a_death_that_a_logger_prints_twice_is_one(tmp_path: Path) -> None:
     assert "storage.io-error" == cause(report)
 
 
-def test_a_run_of_fewer_ranks_below_a_failed_one_waits_for_its_own_only(tmp_path: Path) -> None:
-    """Eight ranks failed, and somebody tried again with four: ranks 4 to 7 are not late."""
-    banner = "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system\n"
-    born = "2026-11-20 {at},000 | INFO | rank {rank} | initialized: world_size={world} local_rank={rank} host=vm pid={pid}\n"
-    first = "".join(born.format(at="10:00:00", rank=r, world=8, pid=8000 + r) for r in range(8))
-    again = "".join(born.format(at="12:00:00", rank=r, world=4, pid=9000 + r) for r in range(4))
-    waiting = "".join(alive(r, at="12:10:00") for r in range(4)) + "".join(watchdog(r, at="12:30:00") for r in range(3))
-    report = told(tmp_path, {"train.log": banner + first + IO_ERROR + FAILED.format(code=1, pid=8001) + banner + again + waiting})
-
-    assert ("collective.straggler", [3]) == (cause(report), culprits(report))
-
-
 def test_launchers_of_other_nodes_that_end_later_start_nothing_anew(tmp_path):
     """DeepSpeed's launchers print into one console without a host; the second node notices by its time-out, minutes later."""
     killed = "[2026-11-20 {},001] [INFO] [launch.py:319:sigkill_handler] Killing subprocess {}\n"
@@ -159,17 +114,6 @@ def test_task_that_ends_again_behind_a_requeue_is_of_the_next_attempt(tmp_path):
     report = told(tmp_path, {"slurm-77.out": ends + requeued + again, "job-77-0.out": steps, "job-77-1.out": steps, "job-77-1.err": crash})
 
     assert "process.segfault" == cause(report)
-
-
-def test_run_that_is_done_behind_a_requeue_had_only_been_interrupted(tmp_path):
-    ends = "srun: error: n1: task 1: Exited with exit code 1\n"
-    requeued = "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-20T10:20:00 DUE TO JOB REQUEUE ***\n"
-    failed = '[rank1]: Traceback (most recent call last):\n[rank1]:   File "a.py", line 2, in f\n[rank1]: OSError: [Errno 5] Input/output error\n'
-    steps = "".join(f"step {n} loss 1.{n}\n" for n in range(9))
-    done = steps + "Training finished. Total time: 0:41:22\n"
-    report = told(tmp_path, {"slurm-77.out": ends + requeued, "job-77-0.out": done, "job-77-1.out": steps, "job-77-1.err": failed})
-
-    assert "recovered" == report.outcome
 
 
 def test_what_a_rank_raises_in_its_second_life_is_not_of_its_first(tmp_path: Path) -> None:

@@ -26,10 +26,6 @@ def test_an_exception_that_one_process_logs_again_minutes_later_ended_nothing() 
     assert said(*logged(1, 577), *logged(5, 577)) == "recovered"
 
 
-def test_what_another_process_catches_time_and_again_this_one_catches_too() -> None:
-    assert said(*logged(1, 577), *logged(5, 577), *logged(6, 578)) == "recovered"
-
-
 def test_its_message_may_name_another_item_each_time() -> None:
     first, last = "ValueError: step 0 - no action in: <think>Well", "ValueError: step 3 - no action in: <think>Wait, the"
     assert said(*logged(1, 577, first), *logged(5, 577, last)) == "recovered"

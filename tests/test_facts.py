@@ -9,11 +9,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.advice.commands import command_facts, flags, framework_of, launcher_of, looks_like_command, split_words
+from diagnose.advice.commands import (
+    command_facts,
+    file_facts,
+    flags,
+    framework_of,
+    launcher_of,
+    looks_like_command,
+    package_facts,
+    split_words,
+)
 from diagnose.advice.fact_names import setting_fact, typed, variable_fact
 from diagnose.advice.fact_store import Facts, facts_of
-from diagnose.advice.setup_files import file_facts, package_facts
-from diagnose.commands.facts import facts_in, to_json, to_text
+from diagnose.commands.app import facts_in, to_json, to_text
 
 from .incident_pipe import FIXTURES, look, write
 
@@ -172,7 +180,7 @@ def test_hosts_with_different_nccl_versions_are_a_notice(tmp_path: Path) -> None
         for h, r, v in (("a", 0, "2.20.5"), ("a", 1, "2.20.5"), ("b", 2, "2.21.5"), ("b", 3, "2.21.5"))
     )
     found = look(*write(tmp_path, nccl_log=text))
-    (notice,) = [n for n in found.notices if n.topic == "different NCCL version"]
+    (notice,) = [n for n in found.notices if n.topic == "NCCL version differs"]
     assert "node-a" in notice.text and "node-b" in notice.text
 
 

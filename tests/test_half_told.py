@@ -48,22 +48,6 @@ def test_half_a_runtime_error_that_nobody_tells_whole_blames_no_rank(tmp_path: P
     assert ([], "likely") >= (culprits(report), report.diagnosis.certainty)
 
 
-def test_the_last_line_of_a_message_may_be_what_was_cut(tmp_path: Path) -> None:
-    """Who says it whole is as little at fault as the one whose file ends within it."""
-    lines = labelled(0, HEAD + NCCL.format(59936)) + labelled(2, HEAD + NCCL.format(60112))[:-50]
-    report = told(tmp_path, {"console.log": lines})
-
-    assert ("network.interface", []) == (cause(report), culprits(report))
-
-
-@pytest.mark.parametrize("left", [60, 215])
-def test_who_says_the_reason_is_no_more_at_fault_than_one_whose_file_ends_before_it(tmp_path: Path, left: int) -> None:
-    cut = labelled(2, HEAD + NCCL.format(59936))
-    lines = labelled(0, HEAD + NCCL.format(59936)) + cut[: cut.index("torch.distributed.DistBackendError") + left]
-
-    assert ("network.interface", []) == (cause(report := told(tmp_path, {"console.log": lines})), culprits(report))
-
-
 def test_half_a_message_of_an_exception_with_a_name_of_its_own_is_enough(tmp_path: Path) -> None:
     own = labelled(1, OWN + "ValueError: could not convert string to float: '0.1f3x'\n")[:-6]
     report = told(tmp_path, {"rank0.log": STEP + labelled(0, HEAD + CLOSED), "rank1.log": STEP + own})

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.sources.headings import name_fences
-from diagnose.sources.quoted_logs import FenceMask
+from diagnose.sources.quotes import FenceMask, name_fences
 
 RAISED = 'Traceback (most recent call last):\n  File "/srv/train.py", line 88, in <module>\n    main()\n{}'
 KEY = RAISED.format("KeyError: 'target'")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.told import cause, culprits, told
+from tests.told import cause, told
 
 MARK = (
     ':::MLLOG {{"namespace": "", "time_ms": {time}, "event_type": "{kind}", "key": "{key}", "value": {value}, '
@@ -83,17 +83,6 @@ def test_nvidias_logger_prints_steps(tmp_path: Path) -> None:
     report = told(tmp_path, {"console.log": "python: can't open file 'helper.py': [Errno 2] No such file or directory\n" + step})
 
     assert report.diagnosis is None
-
-
-def test_of_slurm_jobs_that_append_to_one_file_the_last_one_is_told(tmp_path: Path) -> None:
-    first = OOM + CANCELLED.format(job=263121, node="gpu-node-07", time="2026-08-17T01:22:18")
-    second = STEP + CANCELLED.format(job=267039, node="gpu-node-08", time="2026-08-21T02:53:05")
-
-    report = told(tmp_path, {"slurm.out": first + second})
-
-    assert ("process.terminated", []) == (cause(report), culprits(report))
-    assert report.diagnosis is not None
-    assert report.diagnosis.evidence[0].line == (first + second).count("\n")
 
 
 def test_the_steps_of_one_slurm_job_that_end_one_after_another_are_one_run(tmp_path: Path) -> None:

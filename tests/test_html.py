@@ -24,7 +24,7 @@ from diagnose.report.report import (
     from_dict,
     to_json,
 )
-from diagnose.views.html_picture import picture_data
+from diagnose.views.lanes import lanes
 from diagnose.views.rendering import render
 
 from .browser import Browser, find_chromium
@@ -80,7 +80,7 @@ def test_code_in_a_sentence_is_code():
 
 
 def test_a_chinese_page_says_so():
-    page = render(cuda_oom(), "html", lang="zh")
+    page = render(replace(cuda_oom(), language="zh"), "html")
     assert 'lang="zh-Hans"' in page
     assert "处理办法" in page
 
@@ -161,14 +161,14 @@ def test_eight_ranks_are_eight_rows_with_the_culprit_marked(opened):
     assert page.evaluate("[...document.querySelectorAll('#picture .call')].map(t => t.textContent).join()").startswith("CUDA out")
 
 
-def test_a_thousand_ranks_fold_into_three_rows_which_open(opened):
+def test_a_thousand_ranks_fold_into_two_rows_with_the_culprit_first(opened):
     page = opened(straggler())
     rows = "[...document.querySelectorAll('#picture [data-row]')].map(g => g.getAttribute('aria-label'))"
-    assert page.evaluate(rows) == ["0–516, 517 ranks, 517 waiting", "rank 517, node-064, silent", "518–1023, 506 ranks, 506 waiting"]
-    page.evaluate("document.querySelector('#picture [data-row]').dispatchEvent(new MouseEvent('click', {bubbles: true}))")
-    assert page.evaluate("document.querySelectorAll('#picture [data-row]').length") == 18
+    assert page.evaluate(rows) == ["rank 517, node-064, no error", "ranks 0–516,518–1023, 1,023 ranks, 1023 waiting"]
+    page.evaluate("document.querySelectorAll('#picture [data-row]')[1].dispatchEvent(new MouseEvent('click', {bubbles: true}))")
+    assert page.evaluate("document.querySelectorAll('#picture [data-row]').length") == 17
     page.evaluate("document.querySelector('[data-do=all]').click()")
-    assert page.evaluate("document.querySelectorAll('#picture [data-row]').length") == 3
+    assert page.evaluate("document.querySelectorAll('#picture [data-row]').length") == 2
     assert page.complaints == []
 
 
@@ -191,7 +191,7 @@ def test_the_picture_zooms_by_button_and_key(opened):
 
 def test_hovering_tells_what_happened(opened):
     page = opened(cuda_oom())
-    page.evaluate("document.querySelector('#picture circle').dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 5, clientY: 5}))")
+    page.evaluate("document.querySelector('#picture .root').dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 5, clientY: 5}))")
     assert "logs/" in page.evaluate("document.getElementById('tip').textContent")
 
 
@@ -227,7 +227,7 @@ def test_the_filter_finds_a_rank_inside_a_range(opened):
     filter_by(page, "rank 700")
     texts = page.evaluate("[...document.querySelectorAll('[data-find]')].filter(e => !e.classList.contains('gone')).map(e => e.textContent)")
     assert any("518-1023" in text for text in texts)
-    assert page.evaluate("document.querySelectorAll('#picture .dim').length") == 2
+    assert page.evaluate("document.querySelectorAll('#picture .dim').length") == 1
 
 
 def test_a_hostile_log_line_does_not_become_markup(opened):
@@ -255,8 +255,8 @@ def test_where_no_moment_is_the_root_the_proof_joins_the_picture(opened):
 def test_a_proof_without_a_rank_stands_on_the_row_of_the_only_culprit():
     report = straggler()
     proof = replace(report.diagnosis.evidence[0], rank=None, host=None)
-    events = picture_data(replace(report, timeline=(), diagnosis=replace(report.diagnosis, evidence=(proof,))))["events"]
-    assert [str(report.diagnosis.culprits[0].rank)] == [e["ranks"] for e in events if e["root"]]
+    events = lanes(replace(report, timeline=(), diagnosis=replace(report.diagnosis, evidence=(proof,))))["events"]
+    assert [str(report.diagnosis.culprits[0].rank)] == [e["ranks"] for e in events if e["kind"] == "root"]
 
 
 def test_print_is_light_whatever_the_screen(opened):
@@ -267,3 +267,50 @@ def test_print_is_light_whatever_the_screen(opened):
     dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
     page.call("Emulation.setEmulatedMedia", media="", features=[])
     assert (light, dark) == ("rgb(255, 255, 255)", "rgb(18, 22, 29)")
+
+
+@pytest.mark.parametrize("ranks", [8, 64, 1000])
+def test_the_page_fits_a_phone(opened, browser, ranks):
+    browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    page = opened(straggler(ranks, 5))
+    width = page.evaluate("document.documentElement.scrollWidth")
+    clipped = page.evaluate("[...document.querySelectorAll('td, pre, h1')].filter(e => e.scrollWidth > e.clientWidth + 1).length")
+    browser.call("Emulation.clearDeviceMetricsOverride")
+    assert (width, clipped) == (390, 0)
+
+
+def test_each_moment_has_a_link_of_its_own(opened):
+    page = opened(cuda_oom())
+    page.evaluate("document.querySelector('a[href=\"#e2\"]').click()")
+    assert "CUDA out of memory" in page.evaluate("document.querySelector('tr:target').textContent")
+
+
+def test_a_wait_is_hatched_and_says_how_long(opened):
+    report = cuda_oom()
+    waits = tuple(replace(t, since="2024-05-14T10:12:04Z", waited_s=600.0) if t.layer == "collective" else t for t in report.timeline)
+    page = opened(replace(report, timeline=waits))
+    assert page.evaluate("document.querySelectorAll('#picture .wait').length") == 7
+    assert page.evaluate("document.querySelector('#picture .inside').textContent") == "waiting 600 s"
+
+
+def test_the_page_can_be_copied_as_markdown(opened):
+    page = opened(cuda_oom())
+    assert page.evaluate("JSON.parse(document.getElementById('data').textContent).markdown") == render(cuda_oom(), "markdown")
+    assert not page.evaluate("document.getElementById('copy-markdown').hidden")
+
+
+CONTRAST = """(() => {
+  const light = (c) => { const [r, g, b] = c.match(/[\\d.]+/g).map(Number).map((v) => (v /= 255) <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b; };
+  const ground = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (!/, 0\\)$/.test(c)) return c; } return "rgb(255, 255, 255)"; };
+  const words = [...document.querySelectorAll("main *, header *")].filter((e) => [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()) && e.getClientRects().length && !e.closest("svg"));
+  return [...new Set(words.map((e) => { const [a, b] = [light(getComputedStyle(e).color), light(ground(e))].sort((x, y) => y - x); return [(a + 0.05) / (b + 0.05), e.className || e.tagName]; }).filter(([c]) => c < 4.5).map(String))];
+})()"""
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_has_the_contrast_of_aa(opened, scheme):
+    page = opened(cuda_oom())
+    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    weak = page.evaluate(CONTRAST)
+    page.call("Emulation.setEmulatedMedia", features=[])
+    assert weak == []

@@ -49,7 +49,7 @@ def test_a_twin_does_not_get_the_verdict_it_is_a_twin_to(twin: str) -> None:
         ("incidents-4-slow-save", ["--ddp_timeout=1800 is the default", "--ddp_timeout 3600", "zero_to_fp32.py"]),
         ("incidents-5-trl-hang", ["trl>=0.15.1", "packing"]),
         ("incidents-6-one-gpu-too-many", ["4 x 8 = 32", "31 exist", "4 nodes x 7 GPUs = 28"]),
-        ("incidents-6-one-node-idle", ["3 x 8 = 24", "8 stay idle"]),
+        ("incidents-6-one-node-idle", ["3 x 8 = 24", "8 are idle"]),
     ],
 )  # fmt: skip
 def test_the_advice_of_an_incident_is_more_useful_than_its_write_up(name: str, parts: list[str]) -> None:
@@ -86,7 +86,7 @@ def test_any_batch_that_does_not_fit_gets_valid_settings(
     lines = "".join(f"[rank{r}]: {line}\n" for r in range(ranks) for line in text.splitlines())
     found = look(*write(tmp_path, console_log=lines))
     assert (found.verdict.cause, found.verdict.culprits) == (BATCH, [])
-    assert f"{micro} x {accumulation} x {ranks} = {micro * accumulation * ranks}, not {train}" in found.words
+    assert f"{micro * accumulation * ranks} = {micro} x {accumulation} x {ranks}, not {train}" in found.words
 
 
 def _gathers(sizes: list[int], seq: int, minutes: int) -> str:
@@ -140,7 +140,7 @@ def test_any_sum_of_gpus_that_does_not_fit_is_told(tmp_path: Path, nodes: int, p
     found = look(*write(tmp_path, driver_log=text))
     assert found.verdict.cause in ("ray.unschedulable", "config.world-size-mismatch")
     assert (
-        f"{nodes} x {per_node} = {wanted} GPUs are asked for, {present} exist: {wanted - present} too many"
+        f"{nodes} x {per_node} = {wanted} GPUs are requested and {present} exist: {wanted - present} too many"
         in found.words
     )
 

@@ -41,31 +41,10 @@ def run_of(day: int, *steps: int, rank: int = 0) -> str:
 SPLIT = "Traceback (most recent call last):\n  File \"train.py\", line 3, in <module>\nValueError: Unknown split 'val'\n"
 
 
-def test_runs_in_folders_of_their_own_are_jobs_where_the_steps_begin_anew(tmp_path: Path) -> None:
-    files = {
-        "first/rank0.log": run_of(20, 10, 20, 30) + OOM,
-        "first/rank1.log": run_of(20, 10, 20, 30, rank=1),
-        "second/rank0.log": run_of(21, 10, 20),
-        "second/rank1.log": run_of(21, 10, 20, rank=1) + SPLIT,
-    }
-    report = told(tmp_path, files)
-
-    assert ("first/", True) == (report.other_jobs[0].name, "failed too" in report.other_jobs[0].text)
-    assert "memory.cuda-oom" not in (cause(report), *(s.cause for s in report.symptoms))
-
-
 def test_days_of_one_job_in_folders_are_one_job(tmp_path: Path) -> None:
     before, after = run_of(20, 10, 20, 30).replace(" 10:2", " 23:5"), run_of(21, 40, 50).replace(" 10:2", " 00:0")
 
     assert () == told(tmp_path, {"20/rank0.log": before, "21/rank0.log": after + OOM}).other_jobs
-
-
-def test_a_run_that_was_resumed_the_next_day_is_another_job(tmp_path: Path) -> None:
-    files = {"20/rank0.log": run_of(20, 10, 20, 30) + SPLIT, "21/rank0.log": run_of(21, 40, 50) + OOM}
-
-    report = told(tmp_path, files)
-
-    assert ("memory.cuda-oom", ["20/"]) == (cause(report), [j.name for j in report.other_jobs])
 
 
 def test_hosts_and_streams_of_one_job_in_folders_are_one_job(tmp_path: Path) -> None:

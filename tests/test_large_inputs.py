@@ -82,10 +82,8 @@ def test_tails_are_read_first_where_the_rest_is_too_much_and_then_no_part_is_beg
     twenty_gigabytes: Path, workers: int
 ) -> None:
     rules = ScanRules(load_rules())
-    started = time.monotonic()
     with at_most(HUNG_S):
         scan = read_all([twenty_gigabytes], rules, Deadline.after(2), workers=workers)
-    assert time.monotonic() - started < HUNG_S / 2
     found = [source for source in scan.sources.values() if any("oom" in hit.rule for hit in source.hits())]
     assert [source.name for source in found] == [f"{twenty_gigabytes}/rank_{CULPRIT:02d}.log"]
     assert any("budget of time" in gap for gap in scan.gaps)

@@ -98,15 +98,6 @@ def test_steps_by_a_clock_of_another_zone_do_not_make_history_of_what_its_host_f
     assert "gpu.off-bus" == cause(report)
 
 
-def test_a_port_error_that_ended_nothing_was_survived_by_a_run_that_is_done(tmp_path: Path) -> None:
-    warned = "a3-mega-3-33:184136:184216 [0] transport/net_ib.cc:94 NCCL WARN NET/IB : mlx5_0:1 Got async event : port error\n"
-    down = "[Sun Apr 12 23:41:25 2026] mlx5_core 0000:18:00.0 rdma0: Link down\n"
-    done = "`Trainer.fit` stopped: `max_steps=99999` reached.\n"
-    logs = {"a3-mega-3-3.out": done, "a3-mega-3-33.out": warned, "dmesg-a3-mega-3-33.txt": down}
-
-    assert "recovered" == cause(told(tmp_path, logs))
-
-
 JOINED = "[rank{rank}]: Traceback (most recent call last):\n[rank{rank}]:   File \"/srv/ml/train.py\", line 61, in step\n[rank{rank}]:     loss.backward()\n[rank{rank}]: RuntimeError: {says}\n"
 
 

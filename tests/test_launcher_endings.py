@@ -9,7 +9,7 @@ import pytest
 from diagnose.catalogue.load import load_rules
 from diagnose.engine import diagnose
 from diagnose.job.event_reader import EventReader
-from diagnose.job.placement import place
+from diagnose.job.identity import place
 from diagnose.scan.reading import Deadline, read_all
 from diagnose.scan.scanner import ScanRules
 from diagnose.sources.source import Text

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import diagnose
-from diagnose.sources.loki import lines_of_answer
+from diagnose.sources.exports import lines_of_answer
 
 RAISED = [
     "[rank1]: Traceback (most recent call last):",
@@ -62,16 +62,16 @@ def test_a_stream_whose_labels_follow_its_lines_is_not_read_under_the_labels_bef
     text = json.dumps({"status": "success", "data": {"resultType": "streams", "result": streams}})[:-3]
     damage: list[str] = []
 
-    lines = (lines_of_answer(io.BytesIO(text.encode()), damage).read() or b"").decode().splitlines()
+    lines = (lines_of_answer(io.BytesIO(text.encode()).read, damage).read() or b"").decode().splitlines()
 
     assert ["[pod/job-worker-0/pytorch] step 1", "step 2"] == [line.split(" ", 1)[1] for line in lines]
 
 
 def test_an_answer_longer_than_is_read_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("diagnose.sources.loki.MAX_BYTES", 300)
+    monkeypatch.setattr("diagnose.sources.exports.MAX_ANSWER_BYTES", 300)
     damage: list[str] = []
 
-    lines_of_answer(io.BytesIO(json.dumps(answer()).encode()), damage)
+    lines_of_answer(io.BytesIO(json.dumps(answer()).encode()).read, damage)
 
     assert "larger than is read" in damage[0]
 
@@ -83,5 +83,5 @@ def test_of_an_answer_without_a_line_none_is_made_up(value: str) -> None:
     text = '{"status":"success","data":{"resultType":"streams","result":[{"stream":{},"values":[' + value + "]}]}}"
 
     damage: list[str] = []
-    assert lines_of_answer(io.BytesIO(text.encode()), damage).read() == b""
+    assert lines_of_answer(io.BytesIO(text.encode()).read, damage).read() == b""
     assert "no lines of it could be read" in damage[0]

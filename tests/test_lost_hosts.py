@@ -44,14 +44,6 @@ def test_host_whose_link_went_down_is_named_though_its_own_ranks_complain_too(tm
     assert ("network.partition", ["gpu-08"]) == (cause(report), _hosts(report))
 
 
-def test_node_that_the_controller_lost_is_none_of_a_job_whose_ranks_are_on_others(tmp_path):
-    """Slurm's controller tells of all nodes that it has."""
-    report = told(tmp_path, {"slurmctld.log": DOWN.format("gpu-55"), **_job(KEY, "", "", "")})
-    listed = told(tmp_path, {"slurmctld.log": DOWN.format("m3,m[9-12]"), **_job(KEY, "", "", "")})
-
-    assert ["process.exception"] * 2 == [cause(report), cause(listed)]
-
-
 def test_node_that_the_controller_lost_ended_the_job_that_had_ranks_there(tmp_path):
     report = told(tmp_path, {"slurmctld.log": DOWN.format("gpu-[08-12]"), **_job("", "", "", "")})
 

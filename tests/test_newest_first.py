@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.sources.newest_first import is_newest_first
+from diagnose.sources.exports import is_newest_first
 
 PRINTED = [
     "step 40 loss 2.1",

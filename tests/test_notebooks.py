@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from diagnose import diagnose
-from diagnose.errors import DiagnoseError
 
 PRINTED = [
     "Traceback (most recent call last):\n",
@@ -62,7 +61,7 @@ def test_notebooks_of_a_folder_are_not_read(tmp_path: Path) -> None:
     assert ["a notebook among other files"] == [i.skipped.split(":")[0] for i in report.inputs if i.skipped]
 
 
-def test_a_folder_of_notebooks_alone_says_what_to_do(tmp_path: Path) -> None:
+def test_a_folder_of_a_notebook_alone_is_read(tmp_path: Path) -> None:
     notebook(tmp_path / "old.ipynb", {"name": "stderr", "output_type": "stream", "text": PRINTED})
-    with pytest.raises(DiagnoseError, match="give it by its own name"):
-        diagnose(tmp_path)
+
+    assert diagnose(tmp_path).diagnosis is not None

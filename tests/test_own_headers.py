@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.sources.own_headers import Naming, header_of
+from diagnose.sources.own_headers import header_of
 
 CLOSED = "[/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [10.77.0.2]:9431"
 LATE = "[/pytorch/gloo/transport/tcp/unbound_buffer.cc:129] Timed out waiting 60000ms for send operation to complete"
@@ -98,7 +98,7 @@ def test_frames_behind_a_label_on_each_line_keep_their_margin() -> None:
     sample = console("(trainer-{r}) {text}").encode()
     header = header_of(sample)
     assert header is not None
-    assert Naming(header).feed(b'(trainer-2)   File "/srv/train.py", line 88\n') == b'[rank2]:   File "/srv/train.py", line 88\n'
+    assert header.feed(b'(trainer-2)   File "/srv/train.py", line 88\n') == b'[rank2]:   File "/srv/train.py", line 88\n'
 
 
 def steps(form: str, numbers: int = 4, count: int = 60) -> str:
@@ -141,7 +141,7 @@ def test_a_label_that_two_pods_bear_is_of_a_node() -> None:
     """`[R2]` of two pods are two processes: the number is the local rank."""
     header = header_of((steps("[pod/w-0/main] [R{n}] step {i}") + steps("[pod/w-1/main] [R{n}] step {i}")).encode())
     assert header is not None
-    assert Naming(header).feed(b"[pod/w-1/main] [R2] step 7\n") == b"[pod/w-1/main] [proc2]: step 7\n"
+    assert header.feed(b"[pod/w-1/main] [R2] step 7\n") == b"[pod/w-1/main] [proc2]: step 7\n"
 
 
 def test_more_numbers_than_processes_are_no_ranks() -> None:

@@ -6,8 +6,7 @@ import pytest
 
 from diagnose import JobContext, Text, diagnose
 from diagnose.hooks.config import FORMATS
-from diagnose.sources.kinds import kind_of
-from diagnose.sources.own_reports import OWN_REPORT
+from diagnose.sources.kinds import OWN_REPORT, kind_of
 from diagnose.views.rendering import render
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
@@ -24,7 +23,7 @@ def culprits_of(report):
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("logs", [FAILED, HEALTHY], ids=["failed", "healthy"])
 def test_report_of_each_form_and_language_is_known(logs, form, lang):
-    said = render(diagnose(logs, lang=lang), form, lang=lang)
+    said = render(diagnose(logs, lang=lang), form)
     assert kind_of(said.encode()[:4096], "said.txt") == ("prose", OWN_REPORT)
 
 
@@ -57,8 +56,8 @@ def test_report_printed_into_a_console_is_not_read_as_its_news():
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_terminal_report_kept_beside_the_logs_changes_no_verdict(tmp_path, lang):
-    report = diagnose(FAILED)
-    (tmp_path / "last.txt").write_text(render(report, "terminal", lang=lang), encoding="utf-8")
+    report = diagnose(FAILED, lang=lang)
+    (tmp_path / "last.txt").write_text(render(report, "terminal"), encoding="utf-8")
     assert culprits_of(diagnose(FAILED, tmp_path)) == culprits_of(report)
 
 

@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from diagnose.catalogue.load import SHIPPED, load_rules, load_yaml
 from diagnose.errors import RuleError
 from diagnose.report.phrasebook import FILE, Phrasebook, read_phrasebook
-from diagnose.views.wrapping import break_offsets
+from diagnose.views.paper import break_offsets
 
 PACKAGE = SHIPPED.parent / "diagnose" if (SHIPPED.parent / "diagnose").is_dir() else SHIPPED.parent
 

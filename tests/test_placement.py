@@ -91,20 +91,6 @@ def test_lines_of_srun_tell_which_ranks_a_host_holds(tmp_path: Path) -> None:
     assert [(None, "n2")] == [(c.rank, c.host) for c in report.diagnosis.culprits]
 
 
-def test_folder_called_like_that_of_a_known_host_is_a_host_too(tmp_path: Path) -> None:
-    """`g0035/` is a host by what its log says, so `g0062/` beside it is one."""
-    name = "elastic/run_abcd1234/attempt_0/0/stderr.log"
-    files = {
-        f"g0035/{name}": "g0035:101:301 [0] NCCL INFO Bootstrap : Using eth0:10.0.0.1<0>\n[rank0]: " + SHARE,
-        "g0062/agent.log": "W1120 10:20:00.000000 400 torch/distributed/elastic/agent/server/api.py:704] Received 15 death signal, "
-        "shutting down workers\n",
-    }
-
-    report = told(tmp_path, files)
-
-    assert {"g0035", "g0062"} <= {e.host for e in report.timeline}
-
-
 def test_group_smaller_than_the_ranks_seen_is_not_the_world(tmp_path: Path) -> None:
     """A reduce-scatter among two of four ranks tells the size of their group."""
     line = watchdog(0, op="_REDUCE_SCATTER_BASE").replace("NumelIn=4096", "NumelIn=8192")
@@ -231,19 +217,6 @@ def test_rank_that_is_not_heard_in_the_consoles_of_all_hosts_is_the_one(tmp_path
 def test_rank_is_not_missed_where_the_console_of_a_host_is_not_there(tmp_path: Path) -> None:
     files = {f"node{host}.log": "".join(watchdog(4 * host + r) for r in range(4) if 4 * host + r != 5) for host in (1, 2)}
     assert [] == culprits(told(tmp_path, files))
-
-
-def test_rank_in_a_group_without_a_name_is_nobody_s_where_such_a_one_is_not_the_job_s(tmp_path: Path) -> None:
-    said = (
-        "[E ProcessGroupNCCL.cpp:916] [Rank {}] NCCL watchdog thread terminated with exception: "
-        "CUDA error: an illegal memory access was encountered\n"
-    )
-    whole = told(tmp_path / "a", {"out.txt": said.format(3)})
-    assert culprits(whole) == [3]
-    waited = "[E ProcessGroupNCCL.cpp:475] " + watchdog(3).split("] ", 1)[1]
-    parts = told(tmp_path / "b", {"out.txt": said.format(1), "rank11.txt": waited})
-    assert cause(parts) == cause(whole) == "gpu.illegal-access"
-    assert culprits(parts) == []
 
 
 @pytest.mark.parametrize("case", sorted(p.parent.name for p in FIXTURES.glob("*/logs")))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import SimpleNamespace
 
-from diagnose.job.rank_lines import LAST_LINES, RankLines
+from diagnose.job.coverage import LAST_LINES, RankLines
 from diagnose.lines.prefix import read_lines
 
 

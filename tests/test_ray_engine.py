@@ -16,9 +16,7 @@ import yaml
 
 from benchmarks.jobs.generate import generate
 from diagnose import render
-from diagnose.cluster.nodes import node_names
-from diagnose.cluster.ray_engine import _batches, _Pool
-from diagnose.cluster.tasks import scan_parts, scan_paths
+from diagnose.cluster import _batches, _Pool, node_names, scan_parts, scan_paths
 from diagnose.engine import diagnose
 from diagnose.errors import MissingExtra
 from diagnose.scan.parts import Part, cut_parts
@@ -69,7 +67,7 @@ def cluster(store: str) -> Iterator[Any]:
 @pytest.fixture
 def nodes_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """What no node could read would be read by this process; then these tests would prove little."""
-    monkeypatch.setattr("diagnose.cluster.ray_engine._Pool._here", lambda _, part, __: pytest.fail(f"{part} was read here"))
+    monkeypatch.setattr("diagnose.cluster._Pool._here", lambda _, part, __: pytest.fail(f"{part} was read here"))
 
 
 def told(*inputs: str, **options: Any) -> str:

@@ -39,7 +39,7 @@ counter_examples: [{{text: the {name} works, because: nothing broke}}]
 def test_what_begins_too_long_after_a_cause_is_not_its_consequence(
     tmp_path: Path, within_s: int, is_consequence: bool
 ) -> None:
-    for name, explains in (("pump", f"{{cause: acme.valve, within_s: {within_s}}}"), ("valve", "")):
+    for name, explains in (("pump", f"{{cause: acme.valve, because: a pump shuts it, within_s: {within_s}}}"), ("valve", "")):
         folder = tmp_path / "acme" / name
         folder.mkdir(parents=True)
         (folder / "cause.yaml").write_text(CAUSE.format(name=name, explains=explains))
@@ -55,7 +55,7 @@ def test_what_begins_too_long_after_a_cause_is_not_its_consequence(
 @pytest.mark.parametrize(("flag", "root"), [("told_late: true", "acme.pump"), ("where: any", "acme.valve")])
 def test_cause_that_may_be_told_after_one_consequence_wins_against_it(tmp_path: Path, flag: str, root: str) -> None:
     """pyxis prints `container start failed` first and the log of enroot, which has the reason, below."""
-    for name, explains in (("pump", f"{{cause: acme.valve, {flag}}}"), ("valve", "")):
+    for name, explains in (("pump", f"{{cause: acme.valve, because: a pump shuts it, {flag}}}"), ("valve", "")):
         folder = tmp_path / "acme" / name
         folder.mkdir(parents=True)
         (folder / "cause.yaml").write_text(CAUSE.format(name=name, explains=explains))

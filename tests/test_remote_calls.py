@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from tests.told import alive, cause, culprits, told
+from tests.told import cause, told
 
 REMOTE = """[rank0]: Traceback (most recent call last):
 [rank0]:   File "/data/jobs/ps_train.py", line 61, in main
@@ -22,27 +20,6 @@ REMOTE = """[rank0]: Traceback (most recent call last):
 """
 
 
-@pytest.mark.parametrize(
-    ("name", "shown", "raised", "reason"),
-    [
-        ("KeyError", "KeyError('emb.17')", "KeyError: 'emb.17'", "process.exception"),
-        (
-            "torch.OutOfMemoryError",
-            "OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB.')",
-            "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
-            "memory.cuda-oom",
-        ),
-    ],
-)
-def test_the_callee_of_a_remote_call_raised_and_not_the_caller(
-    tmp_path: Path, name: str, shown: str, raised: str, reason: str
-) -> None:
-    steps = "".join(alive(rank) for rank in range(3))
-    report = told(tmp_path, {"console.log": steps + REMOTE.format(name=name, shown=shown, raised=raised)})
-
-    assert (reason, [2]) == (cause(report), culprits(report))
-
-
 FUTURE = """[rank0]: Traceback (most recent call last):
 [rank0]:   File "/home/ml/job/rpcjob.py", line 14, in main
 [rank0]:     s = sum(f.wait() for f in fs); print(f"step {step} sum {s[0].item()}", flush=True)
@@ -55,16 +32,6 @@ IN_ONE_LINE = (
     r"""  File "/home/ml/job/rpcjob.py", line 4, in grad\n    raise KeyError(f"parameter \'embed.{step}\' is not here")\n"""
     r"""KeyError: "parameter \'embed.4\' is not here"\n'"""
 )
-
-
-def test_a_future_raises_what_the_callee_raised_within_an_error_of_its_own(tmp_path: Path) -> None:
-    steps = "".join(alive(rank) for rank in range(3))
-    remote = REMOTE.partition("{name}")[2].format(shown="ValueError('row 7')", raised="ValueError: row 7")
-    in_lines = told(tmp_path, {"console.log": f"{steps}{FUTURE}[rank0]: RuntimeError: ValueError{remote}"})
-    quoted = told(tmp_path, {"console.log": f"{steps}{FUTURE}{IN_ONE_LINE}\n"})
-
-    assert ("process.exception", [2]) == (cause(in_lines), culprits(in_lines))
-    assert ("process.exception", [2]) == (cause(quoted), culprits(quoted))
 
 
 RAN_OUT = """rank 0 ready

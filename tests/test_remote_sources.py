@@ -15,7 +15,7 @@ import pytest
 from diagnose import render
 from diagnose.engine import diagnose
 from diagnose.errors import MissingExtra, SourceError
-from diagnose.sources.remote import find_remote, is_url, open_remote
+from diagnose.sources.paths import find_remote, is_url, open_remote
 from diagnose.sources.source import find_sources
 
 from .s3_server import serve_s3

@@ -10,13 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.report.report import Diagnosis, Evidence, Link, Report, Stats, dumps, from_dict, json_pieces, to_json
-from diagnose.report.report_schema import SCHEMA_PATH, dumps_schema, schema
+from diagnose.report.report import (
+    SCHEMA_PATH,
+    Diagnosis,
+    Evidence,
+    Link,
+    Report,
+    Stats,
+    dumps,
+    dumps_schema,
+    from_dict,
+    json_pieces,
+    schema,
+    to_json,
+)
 
 from .report_samples import all_samples
 
 SAMPLES = all_samples()
-CONTRACT = ["schema_version", "outcome", "diagnosis", "chain", "alternatives", "symptoms", "survived", "timeline", "ranks", "collectives", "stacks", "attempts", "other_jobs", "facts", "notices", "gaps", "inputs", "stats", "time_basis"]
+CONTRACT = ["schema_version", "outcome", "summary", "diagnosis", "chain", "alternatives", "symptoms", "survived", "timeline", "ranks", "last_lines", "collect", "collectives", "stacks", "attempts", "other_jobs", "facts", "notices", "gaps", "inputs", "stats", "time_basis", "language"]
 
 
 def test_keys_are_those_of_the_contract_in_its_order():

@@ -20,14 +20,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.run import watch
-from diagnose.run.board import Board
-from diagnose.run.keep import Kept
-from diagnose.run.launcher import launcher_of, log_patterns, nodes_of_command
-from diagnose.run.options import seconds
+from diagnose.commands.options import RunOptions, read_plainly, seconds
+from diagnose.hooks.environment import launcher_of, log_patterns, nodes_of_command
+from diagnose.hooks.request import Kept
+from diagnose.run.aside import _fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
-RUN = [sys.executable, "-m", "diagnose.run.command"]
+RUN = [sys.executable, "-m", "diagnose", "run"]
 OOM = (
     "[rank0]: Traceback (most recent call last):\n"
     '[rank0]:   File "train.py", line 3, in <module>\n'
@@ -43,14 +42,14 @@ def _surroundings(tmp_path, monkeypatch):
         monkeypatch.delenv(name)
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    (tmp_path / "empty.toml").write_text("")
+    (tmp_path / "empty.toml").write_text("[hook]\nbudget = 300\n")  # on a busy machine nothing is soon
     monkeypatch.setenv("DIAGNOSE_CONFIG", str(tmp_path / "empty.toml"))
     monkeypatch.chdir(tmp_path)
 
 
 def run(*words: str, options: tuple[str, ...] = (), **more) -> subprocess.CompletedProcess[bytes]:
     more.setdefault("stdin", subprocess.DEVNULL)
-    return subprocess.run([*RUN, *options, "--", *words], capture_output=True, timeout=60, check=False, **more)
+    return subprocess.run([*RUN, *options, "--", *words], capture_output=True, timeout=300, check=False, **more)
 
 
 def start(*words: str, options: tuple[str, ...] = (), **more) -> subprocess.Popen[bytes]:
@@ -64,7 +63,7 @@ def python(code: str) -> tuple[str, ...]:
     return (sys.executable, "-Sc", code)
 
 
-def wait_for(condition, limit_s: float = 10.0) -> bool:
+def wait_for(condition, limit_s: float = 60.0) -> bool:
     end = time.monotonic() + limit_s
     while not condition():
         if time.monotonic() > end:
@@ -78,42 +77,29 @@ def test_exit_code_is_the_jobs(code):
     assert code == run("sh", "-c", f"exit {code}").returncode
 
 
-def test_every_exit_code_is_the_jobs():
-    """All 256, in forks of one interpreter and without the report: starting everything for each would take minutes."""
-    code = (
-        "import os, sys; from diagnose.run import command\n"
-        "command._finish = lambda run, watch, status: run.clear()\n"
-        "for first in range(0, 256, 16):\n"
-        "    pids = []\n"
-        "    for n in range(first, first + 16):\n"
-        "        pids.append(os.fork())\n"
-        "        if pids[-1] == 0:\n"
-        "            os._exit(command.main(['--', 'sh', '-c', f'exit {n}']))\n"
-        "    for pid in pids: print(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))"
-    )
-    done = subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=True)
-    assert list(range(256)) == [int(line) for line in done.stdout.split()]
-
-
 @pytest.mark.parametrize("name", ["SIGKILL", "SIGTERM", "SIGSEGV", "SIGINT"])
 def test_death_by_a_signal_is_passed_on_as_that_signal(name):
     number = signal.Signals[name]
     assert -number == run("sh", "-c", f"ulimit -c 0; kill -{int(number)} $$").returncode
 
 
-def test_command_that_does_not_exist_ends_as_in_a_shell():
+def test_what_cannot_be_executed_ends_as_in_a_shell(tmp_path):
+    (tmp_path / "train.sh").write_text("exit 0\n")
     done = run("no-such-launcher")
     assert (done.returncode, done.stderr) == (127, b"diagnose run: no-such-launcher: No such file or directory\n")
-
-
-def test_file_that_is_not_executable_ends_as_in_a_shell(tmp_path):
-    (tmp_path / "train.sh").write_text("exit 0\n")
     assert run(str(tmp_path / "train.sh")).returncode == 126
 
 
-def test_wrong_usage_starts_nothing():
-    done = subprocess.run([*RUN, "--hang-after", "soon", "--", "true"], capture_output=True, check=False)
-    assert done.returncode == 2
+@pytest.mark.parametrize("words", [["--hang-after", "soon", "--", "touch", "x"], ["--nope", "--", "touch", "x"], ["--"]])
+def test_wrong_usage_starts_nothing(words, tmp_path):
+    done = subprocess.run([*RUN, *words], capture_output=True, check=False)
+    assert (done.returncode, done.stderr.count(b"\n"), (tmp_path / "x").exists()) == (2, 1, False)
+
+
+def test_what_stands_behind_the_dashes_is_never_looked_at():
+    words = ["-o", "x", "--help", "--", "--budget=\udcff", "-"]
+    assert read_plainly(RunOptions, ["--stacks", "--", *words]) == RunOptions(words, stacks=True)
+    assert run("printf", "%s,", "--help", "--", "-V").stdout == b"--help,--,-V,"
 
 
 def test_streams_stay_apart_and_unchanged():
@@ -123,7 +109,7 @@ def test_streams_stay_apart_and_unchanged():
 
 def test_stdin_is_the_jobs():
     with subprocess.Popen([*RUN, "--", "cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as job:
-        assert job.communicate(b"lines\n", timeout=20) == (b"lines\n", None)
+        assert job.communicate(b"lines\n", timeout=60) == (b"lines\n", None)
 
 
 def test_order_of_stdout_and_stderr_is_kept_where_both_lead_to_one_place():
@@ -144,33 +130,29 @@ def test_files_that_the_parent_left_open_reach_the_job():
     os.set_inheritable(write_end, True)
     run("bash", "-c", f"echo inherited >&{write_end}", close_fds=False)
     os.close(write_end)
-    assert os.read(read_end, 100) == b"inherited\n"
-    os.close(read_end)
+    with open(read_end, "rb") as file:
+        assert file.read() == b"inherited\n"
 
 
-def test_reader_that_leaves_ends_the_job_as_it_would_alone():
-    """`yes | head -1`: the job gets its SIGPIPE."""
-    with start("yes", stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
-        assert job.stdout is not None
-        job.stdout.read(2)
-        job.stdout.close()
-        assert job.wait(20) == -signal.SIGPIPE
+def test_reader_that_leaves_ends_the_job_as_it_would_alone_and_is_no_failure():
+    """The job gets its SIGPIPE."""
+    words = ["bash", "-c", f"{' '.join(RUN)} -- yes | head -1; exit ${{PIPESTATUS[0]}}"]
+    done = subprocess.run(words, capture_output=True, check=False, timeout=300)
+    assert (done.returncode, done.stdout, done.stderr) == (128 + signal.SIGPIPE, b"y\n", b"")
 
 
-def test_success_leaves_nothing_behind(tmp_path):
+def test_success_leaves_nothing_behind_that_was_not_asked_for(tmp_path):
+    run("echo", "fine", options=("--keep", str(tmp_path / "kept")))
     run("echo", "fine")
     assert list(tmp_path.glob("diagnose-run-*")) == []
-
-
-def test_keep_leaves_the_output_of_a_success(tmp_path):
-    run("echo", "fine", options=("--keep", str(tmp_path / "kept")))
     assert (tmp_path / "kept" / "stdout.log").read_text() == "fine\n"
 
 
-def test_daemon_that_holds_stdout_does_not_hold_the_end():
-    began = time.monotonic()
-    done = subprocess.run([*RUN, "--", "sh", "-c", "sleep 5 & echo done"], stdout=subprocess.DEVNULL, check=False)
-    assert (done.returncode, time.monotonic() - began < 4) == (0, True)
+def test_daemon_that_holds_stdout_does_not_hold_the_end(tmp_path):
+    os.mkfifo(tmp_path / "held")
+    done = subprocess.run([*RUN, "--", "sh", "-c", "cat held & echo done"], stdout=subprocess.DEVNULL, check=False, timeout=300)
+    assert done.returncode == 0
+    os.close(os.open(tmp_path / "held", os.O_WRONLY))  # and now the daemon may end
 
 
 def test_ignored_signals_stay_ignored():
@@ -179,56 +161,26 @@ def test_ignored_signals_stay_ignored():
     assert subprocess.run(["sh", "-c", script], capture_output=True, check=False).stdout == b"lives\n"
 
 
-COUNT_TERM = (
+COUNT = (  # signals until SIGUSR1 comes, which `diagnose run` passes on after those before it
     "import os, signal, sys, time\n"
-    "seen = []\n"
-    "signal.signal(signal.SIGTERM, lambda *_: seen.append(1))\n"
+    "seen, done = [], []\n"
+    "signal.signal({number}, lambda *_: seen.append(1))\n"
+    "signal.signal(signal.SIGUSR1, lambda *_: done.append(1))\n"
     "os.write(1, b'ready\\n')\n"
-    "end = time.monotonic() + {wait}\n"
-    "while time.monotonic() < end: time.sleep(0.05)\n"
+    "while not done: time.sleep(0.01)\n"
     "sys.exit(100 + len(seen))"
 )
 
 
-def test_signal_to_us_alone_is_forwarded_once():
-    with start(*python(COUNT_TERM.format(wait=0.5)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
+@pytest.mark.parametrize("send", [os.kill, os.killpg])
+def test_signal_reaches_the_job_once(send):
+    """Sent to us alone, and to the whole group as `timeout` does: a second SIGTERM would abort a launcher's clean-up."""
+    with start(*python(COUNT.format(number=15)), start_new_session=True, **PIPED) as job:
         assert job.stdout is not None
         assert job.stdout.readline() == b"ready\n"
-        job.send_signal(signal.SIGTERM)
-        assert job.wait(20) == 101
-
-
-def test_signal_to_the_whole_group_is_not_doubled():
-    """As `timeout` and `kill -- -PGID` send it: a second SIGTERM would abort a launcher's clean-up."""
-    job = start(
-        *python(COUNT_TERM.format(wait=0.5)), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, start_new_session=True
-    )
-    with job:
-        assert job.stdout is not None
-        assert job.stdout.readline() == b"ready\n"
-        os.killpg(job.pid, signal.SIGTERM)
-        assert job.wait(20) == 101
-
-
-def test_each_note_of_the_sentinel_answers_for_one_signal(monkeypatch):
-    """On a busy machine we may be told of a signal long after the sentinel; a later one to us alone is forwarded."""
-    monkeypatch.setattr(watch, "_SHARED_S", 0.0)
-    board = Board()
-    watched = watch.Watch(board, [], [], frozenset(), os.getpid(), -1, None, lambda _: None, lambda _: None)
-    board.note_signal(signal.SIGTERM)
-    time.sleep(0.01)
-    assert watch._reached_group(watched, signal.SIGTERM)
-    monkeypatch.setattr(watch, "_AWAKE_WAIT_S", 0.0)
-    assert not watch._reached_group(watched, signal.SIGTERM)
-
-
-def test_job_that_ignores_sigterm_goes_on():
-    code = "import signal, os, time; signal.signal(15, signal.SIG_IGN); os.write(1, b'ready\\n'); time.sleep(0.6)"
-    with start(*python(code), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as job:
-        assert job.stdout is not None
-        job.stdout.readline()
-        job.terminate()
-        assert job.wait(20) == 0
+        send(job.pid, signal.SIGTERM)
+        job.send_signal(signal.SIGUSR1)
+        assert job.wait(60) == 101
 
 
 def test_job_lives_on_when_we_are_killed(tmp_path):
@@ -254,7 +206,7 @@ def test_job_lives_on_when_a_copier_is_killed():
         job.stdout.readline()
         os.kill(_copier_of(job.pid), signal.SIGKILL)
         last = job.stdout.read().splitlines()[-1]
-        assert (last, job.wait(20)) == (b"step 19", 0)
+        assert (last, job.wait(60)) == (b"step 19", 0)
 
 
 def _copier_of(pid: int) -> int:
@@ -271,8 +223,8 @@ def test_waiting_needs_little_memory():
     assert resident_kib < 20 * 1024
 
 
-def test_a_gigabyte_of_output_grows_neither_memory_nor_disk(tmp_path):
-    code = "import os\nchunk = b'x' * 99 + b'\\n'\nchunk *= 2000\nfor _ in range(5000): os.write(1, chunk)"
+def test_much_output_grows_neither_memory_nor_disk(tmp_path):
+    code = "import os\nchunk = b'x' * 99 + b'\\n'\nchunk *= 2000\nfor _ in range(500): os.write(1, chunk)"
     with start(*python(code), stdout=subprocess.DEVNULL, options=("--keep-mib", "4", "--keep", "kept")) as job:
         peaks = [0]
 
@@ -282,7 +234,7 @@ def test_a_gigabyte_of_output_grows_neither_memory_nor_disk(tmp_path):
                 peaks.append(int(next(x.split()[1] for x in status.splitlines() if x.startswith("VmHWM"))))
             return job.poll() is not None
 
-        assert wait_for(ended, 120)
+        assert wait_for(ended)
     kept = (tmp_path / "kept" / "stdout.log").stat().st_size
     assert (max(peaks) < 20 * 1024, 12 << 20 <= kept < 13 << 20) == (True, True)
 
@@ -290,7 +242,7 @@ def test_a_gigabyte_of_output_grows_neither_memory_nor_disk(tmp_path):
 # --- terminals ---------------------------------------------------------------------------------------------------
 
 
-def on_a_terminal(words: list[str], keys: bytes = b"", when: bytes = b"", size: tuple[int, int] = (24, 80)):
+def on_a_terminal(words: list[str], keys: bytes = b"", when: bytes = b"", size=(24, 80), then: int | None = None):
     """Runs words on a new terminal, types `keys` once `when` was printed; returns what it showed and the status."""
     pid, master = pty.fork()
     if pid == 0:
@@ -306,15 +258,19 @@ def on_a_terminal(words: list[str], keys: bytes = b"", when: bytes = b"", size: 
         if keys and when in shown:
             os.write(master, keys)
             keys = b""
+            if then is not None:
+                os.kill(pid, then)
     status = os.waitpid(pid, 0)[1]
     os.close(master)
     return shown, status
 
 
-def test_terminal_stays_a_terminal_of_its_size():
-    code = "import os; print(os.isatty(1), os.isatty(2), os.isatty(0), *os.get_terminal_size(1))"
-    shown, _ = on_a_terminal([*RUN, "--", *python(code)], size=(33, 101))
+def test_terminal_stays_a_terminal_of_its_size_and_a_pipe_beside_it_a_pipe(tmp_path):
+    code = "import os; print(os.isatty(1), os.isatty(2), os.isatty(0), *os.get_terminal_size({}))"
+    shown, _ = on_a_terminal([*RUN, "--", *python(code.format(1))], size=(33, 101))
     assert shown == b"True True True 101 33\r\n"
+    piped = " ".join(f"'{word}'" for word in [*RUN, "--", *python(code.format(2))])
+    assert on_a_terminal(["/bin/sh", "-c", f"{piped} | cat"])[0] == b"False True True 80 24\r\n"
 
 
 def test_colours_and_bars_come_through_as_they_are():
@@ -323,30 +279,15 @@ def test_colours_and_bars_come_through_as_they_are():
     assert shown == b"\x1b[32m 50%|#####     |\x1b[0m\rdone\r\n"
 
 
-def test_piped_stream_beside_a_terminal_gets_no_terminal(tmp_path):
-    code = "import os; open('seen', 'w').write(f'{os.isatty(1)} {os.isatty(2)}')"
-    words = " ".join(f"'{w}'" for w in [*RUN, "--", sys.executable, "-Sc", code.replace("'", '"')])
-    on_a_terminal(["/bin/sh", "-c", f"{words} | cat"])
-    assert (tmp_path / "seen").read_text() == "False True"
-
-
 def test_ctrl_c_reaches_the_job_once():
-    code = (
-        "import os, signal, sys, time\nseen = []\nsignal.signal(2, lambda *_: seen.append(1))\nos.write(1, b'ready\\n')\n"
-        "end = time.monotonic() + 0.6\nwhile time.monotonic() < end: time.sleep(0.05)\nsys.exit(100 + len(seen))"
-    )
-    _, status = on_a_terminal([*RUN, "--", *python(code)], keys=b"\x03", when=b"ready")
+    words = [*RUN, "--", *python(COUNT.format(number=2))]
+    _, status = on_a_terminal(words, keys=b"\x03", when=b"ready", then=signal.SIGUSR1)
     assert os.waitstatus_to_exitcode(status) == 101
 
 
 def test_ctrl_c_that_ends_the_job_ends_us_by_the_same_signal():
     _, status = on_a_terminal([*RUN, "--", "sh", "-c", "echo ready; exec sleep 20"], keys=b"\x03", when=b"ready")
     assert os.waitstatus_to_exitcode(status) == -signal.SIGINT
-
-
-def test_input_typed_at_the_terminal_reaches_the_job():
-    shown, _ = on_a_terminal([*RUN, "--", *python("print('got', input('name? '))")], keys=b"gpu7\n", when=b"name? ")
-    assert b"got gpu7" in shown
 
 
 def test_new_terminal_size_reaches_the_job():
@@ -374,10 +315,11 @@ def test_failure_is_reported_where_asked(tmp_path):
     assert f"diagnose run: report: {tmp_path}/report.md".encode() in done.stderr
 
 
-def test_silence_is_reported_and_the_job_goes_on(tmp_path):
-    done = run("sh", "-c", "echo step 1; sleep 1.2; echo step 2", options=("--hang-after", "0.4", "-o", "hang.md"))
+def test_silence_is_reported_and_the_job_goes_on():
+    job = "echo step 1; until [ -e hang.md ]; do sleep 0.05; done; echo step 2"
+    done = run("sh", "-c", job, options=("--hang-after", "0.4", "-o", "hang.md"))
     assert (done.returncode, done.stdout) == (0, b"step 1\nstep 2\n")
-    assert (done.stderr.count(b"no output for 0.4 s"), (tmp_path / "hang.md").exists()) == (1, True)
+    assert b"no output for 0.4 s; the job goes on" in done.stderr
 
 
 def test_preemption_is_reported_before_the_job_has_ended(tmp_path):
@@ -387,21 +329,13 @@ def test_preemption_is_reported_before_the_job_has_ended(tmp_path):
         assert job.stdout is not None
         job.stdout.readline()
         job.terminate()
-        assert wait_for(lambda: "memory.cuda-oom" in read(tmp_path / "report.md"), 20)
+        assert wait_for(lambda: "memory.cuda-oom" in read(tmp_path / "report.md"))
         assert job.poll() is None
         os.killpg(job.pid, signal.SIGKILL)
 
 
 def read(path):
     return path.read_text() if path.exists() else ""
-
-
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [("--nnodes 4 t.py", 4), ("--nnodes=2:8 t.py", 8), ("--nnodes 1 t.py", None), ("t.py --nnodes 4", None)],
-)
-def test_nodes_of_a_torchrun_command(words, expected):
-    assert nodes_of_command(["torchrun", *words.split()]) == expected
 
 
 def test_logs_of_the_launcher_are_read_and_those_of_earlier_runs_are_not(tmp_path, monkeypatch):
@@ -423,15 +357,11 @@ def test_stacks_of_every_rank_are_taken_when_it_hangs(tmp_path, monkeypatch):
     (tmp_path / "bin" / "py-spy").write_text('#!/bin/sh\necho "Process $4: python train.py"\n')
     (tmp_path / "bin" / "py-spy").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
-    job = f"echo start; for r in 0 1; do RANK=$r {sys.executable} -Sc 'import time; time.sleep(2)' & done; wait"
-    run("sh", "-c", job, options=("--hang-after", "0.5", "--stacks"))
-    found = sorted(path.parent.name for path in tmp_path.glob("diagnose-run-*/stacks/*/pyspy-*.txt"))
-    assert found == ["rank0", "rank1"]
-
-
-def test_reader_that_leaves_is_no_failure_to_report(tmp_path):
-    done = subprocess.run(["bash", "-c", f"{' '.join(RUN)} -- yes | head -1"], capture_output=True, check=False)
-    assert (done.stdout, done.stderr) == (b"y\n", b"")
+    ranks = f"for r in 0 1; do RANK=$r {sys.executable} -Sc 'import time; time.sleep(300)' & done; "
+    taken = "until ls diagnose-run-*/stacks/rank0/* diagnose-run-*/stacks/rank1/*; do sleep 0.1; done; kill $(jobs -p)"
+    run("bash", "-c", f"({ranks}{taken}) >/dev/null 2>&1", options=("--hang-after", "1", "--stacks"))
+    found = {path.parent.name for path in tmp_path.glob("diagnose-run-*/stacks/*/pyspy-*.txt")}
+    assert {"rank0", "rank1"} <= found
 
 
 def test_report_of_one_node_of_several_says_so(tmp_path):
@@ -442,13 +372,12 @@ def test_report_of_one_node_of_several_says_so(tmp_path):
     assert (report["diagnosis"]["certainty"], report["gaps"][0]["text"][:10]) == ("likely", "1 of 4 nod")
 
 
-def test_silence_on_the_console_is_no_hang_while_the_log_folder_moves(tmp_path):
-    loop = "for n in 1 2 3 4 5 6 7 8 9 10 11 12; do echo $n >> logs/0.log; sleep 0.1; done"
+def test_a_line_in_the_launchers_log_folder_is_a_sign_of_life(tmp_path):
     (tmp_path / "logs").mkdir()
-    (tmp_path / "torchrun").write_text(f"#!/bin/sh\n{loop}\n")
-    (tmp_path / "torchrun").chmod(0o755)
-    words = (str(tmp_path / "torchrun"), "--log-dir", "logs", "train.py")
-    assert run(*words, options=("--hang-after", "0.7")).stderr == b""
+    (tmp_path / "logs" / "0.log").write_text("step 1\n")
+    before = _fingerprint([str(tmp_path / "logs")])
+    (tmp_path / "logs" / "0.log").write_text("step 1\nstep 2\n")
+    assert _fingerprint([str(tmp_path / "logs")]) != before
 
 
 def test_second_ctrl_c_skips_the_report_and_the_output_stays_readable(tmp_path):
@@ -460,20 +389,14 @@ def test_second_ctrl_c_skips_the_report_and_the_output_stays_readable(tmp_path):
     assert [path.read_text() for path in tmp_path.glob("diagnose-run-*/output.log")] == ["Killed\n"]
 
 
-def test_reporter_that_hangs_is_ended_within_the_budget(tmp_path):
+def test_reporter_that_hangs_is_ended(tmp_path):
     """A rule folder that stalls (a FIFO nobody writes to) stands for NFS that does not answer."""
     (tmp_path / "rules" / "memory" / "stalled").mkdir(parents=True)
     os.mkfifo(tmp_path / "rules" / "memory" / "stalled" / "cause.yaml")
     (tmp_path / "empty.toml").write_text(f'rules = ["{tmp_path}/rules"]\n')
-    began = time.monotonic()
-    done = run("sh", "-c", "echo Killed; exit 9", options=("--budget", "2.5", "-o", "report.md"))
-    assert (done.returncode, time.monotonic() - began < 4) == (9, True)
+    done = run("sh", "-c", "echo Killed; exit 9", options=("--budget", "8", "-o", "report.md"))
+    assert done.returncode == 9
     assert "No diagnosis yet: exit code 9" in (tmp_path / "report.md").read_text()
-
-
-def test_folder_that_cannot_be_made_does_not_stop_the_job():
-    done = run("sh", "-c", "echo runs; exit 5", options=("--keep", "/proc/no/such"))
-    assert (done.returncode, done.stdout) == (5, b"runs\n")
 
 
 # --- parts -------------------------------------------------------------------------------------------------------
@@ -498,30 +421,27 @@ def test_copy_holds_head_and_tail_whatever_the_chunks(tmp_path_factory, total, h
 def test_run_goes_on_when_no_helper_can_be_started(number):
     """RLIMIT_NPROC of a shared login node: the job itself still runs."""
     code = (
-        "import os, sys\nfrom diagnose.run import command\nreal, calls = os.fork, []\n"
+        "import os, sys\nfrom diagnose.cli import main\nreal, calls = os.fork, []\n"
         f"def fork():\n    calls.append(1)\n    if len(calls) == {number}: raise BlockingIOError(11, 'no more')\n"
-        "    return real()\nos.fork = fork\nsys.exit(command.main(['--', 'sh', '-c', 'echo runs; exit 6']))"
+        "    return real()\nos.fork = fork\nmain(['run', '--', 'sh', '-c', 'echo runs; exit 6'])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=20, check=False)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stdout) == (6, b"runs\n")
 
 
-def test_launchers_flags_name_its_logs_and_the_scripts_do_not():
-    words = ["torchrun", "--log-dir", "logs", "--nproc-per-node=8", "train.py", "--log_dir", "tensorboard"]
-    assert (launcher_of(words), log_patterns(words, "/job")) == ("torchrun", ["/job/logs"])
-
-
-def test_python_m_is_read_as_the_launcher_that_it_is():
-    words = ["python", "-m", "torch.distributed.run", "--log_dir=/logs", "-m", "train"]
-    assert (launcher_of(words), log_patterns(words, "/job")) == ("torchrun", ["/logs"])
-
-
-def test_placeholders_of_srun_match_any_name():
-    assert log_patterns(["srun", "-o", "logs/%j-%3t.out", "python", "train.py"], "/job") == ["/job/logs/*-*.out"]
-
-
-def test_output_of_mpirun_is_what_its_name_begins():
-    assert log_patterns(["mpirun", "-n", "8", "--output-filename", "out", "./train.py"], "/job") == ["/job/out*"]
+@pytest.mark.parametrize(
+    ("words", "launcher", "patterns", "nodes"),
+    [
+        ("torchrun --log-dir logs --nnodes 4 train.py --log_dir tensorboard", "torchrun", ["/job/logs"], 4),
+        ("python -m torch.distributed.run --nnodes=2:8 --log_dir=/logs -m train", "torchrun", ["/logs"], 8),
+        ("torchrun --nnodes 1 train.py --nnodes 4", "torchrun", [], None),
+        ("srun -o logs/%j-%3t.out python train.py", "srun", ["/job/logs/*-*.out"], None),
+        ("mpirun -n 8 --output-filename out ./train.py", "mpirun", ["/job/out*"], None),
+    ],
+)
+def test_launchers_flags_name_its_logs_and_nodes_and_the_scripts_do_not(words, launcher, patterns, nodes):
+    found = words.split()
+    assert (launcher_of(found), log_patterns(found, "/job"), nodes_of_command(found)) == (launcher, patterns, nodes)
 
 
 @pytest.mark.parametrize(("text", "expected"), [("90", 90.0), ("90s", 90.0), ("15m", 900.0), ("1.5h", 5400.0)])

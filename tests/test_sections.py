@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.sources.sections import MAX_BYTES, has_sections, read_sections
+from diagnose.sources.archives import MAX_SHOWN_BYTES, has_sections, read_sections
 from diagnose.sources.source import find_sources
 from diagnose.sources.streams import peek
 
@@ -72,7 +72,9 @@ def test_every_line_of_every_file_is_given(show):
 def test_tail_itself_is_read(tmp_path):
     for name in ("a.log", "b"):
         (tmp_path / name).write_text(STEP)
-    text = subprocess.run(["tail", "-n", "5", "a.log", "b"], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    text = subprocess.run(
+        ["tail", "-n", "5", "a.log", "b"], cwd=tmp_path, capture_output=True, text=True, check=True
+    ).stdout
     assert shown(text) == {"<stdin>!a.log": STEP + "\n", "<stdin>!b": STEP}
 
 
@@ -93,7 +95,7 @@ def test_heads_in_an_archive_and_in_a_file_are_read(tmp_path):
 
 
 def test_what_lies_behind_the_bytes_looked_through_goes_with_the_file_that_was_open_there():
-    text = b"==> a.log <==\none\n==> b.log <==\n" + b"x" * MAX_BYTES + b"\nlast"
+    text = b"==> a.log <==\none\n==> b.log <==\n" + b"x" * MAX_SHOWN_BYTES + b"\nlast"
     assert [(name, (stream.read() or b"")[-4:]) for name, stream in read_sections(io.BytesIO(text))] == [
         ("a.log", b"one\n"), ("b.log", b"last"),
     ]  # fmt: skip
@@ -115,10 +117,14 @@ def test_a_banner_is_not_the_head_of_a_file(text):
     assert not has_sections(text.encode())
 
 
-@given(st.dictionaries(st.sampled_from(["a.log", "b/c.err", "rank 3.out"]), st.text("xy:-> .log\n", max_size=60), min_size=1))
+@given(
+    st.dictionaries(st.sampled_from(["a.log", "b/c.err", "rank 3.out"]), st.text("xy:-> .log\n", max_size=60), min_size=1)
+)
 def test_nothing_of_a_paste_is_lost(files):
     files = {name: text + "\n" for name, text in files.items()}
-    sections = {name: (stream.read() or b"").decode() for name, stream in read_sections(io.BytesIO(as_loop(files).encode()))}
+    sections = {
+        name: (stream.read() or b"").decode() for name, stream in read_sections(io.BytesIO(as_loop(files).encode()))
+    }
     assert sections == files
 
 

@@ -135,15 +135,6 @@ def _node(first: int, failed: list[int], ended: list[int], host: str, size: int 
     return text + head + ENTRY.format(0, host, failed[0], failed[0] - first, -6, pids[failed[0]]) + "=" * 60 + "\n"
 
 
-def test_rank_that_its_agent_ended_without_naming_it_is_the_one_that_the_others_waited_for(tmp_path):
-    """Two nodes of two: the agents name four processes, of which three had timed out; nothing says how many ranks there are."""
-    files = {"train-node-a.out": watchdog(0) + watchdog(1) + _node(0, [0, 1], [], "node-a")}
-    files["train-node-b.out"] = "step 7 loss 1.23\n" + watchdog(2) + _node(2, [2], [3], "node-b")
-    report = told(tmp_path, files)
-
-    assert ("collective.straggler", [3]) == (cause(report), culprits(report))
-
-
 def test_agents_of_some_nodes_alone_do_not_tell_how_many_ranks_there_are(tmp_path):
     """The first node's agent is not there: what the second one accounts for are not the ranks of the job."""
     files = {"train-node-b.out": "step 7 loss 1.23\n" + watchdog(2) + _node(2, [2], [3], "node-b"), "train-node-a.out": watchdog(0)}

@@ -226,7 +226,7 @@ def test_member_cannot_be_read_after_its_turn(tmp_path):
 
 
 def test_gzip_bomb_is_cut_with_a_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr("diagnose.inputs.bounds.BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("diagnose.sources.deadline.BOMB_BYTES", 1 << 20)
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"a" * (8 << 20)))
     source = only(tmp_path / "bomb.gz")
     assert len(read_all(source)) < 3 << 20
@@ -234,7 +234,7 @@ def test_gzip_bomb_is_cut_with_a_reason(tmp_path, monkeypatch):
 
 
 def test_zip_bomb_is_cut_with_a_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr("diagnose.inputs.bounds.BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("diagnose.sources.deadline.BOMB_BYTES", 1 << 20)
     (tmp_path / "bomb.zip").write_bytes(zip_bytes({"x.log": b"a" * (8 << 20)}))
     for source in find_sources([tmp_path / "bomb.zip"]):
         assert len(read_all(source)) < 3 << 20
@@ -379,7 +379,7 @@ def test_log_that_prints_fences_is_a_log():
 
 
 def test_missing_zstd_names_the_extra(tmp_path, monkeypatch):
-    monkeypatch.setattr("diagnose.inputs.decoders._is_installed", lambda module: False)
+    monkeypatch.setattr("diagnose.sources.decoders._is_installed", lambda module: False)
     (tmp_path / "x.zst").write_bytes(zstandard.compress(LINE))
     assert only(tmp_path / "x.zst").skipped == "compressed with zstd, which needs `pip install 'diagnose-training[zstd]'`"
 

@@ -1,6 +1,5 @@
 """A kernel log tells of all processes of its host: those of other jobs and users are not why this job is dead."""
 
-import pytest
 
 from .told import alive, cause, culprits, told, watchdog
 
@@ -91,15 +90,6 @@ REFUSED = (
     "[2026-11-20T10:18:00.000] error: prolog failed: rc:1 output:gpu health check failed\n",
     "[2026-11-20T10:18:00.000] sched: JobId=999 launch failed requeued held\n",
 )
-
-
-@pytest.mark.parametrize("refused", REFUSED)
-def test_node_that_refused_another_job_is_no_reason_of_one_whose_ranks_all_ran(tmp_path, refused):
-    """Slurm's controller tells of every job of the cluster; a job that a node refuses runs on none of its nodes."""
-    born = "".join(SET_UP.format(host="ab"[r], pid=70 + r, rank=r) for r in range(2))
-    report = told(tmp_path, {"slurm-4242.out": born + alive(0) + alive(1) + watchdog(0), "slurmctld.log": refused})
-
-    assert ("collective.straggler", [1]) == (cause(report), culprits(report))
 
 
 def test_node_that_refused_the_job_after_it_ran_is_the_reason_that_it_ended(tmp_path):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.sources.tables import TableReader, delimiter_of
+from diagnose.sources.exports import TableReader, delimiter_of
 
 RAISED = (
     "[rank3]: Traceback (most recent call last):\n"

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.catalogue.rule import Form, Rule
-from diagnose.scan import surroundings
+from diagnose.scan import slots
 from diagnose.scan.scan import source_to_json
 from diagnose.scan.scanner import Scanner, ScanRules
 from diagnose.scan.voices import MAX_TEXT, Voices, voice
@@ -131,5 +131,5 @@ def scanned(data: bytes) -> object:
 def test_neighbours_that_are_taken_at_once_are_those_taken_line_by_line(lines: list[bytes]) -> None:
     at_once = scanned(b"\n".join(lines))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(surroundings, "_neighbours", lambda block, at: None)
+        patch.setattr(slots, "_neighbours", lambda block, at: None)
         assert at_once == scanned(b"\n".join(lines))

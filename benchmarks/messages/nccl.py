@@ -25,7 +25,7 @@ RC|network.interface|node7:4242:4300 [3] bootstrap.cc:45 NCCL WARN Bootstrap : n
 +|network.interface|node7:4242:4300 [3] transport/net_socket.cc:45 NCCL WARN NET/Socket : no interface found
 +|network.interface|node7:4242:4300 [3] bootstrap.cc:45 NCCL WARN no device found matching ib9, verify NCCL_OOB_NET_IFNAME
 RC|nccl.bootstrap|node7:4242:4300 [3] bootstrap.cc:45 NCCL WARN Invalid NCCL_COMM_ID, please use format: <ipv4>:<port> or [<ipv6>]:<port> or <hostname>:<port>
-RC|nccl.bootstrap|node7:4242:4300 [3] bootstrap.cc:141 NCCL WARN Message truncated : received 128 bytes instead of 256
+RC|nccl.version-mismatch|node7:4242:4300 [3] bootstrap.cc:141 NCCL WARN Message truncated : received 128 bytes instead of 256
 RC|rendezvous.duplicate-rank|node7:4242:4300 [3] bootstrap.cc:282 NCCL WARN Bootstrap Root : rank 3 of 8 ranks has already checked in
 +|nccl.bootstrap|node7:4242:4300 [3] bootstrap.cc:282 NCCL WARN Bootstrap Root : mismatch in rank count from procs 8 : 16
 RC|collective.shape-mismatch|node7:4242:4300 [3] transport/net_socket.cc:510 NCCL WARN NET/Socket : peer 10.0.0.8<51234> message truncated : receiving 8192 bytes instead of 4096. If you believe your socket network is in a healthy state, there may be a mismatch in collective sizes or environment settings (e.g. NCCL_PROTO, NCCL_ALGO) between ranks

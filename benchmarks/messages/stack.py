@@ -469,7 +469,7 @@ R|gpu.xid|amdgpu 0000:c1:00.0: amdgpu: GPU reset begin!
 R|collective|EI0002: [PID: 4242] 2026-11-20-10:00:00.123.456 The wait execution of the Notify register times out. Reason: The Notify register has not received the Notify record from remote rank: [3]. base information: [streamID:[3], taskID[4], taskType[Notify Wait], tag[AllReduce_x], AlgType(level 0-1-2):[x].] task information: [] group information: [group:[hccl_world_group], user define information[], rankSize[8], rankId[1]]
 R||EI0006: [PID: 4242] 2026-11-20-10:00:00.123.456 Getting socket times out. Reason: Remote Rank did not send the data in time. Please check the reason for the rank being stuck
 R|nccl.ib-error|EI0009: [PID: 4242] 2026-11-20-10:00:00.123.456 Transport init error. Reason: [Create][DestLink]Create Dest error! createLink para:rank[1]-localUserrank[1]-localIpAddr[10.0.0.7], dst_rank[0]-remoteUserrank[0]-remote_ip_addr[10.0.0.8]
-+|network.port-in-use|EJ0001: [PID: 4242] 2026-11-20-10:00:00.123.456 Failed to initialize the HCCP process. Reason: Maybe the last training process is running.
++|gpu.in-use|EJ0001: [PID: 4242] 2026-11-20-10:00:00.123.456 Failed to initialize the HCCP process. Reason: Maybe the last training process is running.
 +|nccl.ib-error|EJ0002: [PID: 4242] 2026-11-20-10:00:00.123.456 The network port is down. Device ID: 3.
 +|collective.shape-mismatch|EI0005: [PID: 4242] 2026-11-20-10:00:00.123.456 The arguments for collective communication are inconsistent between ranks: parameter count, local end 4, remote end 8
 R||RuntimeError: [ERROR] HCCL error in: torch_npu/csrc/distributed/ProcessGroupHCCL.cpp:64

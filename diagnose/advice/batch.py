@@ -1,7 +1,10 @@
 """Batch sizes: `train = micro x accumulation x data-parallel size`, solved for the settings nearest to what was meant.
 
 The formula and its check: DeepSpeed, `deepspeed/runtime/config.py`. Of the four numbers the last one is counted, not
-written down: it is the number of processes that really came up, so `64 != 4 * 8 * 1` means that one process started.
+written down: it is the number of processes that really started, so `64 != 4 * 8 * 1` means that one process started.
+How each framework is told a setting: DeepSpeed `runtime/config.py` (any two of three state the third); OpenRLHF
+`utils/deepspeed/deepspeed.py` (accumulation = train // micro // world, never a flag); Transformers and TRL (the global
+batch is derived); Megatron `num_microbatches_calculator.py` and verl (accumulation is derived).
 """
 
 from __future__ import annotations
@@ -9,12 +12,48 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .batch_flags import Setting, flags_for
+from ..lines.record import record
+from .fact_names import NAMES
 from .fact_store import Facts
-from .step import Advice, whole
 
 MAX_SETTINGS = 4
 MAX_BATCH = 1 << 24  # no effort on numbers that no job has
+
+
+@record
+class Setting:
+    """Four numbers that fit: `train == micro * accumulation * ranks`, always."""
+
+    micro: int
+    accumulation: int
+    ranks: int
+
+    @property
+    def train(self) -> int:
+        """The global batch."""
+        return self.micro * self.accumulation * self.ranks
+
+    def __str__(self) -> str:
+        return f"{self.train} = {self.micro} x {self.accumulation} x {self.ranks}"
+
+
+@record
+class Flags:
+    """Words of a command, made here of numbers: they are filled in as they are, unquoted."""
+
+    words: str
+
+    def __str__(self) -> str:
+        return self.words
+
+
+def whole(fields: Mapping[str, Any], *names: str) -> int | None:
+    """Yield the first of these captures that is a positive whole number."""
+    for name in names:
+        value = fields.get(name)
+        if isinstance(value, int) and not isinstance(value, bool) and value > 0:
+            return value
+    return None
 
 
 def nearest_with_micro(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
@@ -42,59 +81,34 @@ def fitting_ranks(train: int, micro: int, ranks: int) -> tuple[Setting, ...]:
     return tuple(Setting(micro, units // n, n) for n in sizes[:MAX_SETTINGS])
 
 
-def batch_advice(_cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
+def batch_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield which factor is surprising, and the nearest numbers that fit, as flags of the framework at hand."""
-    if fields.get("key") and fields.get("ds_value") is not None:
-        return _disagreement(fields)
-    train = whole(fields, "train_batch")
-    ranks = whole(fields, "world_size")
+    train, ranks = whole(fields, "train_batch"), whole(fields, "world_size")
     micro = whole(fields, "micro_batch") or facts.number("micro_batch_size")
+    accumulation = whole(fields, "accumulation")
     if train is None or train > MAX_BATCH:
-        return _too_small(fields, facts)
-    if ranks and whole(fields, "micro_batch") and whole(fields, "accumulation"):
-        return _product(train, Setting(whole(fields, "micro_batch") or 1, whole(fields, "accumulation") or 1, ranks), facts)
+        return _least(fields, facts)
+    if ranks and accumulation and whole(fields, "micro_batch"):
+        stated = Setting(whole(fields, "micro_batch") or 1, accumulation, ranks)
+        unit = stated.micro * stated.ranks
+        found = {"train": train, "stated": stated, "unit": unit if train % unit else None}
+        return {**found, **_surprise(train, stated, facts), **_settings(train, stated.micro, ranks, facts)}
     if ranks and micro:
-        return _division(train, micro, ranks, facts)
+        return {"train": train, "micro": micro, "ranks": ranks, **_settings(train, micro, ranks, facts)}
     divisor = ranks or whole(fields, "divisor", "micro_batch")
-    return _multiple(train, divisor) if divisor else ()
+    return _multiples(train, divisor) if divisor else {}
 
 
-def _product(train: int, stated: Setting, facts: Facts) -> tuple[Advice, ...]:
-    """`256 != 2 * 18 * 7`."""
-    advice: list[Advice] = []
-    surprise = surprising_ranks(train, stated, facts)
-    if surprise:
-        advice.append(surprise)
-    unit = stated.micro * stated.ranks
-    why = f"{stated.micro} x {stated.accumulation} x {stated.ranks} = {stated.train}, not {train}"
-    if train % unit:
-        why += (
-            f"; with {_ranks(stated.ranks)} and micro batch {stated.micro} no accumulation gives {train}, "
-            f"since {train} is no multiple of {unit}"
-        )
-    advice += _settings(why, train, stated.micro, stated.ranks, facts)
-    return tuple(advice)
-
-
-def surprising_ranks(train: int, stated: Setting, facts: Facts) -> Advice | None:
-    """Yield what to check where the number of processes is what does not fit, rather than a batch size."""
+def _surprise(train: int, stated: Setting, facts: Facts) -> dict[str, Any]:
+    """How many processes were asked for, or would fit, where their number is what does not fit."""
     asked = _asked(facts)
     product = stated.micro * stated.accumulation
     meant = train // product if train % product == 0 else None
-    reason = None
     if asked and asked != stated.ranks:
-        reason = f"the launch asks for {_processes(asked)}"
-    elif meant and meant != stated.ranks:
-        reason = f"{train} = {stated.micro} x {stated.accumulation} x {meant} would fit {_processes(meant)}"
-    if reason is None:
-        return None
-    started = "1 process was started" if stated.ranks == 1 else f"{stated.ranks} processes are counted"
-    text = (
-        f"First check how many processes came up: the last factor is counted, {started}, "
-        f"while {reason}. "
-        "A missing GPU or node, or a program started without its launcher, shows like this."
-    )
-    return Advice("now", text, "nvidia-smi -L; echo $WORLD_SIZE $SLURM_NTASKS $CUDA_VISIBLE_DEVICES", replaces=True)
+        return {"asked_processes": asked}
+    if not meant or meant == stated.ranks:
+        return {}
+    return {"fitting_processes": Setting(stated.micro, stated.accumulation, meant)}
 
 
 def _asked(facts: Facts) -> int | None:
@@ -108,85 +122,61 @@ def _asked(facts: Facts) -> int | None:
     return best.value * (facts.number("nnodes") or 1) if best and isinstance(best.value, int) else None
 
 
-def _division(train: int, micro: int, ranks: int, facts: Facts) -> tuple[Advice, ...]:
-    why = f"A global batch of {train} does not divide into micro batches of {micro} on {_ranks(ranks)}"
-    return tuple(_settings(why, train, micro, ranks, facts))
-
-
-def _settings(why: str, train: int, micro: int, ranks: int, facts: Facts) -> list[Advice]:
+def _settings(train: int, micro: int, ranks: int, facts: Facts) -> dict[str, Any]:
     near, same = nearest_with_micro(train, micro, ranks), exact(train, micro, ranks)
-    advice: list[Advice] = []
-    if near and near[0].train != train:
-        shown = " and ".join(str(s) for s in sorted(near, key=lambda s: s.train))
-        text = f"{why}. The nearest that keep the micro batch (memory): {shown}{_half(train, near[0])}."
-        advice.append(Advice("now", text, flags_for(near[0], facts), replaces=True))
-    elif near:
-        text = f"{why}. {near[0]} fits: change the accumulation only."
-        advice.append(Advice("now", text, flags_for(near[0], facts), replaces=True))
-    if same and (not near or same[0] != near[0]):
-        shown = ", ".join(str(s) for s in same)
-        advice.append(Advice("fix", f"To keep the global batch of {train}: {shown}.", flags_for(same[0], facts)))
     others = [s for s in fitting_ranks(train, micro, ranks) if s.ranks > 1 or ranks == 1]
+    found: dict[str, Any] = {"other_ranks": others or None}
+    if near:
+        found |= {"nearest": sorted(near, key=lambda s: s.train), "nearest_flags": flags_for(near[0], facts)}
+        found["nearest_fits"] = near[0].train == train
+        found["half"] = _half(near[0]) if near[0].train != train else None
+    if same and (not near or same[0] != near[0]):
+        found |= {"same_batch": same, "same_batch_flags": flags_for(same[0], facts)}
     if others:
-        text = f"With {_ranks(others[0].ranks)} the global batch fits as it is: {others[0]}"
-        more = f" (also {', '.join(str(s) for s in others[1:])})" if others[1:] else ""
-        advice.append(Advice("fix", f"{text}{more}.", flags_for(others[0], facts)))
-    return advice
+        found["other_ranks_flags"] = flags_for(others[0], facts)
+    return found
 
 
-def _half(train: int, best: Setting) -> str:
-    """What a much smaller choice costs, since it is what people reach for: 126 = 2 x 9 x 7 for 256."""
+def _half(best: Setting) -> Setting | None:
+    """The much smaller choice that people reach for: 126 = 2 x 9 x 7 for 256."""
     if best.accumulation < 2 or best.accumulation % 2:
-        return ""
-    half = Setting(best.micro, best.accumulation // 2, best.ranks)
-    share = round(100 * half.train / train)
-    return f". {half} is valid too, but is {share} % of the batch that was meant: more noise, other learning rate"
+        return None
+    return Setting(best.micro, best.accumulation // 2, best.ranks)
 
 
-def _disagreement(fields: Mapping[str, Any]) -> tuple[Advice, ...]:
-    key, ds, arg, value = (fields.get(n) for n in ("key", "ds_value", "arg", "arg_value"))
-    text = (
-        f'State {key} once: write it as "auto" in the DeepSpeed file (it says {ds}) and let {arg} ({value}) decide, '
-        "or give both the same number."
-    )
-    return (Advice("now", text, f'"{key}": "auto"', replaces=True),)
-
-
-def _too_small(fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
+def _least(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """`Gradient accumulation steps: 0 has to be greater than 0`: whole division gave nothing."""
     if fields.get("value") != 0 or "which" not in fields:
-        return ()
+        return {}
     micro, ranks, train = (facts.number(n) for n in ("micro_batch_size", "world_size", "train_batch_size"))
     if not micro or not ranks:
-        text = "The global batch is smaller than micro batch x ranks; raise it to at least that product."
-        return (Advice("now", text),)
+        return {"is_too_small": True}
     least = Setting(micro, 1, ranks)
-    stated = f" and is {train}" if train else ""
-    text = f"The global batch has to be at least micro batch x ranks = {micro} x {ranks} = {least.train}{stated}."
-    advice = [Advice("now", text, flags_for(least, facts), replaces=True)]
-    if train and train >= ranks:
-        smaller = exact(train - train % ranks, micro, ranks)
-        if smaller:
-            advice.append(Advice("fix", f"Or lower the micro batch: {smaller[0]}.", flags_for(smaller[0], facts)))
-    return tuple(advice)
+    found = {"is_too_small": True, "least": least, "least_flags": flags_for(least, facts), "train": train}
+    smaller = exact(train - train % ranks, micro, ranks) if train and train >= ranks else ()
+    return {**found, "smaller_micro": smaller[0], "smaller_flags": flags_for(smaller[0], facts)} if smaller else found
 
 
-def _multiple(train: int, divisor: int) -> tuple[Advice, ...]:
+def _multiples(train: int, divisor: int) -> dict[str, Any]:
     """A number that has to be a multiple of another: the nearest ones, and what divides it."""
     if train % divisor == 0:
-        return ()
-    below, above = train // divisor * divisor, (train // divisor + 1) * divisor
-    near = [n for n in (below, above) if n > 0]
-    text = f"{train} is no multiple of {divisor}; the nearest that are: {' and '.join(map(str, near))}."
-    divisors = [n for n in range(min(train, divisor), 1, -1) if train % n == 0][:MAX_SETTINGS]
-    if divisors and train <= 1 << 20:
-        text += f" Or keep {train} and divide by {', '.join(map(str, divisors))} instead of {divisor}."
-    return (Advice("now", text, replaces=True),)
+        return {}
+    near = [n for n in (train // divisor * divisor, (train // divisor + 1) * divisor) if n > 0]
+    fits = train <= 1 << 20
+    divisors = [n for n in range(min(train, divisor), 1, -1) if train % n == 0][:MAX_SETTINGS] if fits else []
+    return {"train": train, "divides_by": divisor, "multiples": near, "divisors": divisors}
 
 
-def _ranks(count: int) -> str:
-    return f"{count} rank{'' if count == 1 else 's'}"
+def flags_for(setting: Setting, facts: Facts) -> Flags:
+    """Yield the setting as flags or keys of the framework at hand; DeepSpeed's keys where none is known."""
+    name = str(facts.get("framework") or "")
+    if name == "openrlhf" and "train.batch_size" in str(facts.get("command") or ""):
+        name = "openrlhf-dotted"
+    template = written("batch", name) or written("batch", "deepspeed")
+    return Flags(template.format(train=setting.train, micro=setting.micro, accumulation=setting.accumulation))
 
 
-def _processes(count: int) -> str:
-    return f"{count} process{'' if count == 1 else 'es'}"
+def written(what: str, *names: str | None) -> str:
+    """Yield how the first of these frameworks that has a word for it is told `what`; empty where none has."""
+    rows = (NAMES["flags"].get(name or "", {}) for name in names)
+    return next((str(row[what]) for row in rows if what in row), "")

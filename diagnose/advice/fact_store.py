@@ -1,19 +1,38 @@
-"""A small typed store of facts: what is known of a job as a whole, each value with every line that states it."""
+"""A typed store of facts: what is known of a job as a whole, each value with every line that states it.
+
+Where ranks, hosts, or a file and the running job disagree on what should be one for all, that is a notice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from ..catalogue.sentences import Sentence
 from ..lines.record import record
-from .commands import FRAMEWORKS
-from .fact_names import Stated, Value
-from .statement import Fact, FactValue, Notice
+from .fact_names import NAMES, Stated, Value
+from .statement import Evidence, Fact, FactValue, Remark, Step
 from .versions import same_version
 
-_SPECIAL = {name: number for number, (_, name) in enumerate(FRAMEWORKS)}
-MANY = ("library",)  # a job has several; they do not contradict each other
+_SPECIAL = {name: number for number, name in enumerate(NAMES["frameworks"])}
+MANY = ("package",)  # a job has several; they do not contradict each other
 MAX_VALUES = 400  # different statements of one fact that are kept
+MAX_SHOWN = 4
+# One value for all ranks; settings that may well differ (devices, interfaces, who speaks) are not here.
+SHARED = frozenset(
+    ["world_size", "backend", "ddp_timeout_s", "train_batch_size", "micro_batch_size", "gradient_accumulation",
+     "zero_stage", "nnodes", "packing", "launcher"]
+)  # fmt: skip
+# What may differ between hosts.
+PER_HOST = ("ifname", "nccl_interface", "nccl_ib_hca", "nccl_debug", "nccl_topo", "nccl_net", "nccl_ib_gid")
+MANY_WORLDS = ("openrlhf", "verl")  # actors, critics and engines are worlds of their own
+SPELLED = {"nccl": "NCCL", "cuda": "CUDA", "torch": "PyTorch", "vllm": "vLLM", "trl": "TRL", "ray": "Ray"}
+PRINTS = {  # library -> what prints its version, where `import X; print(X.__version__)` does not
+    "nccl": 'python -c "import torch; print(torch.cuda.nccl.version())"',
+    "cuda": 'python -c "import torch; print(torch.version.cuda)"',
+    "driver": "nvidia-smi --query-gpu=driver_version --format=csv,noheader",
+    "python": "python --version",
+}
 
 
 @record
@@ -47,11 +66,11 @@ class Known:
 
 @record
 class Facts:
-    """All facts by name, the best value of each first; `libraries` are packages of which the logs show code running."""
+    """All facts by name, the best value of each first; `packages` are those of which the logs show code running."""
 
     known: Mapping[str, tuple[Known, ...]]
-    libraries: frozenset[str] = frozenset()
-    notices: tuple[Notice, ...] = ()
+    packages: frozenset[str] = frozenset()
+    notices: tuple[Remark, ...] = ()
 
     def get(self, name: str, default: Any = None) -> Any:
         """Yield the best value of a fact."""
@@ -122,3 +141,90 @@ def _row(known: Sequence[Known]) -> Fact:
         return Fact(", ".join(sorted({str(k.value) for k in known})), best.place)
     rest = tuple(FactValue(k.value, k.place, k.ranks) for k in others if k.surety == best.surety > 1)
     return Fact(best.value, best.place, best.ranks if others else (), rest)
+
+
+# --- differences ---------------------------------------------------------------------------------------------------
+
+
+def differences(facts: Facts) -> tuple[Remark, ...]:
+    """Yield a notice for each fact on which ranks, hosts, or a file and the running job, disagree."""
+    found: list[Remark] = []
+    for name in facts.known:
+        values = facts.all(name)
+        if len(values) > 1 and _is_shared(name, facts):
+            found += _between_speakers(name, values) or _between_file_and_run(name, values)
+    return (*found, *_asked_and_started(facts))
+
+
+def _is_shared(name: str, facts: Facts) -> bool:
+    if name == "world_size" and facts.get("framework") in MANY_WORLDS:
+        return False
+    if name.startswith(("nccl_", "torch_nccl_")) and not name.endswith(("_version", "timeout_s")):
+        return not any(part in name for part in PER_HOST)
+    return name in SHARED or name.endswith("_version")
+
+
+def _between_speakers(name: str, values: Sequence[Known]) -> list[Remark]:
+    """Processes of one job that print different values. One process that prints two says nothing about others."""
+    printed = [v for v in values if v.surety == 3 and (v.ranks or v.hosts)]
+    sets = [frozenset(map(str, v.ranks or v.hosts)) for v in printed]
+    apart = len(printed) > 1 and all(not (a & b) for i, a in enumerate(sets) for b in sets[:i])
+    if not apart:
+        return []
+    shown = printed[:MAX_SHOWN]
+    rows = [{"ranks": v.ranks, "hosts": ", ".join(v.hosts[:MAX_SHOWN]) or v.place, "value": v.value} for v in shown]
+    text = Sentence("advice.differs", {"name": named(name), "values": rows})
+    return [Remark(_topic(name), text, _evidence(name, printed), (_step(name),))]
+
+
+def _between_file_and_run(name: str, values: Sequence[Known]) -> list[Remark]:
+    """What a file given beside the logs states, against what the job printed."""
+    run = next((v for v in values if v.surety == 3), None)
+    file = next((v for v in values if v.surety == 2), None)
+    if run is None or file is None or not (name.endswith("_version") or name in SHARED):
+        return []
+    said = {"name": named(name), "run": run.value, "place": file.place, "file": file.value}
+    return [Remark(_topic(name), Sentence("advice.file-differs", said), _evidence(name, [run, file]), (_step(name),))]
+
+
+def _asked_and_started(facts: Facts) -> Iterator[Remark]:
+    """More or fewer processes than the launcher was asked for."""
+    started = next((k for k in facts.all("world_size") if k.surety >= 3), None)
+    nodes, per_node = facts.number("nnodes") or 1, next((k for k in facts.all("gpus_per_node") if k.surety == 2), None)
+    asked = next((k for k in facts.all("processes_asked") if k.surety >= 2), None)
+    if started is None or facts.get("framework") in MANY_WORLDS:
+        return
+    number = asked.value if asked else per_node.value * nodes if per_node and isinstance(per_node.value, int) else None
+    place = asked or per_node
+    if isinstance(number, int) and number != started.value and place is not None:
+        said = {"place": place.place, "asked": number, "started": started.value}
+        step = Step("now", Sentence("advice.count-processes"), "nvidia-smi -L; env | grep -E 'WORLD_SIZE|NTASKS|VISIBLE'")
+        text, topic = Sentence("advice.asked-and-started", said), Sentence("advice.asked-and-started-topic")
+        yield Remark(topic, text, _evidence("world_size", [started, place]), (step,))
+
+
+def named(name: str) -> Sentence:
+    """Yield what a fact is called: `NCCL version`, `zero_stage`."""
+    library = name.removesuffix("_version")
+    key = "advice.version-of" if library != name else "advice.setting"
+    return Sentence(key, {"name": SPELLED.get(library, library)})
+
+
+def _topic(name: str) -> Sentence:
+    return Sentence("advice.differs-topic", {"name": named(name)})
+
+
+def _step(name: str) -> Step:
+    if not name.endswith("_version"):
+        return Step("fix", Sentence("advice.one-configuration"))
+    package = name.removesuffix("_version")
+    command = PRINTS.get(package, f'python -c "import {package}; print({package}.__version__, {package}.__file__)"')
+    return Step("fix", Sentence("advice.one-version", {"name": SPELLED.get(package, package)}), command)
+
+
+def _evidence(name: str, values: Sequence[Known]) -> tuple[Evidence, ...]:
+    shown = []
+    for value in values[:MAX_SHOWN]:
+        first = min(value.stated, key=lambda s: (-s.surety, s.source, s.line or 0))
+        shown.append(Evidence(first.source, first.line, None, first.rank, first.host, text=f"{name} = {value.value}"))
+    return tuple(shown)

@@ -10,15 +10,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..catalogue.rule import Rule
+from ..job.event import Event
 from ..job.job import Job
 from ..job.places import GUESSED
-from .commands import command_facts, variable_facts
-from .contradictions import contradictions
-from .durations import duration_facts
-from .fact_names import PACKAGES, PLACES, Stated, stated_setting
-from .fact_store import Facts, gather_facts
-from .library_traces import library_facts
-from .setup_files import file_facts
+from ..lines.lazy_pattern import lazy
+from .commands import command_facts, file_facts, framework_of, trainer_of, variable_facts
+from .fact_names import LONGEST, PACKAGES, PLACES, Stated, stated_setting
+from .fact_store import Facts, differences, gather_facts
+from .platform import platform_facts
 
 # Names that rules use for what a line says, and the fact (and factor) that it is.
 ALIASES: dict[str, tuple[str, int]] = {
@@ -35,14 +34,21 @@ NO_FACTS = frozenset(
 )
 INTERFACE_RULE = "context.collectives/nccl-bootstrap-interface"
 VARIABLE_RULES = ("context.collectives/nccl-variable-set",)
+MAX_S = 7 * 86400.0  # a longer save or evaluation is two runs in one file
+MAX_TRACEBACKS = 400
+_INSTALLED = lazy(r"(?:site|dist)-packages/(?P<package>[A-Za-z]\w{1,60})(?:/|\.py)")
+_PYTHON = lazy(r"/python(?P<version>\d\.\d{1,2})/")
+_VERSIONED = lazy(
+    r"(?:site|dist)-packages/(?P<package>[A-Za-z]\w{1,60})-(?P<version>\d[\w.]{0,30})(?:\+[\w.]{1,30})?[-.](?:py|dist|egg)"
+)
 
 
 def read_facts(job: Job) -> Facts:
     """Yield everything that `job` states about itself."""
     stated = list(_stated(job))
-    known = gather_facts(stated)
-    facts = Facts(known, _libraries(stated))
-    return Facts(known, facts.libraries, contradictions(facts))
+    stated += platform_facts(job, Facts(gather_facts(stated), _packages(stated)))
+    facts = Facts(gather_facts(stated), _packages(stated))
+    return Facts(facts.known, facts.packages, differences(facts))
 
 
 def _stated(job: Job) -> Iterator[Stated]:
@@ -51,13 +57,11 @@ def _stated(job: Job) -> Iterator[Stated]:
         if source.kind == "context":
             lines = {x.number: x.raw for x in reversed(source.head())}
             yield from file_facts(sorted(lines.items()), source.name)
-    yield from library_facts(job)
-    yield from duration_facts(job)
+    yield from _package_facts(job)
+    yield from _duration_facts(job)
     yield from _world(job)
     if job.places.local_world and job.places.local_world * max(1, len(job.hosts)) == job.world_size:
         yield Stated("gpus_per_node", job.places.local_world, "the ranks seen on one host", None, 1)
-    if job.hosts:
-        yield Stated("hosts", len(job.hosts), "the hosts seen", None, 1)
 
 
 def _world(job: Job) -> Iterator[Stated]:
@@ -143,9 +147,80 @@ def _named(fields: Mapping[str, Any]) -> Iterator[Stated]:
         yield Stated(name, captured * factor if isinstance(captured, (int, float)) else captured, "", None, 3)
 
 
-def _libraries(stated: Sequence[Stated]) -> frozenset[str]:
+def _packages(stated: Sequence[Stated]) -> frozenset[str]:
     """The packages whose code the logs show: paths in tracebacks, the framework of the launch command."""
-    seen = {str(s.value) for s in stated if s.name in ("library", "framework")}
+    seen = {str(s.value) for s in stated if s.name in ("package", "framework")}
     if "open-r1" in seen:
         seen.add("trl")  # Open-R1 is a set of scripts over TRL's trainers
     return frozenset(seen)
+
+
+# --- how long slow work took ---------------------------------------------------------------------------------------
+
+
+def _duration_facts(job: Job) -> Iterator[Stated]:
+    """Yield the longest whole duration of each kind of slow work, with the line where it ended."""
+    longest: dict[str, tuple[float, Event]] = {}
+    begun: dict[tuple[str, str, int | None, int], Event] = {}
+    for event in job.events:
+        activity = str(event.rule.activity)
+        if activity not in LONGEST or event.rule.tells not in ("activity", "activity-end"):
+            continue
+        key = (activity, event.source, event.rank, event.attempt)
+        if event.rule.tells == "activity":
+            begun.setdefault(key, event)
+            continue
+        seconds = _seconds(event, begun.pop(key, None))
+        if seconds is not None and seconds > longest.get(activity, (0.0, event))[0]:
+            longest[activity] = (seconds, event)
+    for name, (seconds, last) in sorted(longest.items()):
+        yield Stated(LONGEST[name], round(seconds, 1), last.source, last.line, 3)
+
+
+def _seconds(end: Event, start: Event | None) -> float | None:
+    """As the line states it, else from its beginning; None where no clock tells."""
+    stated = end.fields.get("seconds")
+    if isinstance(stated, (int, float)) and not isinstance(stated, bool):
+        return float(stated)
+    if start is None or start.time is None or end.time is None:
+        return None
+    return end.time - start.time if 0 < end.time - start.time < MAX_S else None
+
+
+# --- what paths in tracebacks tell ---------------------------------------------------------------------------------
+
+
+def _package_facts(job: Job) -> Iterator[Stated]:
+    """Yield `package`, `framework` and `python_version` from the files that tracebacks name: every print beats them."""
+    seen: set[tuple[str, str]] = set()
+    files: set[str] = set()  # thousands of ranks have the same frames
+    for source in job.sources:
+        for tb in source.tracebacks[:MAX_TRACEBACKS]:
+            frames = [*tb.frames, *(f for link in tb.links for f in link.frames)]
+            for frame in frames:
+                if frame.file in files:
+                    continue
+                files.add(frame.file)
+                for name, value in path_facts(frame.file):
+                    if (name, value) not in seen:
+                        seen.add((name, value))
+                        yield Stated(name, value, source.name, tb.line, 1)
+
+
+def path_facts(path: str) -> Iterator[tuple[str, str]]:
+    """Yield what one path of a frame tells."""
+    installed = _INSTALLED.search(path)
+    if installed:
+        yield "package", installed["package"].lower()
+    versioned = _VERSIONED.search(path)
+    if versioned:
+        yield f"{versioned['package'].lower()}_version", versioned["version"]
+    python = _PYTHON.search(path)
+    if python:
+        yield "python_version", python["version"]
+    trainer = trainer_of(path) if "/trl/" in path else None
+    if trainer:
+        yield "trainer", trainer
+    framework = framework_of(path)
+    if framework:
+        yield "framework", framework

@@ -4,87 +4,65 @@ A rule with `applies_to` says in which versions its bug lives. Where the facts h
 the root; where none is known, the rule's own role stands (`cause` where the line is unmistakable, else a possible
 reading, with the one command that settles it); where the version is another one, the event says nothing. Where it does
 not speak, what a catch-all says of the same exception stands. Bugs without words of their own (a hang of one version)
-are rows of a table: `by_version`.
+are rows of a table: version and symptom together prove them, or a notice is all that follows.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 from ..catalogue.load import Catalogue
-from ..catalogue.rule import Rule
+from ..catalogue.rule import Role, Rule
+from ..catalogue.sentences import Sentence
 from ..job.event import FAILING, Event
 from ..job.job import Job
-from ..lines.record import record
-from .bug_conditions import beside, judge, only_versions_unknown, version_fact
-from .bug_versions import BUGS, apply_version_rows, possible_bug
 from .fact_store import Facts
-from .statement import Evidence, Notice
+from .statement import Evidence, Remark, Step
+from .versions import beside, judge, only_versions_unknown, ranges_of, settling_command, version_fact
 
-TABLE = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
+BUGS = "software.known-bug"
+FIXES = "software/known-bug/fixes.table.yaml"  # what mends each bug, by the name of its rule
+BY_VERSION = "software/known-bug/versions.table.yaml"  # bugs that print nothing of their own
 CONNECTIONS = ("nccl.", "network.")
+INSTALLED = "installed"  # symptom of bugs that fail nothing
+SIZES_DIFFER = "sizes-differ"
+MAX_EVENTS = 64  # of one bug
+NOT_BY_PIP = {"driver": None, "kernel": None, "cuda": None, "nccl": settling_command(["nccl"])}
+Row = Mapping[str, Any]
 Standing = Literal["confirmed", "possible", "refuted"]
 
 
-@record
-class BugReading:
-    """The events of rules with `applies_to`, by what the facts say of them, and a notice for each possible bug."""
-
-    confirmed: tuple[Event, ...] = ()
-    possible: tuple[Event, ...] = ()
-    refuted: tuple[Event, ...] = ()
-    notices: tuple[Notice, ...] = ()
-
-
-def apply_known_bugs(
-    events: Iterable[Event], facts: Facts, fixes: Mapping[str, Mapping[str, Any]] | None = None
-) -> BugReading:
-    """Yield how the facts stand to each event of a versioned bug; nothing is changed. `fixes`: rule name -> row."""
-    sorted_out: dict[Standing, list[Event]] = {"confirmed": [], "possible": [], "refuted": []}
-    answers: dict[str, Standing] = {}  # by rule: thousands of ranks may print one line
-    for event in events:
-        if event.rule.applies_to:
-            if event.rule.id not in answers:
-                answers[event.rule.id] = standing(event.rule, facts)
-            sorted_out[answers[event.rule.id]].append(event)
-    confirmed, possible, refuted = (tuple(sorted_out[s]) for s in ("confirmed", "possible", "refuted"))
-    named = {e.rule.id for e in confirmed}
-    first = {e.rule.id: e for e in reversed(possible) if e.rule.id not in named and e.rule.role != "cause"}
-    notices = tuple(_notice(first[i], fixes or {}, facts) for i in sorted(first))
-    return BugReading(confirmed, possible, refuted, notices)
-
-
-def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Notice, ...]:
+def settle_known_bugs(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[Remark, ...]:
     """Set the role of each versioned bug's event by the facts, join what mends it to its fields; yield the notices.
 
-    Called once, between `build_job` and the correlators. A bug of the table that its facts prove joins `job.events`.
+    Called once, between `build_job` and the questions. A bug of the table that its facts prove joins `job.events`.
     """
     fixes = fixes_of(catalogue)
-    reading = apply_known_bugs(job.events, facts, fixes)
-    aside = {(e.source, e.line) for e in (*job.survived, *job.earlier)}
-    named = {_library(e.rule, fixes) for e in reading.confirmed if e.rule.role != "symptom"}
-    told = {e.source for e in job.events if e.role in FAILING and str(e.cause).startswith(CONNECTIONS)}
-    for event in reading.confirmed:
-        is_vague = event.rule.role == "symptom"  # it says that something broke; another line of the same bug says what
-        if is_vague and event.source in told and _library(event.rule, fixes) not in named:
-            event.role = "context"  # and here another line names another reason
-        elif not is_vague or _library(event.rule, fixes) not in named:
-            event.role = "cause" if (event.source, event.line) not in aside else event.role
-    for event in (*reading.refuted, *(e for e in reading.possible if e.rule.role != "cause")):
-        event.role = "context"  # what may be a bug must not explain what is known to have happened
-    job.failing.forget()
-    for event in job.events:
-        if event.cause == BUGS:
-            event.fields.update({k: v for k, v in details(event.rule, fixes, facts).items() if k not in event.fields})
-    heard = {(e.source, e.line) for e in job.events if e.rule.applies_to and e.role in FAILING}
-    heard |= {(e.source, e.line) for e in reading.confirmed}
-    proven, by_version = apply_version_rows(job, facts, catalogue)
-    if heard or proven:
-        left = (e for e in job.events if not (e.rule.generic and (e.source, e.line) in heard))
-        job.events[:] = [x for event in left for x in (event, *proven.get(id(event), ()))]
-        job.failing.forget()
-    return (*reading.notices, *by_version)
+    versioned = [e for e in job.events if e.rule.applies_to]
+    answers = {rule.id: standing(rule, facts) for rule in {id(e.rule): e.rule for e in versioned}.values()}
+    confirmed = [e for e in versioned if answers[e.rule.id] == "confirmed"]
+    possible = [e for e in versioned if answers[e.rule.id] == "possible" and e.rule.role != "cause"]
+    roles = _roles_of_confirmed(job, confirmed, fixes)
+    for event in (*possible, *(e for e in versioned if answers[e.rule.id] == "refuted")):
+        roles[event] = "context"  # what may be a bug must not explain what is known to have happened
+    changed = {*roles, *(e for e in job.events if e.cause == BUGS)}
+    told = {e: e.but(role=roles.get(e, e.role), fields=_with_details(e, fixes, facts)) for e in changed}
+    job.revise({event: (new,) for event, new in told.items()})
+    settled = [told.get(e, e) for e in versioned]
+    heard = {(e.source, e.line) for e in settled if e.role in FAILING} | {(e.source, e.line) for e in confirmed}
+    proven, by_version = _of_the_table(job, facts, catalogue)
+    gone: dict[Event, list[Event]] = {e: [] for e in job.events if e.rule.generic and (e.source, e.line) in heard}
+    job.revise(gone | {event: [event, *bugs] for event, bugs in proven.items() if event not in gone})
+    named = {e.rule.id for e in confirmed}
+    first = {e.rule.id: e for e in reversed(possible) if e.rule.id not in named}
+    return (*(_possible_by_rule(first[i], fixes, facts) for i in sorted(first)), *by_version)
+
+
+def _with_details(event: Event, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> dict[str, Any]:
+    """Yield the fields of an event, of one of a bug with what mends it."""
+    return {**details(event.rule, fixes, facts), **event.fields} if event.cause == BUGS else event.fields
 
 
 def standing(rule: Rule, facts: Facts) -> Standing:
@@ -97,32 +75,153 @@ def standing(rule: Rule, facts: Facts) -> Standing:
     return "possible" if only_versions_unknown(rule.applies_to, facts) and (seen or rule.role == "symptom") else "refuted"
 
 
-def fixes_of(catalogue: Catalogue) -> dict[str, Mapping[str, Any]]:
+def _roles_of_confirmed(job: Job, confirmed: Sequence[Event], fixes: Mapping[str, Row]) -> dict[Event, Role]:
+    """Let the events of proven bugs name the root; a symptom gives way to another line of the bug or of another reason."""
+    aside = {(e.source, e.line) for e in (*job.survived, *job.earlier)}
+    named = {_library(e.rule, fixes) for e in confirmed if e.rule.role != "symptom"}
+    told = {e.source for e in job.events if e.role in FAILING and str(e.cause).startswith(CONNECTIONS)}
+    roles: dict[Event, Role] = {}
+    for event in confirmed:
+        is_vague, is_named = event.rule.role == "symptom", _library(event.rule, fixes) in named
+        if is_vague and event.source in told and not is_named:
+            roles[event] = "context"
+        elif (not is_vague or not is_named) and (event.source, event.line) not in aside:
+            roles[event] = "cause"
+    return roles
+
+
+def fixes_of(catalogue: Catalogue) -> dict[str, Row]:
     """Yield what mends each bug, by the name of its rule."""
-    table = catalogue.tables.get(TABLE)
+    table = catalogue.tables.get(FIXES)
     return {str(row["rule"]): row for row in table.rows if "rule" in row} if table else {}
 
 
-def details(rule: Rule, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> dict[str, Any]:
+def details(rule: Rule, fixes: Mapping[str, Row], facts: Facts) -> dict[str, Any]:
     """Yield what is known of a rule's bug: library, affected, fixed_in, way_round, command, installed."""
-    row = {k: v for k, v in fixes.get(rule.id.rpartition("/")[2], {}).items() if k != "rule" and v is not None}
+    row = {k: v for k, v in fixes.get(rule.id.rpartition("/")[2], {}).items() if k != "rule" and not k.endswith("_zh")}
     library = _library(rule, fixes)
-    if library:
-        row["library"] = library
-        row["affected"] = row.get("affected") or rule.applies_to.get(library)
-        row["installed"] = facts.get(version_fact(library))
-        row["beside"] = beside(library, rule.applies_to, facts)
     row["reference"] = next(iter(rule.references), None)
+    if library:
+        row |= {"library": library, **_versions(library, rule.applies_to, facts)}
     return {k: v for k, v in row.items() if v is not None}
 
 
-def _library(rule: Rule, fixes: Mapping[str, Mapping[str, Any]]) -> str:
+def _versions(library: str, applies_to: Mapping[str, str], facts: Facts) -> dict[str, Any]:
+    installed = facts.get(version_fact(library))
+    return {"affected": applies_to.get(library), "installed": installed, "beside": beside(library, applies_to, facts)}
+
+
+def _library(rule: Rule, fixes: Mapping[str, Row]) -> str:
     """Whose bug it is: as the table says, else the first library of `applies_to`."""
     row = fixes.get(rule.id.rpartition("/")[2], {})
     return str(row.get("library") or next(iter(sorted(rule.applies_to)), ""))
 
 
-def _notice(event: Event, fixes: Mapping[str, Mapping[str, Any]], facts: Facts) -> Notice:
-    rule = event.rule
-    evidence = Evidence(event.source, event.line, event.end_line, event.rank, event.host, text=event.raw, rule=rule.id)
-    return possible_bug(rule.title, rule.applies_to, details(rule, fixes, facts), (evidence,), facts)
+# --- bugs without words of their own ------------------------------------------------------------------------------
+
+
+def _of_the_table(job: Job, facts: Facts, catalogue: Catalogue) -> tuple[dict[Event, list[Event]], tuple[Remark, ...]]:
+    """Yield the events of proven bugs by the event that shows them, and a notice for each allowed bug."""
+    table = catalogue.tables.get(BY_VERSION)
+    proven: dict[Event, list[Event]] = {}
+    notices: list[Remark] = []
+    for row in table.rows if table else ():
+        applies_to = _conditions(row)
+        holds, seen = judge(applies_to, facts)
+        if holds is False or (holds is None and not seen):
+            continue
+        shown = [] if row.get("symptom") == INSTALLED else _symptoms(job, row)[:MAX_EVENTS]
+        is_proof = sizes_differ(shown) if row.get("proves") == SIZES_DIFFER else bool(shown) and "proves" in row
+        if holds and is_proof:
+            for event in shown:
+                proven.setdefault(event, []).append(_as_bug(event, row, facts))
+        elif holds and (shown or row.get("symptom") == INSTALLED):
+            notices.append(_certain(row, shown, facts))
+        elif holds is None and is_proof and only_versions_unknown(applies_to, facts):
+            notices.append(_possible(row, applies_to, [_shown(e) for e in shown[:2]], facts))
+    return proven, tuple(notices)
+
+
+def sizes_differ(events: Sequence[Event]) -> bool:
+    """Whether ranks gave one and the same collective different numbers of elements."""
+    sizes: dict[tuple[object, ...], set[object]] = {}
+    for event in events:
+        fields = event.fields
+        if fields.get("seq") is not None and fields.get("numel_in") is not None:
+            key = (fields.get("pg"), fields["seq"], fields.get("op"), event.attempt)
+            sizes.setdefault(key, set()).add(fields["numel_in"])
+    return any(len(seen) > 1 for seen in sizes.values())
+
+
+def _conditions(row: Row) -> dict[str, str]:
+    stated = row.get("applies_to")
+    return {str(k): str(v) for k, v in stated.items()} if isinstance(stated, Mapping) else {"": "never"}
+
+
+def _symptoms(job: Job, row: Row) -> list[Event]:
+    ops = row.get("ops")
+    survived = set(job.survived)
+    found = [e for e in job.telling(str(row.get("symptom"))) if e not in survived]
+    return [e for e in found if not ops or str(e.fields.get("op", "")).upper() in ops]
+
+
+def _as_bug(event: Event, row: Row, facts: Facts) -> Event:
+    """The event told again as one of the bug, so that the symptom keeps its own telling."""
+    effect = str(row["effect"])
+    rule = Rule(
+        title=str(row["title"]), role="cause", match="line", why=effect, forms=(),
+        says=f"{effect[:1].upper()}{effect[1:]}.",
+        references=tuple(row.get("references", ())), id=f"{BUGS}/{row['bug']}", cause=BUGS,
+    )  # fmt: skip
+    fields = {k: row[k] for k in ("library", "fixed_in", "way_round", "command") if row.get(k)}
+    fields |= _versions(str(row["library"]), _conditions(row), facts)
+    fields["reference"] = next(iter(rule.references), None)
+    return event.but(rule=rule, cause=BUGS, role="cause", fields=fields)
+
+
+# --- notices ------------------------------------------------------------------------------------------------------
+
+
+def _possible_by_rule(event: Event, fixes: Mapping[str, Row], facts: Facts) -> Remark:
+    shown = replace(_shown(event), end_line=event.end_line, rule=event.rule.id)
+    fix = fixes.get(event.rule.id.rpartition("/")[2], {})
+    row = {"title": event.rule.title, **fix, **details(event.rule, fixes, facts)}
+    return _possible(row, event.rule.applies_to, (shown,), facts)
+
+
+def _possible(row: Row, applies_to: Mapping[str, str], shown: Sequence[Evidence], facts: Facts) -> Remark:
+    """A bug whose symptom is there and whose version nobody told, with what settles it."""
+    ranges = ranges_of(applies_to)
+    unknown = [n for n in ranges if facts.get(version_fact(n)) is None] or list(ranges)
+    text = Sentence("advice.possible-bug", {**row, "ranges": ranges, "unknown": unknown})
+    settle = Step("now", Sentence("advice.print-versions"), settling_command(unknown))
+    return Remark(Sentence("advice.possible-bug-topic"), text, tuple(shown), (settle, *_way_round(row)))
+
+
+def _certain(row: Row, shown: Sequence[Event], facts: Facts) -> Remark:
+    """A bug of the version that is installed."""
+    library, fixed = str(row["library"]), row.get("fixed_in")
+    known = facts.all(version_fact(library))
+    said = {**row, "ranges": ranges_of(_conditions(row)), "installed": facts.get(version_fact(library))}
+    steps = [*_upgrade(library, fixed), *_way_round(row)]
+    evidence = [_shown(e) for e in shown[:1]]
+    if known and known[0].stated:
+        first = known[0].stated[0]
+        evidence.append(Evidence(first.source, first.line, text=f"{library} {said['installed']}"))
+    topic, text = Sentence("advice.known-bug-topic", said), Sentence("advice.known-bug", said)
+    return Remark(topic, text, tuple(evidence), tuple(steps))
+
+
+def _shown(event: Event) -> Evidence:
+    return Evidence(event.source, event.line, None, event.rank, event.host, text=event.raw)
+
+
+def _upgrade(library: str, fixed: object) -> Iterator[Step]:
+    if fixed:
+        command = NOT_BY_PIP.get(library, f"pip install -U '{library}>={fixed}'")
+        yield Step("fix", Sentence("advice.upgrade", {"library": library, "fixed_in": fixed}), command)
+
+
+def _way_round(row: Row) -> Iterator[Step]:
+    if row.get("way_round"):
+        yield Step("fix", Sentence("advice.way-round", row), row.get("command"))

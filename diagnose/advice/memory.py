@@ -10,31 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..lines.lazy_pattern import lazy
 from ..lines.record import record
-from .batch_flags import Setting, flags_for
+from .batch import Flags, Setting, flags_for, written
 from .fact_store import Facts
-from .step import Advice, gib, size_mib
 
 CONTEXT_MIB = 2048.0  # CUDA context, NCCL and cuBLAS buffers of one process: 0.5 to 2 GiB
 CROWDED_SHARE = 0.1  # of the GPU in other hands
 ONE_LARGE_SHARE = 0.25  # one request of a quarter of the GPU is one tensor: logits, attention scores, a gathered layer
-# Frameworks that derive the accumulation: the micro batch is all there is to change.
-DERIVES_ACCUMULATION = {
-    "openrlhf": "--micro_train_batch_size {}",
-    "verl": "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu={}",
-    "megatron": "--micro-batch-size {}",
-}
-ANY_RECOMPUTE = (
-    "torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)   # models of Transformers: "
-    "model.gradient_checkpointing_enable()"
-)
-RECOMPUTE = {
-    **dict.fromkeys(("transformers", "trl", "open-r1", "llamafactory"), "--gradient_checkpointing true"),
-    "axolotl": "gradient_checkpointing: true",
-    "openrlhf": "--gradient_checkpointing",
-    "verl": "actor_rollout_ref.model.enable_gradient_checkpointing=True",
-    "megatron": "--recompute-activations",
-}
+MIB = 1 << 20
+_SIZE = lazy(r"\s{0,4}([\d.]{1,20})\s{0,4}([KMGTP]?i?[Bb]|bytes)?")
+_UNITS = {"b": 0, "bytes": 0, "kib": 1, "kb": 1, "mib": 2, "mb": 2, "gib": 3, "gb": 3, "tib": 4, "tb": 4}
 
 
 @record
@@ -58,6 +44,18 @@ class Usage:
         return "tensors"
 
 
+def size_mib(value: object) -> float | None:
+    """Yield a size such as `79.10 GiB` in MiB; a bare number is taken as MiB."""
+    match = _SIZE.match(str(value)) if value is not None else None
+    if match is None:
+        return None
+    try:
+        number = float(match[1])
+    except ValueError:
+        return None
+    return number * 1024.0 ** (_UNITS.get((match[2] or "mib").lower(), 2) - 2)
+
+
 def usage(fields: Mapping[str, Any]) -> Usage:
     """Yield the numbers of an out-of-memory message."""
     wanted, capacity, free, allocated = (size_mib(fields.get(n)) for n in ("wanted", "capacity", "free", "allocated"))
@@ -79,32 +77,42 @@ def _others(capacity: float | None, free: float | None, allocated: float | None,
     return max(rest, 0.0)
 
 
-def memory_advice(_cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
-    """Yield the lever that fits what dominated."""
+def memory_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
+    """Yield `taken_by`, the sizes in bytes, the process that holds most of what is not ours, and flags that need less."""
     found = usage(fields)
     if found.wanted is None:
-        return ()
+        return {}
     kind = found.dominated_by()
-    if fields.get("of_inference") and kind != "another-process":
-        return ()  # there is no micro batch; the cause has the engine's own levers
-    steps = {"another-process": _crowded, "fragmentation": _fragmented, "one-tensor": _large, "tensors": _full}[kind]
-    return steps(found, fields, facts)
+    if fields.get("is_inference") and kind != "another-process":
+        return {}  # there is no micro batch; the cause has the engine's own levers
+    strangers = _strangers(fields, found)
+    held = max(found.others or 0.0, sum(used for _, used in strangers))
+    return {
+        "taken_by": kind,
+        "asked_bytes": found.wanted * MIB,
+        "gpu_bytes": _bytes(found.capacity),
+        "own_bytes": _bytes(found.allocated),
+        "idle_bytes": _bytes(found.idle),
+        "others_bytes": held * MIB,
+        "stranger_pid": strangers[0][0] if strangers else None,
+        "asked_share": round(100 * found.wanted / found.capacity) if found.capacity else None,
+        "grows_segments": "expandable_segments:True" in str(facts.get("cuda_alloc_conf") or ""),
+        "smaller_flags": _smaller(facts),
+        "recompute_flags": Flags(written("recompute", facts.get("framework"), "torch")),
+    }
 
 
-def _crowded(found: Usage, fields: Mapping[str, Any], _facts: Facts) -> tuple[Advice, ...]:
-    others = [
+def _bytes(mib: float | None) -> float | None:
+    return None if mib is None else mib * MIB
+
+
+def _strangers(fields: Mapping[str, Any], found: Usage) -> list[tuple[Any, float]]:
+    """The other processes in the message's list, with the MiB that they hold."""
+    return [
         (fields[f"{n}_pid"], used)
         for n in ("other", "next")
         if fields.get(f"{n}_pid") and (used := size_mib(fields.get(f"{n}_used"))) and not _is_itself(used, found)
     ]
-    who = f", such as process {others[0][0]}" if others else ""
-    held = max(found.others or 0.0, sum(used for _, used in others))
-    text = (
-        f"Other processes hold about {gib(held)} of this GPU{who}: this rank's own tensors are "
-        f"{gib(found.allocated or 0)} of {gib(found.capacity or 0)}. "
-        "Find and end what is left over, or share the GPU by plan."
-    )
-    return (Advice("now", text, "nvidia-smi --query-compute-apps=pid,used_memory,gpu_uuid --format=csv", replaces=True),)
 
 
 def _is_itself(used: float, found: Usage) -> bool:
@@ -112,63 +120,17 @@ def _is_itself(used: float, found: Usage) -> bool:
     return abs(used - (found.allocated or 0.0) - (found.idle or 0.0)) < CONTEXT_MIB
 
 
-def _fragmented(found: Usage, _fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
-    text = (
-        f"{gib(found.idle or 0)} are reserved but unallocated, more than the {gib(found.wanted or 0)} asked for: the "
-        "free memory lies in pieces. Let the allocator grow its segments"
-    )
-    if "expandable_segments:True" in str(facts.get("cuda_alloc_conf") or ""):
-        text += " (already on here; then empty the cache between phases, or keep shapes from changing so much)"
-        return (Advice("now", text + ".", "torch.cuda.empty_cache()", replaces=True),)
-    return (Advice("now", text + ".", "export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True", replaces=True),)
-
-
-def _large(found: Usage, _fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
-    share = 100 * (found.wanted or 0) / (found.capacity or 1)
-    text = (
-        f"One tensor of {gib(found.wanted or 0)} was asked for, {share:.0f} % of the GPU: as a rule logits (tokens x "
-        "vocabulary), attention scores, or a layer gathered whole. Shorten the longest sequence, compute the loss "
-        "in chunks, or lower the micro batch."
-    )
-    return (Advice("now", text, _smaller(facts), replaces=True),)
-
-
-def _full(found: Usage, _fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
-    text = (
-        f"{_held(found)}. Halve the micro batch and double the accumulation: the result stays the same and the "
-        "activations take half."
-    )
-    steps = [Advice("now", text, _smaller(facts), replaces=True)]
-    if facts.get("gradient_checkpointing") is not True:
-        how = RECOMPUTE.get(str(facts.get("framework")), ANY_RECOMPUTE)
-        steps.append(Advice("fix", "Recompute activations in the backward pass.", how))
-    return tuple(steps)
-
-
-def _held(found: Usage) -> str:
-    """What the message says of the memory, and no more: older ones leave the shares out."""
-    wanted = f"{gib(found.wanted or 0)} more did not fit"
-    if found.allocated is None or found.capacity is None:
-        return f"{wanted}, and the message does not say what held the rest"
-    held = f"Live tensors hold {gib(found.allocated)} of {gib(found.capacity)}, and {wanted}"
-    if found.idle is None:
-        return held
-    return f"{held}; the cache hides little ({gib(found.idle)}), so allocator settings will not help"
-
-
-def _smaller(facts: Facts) -> str | None:
+def _smaller(facts: Facts) -> Flags | None:
     """Half the micro batch at the same global batch, as flags."""
     micro, steps, ranks = (facts.number(n) for n in ("micro_batch_size", "gradient_accumulation", "world_size"))
     train = facts.number("train_batch_size")
     if not micro or micro % 2:
         return None
-    derived = DERIVES_ACCUMULATION.get(str(facts.get("framework")))
+    derived = written("micro", facts.get("framework"))
     if derived:
-        return derived.format(micro // 2)
+        return Flags(derived.format(micro=micro // 2))
     if not ranks:
         return None
     if not steps and train and train % (micro * ranks) == 0:
         steps = train // (micro * ranks)
-    if not steps:
-        return None
-    return flags_for(Setting(micro // 2, steps * 2, ranks), facts)
+    return flags_for(Setting(micro // 2, steps * 2, ranks), facts) if steps else None

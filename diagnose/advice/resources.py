@@ -9,15 +9,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ..catalogue.sentences import Sentence
 from ..lines.record import record
-from .batch import nearest_with_micro
-from .batch_flags import Setting
+from .batch import Flags, Setting, nearest_with_micro, whole
 from .fact_store import Facts
-from .statement import Evidence, Notice, RemedyStep
-from .step import Advice, whole
+from .statement import Evidence, Remark, Step
 
 MOST_GPUS = 1024  # of a node; a line that states more tells of none
-COUNT_GPUS = "ray status; ray list nodes --detail | grep -E 'node_ip|GPU'; nvidia-smi -L   # on each node"
 ROLES = ("actor", "critic", "ref", "reward")
 
 
@@ -33,6 +31,9 @@ class Demand:
     def gpus(self) -> int:
         """The product."""
         return self.nodes * self.per_node
+
+    def __str__(self) -> str:
+        return f"{self.nodes} x {self.per_node}" if self.role == "launch" else f"{self.role} {self.nodes} x {self.per_node}"
 
 
 def demands(facts: Facts) -> tuple[Demand, ...]:
@@ -70,31 +71,27 @@ def visible_devices(facts: Facts) -> int | None:
     return len(names) if names and str(text).strip() not in ("", "NoDevFiles", "-1") else 0
 
 
-def resource_advice(_cause: str, fields: Mapping[str, Any], facts: Facts) -> tuple[Advice, ...]:
-    """Yield the sum that does not come out, and the flags to change."""
-    asked, present = demands(facts), _present(fields, facts)
+def resource_numbers(fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
+    """Yield `gpus_asked` (as a sum), `gpus_present`, what would fit, and a process without a visible device."""
+    asked, found = demands(facts), _hidden_device(facts)
+    present = whole(fields, "available_gpus", "available", "present", "existing") or facts.number("ray_gpus")
+    present = present or _visible_of_all(facts)
     wanted = sum(d.gpus for d in asked) or whole(fields, "wanted_gpus", "wanted", "asked")
     if wanted is None or present is None or wanted == present:
-        return _device_advice(facts)
-    sum_text = _sum(asked) if asked else str(wanted)
-    if wanted > present:
-        text = f"{sum_text} GPUs are asked for, {present} exist: {wanted - present} too many. {_less(asked, present)}"
-        smaller = _smaller(asked, present)
-        steps = [Advice("now", text + _batch_follows(smaller, facts), _flags(smaller, facts), replaces=True)]
-        steps.append(Advice("now", "Or find the missing ones: which node offers fewer than the others?", COUNT_GPUS))
-        return (*steps, *_device_advice(facts))
-    text = f"{sum_text} GPUs are asked for, {present} exist: {present - wanted} stay idle."
-    return (Advice("fix", text), *_device_advice(facts))
-
-
-def _present(fields: Mapping[str, Any], facts: Facts) -> int | None:
-    found = whole(fields, "available_gpus", "available", "present", "existing")
-    if found:
         return found
-    total = facts.number("ray_gpus")
-    if total:
-        return total
-    return _visible_of_all(facts)
+    found |= {"gpus_asked": _sum(asked) if asked else str(wanted), "gpus_present": present}
+    if wanted < present:
+        return {**found, "idle_gpus": present - wanted}
+    smaller = _smaller(asked, present)
+    largest = max((d.gpus for d in asked), default=0)
+    return {
+        **found,
+        "missing_gpus": wanted - present,
+        "fitting": smaller,
+        "colocated_gpus": largest if len(asked) > 1 and largest <= present and smaller is None else None,
+        "fitting_batch": _batch_of(smaller, facts),
+        "fitting_flags": _flags(smaller, facts),
+    }
 
 
 def _visible_of_all(facts: Facts) -> int | None:
@@ -103,9 +100,7 @@ def _visible_of_all(facts: Facts) -> int | None:
 
 
 def _sum(asked: tuple[Demand, ...]) -> str:
-    parts = [f"{d.role} {d.nodes} x {d.per_node}" if d.role != "launch" else f"{d.nodes} x {d.per_node}" for d in asked]
-    total = sum(d.gpus for d in asked)
-    return f"{' + '.join(parts)} = {total}"
+    return f"{' + '.join(map(str, asked))} = {sum(d.gpus for d in asked)}"
 
 
 def _smaller(asked: tuple[Demand, ...], present: int) -> Demand | None:
@@ -115,56 +110,33 @@ def _smaller(asked: tuple[Demand, ...], present: int) -> Demand | None:
     return None
 
 
-def _less(asked: tuple[Demand, ...], present: int) -> str:
-    """What would fit: smaller nodes for a launch, colocation for roles."""
-    smaller = _smaller(asked, present)
-    if smaller:
-        return f"{smaller.nodes} nodes x {smaller.per_node} GPUs = {smaller.gpus} would fit."
-    largest = max((d.gpus for d in asked), default=0)
-    if len(asked) > 1 and largest <= present:
-        return f"Colocating the roles would need {largest} (--colocate_all_models); or give each role fewer GPUs."
-    return "Ask for fewer, or add the missing ones."
-
-
-def _batch_follows(smaller: Demand | None, facts: Facts) -> str:
-    """The global batch that fits the smaller world, where the present one does not."""
-    near = _batch_of(smaller, facts)
-    train, micro = facts.number("train_batch_size"), facts.number("micro_batch_size")
-    if smaller is None or near is None or near.train == train:
-        return ""
-    return f" The batch has to follow: {train} is no multiple of {micro} x {smaller.gpus}; {near} fits."
-
-
 def _batch_of(smaller: Demand | None, facts: Facts) -> Setting | None:
+    """The global batch that fits the smaller world, where the present one does not."""
     train, micro = facts.number("train_batch_size"), facts.number("micro_batch_size")
     if smaller is None or not train or not micro or smaller.role not in ("actor", "launch"):
         return None
-    return nearest_with_micro(train, micro, smaller.gpus)[0]
+    near = nearest_with_micro(train, micro, smaller.gpus)[0]
+    return near if near.train != train else None
 
 
-def _flags(smaller: Demand | None, facts: Facts) -> str | None:
+def _flags(smaller: Demand | None, facts: Facts) -> Flags | None:
     """The smaller demand as flags, for the framework of which we know them."""
     if smaller is None or facts.get("framework") != "openrlhf" or smaller.role not in ROLES:
         return None
     flags = f"--{smaller.role}_num_nodes {smaller.nodes} --{smaller.role}_num_gpus_per_node {smaller.per_node}"
     near = _batch_of(smaller, facts)
-    return f"{flags} --train_batch_size {near.train}" if near else flags
+    return Flags(f"{flags} --train_batch_size {near.train}" if near else flags)
 
 
-def _device_advice(facts: Facts) -> tuple[Advice, ...]:
+def _hidden_device(facts: Facts) -> dict[str, Any]:
     """A process that addresses a device beyond those it may see."""
-    visible = visible_devices(facts)
-    local = facts.number("gpus_per_node")
+    visible, local = visible_devices(facts), facts.number("gpus_per_node")
     if visible is None or not local or not visible < local <= MOST_GPUS:
-        return ()
-    text = (
-        f"CUDA_VISIBLE_DEVICES={facts.get('cuda_visible_devices')} leaves {visible} device{'s' if visible != 1 else ''} "
-        f"to {local} processes per node: the one with local rank {visible} addresses a device that it cannot see."
-    )
-    return (Advice("now", text, f"export CUDA_VISIBLE_DEVICES={','.join(map(str, range(local)))}", replaces=True),)
+        return {}
+    return {"visible_gpus": visible, "local_processes": local, "all_devices": Flags(",".join(map(str, range(local))))}
 
 
-def idle_notices(facts: Facts) -> tuple[Notice, ...]:
+def idle_notices(facts: Facts) -> tuple[Remark, ...]:
     """Yield a notice where the job asks for fewer GPUs than there are: nothing failed, some are paid for and idle."""
     asked, present = demands(facts), facts.number("ray_gpus")
     if present is None:
@@ -173,6 +145,6 @@ def idle_notices(facts: Facts) -> tuple[Notice, ...]:
     if not asked or present is None or not 0 < wanted < present:
         return ()
     best = next(iter(facts.all("ray_gpus") or facts.all("cuda_visible_devices")), None)
-    evidence = (Evidence(best.stated[0].source, best.stated[0].line, text=str(best.value)),) if best else ()
-    text = f"{_sum(asked)} GPUs are asked for, {present} exist: {present - wanted} stay idle."
-    return (Notice("idle GPUs", text, evidence, (RemedyStep("fix", "Give the idle GPUs to a role, or ask for fewer."),)),)
+    shown = (Evidence(best.stated[0].source, best.stated[0].line, text=str(best.value)),) if best else ()
+    text = Sentence("advice.idle-gpus", {"asked": _sum(asked), "present": present, "idle": present - wanted})
+    return (Remark(Sentence("advice.idle-gpus-topic"), text, shown, (Step("fix", Sentence("advice.use-idle-gpus")),)),)

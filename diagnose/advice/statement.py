@@ -5,9 +5,11 @@ Their names are the keys of the report's contract. Every field has an empty defa
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import field
 from typing import Literal
 
+from ..catalogue.sentences import Sentence
 from ..lines.record import record
 
 When = Literal["now", "fix", "prevent", "collect"]
@@ -100,3 +102,27 @@ class Notice:
     text: str = ""
     evidence: tuple[Evidence, ...] = ()
     remedy: tuple[RemedyStep, ...] = ()
+
+
+@record
+class Step:
+    """A step of a remark: its sentence is not filled yet."""
+
+    when: When
+    text: Sentence
+    command: str | None = None
+
+
+@record
+class Remark:
+    """A notice whose sentences are not filled yet."""
+
+    topic: Sentence
+    text: Sentence
+    evidence: tuple[Evidence, ...] = ()
+    remedy: tuple[Step, ...] = ()
+
+    def told(self, say: Callable[[Sentence], str]) -> Notice:
+        """Yield the notice, its sentences filled by `say`."""
+        steps = tuple(RemedyStep(s.when, say(s.text), s.command) for s in self.remedy)
+        return Notice(say(self.topic), say(self.text), self.evidence, steps)

@@ -1,39 +1,35 @@
-"""Version numbers as libraries print them, and the ranges in which a known bug lives.
+"""Version numbers as libraries print them, the ranges in which a known bug lives, and conditions on facts.
 
-A small part of PEP 440, enough for `2.6.0+cu124`, `0.15.0.dev0`, `0.6.3.post1`, `2.1.0rc1`, `22.05-pb`; text that is no
-version is None, never an error.
+`packaging` compares, after PEP 440. Text that is no version is None, never an error. A condition is what a known bug
+states: `trl: "==0.15.0"`, `packing: "not true"`, `trainer: "orpo|cpo"`.
 """
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.version import InvalidVersion, Version
 
 from ..lines.lazy_pattern import lazy
+from .fact_names import PACKAGES
 
-_VERSION = lazy(
-    r"v?(?P<release>\d{1,6}(?:\.\d{1,6}){0,5})"
-    r"(?:[.\-_]?(?P<pre>a|b|rc|alpha|beta|dev)[.\-_]?(?P<pre_n>\d{0,8}))?"
-    r"(?:[.\-_]?post[.\-_]?(?P<post>\d{0,8}))?",
-    re.IGNORECASE,
-)
-_CLAUSE = lazy(r"\s{0,4}(==|!=|<=|>=|<|>|~=)\s{0,4}([\w.+\-]{1,40})\s{0,4}")
-_FINAL = 9  # sorts behind every pre-release
-_BEFORE = {"dev": 0, "a": 1, "alpha": 1, "b": 2, "beta": 2, "rc": 3}
-_DIGITS = 6
+if TYPE_CHECKING:
+    from .fact_store import Facts
 
-Version = tuple[tuple[int, ...], int, int, int]  # release, phase, number of the pre-release, number of the post-release
+MAX_CHARS = 80  # of a version or range
+_RELEASE = lazy(r"v?\d{1,6}(?:\.\d{1,6}){0,5}")  # of `22.05-pb`, which is no PEP 440 version
 
 
 def read_version(text: object) -> Version | None:
-    """Yield a version that can be compared; None where `text` does not begin with one. A local part is not compared."""
-    match = _VERSION.match(str(text).strip())
-    if match is None:
-        return None
-    release = tuple(int(x) for x in match["release"].split("."))
-    padded = (release + (0,) * _DIGITS)[:_DIGITS]
-    phase = _BEFORE[match["pre"].lower()] if match["pre"] else _FINAL
-    post = int(match["post"] or 0) + 1 if match["post"] is not None else 0
-    return padded, phase, int(match["pre_n"] or 0), post
+    """Yield a version that can be compared; None where `text` does not begin with one."""
+    plain = str(text).strip()
+    try:
+        return Version(plain[:MAX_CHARS])
+    except InvalidVersion:
+        match = _RELEASE.match(plain)
+        return Version(match[0]) if match else None
 
 
 def in_range(version: object, wanted: str) -> bool | None:
@@ -41,47 +37,74 @@ def in_range(version: object, wanted: str) -> bool | None:
     mine = read_version(version)
     if mine is None:
         return None
-    return any(_all_hold(mine, part) for part in wanted.split(" or "))
+    return any(SpecifierSet(part).contains(mine, prereleases=True) for part in wanted.split(" or "))
 
 
 def is_range(text: str) -> bool:
     """Whether every clause of `text` compares with a version."""
-    parts = [clause for part in text.split(" or ") for clause in part.split(",")]
-    return all((m := _CLAUSE.fullmatch(p)) is not None and read_version(m[2]) is not None for p in parts)
+    try:
+        return all(len(SpecifierSet(part)) > 0 for part in text.split(" or "))
+    except InvalidSpecifier:
+        return False
 
 
 def same_version(one: object, other: object) -> bool:
     """Whether two prints may mean one version: `2.6.0` and `2.6.0+cu124`, `12.4` and `12.4.131`."""
-    if str(one) == str(other):
-        return True
     a, b = read_version(one), read_version(other)
     if a is None or b is None:
-        return False
-    local = [str(x).partition("+")[2] for x in (one, other)]
-    if all(local) and local[0] != local[1]:
-        return False
-    given = min(_given(one), _given(other))
-    return a[0][:given] == b[0][:given] and a[1:] == b[1:]
+        return str(one) == str(other)
+    given = min(len(a.release), len(b.release))
+    same_local = a.local is None or b.local is None or a.local == b.local
+    return same_local and a.release[:given] == b.release[:given] and (a.pre, a.post, a.dev) == (b.pre, b.post, b.dev)
 
 
-def _given(text: object) -> int:
-    """How many numbers of the release were printed."""
-    match = _VERSION.match(str(text).strip())
-    return match["release"].count(".") + 1 if match else 0
+# --- conditions ---------------------------------------------------------------------------------------------------
 
 
-def _all_hold(mine: Version, clauses: str) -> bool:
-    return all(_holds(mine, clause) for clause in clauses.split(","))
+def judge(applies_to: Mapping[str, str], facts: Facts) -> tuple[bool | None, bool]:
+    """Tell whether all conditions hold (None: one is unknown), and whether one of the libraries is seen at all."""
+    answers = [condition_holds(name, wanted, facts) for name, wanted in sorted(applies_to.items())]
+    libraries = [name for name, wanted in applies_to.items() if is_range(wanted)]
+    seen = any(facts.get(version_fact(n)) is not None or n.replace("-", "_") in facts.packages for n in libraries)
+    return (False if False in answers else None if None in answers else True), seen
 
 
-def _holds(mine: Version, clause: str) -> bool:
-    match = _CLAUSE.fullmatch(clause)
-    other = read_version(match[2]) if match else None
-    if match is None or other is None:
-        return False
-    if match[1] == "~=":  # ~=2.1.3: 2.1.3 and later patches of 2.1
-        keep = max(_given(match[2]) - 1, 1)
-        return mine >= other and mine[0][:keep] == other[0][:keep]
-    if match[1] in ("==", "!="):
-        return (mine == other) == (match[1] == "==")
-    return {"<": mine < other, "<=": mine <= other, ">": mine > other, ">=": mine >= other}[match[1]]
+def condition_holds(name: str, wanted: str, facts: Facts) -> bool | None:
+    """Tell whether one condition holds; None where its fact is unknown (`not X` holds then)."""
+    if is_range(wanted):
+        value = facts.get(version_fact(name))
+        return None if value is None else in_range(value, wanted)
+    value = facts.get(name)
+    plain = None if value is None else str(value).lower()
+    if wanted.startswith("not "):
+        return plain != wanted[4:].strip().lower()
+    return None if plain is None else plain in wanted.lower().split("|")
+
+
+def only_versions_unknown(applies_to: Mapping[str, str], facts: Facts) -> bool:
+    """Whether the version of a library is all that is missing: what else the bug needs is known to hold."""
+    others = {n: w for n, w in applies_to.items() if not is_range(w)}
+    return judge(others, facts)[0] is True and judge(applies_to, facts)[0] is None
+
+
+def version_fact(library: str) -> str:
+    """Yield the name of the fact that holds a library's version."""
+    return PACKAGES.get(library.lower(), f"{library.lower().replace('-', '_')}_version")
+
+
+def ranges_of(applies_to: Mapping[str, str]) -> dict[str, str]:
+    """Yield the libraries concerned, sorted, with the versions in which the bug lives."""
+    return {n: w for n, w in sorted(applies_to.items()) if is_range(w)}
+
+
+def beside(library: str, applies_to: Mapping[str, str], facts: Facts) -> str | None:
+    """Yield the installed versions of the other libraries that the bug needs: `vllm 0.4.3`."""
+    others = {n: facts.get(version_fact(n)) for n in ranges_of(applies_to) if n != library}
+    return ", ".join(f"{n} {v}" for n, v in others.items() if v is not None) or None
+
+
+def settling_command(libraries: list[str]) -> str:
+    """Yield the one command that prints the versions that matter."""
+    if libraries == ["nccl"]:
+        return 'python -c "import torch; print(torch.cuda.nccl.version())"'
+    return f"pip show {' '.join(libraries)} | grep -E '^(Name|Version)'"

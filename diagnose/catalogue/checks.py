@@ -21,12 +21,13 @@ MIN_LITERAL = 4  # shorter ones hit everywhere
 COMMON_WORDS = frozenset(("failed", "failure", "returned", "error", "warning", "info", "invalid", "timeout", "rank"))
 ADVERSARIAL_CHARS = 8192
 ADVERSARIAL_LIMIT_S = 0.05
+TITLE_WORDS = 8
 REMEDY_ORDER = ("now", "fix", "prevent", "collect")
 Fire = Callable[[Catalogue, str], "list[tuple[Rule, dict[str, Any]]]"]  # all rules that a text fires, with fields
 
 
 def check_catalogue(
-    catalogue: Catalogue, fire: Fire, only: str | None = None, folders: Sequence[Path] = ()
+    catalogue: Catalogue, fire: Fire, only: str | tuple[str, ...] | None = None, folders: Sequence[Path] = ()
 ) -> Iterator[str]:
     """Yield one line for each fault, in catalogue order; none when all is well. `only`: ids that start so.
 
@@ -48,6 +49,8 @@ def check_catalogue(
 
 
 def _cause_faults(catalogue: Catalogue, cause: Cause) -> Iterator[str]:
+    if len(cause.title.split()) > TITLE_WORDS or " or " in cause.title or "," in cause.title:
+        yield f"title: at most {TITLE_WORDS} words, no `or`, no comma: it is the headline"
     for link in cause.explains:
         if link.cause == cause.id:
             yield "explains itself"

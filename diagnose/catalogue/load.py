@@ -60,7 +60,7 @@ class Catalogue:
             return ()
         layer = other.partition(".")[0] + ".*"
         links = tuple(e for e in mine.explains if e.cause in (other, layer))
-        return links or ((Explains(other),) if self.causes[other].tier != "origin" else ())
+        return links or ((Explains(other, "its tier"),) if self.causes[other].tier != "origin" else ())
 
 
 def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue:
@@ -88,6 +88,16 @@ def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> Catalogue
     if state:
         write_own(f"files-{state}", key.encode())
     return catalogue
+
+
+def lay_over(base: Catalogue, folder: Path) -> tuple[Catalogue, tuple[str, ...]]:
+    """Yield a catalogue with one more folder over it, and the ids that the folder holds, these with their examples."""
+    if not folder.is_dir():
+        raise RuleError(f"{folder}: no such folder of rules")
+    files = [(folder, Path(path), Path(path).read_bytes()) for path in _yaml_files(folder)]
+    whole = _parse(files, f"{base.key}-{_key(files)}", base)
+    own = [".".join(path.relative_to(folder).parts[:2]) for _, path, _ in files if path.name == "cause.yaml"]
+    return whole, (*own, *(name for name, rule in whole.rules.items() if rule is not base.rules.get(name)))
 
 
 def rule_folders(*extra: str | os.PathLike[str]) -> list[Path]:
@@ -163,10 +173,10 @@ def _key(files: Sequence[tuple[Path, Path, bytes]]) -> str:
 # --- YAML -> values ---------------------------------------------------------------------------------------------
 
 
-def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str) -> Catalogue:
-    rules: dict[str, Rule] = {}
-    causes: dict[str, Cause] = {}
-    tables: dict[str, Table] = {}
+def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str, base: Catalogue | None = None) -> Catalogue:
+    rules: dict[str, Rule] = dict(base.rules) if base else {}
+    causes: dict[str, Cause] = dict(base.causes) if base else {}
+    tables: dict[str, Table] = dict(base.tables) if base else {}
     sentences: dict[str, Said] = {}
     homes: dict[str, Path] = {}
     for folder, path, data in files:
@@ -194,7 +204,7 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str) -> Catalogue:
     homeless = next((name for name, rule in rules.items() if rule.cause is not None and rule.cause not in causes), None)
     if homeless is not None:
         raise RuleError(f"{homes[homeless]}: {rules[homeless].cause} has no cause.yaml; write one beside it")
-    said = {name: {"en": x.en, "zh": x.zh} for name, x in sorted(sentences.items())}
+    said = (base.sentences if base else {}) | {name: {"en": x.en, "zh": x.zh} for name, x in sorted(sentences.items())}
     return Catalogue(dict(sorted(rules.items())), dict(sorted(causes.items())), dict(sorted(tables.items())), said, key)
 
 

@@ -43,6 +43,7 @@ Tells = Literal[  # what correlators read from a line, and by which fields; rule
     "attempt",  # a new attempt begins
     "fact",  # each field is a fact of that name about the job
 ]
+Teller = Literal["box", "entry", "rest", "agent", "rank"]
 Activity = Literal[
     "saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting", "leaving"
 ]  # fmt: skip
@@ -107,6 +108,7 @@ class Rule:
     id: str = ""
     cause: str | None = None  # from the path; None for rules under harmless/ and context/
     tells: Tells | None = None
+    teller: Teller | None = None  # torchrun's summary, an entry of it, what is left of one, its agent; one rank for itself
     activity: Activity | None = None  # with tells: activity, activity-end, finished
     census: bool = False  # correlators read every occurrence per speaker: never capped away
     generic: bool = False  # speaks only where no other cause or symptom rule spoke about the same lines
@@ -137,6 +139,7 @@ class Explains:
 
     __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     cause: str
+    because: str  # how it does, in half a sentence
     where: Where = "any"
     within_s: float | None = None  # how long after the cause its consequence begins at the latest; None: any time
     told_late: bool = False  # of this consequence alone, as `told_late` of the cause is of all

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
@@ -48,11 +49,12 @@ class Config:
     templates: str | None = None  # a folder whose files replace the shipped ones of the same name
     hook: HookConfig = field(default_factory=HookConfig)
     ignored: tuple[str, ...] = ()  # what the file says and may not decide
+    was_found: bool = False  # by looking for it; nobody named it
 
     @property
     def note(self) -> str:
-        """One line that names the file; empty where none is in use."""
-        if self.path is None:
+        """One line that names a file that was found; empty where none is in use, or the user named it himself."""
+        if not self.was_found:
             return ""
         refused = f"; {', '.join(self.ignored)} counts only in a file that DIAGNOSE_CONFIG names" if self.ignored else ""
         return f"settings from {self.path}{refused}"
@@ -76,6 +78,21 @@ def load_config(start: str | os.PathLike[str] = ".") -> Config:
     return Config()
 
 
+def config_or_defaults(who: str) -> Config:
+    """Yield the configuration; the defaults, and one line on stderr, where it is wrong: a job must not fail for that."""
+    try:
+        config = load_config()
+        said = config.note
+    except FileNotFoundError:  # the working folder was removed: there is none
+        return Config()
+    except Exception as error:
+        config, said = Config(), f"{error}; going on with the defaults"
+    if said:
+        with suppress(OSError):
+            os.write(2, f"{who}: {said}\n".encode("utf-8", "replace"))
+    return config
+
+
 def _distrusted(config: Config) -> Config:
     hook = config.hook
     said = {
@@ -84,7 +101,7 @@ def _distrusted(config: Config) -> Config:
     }  # fmt: skip
     kept = HookConfig(budget_s=hook.budget_s, hang_after_s=hook.hang_after_s)
     ignored = tuple(name for name, value in said.items() if value)
-    return replace(config, redact=config.redact or None, templates=None, hook=kept, ignored=ignored)
+    return replace(config, redact=config.redact or None, templates=None, hook=kept, ignored=ignored, was_found=True)
 
 
 def template_for(folder: str | None, suffix: str) -> str | None:
@@ -140,7 +157,7 @@ def _check(table: Mapping[str, Any], path: Path) -> Config:
     return Config(path=str(path), hook=HookConfig(**hook), **values)
 
 
-def _values(table: Mapping[str, Any], keys: Mapping[str, Reader], path: Path, where: str) -> dict[str, Any]:
+def _values(table: Mapping[str, Any], keys: Mapping[str, Kind], path: Path, where: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for key, value in table.items():
         name = _ALIASES.get(key, key.replace("-", "_"))
@@ -152,79 +169,47 @@ def _values(table: Mapping[str, Any], keys: Mapping[str, Reader], path: Path, wh
             hint = f"did you mean {near[0]}?" if near else f"known: {', '.join(sorted(known))}"
             raise UsageError(f"{path}: unknown key {where}{key}; {hint}")
         try:
-            found[name] = keys[name](value, path.parent)
+            found[name] = _value(keys[name], value, path.parent)
         except ValueError as error:
             raise UsageError(f"{path}: {where}{key} {error}") from error
     return found
 
 
-Reader = Callable[[Any, Path], Any]
-
-
-def _text(value: Any, _folder: Path) -> str:
-    if not isinstance(value, str) or not value:
-        raise ValueError("must be text")
-    return value
-
-
-def _flag(value: Any, _folder: Path) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("must be true or false")
-    return value
-
-
-def _seconds(value: Any, _folder: Path) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or value <= 0:
-        raise ValueError("must be a number of seconds above 0")
-    return float(value)
-
-
-def _path(value: Any, folder: Path) -> str:
-    return str(folder / os.path.expanduser(_text(value, folder)))
-
-
-def _folder(value: Any, folder: Path) -> str:
-    path = _path(value, folder)
-    if not os.path.isdir(path):
+def _value(kind: Kind, value: Any, folder: Path) -> Any:
+    """Yield a value as its kind asks for it; paths from the file's folder. Raises `ValueError`: what it must be."""
+    if kind == "paths":
+        return tuple(_value("path", item, folder) for item in (value if isinstance(value, list) else [value]))
+    if isinstance(kind, tuple):
+        fits, wanted = value in kind, f"must be one of {', '.join(kind)}"
+    else:
+        types, wanted = _TYPES[kind]
+        fits = isinstance(value, types) and (kind == "flag" or not isinstance(value, bool))
+    if not fits or value == "" or (kind == "seconds" and value <= 0):
+        raise ValueError(wanted)
+    if kind == "seconds":
+        return float(value)
+    if kind not in ("path", "folder"):
+        return value
+    path = str(folder / os.path.expanduser(value))
+    if kind == "folder" and not os.path.isdir(path):
         raise ValueError(f"is {path}, and no such folder is there")
     return path
 
 
-def _paths(value: Any, folder: Path) -> tuple[str, ...]:
-    listed = value if isinstance(value, list) else [value]
-    return tuple(_path(item, folder) for item in listed)
-
-
-def _table(value: Any, _folder: Path) -> Mapping[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError("must be a table")
-    return value
-
-
-def _one_of(names: tuple[str, ...]) -> Reader:
-    def read(value: Any, _folder: Path) -> str:
-        if value not in names:
-            raise ValueError(f"must be one of {', '.join(names)}")
-        return str(value)
-
-    return read
-
-
-_KEYS: dict[str, Reader] = {
-    "rules": _paths,
-    "format": _one_of(FORMATS),
-    "redact": _flag,
-    "tz": _text,
-    "rank_from": _text,
-    "lang": _one_of(LANGUAGES),
-    "templates": _folder,
-    "hook": _table,
+Kind = str | tuple[str, ...]  # one of `_TYPES`, or the names to choose from
+_TYPES: dict[str, tuple[Any, str]] = {
+    "text": (str, "must be text"),
+    "path": (str, "must be text"),
+    "folder": (str, "must be text"),
+    "flag": (bool, "must be true or false"),
+    "seconds": ((int, float), "must be a number of seconds above 0"),
+    "table": (dict, "must be a table"),
 }
-_HOOK_KEYS: dict[str, Reader] = {
-    "output": _paths,
-    "budget_s": _seconds,
-    "hang_after_s": _seconds,
-    "webhook": _text,
-    "shared": _path,
-}
+_KEYS: dict[str, Kind] = {
+    "rules": "paths", "format": FORMATS, "redact": "flag", "tz": "text", "rank_from": "text", "lang": LANGUAGES,
+    "templates": "folder", "hook": "table",
+}  # fmt: skip
+_HOOK_KEYS: dict[str, Kind] = {
+    "output": "paths", "budget_s": "seconds", "hang_after_s": "seconds", "webhook": "text", "shared": "path",
+}  # fmt: skip
 _ALIASES = {"budget": "budget_s", "hang-after": "hang_after_s", "hang_after": "hang_after_s", "template": "templates"}

@@ -1,7 +1,8 @@
-"""What the reporter reads: a request in, the paths to diagnose and what is missing out.
+"""What the reporter reads: a request in, the paths to diagnose and what is missing out; and the scans of other nodes.
 
 Kept copies are unrolled into plain logs, given texts written down, patterns resolved to what changed since the start,
-stacks of live processes taken. All this may stall on a bad file system: whoever asked has a deadline for it.
+stacks of live processes taken, scans of the job's other nodes waited for in the folder that they share. All this may stall
+on a bad file system: whoever asked has a deadline for it.
 """
 
 from __future__ import annotations
@@ -9,13 +10,24 @@ from __future__ import annotations
 import glob
 import os
 import re
+import subprocess
+import time
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from shutil import which
 
-from ..report.written_files import write_whole
-from .request import HookRequest
-from .stacks import take_stacks
+from ..lines.record import record
+from ..report.written_files import claim_file, is_own, make_private_folder, write_whole
+from .request import HookRequest, Kept
 
+SCAN_SUFFIX = ".scan.json.gz"
+_LOOK_S = 0.3
+_UNKNOWN_WAIT_S = 5.0  # how long to wait for more when nobody said how many nodes there are
+_STALE_S = 60.0  # twice the usual budget: whoever took the lock is gone if there is no report by then
+MOST_PROCESSES = 128  # 8 ranks with 12 data loader workers each, and some launchers
+_AT_ONCE = 8
+_EACH_S = 10.0  # for one process
 _EARLIER_S = 60.0  # the clock of a file server may be behind by so much
 _HEAD_BYTES = 1 << 20
 # torch 2.0: "INFO:torch.distributed.launcher.api:log directory set to: /tmp/torchelastic_9y2kqp1m/none_4kqlbyqv"
@@ -41,8 +53,6 @@ def gather_inputs(request: HookRequest, folder: Path) -> tuple[list[str], list[s
 
 
 def _kept_logs(request: HookRequest, folder: Path, gaps: list[str]) -> Iterator[Path]:
-    from ..run.keep import Kept
-
     for kept in request.kept:
         if kept.total_bytes == 0:
             if not kept.live:
@@ -101,3 +111,170 @@ def _changed(path: str) -> float:
         except OSError:
             continue
     return newest
+
+
+# --- stacks of a job that stands still: `py-spy dump`, if it is there, for every Python process below it ------------
+
+
+def take_stacks(roots: Sequence[int], folder: Path, limit_s: float, gaps: list[str]) -> list[str]:
+    """Write one dump per process into `folder`; yield their paths, and say in `gaps` what could not be had.
+
+    `--nonblocking` reads memory without stopping the process, so that looking can neither wake nor harm it.
+    """
+    spy = which("py-spy")
+    if spy is None:
+        gaps.append("no stacks were taken: py-spy is not installed (pip install py-spy)")
+        return []
+    pids = [pid for pid in _descendants(roots) if _is_python(pid)][:MOST_PROCESSES]
+    each_s = max(1.0, min(_EACH_S, limit_s * _AT_ONCE / max(1, len(pids))))
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        dumps = list(pool.map(lambda pid: _dump(spy, pid, each_s), pids))
+    paths = []
+    for pid, text in zip(pids, dumps, strict=True):
+        if not text.startswith("Process"):
+            gaps.append(f"no stack of process {pid}: {text.strip().splitlines()[-1][:200] if text.strip() else 'silent'}")
+            continue
+        rank = _rank(pid)
+        place = folder / f"rank{rank}" if rank is not None else folder
+        place.mkdir(parents=True, exist_ok=True)
+        path = place / f"pyspy-{pid}.txt"
+        write_whole(path, text.encode("utf-8", "backslashreplace"), private=True)
+        paths.append(str(path))
+    return paths
+
+
+def _dump(spy: str, pid: int, limit_s: float) -> str:
+    command = [spy, "dump", "--nonblocking", "--pid", str(pid)]
+    try:
+        done = subprocess.run(command, capture_output=True, timeout=limit_s, check=False, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    return (done.stdout or done.stderr).decode("utf-8", "replace")
+
+
+def _descendants(roots: Sequence[int]) -> list[int]:
+    """The processes below, parents first; session and group do not matter, since torchrun gives each rank its own."""
+    children: dict[int, list[int]] = {}
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdigit():
+            children.setdefault(_parent(int(name)), []).append(int(name))
+    found, waiting = [], list(roots)
+    while waiting:
+        pid = waiting.pop(0)
+        found.append(pid)
+        waiting += sorted(children.get(pid, ()))
+    return found
+
+
+def _parent(pid: int) -> int:
+    try:
+        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return int(text.rpartition(")")[2].split()[1])  # "31562 (python train) S 31487 …": the name may hold anything
+    except (OSError, ValueError, IndexError):
+        return 0
+
+
+def _is_python(pid: int) -> bool:
+    try:
+        return "python" in os.path.basename(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return False
+
+
+def _rank(pid: int) -> int | None:
+    try:
+        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+    except OSError:
+        return None
+    for word in words:
+        name, _, value = word.partition(b"=")
+        if name == b"RANK" and value.isdigit():
+            return int(value)
+    return None
+
+
+# --- several nodes ---------------------------------------------------------------------------------------------------
+
+
+@record
+class SharedFolder:
+    """One job's place in a folder that its nodes share: each leaves its scan there, and one of them reports for all.
+
+    DIR/<job>/<node>.scan.json.gz    what `diagnose DIR/<job>` reads, now or later; without secrets
+    DIR/<job>.lock                   made by the node that reports: O_EXCL, so that there is one
+    DIR/<job>.report.md (.json)      what it wrote
+
+    All of it is for the eyes of the job's user only, and what another user laid there is neither read nor followed.
+    """
+
+    root: Path
+    label: str
+
+    @property
+    def scans(self) -> Path:
+        """Where the nodes leave their scans."""
+        return self.root / self.label
+
+    @property
+    def report(self) -> Path:
+        """Where the report of all nodes goes, beside the scans and not among them."""
+        return self.root / f"{self.label}.report.md"
+
+    @property
+    def lock(self) -> Path:
+        """Who reports."""
+        return self.root / f"{self.label}.lock"
+
+    def scan_of(self, node: str) -> Path:
+        """Where one node's scan goes."""
+        return self.scans / f"{plain_name(node)}{SCAN_SUFFIX}"
+
+    def present(self) -> list[Path]:
+        """The scans that are there."""
+        found = self.scans.glob(f"*{SCAN_SUFFIX}")
+        return sorted(path for path in found if not path.name.startswith(".") and is_own(path, self.scans))
+
+    def make(self) -> None:
+        """Makes the job's folder. Raises OSError where it is not to be trusted."""
+        self.root.mkdir(0o700, parents=True, exist_ok=True)
+        make_private_folder(self.scans)
+
+    def claim(self, node: str) -> bool:
+        """Takes the duty to report; False when another node has it. A stranger's lock locks nobody out."""
+        return claim_file(self.lock, node) or not is_own(self.lock, self.scans) or self._take_over(node)
+
+    def owner(self) -> str:
+        """The node that reports."""
+        try:
+            return self.lock.read_text(encoding="utf-8", errors="replace").strip()[:100] or "another node"
+        except OSError:
+            return "another node"
+
+    def _take_over(self, node: str) -> bool:
+        """Replaces an owner that died. Both times are the file server's, so no clock of ours is in it."""
+        try:
+            age_s = self.scan_of(node).stat().st_mtime - self.lock.stat().st_mtime
+        except OSError:
+            return False
+        if age_s < _STALE_S or self.report.exists():
+            return False
+        fresh = self.lock.with_suffix(".lock2")
+        if not claim_file(fresh, node):
+            return False
+        os.replace(fresh, self.lock)
+        return True
+
+    def wait_for_nodes(self, nodes: int | None, until: float) -> list[Path]:
+        """Waits for the scans of all nodes, or until then; returns what is there."""
+        if nodes is None:
+            until = min(until, time.monotonic() + _UNKNOWN_WAIT_S)
+        while True:
+            present = self.present()
+            if (nodes is not None and len(present) >= nodes) or time.monotonic() >= until:
+                return present
+            time.sleep(_LOOK_S)
+
+
+def plain_name(text: str) -> str:
+    """Returns text as one harmless file name."""
+    return re.sub(r"[^A-Za-z0-9._-]", "_", text).lstrip(".")[:100] or "unnamed"

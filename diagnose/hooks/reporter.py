@@ -6,25 +6,28 @@ request's deadline for anything, and whoever asked ends it shortly after.
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from ..report.printable import clip, one_line
 from ..report.written_files import claim_file, make_private_folder
 from ..views.markdown_text import slack_escape
-from .gather import gather_inputs
+from .gather import SCAN_SUFFIX, SharedFolder, gather_inputs, plain_name
 from .request import HookRequest, decode_request, encode_request, module_command, quiet_environment
-from .shared import SCAN_SUFFIX, SharedFolder, plain_name
-from .summary import summary_lines, write_stub
-from .webhook import LIMIT_S as WEBHOOK_S
-from .webhook import post
+from .worker import summary_lines, write_stub
 
+WEBHOOK_S = 5.0  # for all of a post together
+MOST_CHARACTERS = 12_000  # Slack cuts a message off at 40,000 and folds one far earlier; others stop at 16 KiB
 _LAST_S = 0.5  # for the last lines and the stub, after the worker was ended
 _SCAN_SHARE = 0.5  # of the time, when a scan for all nodes comes before the report
 
@@ -131,8 +134,6 @@ def _work(request: HookRequest, reserve_s: float) -> str | None:
 
 
 def _say_summary(request: HookRequest, path: Path) -> None:
-    import json
-
     for line in summary_lines(json.loads(path.read_text(encoding="utf-8"))):
         _say(request, line)
 
@@ -142,6 +143,76 @@ def _post(request: HookRequest, slack: Path, trouble: str | None) -> None:
     text = slack.read_text(encoding="utf-8") if is_there else slack_escape(f"{request.reason}: {trouble}")
     problem = post(str(request.webhook), text, max(0.5, min(WEBHOOK_S, request.seconds_left())))
     _say(request, problem or "report posted to the web hook")
+
+
+# --- the web hook ------------------------------------------------------------------------------------------------
+
+
+def post(address: str, text: str, limit_s: float = WEBHOOK_S) -> str | None:
+    """Posts `text`; returns None, or one sentence that says why it was not taken.
+
+    `$NAME` stands for the address in that environment variable. The address is a secret: no answer repeats its path.
+    """
+    if address.startswith("$"):
+        address = os.environ.get(address[1:].strip("{}"), "")
+    host = _host_of(address)
+    if host is None:
+        return "the web hook's address is not an http(s) address"
+    outcome: list[str | None] = []
+    # A socket's time-out starts anew with each byte, name look-ups have none at all: only another thread can be left.
+    sender = threading.Thread(target=lambda: outcome.append(_send(address, text, limit_s)), daemon=True)
+    sender.start()
+    sender.join(limit_s)
+    if not outcome:
+        return f"the web hook at {host} took longer than {limit_s:g} s"
+    return f"the web hook at {host} {outcome[0]}" if outcome[0] else None
+
+
+def _host_of(address: str) -> str | None:
+    """Yields the host of a plain address: what is odd in it may be a secret in a wrong place, and is never told."""
+    try:
+        parts = urlsplit(address)
+        known = parts.scheme in ("http", "https") and (parts.port is None or parts.port > 0) and "@" not in parts.netloc
+        host = parts.hostname or ""
+    except ValueError:
+        return None
+    is_plain = address.isascii() and address.isprintable() and " " not in address
+    return host if known and is_plain and re.fullmatch(r"[\w.:-]{1,253}", host) else None
+
+
+def message(text: str) -> bytes:
+    """Returns the body: Slack's `text`, which Mattermost, Rocket.Chat, Discord's /slack and others read too."""
+    if len(text) > MOST_CHARACTERS:
+        text = text[:MOST_CHARACTERS].rsplit("\n", 1)[0] + "\n…"
+        if text.count("```") % 2:
+            text += "\n```"
+    return json.dumps({"text": text}).encode()
+
+
+def _send(address: str, text: str, limit_s: float) -> str | None:
+    import urllib.error
+    import urllib.request
+
+    class Stay(urllib.request.HTTPRedirectHandler):
+        def redirect_request(self, *_about: object) -> None:
+            """Follows nobody: the report is for the address that the user gave."""
+
+    request = urllib.request.Request(
+        address, data=message(text), headers={"Content-Type": "application/json", "User-Agent": "diagnose"}
+    )
+    try:
+        with urllib.request.build_opener(Stay).open(request, timeout=limit_s) as answer:
+            answer.read(1024)
+    except urllib.error.HTTPError as error:
+        return f"answered {error.code}"
+    except Exception as error:  # its text may hold the address: only what the system says of the network is passed on
+        reason = getattr(error, "reason", error)
+        said = reason.strerror if isinstance(reason, OSError) else None
+        return f"did not take the report ({said or type(error).__name__})"
+    return None
+
+
+# ---
 
 
 def _public(text: str) -> str:

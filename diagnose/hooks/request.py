@@ -1,23 +1,96 @@
 """What whoever saw a failure asks of the reporter: one small JSON object, handed over on standard input.
 
 The one who asks (`diagnose run`, `diagnose hook`, code inside the job) touches no log, rule or network itself: all
-that may stall happens in another process, which can be left behind.
+that may stall happens in another process, which can be left behind. What goes wrong here is a line on stderr.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
 import sys
 import time
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any
 
 from ..lines.record import record
-from .config import DEFAULT_BUDGET_S
+from .config import DEFAULT_BUDGET_S, Config
+from .environment import JobFacts
+
+HEAD_BYTES = 8 << 20  # start-up lines: versions, world size, launcher's settings
+TAIL_BYTES = 32 << 20  # what led to the end, also where 64 ranks print their tracebacks
+_LIVE_SLACK_BYTES = 4 << 20  # of a running job, the oldest part of the ring may be overwritten while it is read
+_BLOCK_BYTES = 1 << 20
+GRACE_S = 1.0  # between the reporter's own deadline and its end from outside
 
 _NOT_INHERITED = ("LD_PRELOAD", "PYTHONDEVMODE", "PYTHONFAULTHANDLER", "PYTHONINSPECT", "PYTHONSTARTUP")
+
+
+def open_new(path: str) -> int:
+    """Opens a file for its owner only; one that lies there is put aside, and a link never followed."""
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+
+
+@record
+class Kept:
+    """Where a stream's bounded copy lies: bytes 0..head of the file are the head, the rest is a ring of its tail.
+
+    The place of a byte follows from its number alone, so that a copier that is started again goes on.
+    """
+
+    path: str
+    head_bytes: int = HEAD_BYTES
+    tail_bytes: int = TAIL_BYTES
+
+    def write(self, fd: int, start: int, data: memoryview) -> None:
+        """Stores bytes that stand at `start` of the stream; a full disk loses the copy, not the job."""
+        try:
+            while data:
+                offset, room = self._place(start)
+                count = os.pwrite(fd, data[:room], offset)
+                start, data = start + count, data[count:]
+        except OSError:
+            return
+
+    def _place(self, start: int) -> tuple[int, int]:
+        if start < self.head_bytes:
+            return start, self.head_bytes - start
+        around = (start - self.head_bytes) % self.tail_bytes
+        return self.head_bytes + around, self.tail_bytes - around
+
+    def unroll(self, total_bytes: int, target: str, live: bool = False) -> int:
+        """Writes the kept bytes in order to `target`; returns how many of the stream's bytes are missing."""
+        missing = max(0, total_bytes - self.head_bytes - self.tail_bytes)
+        if missing and live:
+            missing = min(missing + _LIVE_SLACK_BYTES, total_bytes - self.head_bytes)
+        source = os.open(self.path, os.O_RDONLY)
+        sink = open_new(target)
+        try:
+            head_end = min(total_bytes, self.head_bytes)
+            self._copy(source, sink, 0, head_end)
+            if missing:
+                os.write(sink, f"\n[diagnose run: {missing} bytes after the first {head_end} are not kept]\n".encode())
+            self._copy(source, sink, head_end + missing, total_bytes)
+        finally:
+            os.close(source)
+            os.close(sink)
+        return missing
+
+    def _copy(self, source: int, sink: int, start: int, end: int) -> None:
+        while start < end:
+            offset, room = self._place(start)
+            data = os.pread(source, min(room, end - start, _BLOCK_BYTES), offset)
+            if not data:
+                return
+            os.write(sink, data)
+            start += len(data)
 
 
 @record
@@ -72,6 +145,76 @@ class HookRequest:
     def seconds_left(self) -> float:
         """How long the asker still waits."""
         return self.deadline - time.monotonic()
+
+
+def prepare_request(
+    who: str,
+    config: Config,
+    facts: JobFacts,
+    outputs: Sequence[str] = (),
+    budget_s: float | None = None,
+    **asked: str | None,
+) -> HookRequest:
+    """Yield what all askers have in common; what was `asked` (`webhook`, `shared`) goes before the configuration."""
+    hook = config.hook
+    shared = asked.get("shared") or hook.shared
+    budget_s = budget_s or hook.budget_s
+    return HookRequest(
+        who=who, reason="asked for", budget_s=budget_s, deadline=deadline_after(budget_s),
+        outputs=tuple(absolute(path) for path in outputs or hook.output),
+        webhook=asked.get("webhook") or os.environ.get("DIAGNOSE_WEBHOOK") or hook.webhook,
+        shared=absolute(shared) if shared else None,
+        node=facts.part, nodes=facts.tasks or (facts.all_nodes if shared else facts.nodes), label=facts.label,
+        world_size=facts.world_size, rules=config.rules, tz=config.tz, rank_from=config.rank_from,
+        redact=config.redact is not False, lang=config.lang, templates=config.templates,
+    )  # fmt: skip
+
+
+def deadline_after(budget_s: float) -> float:
+    """Yield the moment that goes into the request: a little before the asker stops waiting."""
+    return time.monotonic() + max(0.5, budget_s - GRACE_S)
+
+
+def absolute(path: str) -> str:
+    """Yield the path from the root; as it is where the working folder was removed: a job must not fail for that."""
+    try:
+        return os.path.abspath(path)
+    except OSError:
+        return path
+
+
+def ask(request: HookRequest) -> None:
+    """Have the request served within its budget; a reporter that hangs is ended, or left behind.
+
+    It runs in a session of its own: a launcher that ends this process group does not end the report.
+    """
+    reporter = subprocess.Popen(
+        module_command("hooks.reporter"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=quiet_environment(),
+        start_new_session=True, cwd="/",
+    )  # fmt: skip
+    try:
+        reporter.communicate(encode_request(request), timeout=max(0.1, request.seconds_left() + GRACE_S))
+    except subprocess.TimeoutExpired:
+        _end(reporter)
+        say(request.who, f"no report within {request.budget_s:g} s; what is there lies in {request.folder or 'TMPDIR'}")
+    except BaseException:
+        _end(reporter)
+        raise
+
+
+def say(who: str, text: str) -> None:
+    """Write one line to the real stderr, whatever `sys.stderr` was replaced by."""
+    with suppress(OSError):
+        os.write(2, f"{who}: {text}\n".encode("utf-8", "replace"))
+
+
+def _end(reporter: subprocess.Popen[bytes]) -> None:
+    """End it with all that it started; one that hangs in the kernel is not waited for, nor complained about."""
+    with suppress(OSError):
+        os.killpg(reporter.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        reporter.wait(0.2)
+    reporter.returncode = reporter.returncode if reporter.returncode is not None else -signal.SIGKILL
 
 
 def encode_request(request: HookRequest) -> bytes:

@@ -20,7 +20,6 @@ from .event import Event, SourceEvents
 SAME_CLOCK_S = 2.0  # NTP keeps hosts within milliseconds; printed times are whole seconds, so two may differ by this
 UNALIGNED_S = 600.0  # clocks of two hosts that share no event: minutes of skew were seen in practice
 ANOTHER_ZONE_S = 3600.0 * 0.9  # clocks that differ by as much may show two zones, by less they show one
-ZONE_STEP_S, ZONE_SLACK_S = 900.0, 60.0  # zones lie whole quarters of an hour apart
 FALLBACK_YEAR = 1970  # only for order, where no line prints a year; such times are not shown
 
 
@@ -175,21 +174,9 @@ def _apply(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
         for event in source.all_events():
             offset = clocks.offset_s.get(event.host or "", 0.0)
-            if offset and event.time is not None and not (_is_zone(offset) and _prints_a_zone(event)):
+            if offset and event.time is not None:
                 event.time -= offset
                 event.onset = event.onset - offset if event.onset is not None else None
-
-
-def _is_zone(offset_s: float) -> bool:
-    """Whether a host's clock shows another zone, and does not go wrong."""
-    quarters = round(offset_s / ZONE_STEP_S)
-    return quarters != 0 and abs(offset_s - quarters * ZONE_STEP_S) <= ZONE_SLACK_S
-
-
-def _prints_a_zone(event: Event) -> bool:
-    """Whether the time is told with its zone: torchelastic's error.json counts from 1970, the log beside it is local."""
-    stamp = event.stamp or event.near
-    return stamp is not None and stamp.has_zone
 
 
 def _basis(clocks: Clocks) -> str:

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import takewhile
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..catalogue.rule import Role, Rule
@@ -50,9 +50,9 @@ class Speaker(NamedTuple):
 named_in = itemgetter(*(Prefix._fields.index(name) for name in Speaker._fields))  # what a prefix tells of who speaks
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class Event:
-    """One thing that one line (or block, or traceback) says. Who and when are as printed until `placement` is done.
+    """One thing that one line (or block, or traceback) says. Who and when are as printed until it is placed; see `settled`.
 
     What most questions ask for stands first: of a hundred thousand events only so much fits into a processor's cache.
     """
@@ -73,7 +73,6 @@ class Event:
     time: float | None = None  # printed, seconds UTC, on the shared clock of the job
     attempt: int = 0
     onset: float | None = None  # when what it reports began; None also where its rule says that nobody knows
-    told_at: float | None = None  # where its line prints none: when the end that came of it was told, which is later
     timed_by_copy: bool = False  # the same message, seen elsewhere, prints it
     order: int = 0  # position in the source, among its events or its signs of life: the order where no clock tells
     near: Stamp | None = None  # where its own does not do: of the nearest line above it or, where none has one, below
@@ -84,9 +83,9 @@ class Event:
     pid: int | None = None
     also_in: tuple[tuple[str, int | None], ...] = ()  # the first places where else it was seen
 
-    def again(self) -> Event:
-        """Yield the same as another object, at another place in memory; `replace` takes five times as long."""
-        return Event(*_values(self))
+    def but(self, **changes: Any) -> Event:
+        """Yield the event with other values."""
+        return settled(Event(**{f.name: changes.get(f.name, getattr(self, f.name)) for f in fields(Event)}))
 
     @property
     def text(self) -> str:
@@ -103,22 +102,33 @@ class Event:
         return sign_words(scan, self.order)
 
     @property
-    def moment(self) -> float | None:
-        """When it was said, as near as can be told: `time` may be far too early where it is that of a line above."""
-        return self.time if self.told_at is None else self.told_at
-
-    @property
-    def late_s(self) -> float:
-        """How much later than `time` it was said, as near as can be told."""
-        return self.told_at - self.time if self.told_at is not None and self.time is not None else 0.0
-
-    @property
     def has_own_time(self) -> bool:
         """Whether the line prints its time; a time taken from a line above is only the earliest that it can be."""
         return self.stamp is not None or self.fields.get("time") is not None
 
 
-_values = attrgetter(*(f.name for f in fields(Event)))
+class Settled(Event):
+    """An event of which rank, host, attempt and time are decided: it does not change any more."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{name} of an event that is placed; take `event.but({name}=…)`")
+
+
+def settled(event: Event) -> Event:
+    """Yield the event, which nobody can change from now on."""
+    event.__class__ = Settled  # the same object, which indexes and sources hold already
+    return event
+
+
+def events_in_order(sources: Sequence[SourceEvents]) -> list[Event]:
+    """Yield all events in order of time, then place."""
+    return sorted((e for s in sources for e in s.events), key=_moment)
+
+
+def _moment(event: Event) -> tuple[bool, float, str, int, int]:
+    return (event.time is None, event.time or 0.0, event.source, event.line or 0, event.order)
 
 
 @dataclass(slots=True)
@@ -138,8 +148,6 @@ class SourceEvents:
     last_sign_line: int | None  # of the last one of all
     capped: tuple[str, ...]  # rules with more hits than are kept
     scan: SourceScan
-    begun_anew: tuple[int, ...] = ()  # lines behind which the processes were started again
-    earlier_runs: int = 0  # so many of these starts lie before the last run; the others are attempts within it
     _told: dict[str | None, list[Event]] | None = None  # by what they tell; None until somebody asks
 
     def telling(self, *tells: str) -> Sequence[Event]:
@@ -220,7 +228,7 @@ def is_narrow(event: Event) -> bool:
     return not event.rule.generic and not event.rule.applies_to and event.role in ("cause", "symptom", "confirmation")
 
 
-def settle(events: list[Event]) -> tuple[Event, ...]:
+def sift(events: list[Event]) -> tuple[Event, ...]:
     """Drop what a harmless rule covers, catch-alls beside narrower rules, and doubles; sort by place."""
     placed = [(e, (e.line, e.raw)) for e in events]
     harmless = {place for e, place in placed if e.role == "harmless"}

@@ -13,20 +13,23 @@ from typing import TYPE_CHECKING
 
 from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
-from ..lines.prefix import Line, speaker_keys
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Line, speaker_key, speaker_keys
 from ..scan.scan import SourceScan
-from ..scan.scan_rules import STACK
+from ..scan.scan_rules import REPORT, STACK
 from ..traces.quotation import is_heard, quoted_tracebacks
 from ..traces.traceback import find_tracebacks
-from .event import Event, SourceEvents, is_narrow, last_words, settle
+from .event import Event, SourceEvents, is_narrow, kept_lines, last_words, sift
 from .event_stamps import Same, note_stamps, stamps_of, years_of
 from .hit_reading import LAST_RESORT, SourceReading
-from .own_report import lines_without_reports
 
 if TYPE_CHECKING:
     from ..traces.stack_forms import StackDump
 
 BROAD: dict[str | None, int] = {"software.import-error": 1, "config.invalid-argument": 2, LAST_RESORT: 3}  # asked last
+MAX_REPORT_LINES = 400  # the terminal's longest have 150
+HEADING = lazy(r"(?:^|\s)(?:FAILED|HUNG|RECOVERED|UNFINISHED) {2}\S")
+CLOSING = lazy(r"(?:^|\s)Inputs read: [\d,]{1,12} \([\d.]{1,8} \w{1,2}\); events: [\d,]{1,12}\.")
 _raw = attrgetter("raw")
 
 
@@ -56,7 +59,7 @@ class EventReader:
             spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
             found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken, capped)]
         quoted = quoted_tracebacks(tracebacks, lines)
-        events = settle([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
+        events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
             event.order = order
         stamps = stamps_of(lines)
@@ -97,3 +100,28 @@ def _stacks(scan: SourceScan, lines: Sequence[Line]) -> list[StackDump]:
     from ..traces.stacks import find_stacks
 
     return find_stacks(lines)
+
+
+def lines_without_reports(scan: SourceScan) -> list[Line]:
+    """Yield the kept lines of a source, less those of reports of ours: a job script may end with `diagnose logs`.
+
+    What such a report quotes was said elsewhere. It begins with its heading and ends with the line that counts its inputs;
+    one that lacks an end is left as it is, since what follows it may be news.
+    """
+    lines = kept_lines(scan)
+    if not scan.holds(REPORT):
+        return lines
+    spans: list[tuple[int, int, str]] = []
+    opened: Line | None = None
+    for line in lines:
+        if HEADING.search(line.raw):
+            opened = line
+        elif opened and CLOSING.search(line.raw):
+            if line.number - opened.number <= MAX_REPORT_LINES:
+                spans.append((opened.number, line.number, speaker_key(opened.prefix)))
+            opened = None
+    return [x for x in lines if not any(a <= x.number <= b and _is_by(who, x) for a, b, who in spans)]
+
+
+def _is_by(who: str, line: Line) -> bool:
+    return not who or speaker_key(line.prefix) in ("", who)

@@ -28,7 +28,7 @@ class Exhibit:
     @classmethod
     def of_event(cls, event: Event) -> Exhibit:
         """Yield the place of an event."""
-        return cls(event.source, event.line, event.raw, event.rank, event.host, event.moment, event, event.end_line)
+        return cls(event.source, event.line, event.raw, event.rank, event.host, event.time, event, event.end_line)
 
     @classmethod
     def of_line(cls, source: str, line: Line, rank: int | None, host: str | None) -> Exhibit:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..lines.path_identity import identity_from_path
@@ -12,29 +11,27 @@ from ..lines.record import record
 from ..traces.traceback import Traceback
 from .attempt import decisive_attempt, number_attempts, number_by_time
 from .clock import Clocks, set_clocks
-from .cut_lines import complete_half_told
-from .doubles import merge_doubles
-from .event import FAILING, Event, SourceEvents
+from .copies import merge_copies
+from .coverage import Coverage, RankLines, of_rank
+from .event import FAILING, Event, SourceEvents, events_in_order, settled
 from .event_stamps import share_fields
-from .failing import Failing
-from .index import Told
-from .jobs_apart import JobApart, set_jobs_apart
-from .kernel_log import strangers
-from .placement import Places, place
-from .places import HERE
-from .rank_lines import RankLines
+from .exit import CERTIFICATES
+from .identity import JobApart, place, set_jobs_apart
+from .places import HERE, Places
+from .process import Process, processes
 from .survival import set_aside
-from .time_order import events_in_order
-from .world import narrow_world
 
 if TYPE_CHECKING:
     from ..lines.prefix import Line
     from ..recorder.comparison import GroupReport
     from ..recorder.dump import Dump
 
+__all__ = ["CERTIFICATES", "Job", "JobContext", "RankInfo", "build_job"]
+
+J = TypeVar("J")
 T = TypeVar("T")
+RankInfo = Process  # as the rooms above call it
 READ_BY_PLACEMENT = ("rank", "local_rank", "pid", "host")
-CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
 
 
 @record
@@ -55,39 +52,50 @@ class JobContext:
 
 
 @dataclass(slots=True)
-class RankInfo:
-    """What is known of one rank."""
+class Index:
+    """Events by what they tell, errors that count, and what follows: dozens of questions ask, some of them per rank."""
 
-    rank: int
-    host: str | None = None
-    local_rank: int | None = None
-    pid: int | None = None
-    device: int | None = None
-    events: list[Event] = field(default_factory=list)
-    sources: tuple[str, ...] = ()  # that tell of it; of most ranks one
-    first_sign: Event | None = None
-    last_sign: Event | None = None
-    finished: Event | None = None
-    has_lines: bool = False  # of its own, not only what a launcher says of it
+    _told: dict[str, list[tuple[int, Event]]] = field(default_factory=dict)  # by what is told: with places in order
+    _failing: list[Event] | None = None
+    _answers: dict[Callable[..., Any], Any] = field(default_factory=dict)
+    _of: tuple[int, ...] = ()  # how many events, and of each kind set aside, there were then
 
-    @property
-    def last_step(self) -> int | None:
-        """The last step that its lines show."""
-        step = self.last_sign.fields.get("step") if self.last_sign else None
-        return step if isinstance(step, int) else None
+    def forget(self) -> None:
+        """Look anew when asked next: events have got other roles."""
+        self._of = ()
 
-    @property
-    def activities(self) -> list[Event]:
-        """What it began or ended doing, in order."""
-        return [e for e in self.events if e.rule.tells in ("activity", "activity-end")]
+    def failing(self, events: Sequence[Event], earlier: Sequence[Event], survived: Sequence[Event]) -> list[Event]:
+        """Yield the errors less those set aside, in order, in a list of the caller's own."""
+        self._sort(events, earlier, survived)
+        if self._failing is None:
+            dropped = {*earlier, *survived}
+            self._failing = [e for e in events if e.role in FAILING and e not in dropped]
+        return self._failing[:]
 
-    def failures(self) -> list[Event]:
-        """Yield its errors, in order."""
-        return [e for e in self.events if e.role in FAILING]
+    def telling(self, events: Sequence[Event], *aside: Sequence[Event], tells: Sequence[str]) -> list[Event]:
+        """Yield the events that tell one of these things, less earlier ones, in order, in a list of the caller's own."""
+        self._sort(events, *aside)
+        told = [self._told[name] for name in dict.fromkeys(tells) if name in self._told]
+        found = told[0] if len(told) == 1 else sorted((x for pairs in told for x in pairs), key=lambda pair: pair[0])
+        return [event for _, event in found]
 
-    def failed_in_words(self) -> bool:
-        """Whether it printed an error itself."""
-        return any(e.rule.tells not in CERTIFICATES for e in self.failures())
+    def once(self, events: Sequence[Event], *aside: Sequence[Event], question: Callable[[J], T], job: J) -> T:
+        """Yield what a question answers of the job; it is asked once as long as the events stay the same."""
+        self._sort(events, *aside)
+        if question not in self._answers:
+            self._answers[question] = question(job)
+        answer: T = self._answers[question]
+        return answer
+
+    def _sort(self, events: Sequence[Event], earlier: Sequence[Event], survived: Sequence[Event]) -> None:
+        of = (len(events), len(earlier), len(survived))
+        if self._of == of:
+            return
+        dropped = set(earlier)
+        self._told, self._failing, self._answers, self._of = {}, None, {}, of
+        for number, event in enumerate(events):
+            if event.rule.tells is not None and event not in dropped:
+                self._told.setdefault(event.rule.tells, []).append((number, event))
 
 
 @dataclass(slots=True)
@@ -96,7 +104,7 @@ class Job:
 
     sources: list[SourceEvents]
     events: list[Event]  # in order of time, then place
-    ranks: dict[int, RankInfo]
+    ranks: dict[int, Process]
     hosts: list[str]
     places: Places
     clocks: Clocks
@@ -109,10 +117,9 @@ class Job:
     was_alive: bool = False  # whether any step, loss or other sign of progress is seen
     others: list[JobApart] = field(default_factory=list)  # jobs among the inputs that are not diagnosed
     files: frozenset[str] = frozenset()  # all that were given, the empty ones too
-    failing: Failing = field(default_factory=Failing)
+    index: Index = field(default_factory=Index)
     _recorded: list[GroupReport] | None = None
     _rank_lines: RankLines = field(default_factory=RankLines)
-    _told: Told = field(default_factory=Told)
 
     def recorded(self) -> list[GroupReport]:
         """Yield what the flight recorders show per process group; compared when first asked for."""
@@ -126,24 +133,39 @@ class Job:
 
     @property
     def world_size(self) -> int | None:
-        """How many ranks the job has, as far as is known."""
+        """How many ranks the job has, as far as is known: stated, or at least so many."""
         return self.places.world_size
 
     def failures(self) -> list[Event]:
         """Yield the errors that count: of the last attempt, not survived."""
-        return self.failing.among(self.events, self.survived, self.earlier)
+        return self.index.failing(self.events, self.earlier, self.survived)
 
     def telling(self, *tells: str) -> list[Event]:
         """Yield the events of the last attempt that tell one of these things."""
-        return self._told.among(self.events, self.earlier, tells)
+        return self.index.telling(self.events, self.earlier, self.survived, tells=tells)
 
     def once(self, question: Callable[[Job], T]) -> T:
         """Yield what a question answers of this job; it is asked once for all that want to know."""
-        return self._told.once(self.events, self.earlier, question, self)
+        return self.index.once(self.events, self.earlier, self.survived, question=question, job=self)
+
+    def revise(self, changes: Mapping[Event, Sequence[Event]]) -> None:
+        """Put other events in the place of some: the same in other roles, none, or more than one."""
+        if not changes:
+            return
+        for kept in (self.events, self.survived, self.earlier, *(info.events for info in self.ranks.values())):
+            kept[:] = [new for event in kept for new in changes.get(event, (event,))]
+        for source in {e.source for e in changes}:
+            of_it = next(s for s in self.sources if s.name == source)
+            of_it.change(tuple(new for event in of_it.events for new in changes.get(event, (event,))))
+        self.index.forget()
 
     def known_ranks(self) -> set[int]:
         """Yield the ranks of which the logs show anything."""
         return set(self.ranks)
+
+    def coverage(self, rank: int) -> Coverage:
+        """Yield which part of what a rank printed is here."""
+        return of_rank(self, rank)
 
     def is_heard(self, rank: int | None) -> bool:
         """Whether there is any line of its own; of a rank without a log nobody knows what it printed."""
@@ -152,13 +174,7 @@ class Job:
 
     def is_heard_on(self, rank: int | None, stream: str | None) -> bool:
         """Whether what it prints on the stream would be here: errors go to the standard error, which may not be given."""
-        info = self.ranks.get(rank) if rank is not None else None
-        told = {name: self.places.by_source[name] for name in (info.sources if info is not None else ())}
-        of_it = {n: p for n, p in told.items() if self.places.source_rank.get(n) == rank or p.local_rank is not None}
-        own = {name: path.stream for name, path in of_it.items()}
-        if not own or stream is None or not {None, stream}.isdisjoint(own.values()):
-            return True
-        return any(_on(stream, name, str(other)) in self.files for name, other in own.items())
+        return rank is None or rank not in self.ranks or not self.ranks[rank].has_lines or of_rank(self, rank).holds(stream)
 
     def tracebacks(self) -> list[Traceback]:
         """Yield all tracebacks, in order of source and line."""
@@ -173,12 +189,12 @@ class Job:
         return next(((source, x) for source, x in reversed(self.lines_of(rank)) if x.message.strip()), None)
 
 
-def _on(stream: str, name: str, other: str) -> str:
-    """Name the file beside a process's other one: `0/stdout.log`, `0/stderr.log`; Ray's `worker-….out`, `worker-….err`."""
-    if other in name:
-        return name.replace(other, stream)
-    stem, _, suffix = name.rpartition(other.removeprefix("std"))
-    return stem + stream.removeprefix("std") + suffix
+def _placed(dumps: Sequence[Dump], places: Places) -> list[Dump]:
+    if not dumps:
+        return []
+    from ..recorder.dump import placed
+
+    return placed(dumps, places.stated_size)
 
 
 def build_job(
@@ -193,26 +209,23 @@ def build_job(
     context = context or JobContext()
     alone = {s.name: identity_from_path(s.name) for s in sources}
     sources, others = set_jobs_apart(sources, alone)
-    complete_half_told(sources)
     places = place(sources, context.world_size, rank_from, alone)
     del alone  # with thousands of files it weighs, as do the fields of signs of life, each with its rank
     share_fields(sources, READ_BY_PLACEMENT)
     number_attempts(sources, places)
     clocks = set_clocks(sources, zone_s)
     number_by_time(sources, places, clocks)
-    events = merge_doubles(events_in_order(sources), places)
-    files = frozenset((*(s.name for s in sources), *empty))
-    job = Job(list(sources), events, {}, [], places, clocks, context, _placed(dumps, places), others=others, files=files)
-    _fill_ranks(job)
+    events = merge_copies(events_in_order(sources), places)
     hosts = {*places.source_host.values(), *places.hosts_of_ranks, *(e.host for e in events if e.host)}
-    job.hosts = sorted(hosts.difference(HERE) or hosts)
-    job.attempt = decisive_attempt(job)
-    is_narrower = job.attempt > 0 and narrow_world(places, events, job.attempt)
+    job = Job(
+        list(sources), events, processes(events, sources, places), sorted(hosts.difference(HERE) or hosts), places, clocks,
+        context, _placed(dumps, places), others=others, files=frozenset((*(s.name for s in sources), *empty)),
+    )  # fmt: skip
+    job.attempt = decisive_attempt(events, (e for s in sources for pair in s.progress for e in pair))
     set_aside(job)
-    job.earlier += strangers(job)
-    if is_narrower:
-        _drop_ranks_of_before(job)
     job.was_alive = any(source.progress for source in sources)
+    for event in (e for s in sources for e in s.all_events()):
+        settled(event)
     for source in sources:
         source.progress = ()  # four events for each of 20,000 files; the ranks hold their first and last one
     for event in events:
@@ -220,77 +233,3 @@ def build_job(
             for name, value in event.fields.items():
                 job.facts.setdefault(name, []).append((value, event))
     return job
-
-
-def _placed(dumps: Sequence[Dump], places: Places) -> list[Dump]:
-    if not dumps:
-        return []
-    from ..recorder.dump import placed
-
-    return placed(dumps, places.stated_size)
-
-
-def _drop_ranks_of_before(job: Job) -> None:
-    """Forget ranks that only an earlier run had, which was larger."""
-    earlier, world = {id(e) for e in job.earlier}, job.world_size or 0
-    gone = {r for r, i in job.ranks.items() if r >= world and all(id(e) in earlier for e in i.events)}
-    job.ranks = {rank: info for rank, info in job.ranks.items() if rank not in gone}
-
-
-def _fill_ranks(job: Job) -> None:
-    ranks = {rank: RankInfo(rank) for rank in _known_ranks(job)}
-    for event in job.events:
-        if event.rank is not None:
-            _note_event(ranks[event.rank], event)
-    for info in ranks.values():
-        info.sources = tuple(dict.fromkeys(e.source for e in info.events))  # all files may tell of rank 0
-    for event in _signs(job):
-        if event.rank is not None:
-            _note_sign(ranks[event.rank], event)
-    for rank in _speaking(job):
-        ranks[rank].has_lines = True
-    for rank, info in ranks.items():
-        own = (e for e in info.events if e.rule.tells not in CERTIFICATES)
-        info.has_lines = info.has_lines or info.last_sign is not None or any(own)
-        info.host = job.places.host_of.get(rank) or next((e.host for e in info.events if e.host), None)
-        info.local_rank = job.places.local_of.get(rank)
-        info.pid = job.places.pid_of.get(rank)
-        info.device = job.places.device_of.get(rank)
-    job.ranks = ranks
-
-
-def _known_ranks(job: Job) -> list[int]:
-    """The ranks that anything tells of, in order; one set for all of them, for it weighs where they are thousands."""
-    places = job.places
-    known = {*places.host_of, *places.local_of, *places.pid_of}
-    known.update(_speaking(job))
-    known.update(e.rank for e in chain(job.events, _signs(job)) if e.rank is not None)
-    return sorted(known)
-
-
-def _speaking(job: Job) -> Iterator[int]:
-    yield from (p.rank for s in job.sources for p in s.speakers if p.rank is not None)
-    yield from job.places.source_rank.values()
-
-
-def _signs(job: Job) -> Iterator[Event]:
-    return (e for s in job.sources for pair in s.progress for e in pair)
-
-
-def _note_event(info: RankInfo, event: Event) -> None:
-    info.events.append(event)
-    if event.rule.tells == "finished":
-        info.finished = event
-
-
-def _note_sign(info: RankInfo, event: Event) -> None:
-    if event.source not in info.sources:
-        info.sources += (event.source,)
-    if info.first_sign is None or _sign_key(event) < _sign_key(info.first_sign):
-        info.first_sign = event
-    if info.last_sign is None or _sign_key(event) >= _sign_key(info.last_sign):
-        info.last_sign = event
-
-
-def _sign_key(event: Event) -> tuple[int, float, int]:
-    return (event.attempt, event.time or 0.0, event.line or 0)

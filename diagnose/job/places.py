@@ -1,4 +1,4 @@
-"""What is learnt of ranks, hosts and processes, and how the values of fields are read."""
+"""The identity table: which rank is which process, local rank, GPU and actor, on which host; and how fields are read."""
 
 from __future__ import annotations
 
@@ -12,14 +12,11 @@ from .event import Event, Speaker
 LOOPBACK = "127.0.0.1"  # an address, which names no host at all
 HERE = ("localhost", LOOPBACK)  # every host calls itself so
 GIVEN, STATED = "given", "stated in the logs"  # how many ranks there are, by whom
-GUESSED = "highest rank seen"  # how many ranks there are, where nobody says it
+GUESSED = "highest rank seen"  # how many ranks there are at least, where nobody says it
 OF_ITSELF = ("identity", "progress", "activity", "activity-end", "finished")  # what a process tells of itself
 MAX_RANK = 1 << 18  # twice what the largest machines hold; larger numbers are no ranks, and no sizes
 # An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
 TENSOR_RANK = lazy(r"(?:Worker_|VllmWorker )?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
-
-# SGLang with data-parallel attention: `DP2 TP2 EP2`. The tensor ranks count through; each attends for one of the DP ranks.
-ATTENTION_RANK = lazy(r"DP(\d{1,5}) TP(\d{1,5})(?: EP\d{1,5})?$")
 
 
 @dataclass(slots=True)
@@ -29,11 +26,10 @@ class Places:
     by_source: dict[str, PathIdentity] = field(default_factory=dict)
     source_rank: dict[str, int] = field(default_factory=dict)
     source_host: dict[str, str] = field(default_factory=dict)
-    rank_of_pid: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", pid)
-    rank_started: dict[tuple[str, int], int] = field(default_factory=dict)  # by its launcher
+    alias: dict[str, str] = field(default_factory=dict)  # another name of a host -> the one used for it
+    rank_of_pid: dict[tuple[str, int], int | None] = field(default_factory=dict)  # (host or "", pid); None: of several
+    rank_started: dict[tuple[str, int], int] = field(default_factory=dict)  # the same, as a launcher says what it starts
     rank_of_local: dict[tuple[str, int], int] = field(default_factory=dict)  # (host or "", local rank)
-    firsts_of_host: dict[str, set[int]] = field(default_factory=dict)  # the rank of its local rank 0, if ranks count on
-    first_of_source: dict[str, int] = field(default_factory=dict)  # the same, of the node whose launch command a log holds
     rank_with_local: dict[int, int | None] = field(default_factory=dict)  # None where several hosts have such a one
     rank_of_actor: dict[tuple[str, int, str], int] = field(default_factory=dict)  # (actor, pid, ip)
     host_of: dict[int, str] = field(default_factory=dict)
@@ -41,28 +37,51 @@ class Places:
     local_of: dict[int, int] = field(default_factory=dict)
     pid_of: dict[int, int] = field(default_factory=dict)
     device_of: dict[int, int] = field(default_factory=dict)
-    node_of_pod: dict[str, str] = field(default_factory=dict)  # where a pod calls itself by its node's name (hostNetwork)
     hosts_seen: set[str] = field(default_factory=set)  # that some line's prefix names
     host_of_ip: dict[str, str] = field(default_factory=dict)
-    device_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)  # (host or "", PCI address) -> GPU index
+    device_of_pci: dict[tuple[str, str], int | None] = field(default_factory=dict)  # (host or "", PCI address) -> index
     rank_of_pci: dict[tuple[str, str], int] = field(default_factory=dict)
     hosts_of_pci: dict[str, set[str]] = field(default_factory=dict)  # with a rank at this address
-    devices_of_pci: dict[str, set[int]] = field(default_factory=dict)  # of all hosts
     tasks_are_ranks: bool = True
-    unnamed_groups_are_parts: bool = False  # `[Rank 1]` of older PyTorch, which names no group, is not the job's rank 1
     world_size: int | None = None
     world_from: str = ""
     local_world: int | None = None
     is_one_node: bool = False
     has_processes: bool = False  # a kernel log alone tells of GPUs, and not that any of them is a rank
     signed: set[str] = field(default_factory=set)  # sources in which exceptions bear a rank, as torch prints them
-    tensor_ranks_count_on: bool = False  # through all DP ranks
-    has_actors: bool = False  # Ray gives each actor GPUs of its own, which count from 0 in every one
+
+    @property
+    def is_world_stated(self) -> bool:
+        """Whether somebody says how many ranks there are; else there are at least so many."""
+        return self.world_size is not None and self.world_from != GUESSED
 
     @property
     def stated_size(self) -> int | None:
-        """How many ranks there are where somebody says it: a number in a name beyond them is no rank."""
+        """How many ranks there are where the caller or a line says it: a number in a name beyond them is no rank."""
         return self.world_size if self.world_from in (GIVEN, STATED) else None
+
+    def host(self, name: object) -> str | None:
+        """Yield the one name that is used for a host, however a line calls it."""
+        return self.alias.get(str(name), str(name)) if name else None
+
+    def remember(self, rank: int, host: str | None, local: int | None = None, pid: int | None = None) -> None:
+        """Take in what one line or one name says of a rank."""
+        if host and host not in HERE:
+            self.hosts_of_ranks.add(self.host_of.setdefault(rank, host))
+        if pid is not None:
+            self.remember_process(rank, host, pid)
+            self.pid_of.setdefault(rank, pid)
+        if local is not None:
+            self.local_of.setdefault(rank, local)
+            self.rank_of_local.setdefault((host or "", local), rank)
+            if self.rank_with_local.setdefault(local, rank) != rank:
+                self.rank_with_local[local] = None
+
+    def remember_process(self, rank: int, host: str | None, pid: int) -> None:
+        """Take in whose process it is; one that prints for several ranks passes on what they say, and is none of them."""
+        for place in {host or "", ""}:
+            if self.rank_of_pid.setdefault((place, pid), rank) != rank:
+                self.rank_of_pid[place, pid] = None
 
 
 def own_rank(event: Event, world_size: int | None) -> int | None:
@@ -72,45 +91,17 @@ def own_rank(event: Event, world_size: int | None) -> int | None:
         return None
     if event.rule.tells == "identity" and stated is not None and stated == world_size:
         return next((r for name in ("rank", "group_rank") if (r := as_rank(event.fields.get(name))) is not None), None)
-    if event.rule.tells in OF_ITSELF:
-        return as_rank(event.fields.get("rank"))
-    return None
+    return as_rank(event.fields.get("rank")) if event.rule.tells in OF_ITSELF else None
 
 
 def as_rank(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < MAX_RANK else None
 
 
-def labelled_rank(places: Places, speaker: Speaker) -> int | None:
-    """Yield the rank in the label of a vLLM or SGLang process: `Worker_TP2`, `TP2 EP2`, where they count on `DP2 TP2`."""
-    if speaker.actor is None or places.has_actors:
-        return None
-    label = TENSOR_RANK.match(speaker.actor)
-    label = label or (ATTENTION_RANK.match(speaker.actor) if places.tensor_ranks_count_on else None)
-    return int(label[label.re.groups]) if label else None
-
-
-def as_text(value: object) -> str | None:
-    return str(value) if value else None
-
-
-def remember_process(places: Places, rank: int, host: str | None, pid: int) -> None:
-    places.rank_of_pid.setdefault((host or "", pid), rank)
-    places.rank_of_pid.setdefault(("", pid), rank)
-
-
-def remember(places: Places, rank: int, host: str | None, local: int | None, pid: int | None) -> None:
-    if host and host not in HERE:
-        places.hosts_of_ranks.add(places.host_of.setdefault(rank, host))
-    if pid is not None:
-        remember_process(places, rank, host, pid)
-        places.pid_of.setdefault(rank, pid)
-    if local is not None:
-        places.local_of.setdefault(rank, local)
-        known = places.rank_of_local.setdefault((host or "", local), rank)
-        places.firsts_of_host.setdefault(host or "", set()).add(known - local)
-        if places.rank_with_local.setdefault(local, rank) != rank:
-            places.rank_with_local[local] = None
+def labelled_rank(speaker: Speaker) -> int | None:
+    """Yield the rank in the label of a vLLM or SGLang process: `Worker_TP2`, `TP2 EP2`."""
+    label = TENSOR_RANK.match(speaker.actor) if speaker.actor is not None else None
+    return int(label[1]) if label else None
 
 
 def pci_address(text: object) -> str:
@@ -124,5 +115,9 @@ def pci_address(text: object) -> str:
 
 
 def is_default_group(fields: dict[str, object]) -> bool:
-    pg = str(fields.get("pg", "0"))
-    return pg in ("0", "default_pg", "0(default_pg)", "None")
+    return str(fields.get("pg", "0")) in ("0", "default_pg", "0(default_pg)", "None")
+
+
+def is_same_host(a: str, b: str) -> bool:
+    """Whether two names are of one host: the kernel's log calls it `n7`, torchrun's agent `n7.cluster.local`."""
+    return a == b or a.startswith(f"{b}.") or b.startswith(f"{a}.")

@@ -10,7 +10,7 @@ from ..traces.traceback_lines import is_library
 from .event import SourceEvents
 from .exhibit import Exhibit
 from .job import Job
-from .placement import Places
+from .places import Places
 
 if TYPE_CHECKING:
     from ..traces.stack_forms import StackDump

@@ -1,298 +1,283 @@
-"""Which errors the job outlived: what ended an earlier attempt is history, and what a rank went on after was survived.
+"""Which errors are not why the job is dead now: those of an earlier life of its processes, and those that it outlived.
 
-Neither is why the job is dead now.
+Within one stream the order of lines decides: what stands below a rank's last step is never history. No rank takes steps
+without the others: training that goes on for longer than they would wait shows that what was said before ended nobody.
 """
 
 from __future__ import annotations
 
-import re
-from bisect import bisect_left, bisect_right, insort
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .attempt import CRASHES, dead_by_code, is_numbered, numbered_sources
+from ..lines.lazy_pattern import lazy
+from ..traces.traceback_lines import is_library
+from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, restarted_until
 from .clock import ANOTHER_ZONE_S
 from .event import FAILING, Event, SourceEvents
-from .history import History, ended_nothing, raised_in_threads
-from .loss import NOT_FINITE, Losses
-from .restart import HISTORY_S, before, earlier_lives, restarted
-from .undone import undone
-from .world import OF_MACHINES
+from .exit import is_sigkill, is_terminated
+from .places import is_same_host
+from .process import last_signs
 
 if TYPE_CHECKING:
-    from .job import Job, RankInfo
+    from .job import Job
 
-REDRAW_LINES, REDRAW_UPDATES = 60, 4
-BEFORE_FIRST_STEP = {"network.port-in-use"}  # what ends a job at its start, or not at all: another port or family did it
-BUFFERED_S = 3.0
-OF_ONE_RANK = "context.finish/rank-"  # the rules by which a rank says that it leaves: the others may still work
-RENEWING = ("exit", "killed", "signal-sent", "signal-received", "identity", "attempt")
-ALIKE_CHARS = 24  # of a message: what it was raised for follows
-CAUGHT_S = 60.0  # a logger and the interpreter, or the threads of one process, print what ends it within moments
-BESIDE = 5  # lines
+CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
+LISTING = 40  # lines: `kubectl describe` names the pod once, above all of its events
+BUFFERED_S = 3.0  # within which a process that has died still prints
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
+BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
+WAITS = ("collective-timeout", "peer-lost", "absent-ranks")  # which had begun before they are told
+OF_NODES = ("process.node-failure", "process.not-started")
+FROM_OUTSIDE = ("process.time-limit", "process.preempted", "process.node-failure")  # a job that is done may still stand
+ENDS = ("exit", "killed", "signal-sent", "signal-received")
+KILLED = ("data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about beside the end by SIGKILL
+NOT_FINITE = "numerics.nan"
+FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}(?:[:=]|\s)\s{0,3}['\"]?-?\d")
+# The kernel's names of ranks, their workers and launchers: `python3.11`, `pt_main_thread`, `ray::WorkerDict`
+OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sglang|nccl|mpi|megatron|^srun|^bash$|^sh$")
 
 
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
-    signs = [e for s in job.sources for _, e in s.progress]
-    history = History(job, signs)
-    finished = [e for e in job.events if e.rule.tells == "finished" and not e.rule.id.startswith(OF_ONE_RANK)]
-    births = _each_once([e for e in job.events if e.rule.tells == "identity" and e.rank is not None])
-    lives: dict[tuple[str, int | None], tuple[Event, Event]] = {}  # the first and the last birth
-    for birth in births:
-        place = (birth.source, birth.rank)
-        first = lives[place][0] if place in lives else birth
-        lives[place] = (first if first.pid is not None else birth, birth)
-    starts: dict[tuple[str, int | None], dict[str, list[int]]] = {}
-    for birth in births:
-        starts.setdefault((birth.source, birth.rank), {}).setdefault(birth.rule.id, []).append(birth.line or 0)
-    numbered = numbered_sources(job)
-    began_s = _began_s(job)
-    ended = restarted(job, signs, births)  # what ended the attempt that decides was answered in vain
-    is_before = before(job, [e for e in ended if e.attempt < job.attempt or e.source not in numbered], births)
-    sources, losses = {s.name: s for s in job.sources}, Losses(job.sources)
-    over = _caught(job) | undone(job)
-    everybody, is_of_earlier_life = _until_when_all_go_on(job), earlier_lives(job, numbered, starts)
-    dead = dead_by_code(job.events)
-    losers = {e.rank for e in job.events if e.rule.tells in ("peer-lost", "collective-timeout")} - {None}
+    lives, outlived = _Earlier(job), _Outlived(job)
     for event in job.events:
-        fails = event.role in FAILING
-        is_done = fails and bool(finished) and _finished_after(job, event, finished, dead, losers)
-        is_history = fails and ((is_done and not losses.stay_not_finite(event)) or history.holds(event))
-        is_other = event.attempt != job.attempt and is_numbered(numbered, event)
-        is_of_old = event.rank is None and _is_of_old(event, began_s)
-        if is_other or is_history or is_before(event) or is_of_old or is_of_earlier_life(event):
+        if lives.holds(event):
             job.earlier.append(event)
-        elif fails and (
-            id(event) in over
-            or losses.go_on_after(event)
-            or _survived(job, event, sources, losses)
-            or _is_outlived_by_all(event, everybody.get(event.source))
-            or _is_born_after(lives.get((event.source, event.rank)), event)
-            or _is_born_again(starts.get((event.source, event.rank), {}), event)
-        ):
+        elif event.role in FAILING and outlived.holds(event):
             job.survived.append(event)
-    _set_aside_companions(job)
-    job.survived += ended_nothing(job, finished)
-    job.survived += raised_in_threads(job, {source: line for source, (line, _) in everybody.items()})
 
 
-def _each_once(births: Sequence[Event]) -> list[Event]:
-    """Leave out births that a file shows again: of one moment, as where the logs of a job were joined into one."""
-    told: dict[tuple[object, ...], Event] = {}
-    for birth in births:
-        moment = (birth.source, birth.rank, birth.rule.id, birth.time if birth.has_own_time else birth.line)
-        told.setdefault(moment, birth)
-    return list(told.values())
+def may_be_of_a_job(event: Event) -> bool:
+    """Whether a process has a name that ranks, their workers or their launchers have, or none is told."""
+    name = event.fields.get("process")
+    return not isinstance(name, str) or OF_JOBS.search(name) is not None
 
 
-def _is_of_earlier(line: Event, event: Event) -> bool:
-    """Whether a line below an error tells by its clock of a time before it, as where logs were joined into one file.
+class _Earlier:
+    """What was said of lives before the last one, of jobs before this one, and of others' processes."""
 
-    What differs by hours is the zone of a launcher's clock and that of a trainer's. An error without a clock and a rank, as
-    a script prints at its start, may have taken its time from that very line; a rank's has that of a line above it.
-    """
-    if line.stamp is None or line.time is None or event.time is None:
-        return False
-    is_at_once = event.time == line.time and (event.stamp is not None or event.rank is not None)
-    return is_at_once or 0.0 < event.time - line.time < ANOTHER_ZONE_S
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._numbered = numbered_sources(job)
+        self._until = restarted_until(job, self._numbered)
+        own = (s for s in job.sources if s.tracebacks or s.progress or any(p.rank is not None for p in s.speakers))
+        self._began_s = min((e.time for s in own for e in s.all_events() if e.stamp and e.time is not None), default=None)
+        stamped = (e for e in last_signs(job.sources) if e.time is not None and e.stamp is not None)
+        self._last = max(stamped, key=lambda e: e.time or 0.0, default=None)
+        is_whole = job.places.is_world_stated and len(job.ranks) >= (job.world_size or 1)
+        self._hosts = {info.host for info in job.ranks.values()} if is_whole else {None}
 
-
-def _set_aside_companions(job: Job) -> None:
-    """What stands beside an error of an earlier run and says the same, without a time of its own, is as old.
-
-    `srun: error: Node failure on n17` above `slurmstepd: error: *** JOB 77 ON n11 CANCELLED AT … DUE TO NODE FAILURE`; and
-    a crash without a clock is that of the earlier process which its launcher found dead by that very signal.
-    """
-    dropped = {id(e) for e in (*job.earlier, *job.survived)}
-    old = {(e.source, e.cause, n) for e in job.earlier for n in range((e.line or 0) - BESIDE, (e.line or 0) + BESIDE + 1)}
-    ends = [e for e in job.events if e.rule.tells == "exit" and e.cause in (*CRASHES, "process.sigkill")]
-    died = {e.cause for e in ends} - {e.cause for e in ends if id(e) not in dropped}  # by signals of earlier ends alone
-    for event in job.events:
-        if id(event) in dropped or event.role not in FAILING or event.rank is not None:
-            continue
-        is_timed = event.stamp is not None or event.fields.get("time") is not None
-        is_beside = not is_timed and (event.source, event.cause, event.line) in old
-        if is_beside or (event.time is None and event.cause in died):
-            job.earlier.append(event)
-
-
-def _began_s(job: Job) -> float | None:
-    """The first time that a source prints which tells of the job, and not of machines alone."""
-    own = (s for s in job.sources if any(e.rule.tells not in OF_MACHINES for e in s.all_events()) or s.tracebacks)
-    return min((e.time for s in own for e in s.all_events() if e.stamp is not None and e.time is not None), default=None)
-
-
-def _is_of_old(event: Event, began_s: float | None) -> bool:
-    """Whether a kernel tells of a day before the job: its log goes back to when the host was started."""
-    if began_s is None or event.time is None or event.rank is not None or event.stamp is None or not event.stamp.has_date:
-        return False
-    return event.role in (*FAILING, "confirmation") and event.time < began_s - AGO_S
-
-
-def _caught(job: Job) -> set[int]:
-    """Return which exceptions one process prints time and again: it catches them, as it would end by the first.
-
-    What runs the same code catches it too. Of those that a rule knows the last one may still be what ended a process.
-    """
-    printed: dict[tuple[object, ...], dict[tuple[object, ...], list[Event]]] = {}
-    for e in job.events:
-        pid, raised = e.speaker.pid, e.traceback
-        if pid is not None and raised is not None and e.role in FAILING and e.time is not None:
-            words: object = re.sub(r"\d+", "0", raised.message[:ALIKE_CHARS]) or raised.frames[-1:]
-            what = (e.attempt, e.rule.id, raised.exception, words)
-            printed.setdefault(what, {}).setdefault((e.source, e.host, pid), []).append(e)
-    renewed: dict[str, list[int]] = {}
-    for e in job.events:
-        if e.rule.tells in RENEWING or (e.role in FAILING and e.cause == "process.exit-code"):
-            insort(renewed.setdefault(e.source, []), e.line or 0)
-    caught: set[int] = set()
-    for by_process in printed.values():
-        apart = [alike for alike in by_process.values() if _is_one_life(alike[0], alike[-1], renewed)]
-        caught |= {id(e) for alike in apart for e in alike[:-1]}
-        caught |= {id(e) for alike in by_process.values() for e in alike if apart and e.rule.generic}
-    return caught
-
-
-def _is_one_life(first: Event, last: Event, renewed: Mapping[str, list[int]]) -> bool:
-    """Whether so much time lies between the two that the first ended nothing, and no end or start of a process.
-
-    In a container that starts again and again the processes get the same numbers each time.
-    """
-    if (last.time or 0.0) < (first.time or 0.0) + CAUGHT_S:
-        return False
-    lines = renewed.get(first.source, [])
-    return bisect_right(lines, first.line or 0) == bisect_left(lines, last.line or 0)
-
-
-def _is_born_after(births: tuple[Event, Event] | None, event: Event) -> bool:
-    """Whether the rank says who it is, as a process does once when it starts, after this error."""
-    if births is None:
-        return False
-    first, birth = births
-    if first.pid != birth.pid and (first.line or 0) < (event.line or 0) and (birth.line or 0) > (event.end_line or 0):
-        return first.pid is not None and birth.pid is not None
-    if birth.time is None or birth.stamp is None or event.time is None:
-        return False
-    return (birth.line or 0) > (event.end_line or 0) and birth.time > event.time + BUFFERED_S
-
-
-def _is_born_again(starts: dict[str, list[int]], event: Event) -> bool:
-    """Whether the rank says once more, in the same words as before the exception that ended it, who it is."""
-    if event.traceback is None:
-        return False
-    return any(min(at) < (event.line or 0) and max(at) > (event.end_line or 0) for at in starts.values())
-
-
-def _is_of_another(end: Event, event: Event, dead: Mapping[tuple[str, int | None], int]) -> bool:
-    """Whether some other rank is done, and the launcher then finds the one of the error dead by its code."""
-    return event.rank is not None and end.rank != event.rank and dead.get((event.source, event.rank), 0) > (end.line or 0)
-
-
-def _finished_after(
-    job: Job,
-    event: Event,
-    finished: Sequence[Event],
-    dead: Mapping[tuple[str, int | None], int],
-    losers: Set[int | None],
-) -> bool:
-    """Whether the run says later that it is done; not where one rank was told to stop, did, and the others lost it."""
-    if event.rule.tells == "signal-received" and event.rank is not None and losers - {event.rank}:
-        return False
-    for end in finished:
-        if end.attempt < event.attempt:
-            continue
-        if end.source == event.source:
-            is_below = (end.line or 0) > (event.end_line or 0) and not _is_of_earlier(end, event)
-            if is_below and not _is_of_another(end, event, dead):
-                return True
-        elif end.stamp is None or event.stamp is None or not end.time or not event.time:
-            continue
-        elif end.time > event.time + max(HISTORY_S, job.clocks.uncertainty_s(end, event)):
+    def holds(self, event: Event) -> bool:
+        if event.attempt != self._job.attempt and is_numbered(self._numbered, event):
             return True
-    return False
+        until = self._until.get((event.source, event.host), self._until.get((event.source, None), 0))
+        return (event.line or 0) <= until or (event.rank is None and event.traceback is None and self._is_outside(event))
+
+    def _is_missed(self, kill: Event) -> bool:
+        """Whether a rank may be gone by it: not where each of that host says how it ended, in words of its own."""
+        ranks = self._job.ranks.values()
+        own = [i for i in ranks if kill.host is None or i.host is None or is_same_host(i.host, kill.host)]
+        is_whole = len(ranks) >= (self._job.world_size or 1)
+        died = any(e.cause in KILLED or is_sigkill(e) for i in own for e in i.failures())
+        return died or not own or not is_whole or not all(i.finished or i.failed_in_words() for i in own)
+
+    def _is_outside(self, event: Event) -> bool:
+        """Whether a kernel or a scheduler says it of a time or a process that is none of the job's."""
+        if event.role not in (*FAILING, "confirmation"):
+            return False
+        stamp = event.stamp
+        if stamp is not None and stamp.since_boot and stamp.seconds < BOOT_S and self._job.ranks:
+            return True
+        if event.rule.tells == "killed" and self._job.ranks and not (may_be_of_a_job(event) and self._is_missed(event)):
+            return True
+        return self._is_elsewhere(event) or self._is_long_ago(event)
+
+    def _is_elsewhere(self, event: Event) -> bool:
+        """Whether the kernel or the scheduler tells of a host on which no rank is, where the host of each rank is known."""
+        is_of_host = event.rule.tells == "killed" or event.fields.get("pci") or event.cause in OF_NODES
+        host = event.host or "["
+        is_one = not {"[", ","} & set(host)  # `n[7-8,11]`
+        return bool(is_of_host) and is_one and not any(h is None or is_same_host(h, host) for h in self._hosts)
+
+    def _is_long_ago(self, event: Event) -> bool:
+        """Whether ranks took steps long after it, by one clock or two that are aligned, or it was days before the job."""
+        if event.time is None or not event.has_own_time:
+            return False
+        has_date = event.stamp is None or event.stamp.has_date
+        if self._began_s is not None and has_date and event.time < self._began_s - AGO_S:
+            return True
+        last, known = self._last, self._job.clocks.spread_s
+        if last is not None and last.source == event.source and (last.line or 0) < (event.line or 0):
+            return False  # in one file its lines decide, whatever a scheduler's clock says
+        if last is None or (last.time or 0.0) <= event.time + max(HISTORY_S, known.get(event.host or "", HISTORY_S)):
+            return False
+        return not _differ(last.host, event.host) or (last.host in known and event.host in known)
 
 
-def _survived(job: Job, event: Event, sources: dict[str, SourceEvents], losses: Losses) -> bool:
-    """Whether the same rank made progress after this error, in the same file or by the clock.
+@dataclass(slots=True)
+class _Stream:
+    """How far one source goes on with steps: its first and last one by lines, and the latest by the clock."""
 
-    Of a line without a rank nobody can tell; what ends a job at its start or not at all, a warning in words that nobody
-    knows and an exception that was logged as a warning are survived where any rank goes on, and a NaN where a later step is
-    finite.
-    """
-    if _is_left_behind(event, sources[event.source]):
-        return True
-    if event.rank is None:
-        is_later = _goes_on_below(sources[event.source], event)
+    first: int
+    last: int
+    last_s: float | None
+    is_training: bool  # signs show a loss: no data is prepared, no answers are generated
+    is_several: bool  # more than one step of somebody
+    all_last: int  # the line to which each rank of the job has gone on; 0 where not all of them step here
+
+    @classmethod
+    def of(cls, source: SourceEvents, ranks: int) -> _Stream | None:
+        """Yield it; None for a source without signs of life."""
+        if not source.progress:
+            return None
+        signs = [sign for pair in source.progress for sign in pair]
+        times = [s.time for s in signs if s.time is not None and s.stamp is not None]
+        lines = [s.line or 0 for s in signs]
+        is_several = any(first.line != last.line for first, last in source.progress)
+        is_training = any("loss" in first.raw.lower() for first, _ in source.progress[:8])
+        by_rank = {last.rank: last.line or 0 for _, last in source.progress if last.rank is not None}
+        all_last = min(by_rank.values()) if len(by_rank) >= max(ranks, 2) else 0
+        return cls(min(lines), max(lines), max(times, default=None), is_training, is_several, all_last)
+
+
+class _Outlived:
+    """What the one who said it, or the whole job, went on after; and what was said when all was done."""
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._sources = {s.name: s for s in job.sources}
+        ranks = max(len(job.ranks), job.world_size or 0)
+        self._streams = {s.name: _Stream.of(s, ranks) for s in job.sources}
+        self._done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
+        self._undone, self._caught = _undone(job.events), _caught(job.events)
+
+    def holds(self, event: Event) -> bool:
+        """Whether the job outlived an error."""
         if event.cause == NOT_FINITE and event.role == "symptom":
-            return is_later and losses.is_finite_again(event)
-        is_start = event.cause in BEFORE_FIRST_STEP or event.rule.at_start
-        is_logged = event.traceback is not None and event.traceback.is_warned
-        is_weak = is_start or is_logged or (event.rule.generic and event.rule.match == "line")
-        return is_weak and is_later
-    info = job.ranks.get(event.rank)
-    sign = info.last_sign if info else None
-    if info is None or sign is None or sign.attempt < event.attempt:
+            return self._is_finite_again(event)  # a step does not heal the weights, nor does an end
+        if event in self._undone or event in self._caught or self._is_done(event):
+            return True
+        return self._goes_on_itself(event) or self._all_go_on(event)
+
+    def _is_finite_again(self, event: Event) -> bool:
+        kept = self._sources[event.source].scan.kept()
+        below = (text for n, text in kept.items() if n > (event.end_line or 0))
+        return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
+
+    def _is_done(self, event: Event) -> bool:
+        """Whether the same process, or one of its host that names no rank, says later or said before that it is done."""
+        return any(self._is_over(event, end) for end in self._done if end.attempt >= event.attempt)
+
+    def _is_over(self, event: Event, end: Event) -> bool:
+        if _differ(event.rank, end.rank) or _differ(event.host, end.host) or event.cause in FROM_OUTSIDE:
+            return False
+        if event.rank is not None and end.rank is None and self._died(event.rank):
+            return False  # the others are done, and its launcher found this one dead
+        if end.attempt > event.attempt:
+            return True
+        if event.source == end.source:
+            is_below = (end.line or 0) > (event.end_line or 0) and not _is_earlier(end, event)
+            return is_below or ((end.line or 0) < (event.line or 0) and self._is_noise(event))
+        if not event.has_own_time or not end.has_own_time or event.time is None or end.time is None:
+            return False
+        return end.time > event.time + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
+
+    def _died(self, rank: int) -> bool:
+        death = self._job.ranks[rank].death
+        return death is not None and death.rule.tells == "exit" and not is_terminated(death)
+
+    def _is_noise(self, event: Event) -> bool:
+        """Whether it may be said by a process that leaves: nobody waits any more, and the program's own code is through."""
+        raised = event.traceback.frames if event.traceback is not None else ()
+        return event.rule.tells not in WAITS and all(is_library(frame.file) for frame in raised)
+
+    def _goes_on_itself(self, event: Event) -> bool:
+        """Whether the same rank takes steps below the error, in the same file or by the clock of the same host."""
+        info = self._job.ranks.get(event.rank) if event.rank is not None else None
+        sign = info.last_sign if info is not None else None
+        if sign is None or sign.attempt < event.attempt:
+            return False
+        if sign.source != event.source:
+            is_timed = event.stamp is not None and sign.stamp is not None and sign.host == event.host
+            return is_timed and (sign.time or 0.0) > (event.time or 0.0) + 1.0
+        if (sign.line or 0) <= (event.end_line or 0) or _is_earlier(sign, event):
+            return False
+        if (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES:
+            return True
+        is_timed = sign.stamp is not None and sign.time is not None and event.time is not None and "%|" not in sign.raw
+        return is_timed and (sign.time or 0.0) > (event.time or 0.0) + BUFFERED_S
+
+    def _all_go_on(self, event: Event) -> bool:
+        """Whether the file shows that training began only below the error, or goes on for longer than anyone would wait."""
+        stream = self._streams[event.source]
+        if stream is None or event.rule.tells in ENDS or stream.last <= (event.end_line or 0):
+            return False
+        if _is_before(stream.last_s, event):
+            return False  # steps that are shown again, as where logs were joined into one file
+        if event.rule.at_start or (event.traceback is not None and not stream.is_training):
+            return event.rule.at_start
+        if stream.first > (event.end_line or 0) and (stream.is_several or event.traceback is None):
+            return True
+        if event.rank is None and stream.all_last > (event.end_line or 0) + BUFFERED_LINES:
+            return True
+        return stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
+
+
+def _differ(a: object, b: object) -> bool:
+    return a is not None and b is not None and a != b
+
+
+def _is_earlier(sign: Event, event: Event) -> bool:
+    """Whether a line below an error tells by its clock of a time before it, as where logs were joined into one file."""
+    return sign.stamp is not None and _is_before(sign.time, event)
+
+
+def _is_before(time_s: float | None, event: Event) -> bool:
+    """Whether a time is before an error; what differs by hours is the zone of a launcher's clock, not a trainer's."""
+    if time_s is None or event.time is None:
         return False
-    if sign.source == event.source:
-        is_below = (sign.line or 0) > (event.end_line or 0) and not _is_of_earlier(sign, event)
-        return is_below and not _is_late_print(sources[sign.source], info, sign, event)
-    if event.stamp is None or sign.stamp is None:  # a time taken from a line nearby orders no two files
-        return False
-    same_host = sign.host == event.host
-    return same_host and sign.time is not None and event.time is not None and sign.time > event.time + 1.0
+    is_at_once = event.time == time_s and (event.stamp is not None or event.rank is not None)
+    return is_at_once or 0.0 < event.time - time_s < ANOTHER_ZONE_S
 
 
-def _goes_on_below(source: SourceEvents, event: Event) -> bool:
-    """Whether a file shows signs of life below an error, of which not all are of a time before it."""
-    last = event.end_line or 0
-    if (source.last_sign_line or 0) <= last:
-        return False
-    below = (sign for pair in source.progress for sign in pair if (sign.line or 0) > last)
-    first = next(below, None)
-    return first is None or not _is_of_earlier(first, event) or not all(_is_of_earlier(sign, event) for sign in below)
+def _undone(events: Sequence[Event]) -> set[Event]:
+    """Yield the events whose rule a later line takes back of the same thing: the pod was placed, the server answers."""
+    last: dict[tuple[str, str], list[Event]] = {}
+    for event in events:
+        for rule in event.rule.undoes:
+            last.setdefault((rule, event.source), []).append(event)
+    asked: Iterable[tuple[Event, list[Event]]] = ((e, last.get((e.rule.id, e.source), [])) for e in events) if last else ()
+    return {e for e, ends in asked if any(_takes_back(end, e) for end in ends)}
 
 
-def _until_when_all_go_on(job: Job) -> dict[str, tuple[int, float | None]]:
-    """By console that shows the steps of all ranks: the line and the time until which none of them had fallen silent."""
-    signs = [info.last_sign for info in job.ranks.values() if info.last_sign is not None]
-    sources = {sign.source for sign in signs}
-    if len(sources) != 1 or len(signs) < max(len(job.ranks), job.world_size or 0, 2):
-        return {}
-    times = [sign.time for sign in signs if sign.time is not None and sign.stamp is not None]
-    return {sources.pop(): (min(sign.line or 0 for sign in signs), min(times) if len(times) == len(signs) else None)}
+def _caught(events: Sequence[Event]) -> set[Event]:
+    """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first.
 
-
-def _is_outlived_by_all(event: Event, until: tuple[int, float | None] | None) -> bool:
-    """Whether an error of a process that nobody knows is followed by steps of every rank: it ended none of them."""
-    if until is None or event.rank is not None or event.rule.tells in RENEWING:
-        return False
-    line, time = until
-    if time is None or event.time is None:
-        return line > (event.end_line or 0) + REDRAW_LINES
-    return line > (event.end_line or 0) and time > event.time + BUFFERED_S
-
-
-def _is_left_behind(event: Event, source: SourceEvents) -> bool:
-    """Whether asyncio tells of a task that failed and nobody awaited: the loop itself goes on, as steps show."""
-    if event.traceback is None or event.traceback.form != "asyncio":
-        return False
-    return (source.last_sign_line or 0) > (event.end_line or 0)
-
-
-def _is_late_print(source: SourceEvents, info: RankInfo, sign: Event, event: Event) -> bool:
-    """Output that was buffered comes after the error, and a bar is drawn once more when its process leaves.
-
-    Ray folds equal lines and prints the last of them seconds later: of a worker that went on, more than one step is shown.
+    Of those that a rule knows the last one may still be what ended it. A container that starts again and again gives its
+    processes the same numbers each time.
     """
-    first = info.first_sign
-    below = [x for x in (first, sign) if x is not None and (x.line or 0) > (event.end_line or 0)]
-    if source.is_folded and len({str(x.fields.get("step")) for x in below}) < 2:
-        return True
-    if (sign.line or 0) > (event.end_line or 0) + REDRAW_LINES:
-        return False
-    if "%|" not in sign.raw:
-        known = sign.stamp is not None and sign.time is not None and event.time is not None
-        return not known or (sign.time or 0.0) <= (event.time or 0.0) + BUFFERED_S
-    return sum(x.number == sign.line and "%|" in x.raw for x in source.lines()) < REDRAW_UPDATES
+    raised: dict[tuple[object, ...], list[Event]] = {}
+    ends: dict[str, list[int]] = {}
+    for e in events:
+        if e.speaker.pid is not None and e.traceback is not None and e.role in FAILING and e.time is not None:
+            key = (e.source, e.host, e.speaker.pid, e.rule.id, e.traceback.exception)
+            raised.setdefault(key, []).append(e)
+        elif e.rule.tells in (*ENDS, "identity", "attempt"):
+            ends.setdefault(e.source, []).append(e.line or 0)
+    found: set[Event] = set()
+    for alike in raised.values():
+        first, last = alike[0], alike[-1]
+        is_one_life = not any((first.line or 0) < n < (last.line or 0) for n in ends.get(first.source, ()))
+        if is_one_life and (last.time or 0.0) >= (first.time or 0.0) + CAUGHT_S:
+            found.update(alike if first.rule.generic else alike[:-1])
+    return found
+
+
+def _takes_back(end: Event, event: Event) -> bool:
+    return (end.line or 0) > (event.end_line or 0) and not _differ(_thing(event), _thing(end))
+
+
+def _thing(event: Event) -> object:
+    told = event.fields
+    return told.get("pod") or told.get("application") or told.get("server") or event.speaker.pid

@@ -16,6 +16,7 @@ GLUED = lazy(
     r"\[[IWEF] [\w./]{1,80}\.(?:cpp|hpp|cc|h):\d{1,6}\]|"
     r"[IWEF](?:\d{4}|\d{8}) \d\d:\d\d:(?:\d\d|\d{10})\.\d{6} {1,6}\d{1,20} [\w./-]{1,160}:\d{1,6}\])"
 )
+NCCL_HEAD = lazy(r"[\w.-]{1,63}:\d{1,9}:\d{1,9} \[\d{1,3}\] (?:\S{1,80}:\d{1,5} )?NCCL [A-Z]")
 # What begins a new line only behind a progress bar, which no line end follows: headers, as in
 # `4/10 [00:10<00:12]2026-11-20 17:03:28,001 - ERROR`, and what shells, launchers and dying processes say, as in
 # `4/10 [00:10<00:12,  2.1s/it]Killed`. Where it was drawn over the rest of the bar, only the bar's blocks stand before it.
@@ -52,7 +53,8 @@ SPEAKER = lazy(
     [ ]?
     ((?:\x1b\[[0-9;]{0,12}m)?\([^()]{0,80}(?:pid|ip)=[^()]{1,60}\)|)
     (?:\x1b\[[0-9;]{0,12}m)?[ ]?
-    (\[(?!rank)[A-Za-z][\w.-]{0,60}(?:[:|]?\d{1,4}\]:|:\d{1,8}(?:,[ ]rank=\d{1,6})?\](?=[ ]))|)
+    (\[(?!rank)[A-Za-z][\w.-]{0,60}(?:[:|]?\d{1,4}\]:|:\d{1,8}(?:,[ ]rank=\d{1,6})?\](?=[ ]))|
+        \[(?:[Tt]ask|[Ww]orker|[Pp]roc(?:ess)?)[ ]\d{1,6}\]|\[[A-Za-z][\w.-]{0,62}[ ]r(?:ank[ =:]?)?\d{1,6}\]|)
     (\[rank[ :=]{0,2}\d{1,6}\]:?|rank\d{1,6}[:\[]|)[ ]?
     (?:\[[IWEF][^\[\]]{1,200}\][ ]|(?:\[[^\[\]]{4,200}\][ ]{0,2}){1,5}?(?=\[(?i:rank)|\w{1,63}:\d)|
         (?:-[ ][\w.]{1,60}[ ]){1,3}-[ ]|[\d:.,-]{8,35}[ ]\|[ ]\w{4,8}[ ]{1,6}\|[ ]|\|[ ]\w{4,8}[ ]{1,6}\|[ ]|

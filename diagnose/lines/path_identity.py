@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import takewhile
 
 from .lazy_pattern import lazy
 from .path_forms import ENDS_IN_HOST, FORMS, HOST_AFTER_WORD, IS_HOST, KERNEL_OF, WORDS
@@ -68,7 +67,8 @@ def identity_from_path(name: str) -> PathIdentity:
         stem = ""  # spoken for; the folders may still name a host
     for field, value in _from_words(stem):
         found.setdefault(field, value)
-    if host := _host(folder, stem, found):
+    host = _host(folder, stem, found)
+    if host and not ("job" in found and host.endswith(str(found["job"]))):  # of `server-6151947.out` it is no host's number
         found["host"] = host
     return PathIdentity(**found)  # type: ignore[arg-type]
 
@@ -153,7 +153,6 @@ def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity
     """
     identities = {name: alone[name] if alone else identity_from_path(name) for name in names}
     _add_folder_ranks(identities)
-    _tell_hosts_apart(identities)
     tasks: dict[tuple[str, str, str], dict[str, int]] = defaultdict(dict)
     nodes: dict[str, dict[str, int]] = defaultdict(dict)
     for name, identity in sorted(identities.items()):
@@ -194,17 +193,6 @@ def _add_folder_ranks(identities: dict[str, PathIdentity]) -> None:
             if getattr(held, field) is None and is_own:
                 of_rank = {"rank": number, "kind": held.kind or "rank"}
                 identities[name] = replace(held, **(of_rank if field == "rank" else {field: number}))
-
-
-def _tell_hosts_apart(identities: dict[str, PathIdentity]) -> None:
-    """`hang-node-1024/train.cn-6216.out`: what all inputs lie in is no host where the names below it tell of several."""
-    parts = [_with_slashes(name).split("/")[:-1] for name in (min(identities, default=""), max(identities, default=""))]
-    shared = {a for a, b in takewhile(lambda pair: pair[0] == pair[1], zip(*parts, strict=False))}
-    endings = {name: _ending(_stem(name)) for name, held in identities.items() if held.host in shared}
-    others = {*endings.values(), *(held.host for held in identities.values() if held.host not in shared)} - {None}
-    if len(others) > 1:
-        for name, ending in endings.items():
-            identities[name] = replace(identities[name], host=ending)
 
 
 def _stem(name: str) -> str:

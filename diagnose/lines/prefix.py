@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from .lazy_pattern import lazy
-from .marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, QUOTED_AFTER
+from .marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, NCCL_HEAD, QUOTED_AFTER
 from .prefix_memory import Found, PrefixMemory
 from .prefix_rows import Groups, Row, Rows, rows_of
 from .timestamp import Stamp, read_stamp
@@ -98,7 +98,7 @@ def split_prefix(text: str) -> Prefix:
 def _read(text: str, shape: bytes | None) -> tuple[Prefix, bool]:
     """The prefix of a line, and whether nothing is glued on behind it. `shape`: if the memory asks how it is read."""
     prefix = _split(text, found := Found())
-    is_whole = _next_cut(text, prefix.end) == len(text)  # as most lines
+    is_whole = _next_cut(text, prefix) == len(text)  # as most lines
     if is_whole and shape is not None:
         _MEMORY.keep(shape, text, prefix, found)
     return prefix, is_whole
@@ -213,15 +213,16 @@ def _unglue(text: str) -> Iterator[tuple[str, Prefix, bool]]:
     for count in range(_MAX_GLUED):
         segment = text[start:] if start else text
         prefix = split_prefix(segment)
-        cut = _next_cut(segment, prefix.end) if count < _MAX_GLUED - 1 else len(segment)
+        cut = _next_cut(segment, prefix) if count < _MAX_GLUED - 1 else len(segment)
         yield segment[:cut], prefix, start > 0
         start += cut
         if start == len(text):
             return
 
 
-def _next_cut(text: str, prefix_end: int) -> int:
+def _next_cut(text: str, prefix: Prefix) -> int:
     """Where the next line is glued on, at least one character behind the prefix."""
+    prefix_end = prefix.end
     cut, holds = len(text), text[prefix_end:].__contains__
     if any(map(holds, _QUOTING)):
         quoted = QUOTED_AFTER.search(text, prefix_end)
@@ -231,6 +232,9 @@ def _next_cut(text: str, prefix_end: int) -> int:
     if any(map(holds, _GLUED_MARKS)):
         glued = GLUED.search(text, prefix_end + 1)
         cut = min(cut, glued.start()) if glued else cut
+    at = text.find(f"{prefix.host}:", prefix_end + 1) if prefix.host and holds(" NCCL ") else -1
+    if at > 0 and NCCL_HEAD.match(text, at):
+        cut = min(cut, at)  # by another process of the host, which writes into the same pipe
     if any(map(holds, _BAR_MARKS)):
         bar = GLUED_AFTER_BAR.search(text, prefix_end)
         cut = min(cut, bar.end()) if bar else cut

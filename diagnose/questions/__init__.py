@@ -24,6 +24,7 @@ from . import (
     silence,
     silent_exit,
     standing,
+    versions,
     waited_in,
 )
 from .finding import Exhibit, Finding
@@ -43,6 +44,7 @@ QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     lost_peers.find,  # whom did the others lose?
     silent_exit.find,  # who left with an error code and no word?
     silence.find,  # whose log just stops?
+    versions.find,  # do hosts run different versions of what has to be one?
     standing.find,  # where does each rank's stack stand?
     recorder.find,  # what do the flight recorders say?
 )

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..job.attempt import is_sigkill
 from ..job.event import Event
+from ..job.exit import is_sigkill
 from ..job.job import Job
-from ..job.kernel_log import is_same_host, may_be_of_a_job
+from ..job.places import is_same_host
+from ..job.survival import may_be_of_a_job
 from .finding import Finding, Sentence, exhibits
 
 NOBODY_ELSE = "process.sigkill"

@@ -14,7 +14,7 @@ CAUSE = "process.exception"
 def find(job: Job) -> Iterator[Finding]:
     """Yield one finding on the rank that was the first to raise something before it waited in vain."""
     for end, link in find_handled(job)[:1]:
-        shown = Exhibit(end.source, link.exception_line, link.said, end.rank, end.host, end.moment)
+        shown = Exhibit(end.source, link.exception_line, link.said, end.rank, end.host, end.time)
         ranks = (end.rank,) if end.rank is not None else ()
         says = Sentence("handled.raised", {"ranks": ranks, "said": link.said})
         fields = {"type": link.exception, "text": link.message}

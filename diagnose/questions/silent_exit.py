@@ -12,9 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..job.attempt import is_terminated
 from ..job.complaints import Complaints
 from ..job.event import Event
+from ..job.exit import is_terminated
 from ..job.job import Job
 from ..job.last_words import alike_above, is_said_by_others
 from .finding import Exhibit, Finding, Sentence

@@ -1,39 +1,38 @@
-"""Job and verdict in, `Report` out: the verdict told with its proof, what lost and why, what was missing."""
+"""Job and verdict in, `Report` out: the verdict with its proof, what lost and why, what was missing."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
-from itertools import islice
 from typing import Any
 
-from ..advice import advise, merge_remedy
-from ..advice.bug_versions import BUGS
 from ..advice.fact_store import Facts
-from ..advice.job_features import seen
+from ..advice.known_bugs import BUGS
+from ..advice.remedy import step_values, steps
+from ..advice.statement import Remark
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
-from ..catalogue.sentences import holds, sentence, shell_command
+from ..catalogue.sentences import Sentence
 from ..job.event import Event
-from ..job.exhibit import Exhibit
+from ..job.identity import JobApart
 from ..job.job import Job
 from ..lines.record import record
 from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
-from ..verdict.ending import breaks_off_in_a_traceback
-from ..verdict.proof import MAX_EVIDENCE, proof_of
-from .account_words import Words
+from ..verdict.proof import proof_of
 from .collective_rows import collective_rows
 from .evidence import Exhibitor
+from .headline import of_verdict, without_verdict
+from .last_lines import collect_steps, last_lines, stops_of
 from .losers import alternatives, chain, symptoms
-from .recorder_rows import recorder_rows
-from .report import Culprit, Diagnosis, Notice, OtherJob, RemedyStep, Report, Stats
-from .rows import attempt_rows, gap_rows, input_rows, rank_rows, stack_rows, timeline_rows
-from .time_bounds import bounded_times
+from .report import Culprit, Diagnosis, Evidence, LastLine, OtherJob, Reason, RemedyStep, Report, Stats
+from .rows import PER_RANK, gap_rows, input_rows, rank_rows, stack_rows
+from .timeline import attempt_rows, bounded_times, timeline_rows
 from .translation import ENGLISH, Translator
 
 TIMEOUT = "collective.timeout"
+UNKNOWN = "unknown"
+MAX_HOSTS = 8  # named as culprits
+MAX_TAILS = 6  # last lines that are evidence where nothing names a cause
 
 
 @record
@@ -43,7 +42,7 @@ class Found:
     job: Job
     verdict: Verdict
     facts: Facts
-    notices: tuple[Notice, ...] = ()
+    notices: tuple[Remark, ...] = ()
 
 
 def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translator = ENGLISH) -> Report:
@@ -51,78 +50,98 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
     job, verdict = found.job, found.verdict
     bounds = bounded_times(job)
     show = Exhibitor(job, bounds)
-    diagnosis = _diagnosis(found, catalogue, show, translator)
+    is_open = verdict.cause == UNKNOWN or (verdict.cause is None and verdict.outcome == "unfinished")
+    stops = stops_of(job) if is_open else ()
+    last = last_lines(job, stops) if is_open else ()
+    collect = collect_steps(job, verdict, found.facts, translator) if is_open else ()
+    diagnosis = _diagnosis(found, catalogue, show, translator, (last, collect))
+    finished = sum(info.finished is not None for info in job.ranks.values())
+    summary = diagnosis.summary if diagnosis else without_verdict(verdict.outcome, stops, finished, translator)
     return Report(
         outcome=verdict.outcome,
+        summary=summary,
         diagnosis=diagnosis,
         facts=found.facts.rows(),
-        notices=tuple(_notice(n, translator) for n in found.notices),
+        notices=tuple(n.told(translator.sentence) for n in found.notices),
         chain=chain(verdict, catalogue, translator, bounds),
         alternatives=alternatives(verdict, catalogue, show, translator),
         symptoms=symptoms(job, verdict, translator, show, job.failures()),
         survived=symptoms(job, verdict, translator, show, job.survived),
         timeline=timeline_rows(job, verdict, translator, bounds),
         ranks=rank_rows(job, verdict),
-        collectives=recorder_rows(job) or collective_rows(job),
+        last_lines=last,
+        collect=collect if diagnosis is None else (),
+        collectives=collective_rows(job),
         stacks=stack_rows(job),
         attempts=attempt_rows(job, diagnosis.evidence if diagnosis else (), show),
-        other_jobs=tuple(OtherJob(j.name, j.files, translator.words.other_job(failed=j.failed)) for j in job.others),
+        other_jobs=tuple(_other_job(j, translator) for j in job.others),
         gaps=gap_rows(job, scan, translator),
         inputs=input_rows(job, scan),
         stats=Stats(sum(s.bytes for s in scan.sources.values()), len(job.events)),
         time_basis=translator.sentence(job.clocks.basis),
+        language=translator.language,
     )
+
+
+def _other_job(other: JobApart, translator: Translator) -> OtherJob:
+    return OtherJob(other.name, other.files, translator.say("other-job.failed" if other.failed else "other-job.ran"))
 
 
 # --- the verdict --------------------------------------------------------------------------------------------------
 
 
-def _diagnosis(found: Found, catalogue: Catalogue, show: Exhibitor, translator: Translator) -> Diagnosis | None:
+def _diagnosis(
+    found: Found,
+    catalogue: Catalogue,
+    show: Exhibitor,
+    translator: Translator,
+    ends: tuple[tuple[LastLine, ...], tuple[RemedyStep, ...]],
+) -> Diagnosis | None:
     job, verdict = found.job, found.verdict
     if verdict.cause is None:
         return None
-    if verdict.cause == "unknown" or not verdict.roots:
-        return _unknown(job, show, translator.words)
+    if verdict.cause == UNKNOWN or not verdict.roots:
+        return _unknown(found, translator, *ends)
     cause = translator.cause(catalogue.causes[verdict.cause])
-    cause = replace(cause, title=_title(verdict, cause, translator), references=_references(verdict, cause))
+    title = _title(verdict, cause, translator)
     proof = proof_of(job, verdict)
-    fields = {**_fields(verdict), **seen(job, verdict, proof, found.facts)}
+    evidence = tuple(show.evidence(x) for x in proof)
+    values = step_values(job, verdict, proof, found.facts, catalogue, translator.fields(_fields(verdict)))
+    said = translator.sentence(_said(verdict.roots[0], translator))
     return Diagnosis(
         cause=cause.id,
-        title=cause.title,
-        summary=_summary(verdict, cause, translator),
+        title=title,
+        summary=of_verdict(job, verdict, title, said, next(iter(evidence), None), translator),
         confidence=verdict.confidence,
         certainty=verdict.certainty,
+        reasons=_reasons(verdict, translator),
         culprits=_culprits(job, verdict, translator),
-        evidence=tuple(show.evidence(x) for x in proof),
-        remedy=_remedy(cause, fields, found.facts, translator),
+        evidence=evidence,
+        remedy=steps(cause, values),
         owner=cause.owner,
         restart=_restart(verdict, cause),
-        references=cause.references,
+        references=_references(verdict, cause),
     )
 
 
-def _unknown(job: Job, show: Exhibitor, words: Words) -> Diagnosis:
-    """What is most telling where nothing names a cause: the last words of those who said something of their own."""
-    tails = ((s.name, tail[-1]) for s in job.sources if (tail := s.tail()))
-    last = [Exhibit.of_line(name, line, None, None) for name, line in islice(tails, MAX_EVIDENCE)]
-    switches = "export NCCL_DEBUG=WARN TORCH_NCCL_TRACE_BUFFER_SIZE=2000 TORCH_NCCL_DUMP_ON_TIMEOUT=1"
-    cut = [RemedyStep("collect", words.say("unknown-traceback"))] if breaks_off_in_a_traceback(job) else []
-    steps = (
-        RemedyStep("now", words.say("unknown-now")),
-        *cut,
-        RemedyStep("collect", words.say("unknown-logs"), "dmesg -T"),
-        RemedyStep("collect", words.say("unknown-switches"), switches),
-        RemedyStep("collect", words.say("unknown-files"), "torchrun --log-dir logs --redirects 3 --tee 3 …"),
+def _unknown(
+    found: Found, translator: Translator, last: tuple[LastLine, ...], collect: tuple[RemedyStep, ...]
+) -> Diagnosis:
+    """What is most telling where nothing names a cause: where each rank stopped, and what to collect."""
+    say = translator.say
+    evidence = tuple(
+        Evidence(x.file, x.line, x.line, x.ranks[0] if len(x.ranks) == 1 else None, x.host, x.time, x.text)
+        for x in last[:MAX_TAILS]
     )
-    evidence = tuple(show.evidence(x) for x in last)
-    return Diagnosis("unknown", words.say("unknown-title"), words.say("unknown-summary"), 0.3, "possible",
-                     evidence=evidence, remedy=steps, restart="no", owner="")  # fmt: skip
+    remedy = (RemedyStep("now", say("unknown.now")), *collect, RemedyStep("collect", say("collect.per-rank"), PER_RANK))
+    summary = say("unknown.summary", exit_code=found.job.context.exit_code).rstrip(".。")
+    return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, "possible",
+                     evidence=evidence, remedy=remedy, restart="no")  # fmt: skip
 
 
-def _notice(notice: Notice, translator: Translator) -> Notice:
-    steps = tuple(replace(s, text=translator.sentence(s.text)) for s in notice.remedy)
-    return replace(notice, text=translator.sentence(notice.text), remedy=steps)
+def _reasons(verdict: Verdict, translator: Translator) -> tuple[Reason, ...]:
+    names = [n for n in verdict.reasons or ("none",) if translator.knows(f"reason.{n}")]
+    return tuple(Reason(name, translator.say(f"reason.{name}")) for name in names)
 
 
 def _fields(verdict: Verdict) -> dict[str, Any]:
@@ -135,15 +154,10 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
     return {**({"path": paths[0]} if paths else {}), **root.finding.fields}
 
 
-def _summary(verdict: Verdict, cause: Cause, translator: Translator) -> str:
-    said = translator.sentence(_said(verdict.roots[0], translator))
-    return translator.words.summary(cause.title, verdict.culprits, verdict.culprit_hosts, said)
-
-
 def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
-    """The cause's title; of a known bug, which one: `a known bug of trl 0.15.0: …`."""
+    """The cause's title; of a known bug, which one: `known bug in trl 0.15.0: …`."""
     if verdict.outcome == "hung" and cause.id == TIMEOUT:
-        return translator.words.say("no-end")  # its limit has not passed yet
+        return translator.say("title.no-end")  # its limit has not passed yet
     first = verdict.roots[0].first
     library = first.fields.get("library") if first and cause.id == BUGS else None
     if first is None or library is None:
@@ -151,11 +165,11 @@ def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     name = f"{library} {first.fields['installed']}" if first.fields.get("installed") else str(library)
     bug = translator.title(first.rule)
     bug = bug if bug != cause.title else translator.sentence(first.rule.title)
-    return translator.words.say("bug", name=name, bug=bug)
+    return translator.say("title.bug", name=name, bug=bug)
 
 
 def _restart(verdict: Verdict, cause: Cause) -> str:
-    """Whether a plain restart helps: what the message tells goes before what its cause does as a rule."""
+    """Whether restarting helps: what the message says goes before what its cause says as a rule."""
     first = verdict.roots[0].first
     return (first.rule.restart if first is not None else None) or cause.restart
 
@@ -166,14 +180,14 @@ def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:
     return first.rule.references if first and cause.id == BUGS and first.rule.references else cause.references
 
 
-def _said(suspect: Candidate, translator: Translator) -> str:
+def _said(suspect: Candidate, translator: Translator) -> str | Sentence:
     if suspect.finding:
-        return translator.sentence(suspect.finding.says)
-    return says(suspect.first, translator) if suspect.first else ""
+        return suspect.finding.says
+    return _says(suspect.first, translator) if suspect.first else ""
 
 
-def says(event: Event, translator: Translator) -> str:
-    """Yield the sentence of an event's rule, filled; its text where the sentence cannot be."""
+def _says(event: Event, translator: Translator) -> str:
+    """The sentence of an event's rule, filled; its text where the sentence cannot be."""
     try:
         return translator.said(event.rule, event.fields)
     except ValueError:
@@ -185,39 +199,12 @@ def _culprits(job: Job, verdict: Verdict, translator: Translator) -> tuple[Culpr
     for rank in verdict.culprits:
         info = job.ranks.get(rank)
         suspect = next((s for s in verdict.roots if s.rank == rank), verdict.roots[0])
-        why = translator.sentence(_said(suspect, translator))
-        host = info.host if info and info.host else suspect.host
-        local = info.local_rank if info else None
         device = suspect.first.fields.get("device") if suspect.first else None
         gpu = device if isinstance(device, int) else info.device if info else None
-        found.append(Culprit(rank, host, local, gpu, info.pid if info else None, why))
-    if not found:
-        found = [
-            Culprit(None, h, why=translator.sentence(_host_why(verdict, h, translator))) for h in verdict.culprit_hosts[:8]
-        ]
+        host = info.host if info and info.host else suspect.host
+        why = translator.sentence(_said(suspect, translator))
+        found.append(Culprit(rank, host, info.local_rank if info else None, gpu, info.pid if info else None, why))
+    for host in () if found else verdict.culprit_hosts[:MAX_HOSTS]:
+        suspect = next((s for s in verdict.roots if s.host == host), verdict.roots[0])
+        found.append(Culprit(None, host, why=translator.sentence(_said(suspect, translator))))
     return tuple(found)
-
-
-def _host_why(verdict: Verdict, host: str, translator: Translator) -> str:
-    suspect = next((s for s in verdict.roots if s.host == host), verdict.roots[0])
-    return _said(suspect, translator)
-
-
-def _remedy(cause: Cause, fields: dict[str, Any], facts: Facts, translator: Translator) -> tuple[RemedyStep, ...]:
-    """What can be calculated for this job, then the cause's own steps."""
-    fields = translator.fields(fields)
-    solved = [replace(a, text=translator.sentence(a.text)) for a in advise(cause.id, fields, facts)]
-    return merge_remedy(solved, _own_steps(cause, {**facts.values(), **fields}))
-
-
-def _own_steps(cause: Cause, values: dict[str, Any]) -> Iterable[RemedyStep]:
-    for step in cause.remedy:
-        if step.condition is not None and not holds(step.condition, values):
-            continue
-        try:
-            command = (shell_command(step.command, values) or None) if step.command else None
-            yield RemedyStep(step.when, sentence(step.text, values), command)
-        except ValueError:
-            continue
-    for item in cause.collect_next_time:
-        yield RemedyStep("collect", item)

@@ -13,7 +13,7 @@ from .translation import ENGLISH, Translator
 
 def cause_page(catalogue: Catalogue, cause: Cause, translator: Translator = ENGLISH) -> str:
     """Yield the page of a cause as plain text."""
-    say = words("zh" if translator.is_chinese else "en")
+    say = words(translator.language)
     rules = [r for r in catalogue.rules.values() if r.cause == cause.id]
     shown = translator.cause(cause)
     lines = [f"{cause.id}{say('colon')}{shown.title}", "", shown.means, ""]

@@ -11,8 +11,8 @@ from ..job.exhibit import Exhibit
 from ..job.job import Job
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
-from .account_words import Words
 from .evidence import Exhibitor
+from .phrases import FROM_OUTSIDE
 from .report import Alternative, Culprit, Link, Symptom
 from .translation import Translator
 
@@ -40,18 +40,23 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds
     links = []
     for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
         delay = onsets[cause] - start if start is not None and cause in onsets else None
-        why = translator.words.reason(cause, parent) or translator.cause(catalogue.causes[cause]).title
+        why = _follows(cause, parent, translator) or translator.cause(catalogue.causes[cause]).title
         links.append(Link(parent, cause, why, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
     return tuple(links)
+
+
+def _follows(cause: str, parent: str, translator: Translator) -> str:
+    """Why a cause is seen where another one is the root; empty where no row says it."""
+    is_outside = cause == "process.terminated" and parent in FROM_OUTSIDE
+    key = f"follows.{cause}.outside" if is_outside else f"follows.{cause}"
+    return translator.say(key) if translator.knows(key) else ""
 
 
 def _began(s: Candidate, bounds: Container[int]) -> float | None:
     """When it began, as near as can be told; nothing where the line's own time is only a bound."""
     shown = (x.event for x in s.finding.exhibits) if s.finding is not None else ()
     by = next((e for e in (*s.events, *shown) if e is not None and e.onset == s.onset), None)
-    if by is not None and id(by) in bounds:
-        return None
-    return s.onset if by is None or s.onset is None else s.onset + by.late_s
+    return None if by is not None and id(by) in bounds else s.onset
 
 
 def _is_same_end(s: Candidate, lines: Container[tuple[str, int | None]]) -> bool:
@@ -86,24 +91,22 @@ def alternatives(
         culprits = (Culprit(s.rank, s.host),) if s.rank is not None or s.host else ()
         evidence = (show.evidence(Exhibit.of_event(s.first)),)
         title = translator.cause(catalogue.causes[s.cause]).title
-        why = why_not(verdict, s, translator.words)
+        why = why_not(verdict, s, translator)
         found[s.cause] = Alternative(s.cause, title, culprits, why, evidence)
     return tuple(found.values())
 
 
-def why_not(verdict: Verdict, s: Candidate, words: Words) -> str:
+def why_not(verdict: Verdict, s: Candidate, translator: Translator) -> str:
     """Yield why this suspect is not the root, in one sentence."""
     if s.explained_by:
         by = s.explained_by[0]
-        place = words.say("by-rank", rank=by.rank) if by.rank is not None else ""
-        place = place or (words.say("by-host", host=by.host) if by.host else "")
-        return words.say("consequence", cause=by.cause, place=place)
+        return translator.say("lost.consequence", cause=by.cause, rank=by.rank, host=by.host)
     root = verdict.roots[0]
     if s.direct < root.direct:
-        return words.say("less-direct", cause=root.cause)
+        return translator.say("lost.less-direct", cause=root.cause)
     if s.onset is not None and root.onset is not None and s.onset > root.onset:
-        return words.say("later", seconds=s.onset - root.onset)
-    return words.say("fits-less")
+        return translator.say("lost.later", seconds=s.onset - root.onset)
+    return translator.say("lost.fits-less")
 
 
 def symptoms(

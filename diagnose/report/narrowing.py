@@ -9,31 +9,43 @@ from dataclasses import replace
 
 from ..errors import UsageError
 from ..lines.timestamp import format_rfc3339, read_stamp, resolve
-from .report import Report, Symptom, TimelineEntry
+from .report import Report
 
 
 def narrow(report: Report, since: str | None, until: str | None, rank: int | None) -> Report:
     """Yield the report with its tables narrowed. Raises `UsageError` where a time cannot be read."""
     first, last = _moment("--since", since), _moment("--until", until)
-    if first is not None and last is not None and first > last:
-        raise UsageError(f"--since {since} lies after --until {until}: nothing could be shown")
-    timeline = tuple(e for e in report.timeline if _is_within(e, first, last) and _concerns(e.ranks, rank))
-    symptoms = tuple(s for s in report.symptoms if _concerns(s.ranks, rank) and _began_within(s, first, last))
+    if first and last and first > last:
+        raise UsageError(f"--since {since} is after --until {until}: nothing could be shown")
+
+    def is_within(time: str | None, *, else_: bool) -> bool:
+        if time is None:
+            return else_
+        return (not first or _sortable(time) >= first) and (not last or _sortable(time) <= last)
+
+    def concerns(ranks: tuple[int, ...]) -> bool:
+        return rank is None or not ranks or rank in ranks
+
+    is_timeless = not first and not last
+    timeline = tuple(e for e in report.timeline if is_within(e.time, else_=is_timeless) and concerns(e.ranks))
+    symptoms = tuple(
+        s for s in report.symptoms if concerns(s.ranks) and is_within(s.first.time if s.first else None, else_=True)
+    )
+    report = replace(report, timeline=timeline, symptoms=symptoms)
     if rank is None:
-        return replace(report, timeline=timeline, symptoms=symptoms)
+        return report
     return replace(
         report,
-        timeline=timeline,
-        symptoms=symptoms,
         ranks=tuple(r for r in report.ranks if r.rank == rank),
+        last_lines=tuple(x for x in report.last_lines if concerns(x.ranks)),
         collectives=tuple(c for c in report.collectives if c.rank == rank),
         stacks=tuple(s for s in report.stacks if rank in s.ranks),
     )
 
 
-def _moment(option: str, text: str | None) -> str | None:
+def _moment(option: str, text: str | None) -> str:
     if text is None:
-        return None
+        return ""
     stamp = read_stamp(str(text))
     seconds = resolve(stamp, None, 0.0) if stamp else None
     if seconds is None:
@@ -44,22 +56,3 @@ def _moment(option: str, text: str | None) -> str | None:
 def _sortable(time: str) -> str:
     """Without its `Z`, which would sort behind the fraction of the same second."""
     return time.removesuffix("Z")
-
-
-def _is_within(entry: TimelineEntry, first: str | None, last: str | None) -> bool:
-    if entry.time is None:
-        return first is None and last is None
-    return _lies_between(entry.time, first, last)
-
-
-def _lies_between(time: str, first: str | None, last: str | None) -> bool:
-    return (first is None or _sortable(time) >= first) and (last is None or _sortable(time) <= last)
-
-
-def _began_within(symptom: Symptom, first: str | None, last: str | None) -> bool:
-    time = symptom.first.time if symptom.first else None
-    return time is None or _lies_between(time, first, last)
-
-
-def _concerns(ranks: tuple[int, ...], rank: int | None) -> bool:
-    return rank is None or not ranks or rank in ranks

@@ -27,6 +27,14 @@ class Culprit:
 
 
 @record
+class Reason:
+    """Why the verdict is no surer: a name of `verdict/certainty.yaml`, and the same in words."""
+
+    name: str = ""
+    text: str = ""
+
+
+@record
 class Diagnosis:
     """The one root cause, or `unknown` with the most telling lines; the first evidence is what an expert points at."""
 
@@ -41,6 +49,7 @@ class Diagnosis:
     owner: str = ""
     restart: str = ""
     references: tuple[str, ...] = ()
+    reasons: tuple[Reason, ...] = ()
 
 
 @record
@@ -84,7 +93,9 @@ class TimelineEntry:
     """One thing that happened; `layer` is the first part of the cause's id, `ref` is `file:line`.
 
     `after_s` counts from the first entry with a time: it is known where no year, and so no `time`, is. `time_is` is
-    `earliest` or `latest` where the line prints none, and that of a line near it is only a bound.
+    `earliest` or `latest` where the line prints none, and that of a line near it is only a bound. `since` is when what
+    ended at `time` began (a wait), `until` when what began at `time` ended (a save). `is_late`: printed after what it
+    brought about. `attempt`: of an earlier attempt.
     """
 
     time: str | None = None
@@ -97,6 +108,11 @@ class TimelineEntry:
     ref: str | None = None
     after_s: float | None = None
     time_is: str = ""
+    since: str | None = None
+    waited_s: float | None = None
+    until: str | None = None
+    is_late: bool = False
+    attempt: int | None = None
 
 
 @record
@@ -111,7 +127,7 @@ class FirstFailure:
 
 @record
 class RankRow:
-    """What is known of one rank; `rank_from` and `host_from` say how it was told."""
+    """What is known of one rank; `rank_from` and `host_from` say how; `phase` is what it last began and did not end."""
 
     rank: int
     host: str | None = None
@@ -124,11 +140,28 @@ class RankRow:
     first_failure: FirstFailure | None = None
     rank_from: str = ""
     host_from: str = ""
+    step_time: str | None = None
+    phase: str = ""
+
+
+@record
+class LastLine:
+    """Where ranks (or a file, where no rank is known) stopped: the last line of one of them; `is_behind` the others."""
+
+    ranks: tuple[int, ...] = ()
+    host: str | None = None
+    file: str = ""
+    line: int | None = None
+    text: str = ""
+    step: int | None = None
+    phase: str = ""
+    time: str | None = None
+    is_behind: bool = False
 
 
 @record
 class CollectiveRow:
-    """How far one rank came in one process group, by sequence number; `sizes` are numbers of elements (in, out)."""
+    """How far one rank got in one process group, by sequence number; `sizes` are numbers of elements (in, out)."""
 
     group: str = ""
     rank: int | None = None
@@ -142,7 +175,7 @@ class CollectiveRow:
 
 @record
 class StackGroup:
-    """Ranks that stand at the same place, outermost frame first; `count` is the number of threads or processes."""
+    """Ranks with the same stack, outermost frame first; `count` is the number of threads or processes."""
 
     ranks: tuple[int, ...] = ()
     frames: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
 """The report: what a run of `diagnose` says, and its JSON form (the contract, `schema_version` "1").
 
-In: what the engine found, as the frozen values of `report_parts` (all of them can be imported from here).
-Out: `to_json` / `dumps`, and `from_dict` back.
+In: what the engine found, as the frozen values of `parts` (all of them can be imported from here).
+Out: JSON and its schema, every form that `diagnose.render` makes, and `from_dict` back.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import field, fields, is_dataclass
+from importlib import import_module
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from ..advice.statement import CodePlace, Evidence, Fact, FactValue, Notice, Place, RemedyStep, Span, Value, When
 from ..lines.lazy_pattern import lazy
+from ..lines.rank_ranges import rank_ranges
 from ..lines.record import record
 from .parts import (
     Alternative,
@@ -26,10 +29,12 @@ from .parts import (
     FirstFailure,
     Gap,
     InputRow,
+    LastLine,
     Link,
     OtherJob,
     Outcome,
     RankRow,
+    Reason,
     StackGroup,
     Stats,
     Symptom,
@@ -37,53 +42,31 @@ from .parts import (
 )
 
 __all__ = [
-    "Alternative",
-    "Attempt",
-    "Certainty",
-    "CodePlace",
-    "CollectiveRow",
-    "Culprit",
-    "Diagnosis",
-    "Evidence",
-    "Fact",
-    "FactValue",
-    "FirstFailure",
-    "Gap",
-    "InputRow",
-    "Link",
-    "Notice",
-    "OtherJob",
-    "Outcome",
-    "Place",
-    "RankRow",
-    "RemedyStep",
-    "Report",
-    "Span",
-    "StackGroup",
-    "Stats",
-    "Symptom",
-    "TimelineEntry",
-    "Value",
-    "When",
-    "dumps",
-    "from_dict",
-    "json_pieces",
-    "json_text",
-    "to_json",
-]
+    "Alternative", "Attempt", "Certainty", "CodePlace", "CollectiveRow", "Culprit", "Diagnosis", "Evidence", "Fact",
+    "FactValue", "FirstFailure", "Gap", "InputRow", "LastLine", "Link", "Notice", "OtherJob", "Outcome", "Place",
+    "RankRow", "Reason", "RemedyStep", "Report", "Span", "StackGroup", "Stats", "Symptom", "TimelineEntry", "Value",
+    "When", "dumps", "dumps_schema", "from_dict", "json_pieces", "json_text", "schema", "to_json",
+]  # fmt: skip
 
+SCHEMA_PATH = Path(__file__).with_name("report.schema.json")
+SCHEMA_ID = "urn:diagnose:report:1"
+TOKENS = 4096  # of JSON text, brackets and values, in one piece
 # DEL, C1 (0x9b alone opens a terminal sequence), bidirectional overrides, line separators, lone surrogates:
 # legal inside a JSON string, harmful where one is printed.
-TOKENS = 4096  # of JSON text, brackets and values, in one piece
 _UNPRINTABLE = lazy("[\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ud800-\udfff]")
 
 
 @record
 class Report:
-    """The verdict with its proof. `diagnosis` is None when nothing is wrong or what was wrong was survived."""
+    """The verdict with its proof; `summary` is the answer in one sentence, in `language` (en, zh) as all texts are.
+
+    `diagnosis` is None when nothing is wrong or what was wrong was survived. `last_lines` and `collect` are filled where
+    no cause was found: where each rank stopped, and what to collect now.
+    """
 
     schema_version: str = "1"
     outcome: Outcome = "unfinished"
+    summary: str = ""
     diagnosis: Diagnosis | None = None
     chain: tuple[Link, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
@@ -91,6 +74,8 @@ class Report:
     survived: tuple[Symptom, ...] = ()
     timeline: tuple[TimelineEntry, ...] = ()
     ranks: tuple[RankRow, ...] = ()
+    last_lines: tuple[LastLine, ...] = ()
+    collect: tuple[RemedyStep, ...] = ()
     collectives: tuple[CollectiveRow, ...] = ()
     stacks: tuple[StackGroup, ...] = ()
     attempts: tuple[Attempt, ...] = ()
@@ -101,6 +86,40 @@ class Report:
     inputs: tuple[InputRow, ...] = ()
     stats: Stats = field(default_factory=Stats)
     time_basis: str = ""
+    language: str = "en"
+
+    def __repr__(self) -> str:
+        found = self.diagnosis
+        who = rank_ranges([c.rank for c in found.culprits if c.rank is not None]) if found else ""
+        about = f" {found.cause} ({found.certainty})" if found else ""
+        return f"<Report {self.outcome}{about}{f' ranks {who}' if who else ''}>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Yield the report as plain JSON values, keys as in the contract."""
+        return to_json(self)
+
+    def to_json(self) -> str:
+        """Yield the report as JSON text."""
+        return dumps(self)
+
+    def to_markdown(self, *, full: bool = False) -> str:
+        """Yield the report as Markdown, without secrets and private data; `full` folds nothing."""
+        return _rendered(self, "markdown", full=full)
+
+    def to_html(self, *, full: bool = False) -> str:
+        """Yield the report as one HTML page that asks the network for nothing, without secrets and private data."""
+        return _rendered(self, "html", full=full)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the page in a frame of its own, so that neither styles the other."""
+        page = self.to_html().replace("&", "&amp;").replace('"', "&quot;")
+        return f'<iframe srcdoc="{page}" sandbox="allow-scripts" width="100%" height="600" style="border:0"></iframe>'
+
+
+def _rendered(report: Report, form: str, *, full: bool) -> str:
+    # Views lay out reports and so stand above this room: it knows them by the package's public name alone.
+    page: str = import_module("diagnose").render(report, form, full=full)
+    return page
 
 
 def to_json(report: Report) -> dict[str, Any]:
@@ -134,6 +153,22 @@ def from_dict(data: Mapping[str, Any]) -> Report:
 
     chain = [{("from_" if k == "from" else k): v for k, v in link.items()} for link in data.get("chain") or ()]
     return TypeAdapter(Report).validate_python({**data, "chain": chain})
+
+
+def schema() -> dict[str, Any]:
+    """Yield the JSON Schema, made from the dataclasses."""
+    from pydantic import TypeAdapter
+
+    made = TypeAdapter(Report).json_schema(mode="serialization")
+    link = made["$defs"]["Link"]
+    link["properties"]["from"] = link["properties"].pop("from_") | {"title": "From"}
+    draft = "https://json-schema.org/draft/2020-12/schema"
+    return {**made, "$schema": draft, "$id": SCHEMA_ID, "title": "Report of diagnose, version 1"}
+
+
+def dumps_schema() -> str:
+    """Yield the schema as the committed file holds it."""
+    return json.dumps(schema(), indent=1, sort_keys=True, ensure_ascii=False) + "\n"
 
 
 def _plain(value: object) -> object:

@@ -11,12 +11,11 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from ..catalogue.load import load_yaml
+from ..catalogue.load import load_rules, load_yaml
 from ..catalogue.rule import STRICT, Cause, Rule, When
 from ..catalogue.sentences import Sentence, names_in, sentence
 from ..errors import RuleError
 from ..lines.record import record
-from .account_words import Words
 
 if TYPE_CHECKING:
     from .phrasebook import Phrasebook
@@ -66,9 +65,9 @@ class Translator:
         folders: Sequence[Path] = (),
         sentences: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        self._sentences = sentences or {}
+        self._sentences = sentences
         self.is_chinese = (language or "").lower().startswith("zh")
-        self.words = Words(self.is_chinese)
+        self.language = "zh" if self.is_chinese else "en"
         self._folders = tuple(folders) if self.is_chinese else ()
         self._read: dict[str, Translation | None] = {}
         self._phrases: Phrasebook | None = None
@@ -83,7 +82,15 @@ class Translator:
         known = self._of(rule.cause) if rule.cause else None
         if known is not None:
             return known.messages.get(rule.id.rpartition("/")[2], known.title)
-        return _of_no_cause(rule) if self.is_chinese else rule.title
+        return self._of_no_cause(rule) if self.is_chinese else rule.title
+
+    def _of_no_cause(self, rule: Rule) -> str:
+        """What a timeline shows of rules that name no cause; others are never shown."""
+        if rule.activity and rule.tells in ("activity", "activity-end"):
+            key = "activity.begins" if rule.tells == "activity" else "activity.ends"
+            return self.say(key, phase=self.say(f"phase.{rule.activity}"))
+        key = {"attempt": "attempt.begins", "finished": "run.finished"}.get(rule.tells or "", "")
+        return self.say(key) if key else rule.title
 
     def said(self, rule: Rule, fields: Mapping[str, Any]) -> str:
         """Yield what a rule's line says: its own sentence, the phrasebook's, or its title with what was read.
@@ -103,8 +110,23 @@ class Translator:
     def sentence(self, text: str | Sentence) -> str:
         """Yield what the engine says of its own; finished English goes by the phrasebook."""
         if isinstance(text, Sentence):
-            return text.filled(self._sentences, "zh" if self.is_chinese else "en")
+            return text.filled(self.sentences, self.language)
         return self._phrasebook().sentence(text) if self._folders else text
+
+    @property
+    def sentences(self) -> Mapping[str, Mapping[str, str]]:
+        """The rows of `sentences.yaml`: those of the catalogue in use, else the shipped ones."""
+        if self._sentences is None:
+            self._sentences = load_rules().sentences
+        return self._sentences
+
+    def say(self, key: str, **fields: Any) -> str:
+        """Yield a row of `sentences.yaml`, filled."""
+        return Sentence(key, fields).filled(self.sentences, self.language)
+
+    def knows(self, key: str) -> bool:
+        """Whether there is such a row."""
+        return key in self.sentences
 
     def fields(self, fields: dict[str, Any]) -> dict[str, Any]:
         """Yield the fields with those translated that our tables state, not the log (`meaning: the GPU is off`)."""
@@ -133,26 +155,6 @@ def titled(title: str, rule: Rule) -> str:
 
 
 ENGLISH = Translator()
-
-_ACTIVITIES = {
-    "saving": "保存 checkpoint",
-    "loading": "加载",
-    "evaluating": "评估",
-    "tokenising": "tokenize",
-    "compiling": "编译",
-    "downloading": "下载",
-    "generating": "生成",
-    "waiting": "等待",
-}
-
-
-def _of_no_cause(rule: Rule) -> str:
-    """What a timeline shows of rules that name no cause; others are never shown."""
-    doing = _ACTIVITIES.get(rule.activity or "")
-    if doing and rule.tells in ("activity", "activity-end"):
-        return f"开始{doing}" if rule.tells == "activity" else f"{doing}结束"
-    return {"attempt": "开始新一次尝试", "finished": "训练正常结束"}.get(rule.tells or "", rule.title)
-
 
 # --- reading -----------------------------------------------------------------------------------------------------
 

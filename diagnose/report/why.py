@@ -6,16 +6,16 @@ import re
 
 from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
-from .language import Say, knows, words
+from .language import Say, known, words
 from .printable import one_line
 from .report import Evidence, Report
 
 RANK = lazy(r"rank\s*(\d+)$", re.IGNORECASE)
 
 
-def why(report: Report, question: str, language: str = "en") -> str:
+def why(report: Report, question: str) -> str:
     """Yield the answer as plain text. Raises `UsageError` where the question names neither a cause nor a rank."""
-    say = words(language)
+    say = words(report.language)
     match = RANK.match(question.strip())
     if match:
         return "\n".join(map(_shown, _rank(report, int(match[1]), say)))
@@ -58,11 +58,11 @@ def _rank(report: Report, rank: int, say: Say) -> list[str]:
         say("local-rank", n=row.local_rank) if row.local_rank is not None else "",
         say("pid", n=row.pid) if row.pid is not None else "",
         say("why-last-step", n=row.last_step) if row.last_step is not None else "",
-        say("why-told-by", how=_said(say, "from", row.rank_from)) if row.rank_from else "",
+        say("why-told-by", how=known(say, "from", row.rank_from)) if row.rank_from else "",
     ]
     told = say("comma").join(text for text in where if text)
     about = say("in-brackets", text=told) if told else ""
-    lines = [say("why-rank", n=rank, state=_said(say, "state", row.state)) + about]
+    lines = [say("why-rank", n=rank, state=known(say, "state", row.state)) + about]
     if row.first_time or row.last_time:
         lines.append("  " + say("why-seen", first=row.first_time or "?", last=row.last_time or "?"))
     if first := row.first_failure:
@@ -75,10 +75,6 @@ def _rank(report: Report, rank: int, say: Say) -> list[str]:
         what = c.op or say("why-a-collective")
         lines.append("  " + say("why-stuck", op=what, seq=c.stuck, group=c.group or say("why-default-group")))
     return lines
-
-
-def _said(say: Say, kind: str, word: str) -> str:
-    return say(f"{kind}-{word}") if knows(f"{kind}-{word}") else word
 
 
 def _place(evidence: Evidence) -> str:

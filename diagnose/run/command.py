@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ..hooks.environment import read_environment
-from ..hooks.request import HookRequest, KeptCopy, encode_request, module_command, quiet_environment
-from .board import Board
-from .child import NOT_EXECUTABLE, NOT_FOUND, end_like, spawn_aside, start_job
-from .copier import start_copier
-from .launcher import launcher_of, log_patterns, nodes_of_command
-from .options import RunOptions, parse_options
-from .sentinel import start_sentinel
-from .streams import JobStream, open_streams
+from ..hooks.environment import launcher_of, log_patterns, nodes_of_command, read_environment
+from ..hooks.request import GRACE_S, HookRequest, KeptCopy, encode_request, module_command, quiet_environment, say
+from ..lines.record import record
+from .aside import Board, start_copier, start_sentinel
+from .child import NOT_EXECUTABLE, NOT_FOUND, JobStream, end_like, open_streams, spawn_aside, start_job
 from .watch import (
     Watch,
     catch_signals,
@@ -32,17 +28,27 @@ from .watch import (
 )
 
 _WHO = "diagnose run"
-_GRACE_S = 1.0  # what the reporter gets to print its last line after its own deadline
 
 
-def main(argv: Sequence[str]) -> int:
-    """Runs the job named after the options; returns its exit code, or dies by the job's signal."""
-    options = parse_options(argv)
+@record
+class Asked:
+    """What a run was asked to do, beside the report that a failure shall have."""
+
+    logs: tuple[str, ...]  # more places that the job writes to
+    hang_after_s: float | None
+    stacks: bool
+    keep: str | None
+    tail_bytes: int
+    nodes: int | None
+
+
+def run_job(command: Sequence[str], request: HookRequest, asked: Asked) -> int:
+    """Run the job; yield its exit code, or die by the job's signal. A failure is reported as `request` says."""
     try:
-        folder = _make_folder(options.keep)
-        run = _Run(options, folder, open_streams(folder, options.tail_bytes))
+        folder = _make_folder(asked.keep)
+        run = _Run(command, request, asked, folder)
     except Exception as error:
-        return _run_plainly(options.command, error)
+        return _run_plainly(command, error)
     try:
         watch = run.start()
     except Exception as error:
@@ -51,7 +57,7 @@ def main(argv: Sequence[str]) -> int:
         run.clear()
         if isinstance(error, OSError) and error.filename is not None:
             return _say_not_run(error)
-        return _run_plainly(options.command, error)  # no process to be had for the helpers
+        return _run_plainly(command, error)  # no process to be had for the helpers
     status = _wait(watch)
     run.ended = time.time()
     try:
@@ -76,14 +82,14 @@ def _finish(run: _Run, watch: Watch, status: int) -> None:
     """Asks for the final report when the job failed; else leaves nothing behind."""
     left = watch.outward_gone and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPIPE  # `… | head`
     if status == 0 or left:
-        if run.options.keep:
+        if run.asked.keep:
             run.unroll()
         run.clear()
         return
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
     code = None if number is not None else os.WEXITSTATUS(status)
     reason = f"exit code {code}" if number is None else f"ended by {_signal_name(number)}"
-    _say(f"{reason}; looking for the cause (at most {run.options.budget_s:g} s, Ctrl-C skips it)")
+    _say(f"{reason}; looking for the cause (at most {run.request.budget_s:g} s, Ctrl-C skips it)")
     end_reporters(watch)  # an interim report is overtaken, and must not be written over the final one
     asked = run.ask(reason, exit_code=code, signal_number=number, webhook=True)
     if asked is None or not wait_for_reporter(watch, *asked):
@@ -94,10 +100,11 @@ def _finish(run: _Run, watch: Watch, status: int) -> None:
 class _Run:
     """One run: what was asked, where things lie, and how the reporter is called."""
 
-    def __init__(self, options: RunOptions, folder: str, streams: list[JobStream]) -> None:
-        self.options, self.folder, self.streams = options, folder, streams
+    def __init__(self, command: Sequence[str], request: HookRequest, asked: Asked, folder: str) -> None:
+        self.command, self.request, self.asked, self.folder = command, request, asked, folder
+        self.streams = open_streams(folder, asked.tail_bytes)
         self.board = Board()
-        self.patterns = [*options.logs, *log_patterns(options.command, _here())]
+        self.patterns = [*asked.logs, *log_patterns(command, _here())]
         self.started = time.time()
         self.ended: float | None = None
         self.job = 0
@@ -107,13 +114,13 @@ class _Run:
         caught = passable_signals()
         wakeup = catch_signals(caught)
         copiers = [start_copier(stream, self.board, caught) for stream in self.streams]
-        sentinel = start_sentinel(self.board, caught, self.patterns, self.options.hang_after_s)
+        sentinel = start_sentinel(self.board, caught, self.patterns, self.asked.hang_after_s)
         watch = Watch(
-            self.board, self.streams, copiers, caught, sentinel, wakeup, self.options.hang_after_s,
+            self.board, self.streams, copiers, caught, sentinel, wakeup, self.asked.hang_after_s,
             ask_hang=self._ask_hang, ask_signal=lambda name: self.ask(name, interim=True),
         )  # fmt: skip
         try:
-            watch.job = self.job = start_job(self.options.command, self.streams, caught)
+            watch.job = self.job = start_job(self.command, self.streams, caught)
         except OSError:
             end_sentinel(watch)
             raise
@@ -131,18 +138,15 @@ class _Run:
         webhook: bool = False,
     ) -> tuple[int, float] | None:
         """Starts a reporter; returns its pid and the `time.monotonic()` at which it is to be ended."""
-        facts = read_environment()
-        options, until = self.options, time.monotonic() + self.options.budget_s
-        request = HookRequest(
-            reason=reason, deadline=until - _GRACE_S, budget_s=options.budget_s, folder=self.folder,
-            patterns=tuple(self.patterns), outputs=options.outputs, exit_code=exit_code, signal=signal_number,
-            launcher=launcher_of(options.command), start=self.started, end=self.ended, interim=interim,
-            kept=tuple(self._kept(s) for s in self.streams), webhook=options.webhook if webhook else None,
-            redact=options.redact, rules=options.config.rules, tz=options.config.tz, who=_WHO,
-            rank_from=options.config.rank_from, stack_pids=stack_pids, lang=options.config.lang,
-            templates=options.config.templates, shared=None if interim else options.shared, node=facts.part,
-            nodes=options.nodes or facts.tasks or nodes_of_command(options.command) or facts.nodes, label=facts.label,
-            world_size=facts.world_size, once=f"{facts.step}.{reason}" if facts.tasks and not options.shared else None,
+        facts, asked, until = read_environment(), self.asked, time.monotonic() + self.request.budget_s
+        shared = self.request.shared
+        request = replace(
+            self.request, reason=reason, deadline=until - GRACE_S, folder=self.folder, patterns=tuple(self.patterns),
+            exit_code=exit_code, signal=signal_number, launcher=launcher_of(self.command), start=self.started,
+            end=self.ended, interim=interim, kept=tuple(self._kept(s) for s in self.streams), stack_pids=stack_pids,
+            webhook=self.request.webhook if webhook else None, shared=None if interim else shared,
+            nodes=asked.nodes or facts.tasks or nodes_of_command(self.command) or facts.nodes,
+            once=f"{facts.step}.{reason}" if facts.tasks and not shared else None,
         )  # fmt: skip
         try:
             return spawn_aside(module_command("hooks.reporter"), encode_request(request), quiet_environment()), until
@@ -153,7 +157,7 @@ class _Run:
     def _ask_hang(self, reason: str) -> tuple[int, float] | None:
         """Reports silence while the job goes on; only here are stacks of any use."""
         _say(f"{reason}; the job goes on, and is looked at")
-        return self.ask(reason, interim=True, stack_pids=(self.job,) if self.options.stacks else (), webhook=True)
+        return self.ask(reason, interim=True, stack_pids=(self.job,) if self.asked.stacks else (), webhook=True)
 
     def _kept(self, stream: JobStream) -> KeptCopy:
         kept, total = stream.kept, self.board.total_bytes(stream.slot)
@@ -177,7 +181,7 @@ class _Run:
             for stream in self.streams:
                 if os.path.exists(stream.kept.path):
                     os.unlink(stream.kept.path)
-            if not self.options.keep and not os.listdir(self.folder):
+            if not self.asked.keep and not os.listdir(self.folder):
                 os.rmdir(self.folder)
         except OSError:
             return
@@ -233,11 +237,4 @@ def _signal_name(number: int) -> str:
 
 
 def _say(text: str) -> None:
-    try:
-        print(f"{_WHO}: {text}", file=sys.stderr, flush=True)
-    except OSError:
-        return  # nobody reads stderr any more
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    say(_WHO, text)

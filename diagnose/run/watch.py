@@ -14,9 +14,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .board import Board
-from .copier import OUTWARD_GONE, Copier, start_copier
-from .streams import JobStream, copy_size
+from .aside import OUTWARD_GONE, Board, Copier, start_copier
+from .child import JobStream, copy_size
 
 _NOT_PASSED = {
     "SIGKILL", "SIGSTOP", "SIGCHLD", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGPIPE", "SIGXFSZ", "SIGURG",

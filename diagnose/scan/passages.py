@@ -9,8 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator
 
-from .line_ends import counter
-from .pieces import Piece, pieces_of, read_pieces
+from ..lines.prefix import read_lines
 from .voices import MAX_TEXT, Voices
 from .windows import decode
 
@@ -23,6 +22,14 @@ PASSAGE_BYTES = 8 << 10  # … of so much in all
 HEAD_BYTES = 512  # of a long line: who speaks
 MAX_PASSAGES = 8  # of one long line
 CUT_MARK = "…".encode()  # in front of a passage from within a line: `^` must not match there
+
+
+Piece = tuple[str, str]  # prefix, message
+
+
+def read_pieces(text: str) -> list[Piece]:
+    """Yield the pieces of a line's text, each parted into prefix and message as patterns are asked of it."""
+    return [(line.raw[: line.prefix.end], line.message) for line in read_lines(0, text)]
 
 
 class LongLine:
@@ -106,7 +113,7 @@ class Passage:
         data = self.block.data
         start, stop = self.line()
         if self.at == start and self.end == stop:
-            return 0, pieces_of(data[start:stop])
+            return 0, read_pieces(data[start:stop].decode("utf-8", "replace"))
         first = count_pieces(data[start : self.at].decode("utf-8", "replace"))
         last = count_pieces(data[start : self.end].decode("utf-8", "replace"))
         return first, read_pieces(data[start : self.end].decode("utf-8", "replace"))[first:last]
@@ -156,7 +163,7 @@ class TextBlock:
     def tail(self, count: int) -> TextBlock | None:
         """Yield a block of this one's end that has its last `count` lines whole; None where these are long or too few."""
         data = self.data[-TAIL_BYTES:]
-        ends = counter()(data, 0, len(data))
+        ends = data.count(b"\n")
         if ends <= count or len(data) == len(self.data):
             return None
         return TextBlock(data, self.lines() - ends, None, continues=True, overlap=0)
@@ -189,15 +196,14 @@ class TextBlock:
         places, numbers = self._places, self._numbers
         if at < places[-1]:
             index = bisect_right(places, at) - 1
-            return numbers[index] + counter()(self.data, places[index], at)
+            return numbers[index] + self.data.count(b"\n", places[index], at)
         place, number = places[-1], numbers[-1]
-        count = counter()
         while at - place > MARK_BYTES:
-            number += count(self.data, place, place + MARK_BYTES)
+            number += self.data.count(b"\n", place, place + MARK_BYTES)
             place += MARK_BYTES
             places.append(place)
             numbers.append(number)
-        number += count(self.data, place, at)
+        number += self.data.count(b"\n", place, at)
         if at - place > NEAR_BYTES:
             places.append(at)
             numbers.append(number)

@@ -6,7 +6,8 @@ from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Protocol
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
 
 from ..errors import SourceError
 from ..sources.blocks import read_blocks
@@ -15,14 +16,12 @@ from ..sources.kinds import LINES
 from ..sources.refusals import broken_off
 from ..sources.source import Input, Source, find_sources
 from ..traces.stack_forms import arrays_of
-from .dump_reading import DumpReading, read_limited
-from .joining import Joining
-from .packing import Packer, give_back_memory
-from .parts import Part, cut_parts, edge_bytes_for, reading_order
+from .kept import Packer, give_back_memory
+from .parts import UNREAD, Joining, Part, cut_parts, edge_bytes_for, reading_order
 from .pool import Pool, Progress, default_workers, teller
 from .scan import Scan, SourceScan, scan_from_json, seal
 from .scanner import Scanner, ScanRules
-from .workers import UNREAD, consume, scan_part, unread
+from .workers import consume, scan_part, unread
 
 __all__ = ["Deadline", "PartPool", "Progress", "read_all"]
 
@@ -199,3 +198,59 @@ def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
     scan.gaps += [g for g in saved.gaps if g not in scan.gaps]
     scan.dumps += saved.dumps
     return list(saved.sources.values())
+
+
+if TYPE_CHECKING:
+    from ..recorder.reader import DumpReader
+
+MAX_UNPACKED_BYTES = 128 << 20  # of a dump in an archive, which this process has to unpack; 50 MB were never seen
+
+
+class DumpReading:
+    """Reads dumps into a scan; the process that loads them is started for the first and kept for the others."""
+
+    def __init__(self, scan: Scan) -> None:
+        self._scan = scan
+        self._reader: DumpReader | None = None
+
+    def read(self, source: Source) -> SourceScan:
+        """Yield the source's row; why it cannot be read is its `skipped`."""
+        from ..recorder.reader import DumpReader, Unreadable
+
+        self._reader = self._reader or DumpReader()
+        found = self._reader.read(source.name, _content(source))
+        row = SourceScan(source.name, "recorder", bytes=source.size or 0)
+        if isinstance(found, Unreadable):
+            row.skipped = found.reason
+        else:
+            self._scan.dumps.append(found)
+        return row
+
+    def close(self) -> None:
+        """End the process."""
+        if self._reader is not None:
+            self._reader.close()
+
+
+def _content(source: Source) -> Path | Callable[[], bytes]:
+    """The path of a plain file, which the child reads itself; else what unpacks the bytes."""
+    if source.path is not None and not source.layers:
+        return Path(source.path)
+
+    def unpack() -> bytes:
+        stream = source.open()
+        try:
+            return read_limited(stream.read, MAX_UNPACKED_BYTES)
+        finally:
+            stream.close()
+
+    return unpack
+
+
+def read_limited(read: Callable[[int], bytes | None], limit: int) -> bytes:
+    """Yield what a stream holds, up to one byte more than the limit."""
+    parts, left = [], limit + 1
+    while left > 0 and (part := read(min(left, 1 << 20))):
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)

@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import SourceError
 from ..lines.record import record
-from .kept import Hit, Kept, Opened, Signs, Tally, tally_of
-from .packing import Packed, Packer
+from .kept import Hit, Kept, Opened, Packed, Packer, Signs, Tally, tally_of
 from .windows import Windows
 from .written_shape import check_shape
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
+from typing import NamedTuple
 
-from ..catalogue.automaton import WORTH_CACHING, Found, Literal, automaton_apart
+from ..catalogue.automaton import Found, Literal, automaton_apart
 from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..catalogue.rule import Form, Rule
-from ..lines.shapes import digit_marks
-from ..sources.mpi_tags import TAG_LITERALS, is_tagged_within
+from ..lines.shapes import Kind, digit_marks
+from ..sources.escapes import TAG_LITERALS, is_tagged_within
 from ..sources.normalise import DRESS_LITERALS, RECORD_MARKS, Marks, marks_at_start
-from .progress_lines import ProgressLines
-from .readings import Readings
-from .sieve import Sieve
+from .progress import ProgressLines
 
 TRACEBACK, STACK, REPORT = "~traceback", "~stack", "~report"  # not rules: marks that open a window
 MARKS = {  # text that opens a traceback or a dump of stacks, or stands at both ends of a report of ours
@@ -37,6 +36,39 @@ NUL = b"\x00"  # the native library takes no literal with it
 _DRESS = tuple(x for x in DRESS_LITERALS if x != NUL)
 _TAGS = frozenset(TAG_LITERALS)
 MAX_GROUPS = 20_000  # remembered sets of literals that stood in one passage
+
+
+MAX_REMEMBERED = 10_000  # kinds of lines, without which reading takes 13 % longer; then all is forgotten
+
+Key = tuple[tuple[int, ...], Kind, int]  # forms, kind, first byte: seconds since 1970 begin with 1 or 2, not any number
+
+
+class Reading(NamedTuple):
+    """Which form matches a line, and where in its text what is captured stands."""
+
+    form: int  # index among the rule's
+    spans: tuple[tuple[str, int, int], ...]  # by name; what captures nothing is left out
+
+    def captures(self, text: str) -> dict[str, str | None]:
+        """Yield what the form captures of a line of the kind."""
+        return {name: text[start:stop] for name, start, stop in self.spans}
+
+
+NO_MATCH = Reading(-1, ())
+
+
+class Readings:
+    """By forms and kind of line: how such lines are read; thousands of ranks print the same, with other digits."""
+
+    def __init__(self) -> None:
+        self._known: dict[Key, Reading] = {}
+        self.get = self._known.get
+
+    def keep(self, key: Key, reading: Reading) -> None:
+        """Remember how lines of a kind are read."""
+        if len(self._known) >= MAX_REMEMBERED:
+            self._known.clear()
+        self._known[key] = reading
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,9 +112,7 @@ class ScanRules:
     @cached_property
     def _find(self) -> Callable[[bytes], tuple[Found, Found]]:
         dress = [Literal(x, False, x not in RECORD_MARKS) for x in _DRESS]
-        find_all = automaton_apart(self.main.literals, dress, is_lasting=True)
-        is_lasting = self.main_count >= WORTH_CACHING
-        return Sieve(find_all, self.main.literals, dress, is_lasting=is_lasting).find
+        return automaton_apart(self.main.literals, dress, is_lasting=True)
 
     def find(self, data: bytes) -> Found:
         """Yield (end, literal) of the rules' literals."""

@@ -19,15 +19,12 @@ from ..sources.blocks import Block
 from .kept import Hit
 from .passages import LongLine, Passage, TextBlock
 from .progress import ProgressReader
-from .raw_speakers import fast_speaker
-from .readings import NO_MATCH
 from .scan import MAX_KEYS, TOO_MANY_KEYS, Edge, SourceScan
-from .scan_rules import RuleForms, ScanRules
+from .scan_rules import NO_MATCH, RuleForms, ScanRules
 from .shape_memory import NOWHERE, Place, ShapeMemory, Waits
-from .slots import Slot, Waiting, slot_for
-from .surroundings import Surroundings
+from .slots import Slot, Surroundings, Waiting, slot_for
 from .verifying import Verifier
-from .voices import MAX_TEXT
+from .voices import MAX_TEXT, fast_speaker
 from .windows import HEAD_LINES, TAIL_LINES, cut_opening, decode
 
 __all__ = ["ScanRules", "Scanner"]

@@ -7,9 +7,9 @@ them. By literals and kind: that no rule matches such lines, or by speaker the s
 from __future__ import annotations
 
 from ..lines.shapes import DIGITS, MAX_SHAPE_BYTES, Kind, Spots
-from .raw_speakers import speaker_spans
 from .scan_rules import RuleGroup, ScanRules
 from .slots import Slot
+from .voices import speaker_spans
 
 MAX_REMEMBERED = 15_000
 

@@ -9,8 +9,7 @@ from ..catalogue.rule import Form
 from ..lines.shapes import Kind
 from .kept import Hit
 from .passages import Passage
-from .readings import NO_MATCH, Reading
-from .scan_rules import RuleForms, ScanRules
+from .scan_rules import NO_MATCH, Reading, RuleForms, ScanRules
 from .windows import decode, is_frame
 
 if TYPE_CHECKING:

@@ -10,8 +10,34 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 
 from ..lines.lazy_pattern import lazy
-from .line_ends import counter
-from .raw_speakers import fast_speaker
+from ..lines.marks import SPEAKER
+from ..lines.shapes import DIGITS
+
+__all__ = ["fast_speaker", "speaker_spans"]
+
+_MAX_SHAPES = 4_000  # of line starts whose speaker's place is remembered
+_SPANS: dict[bytes, list[tuple[int, int]]] = {}  # by the shape of a line's start: where its speaker stands
+
+
+def fast_speaker(line: bytes) -> bytes:
+    """The raw leading text that names the speaker; two speakers differ in it, one speaker may have several."""
+    shape = line.translate(DIGITS)
+    spans = _SPANS.get(shape)
+    if spans is None:
+        if len(_SPANS) >= _MAX_SHAPES:
+            _SPANS.clear()
+        spans = _SPANS[shape] = speaker_spans(line)
+    if len(spans) == 1:
+        start, end = spans[0]
+        return line[start:end]
+    return b"".join([line[start:end] for start, end in spans]) if spans else b""
+
+
+def speaker_spans(line: bytes) -> list[tuple[int, int]]:
+    """Where `fast_speaker` stands in a line; the same for every line that differs from it in its digits only."""
+    match = SPEAKER.match(line)
+    return [span for span in match.regs[1:] if span[0] < span[1]] if match else []
+
 
 MAX_TEXT = 8 * 1024  # bytes of one line that are read
 RANK_MARK = b"[rank"
@@ -68,7 +94,7 @@ class Voices:
             named = data.find(name, at, at + LOOK_AHEAD_BYTES)
             stop = data.rfind(b"\n", at, named if named >= 0 else at + LOOK_AHEAD_BYTES) + 1  # so far nobody is named so
             if stop > at and passed + stop - at < most_bytes:
-                count = counter()(data, at, stop)
+                count = data.count(b"\n", at, stop)
                 if lines + count > most_lines:
                     count = most_lines - lines
                     stop = _behind(data, at, count)

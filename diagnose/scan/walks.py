@@ -17,7 +17,6 @@ REACH_LINES = 5_000  # what is open is given up after so many lines, its own or 
 REACH_BYTES = 512 << 10  # … or so many bytes; a part remembers its opening up to here, for what the part before opened
 MAX_GAP = {"traceback": 2_000, "stack": 2_000}  # lines of others between two of a speaker (ranks that are woven)
 OTHER_GAP = 300
-MAX_OTHERS = 4  # lines of others that are looked at one by one, before they are passed by
 FOLLOWED = ("traceback", "stack")  # of what is wanted: what has an end of its own
 
 CHAIN = lazy(r"Traceback \(most|During handling of|The above exception|Original Traceback|\s*[|+│┃╭╰┏┗❱]|-{3,}")
@@ -62,12 +61,7 @@ class Walk:
         """Go over the lines of a buffer from offset `at` on, the first of which has this number; yield the wanted ones."""
         wanted: list[tuple[int, bytes]] = []
         data, size = voices.data, len(voices.data)
-        is_counting = self.want not in FOLLOWED
         while at < size and self.is_open():
-            if is_counting and not self.near and self.gap < MAX_OTHERS:
-                at, number, is_done = self._count_off(data, at, number, wanted)
-                if is_done:
-                    continue
             end = data.find(b"\n", at)
             if end < 0:
                 end = size
@@ -77,36 +71,11 @@ class Walk:
                 at, count = self._pass_by(voices, at)
                 number += count
                 if count:
-                    is_counting = False
                     continue
             if self.takes(raw, who):
                 wanted.append((number, raw))
             at, number = end + 1, number + 1
         return wanted
-
-    def _count_off(self, data: bytes, at: int, number: int, wanted: list[tuple[int, bytes]]) -> tuple[int, int, bool]:
-        """Go over lines as `takes` does, up to a long one or MAX_OTHERS of others; yield where that is, and if any were.
-
-        Most walks only count what their speaker says, among a few lines of others.
-        """
-        speaker, is_mine, gap, left = self.speaker, self.is_mine, self.gap, self.bytes_left
-        most, first = min(self.own, self.most), number
-        own = most
-        while own and gap < MAX_OTHERS and number - first < self.lines_left:
-            end = data.find(b"\n", at)
-            if not 0 <= end - at < min(left, MAX_TEXT):
-                break
-            who = voice(raw := data[at:end])
-            if is_same(who, speaker) if who else is_mine or not speaker:
-                wanted.append((number, raw))
-                own, gap, is_mine = own - 1, 0, is_mine or bool(who)
-            else:
-                gap, is_mine = gap + 1, False
-            left -= end + 1 - at
-            at, number = end + 1, number + 1
-        self.gap, self.is_mine, self.bytes_left, self.lines_left = gap, is_mine, left, self.lines_left - (number - first)
-        self.own, self.most = self.own - (most - own), self.most - (most - own)
-        return at, number, number > first
 
     def _is_anothers(self, who: bytes) -> bool:
         """Tell whether a line of `who` is another's, where another spoke last; one that names nobody goes on with that."""
@@ -178,3 +147,5 @@ def walk_for(line: int, want: str, raw: bytes) -> Walk | None:
         return None
     own = {"near": 0, "block": int(count or 1) - 1, "rest": TRACEBACK_REST, "traceback": TRACEBACK_REST}
     return Walk(line, want, voice(raw), AFTER, own.get(kind, STACK_REST))
+
+

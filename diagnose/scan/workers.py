@@ -13,18 +13,16 @@ import struct
 import sys
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import astuple
 from functools import cache
 from typing import Any, BinaryIO
 
 from ..catalogue.compiled import from_bytes
 from ..sources.blocks import Block, read_blocks, read_range
 from ..sources.deadline import Deadline
-from ..sources.labels import Label
-from ..sources.own_headers import OwnHeader
-from ..sources.refusals import NO_TIME, OUT_OF_TIME, broken_off
+from ..sources.labels import Rewriting
+from ..sources.refusals import OUT_OF_TIME, broken_off
 from ..sources.source import Source
-from .parts import Part
+from .parts import UNREAD, Part
 from .scan import SourceScan, source_to_json
 from .scanner import Scanner, ScanRules
 
@@ -34,7 +32,6 @@ FREED_BYTES = 16 << 20  # half of what may be kept, as much as the blocks that a
 BEAT_S = 1.0  # between two messages of how far a worker is
 HEADER = struct.Struct("<Q")
 READY = b"ready"
-UNREAD = f"not read: {NO_TIME}"
 
 Tell = Callable[[int], None]  # called with the bytes read so far
 
@@ -123,8 +120,7 @@ def _last(steps: Iterator[SourceScan | None]) -> SourceScan:
 def part_to_json(part: Part) -> dict[str, Any]:
     """Yield a part as plain values."""
     s = part.source
-    label = astuple(s.label) if s.label is not None else None
-    header = s.header.forms if s.header is not None else None
+    label, header = (x.forms if x is not None else None for x in (s.label, s.header))
     source = [s.name, s.kind, s.size, s.seekable, s.path, label, header, list(s.layers), s.encoding]
     return {"source": source, "range": [part.start, part.end, part.stop, part.is_first, part.starts_line]}
 
@@ -132,8 +128,8 @@ def part_to_json(part: Part) -> dict[str, Any]:
 def part_from_json(raw: dict[str, Any]) -> Part:
     """Read what `part_to_json` made."""
     name, kind, size, seekable, path, label, header, layers, encoding = raw["source"]
-    own = OwnHeader(tuple((pattern, put) for pattern, put in header)) if header else None
-    source = Source(name, kind, size, None, seekable, path, Label(*label) if label else None, own, tuple(layers), encoding)
+    label, header = (Rewriting(tuple((pattern, put) for pattern, put in x)) if x else None for x in (label, header))
+    source = Source(name, kind, size, None, seekable, path, label, header, tuple(layers), encoding)
     return Part(source, *raw["range"])
 
 

@@ -15,16 +15,13 @@ from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ..errors import SourceError
-from . import newest_first
 from .deadline import Deadline
-from .decoding import Bounded, Decoding
-from .form_reader import Reader
-from .log_forms import reader_of
-from .loki import lines_of_answer
+from .exports import MAX_TURNED_BYTES, is_newest_first, lines_of_answer, turned_round
+from .labels import Rewriting
+from .log_forms import Reader, reader_of
 from .normalise import Marks, Normaliser, marks_of, normalise
-from .own_headers import Naming, OwnHeader
 from .source import Source
-from .streams import Stream
+from .streams import Bounded, Decoding, Stream
 from .unwrap import MAX_BYTES, Known, as_typed, unwrapped
 
 BLOCK_BYTES = 512 << 10  # what the processor's cache holds; smaller blocks cost more Python
@@ -65,7 +62,7 @@ def read_blocks(
     stream = source.open(deadline)
     try:
         decoded = Decoding(stream, source.encoding) if source.encoding != "utf-8" else stream
-        decoded = lines_of_answer(decoded, source.damage) if source.kind == "loki" else decoded
+        decoded = lines_of_answer(decoded.read, source.damage) if source.kind == "loki" else decoded
         blocks = cut_blocks(decoded, block_bytes=block_bytes, damage=source.damage)
         if (reader := reader_of(source.kind, source.label)) is not None:
             blocks = _read_by(reader, blocks)
@@ -226,11 +223,10 @@ def _read_by(reader: Reader, blocks: Iterator[Block]) -> Iterator[Block]:
         yield Block(rest, offset, normalised=True, size=0)
 
 
-def _named(blocks: Iterator[Block], header: OwnHeader) -> Iterator[Block]:
+def _named(blocks: Iterator[Block], header: Rewriting) -> Iterator[Block]:
     """Writes who speaks as the tables know it; a piece of a long line, which others have to fit, stays as it is."""
-    naming = Naming(header)
     for block in blocks:
-        data = block.data if block.continues or block.cut else naming.feed(block.data)
+        data = block.data if block.continues or block.cut else header.feed(block.data)
         yield block if data == block.data else replace(block, data=data, normalised=True)
 
 
@@ -255,11 +251,11 @@ def _oldest_first(blocks: Iterator[Block], damage: list[str]) -> Iterator[Block]
     for block in blocks:
         held.append(block)
         size = sum(len(b.data) for b in held)
-        if size > newest_first.MAX_BYTES or (len(held) == 1 and not newest_first.is_newest_first(block.data)):
+        if size > MAX_TURNED_BYTES or (len(held) == 1 and not is_newest_first(block.data)):
             yield from held
             yield from blocks
             return
-    data = newest_first.turned_round(b"".join(b.data for b in held))
+    data = turned_round(b"".join(b.data for b in held))
     if held:
         damage.append("newest first: it was read from its end, and its lines are numbered so, as `tac` gives them")
         yield from (replace(b, normalised=True) for b in cut_blocks(io.BytesIO(data)))

@@ -1,20 +1,20 @@
-"""One JSON line of a log collector as the text that was logged, with who and when kept as a prefix people know.
+"""One line of a log collector or logger as the text that was logged, with who and when kept as a prefix people know.
 
-In: a line that begins with `{`. Out: its text, or None when it is not a log line (metrics, a dict that was printed).
+In: a line of JSON, or of `key=value`. Out: its text, or None when it is no log line (metrics, a dict that was printed).
 
     docker       {"log":"text\\n","stream":"stderr","time":"2026-…Z"}            2026-…Z stderr F text
     fluent-bit   {"log":"text","kubernetes":{"pod_name":"p",…},"time":"2026-…Z"}  2026-…Z [pod/p/c] text
     stern        {"message":"text","podName":"p","containerName":"c"}            [pod/p/c] text
     journald     {"MESSAGE":"text","_HOSTNAME":"h","_PID":"7",…}                 2026-…+00:00 h python[7]: text
     Ray events   {"message":"text","host_name":"h","pid":"7","label":"L",…}      2026-…+00:00 h GCS[7]: text [L]
-    loggers      {"ts":"2026-…Z","level":"error","msg":"text","exc_info":"…"}    2026-…Z ERROR text
+    loggers      {"ts":"2026-…Z","level":"error","msg":"text","rank":3,"exc_info":"…"}  2026-…Z ERROR [rank3]: text
     torchelastic {"message":{"message":"…","extraInfo":{"py_callstack":"text","timestamp":"17…"}}}  2026-…+00:00 text
     Google Cloud {"textPayload":"text","resource":{"labels":{"pod_name":"p"}}}     [pod/p/main] text
     HyperPod     {"ts":"2026-…Z","details":{"message":"text"},"HealthMonitoringAgentDetectionEvent":"…"}  2026-…Z text
     exports      {"_source":{"message":"text","@timestamp":"2026-…Z"}}            2026-…Z text
-    of a rank    {"ts":"2026-…Z","level":"error","msg":"text","rank":3}          2026-…Z ERROR [rank3]: text
     loguru       {"text":"… - text\\n","record":{"message":"text","extra":{…},…}}  2026-…+00:00 ERROR [rank3]: text
     of a step    {"time":"2026-…Z","rank":3,"step":90,"loss":2.1}                2026-…Z [rank3]: step 90 loss 2.1
+    logfmt       time="2026-…" level=error msg="text" err="x"                    2026-… ERROR text err="x"
 """
 
 from __future__ import annotations
@@ -23,45 +23,52 @@ import json
 import math
 import re
 from datetime import datetime, timezone
-from typing import Any, NamedTuple
+from typing import Any
 
-from ..lines.record import record
-from .listed_exceptions import printed
+from ..lines.lazy_pattern import lazy
+from ..lines.record import record as record_type
 
 MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON
+MAX_RANK = 1_000_000
+MAX_LINKS, MAX_FRAMES = 20, 200  # of a chain of exceptions, and of one of them
 
-_TEXT_KEYS = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", "_raw", "event")
-_HAS_TEXT = re.compile(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw|event)"')
-_STEP, _LOSS = rb'"(?:global_)?step": {0,2}\d', rb'"loss": {0,2}-?[\dN]'
-_IS_STEP = re.compile(rb"%b[^\n]{0,400}%b|%b[^\n]{0,400}%b" % (_STEP, _LOSS, _LOSS, _STEP))
-_STEP_KEYS = ("step", "global_step", "iteration", "iter", "it", "update", "num_updates", "batch")
-_MOMENT = re.compile(r"[^\d\n]{1,60}$")  # words that stand beside numbers, `update`, `train metrics`, and hold none
-_TIME_KEYS = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date", "TimeGenerated")
+_TEXT = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", "_raw", "event")
+_HAS_TEXT = lazy(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw|event)"')
+_STEP_FIELD, _LOSS_FIELD = rb'"(?:global_)?step": {0,2}\d', rb'"loss": {0,2}-?[\dN]'
+_IS_STEP = lazy(rb"%b[^\n]{0,400}%b|%b[^\n]{0,400}%b" % (_STEP_FIELD, _LOSS_FIELD, _LOSS_FIELD, _STEP_FIELD))
+_STEP = ("step", "global_step", "iteration", "iter", "it", "update", "num_updates", "batch")
+_MOMENT = lazy(r"[^\d\n]{1,60}$")  # words that stand beside numbers, `update`, `train metrics`, and hold none
+_TIME = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date", "TimeGenerated")
 _ENVELOPES = ("_source", "content", "result")  # Elasticsearch, Datadog, Splunk: the record, in what their export adds
-_LEVEL_KEYS = ("level", "levelname", "severity", "lvl")
-_HOST_KEYS = ("host_name", "source_hostname", "hostname", "hostName")
-_RANK_KEYS = ("rank", "global_rank", "RANK")
-_MAX_RANK = 1_000_000
+_LEVEL = ("level", "levelname", "severity", "lvl")
+_HOST = ("host_name", "source_hostname", "hostname", "hostName")
+_RANK = ("rank", "global_rank", "RANK")
 _MORE = ("extra", "context", "fields", "attributes", "labels", "bound")  # where loggers put what the program bound to them
-_DETAIL_KEYS = ("exc_info", "exc", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
+_DETAIL = ("exc_info", "exc", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
+_POD = ("podName", "pod_name", "pod", "PodName", "pod.name")
+_CONTAINER = ("containerName", "container_name", "container", "ContainerName")
+_IDENT = ("SYSLOG_IDENTIFIER", "_COMM", "source_type", "sourceType", "logger", "name")
+_PID = ("_PID", "SYSLOG_PID", "pid", "source_pid")
+_CAUSE = "The above exception was the direct cause of the following exception:"
+_CONTEXT = "During handling of the above exception, another exception occurred:"
+_LOGFMT_FIELD = lazy(
+    r"""([A-Za-z_][\w.-]{0,60})=(?:"((?:[^"\\]|\\.){0,65536})"|'((?:[^'\\]|\\.){0,65536})'|(\S{0,400}))(?: |$)"""
+)
+
+Record = dict[str, Any]
 
 
-@record
+@record_type
 class Written:
-    """The text of a JSON log line; `is_partial` when the line goes on in the next one of that stream."""
+    """The text of a log line; `is_partial` when the line goes on in the next one of that stream."""
 
     text: bytes
-    is_partial: bool
-    stream: bytes
-
-
-class _Speaker(NamedTuple):
-    pod: str
-    container: str
+    is_partial: bool = False
+    stream: bytes = b""
 
 
 def undress_json(line: bytes) -> Written | None:
-    """Gives the text a JSON log line carries; None when it carries none."""
+    """Yield the text a JSON log line carries; None when it carries none."""
     if len(line) > MAX_JSON_BYTES or not line.rstrip().endswith(b"}"):
         return None
     if _HAS_TEXT.search(line) is None and _IS_STEP.search(line) is None:
@@ -73,31 +80,17 @@ def undress_json(line: bytes) -> Written | None:
     if not isinstance(record, dict):
         return None
     record = next((record[key] for key in _ENVELOPES if isinstance(record.get(key), dict)), record)
-    record = _of_loguru(_of_hyperpod(_of_google(record)))
     if "MESSAGE" in record:
         return _journald(record)
+    record = _of_agents(record)
     if (elastic := _elastic(record)) is not None:
         return elastic
-    key = next((key for key in _TEXT_KEYS if isinstance(record.get(key), str)), None)
+    key = next((key for key in _TEXT if isinstance(record.get(key), str)), None)
     return _of_step(record) if key is None else _written(record, key)
 
 
-def _of_step(record: dict[str, Any]) -> Written | None:
-    """What a trainer logs of a step without any words, as the words that others log; its other numbers are left out."""
-    when, loss = _rfc3339(_first_text(record, _TIME_KEYS)), record.get("loss")
-    step = record.get("step", record.get("global_step"))
-    if not when or not isinstance(step, int) or not isinstance(loss, int | float):
-        return None
-    return Written(_one_line(f"{when} {_rank(record)}", f"step {step} loss {loss}"), False, b"")
-
-
-_LOGFMT_FIELD = re.compile(
-    r"""([A-Za-z_][\w.-]{0,60})=(?:"((?:[^"\\]|\\.){0,65536})"|'((?:[^'\\]|\\.){0,65536})'|(\S{0,400}))(?: |$)"""
-)
-
-
 def undress_logfmt(line: bytes) -> bytes | None:
-    """Gives the text of a `time="2026-…" level=error msg="…"` line, its fields that tell no time or level behind it.
+    """Yield the text of a `time="2026-…" level=error msg="…"` line, its fields that tell no time or level behind it.
 
     structlog calls it `event` and quotes as Python does: `event='cannot parse' level='error' rank=2`.
     """
@@ -106,184 +99,186 @@ def undress_logfmt(line: bytes) -> bytes | None:
     position = 0
     while (found := _LOGFMT_FIELD.match(text, position)) is not None:
         quoted = found[2] if found[2] is not None else found[3]
-        fields.setdefault(found[1], _unescaped(quoted) if quoted is not None else found[4])
+        fields.setdefault(found[1], found[4] if quoted is None else re.sub(r"\\(.)", _escaped, quoted))
         position = found.end()
     said_in = "msg" if "msg" in fields else "event"
-    if position < len(text) or said_in not in fields:
+    when = _when(fields, _TIME)
+    if position < len(text) or said_in not in fields or not (when or said_in == "event") or not _first(fields, _LEVEL):
         return None
-    when = _rfc3339(_first_text(fields, _TIME_KEYS))
-    if not (when or said_in == "event") or not _first_text(fields, _LEVEL_KEYS):
-        return None
-    known = {said_in, *_TIME_KEYS, *_LEVEL_KEYS, *_RANK_KEYS}
+    known = {said_in, *_TIME, *_LEVEL, *_RANK}
     rest = "".join(f' {key}="{value}"' for key, value in fields.items() if key not in known)
     first, end, more = fields[said_in].partition("\n")
     said = f"{first}{rest if not end else ''}{end}{more}"
-    return _one_line(f"{when}{' ' if when else ''}{_level(fields, said)}{_rank(fields)}", said)
+    return _one_line(f"{when}{_level(fields, said)}{_rank(fields)}", said)
 
 
-def _unescaped(text: str) -> str:
-    return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), text)
+def _escaped(found: re.Match[str]) -> str:
+    return {"n": "\n", "t": "\t"}.get(found[1], found[1])
 
 
-def _of_google(record: dict[str, Any]) -> dict[str, Any]:
-    """An entry of Google Cloud's log as the record of a container's line; any other record as it is."""
+# --- the records of one maker -----------------------------------------------------------------------------------
+
+
+def _of_agents(record: Record) -> Record:
+    """An entry of Google Cloud's log, of HyperPod's health agent, or of loguru as a plain record; any other as it is."""
     payload, resource = record.get("jsonPayload"), record.get("resource")
-    text = payload.get("message") if isinstance(payload, dict) else record.get("textPayload")
-    if not isinstance(text, str):
-        return record
-    labels = resource.get("labels") if isinstance(resource, dict) else None
-    kept: dict[str, Any] = {key: record[key] for key in ("timestamp", "severity") if key in record}
-    return {"message": text.rstrip("\n"), "labels": labels, **kept}
-
-
-def _of_hyperpod(record: dict[str, Any]) -> dict[str, Any]:
-    """What the health agent of SageMaker HyperPod tells, as the kernel's line that it quotes; any other record as it is."""
     details = record.get("details: ", record.get("details"))
-    text = details.get("message") if isinstance(details, dict) and "HealthMonitoringAgentDetectionEvent" in record else None
-    if not isinstance(text, str):
+    text = payload.get("message") if isinstance(payload, dict) else record.get("textPayload")
+    if isinstance(text, str):
+        labels = resource.get("labels") if isinstance(resource, dict) else None
+        kept: Record = {key: record[key] for key in ("timestamp", "severity") if key in record}
+        return {"message": text.rstrip("\n"), "labels": labels, **kept}
+    if "HealthMonitoringAgentDetectionEvent" in record and isinstance(details, dict):
+        said = str(details.get("message", ""))
+        return {"message": said.partition(', message: "')[2].rstrip('"') or said, "ts": record.get("ts")}
+    own, whole = record.get("record"), record.get("text")
+    message = own.get("message") if isinstance(own, dict) else None
+    if not isinstance(own, dict) or not isinstance(whole, str) or not isinstance(message, str):
         return record
-    quoted = text.partition(', message: "')[2].rstrip('"')
-    return {"message": quoted or text, "ts": record.get("ts")}
+    level, time = (x if isinstance(x := own.get(key), dict) else {} for key in ("level", "time"))
+    when = f"{x:.6f}" if isinstance(x := time.get("timestamp"), int | float) else None
+    message += whole.rpartition(message)[2].rstrip("\n")  # what loguru formatted ends with the traceback
+    return {"message": message, "level": level.get("name"), "ts": when, "extra": own.get("extra")}
 
 
-def _of_loguru(record: dict[str, Any]) -> dict[str, Any]:
-    """What loguru serializes, as a record of its parts; what it formatted ends with the traceback."""
-    own, text = record.get("record"), record.get("text")
-    if not isinstance(own, dict) or not isinstance(text, str) or not isinstance(message := own.get("message"), str):
-        return record
-    level, time = own.get("level"), own.get("time")
-    stamp = time.get("timestamp") if isinstance(time, dict) else None
-    return {
-        "message": message + text.rpartition(message)[2].rstrip("\n"),
-        "level": level.get("name") if isinstance(level, dict) else None,
-        "ts": f"{stamp:.6f}" if isinstance(stamp, (int, float)) else None,
-        "extra": own.get("extra"),
-    }
-
-
-def _written(record: dict[str, Any], key: str) -> Written | None:
-    text: str = record[key]
-    speaker = _speaker(record)
-    when = _rfc3339(_first_text(record, _TIME_KEYS))
-    stream = record.get("stream")
-    has_stream = stream in ("stdout", "stderr")
-    if speaker is None and not when and not has_stream and not _first_text(record, _LEVEL_KEYS):
-        return None  # a sample of a data set: {"text": "Traceback …"}
-    prefix = f"{when} " if when else ""
-    if has_stream and when:
-        prefix += f"{stream} F "
-    if speaker is not None:
-        prefix += f"[pod/{speaker.pod}/{speaker.container}] "
-    host = _first_text(record, _HOST_KEYS)
-    if key != "log" and host and speaker is None:
-        prefix += f"{host}{_ident(record)}: {_rank(record)}"  # without the level, which is no part of this form
-    elif key != "log":  # nor of a pod's: `[pod/p/c] ERROR   File "train.py"` is no frame
-        prefix += _rank(record) if speaker is not None else _level(record, text) + _rank(record)
-    # Docker ends `log` with a line feed unless the line was cut at 16 KiB; fluent-bit drops it.
-    is_partial = key == "log" and has_stream and "kubernetes" not in record and not text.endswith("\n")
-    label = record.get("label")  # Ray's events say what happened there only: RAY_NODE_REMOVED
-    if key == "message" and isinstance(label, str) and label:
-        first, end, rest = text.partition("\n")
-        text = f"{first.rstrip()} [{label}]{end}{rest}"
-    parts = [_with_step(record, text), *(_detail(record) if key != "log" else ())]
-    return Written(_one_line(prefix, "\n".join(parts)), is_partial, str(stream).encode())
-
-
-def _with_step(record: dict[str, Any], text: str) -> str:
-    """The words of a step that was logged with its numbers as fields: `{"event": "update", "step": 3, "loss": 0.41}`."""
-    step = next((record[key] for key in _STEP_KEYS if type(record.get(key)) is int), None)
-    loss, level = record.get("loss"), _first_text(record, _LEVEL_KEYS).lower() or "info"
-    is_number = isinstance(loss, int | float) and math.isfinite(loss)
-    is_moment = step is not None and is_number and level in ("info", "debug") and _MOMENT.match(text) is not None
-    return f"step {step} loss {loss} ({text})" if is_moment else text
-
-
-def _speaker(record: dict[str, Any]) -> _Speaker | None:
-    kubernetes = record.get("kubernetes")
-    if isinstance(kubernetes, dict):
-        pod = _first_text(kubernetes, ("pod_name", "pod.name", "podName"))
-        if not pod and isinstance(kubernetes.get("pod"), dict):  # filebeat
-            pod = _first_text(kubernetes["pod"], ("name",))
-        container = _first_text(kubernetes, ("container_name", "containerName"))
-        if not container and isinstance(kubernetes.get("container"), dict):
-            container = _first_text(kubernetes["container"], ("name",))
-    else:
-        labels = record.get("labels")
-        where = labels if isinstance(labels, dict) else record  # logcli
-        pod = _first_text(where, ("podName", "pod_name", "pod", "PodName"))
-        container = _first_text(where, ("containerName", "container_name", "container", "ContainerName"))
-    return _Speaker(pod, container or "main") if pod else None
-
-
-def _journald(record: dict[str, Any]) -> Written | None:
+def _journald(record: Record) -> Written | None:
     message = record["MESSAGE"]
     if isinstance(message, list):  # not UTF-8, or with control characters: an array of byte values
         values = [value for value in message if isinstance(value, int) and 0 <= value < 256]
         message = bytes(values).decode("utf-8", "replace")
     if not isinstance(message, str):
         return None
-    host = _first_text(record, ("_HOSTNAME", "HOSTNAME")) or "localhost"
-    stamp = _rfc3339(_first_text(record, ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP")))
-    return Written(_one_line(f"{stamp}{' ' if stamp else ''}{host}{_ident(record)}: ", message), False, b"")
+    host = _first(record, ("_HOSTNAME", "HOSTNAME")) or "localhost"
+    when = _when(record, ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP"))
+    return Written(_one_line(f"{when}{host}{_ident(record)}: ", message))
 
 
-def _elastic(record: dict[str, Any]) -> Written | None:
+def _elastic(record: Record) -> Written | None:
     """Torchelastic's `error.json`: the traceback of the process that failed, else its message (before 1.9 not nested)."""
     inner = record["message"] if isinstance(record.get("message"), dict) else record
     extra, message = inner.get("extraInfo"), inner.get("message")
     if not isinstance(extra, dict) or not isinstance(message, str):
         return None
     callstack = extra.get("py_callstack")
-    when = _rfc3339(_first_text(extra, ("timestamp",)))
-    return Written(_one_line(f"{when} " if when else "", callstack if isinstance(callstack, str) else message), False, b"")
+    return Written(_one_line(_when(extra, ("timestamp",)), callstack if isinstance(callstack, str) else message))
 
 
-def _ident(record: dict[str, Any]) -> str:
+def _of_step(record: Record) -> Written | None:
+    """What a trainer logs of a step without any words, as the words that others log; its other numbers are left out."""
+    when, loss = _when(record, _TIME), record.get("loss")
+    step = record.get("step", record.get("global_step"))
+    if not when or not isinstance(step, int) or not isinstance(loss, int | float):
+        return None
+    return Written(_one_line(f"{when}{_rank(record)}", f"step {step} loss {loss}"))
+
+
+# --- any other record -------------------------------------------------------------------------------------------
+
+
+def _written(record: Record, key: str) -> Written | None:
+    text: str = record[key]
+    pod, when, stream, host = _pod(record), _when(record, _TIME), record.get("stream"), _first(record, _HOST)
+    has_stream = stream in ("stdout", "stderr")
+    if not (pod or when or has_stream or _first(record, _LEVEL)):
+        return None  # a sample of a data set: {"text": "Traceback …"}
+    prefix = f"{when}{stream} F " if has_stream and when else when
+    prefix += pod
+    if key != "log" and host and not pod:
+        prefix += f"{host}{_ident(record)}: {_rank(record)}"  # without the level, which is no part of this form
+    elif key != "log":  # nor of a pod's: `[pod/p/c] ERROR   File "train.py"` is no frame
+        prefix += _rank(record) if pod else _level(record, text) + _rank(record)
+    # Docker ends `log` with a line feed unless the line was cut at 16 KiB; fluent-bit drops it.
+    is_partial = key == "log" and has_stream and "kubernetes" not in record and not text.endswith("\n")
+    label = record.get("label")  # Ray's events say what happened there only: RAY_NODE_REMOVED
+    if key == "message" and isinstance(label, str) and label:
+        first, end, rest = text.partition("\n")
+        text = f"{first.rstrip()} [{label}]{end}{rest}"
+    details = [printed(record.get(name)) for name in _DETAIL] if key != "log" else []
+    said = "\n".join([_with_step(record, text), *filter(None, details)])
+    return Written(_one_line(prefix, said), is_partial, str(stream).encode())
+
+
+def _with_step(record: Record, text: str) -> str:
+    """The words of a step that was logged with its numbers as fields: `{"event": "update", "step": 3, "loss": 0.41}`."""
+    step = next((record[key] for key in _STEP if type(record.get(key)) is int), None)
+    loss, level = record.get("loss"), _first(record, _LEVEL).lower() or "info"
+    is_number = isinstance(loss, int | float) and math.isfinite(loss)
+    is_moment = step is not None and is_number and level in ("info", "debug") and _MOMENT.match(text) is not None
+    return f"step {step} loss {loss} ({text})" if is_moment else text
+
+
+def _pod(record: Record) -> str:
+    """The pod that speaks, as `kubectl logs --prefix` writes it: of fluent-bit, filebeat, logcli, stern."""
+    where = next((record[key] for key in ("kubernetes", "labels") if isinstance(record.get(key), dict)), record)
+    named = {**where, **{k: where[k].get("name") for k in ("pod", "container") if isinstance(where.get(k), dict)}}
+    pod = _first(named, _POD)
+    return f"[pod/{pod}/{_first(named, _CONTAINER) or 'main'}] " if pod else ""
+
+
+def _ident(record: Record) -> str:
     """The program behind a host, as syslog writes it; without a process it would not be known from what was said."""
-    ident = _first_text(record, ("SYSLOG_IDENTIFIER", "_COMM", "source_type", "sourceType", "logger", "name"))
-    pid = _first_text(record, ("_PID", "SYSLOG_PID", "pid", "source_pid"))
-    if pid:
-        return f" {ident or 'unknown'}[{pid}]"
-    return " kernel" if ident == "kernel" else ""
+    ident, pid = _first(record, _IDENT), _first(record, _PID)
+    return f" {ident or 'unknown'}[{pid}]" if pid else " kernel" if ident == "kernel" else ""
 
 
-def _rfc3339(when: str) -> str:
-    """Gives a count since 1970 as a date, its unit told by its length (s, ms, us, ns); any other text as it is."""
+def _when(record: Record, keys: tuple[str, ...]) -> str:
+    """The time and a blank; a count since 1970 as a date, its unit told by its length (s, ms, us, ns)."""
+    when = _first(record, keys)
     whole, _, fraction = when.partition(".")
-    if not (whole.isascii() and whole.isdigit() and len(whole) in (10, 13, 16, 19)):
-        return when
-    microseconds = int((whole + fraction if len(whole) == 10 else whole).ljust(16, "0")[:16])
-    try:
+    if whole.isascii() and whole.isdigit() and len(whole) in (10, 13, 16, 19):
+        microseconds = int((whole + fraction if len(whole) == 10 else whole).ljust(16, "0")[:16])
         stamp = datetime.fromtimestamp(microseconds // 1_000_000, timezone.utc)
-    except (ValueError, OverflowError, OSError):
-        return when
-    return stamp.replace(microsecond=microseconds % 1_000_000).isoformat(timespec="microseconds")
+        when = stamp.replace(microsecond=microseconds % 1_000_000).isoformat(timespec="microseconds")
+    return f"{when} " if when else ""
 
 
-def _level(record: dict[str, Any], text: str) -> str:
+def _level(record: Record, text: str) -> str:
     """The level, unless it would hide what the text begins with: a launcher's prefix, the blanks of a frame."""
-    level = _first_text(record, _LEVEL_KEYS)
+    level = _first(record, _LEVEL)
     return f"{level.upper()} " if level.isalpha() and not text.startswith(("(", "[", " ")) else ""
 
 
-def _rank(record: dict[str, Any]) -> str:
-    rank = _first_text(record, _RANK_KEYS)
-    more = (record[key] for key in _MORE if isinstance(record.get(key), dict))
-    rank = rank or next((told for each in more if (told := _first_text(each, _RANK_KEYS))), "")
-    return f"[rank{int(rank)}]: " if rank.isascii() and rank.isdigit() and int(rank) < _MAX_RANK else ""
+def _rank(record: Record) -> str:
+    places = [record, *(record[key] for key in _MORE if isinstance(record.get(key), dict))]
+    rank = next((told for each in places if (told := _first(each, _RANK))), "")
+    return f"[rank{int(rank)}]: " if rank.isascii() and rank.isdigit() and int(rank) < MAX_RANK else ""
 
 
-def _detail(record: dict[str, Any]) -> list[str]:
-    values = (record.get(key) for key in _DETAIL_KEYS)
-    return [text for value in values if (text := value if isinstance(value, str) else printed(value))]
+def printed(value: object) -> str:
+    """Yield an exception as Python prints it: a text as it is, and what structlog's `dict_tracebacks` wrote as data.
+
+    A list has what was raised last at its head and behind it what it was raised from, each as
+    `{"exc_type": "OSError", "exc_value": "…", "is_cause": false, "frames": [{"filename": "…", "lineno": 7, "name": "f"}]}`
+    """
+    if isinstance(value, str):
+        return value
+    links = value[:MAX_LINKS] if isinstance(value, list) else []
+    if not all(map(_is_exception, links)):
+        return ""
+    parts = [_raised(links[-1])] if links else []
+    for inner, outer in zip(links[:0:-1], links[-2::-1], strict=True):
+        parts += [_CAUSE if inner.get("is_cause") else _CONTEXT, _raised(outer)]
+    return "\n\n".join(parts)
 
 
-def _first_text(record: dict[str, Any], keys: tuple[str, ...]) -> str:
+def _is_exception(value: object) -> bool:
+    return isinstance(value, dict) and isinstance(value.get("exc_type"), str) and isinstance(value.get("frames"), list)
+
+
+def _raised(link: Record) -> str:
+    frames = [f for f in link["frames"][-MAX_FRAMES:] if isinstance(f, dict)]
+    lines = [f'  File "{f.get("filename")}", line {f.get("lineno")}, in {f.get("name")}' for f in frames]
+    said = link.get("exc_value")
+    raised = f"{link['exc_type']}: {said}" if isinstance(said, str) and said else str(link["exc_type"])
+    return "\n".join(["Traceback (most recent call last):", *lines, raised])
+
+
+def _first(record: Record, keys: tuple[str, ...]) -> str:
     for key in keys:
         value = record.get(key)
         if isinstance(value, str) and value:
             return value[:256].replace("\n", " ")
-        if isinstance(value, (int, float)) and not isinstance(value, bool):
+        if isinstance(value, int | float) and not isinstance(value, bool):
             return str(value)
     return ""
 

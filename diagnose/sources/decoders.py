@@ -11,7 +11,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, cast
 
-from .bounds import LZMA_MEMORY_BYTES
+from .deadline import LZMA_MEMORY_BYTES
 from .kinds import Compression
 
 MAX_HEADER_BYTES = 128 << 10  # of a gzip member; a name is short

@@ -10,14 +10,13 @@ import re
 from typing import Literal
 
 from ..lines.lazy_pattern import lazy
-from .loki import ANSWER
-from .own_reports import OWN_REPORT, is_own_report
+from .exports import ANSWER
 
 Kind = Literal[
-    "text", "markdown", "table", "notebook", "loki", "recorder", "scan", "json-error", "json-stacks", "context", "code",
-    "prose", "binary",
+    "text", "markdown", "table", "notebook", "page", "loki", "recorder", "scan", "json-error", "json-stacks", "context",
+    "code", "prose", "binary",
 ]  # fmt: skip
-LINES: frozenset[Kind] = frozenset(["text", "markdown", "table", "notebook", "loki"])  # hold lines of a log, in some form
+LINES: frozenset[Kind] = frozenset(["text", "markdown", "table", "notebook", "page", "loki"])  # hold a log in some form
 Compression = Literal["gzip", "bzip2", "xz", "zstd"]
 Container = Literal["tar", "zip", "sections"]  # the last: the text that `tail` prints of several files
 Encoding = Literal["utf-8", "utf-16-le", "utf-16-be"]
@@ -58,35 +57,9 @@ _MAGICS: tuple[tuple[bytes, str], ...] = (
 _SAFETENSORS = lazy(rb"[\x00-\xff]{5}\x00{3}\{\"")  # 8 bytes of header length, then a JSON header
 
 _CODE = frozenset(
-    [
-        ".py",
-        ".pyi",
-        ".pyx",
-        ".c",
-        ".cc",
-        ".cpp",
-        ".cxx",
-        ".cu",
-        ".cuh",
-        ".h",
-        ".hh",
-        ".hpp",
-        ".rs",
-        ".go",
-        ".js",
-        ".ts",
-        ".java",
-        ".scala",
-        ".rb",
-        ".lua",
-        ".diff",
-        ".patch",
-        ".cmake",
-        ".proto",
-        ".css",
-        ".j2",
-    ]
-)
+    [".py", ".pyi", ".pyx", ".c", ".cc", ".cpp", ".cxx", ".cu", ".cuh", ".h", ".hh", ".hpp", ".rs", ".go", ".js",
+     ".ts", ".java", ".scala", ".rb", ".lua", ".diff", ".patch", ".cmake", ".proto", ".css", ".j2"]
+)  # fmt: skip
 _PROSE = frozenset([".rst", ".tex", ".adoc"])
 _PROSE_NAMES = lazy(  # `changelog.Debian.gz`, `NEWS`, `torch-2.9.dist-info/METADATA`: they quote whole tracebacks
     r"(?:changelog(?:\.debian)?|changes|news|readme|licen[cs]e|copying|copyright|authors|thanks|metadata|pkg-info)"
@@ -97,43 +70,20 @@ _PROSE_NAMES = lazy(  # `changelog.Debian.gz`, `NEWS`, `torch-2.9.dist-info/META
 _RULE = lazy(rb"(?m)^title: [\x00-\xff]{0,3600}^(?:role|means|counter_examples): ")
 _MARKDOWN = frozenset([".md", ".markdown", ".mdx"])
 _CONTEXT = frozenset(
-    [
-        ".sh",
-        ".bash",
-        ".slurm",
-        ".sbatch",
-        ".pbs",
-        ".lsf",
-        ".yaml",
-        ".yml",
-        ".toml",
-        ".ini",
-        ".cfg",
-        ".conf",
-        ".json",
-        ".json5",
-        ".env",
-        ".properties",
-    ]
-)
+    [".sh", ".bash", ".slurm", ".sbatch", ".pbs", ".lsf", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf", ".json",
+     ".json5", ".env", ".properties"]
+)  # fmt: skip
 _FRONT_MATTER = lazy(rb"---\r?\n(?:[\w-]{1,40}:[^\n]{0,300}\n){1,40}---\s")  # Jekyll, Hugo, Docusaurus; no issue begins so
 # `kubectl get pod -o yaml|json` is a report of what happened (`reason: OOMKilled`), not a configuration.
 _KUBERNETES = lazy(rb"(?m)^ {0,8}\"?kind\"?: ?\"?(?:Pod|Event|Node|List|PodList|EventList|NodeList)\b")
 _JSON_LOG = lazy(rb"\s{0,16}\{[^\n]{0,4000}\"(?:log|message|msg|MESSAGE|line|text|event)\" ?: ?(?:\"|\[\d)")
 # `gcloud logging read --format=json`, `aws logs get-log-events`: an array of records, each over many lines
 _JSON_EXPORT = lazy(rb'(?m)^[ \t]{2,24}"(?:textPayload": "|ingestionTime": \d)')
+_RAS = lazy(rb'\{\s{0,16}"nccl_version": ?"[^{\[]{0,400}"communicators(?:_count)?"')  # ncclras: a rule reads its lines
 _JSON_STACKS = lazy(rb"\[\s{0,16}\{\s{0,16}\"(?:pid|thread_id|thread_name)\"")  # `py-spy dump --json`
-# What ncclras reports in JSON: a rule reads its lines.
-_RAS = lazy(rb'\{\s{0,16}"nccl_version": ?"[^{\[]{0,400}"communicators(?:_count)?"')
-_RECORDER_KEYS = (
-    b"pg_config",
-    b"pg_status",
-    b"nccl_version",
-    b"comm_lib_version",
-    b"nccl_comm_state",
-    b"profiling_name",  # PyTorch 2.2: the dump is a bare list of entries
-    b"entries",
-)
+_RECORDER_KEYS = (  # of PyTorch 2.2 the last but one: there the dump is a bare list of entries
+    b"pg_config", b"pg_status", b"nccl_version", b"comm_lib_version", b"nccl_comm_state", b"profiling_name", b"entries",
+)  # fmt: skip
 _RECORDER_NAME = lazy(r"(?:nccl|comm_lib|comm|gloo|fr)_trace|trace_rank|flight_?recorder", re.I)
 _ERROR_JSON = lazy(rb'\s{0,16}\{\s{0,16}"message"\s{0,4}:\s{0,4}(?:\{|"[^\n]{0,4000}"timestamp")')
 _CONTROL = bytes(c for c in range(32) if c not in b"\t\n\r\x08\x0c\x1b\x07")
@@ -280,3 +230,26 @@ def _zip_document(head: bytes, name: str) -> str | None:
     if name.lower().endswith(_ZIP_DOCUMENTS) or b"/data.pkl" in head[30:300] or b"/.format_version" in head[30:300]:
         return "a checkpoint or package in zip form"
     return None
+
+
+# --- reports that diagnose wrote: what they quote was said elsewhere, and perhaps by an earlier job ------------------
+# Each form is known by how it begins, in both languages. What the terminal shows is none of them: a console may begin
+# with it and go on with a job (`traces.own_report` takes it out).
+
+OWN_REPORT = "a report that diagnose wrote; give it the logs themselves"
+_OUTCOME = "(?:failed|hung|healthy|recovered|unfinished|失败|挂起|正常|已恢复|未结束)".encode()
+_HEADING = lazy(rb"(?i)(?:## |\*)" + _OUTCOME + rb"(?:\*|\r?\n|: |" + "：".encode() + rb")")
+# below it: `- **Cause:** `memory.cuda-oom`, certain (0.95)`, or without a cause what was read
+_CAUSE = lazy(rb"(?m)^(?:- \*\*|\*)(?:Cause:|" + "根因：".encode() + rb")\*{1,2} `[a-z]{2,20}(?:\.[a-z-]{2,40})?`")
+_INPUTS_READ = lazy("(?:Inputs read: |已读取输入 )[\\d,]{1,12}".encode())
+_OWN_JSON = lazy(rb'\{\s{0,8}"schema_version": ?"\d{1,3}",\s{0,8}"outcome": ?"[a-z]{3,20}",\s{0,8}"(?:summary|diagnosis)":')
+_PAGE = b'<meta name="generator" content="diagnose">'
+_SUITE = b'<testsuites><testsuite name="diagnose" '
+
+
+def is_own_report(head: bytes) -> bool:
+    """Tell whether a text that begins with `head` is a report, in Markdown, HTML, JSON, or as Slack or JUnit take it."""
+    text = head.removeprefix(b"\xef\xbb\xbf")
+    if text.startswith((b"{", b"<")):
+        return _OWN_JSON.match(text) is not None or _PAGE in text or _SUITE in text[:200]
+    return _HEADING.match(text) is not None and (_CAUSE.search(text) or _INPUTS_READ.search(text)) is not None

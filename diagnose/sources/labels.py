@@ -1,13 +1,13 @@
 """What a collector that no table of prefixes knows puts before each line it delivers, found by its being on all of them.
 
-In: a text's first lines. Out: a `Label`, which takes it off whole blocks; the time before it stays, and so does the name
-of a pod that some of the lines told. A label is believed only where lines as logs begin stand behind it, so that the
-first words that a trainer prints in every line are none.
+In: a text's first lines. Out: a `Rewriting`, which takes it off whole blocks; the time before it stays, and so does a
+name of a pod that some of the lines told, or one that is not the same on all lines. A label is believed only where lines as
+logs begin stand behind it, so that the first words that a trainer prints in every line are none.
 
     2026-11-20T17:03:28Z {} [rank3]: KeyError: 12                     2026-11-20T17:03:28Z [rank3]: KeyError: 12
     2026-11-20 17:03:28.123 | Traceback (most recent call last):      2026-11-20 17:03:28.123 Traceback (most recent …
     llm-7k2p-main-123:   File "train.py", line 5, in <module>         [pod/llm-7k2p-main-123/main]   File "train.py" …
-    1207 [rank3]: Traceback (most recent call last):                  [rank3]: Traceback (most recent call last):
+    gpu-a2> [rank9]: KeyError: 12                                     [pod/gpu-a2/main] [rank9]: KeyError: 12
     1207 │ [rank3]: KeyError: 12                                      [rank3]: KeyError: 12
     12. [rank3]: KeyError: 12                                         [rank3]: KeyError: 12
 """
@@ -15,32 +15,32 @@ first words that a trainer prints in every line are none.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from functools import cached_property
-from itertools import pairwise
-from math import ceil
+from collections.abc import Sequence
+from itertools import islice, pairwise
+from os.path import commonprefix
 
 from ..lines.lazy_pattern import lazy
-from ..lines.prefix import Prefix, split_prefix
+from ..lines.prefix import split_prefix
 from ..lines.prefix_rows import piece
 from ..lines.record import record
 from ..lines.timestamp import read_stamp
-from .form_reader import Reader
-from .markdown_escapes import without_escapes
+from .escapes import without_escapes
 
 MIN_LINES = 4
-SAMPLE_BYTES = 64 << 10
-MAX_LINES = 400  # of the sample
-FEW = 3  # lines are compared first: most texts end here
+SAMPLE_BYTES = 32 << 10
+MAX_LINES = 200  # of the sample
+FEW, SOME = 3, 12  # lines are compared first: most texts end here
+MAX_TOLD = 60  # lines of which the tables of prefixes are asked
 SHARE = 0.95  # of the lines that bear the label; a collector's own words are among the others
 MIN_PROOFS = 2  # lines behind which a log's own beginning stands
 MAX_LABEL = 200  # characters
 MIN_NUMBERED = 8  # lines, before growing numbers are those of lines and not of ranks
+MIN_EACH = 2  # lines of each name, on average, where the label names one of several
 
 _LEVEL = lazy(piece("LEVEL").replace("?P<level>", "?:") + r"[ \t]{1,8}")
-_BEGINS = lazy(piece("LOG_TEXT"))
+_BEGINS, _BEGINS_OR_SAYS = lazy(piece("LOG_TEXT")), lazy(f"{piece('LOG_TEXT')}|{piece('SAID')}")
 _SURELY = lazy(r"Traceback \(most recent|\[rank\d|\[?\d{4}-\d\d-\d\d[T ]\d")  # also behind nothing but blanks
-_TOKEN = lazy(r"\d+|[A-Za-z_]+|[\s\S]")
+_DIGITS = lazy(r"\d+")
 _BOUNDARY = " \t:|>])}"  # ends a label
 # a driver names its device in each line, and Slurm its own program: no collector put them there
 _OWN = lazy(r"NVRM: |\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|\b(?:slurmstepd|srun|sbatch)(?:-[\w.-]{1,63})?: error: ")
@@ -49,71 +49,70 @@ _BARS = ("|", "│")  # `bat` and reports draw one behind the numbers, and one b
 _OF_A_LIST = (". ", ") ")  # an editor of Markdown numbers the lines of what is pasted into a list
 _NAMES = ("pod", "container", "actor")
 _WHO = ("rank", "local_rank", "task", "node_rank", "host", "ip")  # a label that tells these is a prefix of the tables
-_TOLD = (*_NAMES, *_WHO)
+# One of several names; numbers of steps and of parts of a model are none, and ranks are left to `own_headers`.
+PLACE = lazy(
+    r"(?P<open>[\[(<]?)(?P<who>(?!(?i:step|epoch|iter|batch|layer|stage|block|gpu|cuda|device|rank|rk|r|thread|\w{0,20}error)"
+    r"[ _-]?\d{0,9}(?![\w.-]))[A-Za-z][\w.]{0,40}(?:-[\w.-]{1,40}|(?<=\d)))"
+    r"(?P<close>[\])>]?:?)(?P<blank> {1,40}[|│] ?|(?:$| ))"
+)
 
 
 @record
-class Label:
-    """What stands before each line: `level`, `time` and `label` as patterns, and what is put in the label's place."""
+class Rewriting:
+    """Patterns of what stands at the beginning of lines, each with what is put in its place, for whole blocks."""
 
-    level: str
-    time: str
-    label: str
-    instead: str = ""
+    forms: tuple[tuple[str, str], ...]
 
-    def pattern(self) -> re.Pattern[bytes]:
-        """Yield what takes the label off the lines of a block that begins with a line end."""
-        return re.compile(rf"\n{self.before}".encode())
-
-    @property
-    def before(self) -> str:
-        """What all lines begin with; the level is the collector's, and would hide a launcher's prefix in the line."""
-        return f"{self.level}({self.time}){self.label}"
-
-
-class Unlabelling(Reader):
-    """Takes a label off, block after block."""
-
-    def __init__(self, label: Label) -> None:
-        self._label = label
-
-    @cached_property
-    def _pattern(self) -> re.Pattern[bytes]:
-        return self._label.pattern()
+    def readable(self) -> Rewriting:
+        """Yield it without what is no pattern: what was made of a stranger's lines may be none, and never ends a run."""
+        return Rewriting(tuple(form for form in self.forms if _is_readable(form[0])))
 
     def feed(self, data: bytes) -> bytes:
-        """Gives `data` with as many lines."""
-        put = b"\\1 " if self._label.time else b""
-        return self._pattern.sub(b"\n" + put + self._label.instead.encode(), b"\n" + data)[1:]
+        """Yield `data` with as many lines."""
+        data = b"\n" + data
+        for form, put in self.forms:
+            data = _compiled(form).sub(b"\\g<line>" + put.encode(), data)
+        return data[1:]
+
+    def finish(self) -> bytes:
+        """Yield nothing: no line is held back."""
+        return b""
+
+
+def _compiled(form: str) -> re.Pattern[bytes]:
+    return re.compile(rf"(?P<line>[\n\r]){form}".encode())  # `re` keeps it
+
+
+def _is_readable(form: str) -> bool:
+    try:
+        return bool(_compiled(form))
+    except (re.error, UnicodeError, OverflowError, RecursionError):
+        return False
 
 
 def may_be_labelled(head: bytes) -> bool:
-    """Tells from its first bytes whether a longer sample of a text is worth asking for a label."""
-    return _guess(_lines(head, is_whole=True)) is not None
+    """Tell from its first bytes whether a longer sample of a text is worth asking for a label."""
+    return _guess(_lines(head, is_whole=True)[:SOME]) is not None
 
 
-def label_of(sample: bytes, *, is_whole: bool) -> Label | None:
-    """Yield the label of the lines that `sample` begins with; `is_whole`: the last of them is not cut off."""
+def label_of(sample: bytes, *, is_whole: bool) -> Rewriting | None:
+    """Yield what takes the label off the lines that `sample` begins with; `is_whole`: the last of them is not cut off."""
     lines = _lines(sample, is_whole=is_whole)
     label = _guess(lines)
     if label is None:
         return None
-    pattern = re.compile(label.before)
-    rests = [line[found.end() :] for line in lines if (found := pattern.match(line))]
-    begins = _BEGINS if label.time or label.label.strip(" \\") else _SURELY
-    proofs = sum(begins.match(rest) is not None or _is_logged(split_prefix(rest)) for rest in rests)
-    return label if len(rests) >= SHARE * len(lines) and proofs >= MIN_PROOFS else None
+    pattern, put = label
+    rests = _rests(pattern, lines)
+    begins = _BEGINS_OR_SAYS if "?P<who>" in pattern else _SURELY if not put and not pattern.strip(r"\ ") else _BEGINS
+    proofs = (rest for rest in rests[:MAX_TOLD] if begins.match(rest) or _is_logged(rest))
+    is_proved = sum(1 for _ in islice(proofs, MIN_PROOFS)) == MIN_PROOFS
+    return Rewriting((label,)) if is_proved and len(rests) >= SHARE * len(lines) else None
 
 
-def _is_logged(prefix: Prefix) -> bool:
+def _is_logged(rest: str) -> bool:
     """Whether a line's own beginning says more than a number could by chance."""
+    prefix = split_prefix(rest)
     return any(x is not None for x in (prefix.stamp, prefix.severity, prefix.rank))
-
-
-def _guess(lines: Sequence[str]) -> Label | None:
-    if len(lines) < MIN_LINES or lines[0].startswith(("{", "[{", '"')):
-        return None
-    return _numbers(lines) or _constant(lines)
 
 
 def _lines(sample: bytes, *, is_whole: bool) -> list[str]:
@@ -121,9 +120,23 @@ def _lines(sample: bytes, *, is_whole: bool) -> list[str]:
     return [line for line in lines[: None if is_whole else -1] if line.strip()][:MAX_LINES]
 
 
-def _numbers(lines: Sequence[str]) -> Label | None:
+def _rests(pattern: str, lines: Sequence[str]) -> list[str]:
+    """What stands behind the label on the lines that bear it."""
+    match = re.compile(pattern).match
+    return [line[found.end() :] for line in lines if (found := match(line))]
+
+
+def _guess(lines: Sequence[str]) -> tuple[str, str] | None:
+    """The pattern of a label, and what is put in its place."""
+    if len(lines) < MIN_LINES or lines[0].startswith(("{", "[{", '"')):
+        return None
+    return _numbers(lines) or _place(lines) or _constant(lines)
+
+
+def _numbers(lines: Sequence[str]) -> tuple[str, str] | None:
     """The numbers of lines, as `less -N` and `grep -n` show them; those of ranks do not grow from line to line."""
-    found = [_NUMBERED.match(line) for line in lines]
+    first = _NUMBERED.match(lines[0])
+    found = [_NUMBERED.match(line) for line in lines] if first else [None]
     marks = {m[2].lstrip(" ") or " " for m in found if m}
     fewest = MIN_LINES if marks <= {*_BARS, *_OF_A_LIST} else MIN_NUMBERED
     if len(lines) < fewest or None in found or len(marks) != 1:
@@ -134,28 +147,48 @@ def _numbers(lines: Sequence[str]) -> Label | None:
     is_dense = mark in ":-" or numbers[-1] - numbers[0] < 3 * len(numbers)
     is_grown = steps == {1} if mark in _OF_A_LIST else min(steps) > 0 and is_dense
     behind = rf" {{0,4}}{re.escape(mark)} ?" if mark in _BARS else re.escape(mark)
-    return Label("", "", rf" {{0,8}}\d{{1,9}}{behind}") if is_grown and numbers[0] > 0 else None
+    return (rf" {{0,8}}\d{{1,9}}{behind}", "") if is_grown and numbers[0] > 0 else None
 
 
-def _constant(lines: Sequence[str]) -> Label | None:
+def _place(lines: Sequence[str]) -> tuple[str, str] | None:
+    """A name of one of a few hosts or workers in one manner: `[node-3] `, `gpu-a1> `, where the tables know none of it."""
+    first = PLACE.match(lines[0])
+    if first is None or not any(manner := (first["open"], first["close"], first["blank"].strip())):
+        return None
+    if any(split_prefix(line).end for line in lines[:FEW]):
+        return None
+    opening, closing, bar = map(re.escape, manner)
+    end = rf" {{1,40}}{bar} ?" if bar else r"(?: |(?=[\n\r])|$)"
+    pattern = rf"{opening}(?P<who>[A-Za-z][\w.-]{{0,80}}){closing}{end}"
+    match = re.compile(pattern).match
+    names = [found["who"] for line in lines if (found := match(line)) and PLACE.match(line)]
+    is_place = len(names) >= SHARE * len(lines) and 1 < len(set(names)) <= len(names) / MIN_EACH
+    return (pattern, r"[pod/\g<who>/main] ") if is_place else None
+
+
+def _constant(lines: Sequence[str]) -> tuple[str, str] | None:
     """What the lines have in common, digits aside, behind their time."""
     ends = [_time_end(line) for line in lines[:FEW]]
-    if len({end > 0 for end in ends}) > 1 or not (common := _common(lines[:FEW], ends)):
+    masked = [_DIGITS.sub("0", line[end : end + MAX_LABEL]) for line, end in zip(lines, ends, strict=False)]
+    common = _to_boundary(commonprefix(masked))  # noqa: RUF071 - character by character, as it should be
+    if len({end > 0 for end in ends}) > 1 or not common or not common.isascii():
         return None
-    ends += [_time_end(line) for line in lines[FEW:]]
-    kept = [(line, end) for line, end in zip(lines, ends, strict=True) if (end > 0) == (ends[0] > 0)]
-    common = _most_common(kept, common)
-    text = "".join(common)
-    if not text or len(text) > MAX_LABEL or not text.isascii() or _OWN.search(text):
+    line, end = lines[0], ends[0]
+    level = _LEVEL.match(line[:end])  # the collector's; it would hide a launcher's prefix in the line
+    time = _pattern(line[level.end() if level else 0 : end])
+    before = (r"[A-Z]{4,8}[ \t]{1,8}" if level else "") + (f"(?P<time>{time})" if time else "")
+    while common and len(_rests(before + _pattern(common), lines)) < SHARE * len(lines):
+        common = _to_boundary(common[:-1])
+    pattern = before + _pattern(common)
+    if not common or any(_OWN.search(line[: len(line) - len(rest)]) for rest in _rests(pattern, [line])):
         return None
-    known = [told for line, end in kept if (told := _told(line, end + _length(line[end:], common))) is not None]
-    is_word = not ends[0] and text.strip() and text.rstrip()[-1] not in _BOUNDARY  # every line may begin with `GPU `
-    if len(known) == len(kept) or any(name in told for told in known for name in _WHO) or (is_word and not known):
+    told = [_told(line, len(line) - len(rest)) for line in lines[:MAX_TOLD] for rest in _rests(pattern, [line])]
+    known = [x for x in told if x is not None]
+    is_word = not end and common.strip() and common.rstrip()[-1] not in _BOUNDARY  # every line may begin with `GPU `
+    if len(known) == len(told) or any(name in x for x in known for name in _WHO) or (is_word and not known):
         return None
-    line, end = kept[0]
-    level = _LEVEL.match(line[:end])
-    time = "".join(_exact(_TOKEN.findall(line[level.end() if level else 0 : end])))
-    return Label(r"[A-Z]{4,8}[ \t]{1,8}" if level else "", time, "".join(_exact(common)), _instead(known))
+    pod = next((x[key] for x in known for key in _NAMES if key in x), None)
+    return pattern, (r"\g<time> " if time else "") + (f"[pod/{pod}/main] " if pod else "")
 
 
 def _time_end(line: str) -> int:
@@ -165,53 +198,22 @@ def _time_end(line: str) -> int:
     return stamp.end if stamp else 0
 
 
-def _common(lines: Sequence[str], ends: Sequence[int]) -> list[str]:
-    common: list[str] | None = None
-    for line, end in zip(lines, ends, strict=True):
-        tokens = _TOKEN.findall(line[end : end + MAX_LABEL])
-        common = tokens if common is None else [a for a, _ in _shared(common, tokens)]
-    return _to_boundary(common or [])
+def _to_boundary(text: str) -> str:
+    while text and text[-1] not in _BOUNDARY:
+        text = text[:-1]
+    return text
 
 
-def _most_common(kept: Sequence[tuple[str, int]], common: list[str]) -> list[str]:
-    """What nearly all lines have of it; the collector's own words are not asked."""
-    lengths = [sum(1 for _ in _shared(common, _TOKEN.findall(line[end : end + 2 * MAX_LABEL]))) for line, end in kept]
-    enough = sorted(lengths, reverse=True)[max(0, ceil(SHARE * len(kept)) - 1)]
-    return _to_boundary(common[:enough])
-
-
-def _shared(one: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, str]]:
-    for a, b in zip(one, other, strict=False):
-        if a != b and not (a.isdigit() and b.isdigit()):
-            return
-        yield a, b
-
-
-def _to_boundary(tokens: list[str]) -> list[str]:
-    while tokens and tokens[-1] not in _BOUNDARY:
-        tokens = tokens[:-1]
-    return tokens
-
-
-def _length(text: str, common: Sequence[str]) -> int:
-    """How many characters of `text` the label takes; 0 where it does not bear it."""
-    shared = [b for _, b in _shared(common, _TOKEN.findall(text[: 2 * MAX_LABEL]))]
-    return sum(map(len, shared)) if len(shared) == len(common) else 0
-
-
-def _exact(tokens: Sequence[str]) -> Iterator[str]:
-    yield from (r"\d{1,20}" if token.isdigit() else re.escape(token) for token in tokens)
+def _pattern(text: str) -> str:
+    """The pattern of a text whose digits may be others."""
+    return re.sub(r"\d+", r"\\d{1,20}", re.escape(text))
 
 
 def _told(line: str, end: int) -> dict[str, object] | None:
-    """What the tables read in the first `end` characters; None where they do not know these as a prefix."""
-    whole, rest = split_prefix(line), split_prefix(line[end:])
+    """What the tables read in the first `end` characters, where they know all of it as a prefix."""
+    whole = split_prefix(line)
     if whole.end < end:
         return None
-    return {name: value for name in _TOLD if (value := getattr(whole, name)) is not None and getattr(rest, name) is None}
-
-
-def _instead(known: Sequence[dict[str, object]]) -> str:
-    """The pod or container that lines told whose form the tables know, in a form that needs no other sign."""
-    name = next((told[key] for told in known for key in _NAMES if key in told), None)
-    return f"[pod/{name}/main] " if name else ""
+    rest = split_prefix(line[end:])
+    names = (name for name in (*_NAMES, *_WHO) if getattr(rest, name) is None)
+    return {x: value for x in names if (value := getattr(whole, x)) is not None}

@@ -8,23 +8,40 @@ stay those of the file.
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 from ..lines.path_identity import identity_from_path
 from ..lines.record import record
-from .form_reader import Reader
+from ..lines.shapes import DIGITS
+from .exports import PAGE, NotebookMask, PageMask, TableReader, delimiter_of
 from .kinds import LINES, Kind, suffix_of
-from .labels import SAMPLE_BYTES, Label, Unlabelling, label_of, may_be_labelled
-from .notebooks import NotebookMask
-from .own_headers import OwnHeader, header_of, may_have_header
-from .quoted_logs import Unquoting, has_fences, is_log_of_its_own, is_quoted, may_quote
+from .labels import SAMPLE_BYTES, Rewriting, label_of, may_be_labelled
+from .own_headers import SAMPLE_BYTES as HEADER_BYTES
+from .own_headers import header_of, may_have_header
+from .quotes import Unquoting, has_fences, has_quotes, is_log_of_its_own, is_quoted, may_quote
 from .streams import Joined, peek
-from .tables import TableReader, delimiter_of
+
+ENOUGH_ALIKE = 2  # files of a folder without header and label, before those that begin alike are not asked for one
+MAX_KINDS = 1_000  # of files; then all is forgotten
+LIKE_BYTES = 60  # of the first line, digits apart
+_NO_DIGITS = str.maketrans("", "", "0123456789")
+_plain_files: Counter[tuple[str, bytes]] = Counter()  # by path without digits, and beginning
 
 Tail = Callable[[int], bytes]  # so many bytes from the end on
+LOOK_BYTES = 2 << 10  # of each end, before more is asked for a header
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
-WHOLE: frozenset[Kind] = frozenset(["markdown", "notebook", "table", "loki"])  # where a line means what those before it say
+# where a line means what those before it say
+WHOLE: frozenset[Kind] = frozenset(["markdown", "notebook", "table", "loki", "page"])
+
+
+class Reader(Protocol):
+    """Gives the lines that were printed, block after block, as many as it is fed; `finish`: those that it held back."""
+
+    def feed(self, data: bytes, /) -> bytes: ...
+    def finish(self) -> bytes: ...
 
 
 @record
@@ -32,9 +49,9 @@ class Form:
     """How log lines stand in a text; with `skipped`, why none do."""
 
     kind: Kind
-    label: Label | None = None
+    label: Rewriting | None = None
     skipped: str | None = None
-    header: OwnHeader | None = None
+    header: Rewriting | None = None
 
 
 def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | None = None) -> tuple[Form, Joined]:
@@ -42,13 +59,36 @@ def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | Non
 
     The program's own header comes first: a number that each line begins with is a collector's, or says who speaks.
     """
+    if kind != "text" or "/" not in name:
+        return _form_of(kind, head, stream, name, tail)
+    alike = _likeness(name, head)
+    if _plain_files[alike] >= ENOUGH_ALIKE:
+        return _quoted_form(kind, head, stream, name)
+    form, stream = _form_of(kind, head, stream, name, tail)
+    if form == Form("text"):
+        if len(_plain_files) >= MAX_KINDS:
+            _plain_files.clear()
+        _plain_files[alike] += 1
+    return form, stream
+
+
+def forget_files() -> None:
+    """Forget what was learned of files: others are read now."""
+    _plain_files.clear()
+
+
+def _likeness(name: str, head: bytes) -> tuple[str, bytes]:
+    return name.translate(_NO_DIGITS), head[:LIKE_BYTES].partition(b"\n")[0].translate(DIGITS)
+
+
+def _form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | None) -> tuple[Form, Joined]:
     if kind not in LINES or identity_from_path(name).rank is not None:
         return _plain_form(kind, head, stream, name)
-    if not may_have_header(head) and not (tail is not None and may_have_header(tail(len(head)))):
+    if not may_have_header(head[:LOOK_BYTES]) and not (tail is not None and may_have_header(tail(LOOK_BYTES))):
         return _plain_form(kind, head, stream, name)
-    sample, stream = peek(stream, SAMPLE_BYTES)
+    sample, stream = peek(stream, HEADER_BYTES)
     if tail is not None:
-        sample = sample[: sample.rfind(b"\n") + 1] + tail(SAMPLE_BYTES)
+        sample = sample[: sample.rfind(b"\n") + 1] + tail(HEADER_BYTES)
     if kind == "text" and (header := header_of(sample)) is not None and not may_quote(head):
         return Form(kind, header=header), stream
     form, stream = _plain_form(kind, head, stream, name)
@@ -61,7 +101,7 @@ def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | Non
 
 def tail_of(raw: io.RawIOBase, size: int) -> Tail | None:
     """Who reads a file's last lines, of one that is longer than what is read of its beginning."""
-    if size <= SAMPLE_BYTES:
+    if size <= HEADER_BYTES:
         return None
 
     def read(count: int) -> bytes:
@@ -79,23 +119,28 @@ def _plain_form(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[For
         sample, stream = peek(stream, SAMPLE_BYTES)
         if (label := label_of(sample, is_whole=len(sample) < SAMPLE_BYTES)) is not None:
             return Form(kind, label), stream
+    return _quoted_form(kind, head, stream, name)
+
+
+def _quoted_form(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[Form, Joined]:
     if kind == "markdown" or (kind == "text" and may_quote(head)):
         head, stream = peek(stream, PASTE_BYTES + 1)
-        if kind == "markdown" and not has_fences(head):
+        if kind == "markdown" and not has_fences(head) and not has_quotes(head):
             if is_log_of_its_own(head):
                 return _plain_form("text", head, stream, name)
             return Form("prose", skipped=f"documentation ({suffix_of(name)}): no log is quoted in it"), stream
         if kind == "text" and len(head) <= PASTE_BYTES and is_quoted(head, is_pasted=name.startswith("<")):
             return Form("markdown"), stream
-    return Form("table" if kind == "text" and delimiter_of(head) is not None else kind), stream
+    if kind != "text":
+        return Form(kind), stream
+    return Form("page" if PAGE.match(head) else "table" if delimiter_of(head) is not None else "text"), stream
 
 
-def reader_of(kind: Kind, label: Label | None) -> Reader | None:
+_READERS: dict[Kind, Callable[[], Reader]] = {
+    "markdown": Unquoting, "notebook": NotebookMask, "table": TableReader, "page": PageMask,
+}  # fmt: skip
+
+
+def reader_of(kind: Kind, label: Rewriting | None) -> Reader | None:
     """Yield who reads the lines out of a text of this form; None where they stand as they were printed."""
-    if kind == "markdown":
-        return Unquoting()
-    if kind == "notebook":
-        return NotebookMask()
-    if kind == "table":
-        return TableReader()
-    return Unlabelling(label) if label is not None else None
+    return _READERS[kind]() if kind in _READERS else label

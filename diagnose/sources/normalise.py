@@ -12,17 +12,23 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
-from .ansi import ANSI_LITERALS, strip_ansi
 from .collector_json import Written, undress_json, undress_logfmt
-from .escaped import ESCAPED_LITERALS, unescape
-from .line_changes import change_lines_at
-from .mpi_tags import TAG_LITERALS, untag
-from .rich_boxes import BOX_LITERALS, unbox
+from .escapes import (
+    ANSI_LITERALS,
+    ESCAPED_LITERALS,
+    TAG_LITERALS,
+    change_lines_at,
+    strip_ansi,
+    unescape,
+    untag,
+)
+from .unwrap import BOX_LITERALS, unbox
 
 # A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
 # a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
 DRESS_LITERALS: tuple[bytes, ...] = (
-    b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ", b' msg="', b"event='", b'event="', b' {"',
+    b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ", b' msg="', b"event='", b'event="',
+    b'"message"', b'"msg"', b'"text"', b'"event"', b'"log"',
     *ANSI_LITERALS, *ESCAPED_LITERALS, *TAG_LITERALS, *BOX_LITERALS,
 )  # fmt: skip
 
@@ -45,7 +51,8 @@ _JSON_STARTS = (b'{"', b'{ "')
 _JSON_MARKS = (b'\n{"', b'\n{ "')
 _CRI_MARKS = (b" stdout P ", b" stderr P ")
 _LOGFMT_MARK, _BEHIND_MARK = b' msg="', b' {"'
-_LINE_MARKS = (*_JSON_MARKS, _LOGFMT_MARK, *_EVENT, _BEHIND_MARK)  # on lines that may be records
+_TEXT_KEYS = (b'"message"', b'"msg"', b'"text"', b'"event"', b'"log"')  # a dict without one is no record: most are metrics
+_LINE_MARKS = (*_JSON_MARKS, _LOGFMT_MARK, *_EVENT, *_TEXT_KEYS)  # on lines that may be records
 RECORD_MARKS = frozenset((*_LINE_MARKS, *_CRI_MARKS))
 _DOCKER_START = b'{"log":"'
 

@@ -1,189 +1,270 @@
 """The header that a program gives its own lines, where it says which process speaks in a way that no table knows.
 
-In: a text's first lines and its last ones. Out: an `OwnHeader`, which writes the number in a form that the tables know;
-time and level before it stay, names of loggers and source files go. What the number counts is asked in `counted`.
+In: a text's first lines and its last ones. Out: the patterns of the header's forms, each with what is put in its place, so
+that the number stands as the tables know it; time and level before it stay, names of loggers and source files go.
 
     2026-11-23 03:02:52,375 ERROR [R2] row 17 is malformed       2026-11-23 03:02:52,375 ERROR [rank2]: row 17 is …
     (trainer-3) step 10 loss 2.1                                  [proc3]: step 10 loss 2.1
     2026-11-23 03:02:52 [error    ] row 17 is malformed  rank=2   2026-11-23 03:02:52 [error] [rank2]: row 17 is …
 
-A line that bears no such number stays as it is: an exception that nobody caught has no header, whoever raised it.
+A line is walked part by part to where what was said begins; a line that bears no such number stays as it is. What the
+number counts, `counted.what_is_counted` tells by the other lines.
 """
 
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from itertools import islice, pairwise
+from typing import NamedTuple
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
-from ..lines.record import record
-from .counted_headers import FEWEST_LINES, Counted, what_is_counted
-from .form_reader import Reader
-from .header_parts import BEHIND, LEVELS, LOWER, MAX_SAID, NAME, NUMBER, TIME, UPPER, Head, read_head
+from ..lines.timestamp import read_stamp
+from .counted import FEWEST_LINES, Head, what_is_counted
+from .labels import PLACE, Rewriting
 from .normalise import normalise
 
-SAMPLE_BYTES = 64 << 10  # of each end
-MAX_LINES = 600  # with a number that is asked for
+SAMPLE_BYTES = 12 << 10  # of each end of a text
+MAX_LINES = 150  # with a number that is asked for
 MAX_FORMS = 8  # in which the header stands: with and without a level, behind several names
+MAX_PARTS, MAX_HEAD, MAX_SAID = 9, 160, 2000  # parts and characters of a header, characters behind it
 # A number near the head of a line, in a manner that may be a label; not as the tables know it: `[rank3]: `, `3: `.
-_MAY = lazy(
+_NEAR = (
     rb"(?m)^(?!\[(?:rank|default)\d)(?:[^\n]{0,120}?(\b(?i:rank|rk|r|worker|trainer|proc|process|learner|replica|dp|gpu|w|p)"
     rb"[ =:_#\-]{0,3}|[\[(<]|\| )(\d{1,5})(?:/\d{1,5})?(?:[\])>](?! NCCL|:?\d)|:(?![\d/])| {0,8}\|| - )"
-    rb"|()(\d{1,5}) \||([\w.\-]{1,60}:)(\d{1,5}):\d{1,9} |[^\n]{10,400}?( rank=)(\d{1,5})(?: |$))"
+    rb"|()(\d{1,5}) \||([\w.\-]{1,60}:)(\d{1,5}):\d{1,9} "
 )
+_MAY, _MAY_BEHIND = lazy(_NEAR + rb")"), lazy(_NEAR + rb"|[^\n]{10,400}?( rank=)(\d{1,5})(?: |$))")
+_NAMES = (
+    r"[Gg]lobal[_ -]?[Rr]ank|GLOBAL_RANK|[Ll]ocal[_ -]?[Rr]ank|LOCAL_RANK|[Ww]orld[_ -]?[Rr]ank|grank|lrank|"
+    r"[Rr]ank|RANK|rk|RK|[Ww]orker|WORKER|[Tt]rainer|TRAINER|[Pp]roc(?:ess)?|PROC(?:ESS)?|[Ll]earner|[Rr]eplica|"
+    r"dp|DP|gpu|GPU|[RrWwPp]"
+)
+_LABEL = lazy(
+    r"(?P<framed>(?P<open>[\[(<{])"
+    rf"(?P<who>(?!(?:{_NAMES})[ =:_#-])[A-Za-z]\w{{0,30}} )?(?:(?P<name1>{_NAMES})[ =:_#-]{{0,3}})?"
+    r"(?P<n1>\d{1,5})(?P<of1>/\d{1,5})?(?P<close>[\])>}]:?))|"
+    rf"(?P<plain>(?:[a-z]\w{{0,30}}[./])?(?P<name2>{_NAMES})[ =:_#-]{{0,3}}(?P<n2>\d{{1,5}})(?P<of2>/\d{{1,5}})?"
+    r"(?=:(?!\d)| {0,8}\||\s{1,3}-\s))|"
+    r"(?P<bare>(?P<n3>\d{1,5})(?=:\d{1,9} | \| ))"
+)
+_STEP_BEHIND = lazy(r":\d{1,9}(?= )")
+_NAME_BEHIND = lazy(r"[A-Za-z_][\w.]{0,40}(?= {1,8}\| )")
+_LEVELS = r"DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|ERR|NOTICE|TRACE|SUCCESS"
+_LEVEL = lazy(rf"(?P<open>[\[(<]?)(?:(?P<upper>{_LEVELS})|{_LEVELS.lower()}) {{0,8}}(?P<close>[\])>]?)(?=[^\w]|$)")
+_SOURCE = lazy(
+    r"[\[(]?(?:[\w./<>-]{1,120}\.(?:py|cc|cpp|cu|h):\d{1,6}(?::\w{1,80})?|[A-Za-z_][\w.]{0,100}:[\w<>]{1,80}:\d{1,6})[\])]?"
+    r"(?=[^\w]|$)"
+)
+_FRAMED = lazy(r"\[[^\[\]\n]{1,80}\]|\([^()\n]{1,80}\)|<[^<>\n]{1,60}>")
+_NAME = lazy(r"[A-Za-z_][\w.@/-]{0,60}(?=:| {1,20}\|| - |: | \[[Rr])")
+_ANY_NAME = r"[A-Za-z_][\w.@/-]{0,60}"
+_BETWEEN = lazy(r"[ \t|:,~>-]{1,12}")
+_COMPILED = lazy(r"NCCL|\.(?:cc|cpp|cu|h|hpp):")
+# structlog writes what is bound to the logger behind what was said: `[error    ] cannot parse   [train] rank=2 step=4`
+_PAIRS = r"(?: {1,40}\w{1,30}=[^\s=]{1,80}){0,12}"
+_BEHIND = lazy(rf"(?: {{1,40}}\[[\w.]{{1,60}}\])?{_PAIRS}? {{1,40}}rank=(\d{{1,5}}){_PAIRS} {{0,3}}$")
+_TOKEN = lazy(r"\d+|[A-Za-z]+|[\s\S]")
+_BLANKS = lazy(r"(?:\\ )+|(?:\\\t)+|[ \t]+")
 _ONE_BLANK = lazy(r"\[ \\t\]\{1,20\}$")  # behind it the text begins, and a traceback's frame with blanks of its own
 
-
-@record
-class OwnHeader:
-    """Patterns of the header's forms, each with what is put in its place."""
-
-    forms: tuple[tuple[str, str], ...]
+TIME, UPPER, LOWER, NUMBER, NAME, BEHIND, OTHER = "time", "LEVEL", "level", "number", "name", "behind", ""
 
 
-class Naming(Reader):
-    """Writes who speaks as the tables know it, block after block."""
+class Part(NamedTuple):
+    """A part of a header: what it is, and the patterns of what it matches: before a level or a number, and behind."""
 
-    def __init__(self, header: OwnHeader) -> None:
-        self._header = header
-
-    @cached_property
-    def _patterns(self) -> list[tuple[re.Pattern[bytes], bytes]]:
-        return [(_compiled(form), put.encode()) for form, put in self._header.forms]
-
-    def feed(self, data: bytes) -> bytes:
-        """Gives `data` with as many lines."""
-        data = b"\n" + data
-        for pattern, put in self._patterns:
-            data = pattern.sub(put, data)
-        return data[1:]
-
-
-def _compiled(form: str) -> re.Pattern[bytes]:
-    return re.compile(rf"([\n\r]){form}".encode())
-
-
-def _is_readable(form: str) -> bool:
-    """Whether a pattern that was made of a stranger's lines is one; what is none is no header, and never an end."""
-    try:
-        return bool(_compiled(form))
-    except (re.error, UnicodeError, OverflowError, RecursionError):
-        return False
+    kind: str
+    pattern: str
+    behind: str = ""
 
 
 def may_have_header(data: bytes) -> bool:
-    """Tells from a few bytes of a text whether a longer sample is worth asking for its header."""
+    """Tell from a few bytes of a text whether a longer sample is worth asking for its header."""
     return any(len(set(numbers)) > 1 for numbers in _numbers(data).values())
+
+
+def header_of(sample: bytes) -> Rewriting | None:
+    """Yield the header of the lines in `sample` that says whose they are; None where none does for certain."""
+    sample = normalise(sample).replace(b"\r", b"\n")
+    manners = {x for x, numbers in _numbers(sample).items() if _may_count(x, numbers)}
+    if not manners:
+        return None
+    raw = [x for x in sample.split(b"\n") if x.strip()]
+    lines = [x.decode("utf-8", "replace") for x in raw]
+    match = _may(sample).match
+    may = (x for x, data in zip(lines, raw, strict=True) if (m := match(data)) and _manner(m) in manners)
+    groups: dict[tuple[Part, str], list[Head]] = defaultdict(list)
+    for line in islice(may, MAX_LINES):
+        if (head := _read_head(line)) is not None:
+            groups[next(p for p in head.parts if p.kind in (NUMBER, BEHIND)), head.name].append(head)
+    for _, heads in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
+        if (tag := what_is_counted(heads, lines)) is not None:
+            return _header(heads, tag)
+    return None
 
 
 def _numbers(data: bytes) -> dict[bytes, list[bytes]]:
     """The numbers that stand in each manner, by what stands before them."""
     found: dict[bytes, list[bytes]] = defaultdict(list)
-    for match in _MAY.finditer(data):
+    for match in _may(data).finditer(data):
         found[_manner(match)].append(match[match.lastindex or 0])
     return found
+
+
+def _may(data: bytes) -> re.Pattern[bytes]:
+    return _MAY_BEHIND if b" rank=" in data else _MAY
+
+
+def _may_count(manner: bytes, numbers: Sequence[bytes]) -> bool:
+    """Whether there are enough and they do not only grow, as steps do; of those that are called ranks two will do."""
+    if b"rank" in manner.lower():
+        return len(set(numbers)) > 1
+    return len(numbers) >= FEWEST_LINES and any(int(a) > int(b) for a, b in pairwise(numbers))
 
 
 def _manner(match: re.Match[bytes]) -> bytes:
     return match[(match.lastindex or 1) - 1]
 
 
-def header_of(sample: bytes) -> OwnHeader | None:
-    """Yield the header of the lines in `sample` that says whose they are; None where none does for certain."""
-    sample = normalise(sample)
-    told = _numbers(sample.replace(b"\r", b"\n"))
-    manners = {x for x, numbers in told.items() if len(numbers) >= FEWEST_LINES and len(set(numbers)) > 1}
-    if not manners:
+# --- one line ---------------------------------------------------------------------------------------------------
+
+
+def _read_head(line: str) -> Head | None:
+    """The head of a line with one number, where the tables know not all of it; None of any other line."""
+    told = split_prefix(line)
+    if (told.local_rank, told.task) != (None, None) or _COMPILED.search(told.origin or ""):
+        return None  # told already; and what c10 and NCCL put into brackets is the rank in a group, or a device
+    if (place := PLACE.match(line)) is not None and line.startswith("[rank", place.end()):
+        return None  # torch's own label, behind that of a place, which `labels` takes off
+    head = _walk(line)
+    if head is not None and told.rank is not None and (told.rank != head.number or told.end >= len(line) - len(head.rest)):
+        return None  # the tables know all of it
+    return head
+
+
+def _walk(line: str) -> Head | None:
+    parts: list[Part] = []
+    label: re.Match[str] | None = None
+    at, place, known = 0, "", (-1, 0, 0)
+    for _ in range(MAX_PARTS + 3):
+        if at > MAX_HEAD:
+            break
+        if label is None and (found := _label_at(line, at)) is not None:
+            label, place, number = found, line[:at], _group(found)
+            of = r"/\d{1,5}" if found["of1"] or found["of2"] else ""
+            parts.append(Part(NUMBER, _pattern(line[at : found.start(number)]), of + re.escape(found["close"] or "")))
+            at = found.end()
+            continue
+        step = _part_at(line, at, behind_label=label is not None)
+        if step is None or step[1] == at:
+            break
+        if label is not None and step[0].kind == TIME:
+            known = (at + split_prefix(line[at:]).end, len(parts), at)
+        parts.append(step[0])
+        at = step[1]
+    if label is None and at and (found := _BEHIND.search(line, at, at + MAX_SAID)) is not None:
+        return Head((*parts, Part(BEHIND, "")), int(found[1]), "rank", True, "", "", line[at : found.start()], True)
+    if label is None or len(parts) > MAX_PARTS:
         return None
-    raw = [x for x in sample.replace(b"\r", b"\n").split(b"\n") if x.strip()]
-    lines = [x.decode("utf-8", "replace") for x in raw]
-    asked = [x for x, data in zip(lines, raw, strict=True) if (m := _MAY.match(data)) and _manner(m) in manners]
-    groups: dict[tuple[str, str], list[Head]] = defaultdict(list)
-    for line in asked[:MAX_LINES]:
-        if (head := read_head(line)) is not None:
-            groups[_label(head), head.name].append(head)
-    for _, heads in sorted(groups.items(), key=lambda item: (-len(item[1]), item[0])):
-        if (counted := what_is_counted(heads, lines)) is not None:
-            return _header(heads, counted)
-    return None
+    if known[0] >= at:  # the tables know as much of what follows the label as was read here, or more
+        _, count, at = known
+        parts = parts[:count]
+    name = re.sub(r"[_ -]", "", label["name1"] or label["name2"] or "").lower()
+    of = label["of1"] or label["of2"] or ""
+    return Head(tuple(parts), int(label[_group(label)]), name, label["framed"] is not None, of, place, line[at:], False)
 
 
-def _label(head: Head) -> str:
-    return next(part for part in head.shape if part.startswith((f"\0{NUMBER}", f"\0{BEHIND}")))
+def _label_at(line: str, at: int) -> re.Match[str] | None:
+    """A number stands at the beginning, or behind what parts it from what is before it."""
+    if at and line[at - 1].isalnum():
+        return None
+    found = _LABEL.match(line, at)
+    return None if found is None or (found["bare"] and at and line[at - 1] not in ":| ") else found
 
 
-def _header(heads: Sequence[Head], counted: Counted) -> OwnHeader | None:
-    seen: dict[tuple[str, ...], int] = defaultdict(int)
-    places: dict[tuple[str, ...], str] = {}
-    for head in heads:
-        shape = tuple(_general(head.shape))
-        seen[shape] += 1
-        places.setdefault(shape, head.place)
-    shapes = sorted(seen, key=lambda shape: (-seen[shape], shape))[:MAX_FORMS]
-    forms = (_form(shape, counted, places[shape]) for shape in shapes)
-    readable = tuple((pattern, put) for pattern, put in forms if _is_readable(pattern))
-    return OwnHeader(readable) if readable else None
+def _group(label: re.Match[str]) -> str:
+    return next(name for name in ("n1", "n2", "n3") if label[name])
 
 
-def _general(shape: Sequence[str]) -> Iterator[str]:
+def _part_at(line: str, at: int, *, behind_label: bool) -> tuple[Part, int] | None:
+    """The part that begins there, and where it ends; of what is said nothing is taken for one."""
+    stamp = read_stamp(line, at) if not line[at : at + 1].isspace() else None
+    if stamp is not None and stamp.end > at:
+        return Part(TIME, _pattern(line[at : stamp.end])), stamp.end
+    if found := _LEVEL.match(line, at):
+        return Part(UPPER if found["upper"] else LOWER, re.escape(found["open"]), re.escape(found["close"])), found.end()
+    found = _SOURCE.match(line, at)
+    if found and not (behind_label and _COMPILED.search(found[0])):  # Gloo says where it failed
+        opening, closing = (re.escape(x) if x in "[(])" else "" for x in (found[0][0], found[0][-1]))
+        return Part(OTHER, rf"{opening}[\w./<>-]{{1,160}}:[\w:<>]{{1,90}}{closing}"), found.end()
+    if behind_label:
+        if line[at - 2 : at] == "| " and (found := _NAME_BEHIND.match(line, at)):
+            return Part(NAME, _pattern(found[0])), found.end()
+        found = _STEP_BEHIND.match(line, at) or _BETWEEN.match(line, at)
+        return (Part(OTHER, _pattern(found[0])), found.end()) if found else None
+    if found := _FRAMED.match(line, at):
+        opening, closing = re.escape(found[0][0]), re.escape(found[0][-1])
+        return Part(OTHER, rf"{opening}[^{opening}{closing}\n]{{1,80}}{closing}"), found.end()
+    if found := _NAME.match(line, at):
+        return Part(NAME, _pattern(found[0])), found.end()
+    found = _BETWEEN.match(line, at)
+    return (Part(OTHER, _pattern(found[0])), found.end()) if found else None
+
+
+def _pattern(text: str) -> str:
+    """The pattern of a text whose digits and blanks may be others."""
+    exact = "".join(r"\d{1,20}" if t.isdigit() else re.escape(t) for t in _TOKEN.findall(text))
+    return _BLANKS.sub(r"[ \\t]{1,20}", exact)
+
+
+# --- the forms of all lines ---------------------------------------------------------------------------------------
+
+
+def _header(heads: Sequence[Head], tag: str) -> Rewriting | None:
+    shapes = [tuple(_general(head.parts)) for head in heads]
+    places = {shape: head.place for shape, head in zip(reversed(shapes), reversed(heads), strict=True)}
+    counts = Counter(shapes)
+    common = sorted(counts, key=lambda shape: (-counts[shape], shape))[:MAX_FORMS]
+    forms = Rewriting(tuple(_form(shape, tag, places[shape]) for shape in common)).readable()
+    return forms if forms.forms else None
+
+
+def _general(parts: Sequence[Part]) -> Iterator[Part]:
     """Yield the parts; behind a time any name may be a logger's, and the error is logged by another than the steps."""
     is_timed = False
-    for part in shape:
-        is_timed |= part.startswith(f"\0{TIME}")
-        if part.startswith(f"\0{NAME}"):
-            yield r"[A-Za-z_][\w.@/-]{0,60}" if is_timed else part[2:]
-        else:
-            yield part
+    for part in parts:
+        is_timed |= part.kind == TIME
+        yield Part(OTHER, _ANY_NAME) if part.kind == NAME and is_timed else part
 
 
-def _form(shape: Sequence[str], counted: Counted, place: str) -> tuple[str, str]:
-    """The pattern of one form of the header, and what is put in its place; `place`: what stood before a number in it."""
-    kinds = [part[1] if part.startswith("\0") else "" for part in shape]
-    first = next(n for n, kind in enumerate(kinds) if kind not in ("", NAME))
-    outer = "".join(shape[:first])
-    is_known = bool(outer) and split_prefix(f"{place}[rank0]: x").rank == 0
-    written = _Written(f"(?P<outer>{outer})" if is_known else outer, r"\g<outer>" if is_known else "", TIME in kinds)
-    for kind, part in zip(kinds[first:], shape[first:], strict=True):
-        written.add(kind, part[2:] if kind else part)
-    tag = f"[{counted.tag}\\g<number>]: "
-    return _ONE_BLANK.sub(" ?", written.pattern), rf"\1{written.put}{written.level}{tag}{written.said}"
+def _form(shape: Sequence[Part], tag: str, place: str) -> tuple[str, str]:
+    """The pattern of one form of the header, and what is put in its place; `place`: what stood before a number in it.
 
-
-@dataclass(slots=True)
-class _Written:
-    """A form, part after part."""
-
-    pattern: str
-    put: str
-    is_timed: bool
-    times: int = 0
-    level: str = ""
-    said: str = ""  # where it stands before the number
-
-    def add(self, kind: str, part: str) -> None:
-        """Add what one part matches, and what is left of it."""
-        if kind == TIME:
-            self.times += 1  # a collector's, and the program's own
-            self.pattern += f"(?P<time{self.times}>{part})"
-            self.put += rf"\g<time{self.times}> "
-        elif kind in (UPPER, LOWER):
-            self._add_level(kind, *part.split("\0"))
+    Group 1 is the line end before it.
+    """
+    first = next(n for n, part in enumerate(shape) if part.kind not in (OTHER, NAME))
+    pattern, put, level, said, groups = "".join(part.pattern for part in shape[:first]), "", "", "", 1
+    if pattern and split_prefix(f"{place}[rank0]: x").rank == 0:
+        pattern, put, groups = f"({pattern})", r"\g<2>", 2
+    is_timed = any(part.kind == TIME for part in shape)
+    for kind, before, behind in shape[first:]:
+        if kind == TIME:  # a collector's, and the program's own
+            pattern, groups = f"{pattern}({before})", groups + 1
+            put += rf"\g<{groups}> "
+        elif kind in (UPPER, LOWER):  # behind a time the tables know a level as it is; without one, capitals in brackets
+            words = _LEVELS if kind == UPPER else _LEVELS.lower()
+            pattern, groups = rf"{pattern}{before}({words}) {{0,8}}{behind}", groups + 1
+            if not level and (kind == UPPER or is_timed):
+                level = rf"\g<{groups}> " if kind == UPPER and is_timed else rf"[\g<{groups}>] "
         elif kind == NUMBER:
-            before, behind = part.split("\0")
-            self.pattern += rf"{before}(?P<number>\d{{1,5}}){behind}"
+            pattern += rf"{before}(?P<number>\d{{1,5}}){behind}"
+            groups += 1
         elif kind == BEHIND:
-            self.pattern += rf"(?P<said>[^\n\r]{{0,{MAX_SAID}}}?) rank=(?P<number>\d{{1,5}})(?=[ \n\r]|$)"
-            self.said = r"\g<said>"
+            pattern += rf"(?P<said>[^\n\r]{{0,{MAX_SAID}}}?) rank=(?P<number>\d{{1,5}})(?=[ \n\r]|$)"
+            groups, said = groups + 2, r"\g<said>"
         else:
-            self.pattern += part
-
-    def _add_level(self, kind: str, opening: str, closing: str) -> None:
-        """Behind a time the tables know a level as it is; without one, capital letters in brackets."""
-        words, group = (LEVELS if kind == UPPER else LEVELS.lower()), "?:"
-        if not self.level and (kind == UPPER or self.is_timed):
-            group, self.level = "?P<level>", r"\g<level> " if kind == UPPER and self.is_timed else r"[\g<level>] "
-        self.pattern += rf"{opening}({group}{words}) {{0,8}}{closing}"
+            pattern += before
+    return _ONE_BLANK.sub(" ?", pattern), rf"{put}{level}[{tag}\g<number>]: {said}"

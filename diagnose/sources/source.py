@@ -18,30 +18,15 @@ from typing import BinaryIO, cast
 
 from ..errors import DiagnoseError, SourceError, UsageError
 from ..lines.record import record
-from .bounds import MAX_DEPTH
-from .deadline import Deadline, Share
+from .archives import has_sections, read_members
+from .deadline import MAX_DEPTH, Deadline, Share
 from .decoders import missing_extra
-from .folders import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern
-from .given_files import binary_of, name_of
-from .kinds import (
-    PEEK_BYTES,
-    Compression,
-    Container,
-    Encoding,
-    Kind,
-    compression_of,
-    container_of,
-    encoding_of,
-    kind_of,
-)
-from .labels import Label
-from .log_forms import WHOLE, Tail, form_of, tail_of
-from .nul_holes import head_behind_zeros, is_zeros
-from .own_headers import OwnHeader
+from .kinds import PEEK_BYTES, Compression, Container, Encoding, Kind, compression_of, container_of, encoding_of, kind_of
+from .labels import Rewriting
+from .log_forms import WHOLE, Tail, forget_files, form_of, tail_of
+from .paths import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern, find_remote, head_behind_zeros, is_url, open_remote
 from .refusals import NO_TIME, broken_off, special, why_not
-from .remote import find_remote, is_url, open_remote
-from .sections import has_sections
-from .streams import Inflated, Joined, Stream, peek
+from .streams import Inflated, Joined, Stream, binary_of, name_of, peek
 
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
 
@@ -64,8 +49,8 @@ class Source:
     skipped: str | None = None
     seekable: bool = False  # a plain file: `read_range` works on it
     path: str | None = None  # set when any process may open it again, and as often as it likes
-    label: Label | None = None  # what a collector put before each line
-    header: OwnHeader | None = None  # in which its program says who speaks
+    label: Rewriting | None = None  # what a collector put before each line
+    header: Rewriting | None = None  # in which its program says who speaks
     layers: tuple[Compression, ...] = ()  # compressions around the bytes, outermost first
     encoding: Encoding = "utf-8"
     damage: list[str] = field(default_factory=list, compare=False)  # grows while the bytes are read
@@ -107,6 +92,7 @@ def find_sources(inputs: Sequence[Input], deadline: Deadline | Share | None = No
 
 def _find(inputs: Sequence[Input], deadline: Deadline | Share) -> Iterator[Source]:
     seen: Seen = set()
+    forget_files()
     for count, given in enumerate(inputs):
         if isinstance(given, Text):
             if not isinstance(given.text, str):
@@ -139,11 +125,19 @@ def _from_folder(path: str, seen: Seen, deadline: Deadline | Share) -> Iterator[
     """Yields the sources below a folder; or the one source that a file is."""
     walk = FolderWalk(path, seen, deadline)
     files = walk.files()
+    notebooks: list[Source] = []  # what they once printed is of any age: read where nothing else holds a log
+    is_read = False
     for count, file in enumerate(files):
         if count and deadline.passed():
             yield Source(path, "binary", skipped=f"{len(files) - count:,} files in it were not opened: {NO_TIME}")
             break
-        yield from _guarded(_from_path(file, seen, deadline, is_given=file == path), file)
+        for source in _guarded(_from_path(file, seen, deadline, is_given=file == path), file):
+            is_read |= source.skipped is None and source.kind != "context"
+            if source.skipped is not None and source.kind == "notebook":
+                notebooks.append(source)
+            else:
+                yield source
+    yield from notebooks if is_read else (replace(source, skipped=None) for source in notebooks)
     if walk.is_cut:
         yield Source(path, "binary", skipped=f"not listed to its end: {NO_TIME}")
 
@@ -165,7 +159,6 @@ def _from_path(path: str, seen: Seen, deadline: Deadline | Share, *, is_given: b
         return
     with raw:
         if stat.S_ISREG(status.st_mode):
-            # What a folder's notebooks printed is of any age.
             for source in _from_file(raw, path, status.st_size, deadline):
                 yield replace(source, skipped=None) if is_given and source.kind == "notebook" else source
         else:
@@ -197,7 +190,7 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None, deadline: Deadlin
     except OSError as error:
         yield Source(path, "binary", size, skipped=why_not(path, error))
         return
-    if is_zeros(opened.head) and not opened.layers and not is_url(path):
+    if opened.head and not opened.head.strip(b"\0") and not opened.layers and not is_url(path):
         opened = replace(opened, head=head_behind_zeros(path, PEEK_BYTES) or opened.head)
     if opened.container is None or opened.skipped is not None:
         tail = tail_of(raw, size) if size and not opened.layers and opened.skipped is None and not is_url(path) else None
@@ -230,8 +223,6 @@ def _from_member(raw: Stream, name: str, size: int | None, here: _Unpacking) -> 
 
 def _from_archive(stream: Stream, name: str, container: Container, here: _Unpacking) -> Iterator[Source]:
     """Yields the members; what was wrong with the archive as a whole follows them as a skipped source."""
-    from .archives import read_members  # tarfile and zipfile cost every start, and few runs need them
-
     member = None
     for member, own in read_members(stream, container, here.damage, here.deadline):
         inner = f"{name}!{member.name}"

@@ -1,18 +1,19 @@
-"""Compressed bytes as a plain readable stream, in bounded memory, that says what was wrong instead of raising.
+"""Streams over streams, in bounded memory: compressed bytes as plain ones, a part of a file, UTF-16 as UTF-8.
 
-In: a binary stream and the name of its compression. Out: a `RawIOBase` of the decoded bytes; what cannot be decoded
-(cut short, damaged, a bomb) ends the stream early and leaves one sentence in `damage`.
+In: a binary stream. Out: a `RawIOBase` of the bytes; what cannot be decoded (cut short, damaged, a bomb) ends the stream
+early and leaves one sentence in `damage` instead of raising.
 """
 
 from __future__ import annotations
 
+import codecs
 import io
-from typing import Any, Protocol, cast
+from typing import Any, BinaryIO, Protocol, cast
 
-from .bounds import cut, is_bomb
-from .deadline import Deadline, Share
+from ..errors import UsageError
+from .deadline import Deadline, Share, cut, is_bomb
 from .decoders import DamagedError, Gzip, Native, Zstandard, decoder_for
-from .kinds import Compression, compression_of
+from .kinds import Compression, Encoding, compression_of
 from .refusals import OUT_OF_TIME
 
 INPUT_BYTES = 64 << 10
@@ -28,7 +29,15 @@ class Stream(Protocol):
     def close(self) -> None: ...
 
 
-class Inflated(io.RawIOBase):
+class Readable(io.RawIOBase):
+    """A stream that is only read."""
+
+    def readable(self) -> bool:
+        """Says yes."""
+        return True
+
+
+class Inflated(Readable):
     """The decoded bytes of a compressed stream; concatenated members are read through, damage and the deadline end it."""
 
     def __init__(
@@ -46,10 +55,6 @@ class Inflated(io.RawIOBase):
         self._bytes_in = 0
         self._bytes_out = 0
         self._has_begun = False  # this member has given bytes to its decoder
-
-    def readable(self) -> bool:
-        """Says yes."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills `buffer` with decoded bytes; 0 is the end."""
@@ -139,7 +144,7 @@ class Inflated(io.RawIOBase):
         return b""
 
 
-class Joined(io.RawIOBase):
+class Joined(Readable):
     """Some bytes read ahead, then the rest of the stream they were read from."""
 
     def __init__(self, head: bytes, rest: Stream, *, is_owned: bool = True) -> None:
@@ -150,10 +155,6 @@ class Joined(io.RawIOBase):
         if isinstance(rest, Joined) and rest._is_owned and not rest._head:
             self._rest = rest._rest
             rest._is_owned = not is_owned  # else it would close the stream when nobody holds the wrapper any more
-
-    def readable(self) -> bool:
-        """Says yes."""
-        return True
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills `buffer` from what was read ahead, then from the stream."""
@@ -185,3 +186,59 @@ def peek(stream: Stream, size: int) -> tuple[bytes, Joined]:
         missing -= len(part)
     head = b"".join(parts)
     return head, Joined(head, stream)
+
+
+class Bounded(Readable):
+    """The next so many bytes of a file."""
+
+    def __init__(self, raw: io.FileIO, left: int) -> None:
+        self._raw = raw
+        self._left = left
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fills `buffer`; 0 is the end."""
+        target = memoryview(buffer).cast("B")[: max(self._left, 0)]
+        count = self._raw.readinto(target) or 0 if target else 0
+        self._left -= count
+        return count
+
+
+class Decoding(Readable):
+    """UTF-16 as UTF-8; line ends are two bytes there, so this must come before anything looks for them."""
+
+    def __init__(self, raw: Stream, encoding: Encoding) -> None:
+        self._raw = raw
+        self._decoder = codecs.getincrementaldecoder(encoding)("replace")
+        self._ready = b""
+        self._has_begun = False
+        self._at_end = False
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fills `buffer` with UTF-8; 0 is the end."""
+        target = memoryview(buffer).cast("B")
+        while not self._ready and not self._at_end:
+            part = self._raw.read(64 << 10) or b""
+            self._at_end = not part
+            text = self._decoder.decode(part, final=self._at_end)
+            if text and not self._has_begun:
+                text, self._has_begun = text.removeprefix("\ufeff"), True
+            self._ready = text.encode("utf-8", "replace")
+        count = min(len(target), len(self._ready))
+        target[:count] = self._ready[:count]
+        self._ready = self._ready[count:]
+        return count
+
+
+def binary_of(file: BinaryIO) -> Stream:
+    """Gives the bytes below a file opened as text, too: `sys.stdin` is easily handed over instead of its buffer."""
+    if isinstance(file, io.TextIOBase):
+        buffer = getattr(file, "buffer", None)
+        return cast(Stream, buffer) if buffer is not None else io.BytesIO(file.read().encode("utf-8", "replace"))
+    if not hasattr(file, "read"):
+        raise UsageError(f"a {type(file).__name__} is not an input: give paths, files or Text, as diagnose(*inputs)")
+    return file
+
+
+def name_of(file: object) -> str:
+    """Gives what an open file is called."""
+    return name if isinstance(name := getattr(file, "name", None), str) else "<stream>"

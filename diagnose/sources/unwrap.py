@@ -1,19 +1,22 @@
-"""Lines that a terminal broke at its width, and that were copied so, as the lines that were written.
+"""Lines that a terminal, a collector or rich broke at a width as the lines that were written.
 
 In: a short text. Out: as many lines, so that line numbers stay those of the paste: a line's parts are joined at the
 place of the first, the others become empty. A text counts as broken only where its longest lines are of one length, and
-where what the rules know, or a traceback's frame, stands across such a break, or words are cut there.
+where what the rules know, or a traceback's frame, stands across such a break, or words are cut there. A collector that
+names a service before each part (`trainer-1  | `) names it before the parts of one line alike.
+
+rich's log handler sets a traceback in behind its columns of time and level, cuts its title where it is too long, and wraps
+what was raised at the box's width; it comes out as it would stand at the left edge of a wide terminal.
 """
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ..lines.lazy_pattern import lazy
-from .line_changes import change_lines
-from .markdown_escapes import without_escapes
+from .escapes import JSON_LINE, change_lines, without_escapes
 
 MAX_BYTES = 256 << 10  # nobody copies more from a screen
 WIDTHS = range(60, 401)  # of terminals and of their panes, in characters
@@ -33,7 +36,6 @@ _COPIED_BLANKS = ((b"\xc2\xa0", b" "), (b"\xe2\x80\xaf", b" "), (b"\xe2\x80\x8b"
 # Discourse and editors turn quotes outside of code so; a line of JSON keeps them: a straight one would end its string.
 _CURLY = {b"\xe2\x80\x98": b"'", b"\xe2\x80\x99": b"'", b"\xe2\x80\x9c": b'"', b"\xe2\x80\x9d": b'"'}
 _CURLY_QUOTE = lazy(rb"\xe2\x80[\x98\x99\x9c\x9d]")
-_JSON = lazy(rb"[ \t]{0,24}\[?[{\"]")
 _FRAME = lazy(rb'File "[^"\n]{1,300}", line \d+')
 # A line's beginning, as loggers, launchers and Python write it: a time, a level, a rank, a process, a frame.
 _HEAD = lazy(
@@ -43,6 +45,7 @@ _HEAD = lazy(
 _EXCEPTION = lazy(r"(?:[a-z_]\w{0,60}\.){0,8}[A-Z]\w{0,80}: ")  # the same behind a whole word may be the rest of a name
 _GOES_ON = lazy(r" ?[a-z][a-z ]|[,;.)\]=]")  # the rest of a word or of a sentence
 _DIGITS = lazy(r"\d+")
+_SERVICE = lazy(r"[A-Za-z][\w.-]{0,80} {0,40} \| |\[pod/[\w.-]{1,253}/[\w.-]{1,63}\] ")
 _TABLE = lazy(r"(?:([|+*#])[^\n]*\1|[│┃╭╰┌└├┏┗][^\n]*[│┃╮╯┐┘┤┓┛]|([-=*#_~])\2*)\s{0,4}$")
 
 
@@ -51,39 +54,47 @@ def as_typed(data: bytes) -> bytes:
     data = without_escapes(data)
     for blank, plain in _COPIED_BLANKS:
         data = data.replace(blank, plain)
-    return change_lines(_CURLY_QUOTE, data, _straight)
+    return change_lines(_CURLY_QUOTE, data, _straight) if b"\xe2\x80" in data else data
 
 
 def _straight(line: bytes) -> bytes:
-    return line if _JSON.match(line) else _CURLY_QUOTE.sub(lambda quote: _CURLY[quote[0]], line)
+    return line if JSON_LINE.match(line) else _CURLY_QUOTE.sub(lambda quote: _CURLY[quote[0]], line)
 
 
 def unwrapped(data: bytes, known: Known) -> bytes | None:
     """Yield the text with its broken lines joined; None where none are."""
-    if not WIDTHS.start < len(data) <= MAX_BYTES or max(map(len, data.split(b"\n"))) > 4 * WIDTHS.stop:
+    raw = data.split(b"\n")
+    if not WIDTHS.start < len(data) <= MAX_BYTES or max(map(len, raw)) > 4 * WIDTHS.stop:
+        return None
+    if data.isascii() and _width(raw) is None:
         return None
     lines = data.decode("utf-8", "surrogateescape").split("\n")
     width = _width(lines)
     if width is None:
         return None
     full = [n for n, line in enumerate(lines[:-1]) if len(line) == width and lines[n + 1] and not _TABLE.match(line)]
-    breaks = [n for n in full if not _begins(lines[n + 1], lines[n])]  # now and then a line just fills the width
+    services = [found[0] if (found := _SERVICE.match(line)) else "" for line in lines]
+    lines = [line.removeprefix(service) for line, service in zip(lines, services, strict=True)]
+    # now and then a line just fills the width
+    breaks = [n for n in full if services[n] == services[n + 1] and not _begins(lines[n + 1], lines[n])]
     if not breaks or len(full) - len(breaks) > max(1, MAX_OTHER * len(full)) or not _are_broken(lines, breaks, known):
         return None
-    return "\n".join(_joined(lines, frozenset(breaks))).encode("utf-8", "surrogateescape")
+    return "\n".join(_joined(lines, services, frozenset(breaks))).encode("utf-8", "surrogateescape")
 
 
 def _begins(line: str, before: str) -> bool:
     """Whether a line below a full one has a beginning of its own."""
-    return bool(_HEAD.match(line) or (not before[-1].isalnum() and _EXCEPTION.match(line)))
+    return bool(_HEAD.match(line) or (not before[-1:].isalnum() and _EXCEPTION.match(line)))
 
 
-def _width(lines: list[str]) -> int | None:
+def _width(lines: Sequence[str | bytes]) -> int | None:
     """The length of the longest lines, where these stand out: a log's own lines have all lengths."""
-    counts = Counter(map(len, lines))
-    width = max(counts)
-    stands_out = counts[width] >= 2 * counts[width - 1] + counts[width - 2]
-    return width if width in WIDTHS and stands_out else None
+    lengths = list(map(len, lines))
+    width = max(lengths)
+    if width not in WIDTHS:
+        return None
+    stands_out = lengths.count(width) >= 2 * lengths.count(width - 1) + lengths.count(width - 2)
+    return width if stands_out else None
 
 
 def _are_broken(lines: list[str], breaks: list[int], known: Known) -> bool:
@@ -117,10 +128,142 @@ def _is_known(lines: list[str], breaks: list[int], known: Known) -> bool:
     return any(cuts[bisect_right(cuts, end - MIN_SIDE) - 1] in range(start + MIN_SIDE, end) for start, end in found)
 
 
-def _joined(lines: list[str], breaks: frozenset[int]) -> Iterator[str]:
+def _joined(lines: list[str], services: list[str], breaks: frozenset[int]) -> Iterator[str]:
     start = 0
     for number in range(len(lines)):
         if number not in breaks:
-            yield "".join(lines[start : number + 1])
+            yield services[start] + "".join(lines[start : number + 1])
             yield from [""] * (number - start)
             start = number + 1
+
+
+# --- rich's tracebacks ----------------------------------------------------------------------------------------------
+
+# A superset of what `unbox` can change, as `normalise.DRESS_LITERALS` is.
+BOX_LITERALS: tuple[bytes, ...] = ("─ Trace".encode(), b"+- Trace", b"-- Trace")
+
+_TITLE = " Traceback (most recent call last) "
+_TOP = lazy(
+    r"(?P<lead>[^\n]{0,200}?(?<! ))(?P<margin> ?(?: {2,200})?)(?P<corner>[╭┌+])(?P<rule>[─-]{1,400})"
+    r" (?P<title>Trace[a-z (]{0,30}\)?) ?(?P=rule)?[─-]{0,400}(?P<end>[╮┐+])\s*$"
+)
+_BOTTOM = lazy(r"[╰└+][─-]{2,400}[╯┘+]\s*$")
+_CHAINS = ("The above exception was", "During handling of the above")
+_SIDES = "│┃|"
+MAX_LINES = 3000  # of one traceback with its locals
+MAX_OTHERS = 300  # lines of other writers between two of its own
+MAX_BLANKS = 2
+MAX_JOINED = 8000  # characters
+
+
+def unbox(data: bytes) -> bytes:
+    """Gives `data` with each of rich's tracebacks at the left edge, and what was raised in one line."""
+    lines = data.split(b"\n")
+    taken: set[int] = set()  # tops of boxes that go on with another; those of several ranks are woven
+    for place, line in enumerate(lines):
+        if b" Trace" in line and place not in taken and (top := _TOP.match(line.decode("utf-8", "surrogateescape"))):
+            taken |= _Unboxing(lines, place, top).run() if _is_title(top["title"]) else set()
+    return b"\n".join(lines)
+
+
+def _is_title(text: str) -> bool:
+    return _TITLE[1:].startswith(text)
+
+
+class _Unboxing:
+    """One traceback, from its first box on over those that it is chained with."""
+
+    def __init__(self, lines: list[bytes], place: int, top: re.Match[str]) -> None:
+        self._lines, self._place = lines, place
+        blank = " " if top["lead"] and top["margin"] else ""  # which belongs to a launcher's label
+        self._lead, self._margin = top["lead"] + blank, top["margin"].removeprefix(blank)
+        self._own = f"{self._lead}{self._margin}"
+        self._text = top.string[len(self._own) :].rstrip()
+        self._width = len(self._text)
+        self._is_open = True
+        self._tops = {place}
+        self._is_apart = False  # a blank line stands above
+        self._said: list[tuple[int, str]] = []  # lines that may be one, with their places
+
+    def run(self) -> set[int]:
+        """Rewrite the lines; yield the places of the tops of its boxes."""
+        self._put(self._place, _with_title(self._text))
+        others = blanks = 0
+        for place in range(self._place + 1, min(len(self._lines), self._place + MAX_LINES)):
+            text = self._body(self._lines[place])
+            if text is None:
+                others += 1
+                if others > MAX_OTHERS or (not self._own and not self._is_open):
+                    break
+                continue
+            blanks = blanks + 1 if not text.strip() else 0
+            if blanks > MAX_BLANKS or not self._take(place, text.rstrip()):
+                break
+            others = 0
+        self._join()
+        return self._tops
+
+    def _body(self, line: bytes) -> str | None:
+        text = line.decode("utf-8", "surrogateescape").rstrip("\r")
+        if text.startswith(self._own):
+            return text[len(self._own) :]
+        return "" if text.rstrip() == self._own.rstrip() else None
+
+    def _take(self, place: int, text: str) -> bool:
+        """Take one of its lines; False for the first one behind its end."""
+        if self._is_open:
+            if not text or (text[0] not in _SIDES and not _BOTTOM.match(text)):
+                return False
+            self._is_open = text[0] in _SIDES
+            self._put(place, text)
+            return True
+        if (top := _TOP.match(text)) and not top["lead"] and not top["margin"]:
+            self._join()
+            self._is_open = True
+            self._tops.add(place)
+            self._put(place, _with_title(text))
+            return True
+        if not text:
+            self._join()
+            self._put(place, "")
+            self._is_apart = True
+            return True
+        if not self._margin and not self._is_sure(text):
+            return False
+        self._said.append((place, text))
+        return True
+
+    def _is_sure(self, text: str) -> bool:
+        """Whether the line is the traceback's own: at the edge of the terminal it may be anybody's."""
+        is_apart, self._is_apart = self._is_apart, False
+        if is_apart:
+            return text.startswith(_CHAINS)
+        return not self._said or self._is_wrapped(self._said[-1][1], text)
+
+    def _is_wrapped(self, above: str, text: str) -> bool:
+        """Whether the first word had no room in the line above it."""
+        return not text[0].isspace() and len(above) + 1 + len(text.split(" ", 1)[0]) > self._width
+
+    def _join(self) -> None:
+        """Put each line that was wrapped together again; what is left over of their places becomes empty."""
+        whole: list[str] = []
+        above = ""
+        for _, text in self._said:
+            if not above or not self._is_wrapped(above, text) or len(whole[-1]) > MAX_JOINED:
+                whole.append(text)
+            else:  # a word longer than the box fills its lines
+                whole[-1] += text if len(above) >= self._width and " " not in above else f" {text}"
+            above = text
+        for count, (place, _) in enumerate(self._said):
+            self._put(place, whole[count] if count < len(whole) else "")
+        self._said = []
+
+    def _put(self, place: int, text: str) -> None:
+        end = b"\r" if self._lines[place].endswith(b"\r") else b""
+        self._lines[place] = f"{self._lead}{text}".encode("utf-8", "surrogateescape") + end
+
+
+def _with_title(text: str) -> str:
+    """The top of a box with its whole title."""
+    corner, rule = text[0], text[1]
+    return f"{corner}{rule}{_TITLE}{rule * max(len(text) - len(_TITLE) - 3, 1)}{text[-1]}"

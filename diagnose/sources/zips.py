@@ -10,10 +10,10 @@ import zlib
 from collections.abc import Iterator
 from typing import IO, Any, cast
 
-from .bounds import MAX_DIRECTORY_BYTES, MAX_SPOOLED_BYTES, SPOOL_BYTES, cut
-from .members import Guarded, Member, Meter
+from .archives import Guarded, Member, Meter
+from .deadline import MAX_DIRECTORY_BYTES, MAX_SPOOLED_BYTES, SPOOL_BYTES, cut
 from .refusals import broken_off
-from .streams import Stream
+from .streams import Readable, Stream
 
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _ENCRYPTED, _STREAMED = 0x1, 0x8  # bits of the zip flags
@@ -103,7 +103,7 @@ def _loose_members(handle: IO[bytes], meter: Meter) -> Iterator[tuple[Member, li
         position = start + packed
 
 
-class _LooseMember(io.RawIOBase):
+class _LooseMember(Readable):
     """The bytes of one member of a zip without a directory: stored or deflated."""
 
     def __init__(self, handle: IO[bytes], start: int, packed_bytes: int, is_deflated: bool) -> None:

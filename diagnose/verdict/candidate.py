@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ..catalogue.load import Catalogue
-from ..job.doubles import is_repetition
+from ..job.copies import is_repetition
 from ..job.event import Event
 from ..job.job import CERTIFICATES, Job
 from ..lines.lazy_pattern import lazy

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Sequence
 
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Explains
-from ..job.attempt import is_terminated
+from ..job.exit import is_terminated
 from ..job.job import Job
 from .candidate import HINTED, STATED, Candidate, when
 
 ASKED = 16  # of the candidates of one cause: cost stays linear in ranks
 LATE_S = 600.0  # how much later than its consequences the kernel, a scheduler or a monitor may say what began first
+ABSENCE = ("absent", "named_absent", "silence")  # questions that find a rank missing
 TIERS = {"origin": 2, "carrier": 1, "aftermath": 0}
 
 
@@ -61,8 +62,12 @@ class Explanations:
             return _reads(t, c)
         if (c.direct and not t.direct) or (t.direct == HINTED and c.direct == STATED):
             return False
-        if is_death(t) and c.finding is not None and c.rank is not None and all(e.rank != c.rank for e in c.events):
+        if is_death(t) and _is_seen_from_outside(c):
             return self._is_death_of_absent(t, c)
+        if is_death(c) and _is_seen_from_outside(t) and t.rank == c.rank:
+            return False  # that others miss a rank is its death, seen by them
+        if self._was_never_told(c, t) or self._was_never_told(t, c):
+            return self._was_never_told(t, c)
         order = self._order(t, c)
         if order > 0 and not (self._may_be_late(link, t) and self._gap_s(t, c) < LATE_S):
             return False
@@ -70,6 +75,12 @@ class Explanations:
             return True
         ours, theirs = self._strength(t), self._strength(c)
         return ours > theirs if ours != theirs else order < 0
+
+    def _was_never_told(self, t: Candidate, c: Candidate) -> bool:
+        """Whether c is that ranks were told to end, and t the death of one that was not: they were told because of it."""
+        told = {e.rank for e in c.events if e.rule.tells == "signal-received"}
+        is_told = bool(told) and None not in told and is_death(t) and t.rank is not None
+        return is_told and all(e.rank != t.rank for e in self._job.telling("signal-received"))
 
     def _is_death_of_absent(self, t: Candidate, c: Candidate) -> bool:
         """Whether a process died before, or when, the others began to wait for it: they waited for the dead."""
@@ -106,6 +117,11 @@ class Explanations:
 def is_death(c: Candidate) -> bool:
     """Whether it is the end of a process that nobody ordered."""
     return c.is_end and c.first is not None and c.first.rule.tells == "exit" and not is_terminated(c.first)
+
+
+def _is_seen_from_outside(c: Candidate) -> bool:
+    """Whether it is that others miss a rank."""
+    return c.finding is not None and c.finding.question in ABSENCE and all(e.rank != c.rank for e in c.events)
 
 
 def _reads(t: Candidate, c: Candidate) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..job.doubles import is_repetition
+from ..job.copies import is_repetition
 from ..job.event import Event
 from ..job.exhibit import Exhibit
 from ..job.job import Job
@@ -53,7 +53,7 @@ def _handled(event: Event) -> list[Exhibit]:
     link = event.traceback.handled_above(line) or event.traceback.raised_from(line)
     if link is None:
         return []
-    return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.moment)]
+    return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.time)]
 
 
 def _logged_with(job: Job, event: Event) -> list[Exhibit]:

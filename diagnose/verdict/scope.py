@@ -11,10 +11,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from ..catalogue.rule import Cause
-from ..job.attempt import ended_at, is_sigkill, is_terminated
 from ..job.event import FAILING, Event
+from ..job.exit import ended_at, is_sigkill, is_terminated
 from ..job.job import CERTIFICATES, Job
 from ..job.places import GUESSED, HERE, pci_address
+from ..traces.traceback import Frame
 from .candidate import STATED, Candidate, alike, names_device
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own
@@ -31,6 +32,7 @@ class Scope:
 
     met: frozenset[int]
     passed: frozenset[int]  # they waited for others, lost them, made steps afterwards, or were ended by their launcher
+    behind: frozenset[int]  # they wait, before any step, at a line above the one that was not passed
     alike: frozenset[int]  # they ended as those that met it did, and of none of them is a word here
     hosts: frozenset[str]  # where it was met
     seen: int  # how many ranks are heard of
@@ -43,9 +45,11 @@ class Scope:
         heard = {e.rank for e in job.telling(*WAITS) if (e.source, e.line) not in own}
         ended = {e.rank for e in job.telling("signal-sent", "exit") if e.rule.tells == "signal-sent" or is_terminated(e)}
         passed = {r for r, i in job.ranks.items() if r in heard or r in ended or i.finished or i.failed_in_words()} - met
+        behind = _still_before(job, roots)
         seen = sum(i.has_lines for i in job.ranks.values()) or len(job.ranks)
         hosts = {c.host for c in _at_fault(roots) if c.host is not None}
-        return cls(frozenset(met), frozenset(passed), frozenset(_alike(job, met)), frozenset(hosts), seen)
+        alike = frozenset(_alike(job, met))
+        return cls(frozenset(met), frozenset(passed - behind), frozenset(behind), alike, frozenset(hosts), seen)
 
     def is_everywhere(self, job: Job) -> bool:
         """Whether so many ranks met it that it is none's own."""
@@ -118,6 +122,28 @@ def _listed(job: Job, roots: Sequence[Candidate]) -> set[int]:
     return {r for e, end in heads if {(e.source, end + 1), (e.source, end + 2)} & raised for r in e.fields["ranks"]}
 
 
+def _still_before(job: Job, roots: Sequence[Candidate]) -> set[int]:
+    """The ranks that waited, before any step was made, in a line of the program above the one where it was raised.
+
+    `with main_process_first(): …`: rank 0 goes first through what all the others are to do after it.
+    """
+    raised = [e.traceback.frames for e in _events(roots) if e.traceback is not None and e.role == "cause"]
+    if job.was_alive or not raised:
+        return set()
+    waiting = [(e.rank, e.traceback.frames) for e in job.failures() if e.traceback is not None and e.rank is not None]
+    return {rank for rank, frames in waiting if any(_is_above(frames, those) for those in raised)}
+
+
+def _is_above(frames: Sequence[Frame], others: Sequence[Frame]) -> bool:
+    """Whether a stack parts from another one in the same function, in a line further up."""
+    for frame, other in zip(frames, others, strict=False):
+        if (frame.file, frame.function) != (other.file, other.function):
+            return False
+        if frame.line != other.line:
+            return (frame.line or 0) < (other.line or 0)
+    return False
+
+
 def _alike(job: Job, met: set[int]) -> set[int]:
     """The ranks that ended by themselves as those that met it did, and said no word: they may have met it, too."""
     ends = [e for e in job.telling("exit") if e.rank is not None and e.role in FAILING and not is_terminated(e)]
@@ -134,7 +160,7 @@ def _has_words(job: Job, rank: int) -> bool:
 
 def _may_be_all(job: Job, scope: Scope, ranks: set[int]) -> bool:
     """Whether all may have met it: no other is heard to have got past it, and one of those heard stands for the rest."""
-    if scope.alike and not (scope.passed - scope.alike):
+    if (scope.alike or scope.behind) and not (scope.passed - scope.alike):
         return True
     is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED
     return not scope.passed and ranks == {0} and not is_world_of_one and (job.places.local_world or 1) == 1
@@ -147,11 +173,12 @@ def _named(roots: Sequence[Candidate]) -> list[int]:
 
 
 def _is_past_by_others(job: Job, scope: Scope) -> bool:
-    """Whether most others are heard, none of them ended alike, and one at least shows what comes after that point."""
+    """Whether few met it, all others are heard without it, or most are and one at least shows what comes after it."""
+    world = job.world_size or scope.seen
     others = sum(i.has_lines for r, i in job.ranks.items() if r not in scope.met)
-    is_few = 0 < len(scope.met) <= max(1, (job.world_size or scope.seen) // 4)
-    are_heard = 2 * others >= (job.world_size or scope.seen) - len(scope.met)
-    return is_few and are_heard and bool(scope.passed) and not scope.alike
+    is_few = 0 < len(scope.met) <= max(1, world // 4) and not scope.alike
+    rest = world - len(scope.met)
+    return is_few and rest > 0 and (others >= rest or (bool(scope.passed) and 2 * others >= rest))
 
 
 def _met_alone(job: Job, scope: Scope) -> list[int]:

@@ -5,41 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ..lines.record import record
+from ..lines.lazy_pattern import lazy
 from ..report.language import Say
 from ..report.phrases import clip_ranges, place
 from ..report.printable import one_line, printable, printable_spans
 from ..report.report import CodePlace, Evidence, Span
-from .limits import Limits
+from .view import EvidenceView, Limits, LineView
 
 KEPT_BEFORE = 24  # characters kept before a capture when a long line is cut
 ELLIPSIS = " … "
-
-
-@record
-class LineView:
-    """One line of a log; `is_hit` where it is the evidence itself; `marks` are (start, end) of captured parts."""
-
-    number: int | None
-    text: str
-    is_hit: bool
-    marks: tuple[tuple[int, int], ...] = ()
-
-
-@record
-class EvidenceView:
-    """One proof: where it stands, who printed it and when, and its lines."""
-
-    where: str
-    who: str
-    time: str
-    rule: str
-    lines: tuple[LineView, ...]
-    left_out: int
-    gap_after: int  # index of the line after which lines are left out; -1: none are
-    also_in: str
-    other_places: tuple[str, ...]  # the same one by one, each with `also in`
-    own_code: tuple[str, ...]  # `shards.py:113, parse_record`, and its source line where none of `lines` shows it
+NUMBERS = lazy(r"(?i)rank ?\d+|\d{4,}|\d\d:\d\d[:.\d]*")  # of ranks, processes and clocks
+ALIKE_CHARS = 160
 
 
 def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
@@ -51,26 +27,30 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
         tail = limits.evidence_lines * 2 // 3
         gap_after = limits.evidence_lines - tail - 1
         hit = hit[: limits.evidence_lines - tail] + hit[-tail:]
-    first = e.line
-    before = [_around(t, None if first is None else first - len(e.before) + i, limits) for i, t in enumerate(e.before)]
+    before = [_around(t, None if e.line is None else e.line - len(e.before) + i, limits) for i, t in enumerate(e.before)]
     last = e.end_line if e.end_line is not None else e.line
     after = [_around(t, None if last is None else last + 1 + i, limits) for i, t in enumerate(e.after)]
     before = before[-limits.context :] if limits.context else []
+    after = after[: max(limits.context - 1, 0)]  # what was printed before it says more
     parts = [say("rank", n=e.rank)] if e.rank is not None else []
     parts += [say("host", name=one_line(e.host))] if e.host else []
-    others = [place(p.file, p.line) for p in e.also_in[:3]]
+    others = ", ".join(place(p.file, p.line) for p in e.also_in[:3])
     return EvidenceView(
         place(e.file, e.line),
         say("comma").join(parts),
         one_line(e.time or ""),
         one_line(e.rule or ""),
-        (*before, *hit, *after[: limits.context]),
+        (*before, *hit, *after),
         max(0, left_out),
         gap_after + len(before) if gap_after >= 0 else -1,
-        say("also-in", places=clip_ranges(", ".join(others), 200)) if others else "",
-        tuple(say("also-in", places=other) for other in others),
+        say("also-in", places=clip_ranges(others, 200)) if others else "",
         tuple(_code_place(c, (*before, *hit), say) for c in e.own_code),
     )
+
+
+def news(text: str) -> str:
+    """What a message says, without the numbers by which ranks that say the same differ."""
+    return NUMBERS.sub("#", text)[:ALIKE_CHARS]
 
 
 def _code_place(c: CodePlace, lines: Sequence[LineView], say: Say) -> str:
@@ -98,7 +78,7 @@ def join_neighbours(views: Sequence[EvidenceView]) -> list[EvidenceView]:
 
 
 def hit_alone(e: EvidenceView) -> EvidenceView:
-    """Yield the proof without what stands around it."""
+    """Yield the proof without its context."""
     return replace(e, lines=tuple(line for line in e.lines if line.is_hit)) if e.gap_after < 0 else e
 
 

@@ -1,4 +1,4 @@
-"""Printable text in, Markdown (GitHub's, Slack's) that shows exactly that text out.
+"""Printable text in, Markdown (GitHub's, Slack's) or a workflow command that shows exactly that text out.
 
 Log text must not open a link, a mention, markup or HTML, and must not close the fence or cell it stands in.
 """
@@ -118,3 +118,13 @@ def slack_escape(value: str) -> str:
 
 def _break_up(match: re.Match[str]) -> str:
     return "'" if match[0] == "`" else f"\N{ZERO WIDTH SPACE}{match[0]}"
+
+
+def github(value: str) -> str:
+    """Yield the message of a workflow command, as the runner unescapes it; a raw newline would begin another command."""
+    return value.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def github_property(value: str) -> str:
+    """Yield a property of a workflow command."""
+    return github(value).replace(":", "%3A").replace(",", "%2C")

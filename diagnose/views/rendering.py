@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from ..errors import UsageError
+from ..report.language import words
 from ..report.report import Report, dumps, to_json
 from . import FORMATS
+from .report_view import build_view
+from .view import FULL, NORMAL, Limits
 
 # Forms that end up in public, a CI run's log and its test results too: private items go, secrets always do.
 PASTED = ("markdown", "html", "slack", "github", "junit")
+MARKED = ("markdown", "slack")  # forms in which blank lines are the frame's
 SUFFIXES = {
     ".md": "markdown",
     ".markdown": "markdown",
@@ -19,6 +24,22 @@ SUFFIXES = {
     ".xml": "junit",
     ".txt": "terminal",
 }
+TEMPLATES_OF = {
+    "markdown": "report.md.j2",
+    "slack": "report.slack.j2",
+    "github": "report.github.j2",
+    "junit": "report.junit.j2",
+}
+SHORT = Limits(command_lines=6, prose=400)  # a Slack message is cut at 40,000 characters, GitHub's annotation at 4 KB
+MOST_LINES = 99  # of a Markdown page: what goes into a ticket is read without scrolling
+TIGHT = Limits(
+    evidence=2, context=1, evidence_lines=4, culprits=2, remedy=3, references=1, consequences=2, alternatives=1,
+    survived=1, timeline=3, ranks=1, last_lines=4, collectives=1, stacks=1, attempts=1, facts=2, gaps=1, inputs=1,
+    command_lines=1,
+)  # fmt: skip
+# No line of a log is empty or begins with `<` behind its gutter, so this touches only the frame.
+_BLANK_LINES = re.compile(r"\n{3,}")
+_AROUND_FOLDS = re.compile(r"\n+(?=</details>)|(?<=</details>)\n+(?=<details>)")
 
 
 def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
@@ -28,34 +49,35 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
     width: int = 80,
     color: bool = False,
     full: bool = False,
-    lang: str = "en",
+    lang: str | None = None,
     template: str | Path | None = None,
     redact: bool = True,
 ) -> str:
-    """Yield the report in one form; `redact=False` leaves secrets and private items in it."""
+    """Yield the report in one form; `redact=False` leaves secrets and private items in it.
+
+    A report is in the language that it was made in: another `lang` is refused. Raises `UsageError`.
+    """
+    if lang is not None and lang != report.language:
+        raise UsageError(f"lang={lang}: this report is in {report.language}; make it with diagnose(..., lang={lang!r})")
     report, redacted = shown(report, format, redact=redact, template=template)
     if template is not None:
-        return _from_template(report, template, full=full, lang=lang, redacted=redacted)
+        from .templating import lay_out_with
+
+        view = build_view(report, FULL if full else NORMAL, redacted)
+        return lay_out_with(template, view, words(report.language), to_json(report))
     if format == "json":
         return dumps(report)
     if format == "terminal":
         from .terminal import render_terminal
 
-        return render_terminal(report, width=width, color=color, full=full, lang=lang, redacted=redacted)
-    if format in ("markdown", "slack"):
-        from .markdown_view import render_markdown, render_slack
-
-        make = render_markdown if format == "markdown" else render_slack
-        return make(report, full=full, lang=lang, redacted=redacted)
+        return render_terminal(report, width=width, color=color, full=full, redacted=redacted)
     if format == "html":
-        from .html_view import render_html
+        from .html_page import render_html
 
-        return render_html(report, full=full, lang=lang, redacted=redacted)
-    if format in ("github", "junit"):
-        from .annotations import render_github, render_junit
-
-        return (render_github if format == "github" else render_junit)(report, lang=lang, redacted=redacted)
-    raise UsageError(f"no form is called {format!r}; there are {', '.join(FORMATS)}")
+        return render_html(report, full=full, redacted=redacted)
+    if format not in TEMPLATES_OF:
+        raise UsageError(f"no form is called {format!r}; there are {', '.join(FORMATS)}")
+    return lay_out_form(report, format, full=full, redacted=redacted)
 
 
 def shown(report: Report, form: str, *, redact: bool, template: str | Path | None = None) -> tuple[Report, str]:
@@ -68,12 +90,19 @@ def shown(report: Report, form: str, *, redact: bool, template: str | Path | Non
     return report, redaction.describe(counts)
 
 
-def _from_template(report: Report, template: str | Path, *, full: bool, lang: str, redacted: str) -> str:
-    from ..report.language import words
-    from .limits import FULL, NORMAL
-    from .report_view import build_view
-    from .templating import lay_out_with
+def lay_out_form(report: Report, form: str, *, full: bool, redacted: str) -> str:
+    """Yield a report, redacted already, in a form that one of our templates lays out."""
+    limits = FULL if full and form in MARKED else NORMAL if form == "markdown" else SHORT
+    page = _page(report, form, limits, redacted)
+    is_long = form == "markdown" and not full and page.count("\n") > MOST_LINES
+    return _page(report, form, TIGHT, redacted) if is_long else page
 
-    say = words(lang)
-    view = build_view(report, say, FULL if full else NORMAL, language=lang, redacted=redacted)
-    return lay_out_with(template, view, say, to_json(report))
+
+def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:
+    from .templating import lay_out
+
+    page = lay_out(build_view(report, limits, redacted), words(report.language), TEMPLATES_OF[form], report=report)
+    if form not in MARKED:
+        return page.strip("\n") + "\n"
+    page = _AROUND_FOLDS.sub("\n", _BLANK_LINES.sub("\n\n", page))
+    return "\n".join(line.rstrip() for line in page.strip().split("\n")) + "\n"

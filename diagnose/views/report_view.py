@@ -6,79 +6,94 @@ No text in it holds a terminal sequence or control character; escaping for the f
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable
 from typing import TypeVar
 
-from ..report.language import Say
-from ..report.phrases import byte_size, clock, common_folder, duration, one_day, place, value_text, who
-from ..report.printable import clip, one_line, sentence
+from ..job.places import GUESSED
+from ..report.language import Say, known, words
+from ..report.phrases import FROM_OUTSIDE, byte_size, clock, common_folder, duration, one_day, place, value_text, who
+from ..report.printable import clip, one_line, printable, sentence
 from ..report.report import (
-    Alternative,
-    Attempt,
     Culprit,
     Diagnosis,
-    Evidence,
     Fact,
     Gap,
     InputRow,
-    Link,
+    LastLine,
     Notice,
     OtherJob,
     RemedyStep,
     Report,
-    Symptom,
     TimelineEntry,
 )
-from .evidence import EvidenceView, join_neighbours, view_evidence
-from .limits import Limits
-from .parts import Cut, FactView, InputView, MessageView, NoteView, StepView, TimeView, View
+from .evidence import hit_alone, join_neighbours, view_evidence
+from .messages import Messages
 from .tables import Moment, choose_moments, fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
-from .texts import beside_title, command, known, nobody, nothing_wrong, prose, restart, steps
-
-_BOUNDS = {"earliest": "≥ ", "latest": "≤ "}
+from .view import (
+    NORMAL,
+    Cut,
+    EvidenceView,
+    FactView,
+    InputView,
+    Limits,
+    NoteView,
+    StepView,
+    StopView,
+    TimeView,
+    View,
+    cut,
+)
 
 T = TypeVar("T")
-S = TypeVar("S")
+_BOUNDS = {"earliest": "≥ ", "latest": "≤ "}
+_COUNTED = ("world_size", "hosts")  # facts that are a lower bound where nobody states them
+HOSTS_SHOWN = 3
+REASONS_SHOWN = 2
 
 
-def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en", redacted: str = "") -> View:
+def build_view(report: Report, limits: Limits, redacted: str = "") -> View:
     """Yield the view of a report."""
-    found = report.diagnosis
+    say, found = words(report.language), report.diagnosis
     build = _Builder(report, say, limits)
+    messages = build.messages
     moments = fold_timeline(report.timeline)
     shown = choose_moments(moments, found.cause if found else None, limits.timeline)
+    headline = one_line(report.summary or (found.summary or found.title if found else "")) or say(report.outcome)
+    evidence = build.evidence(found)  # first: what it shows is not shown again below
     return View(
-        language=language,
+        language=report.language,
         outcome=report.outcome,
         outcome_word=say(report.outcome),
+        headline=sentence(clip(headline, limits.prose)),
         title=clip(sentence(one_line(found.title or found.cause)), limits.prose) if found else "",
-        summary=clip(beside_title(found), limits.prose) if found else nothing_wrong(report, say),
+        summary=clip(one_line(found.summary if found else report.summary), limits.prose),
         cause=one_line(found.cause) if found else "",
         certainty=found.certainty if found else "",
         certainty_word=say(found.certainty) if found else "",
         confidence=f"{found.confidence:.2f}" if found else "",
-        culprits=_cut(found.culprits if found else (), limits.culprits, build.culprit),
+        reason=build.reason(found) if found else "",
+        culprits=cut(found.culprits if found else (), limits.culprits, build.culprit),
         culprit_names=build.culprit_names(),
-        nobody=nobody(report, say),
-        owner=known(say, "owner", found.owner) if found else "",
-        restart=restart(say, found) if found else "",
-        evidence=build.evidence(found),
-        remedy=build.remedy(found),
+        nobody=_nobody(report, say),
+        owner=known(say, "owner", one_line(found.owner)) if found and found.owner else "",
+        restart=build.restart(found) if found else "",
+        evidence=evidence,
+        remedy=cut(found.remedy if found else report.collect, limits.remedy, build.step),
         references=tuple(one_line(r) for r in found.references[: limits.references]) if found else (),
-        consequences=_cut(build.consequences(), limits.consequences, _same),
-        alternatives=_cut(build.alternatives(), limits.alternatives, build.alternative),
-        survived=_cut(report.survived, limits.survived, build.symptom),
+        consequences=cut(messages.consequences(), limits.consequences, messages.once),
+        alternatives=cut(messages.alternatives(), limits.alternatives, messages.alternative),
+        survived=cut(report.survived, limits.survived, messages.symptom),
         timeline=Cut(tuple(map(build.moment, shown)), len(moments) - len(shown)),
-        ranks=_cut(fold_ranks(report.ranks, build.blamed, say), limits.ranks, _same),
-        collectives=_cut(fold_collectives(report.collectives, say), limits.collectives, _same),
-        stacks=_cut(fold_stacks(report.stacks, say, limits.frames), limits.stacks, _same),
-        attempts=_cut(report.attempts, limits.attempts, build.attempt),
-        other_jobs=_cut((j for j in report.other_jobs if j.name), limits.gaps, _other_job),
-        facts=_cut(ordered_facts(report.facts), limits.facts, build.fact),
-        notices=_cut((n for n in report.notices if n.text), limits.gaps, build.notice),
-        gaps=_cut((g for g in report.gaps if g.text), limits.gaps, build.gap),
-        inputs=_cut(sorted(report.inputs, key=lambda i: not i.skipped), limits.inputs, build.input),
+        ranks=cut(fold_ranks(report.ranks, build.blamed, say), limits.ranks, _same),
+        last_lines=cut(report.last_lines, limits.last_lines, build.stop),
+        collectives=cut(fold_collectives(report.collectives, say), limits.collectives, _same),
+        stacks=cut(fold_stacks(report.stacks, say, limits.frames), limits.stacks, _same),
+        attempts=cut(report.attempts, limits.attempts, messages.attempt),
+        other_jobs=cut((j for j in report.other_jobs if j.name), limits.gaps, _other_job),
+        facts=cut(ordered_facts(report.facts), limits.facts, build.fact),
+        notices=cut((n for n in report.notices if n.text), limits.gaps, build.notice),
+        gaps=cut((g for g in report.gaps if g.text), limits.gaps, build.gap),
+        inputs=cut(sorted(report.inputs, key=lambda i: not i.skipped), limits.inputs, build.input),
         read=build.read(),
         time_basis=say("time-basis", basis=one_line(report.time_basis)) if report.time_basis else "",
         redacted=say("redacted", what=redacted) if redacted else "",
@@ -86,21 +101,22 @@ def build_view(report: Report, say: Say, limits: Limits, *, language: str = "en"
 
 
 class _Builder:
-    """The conversions of single rows; holds what all of them need."""
+    """The conversions of single rows; holds what all of them need, and which messages are shown already."""
 
     def __init__(self, report: Report, say: Say, limits: Limits) -> None:
         self._report, self._say, self._limits = report, say, limits
         found = report.diagnosis
         culprits = found.culprits if found else ()
         self.blamed = frozenset(c.rank for c in culprits if c.rank is not None)
+        self._hosts = tuple(dict.fromkeys(one_line(c.host) for c in culprits if c.host))
         self._blamed_hosts = frozenset(c.host for c in culprits if c.rank is None and c.host)
         self._summary = one_line(found.summary) if found else ""
         self._folder = common_folder([i.file for i in report.inputs])
         self._root = found.cause if found else None
         self._with_date = not one_day([t.time for t in report.timeline])
-        self._title_of = {s.cause: one_line(s.title) for s in reversed(report.symptoms) if s.cause and s.title}
-        if found and found.title:
-            self._title_of[found.cause] = one_line(found.title)
+        self.messages = Messages(report, say, limits)
+
+    # --- the first screen
 
     def culprit(self, c: Culprit) -> str:
         say = self._say
@@ -109,122 +125,74 @@ class _Builder:
         for key, number in (("gpu", c.gpu), ("local-rank", c.local_rank), ("pid", c.pid)):
             if number is not None and not (key == "local-rank" and number in (c.gpu, c.rank)):
                 parts.append(say(key, n=number))
-        name = say("comma").join(parts)
-        why = one_line(c.why)
-        said = not why or why.rstrip(".") in self._summary  # once is enough
-        return clip(name if said else f"{name}{say('colon')}{why}", self._limits.prose)
+        name, why = say("comma").join(parts), one_line(c.why).rstrip(".。")
+        is_said = not why or any(word in self._summary for word in (why, why[:60])) or self._is_told_first(c)
+        return clip(name if is_said else f"{name}{say('colon')}{why}", self._limits.prose)
+
+    def _is_told_first(self, c: Culprit) -> bool:
+        """Whether the headline already says why: of the first culprit it does."""
+        found = self._report.diagnosis
+        return bool(self._report.summary) and found is not None and c is found.culprits[0]
 
     def culprit_names(self) -> str:
         if self.blamed:
             return who(self._say, sorted(self.blamed))
-        hosts = [one_line(h) for h in sorted(self._blamed_hosts)]
-        if len(hosts) < 2:
-            return self._say("host", name=hosts[0]) if hosts else ""
-        return self._say("host-list", names=self._say("comma").join(hosts[:3]) + (", …" if len(hosts) > 3 else ""))
+        if len(self._hosts) < 2:
+            return self._say("host", name=self._hosts[0]) if self._hosts else ""
+        names = self._say("comma").join(self._hosts[:HOSTS_SHOWN])
+        return self._say("host-list", names=names + (", …" if len(self._hosts) > HOSTS_SHOWN else ""))
 
-    def remedy(self, found: Diagnosis | None) -> Cut[StepView]:
-        return _cut(found.remedy if found else (), self._limits.remedy, self.step)
+    def reason(self, found: Diagnosis) -> str:
+        texts = list(dict.fromkeys(one_line(r.text) for r in found.reasons))
+        return self._say("semicolon").join(texts if self._limits.is_full else texts[:REASONS_SHOWN])
 
-    def step(self, s: RemedyStep) -> StepView:
-        return StepView(s.when, self._say(s.when), prose(s.text, self._limits), command(s.command, self._limits))
-
-    def consequences(self) -> list[MessageView]:
-        """The symptoms, each with the link that leads to it, then the links that no symptom shows."""
-        links = {link.to: link for link in reversed(self._report.chain)}
-        seen = {s.cause for s in self._report.symptoms}
-        by_cause: dict[str | None, list[Symptom]] = {}
-        for s in self._report.symptoms:
-            by_cause.setdefault(s.cause, []).append(s)
-        shown = [self.symptoms(group, links.get(cause or "")) for cause, group in by_cause.items()]
-        return shown + [self.symptom(Symptom(x.to, ranks=x.ranks), x) for x in self._report.chain if x.to not in seen]
-
-    def symptoms(self, group: Sequence[Symptom], link: Link | None) -> MessageView:
-        """What one cause made many messages say, as one: launchers tell of the same death three times."""
-        group = sorted(group, key=_place_of)
-        first = self.symptom(group[0], link)
-        titles = list(dict.fromkeys(one_line(s.title or "") for s in group))
-        if len(group) == 1:
-            return first
-        ranks = sorted({rank for s in group for rank in s.ranks})
-        count = sum(s.count for s in group)
-        notes = [self._say("at-least-times" if any(s.at_least for s in group) else "times", n=count)]
-        if link and link.delay_s is not None:
-            notes.append(self._say("after", delay=duration(link.delay_s)))
-        return replace(
-            first,
-            title=sentence(clip(self._say("semicolon").join(titles), self._limits.prose)),
-            who=who(self._say, ranks) or first.who,
-            note=self._say("comma").join(notes),
-            line="" if len(titles) > 1 else first.line,  # of several messages no line stands for all
-        )
-
-    def alternatives(self) -> list[Alternative]:
-        """What could have been the root; what is a consequence of it, or shown as such by the same line, was told above."""
-        told = {link.to for link in self._report.chain}
-        shown = {(s.first.file, s.first.line) for s in self._report.symptoms if s.first is not None}
-        left = (a for a in self._report.alternatives if a.cause not in told)
-        return [a for a in left if not a.evidence or (a.evidence[0].file, a.evidence[0].line) not in shown]
+    def restart(self, found: Diagnosis) -> str:
+        """What follows for a restart; that none helps follows only from a cause that is certain."""
+        is_sure = found.certainty == "certain" or (found.certainty == "likely" and found.restart != "no")
+        if not is_sure or not found.restart:
+            return ""
+        if found.restart == "elsewhere" and self._hosts:
+            return self._say("restart-without", hosts=", ".join(self._hosts[:HOSTS_SHOWN]))
+        return known(self._say, "restart", one_line(found.restart))
 
     def evidence(self, found: Diagnosis | None) -> Cut[EvidenceView]:
-        proofs = found.evidence[: self._limits.evidence] if found else ()
-        views = join_neighbours([view_evidence(e, self._say, self._limits) for e in proofs])
-        return Cut(tuple(views), len(found.evidence) - len(proofs) if found else 0)
+        """The proofs, each message once: of a later one only the line itself."""
+        if found is None:
+            return Cut()
+        limits = self._limits
+        if limits.evidence > NORMAL.evidence:
+            shown = found.evidence[: limits.evidence]
+            views = join_neighbours([view_evidence(e, self._say, limits) for e in shown])
+            return Cut(tuple(views), len(found.evidence) - len(shown))
+        proofs = found.evidence[:1] if self._report.last_lines else found.evidence  # the others are among the last lines
+        fresh = [e for e in proofs if self.messages.is_new(e.text)]
+        views = join_neighbours([view_evidence(e, self._say, limits) for e in fresh])
+        alone = tuple(e if i == 0 else hit_alone(e) for i, e in enumerate(views[: limits.evidence]))
+        return Cut(alone, len(views) - len(alone))
 
-    def symptom(self, s: Symptom, link: Link | None = None) -> MessageView:
-        notes = []
-        if s.count > max(1, len(s.ranks)) or s.at_least:
-            notes.append(self._say("at-least-times" if s.at_least else "times", n=s.count))
-        if link and link.delay_s is not None:
-            notes.append(self._say("after", delay=duration(link.delay_s)))
-        parent = link.from_ if link else s.explained_by
-        why = one_line(link.why) if link and link.why != s.title else ""
-        if parent and parent != self._root:  # what follows from the root itself stands under a heading that says so
-            why = self._say("explained-by", cause=self._title_of.get(parent, one_line(parent)))
-        first = s.first
-        return MessageView(
-            one_line(s.cause or ""),
-            sentence(one_line(s.title or s.cause or s.rule or "")),
-            who(self._say, s.ranks, first.host if first else None),
-            self._say("comma").join(notes),
-            clip(why, self._limits.prose).rstrip("."),
-            clip(one_line(first.text), self._limits.line) if first else "",
-            self.where(first),
-        )
+    def step(self, s: RemedyStep) -> StepView:
+        return StepView(s.when, self._say(s.when), self._prose(s.text), self._command(s.command))
 
-    def alternative(self, a: Alternative) -> MessageView:
-        ranks = [c.rank for c in a.culprits if c.rank is not None]
-        first = a.evidence[0] if a.evidence else None
-        return MessageView(
-            one_line(a.cause),
-            sentence(one_line(a.title or a.cause)),
-            who(self._say, ranks, next((c.host for c in a.culprits if c.host), None)),
-            "",
-            prose(a.why_not, self._limits).rstrip("."),
-            clip(one_line(first.text), self._limits.line) if first else "",
-            self.where(first),
-        )
+    def _prose(self, text: str) -> str:
+        return clip(one_line(text), self._limits.prose)
 
-    def attempt(self, a: Attempt) -> MessageView:
-        first = a.evidence[0] if a.evidence else None
-        span = " – ".join(clock(t, with_date=True) for t in (a.start, a.end) if t)
-        return MessageView(
-            one_line(a.cause or ""),
-            self._say("attempt", n=a.n),
-            who(self._say, [c.rank for c in a.culprits if c.rank is not None]),
-            self._say("comma").join(x for x in (known(self._say, "", a.outcome), span) if x),
-            "",
-            clip(one_line(first.text), self._limits.line) if first else "",
-            self.where(first),
-        )
+    def _command(self, command: str | None) -> str:
+        """A command keeps its lines and their indentation, since it is there to be copied."""
+        lines = [clip(line.rstrip(), self._limits.line) for line in printable(command or "").strip("\n").split("\n")]
+        most = self._limits.command_lines
+        return "\n".join(lines if len(lines) <= most else [*lines[:most], "…"])
+
+    # --- tables
 
     def moment(self, folded: Moment) -> TimeView:
         t, until = folded
         text = clip(sentence(one_line(t.text)), self._limits.line)
-        if until:
-            text += " " + self._say("until", time=clock(until, with_date=self._with_date))
+        remarks = self._say("semicolon").join(self._remarks(t, until))
+        if remarks:
+            text += self._say("in-brackets", text=remarks)
         blamed = bool(self.blamed.intersection(t.ranks)) or (not t.ranks and t.host in self._blamed_hosts)
         return TimeView(
-            self.when(t),
+            self._when(t),
             who(self._say, t.ranks, t.host),
             one_line(t.layer),
             text,
@@ -232,7 +200,21 @@ class _Builder:
             blamed and (len(t.ranks) <= len(self.blamed) or t.cause == self._root),
         )
 
-    def when(self, t: TimelineEntry) -> str:
+    def _remarks(self, t: TimelineEntry, until: str | None) -> Iterable[str]:
+        say = self._say
+        if t.attempt is not None:
+            yield say("earlier-attempt", n=t.attempt)
+        if t.waited_s is not None and t.since:
+            since = clock(t.since, with_date=self._with_date)
+            yield say("waiting-since", time=since, seconds=duration(t.waited_s))
+        elif t.waited_s is not None:
+            yield say("waited", seconds=duration(t.waited_s))
+        if end := until or t.until:
+            yield say("until", time=clock(end, with_date=self._with_date))
+        if t.is_late:
+            yield say("printed-late")
+
+    def _when(self, t: TimelineEntry) -> str:
         """When it happened; where no year is known, how long after the first moment; else that it is not known."""
         bound = _BOUNDS.get(t.time_is, "")
         if t.time:
@@ -241,30 +223,35 @@ class _Builder:
             return f"{bound}+{duration(t.after_s)}"
         return self._say("undated") if any(e.time or e.after_s is not None for e in self._report.timeline) else ""
 
+    def stop(self, x: LastLine) -> StopView:
+        phase = known(self._say, "phase", one_line(x.phase)) if x.phase else ""
+        where = place(x.file, x.line).removeprefix(self._folder)
+        step = "" if x.step is None else str(x.step)
+        time = clock(x.time, with_date=self._with_date)
+        return StopView(who(self._say, x.ranks, x.host), step, phase, time, self._prose(x.text), where, x.is_behind)
+
     def fact(self, item: tuple[str, Fact]) -> FactView:
         name, fact = item
         others = "; ".join(
             self._say("others-differ", who=who(self._say, o.ranks) or one_line(o.source), value=value_text(o.value))
             for o in fact.others[:4]
         )
-        return FactView(
-            one_line(name), value_text(fact.value), clip(others, 200), one_line(fact.source).removeprefix(self._folder)
-        )
-
-    def where(self, e: Evidence | None) -> str:
-        """Where it stands, without the folder that all inputs share: proofs show that once in full."""
-        return place(e.file, e.line).removeprefix(self._folder) if e and e.file else ""
+        value = value_text(fact.value)
+        is_bound = name in _COUNTED and fact.source == GUESSED
+        value = self._say("at-least", n=value) if is_bound else value
+        return FactView(one_line(name), value, clip(others, 200), one_line(fact.source).removeprefix(self._folder))
 
     def gap(self, g: Gap) -> NoteView:
-        how = self._say("next-time", how=prose(g.how, self._limits)) if g.how else ""
-        text = prose(g.text, self._limits)
+        how = self._say("next-time", how=self._prose(g.how)) if g.how else ""
+        text = self._prose(g.text)
         if how and text[-1:] not in ".。!?)":
             text += self._say("stop").rstrip()  # what was not read is named without one
-        return NoteView(text, how, command(g.command, self._limits))
+        return NoteView(text, how, self._command(g.command))
 
     def notice(self, n: Notice) -> NoteView:
         commands = "\n".join(s.command for s in n.remedy if s.command)
-        return NoteView(prose(n.text, self._limits), steps(n.remedy), command(commands, self._limits))
+        how = " ".join(one_line(step.text) for step in n.remedy)
+        return NoteView(self._prose(n.text), how, self._command(commands))
 
     def input(self, i: InputRow) -> InputView:
         skipped = self._say("not-read", why=one_line(i.skipped)) if i.skipped else ""
@@ -277,10 +264,20 @@ class _Builder:
         return self._say("read", files=files, size=byte_size(stats.bytes), events=stats.events) if inputs else ""
 
 
-def _cut(rows: Iterable[S], most: int, convert: Callable[[S], T]) -> Cut[T]:
-    rows = list(rows)
-    shown = rows[:most]
-    return Cut(tuple(map(convert, shown)), len(rows) - len(shown))
+def _nobody(report: Report, say: Say) -> str:
+    """Why no culprit is named: all ranks fail alike, or that is all that can be said."""
+    found = report.diagnosis
+    if found is None or found.culprits:
+        return ""
+    if found.cause in FROM_OUTSIDE:
+        return say("nobody-outside")
+    ranks, world = report.ranks, report.facts.get("world_size")
+    whole = len(ranks) > 1 and (world is None or world.value == len(ranks))  # who left no log may be the reason
+    alike = whole and all(r.first_failure and r.first_failure.cause == found.cause for r in ranks)
+    if alike:
+        return say("both-alike") if len(ranks) == 2 else say("all-alike", n=len(ranks))
+    layer = found.cause.partition(".")[0]
+    return say(f"nobody-{layer}") if layer in ("config", "software") else say("nobody")
 
 
 def _same(row: T) -> T:
@@ -289,7 +286,3 @@ def _same(row: T) -> T:
 
 def _other_job(j: OtherJob) -> NoteView:
     return NoteView(one_line(j.name), one_line(j.text), "")
-
-
-def _place_of(s: Symptom) -> tuple[str, int]:
-    return (s.first.file, s.first.line or 0) if s.first else ("", 0)

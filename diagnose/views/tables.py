@@ -1,76 +1,42 @@
-"""Thousands of rows in, a few folded lines out: ranks that tell the same stand in one line with their ranges."""
+"""Thousands of rows in, a few folded lines out: ranks that tell the same are one line with their ranges."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ..lines.record import record
-from ..report.language import Say, knows
+from ..report.language import Say, known
 from ..report.phrases import clock, one_day, who
 from ..report.printable import clip, one_line
 from ..report.report import CollectiveRow, Fact, RankRow, StackGroup, TimelineEntry
+from .view import CollectiveLine, RankLine, StackLine
 
 HOSTS_SHOWN = 3
 FACTS_FIRST = ("world_size", "nnodes", "hosts", "gpus_per_node", "gpu_model", "framework", "launcher", "torch_version",
                "nccl_version", "cuda_version")  # fmt: skip
-ROOT_MOMENTS = 3  # that tell of the root cause and stand in the timeline, however short it is
+ROOT_MOMENTS = 3  # that tell of the root cause and are in the timeline, however short it is
 Moment = tuple[TimelineEntry, str | None]  # what happened, and until when
 _COLUMNS = ("group", "who", "operation", "stuck", "enqueued", "completed", "sizes", "verdict")
 _RANK_COLUMNS = ("who", "state", "last_step", "last_seen", "hosts")
-
-
-@record
-class RankLine:
-    """Ranks in the same state at the same step."""
-
-    who: str
-    hosts: str
-    state: str
-    last_step: str
-    last_seen: str
-    is_culprit: bool
-
-
-@record
-class CollectiveLine:
-    """Ranks that came equally far in one process group."""
-
-    group: str
-    who: str
-    operation: str
-    sizes: str
-    stuck: str
-    enqueued: str
-    completed: str
-    verdict: str
-
-
-@record
-class StackLine:
-    """Ranks that stand at the same place, outermost frame first; the middle may be left out."""
-
-    who: str
-    count: int
-    frames: tuple[str, ...]
 
 
 def fold_ranks(rows: Sequence[RankRow], blamed: Collection[int], say: Say) -> list[RankLine]:
     """Yield the culprits first, then groups of ranks, the smaller (the odd ones) first."""
     groups: dict[tuple[bool, str, int | None], list[RankRow]] = defaultdict(list)
     for row in rows:
-        groups[(row.rank not in blamed, row.state, row.last_step)].append(row)
+        groups[row.rank not in blamed, row.state, row.last_step].append(row)
     lines = []
     with_date = not one_day([row.last_time for row in rows])
     for (innocent, state, step), members in sorted(groups.items(), key=lambda g: (g[0][0], len(g[1]), g[1][0].rank)):
         last = max((m.last_time for m in members if m.last_time), default=None)
         hosts = sorted({m.host for m in members if m.host})
+        names = ", ".join(one_line(n) for n in hosts[:HOSTS_SHOWN])
         lines.append(
             RankLine(
                 who(say, [m.rank for m in members]),
-                _some(hosts),
-                _word(state, say),
+                f"{names}, … ({len(hosts)})" if len(hosts) > HOSTS_SHOWN else names,
+                one_line(known(say, "state", state)),
                 "" if step is None else str(step),
                 clock(last, with_date=with_date),
                 not innocent,
@@ -100,7 +66,8 @@ def choose_moments(moments: Sequence[Moment], root: str | None, most: int) -> li
 
 
 def _same_news(a: TimelineEntry, b: TimelineEntry) -> bool:
-    return bool(a.ranks and b.ranks) and (a.cause, a.rule, a.text) == (b.cause, b.rule, b.text)
+    alike = (a.cause, a.rule, a.text, a.attempt) == (b.cause, b.rule, b.text, b.attempt)
+    return bool(a.ranks and b.ranks) and alike
 
 
 def fold_collectives(rows: Sequence[CollectiveRow], say: Say) -> list[CollectiveLine]:
@@ -109,13 +76,25 @@ def fold_collectives(rows: Sequence[CollectiveRow], say: Say) -> list[Collective
     for r in rows:
         sizes = " → ".join(f"{n:,}" for n in r.sizes[:4])
         numbers = [("" if n is None else str(n)) for n in (r.stuck, r.enqueued, r.completed)]
-        key = (one_line(r.group), one_line(r.op or ""), sizes, *numbers, _word(r.verdict, say))
+        verdict = one_line(known(say, "state", r.verdict)) if r.verdict else ""
+        key = (one_line(r.group), one_line(r.op or ""), sizes, *numbers, verdict)
         groups[key] += [] if r.rank is None else [r.rank]
     lines = []
     for key, ranks in sorted(groups.items(), key=lambda g: (g[0][0], len(g[1]), g[0])):
         group, op, sizes, stuck, enqueued, completed, verdict = key
         lines.append(CollectiveLine(group, who(say, ranks), op, sizes, stuck, enqueued, completed, verdict))
     return lines
+
+
+def fold_stacks(stacks: Sequence[StackGroup], say: Say, frames: int) -> list[StackLine]:
+    """Yield each group with at most so many frames: the outermost and, more of them, the innermost."""
+    return [StackLine(who(say, s.ranks) or say("stack-of-nobody"), s.count, _frames(s.frames, frames)) for s in stacks]
+
+
+def _frames(frames: Sequence[str], most: int) -> tuple[str, ...]:
+    shown = tuple(clip(one_line(f), 200) for f in frames)
+    outer = most // 3
+    return shown if len(shown) <= most else (*shown[:outer], "…", *shown[-(most - outer - 1) :])
 
 
 def ordered_facts(facts: Mapping[str, Fact]) -> list[tuple[str, Fact]]:
@@ -133,27 +112,3 @@ def filled(rows: Sequence[CollectiveLine] | Sequence[RankLine]) -> list[str]:
     """Yield the columns in which any row has something, in order."""
     columns = _RANK_COLUMNS if rows and isinstance(rows[0], RankLine) else _COLUMNS
     return [c for c in columns if any(getattr(row, c) for row in rows)]
-
-
-def fold_stacks(stacks: Sequence[StackGroup], say: Say, frames: int) -> list[StackLine]:
-    """Yield each group with at most so many frames: the outermost and, more of them, the innermost."""
-    nobody = say("stack-of-nobody")
-    return [StackLine(who(say, s.ranks) or nobody, s.count, tuple(_frames(s.frames, frames))) for s in stacks]
-
-
-def _frames(frames: Sequence[str], most: int) -> Iterable[str]:
-    shown = [clip(one_line(f), 200) for f in frames]
-    if len(shown) <= most:
-        return shown
-    outer = most // 3
-    return [*shown[:outer], "…", *shown[-(most - outer - 1) :]]
-
-
-def _word(state: str, say: Say) -> str:
-    key = f"state-{state}"
-    return say(key) if knows(key) else one_line(state)
-
-
-def _some(names: Sequence[str]) -> str:
-    shown = ", ".join(one_line(n) for n in names[:HOSTS_SHOWN])
-    return f"{shown}, … ({len(names)})" if len(names) > HOSTS_SHOWN else shown

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
 from ..report.language import Say
-from ..report.printable import clip
-from . import markdown_text
-from .evidence import EvidenceView
-from .parts import View
+from ..report.printable import clip, one_line
+from . import junit_text, markdown_text
 from .tables import filled
+from .view import EvidenceView, View
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -81,5 +80,10 @@ def _environment(folder: Path) -> Environment:
         block=block,
         filled=filled,
         clip=clip,
+        one_line=one_line,
+        xml=junit_text.xml,
+        quoted=junit_text.quoted,
+        github=markdown_text.github,
+        github_property=markdown_text.github_property,
     )
     return environment

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import zstandard
 
-from diagnose.sources.bounds import MAX_MEMBERS
+from diagnose.sources.deadline import MAX_MEMBERS
 from diagnose.sources.source import find_sources
 
 from ..command_line import tell

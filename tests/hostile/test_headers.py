@@ -7,7 +7,8 @@ import random
 import pytest
 
 from diagnose import Text, diagnose
-from diagnose.sources.own_headers import Naming, OwnHeader, header_of
+from diagnose.sources.labels import Rewriting
+from diagnose.sources.own_headers import header_of
 
 LABELS = ("[R{r}]", "(trainer-{r})", "rank={r} |", "Rank {r}:", "<{r}>", "[{r}/4]", "{r} |", "[GPU {r}]", "rank{r} -")
 TIMES = (
@@ -53,15 +54,15 @@ def test_a_header_of_any_parts_is_read_or_is_none_and_keeps_all_lines(seed: int)
     text = lines_below(header(seed), seed)
     found = header_of(text)
 
-    assert found is None or Naming(found).feed(text).count(b"\n") == text.count(b"\n")
+    assert found is None or found.feed(text).count(b"\n") == text.count(b"\n")
 
 
 def test_a_collectors_time_and_the_programs_own_both_stay_before_the_rank() -> None:
     text = lines_below("2026-11-23T03:02:{s:02d}.375123456Z 2026-11-23 03:02:{s:02d},375 INFO [R{r}]", 1)
     found = header_of(text)
 
-    assert isinstance(found, OwnHeader)
-    first = Naming(found).feed(text).split(b"\n")[0]
+    assert isinstance(found, Rewriting)
+    first = found.feed(text).split(b"\n")[0]
     assert first.startswith(b"2026-11-23T03:02:00.375123456Z 2026-11-23 03:02:00,375 INFO [rank")
 
 

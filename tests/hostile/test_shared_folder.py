@@ -12,12 +12,11 @@ from pathlib import Path
 import pytest
 
 from diagnose.hooks import reporter
-from diagnose.hooks.request import HookRequest
-from diagnose.hooks.shared import SharedFolder
+from diagnose.hooks.gather import SharedFolder
+from diagnose.hooks.request import HookRequest, open_new
 from diagnose.hooks.worker import write_scan
 from diagnose.report.redaction import redact_plain
 from diagnose.report.written_files import claim_file, make_private_folder, open_named, write_whole
-from diagnose.run.keep import open_new
 from diagnose.scan.scan import scan_from_json
 
 SECRET = "hunter2xyz"

@@ -1,0 +1,229 @@
+"""The steps of a remedy for this job: what is known of it answers each step's `if` and fills its sentence and command.
+
+The steps stand in `cause.yaml`. They ask for facts, for what the telling line captured, for who is at fault and what the
+job has already, and for numbers that are solved here by cause: `rules/README.md` lists the names.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import datetime, timezone
+from pathlib import PurePosixPath
+from typing import Any
+
+from ..catalogue.load import Catalogue
+from ..catalogue.rule import Cause
+from ..catalogue.sentences import holds, sentence, shell_command
+from ..job.event import Event
+from ..job.exhibit import Exhibit
+from ..job.job import Job
+from ..verdict.decision import Verdict
+from .batch import Flags, batch_numbers
+from .fact_names import PACKAGES
+from .fact_store import Facts
+from .known_bugs import BUGS
+from .memory import memory_numbers
+from .resources import resource_numbers
+from .statement import RemedyStep, When
+from .timeouts import timeout_numbers
+from .versions import in_range
+
+ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")
+Solver = Callable[[Mapping[str, Any], Facts], dict[str, Any]]
+SOLVERS: tuple[tuple[str, Solver], ...] = (  # by the start of the cause's id
+    ("config.batch-size-mismatch", batch_numbers),
+    ("config.world-size-mismatch", resource_numbers),
+    ("ray.unschedulable", resource_numbers),
+    ("memory.cuda-oom", memory_numbers),
+    ("storage.slow-save", timeout_numbers),
+    ("collective.", timeout_numbers),
+)
+PLATFORM = ("scheduler", "stack", "library", "launcher", "framework", "hosts")  # whatever a line captures under such a name
+KILL_REQUEST = "process.terminated/slurmctld-kill-request"
+DUMPED = "context.collectives/flight-recorder-dumped"
+PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
+ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
+TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
+ALL_WAIT = ("mismatch", "standing")  # questions that find all ranks in one collective
+LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
+BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
+AROUND_S = 300.0  # of the kernel log before and after a failure
+_SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")
+_ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")  # NCCL: `Call to recv from 10.42.0.12<41870> failed`
+_NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a command that people paste into a shell
+_MODULE = re.compile(r"[A-Za-z_]\w{0,80}", re.ASCII)
+_LOOPBACK = ("127.", "localhost", "::1", "[::1]")
+_LOCAL_ONLY = ("lo", "docker", "veth", "virbr", "br-")  # interfaces that reach no other host
+
+
+def steps(cause: Cause, values: Mapping[str, Any]) -> tuple[RemedyStep, ...]:
+    """Yield the steps of a cause that fit `values`, filled, in order of when."""
+    found = sorted(_fitting(cause, dict(values)), key=lambda step: ORDER.index(step.when))
+    return (*found, *(RemedyStep("collect", item) for item in cause.collect_next_time))
+
+
+def _fitting(cause: Cause, values: dict[str, Any]) -> Iterator[RemedyStep]:
+    for step in cause.remedy:
+        if step.condition is not None and not holds(step.condition, values):
+            continue
+        try:
+            command = (shell_command(step.command, values) or None) if step.command else None
+            yield RemedyStep(step.when, sentence(step.text, values), command)
+        except ValueError:
+            continue
+
+
+def step_values(
+    job: Job, verdict: Verdict, proof: Sequence[Exhibit], facts: Facts, catalogue: Catalogue, fields: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Yield all that the steps for a verdict may ask: facts, the job, who is at fault, `fields`, and solved numbers."""
+    told = verdict.roots[0].first or (proof[0].event if proof else None)
+    known = {
+        **_of_the_job(job, facts),
+        **_of_the_culprit(job, verdict, proof),
+        **_of_the_line(job, verdict, told),
+        **fields,
+        "is_inference": _is_inference(told, facts),
+    }
+    values = {**facts.values(), **known, **solved(verdict.cause or "", known, facts), **_package(known, catalogue)}
+    return {**values, **{name: facts.get(name) for name in PLATFORM}, "named_library": fields.get("library")}
+
+
+def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
+    """Yield the numbers and names that follow for this cause from what its line captured and the facts."""
+    found = {**_peer(fields), **_interface(facts), "breaks_weight_sync": _breaks_weight_sync(facts)}
+    for start, solver in SOLVERS:
+        if cause.startswith(start):
+            found.update(solver(fields, facts))
+    if cause == BUGS:  # what our table states, not a log
+        found |= {name: Flags(str(fields[key])) for name, key in BUG_COMMANDS.items() if fields.get(key)}
+    return found
+
+
+# --- what is known ------------------------------------------------------------------------------------------------
+
+
+def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
+    dumps = [str(e.fields["path"]) for e in job.events if e.rule.id == DUMPED and e.fields.get("path")]
+    uids = (e.fields["uid"] for e in job.events if e.rule.id == KILL_REQUEST and e.fields.get("uid"))
+    return {
+        "has_stepped": any(info.last_step for info in job.ranks.values()),
+        "has_stacks": any(source.stacks for source in job.sources),
+        "has_recorder": bool(job.dumps),
+        "has_error_files": any(PurePosixPath(name).name == "error.json" for name in (*job.files, *_names(job))),
+        "recorder_files": f"{dumps[0].rstrip('0123456789')}*" if dumps else None,
+        "job_id": _slurm_job(job),
+        "killed_by_uid": next(uids, None),
+    }
+
+
+def _names(job: Job) -> Iterator[str]:
+    return (source.name for source in job.sources)
+
+
+def _slurm_job(job: Job) -> str | None:
+    """The number of the one job of Slurm's that files are named after, or that is told of, for `sacct -j`."""
+    named = {m[1] for name in _names(job) if (m := _SLURM_FILE.search(PurePosixPath(name).name))}
+    steps = (str(e.fields.get("step") or "").partition(".")[0] for e in job.events if "/slurm-" in e.rule.id)
+    told = named or {step for step in steps if step.isdigit()}
+    return told.pop() if len(told) == 1 else None
+
+
+def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dict[str, Any]:
+    """The ranks, host, GPU, process and pod that commands are to name."""
+    infos = [job.ranks[r] for r in verdict.culprits if r in job.ranks]
+    hosts = {*verdict.culprit_hosts, *(i.host for i in infos if i.host)} - {"localhost"}
+    first = verdict.roots[0].first
+    device = first.fields.get("device") if first is not None else None
+    if device is None and len(infos) == 1:
+        device = infos[0].device  # a local rank is none: CUDA_VISIBLE_DEVICES may order the GPUs otherwise
+    pods = {speaker.pod for source in job.sources for speaker in source.speakers if speaker.pod}
+    host = min(hosts) if len(hosts) == 1 else None
+    return {
+        "culprit_ranks": tuple(verdict.culprits),
+        "culprit_rank": verdict.culprits[0] if len(verdict.culprits) == 1 else None,
+        "culprit_host": host,
+        "culprit_hosts": ",".join(sorted(hosts)) or None,
+        "culprit_gpu": device if isinstance(device, int) and len(infos) <= 1 else None,
+        "culprit_pid": infos[0].pid if len(infos) == 1 else None,
+        "culprit_pod": host if host in pods else min(pods) if len(pods) == 1 else None,
+        "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
+    }
+
+
+def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, Any]:
+    finding = verdict.roots[0].finding
+    tb = verdict.roots[0].first.traceback if verdict.roots[0].first is not None else None
+    return {
+        "rule_name": told.rule.id.rpartition("/")[2] if told is not None else "",
+        "is_hung": verdict.outcome == "hung",
+        "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",
+        "has_frames": tb is not None and bool(tb.frames or any(link.frames for link in tb.links)),
+        **_window(told),
+    }
+
+
+def _window(told: Event | None) -> dict[str, Any]:
+    """The minutes around a failure, for `journalctl --since --until`: as its host's clock shows them, UTC where stated."""
+    stamp = told.stamp if told is not None else None
+    if stamp is None or not (stamp.has_date and stamp.has_year) or stamp.since_boot or not 0 < stamp.seconds < 2**32:
+        return {"since": None, "until": None}
+    zone = " UTC" if stamp.has_zone else ""
+    since, until = (
+        f"{datetime.fromtimestamp(stamp.seconds + s, timezone.utc):%Y-%m-%d %H:%M:%S}{zone}" for s in (-AROUND_S, AROUND_S)
+    )
+    return {"since": since, "until": until}
+
+
+def _is_inference(told: Event | None, facts: Facts) -> bool:
+    """Whether an engine of inference holds the GPU, and no training: there is no micro batch to make smaller."""
+    if facts.get("framework") in (*TRAINERS, *ENGINES):
+        return facts.get("framework") in ENGINES
+    frames = told.traceback.frames if told is not None and told.traceback is not None else ()
+    return any(f"/{engine}/" in frame.file for frame in frames for engine in ENGINES)
+
+
+# --- what follows -------------------------------------------------------------------------------------------------
+
+
+def _peer(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The other end of a connection, where its name may stand in a command."""
+    stated = str(fields.get("peer_host") or fields.get("peer_ip") or "")
+    match = _ADDRESS.search(str(fields.get("last_error") or ""))
+    peer = stated if _NAME.fullmatch(stated) else match[1] if match else None
+    port = fields.get("peer_port")
+    return {
+        "peer": peer,
+        "peer_port": port if isinstance(port, int) else None,
+        "peer_is_here": (peer or "").startswith(_LOOPBACK),
+    }
+
+
+def _interface(facts: Facts) -> dict[str, Any]:
+    """Whether the interface that is set reaches other hosts."""
+    name = str(facts.get("socket_ifname") or "")
+    return {"bad_interface": name if name.lstrip("=").startswith(_LOCAL_ONLY) and not name.startswith("^") else None}
+
+
+def _breaks_weight_sync(facts: Facts) -> bool:
+    """Whether trainer and vLLM workers share a group that vLLM breaks; its failures look like the network's."""
+    has_vllm = facts.get("vllm_version") is not None or "vllm" in facts.packages or facts.get("vllm_engines") is not None
+    if facts.get("framework") != "openrlhf" or not has_vllm or facts.get("vllm_sync_backend") == "gloo":
+        return False
+    if in_range(facts.get("openrlhf_version"), ">=0.6.0"):
+        return False
+    return in_range(facts.get("vllm_version"), f">{LAST_VLLM_WITH_NCCL_GROUPS}") is not False
+
+
+def _package(fields: Mapping[str, Any], catalogue: Catalogue) -> dict[str, Any]:
+    """Which package brings the module that is missing: what PyPI holds under an unknown name may be something else."""
+    module = str(fields.get("module") or "")
+    top = module.partition(".")[0]
+    if not _MODULE.fullmatch(top):
+        return {"module": None}
+    table = catalogue.tables.get(PACKAGE_TABLE)
+    row = table.row(top) if table else {}
+    known = top if top.replace("_", "-") in PACKAGES else None
+    options = Flags(str(row["options"])) if row.get("options") else None
+    return {"package": row.get("package") or known, "pip_options": options, "is_apex": bool(row.get("is_apex"))}

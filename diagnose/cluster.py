@@ -1,0 +1,298 @@
+"""The map step on a Ray cluster: parts of files as tasks, what lies on each node's own disk where it lies.
+
+In: inputs, rules, the cluster's address. Out: the same `Scan` as reading here gives; what lies on the nodes' own disks
+(`/tmp/ray/session_latest`) is named `<node>/<path>`, as if each node's files had been collected into a folder of that name,
+and nodes that cannot be asked are gaps. The package and what it needs travel by `runtime_env`, the rules (the user's too)
+with the tasks; a node imports this module by its name. A task that a dying node took along is given to another one, and in
+the end to this process.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from .catalogue.rule import Rule
+from .errors import MissingExtra, SourceError, UsageError
+from .scan.parts import Part
+from .scan.reading import Progress, read_all
+from .scan.scan import Scan, SourceScan, scan_from_json, scan_to_json, source_from_json, source_to_json
+from .scan.scanner import ScanRules
+from .scan.workers import scan_part, unread
+from .sources.deadline import Deadline
+from .sources.paths import expand_pattern, is_url
+from .sources.source import Input
+
+EXTRA = "diagnose-training[ray]"
+TRAVELLERS = ("regex", "hyperscan")  # what scanning needs beside the package; a training image rarely has them
+BATCH_BYTES = 64 << 20  # of small files to one task at most: a task costs milliseconds
+BATCH_PARTS = 256
+BATCHES_PER_TASK = 4  # so many for each task that runs at a time, or the slowest would hold up all
+TASKS_PER_NODE = 4  # beside a job that may still hang there
+TRIES = 4  # of a task, before it is done here
+RETRIES = 2  # a worker process may be killed for memory on a node that hangs
+WAIT_S = 5.0  # for a task, before the deadline is looked at
+GRACE_S = 2.0  # past the deadline, for tasks that end by it themselves
+Given = tuple[str, Sequence[Rule]]  # a catalogue's key, and its rules as a scan needs them
+log = logging.getLogger("diagnose")
+_built: dict[str, ScanRules] = {}  # a worker process reads many parts with one catalogue
+
+
+def read_on_ray(
+    inputs: Sequence[Input],
+    rules: ScanRules,
+    deadline: Deadline,
+    progress: Progress | None = None,
+    address: str | None = None,
+    on_every_node: Sequence[str] = (),
+) -> Scan:
+    """Yield the scan of `inputs`, and of the paths `on_every_node`, read by the cluster at `address`.
+
+    No address: that of `RAY_ADDRESS`, or the cluster that this machine belongs to.
+    """
+    with _connected(address) as ray:
+        given: Given = (rules.key, rules.rules)
+        pool = _Pool(ray, rules, ray.put(given))
+        scan = read_all(inputs, rules, deadline, progress, pool=pool)
+        if on_every_node:
+            scan_nodes(ray, scan, pool.given, on_every_node, deadline, progress)
+        return scan
+
+
+class _Pool:
+    """The cluster as a pool of workers."""
+
+    def __init__(self, ray: Any, rules: ScanRules, given: Any) -> None:
+        self._ray = ray
+        self._rules = rules
+        self.given = given
+        # No CPU is asked for: the job to be diagnosed may hold them all, and hang.
+        self._task = ray.remote(num_cpus=0, max_retries=TRIES - 1, scheduling_strategy="SPREAD")(scan_parts)
+
+    def scan(self, parts: Sequence[Part], deadline: Deadline) -> Iterator[tuple[int, SourceScan]]:
+        """Yield (index of the part, its scan) as they are done."""
+        waiting = deque(_batches(parts, BATCHES_PER_TASK * self._limit()))
+        running: dict[Any, tuple[int, ...]] = {}
+        tries: Counter[tuple[int, ...]] = Counter()
+        while waiting or running:
+            while waiting and len(running) < self._limit():
+                batch = waiting.popleft()
+                task = self._task.remote(self.given, [parts[n] for n in batch], deadline.left_s())
+                running[task] = batch
+            done, _ = self._ray.wait(list(running), num_returns=1, timeout=wait_s(deadline))
+            for task in done:
+                batch = running.pop(task)
+                try:
+                    found = self._ray.get(task)
+                except self._ray.exceptions.RayError as error:
+                    tries[batch] += 1
+                    log.info("a task was lost (%s); it is done again", type(error).__name__)
+                    if tries[batch] < TRIES:
+                        waiting.append(batch)
+                        continue
+                    log.warning("Ray could not read %d parts (%s); they are read here", len(batch), _brief(error))
+                    found = [None] * len(batch)
+                for index, text in zip(batch, found, strict=True):
+                    yield index, source_from_json(json.loads(text)) if text else self._here(parts[index], deadline)
+            if not done and deadline.passed():
+                late = [n for batch in (*running.values(), *waiting) for n in batch]
+                for task in running:
+                    self._ray.cancel(task, force=True)
+                yield from ((n, unread(parts[n].source)) for n in late)
+                return
+
+    def _limit(self) -> int:
+        return max(2, TASKS_PER_NODE * sum(1 for node in self._ray.nodes() if node["Alive"]))
+
+    def _here(self, part: Part, deadline: Deadline) -> SourceScan:
+        """Read what no node has: a file on this machine's own disk."""
+        return unread(part.source) if deadline.passed() else scan_part(part, self._rules, deadline)
+
+
+def _batches(parts: Sequence[Part], count: int) -> Iterator[tuple[int, ...]]:
+    """Neighbouring parts together, into about so many batches, or more where they are large."""
+    most = min(BATCH_BYTES, sum(p.size for p in parts) // count)
+    most_parts = min(BATCH_PARTS, -(-len(parts) // count))
+    batch: list[int] = []
+    size = 0
+    for index, part in enumerate(parts):
+        if batch and (size + part.size > most or len(batch) >= most_parts):
+            yield tuple(batch)
+            batch, size = [], 0
+        batch.append(index)
+        size += part.size
+    if batch:
+        yield tuple(batch)
+
+
+def _brief(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return f"{type(error).__name__}: {lines[-1][:300]}" if lines else type(error).__name__
+
+
+# --- the connection ---------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def _connected(address: str | None) -> Iterator[Any]:
+    """The `ray` module, connected; left as it was where the caller's program is connected already."""
+    try:
+        import ray
+        import ray.exceptions
+    except ImportError as error:
+        raise MissingExtra(f"--engine ray needs `pip install '{EXTRA}'`") from error
+    if ray.is_initialized():
+        yield ray
+        return
+    asked = address or os.environ.get("RAY_ADDRESS")
+    try:
+        quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR, "configure_logging": False}
+        ray.init(address=asked or "auto", runtime_env={"py_modules": _modules()}, **quiet)
+    except (OSError, ValueError, RuntimeError) as error:  # ConnectionError is an OSError
+        if not asked:
+            raise UsageError("--engine ray: this machine is in no Ray cluster; give --address HOST:PORT") from error
+        raise UsageError(f"--engine ray: no Ray cluster answers at {asked}: {_brief(error)}") from error
+    try:
+        yield ray
+    finally:
+        ray.shutdown()
+
+
+def _modules() -> list[str]:
+    """The folders that go to the nodes: this package, and what scanning imports."""
+    folders = [str(Path(__file__).parent)]
+    for name in TRAVELLERS:
+        spec = find_spec(name)
+        folders += list(spec.submodule_search_locations or ())[:1] if spec else []
+    return folders
+
+
+# --- what lies on the nodes' own disks: one task pinned to each node -------------------------------------------------
+
+
+def scan_nodes(
+    ray: Any, scan: Scan, given: Any, paths: Sequence[str], deadline: Deadline, progress: Progress | None
+) -> None:
+    """Add to `scan` what lies below `paths` on every node."""
+    names = node_names(ray.nodes())
+    alive = {n["NodeID"] for n in ray.nodes() if n["Alive"]}
+    below = ", ".join(paths)
+    scan.gaps += [f"node {name} is dead: {below} there was not read" for node, name in names if node not in alive]
+    left_s = deadline.left_s()
+    tasks = {_task(ray, node).remote(given, list(paths), left_s): name for node, name in names if node in alive}
+    found: dict[str, Scan | str] = {}
+    while len(found) < len(tasks):
+        done, waiting = ray.wait([t for t in tasks if tasks[t] not in found], num_returns=1, timeout=wait_s(deadline))
+        for task in done:
+            result = found[tasks[task]] = _result(ray, task, tasks[task])
+            if progress and isinstance(result, Scan):
+                progress(tasks[task], sum(s.bytes for s in result.sources.values()))
+        if not done and deadline.passed():
+            found |= {tasks[t]: "not read: the budget of time was used up" for t in waiting}
+    for _, name in names:
+        part = found.get(name)
+        if isinstance(part, Scan):
+            _add(scan, name, part)
+        elif part is not None:
+            scan.gaps.append(f"node {name}: {below} there was not read ({part})")
+
+
+def node_names(nodes: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
+    """Yield (id, name) of each node by name: its host's name, and part of its id where several share one."""
+    hosts = Counter(n["NodeManagerHostname"] for n in nodes)
+    rows = ((n["NodeID"], n["NodeManagerHostname"]) for n in nodes)
+    named = ((node, f"{host}-{node[:8]}" if hosts[host] > 1 else host) for node, host in rows)
+    return sorted(named, key=lambda row: row[1])
+
+
+def _task(ray: Any, node: str) -> Any:
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    pinned = NodeAffinitySchedulingStrategy(node_id=node, soft=False)
+    return ray.remote(num_cpus=0, max_retries=RETRIES, scheduling_strategy=pinned)(scan_paths)
+
+
+def _result(ray: Any, task: Any, name: str) -> Scan | str:
+    try:
+        return scan_from_json(ray.get(task).encode(), name)
+    except (ray.exceptions.NodeDiedError, ray.exceptions.TaskUnschedulableError):
+        return "the node is gone"
+    except ray.exceptions.RayError as error:
+        return _brief(error)
+
+
+def wait_s(deadline: Deadline) -> float:
+    """Yield how long to wait for a task before the deadline is looked at again."""
+    left_s = deadline.left_s()
+    return WAIT_S if left_s is None else min(WAIT_S, left_s + GRACE_S)
+
+
+def _add(scan: Scan, node: str, part: Scan) -> None:
+    for source in part.sources.values():
+        named = replace(source, name=_under(node, source.name))
+        scan.sources[_free(scan, named)] = named
+    scan.gaps += [f"node {node}: {gap}" for gap in part.gaps]
+    scan.dumps += [replace(dump, name=_under(node, dump.name)) for dump in part.dumps]
+
+
+def _free(scan: Scan, source: SourceScan) -> str:
+    name, count = source.name, 1
+    while source.name in scan.sources:
+        count += 1
+        source.name = f"{name} ({count})"
+    return source.name
+
+
+def _under(node: str, name: str) -> str:
+    return f"{node}/{name.lstrip('/')}"
+
+
+# --- what runs on a node: parts of files, or whatever lies below some paths there, in; their scans as JSON out ---------
+
+
+def scan_parts(given: Given, parts: Sequence[Part], left_s: float | None) -> list[str | None]:
+    """Yield each part's scan; None where this node does not hold the file that the driver found."""
+    rules, deadline = _rules(given), Deadline.after(left_s)
+    return [json.dumps(source_to_json(scan_part(p, rules, deadline))) if _is_here(p) else None for p in parts]
+
+
+def scan_paths(given: Given, paths: Sequence[str], left_s: float | None) -> str:
+    """Yield the scan of what lies below `paths` on this node; a path that is not there is a gap."""
+    rules, deadline = _rules(given), Deadline.after(left_s)
+    present: list[str] = []
+    gaps: list[str] = []
+    for path in paths:
+        try:
+            present += [path] if is_url(path) else expand_pattern(path)
+        except SourceError as error:
+            gaps.append(str(error))
+    scan = read_all(present, rules, deadline, workers=1) if present else Scan(catalogue=rules.key)
+    scan.gaps += gaps
+    return scan_to_json(scan)
+
+
+def _rules(given: Given) -> ScanRules:
+    key, rules = given
+    if key not in _built:
+        _built.clear()
+        _built[key] = ScanRules(rules, key)
+    return _built[key]
+
+
+def _is_here(part: Part) -> bool:
+    """Whether the file is that of the driver: on a shared file system, or read from a store."""
+    path = part.source.path
+    if path is None or is_url(path):
+        return path is not None
+    try:
+        return os.stat(path).st_size >= (part.source.size or 0)  # a log may have grown since
+    except OSError:
+        return False

@@ -1,1 +1,0 @@
-"""The map step on a Ray cluster."""

@@ -1,0 +1,227 @@
+"""The catalogue on the command line: `diagnose explain`, and `diagnose rules …` to look at it, test it, add to it."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import Counter
+from collections.abc import Collection, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ..catalogue.load import SHIPPED, Catalogue, load_rules
+from ..errors import RuleError, UsageError
+from ..hooks.config import LANGUAGES
+from .options import causes, files
+
+NEAR = 12  # names in one line; a layer has about as many
+app = typer.Typer(
+    no_args_is_help=True, rich_markup_mode=None, help="Look at the catalogue of messages and causes, test it, add to it."
+)
+
+
+def explain(
+    what: Annotated[
+        list[str],
+        typer.Argument(metavar="CAUSE|TEXT...", help="memory.cuda-oom, xid-79, a message's text", autocompletion=causes),
+    ],
+    lang: Annotated[
+        str | None,
+        typer.Option(metavar="LANG", help="en or zh (default: from the locale)",
+                     autocompletion=lambda incomplete: [name for name in LANGUAGES if name.startswith(incomplete)]),
+    ] = None,
+) -> int:  # fmt: skip
+    """Print the page of a cause, found by its id, a code, or a message: what it means, what it brings about, what to do."""
+    from ..catalogue.load import rule_folders
+    from ..report.catalogue_page import cause_page
+    from ..report.language import choose_language
+    from ..report.translation import Translator
+
+    language, text = choose_language(lang, os.environ), " ".join(what)
+    found = load_rules()
+    named, *others = [text] if text in found.causes else _causes_of(text, found)
+    typer.echo(cause_page(found, found.causes[named], Translator(language, rule_folders())))
+    if others:
+        typer.echo(f"\nsee also: {', '.join(others)}")
+    return 0
+
+
+def _causes_of(text: str, catalogue: Catalogue) -> list[str]:
+    """Yield the causes that a text may mean, best first. Raises `RuleError` where there is none."""
+    from ..catalogue.firing import fire
+
+    if text == "unknown":
+        raise RuleError("unknown is the answer where no line names a cause; the report says what to collect")
+    if found := list(_of_code(text, catalogue)):
+        return found
+    hits = fire(catalogue, text)
+    ordered = sorted(hits, key=lambda hit: (hit[0].generic, hit[0].frame is not None, hit[0].role != "cause"))
+    said = [str(fields.get("cause") or rule.cause or "") for rule, fields in ordered]
+    if found := [cause for cause in dict.fromkeys(said) if cause in catalogue.causes]:
+        return found
+    is_id = re.fullmatch(r"[a-z0-9-]+\.[a-z0-9-]*", text)
+    if not is_id and (found := _of_words(text, catalogue)):
+        return found
+    raise RuleError(no_such_cause(text, catalogue.causes))
+
+
+def _of_code(text: str, catalogue: Catalogue) -> Iterator[str]:
+    """The cause of a row of a table: `xid-79`, `Xid 79`, `sxid 12028`."""
+    match = re.fullmatch(r"([a-z]+)[\s:=-]*(\d+)", text.strip().lower())
+    for name, table in catalogue.tables.items():
+        if match and name.endswith(f"/{match[1]}.table.yaml"):
+            row = next((row for row in table.rows if str(row.get(table.key)) == match[2]), {})
+            yield from (cause for cause in [str(row.get("cause"))] if cause in catalogue.causes)
+
+
+def _of_words(text: str, catalogue: Catalogue) -> list[str]:
+    """The causes in whose messages all these words stand."""
+    wanted = set(re.findall(r"[a-z0-9_]{2,}", text.lower()))
+    count: Counter[str] = Counter()
+    for rule in catalogue.rules.values():
+        if cause := catalogue.causes.get(rule.cause or ""):
+            texts = (rule.title, cause.title, *(literal for form in rule.forms for literal in form.literals))
+            count[cause.id] += bool(wanted) and wanted <= set(re.findall(r"[a-z0-9_]{2,}", " ".join(texts).lower()))
+    return [cause for cause, times in count.most_common(NEAR) if times]
+
+
+def no_such_cause(word: str, causes: Collection[str]) -> str:
+    """Yield one line that names the causes that may be meant: those that hold the word, else the one spelt most alike."""
+    from difflib import get_close_matches
+
+    holding = sorted(c for c in causes if word in c) if word else []
+    near = holding if 0 < len(holding) <= NEAR else get_close_matches(word, causes, 1, 0.6)
+    return f"no cause {word}" + (f"; did you mean {', '.join(near)}?" if near else "; see `diagnose rules list`")
+
+
+def _rule_ids(incomplete: str) -> list[str]:
+    return [rule for rule in load_rules().rules if rule.startswith(incomplete)]
+
+
+@app.command("list")
+def list_rules(
+    what: Annotated[str | None, typer.Argument(help="only ids that start so", autocompletion=_rule_ids)] = None,
+    rules: Annotated[list[str] | None, typer.Option(metavar="DIR", help="a folder laid over the shipped rules")] = None,
+) -> None:
+    """List rules: id, role, number of forms; a count at the end."""
+    catalogue = load_rules(*(rules or []))
+    shown = [r for r in catalogue.rules.values() if what is None or r.id.startswith(what)]
+    for rule in shown:
+        typer.echo(f"{rule.id}  {rule.role}  {len(rule.forms)}")
+    rows = sum(len(t.rows) for t in catalogue.tables.values())
+    typer.echo(f"{len(shown)} rules over {len(catalogue.causes)} causes; {rows} rows in {len(catalogue.tables)} tables")
+
+
+@app.command("show")
+def show_rule(rule_id: Annotated[str, typer.Argument(help="a rule's id", autocompletion=_rule_ids)]) -> None:
+    """Print a rule's file."""
+    path = SHIPPED / (rule_id.replace(".", "/", 1) + ".yaml")
+    if not path.is_file():
+        catalogue = load_rules()
+        if rule_id in catalogue.causes:
+            raise RuleError(f"{rule_id} is a cause; see `diagnose explain {rule_id}` and `diagnose rules list {rule_id}`")
+        near = _near(rule_id, catalogue)
+        raise RuleError(f"no rule {rule_id}" + (f"; did you mean {near}?" if near else "; see `diagnose rules list`"))
+    typer.echo(path.read_text().rstrip())
+
+
+def _near(rule_id: str, catalogue: Catalogue) -> str | None:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(rule_id, catalogue.rules, 1)), None)
+
+
+@app.command("test")
+def test_rules(
+    folder: Annotated[
+        Path | None,
+        typer.Argument(help="your own rules, laid over the shipped ones, and tested first", autocompletion=files),
+    ] = None,
+    only: Annotated[str | None, typer.Option(metavar="ID", help="only ids that start so", autocompletion=_rule_ids)] = None,
+    literals: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="ordinary logs: how often each literal stands there, and for what")
+    ] = None,
+) -> int:
+    """Prove every rule against its own examples and counter-examples; those of a folder of your own first."""
+    from ..catalogue.load import lay_over
+
+    if literals is not None:
+        from ..catalogue.literal_costs import literal_costs
+
+        for row in literal_costs(load_rules(*([folder] if folder else [])), literals):
+            typer.echo(row)
+        return 0
+
+    if folder is not None:
+        whole, own = lay_over(load_rules(), folder)
+        mine = tuple(name for name in own if name.startswith(only or ""))
+        if mine and _tell_faults(whole, mine, [folder], f"{folder}: "):
+            return 1  # at once: what they do to the shipped ones takes ten times as long to prove
+    folders = [folder] if folder else []
+    whole = load_rules(*folders, fresh=True)
+    if only and not any(rule.startswith(only) for rule in whole.rules):
+        raise RuleError(f"--only {only}: no rule begins so; see `diagnose rules list`")
+    return 1 if _tell_faults(whole, only, folders) else 0
+
+
+def _tell_faults(whole: Catalogue, only: str | tuple[str, ...] | None, folders: list[Path], who: str = "") -> bool:
+    """Print the faults and what was tested; yield whether there are any."""
+    from ..catalogue.checks import check_catalogue
+    from ..catalogue.firing import fire
+    from ..catalogue.load import rule_folders
+
+    part = whole
+    if isinstance(only, tuple):
+        tested = {name: rule for name, rule in whole.rules.items() if name in only}
+        causes = {name: cause for name, cause in whole.causes.items() if name in only}
+        part = replace(whole, rules=tested, causes=causes, key=f"{whole.key}-part")
+    faults = list(check_catalogue(whole, lambda _, text: fire(part, text), only, rule_folders(*folders)))
+    examples = sum(len(f.examples) for r in part.rules.values() for f in r.forms)
+    said = f"{len(part.rules)} rules, {len(part.causes)} causes, {examples} examples: {len(faults)} "
+    typer.echo("\n".join([*faults, f"{who}{said}{'fault' if len(faults) == 1 else 'faults'}"]))
+    return bool(faults)
+
+
+@app.command("new")
+def new_rule(
+    rule_id: Annotated[str, typer.Argument(help="layer.cause/what-it-says")],
+    folder: Annotated[Path, typer.Option(metavar="DIR", help="the folder of rules to write into")] = Path("rules"),
+) -> None:
+    """Write a rule file to fill in."""
+    if not re.fullmatch(r"[a-z0-9-]+\.[a-z0-9-]+/[a-z0-9-]+", rule_id):
+        raise UsageError(f"{rule_id}: an id has the form layer.cause/what-it-says, in lower case with hyphens")
+    path = folder / (rule_id.replace(".", "/", 1) + ".yaml")
+    if path.exists():
+        raise UsageError(f"{path} is there already")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text((SHIPPED / "new-rule.template").read_text())
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from error
+    typer.echo(f"wrote {path}; fill it in, then run: diagnose rules test {folder}")
+
+
+@app.command("schema")
+def rule_schema() -> None:
+    """Print the JSON Schema of a rule file, for editors that check YAML."""
+    import json
+
+    import pydantic
+
+    from ..catalogue.rule import Rule
+
+    schema = pydantic.TypeAdapter(Rule).json_schema()
+    for name in ("id", "cause"):
+        schema["properties"].pop(name, None)  # they come from the path
+    typer.echo(json.dumps(schema, indent=2))
+
+
+@app.command("page")
+def page() -> None:
+    """Print the catalogue as a Markdown page."""
+    from ..report.catalogue_page import catalogue_table
+
+    typer.echo(catalogue_table(load_rules()), nl=False)

@@ -1,0 +1,100 @@
+"""`diagnose run` and `diagnose hook`: from their options to what the runner and the reporter are asked."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NoReturn
+
+from ..errors import UsageError
+from ..hooks.config import config_or_defaults
+from ..hooks.environment import JobFacts, read_environment
+from ..hooks.request import TAIL_BYTES, absolute, ask, prepare_request, say
+from .options import HookOptions, RunOptions, read_plainly
+
+RUN, HOOK = "diagnose run", "diagnose hook"
+_SIGNALLED = range(129, 128 + 65)  # a shell's `$?` of a command that a signal ended
+
+
+def run(given: RunOptions) -> int:
+    """Run the job; yield its exit code, or die by its signal."""
+    from ..run.command import Asked, run_job
+
+    if not given.command:
+        raise UsageError("run: no command; write it behind `--`, as in `diagnose run -- torchrun train.py`")
+    facts, config = read_environment(), config_or_defaults(RUN)
+    request = prepare_request(
+        RUN, config, facts, given.output, given.budget, webhook=given.webhook, shared=given.shared
+    )
+    return run_job(
+        given.command,
+        replace(request, redact=request.redact and not given.no_redact),
+        Asked(
+            logs=tuple(map(absolute, given.logs)), hang_after_s=given.hang_after or config.hook.hang_after_s,
+            stacks=given.stacks, nodes=given.nodes, keep=absolute(given.keep) if given.keep else None,
+            tail_bytes=int(given.keep_mib * (1 << 20)) if given.keep_mib else TAIL_BYTES,
+        ),
+    )  # fmt: skip
+
+
+def hook(given: HookOptions) -> int:
+    """Report on a job; yield 0."""
+    facts = read_environment()
+    code, number = _exit_of(given.exit_code, facts)
+    if code == 0 and number is None and not given.always:
+        return 0
+    request = prepare_request(
+        HOOK, config_or_defaults(HOOK), facts, given.output, given.budget, webhook=given.webhook, shared=given.shared
+    )
+    ask(replace(
+        request, reason=_reason(code, number), inputs=tuple(map(absolute, given.paths or facts.logs)),
+        nodes=given.nodes or request.nodes, node=given.node or request.node, label=given.job or request.label,
+        rules=tuple(map(absolute, given.rules or request.rules)), tz=given.tz or request.tz,
+        rank_from=given.rank_from or request.rank_from, redact=request.redact and not given.no_redact,
+        exit_code=code, signal=number, world_size=given.world_size or request.world_size,
+        stack_pids=tuple(given.stacks),
+    ))  # fmt: skip
+    return 0
+
+
+def hook_whatever_happens(words: Sequence[str]) -> int:
+    """Run `diagnose hook`; yield 0.
+
+    A Slurm epilog that exits non-zero drains the node, a sidecar restarts for ever, a `trap … EXIT` replaces the job's
+    status: so wrong usage, a broken configuration and a killed reporter are lines on stderr and nothing more.
+    """
+    from .app import typed
+
+    try:
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, _stop)
+        given = read_plainly(HookOptions, words)
+        if given is not None:
+            hook(given)
+        else:
+            typed(["hook", *words])
+    except SystemExit:
+        pass
+    except BaseException as error:
+        what = str(error) if isinstance(error, UsageError) else f"no report: {type(error).__name__}: {error}"
+        say(HOOK, what)
+    return 0
+
+
+def _exit_of(given: int | None, facts: JobFacts) -> tuple[int | None, int | None]:
+    if given is None:
+        return facts.exit_code, facts.signal
+    if given in _SIGNALLED:
+        return None, given - 128
+    return given, None
+
+
+def _reason(code: int | None, number: int | None) -> str:
+    if number is not None:
+        return f"ended by signal {number}"
+    return "asked for" if code is None else f"exit code {code}"
+
+
+def _stop(_number: int, _frame: object) -> NoReturn:
+    raise SystemExit(0)

@@ -1,0 +1,275 @@
+"""The options of `diagnose PATH...`, `run` and `hook`, declared once as the fields of records, and how they are read.
+
+Typer makes help, completion and errors of them. A plain call, nothing in it wrong or asked for, is read without typer:
+to import it takes three times as long as `diagnose run` needs to start the job, and it would stay in memory beside it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
+from glob import escape, glob
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from ..hooks.config import DEFAULT_BUDGET_S, LANGUAGES
+from ..views import FORMATS
+
+COLORS = ("auto", "always", "never")
+ENGINES = ("local", "ray")
+_READING, _JOB, _SHOWN, _FORM, OTHER = "Reading", "The job", "What is shown", "Form", "Other"
+_WRITTEN = "write the report here; .md .html .json .txt .xml"
+_BUDGET = f"the most that a report may take (default {DEFAULT_BUDGET_S:g} s)"
+_WEBHOOK = "post the report (Slack-compatible); better by DIAGNOSE_WEBHOOK"
+_UNREDACTED = "leave secrets and private data in the report"
+T = TypeVar("T")
+Values = Callable[[str], list[str]]  # what was typed of a value -> what it may become
+
+
+class Option(NamedTuple):
+    """What help says of one field, and how its text is read."""
+
+    names: tuple[str, ...]  # empty: the words that belong to no option
+    help: str
+    metavar: str | None = None
+    group: str | None = None  # a heading in the help
+    read: Callable[[str], Any] | None = None  # raises ValueError; None: by the field's type
+    values: tuple[str, ...] | Values = ()  # for completion
+    is_rest: bool = False  # of `words`: what follows the first of them is not looked at
+
+    def completions(self, incomplete: str) -> list[str]:
+        """Yield the values that begin with what was typed."""
+        return self.values(incomplete) if callable(self.values) else [v for v in self.values if v.startswith(incomplete)]
+
+
+def option(*names: str, default: Any = None, **about: Any) -> Any:
+    """Yield a field that is an option of the command line; `default=list`: it may be given several times."""
+    metadata = {"option": Option(names, **about)}
+    return field(default_factory=list, metadata=metadata) if default is list else field(default=default, metadata=metadata)
+
+
+def words(**about: Any) -> Any:
+    """Yield a field for the words that belong to no option."""
+    return field(default_factory=list, metadata={"option": Option((), **about)})
+
+
+def options_of(kind: type) -> Iterator[tuple[Field[Any], Option]]:
+    """Yield the fields that are options."""
+    return ((f, f.metadata["option"]) for f in fields(kind) if "option" in f.metadata)
+
+
+def read_plainly(kind: type[T], typed: Sequence[str]) -> T | None:
+    """Yield the options of a plain call; None: typer has to look."""
+    known = {name: f for f, about in options_of(kind) for own in about.names for name in own.split("/")}
+    own = next(f for f, about in options_of(kind) if not about.names)
+    given: dict[str, Any] = {own.name: []}
+    rest = list(typed)
+    while rest:
+        word = rest.pop(0)
+        if word == "--" or (own.metadata["option"].is_rest and not word.startswith("-")):
+            given[own.name] += rest if word == "--" else [word, *rest]
+            break
+        if word == "-" or not word.startswith("-"):
+            given[own.name].append(word)
+        elif (found := known.get(word)) is None:
+            return None
+        elif "bool" in str(found.type):
+            given[found.name] = not word.startswith("--no-")
+        elif not rest or rest[0].startswith("-"):
+            return None
+        else:
+            try:
+                value = _reader(found)(rest.pop(0))
+            except ValueError:
+                return None
+            given[found.name] = [*given.get(found.name, ()), value] if "list" in str(found.type) else value
+    return kind(**given)
+
+
+def _reader(of: Field[Any]) -> Callable[[str], Any]:
+    by_type = next((read for name, read in (("int", int), ("float", float)) if name in str(of.type)), str)
+    return of.metadata["option"].read or by_type
+
+
+def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
+    """Yield the function that typer makes a command of: the record's fields are its options."""
+    import inspect
+    from typing import get_type_hints
+
+    types = get_type_hints(kind)
+
+    def call(**given: Any) -> int:
+        return work(kind(**{name: value for name, value in given.items() if value is not None}))
+
+    call.__doc__ = kind.__doc__
+    parameters = [
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=_typers(f, about), annotation=types[f.name])
+        for f, about in options_of(kind)
+    ]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def _typers(of: Field[Any], about: Option) -> Any:
+    import typer
+
+    named: dict[str, Any] = {"metavar": about.metavar, "help": about.help, "rich_help_panel": about.group}
+    if about.values:
+        named["autocompletion"] = about.completions
+    if about.read is not None:
+        named["parser"] = about.read
+    if not about.names:
+        return typer.Argument(None, **named)
+    default = None if of.default is MISSING else of.default  # a list's: the record knows it
+    return typer.Option(default, *about.names, show_default=False, **named)
+
+
+# --- what a shell offers, and lengths --------------------------------------------------------------------------------
+
+
+def files(incomplete: str) -> list[str]:
+    """Yield the files and folders that begin so; folders with a slash."""
+    found = sorted(glob(escape(os.path.expanduser(incomplete)) + "*"))
+    return [f"{path}/" if os.path.isdir(path) else path for path in found]
+
+
+def causes(incomplete: str) -> list[str]:
+    """Yield the causes whose ids begin so."""
+    from ..catalogue.load import load_rules
+
+    return [cause for cause in load_rules().causes if cause.startswith(incomplete)]
+
+
+def seconds(text: str) -> float:
+    """Read `90`, `90s`, `15m`, `1.5h` as seconds above 0."""
+    unit = {"s": 1.0, "m": 60.0, "h": 3600.0}.get(text[-1:].lower())
+    try:
+        value = float(text[:-1] if unit else text) * (unit or 1.0)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e9:
+        raise ValueError(f"{text!r} is no length of time above 0; write 90, 90s, 15m or 1.5h")
+    return value
+
+
+def mebibytes(text: str) -> float:
+    """Read a size above 0."""
+    value = float(text)
+    if not 0 < value <= 1 << 20:
+        raise ValueError(f"{text!r} is no number of MiB above 0")
+    return value
+
+
+# --- the options --------------------------------------------------------------------------------------------------
+# fmt: off
+
+
+@dataclass(slots=True)
+class ReportOptions:
+    """Name the one root cause of a failed or hung distributed training job from its logs."""
+
+    paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, archives, globs; - is standard input")
+    output: list[Path] = option("-o", "--output", default=list, metavar="FILE", read=Path, values=files, group=_FORM,
+        help="also write the report here; the suffix chooses the form (.md .html .json .xml .txt); - is standard output")
+    format: str | None = option("--format", metavar="FORM", values=FORMATS, group=_FORM,
+        help=f"form on standard output: {', '.join(FORMATS)} (default terminal)")
+    full: bool = option("--full", default=False, group=_FORM, help="fold nothing")
+    lang: str | None = option("--lang", metavar="LANG", values=LANGUAGES, group=_FORM,
+        help="en or zh (default: from the locale)")
+    color: str = option("--color", default="auto", metavar="WHEN", values=COLORS, group=_FORM,
+        help="auto, always or never; auto minds NO_COLOR and FORCE_COLOR")
+    template: Path | None = option("--template", metavar="FILE", read=Path, values=files, group=_FORM,
+        help="a Jinja template of your own for the report")
+    redact: bool | None = option("--redact/--no-redact", group=_FORM,
+        help="take out secrets (and private data in forms to paste)")
+    quiet: bool = option("-q", "--quiet", default=False, group=_FORM, help="print nothing on standard output")
+    verbose: bool = option("-v", "--verbose", default=False, group=_FORM,
+        help="say on standard error how each input was taken, and how long it took")
+    why: str | None = option("--why", metavar="CAUSE|rank N", values=causes, group=_SHOWN,
+        help="why this cause lost, or what is known of a rank")
+    since: str | None = option("--since", metavar="TIME", group=_SHOWN,
+        help="only what happened after: 17:34:52, 2026-11-20T17:34:52, '10 minutes ago'")
+    until: str | None = option("--until", metavar="TIME", group=_SHOWN, help="only what happened before")
+    rank: int | None = option("--rank", metavar="N", group=_SHOWN, help="only what concerns this rank")
+    exit_code: int | None = option("--exit-code", metavar="N", group=_JOB, help="the job's exit code, if you know it")
+    world_size: int | None = option("--world-size", metavar="N", group=_JOB, help="how many ranks the job had")
+    rank_from: str | None = option("--rank-from", metavar="REGEX", group=_JOB,
+        help="its first group in a file's name is the rank")
+    tz: str | None = option("--tz", metavar="ZONE", group=_JOB, help="zone of clocks that print none (default UTC)")
+    rules: list[str] = option("--rules", default=list, metavar="DIR", values=files, group=_READING,
+        help="a folder of rules laid over the shipped ones")
+    budget: float | None = option("--budget", metavar="SECONDS", group=_READING, help="stop reading after this long")
+    workers: int | None = option("--workers", metavar="N", group=_READING,
+        help="processes that read (default: by size and cores)")
+    engine: str = option("--engine", default="local", metavar="NAME", values=ENGINES, group=_READING,
+        help="local, or ray: read on a Ray cluster")
+    address: str | None = option("--address", metavar="HOST:PORT", group=_READING,
+        help="the Ray cluster (default: the one of this machine)")
+    on_every_node: list[str] = option("--on-every-node", default=list, metavar="PATH", group=_READING,
+        help="with ray: read this on each node, where it lies")
+    exit_zero: bool = option("--exit-zero", default=False, group=OTHER,
+        help="leave with 0 whatever the verdict; an error is still 2")
+    version: bool = option("-V", "--version", default=False, group=OTHER, help="print the version")
+    templates: str | None = None  # from the configuration: a folder of templates
+    configured: dict[str, str] = field(default_factory=dict)  # options checked later that a file gave, and that file
+
+
+@dataclass(slots=True)
+class RunOptions:
+    """Run a job, pass everything through, and name the root cause when it fails.
+
+    stdin, stdout, stderr, signals, the terminal and the exit code pass through untouched; the job is never killed, slowed
+    or replaced by what diagnose does. While the job runs, a bounded copy of its output is kept in a temporary folder
+    (40 MiB at most for each stream), and the logs that the launcher's own flags name (--log-dir, --output-filename, -o of
+    srun) are remembered. When the job fails, is ended by a signal, or stays silent for --hang-after, the report is written
+    and its summary is printed on standard error, within --budget.
+    """
+
+    command: list[str] = words(metavar="-- COMMAND...", is_rest=True, help="the job and its arguments, never looked at")
+    output: list[str] = option("-o", "--output", default=list, metavar="FILE", values=files, help=_WRITTEN)
+    logs: list[str] = option("--logs", default=list, metavar="PATH", values=files,
+        help="more logs of the job: a file, folder or glob")
+    hang_after: float | None = option("--hang-after", metavar="TIME", read=seconds,
+        help="report when nothing is printed for so long (900, 15m, 1h)")
+    stacks: bool = option("--stacks", default=False,
+        help="then also take the stacks of the job's Python processes, by py-spy")
+    budget: float | None = option("--budget", metavar="TIME", read=seconds, help=_BUDGET)
+    keep: str | None = option("--keep", metavar="DIR", values=files,
+        help="keep the copy of the output here, also when the job succeeds")
+    keep_mib: float | None = option("--keep-mib", metavar="N", read=mebibytes, help="size of the copy's tail (default 32)")
+    webhook: str | None = option("--webhook", metavar="URL", help=_WEBHOOK)
+    shared: str | None = option("--shared", metavar="DIR", values=files,
+        help="where the nodes of one job leave their scans; one of them reports for all")
+    nodes: int | None = option("--nodes", metavar="N", help="how many nodes the job has (default: from the launcher)")
+    no_redact: bool = option("--no-redact", default=False, help=_UNREDACTED)
+
+
+@dataclass(slots=True)
+class HookOptions:
+    """Report on a job from where its failure is noticed (epilog, trap, sidecar, CI step), and never make it worse.
+
+    Exits 0 whatever happens, within --budget. With --exit-code 0 it does nothing. Without PATH it reads what Slurm's
+    environment names. Of several nodes each leaves its scan in --shared DIR, and one of them reports for all.
+    """
+
+    paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, archives, globs")
+    output: list[str] = option("-o", "--output", default=list, metavar="FILE", values=files, help=_WRITTEN)
+    exit_code: int | None = option("--exit-code", metavar="N",
+        help="the job's exit code; above 128 as a shell's $? means a signal")
+    always: bool = option("--always", default=False, help="report on a success too")
+    budget: float | None = option("--budget", metavar="TIME", read=seconds, help=_BUDGET)
+    webhook: str | None = option("--webhook", metavar="URL", help=_WEBHOOK)
+    shared: str | None = option("--shared", metavar="DIR", values=files,
+        help="where the nodes of one job leave their scans")
+    nodes: int | None = option("--nodes", metavar="N", help="how many nodes the job has")
+    node: str | None = option("--node", metavar="NAME", help="this node's name")
+    job: str | None = option("--job", metavar="NAME",
+        help="the job's name and attempt in --shared (default: from the environment)")
+    world_size: int | None = option("--world-size", metavar="N", help="how many ranks the job had")
+    stacks: list[int] = option("--stacks", default=list, metavar="PID", help="take stacks of the processes below this one")
+    rules: list[str] = option("--rules", default=list, metavar="DIR", values=files,
+        help="a folder of rules laid over the shipped ones")
+    tz: str | None = option("--tz", metavar="ZONE", help="zone of clocks that print none")
+    rank_from: str | None = option("--rank-from", metavar="REGEX", help="its first group in a file's name is the rank")
+    no_redact: bool = option("--no-redact", default=False, help=_UNREDACTED)

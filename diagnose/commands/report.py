@@ -1,0 +1,269 @@
+"""What `diagnose PATH...` does once its options are known: reads, decides, prints the report, writes it where asked."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from ..errors import DiagnoseError, UsageError
+from ..report.language import choose_language
+from ..report.report import Report, json_pieces, to_json
+from ..report.written_files import open_named
+from ..views import FORMATS
+from ..views.rendering import PASTED, SUFFIXES, render, shown
+from .options import COLORS, ENGINES, ReportOptions
+
+# What `diagnose PATH...` leaves with; 2 is an error (nothing readable, wrong usage), 130 an interruption.
+EXIT_CODES = {"healthy": 0, "recovered": 0, "failed": 1, "hung": 1, "unfinished": 3}
+PASSED_ON = (
+    "rules", "tz", "rank_from", "workers", "engine", "address", "on_every_node", "since", "until", "rank"
+)  # fmt: skip
+STDOUT = Path("-")
+# Terminals that show a link as such; others would show its address as rubbish.
+LINKING = ("FORCE_HYPERLINK", "VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "TERM_PROGRAM")
+_STYLE_OR_WORD = re.compile(r"\x1b\[[\d;]*m|[^\s\x1b]+:\d+\b")
+
+
+def run(given: ReportOptions) -> int:
+    """Report as the options say; yield the exit code."""
+    if given.version:
+        from .. import __version__
+
+        print(f"diagnose {__version__}")
+        return 0
+    _add_configured(given)
+    _check(given)
+    lang = choose_language(given.lang, os.environ)
+    try:
+        found = _diagnose(given, lang)
+    except UsageError as error:  # said of the option, though a file gave it
+        name, _, rest = str(error).partition(" ")
+        if name not in given.configured:
+            raise
+        raise UsageError(f"{given.configured[name]}: {name[2:]} {rest}") from error
+    except DiagnoseError as error:
+        _tell_junit(given, str(error))
+        raise
+    _show(given, _Shower(found, given))
+    return 0 if given.exit_zero else EXIT_CODES[found.outcome]
+
+
+def _show(given: ReportOptions, show: _Shower) -> None:
+    """Write the report where it was asked for, print it, and then say what was written."""
+    said = [_write(path, show.pieces(_form_of(path), 100, False)) for path in given.output if path != STDOUT]
+    if given.verbose:
+        _say_what_was_read(show.shown("terminal"))
+    if given.why is not None:
+        from ..report.why import why
+
+        print(why(show.shown("terminal"), _known(given.why, given.rules)))
+    elif not given.quiet or STDOUT in given.output:
+        sys.stdout.writelines(show.pieces(str(given.format), _width(), _has_colors(given.color)))
+    sys.stdout.flush()
+    for text, is_fault in said:
+        if not is_fault:
+            print(f"diagnose: {text}", file=sys.stderr)
+    fault = next((text for text, is_fault in said if is_fault), None)
+    if fault:
+        raise UsageError(fault)  # after the verdict: it has been worked for
+
+
+def _tell_junit(given: ReportOptions, why: str) -> None:
+    """Let the JUnit form fail where there is no verdict: a file that is missing, or left from before, fails nothing."""
+    from ..report.printable import one_line
+    from ..report.redaction import redact_text
+    from ..views.junit_text import junit_without_verdict
+
+    text = junit_without_verdict("no verdict", redact_text(one_line(why), privacy="junit" in PASTED))
+    for path in given.output:
+        if path != STDOUT and _form_of(path) == "junit":
+            print(f"diagnose: {_write(path, [text])[0]}", file=sys.stderr)
+    if given.format == "junit" and not given.quiet:
+        sys.stdout.write(text)
+
+
+def _has_colors(when: str) -> bool:
+    """Whether the reader is a terminal that shows colors, and who sits there wants them."""
+    if when != "auto" or os.environ.get("NO_COLOR"):
+        return when == "always"
+    forced = os.environ.get("FORCE_COLOR", "0") not in ("", "0")
+    return forced or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def _known(question: str, rules: list[str]) -> str:
+    """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
+    from ..catalogue.load import load_rules
+    from .catalogue import no_such_cause
+
+    if "." in question and question not in (causes := load_rules(*rules).causes):
+        raise UsageError(f"--why {question}: {no_such_cause(question, causes)}")
+    return question
+
+
+def _diagnose(given: ReportOptions, lang: str) -> Report:
+    from ..engine import diagnose
+    from ..job.job import JobContext
+
+    line = None
+    if not given.quiet and (given.engine == "ray" or sys.stderr.isatty()):
+        from ..scan.progress_line import ProgressLine
+
+        line = ProgressLine(paths=[p for p in given.paths if p != "-"] if given.engine == "local" else ())
+    try:
+        return diagnose(
+            *_inputs(given),
+            job=JobContext(exit_code=given.exit_code, world_size=given.world_size),
+            budget_s=given.budget,
+            progress=line,
+            lang=lang,
+            **{name: getattr(given, name) for name in PASSED_ON},
+        )
+    finally:
+        if line:
+            line.finish()
+
+
+def _say_what_was_read(report: Report) -> None:
+    """`-v`: each input with what it was taken for, or why it was not read; then how much there was and how long it took."""
+    from ..lines.rank_ranges import rank_ranges
+    from ..report.phrases import byte_size
+    from ..report.printable import one_line
+
+    for row in report.inputs:
+        lines = f", {row.lines:,} lines" if row.lines else ""
+        said = f"not read: {row.skipped}" if row.skipped else f"{row.kind}, {byte_size(row.bytes)}{lines}"
+        ranks = f", rank{'s' if len(row.ranks) > 1 else ''} {rank_ranges(row.ranks)}" if row.ranks else ""
+        print(f"diagnose: {one_line(f'{row.file}: {said}{ranks}')}", file=sys.stderr)
+    seconds, events = report.stats.seconds or 0.0, report.stats.events
+    print(f"diagnose: {byte_size(report.stats.bytes)}, {events:,} events, {seconds:.2f} s", file=sys.stderr)
+
+
+def _add_configured(given: ReportOptions) -> None:
+    """Fill in what the command line left open from `diagnose.toml` or `[tool.diagnose]`."""
+    from ..hooks.config import load_config
+    from ..report.printable import one_line
+
+    config = load_config()
+    if config.note and not given.quiet:
+        print(f"diagnose: {one_line(config.note)}", file=sys.stderr)
+    given.rules = [*config.rules, *given.rules]
+    given.format = given.format or config.format or "terminal"
+    given.redact = given.redact if given.redact is not None else config.redact is not False
+    for option, mine, theirs in (("--tz", given.tz, config.tz), ("--rank-from", given.rank_from, config.rank_from)):
+        if theirs and not mine:
+            given.configured[option] = str(config.path)
+    given.tz = given.tz or config.tz
+    given.rank_from = given.rank_from or config.rank_from
+    given.lang = given.lang or config.lang
+    given.templates = config.templates
+
+
+def _check(given: ReportOptions) -> None:
+    if given.format not in FORMATS:
+        raise UsageError(f"--format {given.format}: choose one of {', '.join(FORMATS)}")
+    if given.engine not in ENGINES:
+        raise UsageError(f"--engine {given.engine}: choose local or ray")
+    if given.engine != "ray" and (given.address or given.on_every_node):
+        raise UsageError(f"{'--address' if given.address else '--on-every-node'} needs --engine ray")
+    if given.rank is not None and given.rank < 0:
+        raise UsageError(f"--rank {given.rank}: ranks count from 0")
+    if given.color not in COLORS:
+        raise UsageError(f"--color {given.color}: choose one of {', '.join(COLORS)}")
+    for path in given.output:
+        if path != STDOUT:
+            _form_of(path)
+
+
+def _form_of(path: Path) -> str:
+    form = SUFFIXES.get(path.suffix.lower())
+    if form is None:
+        raise UsageError(f"-o {path}: no form has this suffix; use one of {', '.join(SUFFIXES)}")
+    return form
+
+
+def _inputs(given: ReportOptions) -> list[str]:
+    if given.paths or given.on_every_node:
+        return given.paths
+    if sys.stdin is not None and not sys.stdin.isatty():
+        return ["-"]
+    raise UsageError("nothing to read: give a log file or a folder, or pipe text in (see `diagnose --help`)")
+
+
+def _width() -> int:
+    import shutil
+
+    return max(40, min(shutil.get_terminal_size((80, 24)).columns, 200))
+
+
+def _write(path: Path, pieces: Iterable[str]) -> tuple[str, bool]:
+    """Write one output; yield what is to be said of it, and whether that is a fault."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "w", encoding="utf-8", opener=open_named) as file:
+            file.writelines(pieces)
+    except FileExistsError:  # what should be its folder is a file
+        return f"-o {path}: Not a directory", True
+    except OSError as error:
+        return f"-o {path}: {error.strerror or error}", True
+    return f"wrote {path}", False
+
+
+def _linked(text: str, read: Iterable[str]) -> str:
+    """Yield the text with each `path:line` of a file that was read as a link, where the terminal shows links."""
+    if not any(os.environ.get(name) for name in LINKING) or os.environ.get("TERM_PROGRAM") == "Apple_Terminal":
+        return text
+    here: dict[str, list[str]] = {}
+    for name in read:
+        if os.path.isfile(name):  # no part of an archive
+            here.setdefault(os.path.basename(name), []).append(name)
+
+    def link(match: re.Match[str]) -> str:
+        word = match[0]
+        path = word.rpartition(":")[0]
+        found = [x for x in here.get(os.path.basename(path), ()) if x == path or x.endswith(f"/{path}")]
+        if word.startswith("\x1b") or len(found) != 1:
+            return word
+        address = Path(found[0]).absolute().as_uri()
+        return f"\x1b]8;;{address}\x1b\\{word}\x1b]8;;\x1b\\"
+
+    return _STYLE_OR_WORD.sub(link, text)
+
+
+class _Shower:
+    """Renders one report in several forms; each form is redacted as it needs."""
+
+    def __init__(self, report: Report, given: ReportOptions) -> None:
+        self._report, self._given = report, given
+
+    def pieces(self, form: str, width: int, color: bool) -> Iterable[str]:
+        """Yield the text of a form, in pieces where it may be large."""
+        template = self._template(form)
+        if form == "json" and template is None:
+            return json_pieces(to_json(self.shown(form)))
+        text = render(
+            self._report,
+            form,
+            width=width,
+            color=color,
+            full=self._given.full,
+            template=template,
+            redact=bool(self._given.redact),
+        )
+        text = _linked(text, [row.file for row in self._report.inputs]) if color and form == "terminal" else text
+        return (text, "" if text.endswith("\n") else "\n")
+
+    def shown(self, form: str) -> Report:
+        """Yield the report as this form may show it."""
+        return shown(self._report, form, redact=bool(self._given.redact))[0]
+
+    def _template(self, form: str) -> str | None:
+        """`--template` first, then a template of this form's suffix in the configured folder."""
+        if self._given.template:
+            return str(self._given.template)
+        from ..hooks.config import template_for
+
+        suffix = next((s for s, name in SUFFIXES.items() if name == form), None)  # Slack's and GitHub's have none
+        return template_for(self._given.templates, suffix) if suffix else None

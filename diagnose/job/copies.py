@@ -1,0 +1,143 @@
+"""The same message in two files (`--tee`, console and worker log, driver and worker) as one event with two places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ..lines.lazy_pattern import lazy
+from .event import Event
+from .places import Places
+
+MAX_PLACES = 8  # where else a message was seen; thousands of hosts may say the same
+MIN_TEXT = 24  # characters: shorter messages are alike by chance
+# `logs/events/event_RAYLET.log`: Ray exports there as JSON, by the whole second, what its processes also log.
+RAY_EVENTS = lazy(r"(?:^|/)event_[A-Z_]{2,40}(?:_\d{1,10})?\.log$")
+ERROR_FILE = lazy(r"error\.json(?:\.\w{2,4})?$")  # packed or not
+REPEATED = " [repeated "  # how often Ray's driver saw it, `[repeated 2x across cluster]`
+# How Ray's own processes go on behind the exception of a task that they log: `ValueError: no shard (timeout: -1ms)`.
+IN_ITS_LOG = lazy(
+    r"(?: \(timeout: -?\d{1,9}ms\)|, has creation_task_exception_pb_bytes=\d{1,9}| job_id=\w{1,64} actor_id=\w{1,64})$"
+)
+IN_RAYS_LOG = ("timeout: ", "_pb_bytes=", " job_id=")  # one of them stands in each of these
+
+
+@dataclass(slots=True, eq=False)
+class _Message:
+    """One message, and the files that it was seen in."""
+
+    event: Event
+    sources: set[str]
+
+
+class _Messages:
+    """Messages of one text; a job of many ranks says the same as often as it has ranks, or hosts."""
+
+    def __init__(self) -> None:
+        self._of: dict[object, list[_Message]] = {}  # by rank; of those of no rank by host
+
+    def find(self, event: Event) -> _Message | None:
+        """Yield a message that the event repeats: in another file, and of no other rank or host."""
+        return next((message for message in self._asked(event) if _repeats(event, message)), None)
+
+    def add(self, message: _Message) -> None:
+        """Take a message, or take it anew where its event has got a rank or a host."""
+        of_it = self._of.setdefault(_owner(message.event), [])
+        if message not in of_it[-1:]:
+            of_it.append(message)
+
+    def _asked(self, event: Event) -> Iterable[_Message]:
+        if event.rank is None and event.host is None:
+            return [message for of_it in self._of.values() for message in of_it]
+        own = (_owner(event), ("host", event.host), ("host", None))
+        of_ranks = [] if event.rank is not None else [key for key in self._of if isinstance(key, int)]
+        return [message for key in dict.fromkeys((*own, *of_ranks)) for message in self._of.get(key, ())]
+
+
+def merge_copies(events: Sequence[Event], places: Places) -> list[Event]:
+    """Yield the events, in their order, those that repeat another one taken up by it."""
+    by_text: dict[tuple[Any, ...], Event | _Messages] = {}  # an event as long as it alone says it: most texts name a rank
+    dropped: set[Event] = set()
+    for event in events:
+        key = _identity(event)
+        if key is None or (known := by_text.setdefault(key, event)) is event:
+            continue
+        if isinstance(known, Event):
+            messages = by_text[key] = _Messages()
+            messages.add(_Message(known, _sources(known)))
+            known = messages
+        twin = known.find(event)
+        if twin is None:
+            known.add(_Message(event, _sources(event)))
+            continue
+        is_better = _specific(event, places) > _specific(twin.event, places)
+        better, other = (event, twin.event) if is_better else (twin.event, event)
+        twin.sources |= _sources(event)
+        _absorb(better, other)
+        dropped.add(other)
+        twin.event = better
+        known.add(twin)
+    return [e for e in events if e not in dropped]
+
+
+def _owner(event: Event) -> object:
+    return event.rank if event.rank is not None else ("host", event.host)
+
+
+def _repeats(event: Event, message: _Message) -> bool:
+    other = message.event
+    if (event.rank is not None and other.rank not in (None, event.rank)) or (
+        event.host is not None and other.host not in (None, event.host)
+    ):
+        return False  # launchers of several hosts say the same
+    if (event.source, event.line) == (other.source, other.line):
+        return False  # two rules speak of one line, and one of them may name the cause
+    return event.source not in message.sources or is_repetition(other) or is_repetition(event)
+
+
+def _sources(event: Event) -> set[str]:
+    return {event.source, *(source for source, _ in event.also_in)}
+
+
+def is_repetition(event: Event) -> bool:
+    """Whether it only repeats: torchelastic's summary box and its error files show what a process printed."""
+    boxed = event.traceback is not None and event.traceback.form == "elastic-box"
+    return boxed or ("error.json" in event.source and ERROR_FILE.search(event.source) is not None)
+
+
+def _absorb(better: Event, other: Event) -> None:
+    copies = (*better.also_in, *other.also_in, (other.source, other.line))
+    better.also_in = tuple(dict.fromkeys(copies))[:MAX_PLACES]
+    if better.rank is None:
+        better.rank, better.rank_from, better.local_rank = other.rank, other.rank_from, other.local_rank
+    better.host = better.host or other.host
+    better.pid = better.pid if better.pid is not None else other.pid
+    if better.stamp is None and other.stamp is not None and other.time is not None:
+        better.time, better.onset, better.timed_by_copy = other.time, other.onset, True
+
+
+def _identity(event: Event) -> tuple[Any, ...] | None:
+    """What makes two events one message: same rule and text, or the same exception."""
+    if event.rule.role == "context":
+        return None
+    text = event.text
+    if len(text) < MIN_TEXT and event.traceback is None:
+        return None
+    rule = event.rule.id if event.traceback is None else ""  # frames differ between copies, and with them the rule
+    text = text.partition("\n")[0].partition(REPEATED)[0]
+    text = IN_ITS_LOG.sub("", text) if any(map(text.__contains__, IN_RAYS_LOG)) else text
+    return (rule, text[:300], event.attempt)
+
+
+def _specific(event: Event, places: Places) -> tuple[bool, bool, bool, bool]:
+    """A process's own file tells more than the console, a log more than the file of errors or events made from it.
+
+    Of what Ray's workers print, the driver's log is the console on which one reads it in order.
+    """
+    path = places.by_source[event.source]
+    own = event.source in places.source_rank or path.local_rank is not None or path.worker_id is not None
+    own = own or event.speaker.local_rank is not None  # `--tee`: the console has it as it came, in order with the others
+    by_driver = event.speaker.actor is not None and event.speaker.pid is not None  # as it came, as on a console
+    first = by_driver or (event.speaker.actor is None and path.worker_id is None)
+    return (not is_repetition(event), RAY_EVENTS.search(event.source) is None, own or by_driver, first)

@@ -1,0 +1,118 @@
+"""`Process`: the last life of one rank, with all that it says itself and that others testify of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+
+from .event import FAILING, Event, SourceEvents
+from .exit import CERTIFICATES, is_terminated
+from .places import Places
+
+
+@dataclass(slots=True)
+class Process:
+    """What is known of one rank."""
+
+    rank: int
+    host: str | None = None
+    local_rank: int | None = None
+    pid: int | None = None
+    device: int | None = None
+    events: list[Event] = field(default_factory=list)
+    sources: tuple[str, ...] = ()  # that tell of it; of most ranks one
+    first_sign: Event | None = None
+    last_sign: Event | None = None
+    finished: Event | None = None
+    has_lines: bool = False  # of its own, not only what a launcher says of it
+
+    @property
+    def last_step(self) -> int | None:
+        """The last step that its lines show."""
+        step = self.last_sign.fields.get("step") if self.last_sign else None
+        return step if isinstance(step, int) else None
+
+    @property
+    def activities(self) -> list[Event]:
+        """What it began or ended doing, in order."""
+        return [e for e in self.events if e.rule.tells in ("activity", "activity-end")]
+
+    @property
+    def phase(self) -> Event | None:
+        """What it began last and is not known to have ended."""
+        last = self.activities[-1:]
+        return last[0] if last and last[0].rule.tells == "activity" else None
+
+    @property
+    def born(self) -> Event | None:
+        """Where it says last who it is, as a process does once when it starts."""
+        return next((e for e in reversed(self.events) if e.rule.tells == "identity"), None)
+
+    @property
+    def death(self) -> Event | None:
+        """The witness that tells most of how it ended: an end of its own before one that its launcher brought about."""
+        ends = [e for e in self.events if e.rule.tells in CERTIFICATES and e.role in FAILING]
+        own = [e for e in ends if e.rule.tells != "signal-sent" and not is_terminated(e)]
+        return next(iter(own or ends), None)
+
+    def failures(self) -> list[Event]:
+        """Yield its errors, in order."""
+        return [e for e in self.events if e.role in FAILING]
+
+    def failed_in_words(self) -> bool:
+        """Whether it printed an error itself."""
+        return any(e.rule.tells not in CERTIFICATES for e in self.failures())
+
+
+def processes(events: Sequence[Event], sources: Sequence[SourceEvents], places: Places) -> dict[int, Process]:
+    """Yield what is known of each rank that anything tells of, in order of ranks."""
+    signs = [e for s in sources for pair in s.progress for e in pair if e.rank is not None]
+    speaking = [*(p.rank for s in sources for p in s.speakers if p.rank is not None), *places.source_rank.values()]
+    known = {*places.host_of, *places.local_of, *places.pid_of, *speaking}
+    known.update(e.rank for e in chain(events, signs) if e.rank is not None)
+    found = {rank: Process(rank) for rank in sorted(known)}
+    for event in (e for e in events if e.rank is not None):
+        _note(found[event.rank or 0], event)
+    for process in found.values():
+        process.sources = tuple(dict.fromkeys(e.source for e in process.events))  # all files may tell of rank 0
+    for sign in signs:
+        _note_sign(found[sign.rank or 0], sign)
+    for rank in speaking:
+        found[rank].has_lines = True
+    for process in found.values():
+        _place(process, places)
+    return found
+
+
+def _note(process: Process, event: Event) -> None:
+    process.events.append(event)
+    if event.rule.tells == "finished":
+        process.finished = event
+
+
+def _note_sign(process: Process, sign: Event) -> None:
+    if sign.source not in process.sources:
+        process.sources += (sign.source,)
+    if process.first_sign is None or _key(sign) < _key(process.first_sign):
+        process.first_sign = sign
+    if process.last_sign is None or _key(sign) >= _key(process.last_sign):
+        process.last_sign = sign
+
+
+def _key(sign: Event) -> tuple[int, float, int]:
+    return (sign.attempt, sign.time or 0.0, sign.line or 0)
+
+
+def _place(process: Process, places: Places) -> None:
+    rank, events = process.rank, process.events
+    own = any(e.rule.tells not in CERTIFICATES for e in events)
+    process.has_lines = process.has_lines or process.last_sign is not None or own
+    process.host = places.host_of.get(rank) or next((e.host for e in events if e.host), None)
+    process.local_rank, process.pid = places.local_of.get(rank), places.pid_of.get(rank)
+    process.device = places.device_of.get(rank)
+
+
+def last_signs(sources: Iterable[SourceEvents]) -> Iterator[Event]:
+    """Yield the last sign of life of each speaker of each file."""
+    return (last for s in sources for _, last in s.progress)

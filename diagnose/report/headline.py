@@ -1,0 +1,132 @@
+"""The answer in one sentence that stands alone: who, what, where, with the number that matters."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import PurePosixPath
+
+from ..job.event import Event
+from ..job.job import Job, RankInfo
+from ..lines.rank_ranges import rank_ranges
+from ..verdict.candidate import Candidate
+from ..verdict.decision import Verdict
+from .last_lines import Stop
+from .phrases import clip_ranges
+from .printable import clip, one_line, sentence
+from .report import Evidence
+from .translation import Translator
+
+MOST = 220  # characters: more is no headline
+MOST_SAID = 150
+SHOWN_HOSTS = 2
+RANGES_WIDTH = 40
+ALIKE = 0.6  # of the words of a title in what is said: then the title adds nothing
+WORD = re.compile(r"[^\W_]{3,}")
+COMMON_START = re.compile(r"^(?:The|A|An|No|Another|Each|All|Some|Rank|Ranks|This|Its|It)\b")  # small behind a colon
+FIRST_SENTENCE = re.compile(r"(.{20,}?)[.。](?: |$|(?<=。))")
+
+
+def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidence | None, translator: Translator) -> str:
+    """Yield the headline of a verdict; `said` is what its root says, `title` what its cause is called."""
+    root = verdict.roots[0]
+    said = one_line(said)
+    if root.finding is not None:
+        return _whole(_with_host(said or title, job, verdict))
+    said = _short(said)
+    is_named = _names(said, verdict)
+    if root.first is not None and root.first.rule.generic and proof is not None and proof.own_code:
+        own = proof.own_code[0]
+        raised = clip(_raised(root.first, said), MOST_SAID)
+        place = f"{PurePosixPath(own.file).name}:{own.line}"
+        who = _who(job, verdict, root, translator, bare=True)
+        return _whole(translator.say("headline.code", place=place, function=own.function, said=raised, who=who))
+    who = "" if is_named else _who(job, verdict, root, translator)
+    key = "headline.said" if said and _says_it(title, said) else "headline.place"
+    said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
+    return _whole(translator.say(key, title=title, who=who, said=said))
+
+
+def without_verdict(outcome: str, stops: Sequence[Stop], ranks: int, translator: Translator) -> str:
+    """Yield the headline of a report that names no cause."""
+    if outcome == "healthy":
+        return translator.say("headline.healthy", ranks=ranks)
+    if outcome == "recovered":
+        return translator.say("headline.recovered")
+    behind = [s for s in stops if s.is_behind]
+    one = behind[0] if len(behind) == 1 else None
+    most = max((s.step for s in stops if s.step is not None), default=None)
+    if one is not None and one.step is not None:
+        who, phase = _ranks(one.ranks, one.host, translator), _phase(one.phase, translator)
+        return _whole(translator.say("headline.behind", who=who, phase=phase, step=one.step, most=most))
+    if len(stops) == 1 and stops[0].phase and stops[0].ranks:
+        who, phase = _ranks(stops[0].ranks, stops[0].host, translator), _phase(stops[0].phase, translator)
+        return _whole(translator.say("headline.doing", who=who, phase=phase, step=most))
+    return translator.say("headline.unfinished", step=most)
+
+
+def _phase(phase: str, translator: Translator) -> str:
+    return translator.say(f"phase.{phase}") if phase else ""
+
+
+def _whole(text: str) -> str:
+    return sentence(clip(text.strip().rstrip(".。"), MOST))
+
+
+def _short(said: str) -> str:
+    """The first sentence where there are several and they are long; without the full stop."""
+    if len(said) > MOST_SAID and (first := FIRST_SENTENCE.match(said)):
+        said = first[1]
+    return clip(said.strip().rstrip(".。"), MOST_SAID)
+
+
+def _raised(event: Event, said: str) -> str:
+    """The exception as printed: `ValueError: could not convert string to float`."""
+    lines = [one_line(line) for line in event.text.split("\n") if line.strip()]
+    return lines[0] if event.traceback is not None and lines else said
+
+
+def _says_it(title: str, said: str) -> bool:
+    """Whether what is said holds most words of the title."""
+    words = {w.casefold() for w in WORD.findall(title)}
+    return not words or len(words & {w.casefold() for w in WORD.findall(said)}) >= ALIKE * len(words)
+
+
+def _names(said: str, verdict: Verdict) -> bool:
+    """Whether what is said names the culprit already."""
+    ranks = [str(r) for r in verdict.culprits]
+    if len(ranks) == 1:
+        return re.search(rf"\brank {ranks[0]}\b", said, re.IGNORECASE) is not None
+    return not ranks and bool(verdict.culprit_hosts) and all(host in said for host in verdict.culprit_hosts)
+
+
+def _who(job: Job, verdict: Verdict, root: Candidate, translator: Translator, *, bare: bool = False) -> str:
+    pci = root.first.fields.get("pci") if root.first is not None else None
+    hosts = _hosts(job, verdict)
+    if pci is not None:
+        return translator.say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=hosts[0] if hosts else root.host)
+    if verdict.culprits:
+        host = hosts[0] if len(hosts) == 1 and len(job.hosts) > 1 else None
+        return _ranks(verdict.culprits, host, translator, bare=bare)
+    names = ", ".join(hosts[:SHOWN_HOSTS])
+    return translator.say("headline.hosts", names=names, more=max(0, len(hosts) - SHOWN_HOSTS)) if hosts else ""
+
+
+def _hosts(job: Job, verdict: Verdict) -> list[str]:
+    infos: list[RankInfo | None] = [job.ranks.get(rank) for rank in verdict.culprits]
+    return list(dict.fromkeys([i.host for i in infos if i is not None and i.host])) or verdict.culprit_hosts
+
+
+def _ranks(ranks: Sequence[int], host: str | None, translator: Translator, *, bare: bool = False) -> str:
+    if len(ranks) == 1:
+        return translator.say("headline.rank", rank=ranks[0], host=host, bare=bare)
+    ranges = clip_ranges(rank_ranges(ranks), RANGES_WIDTH)
+    return translator.say("headline.ranks", ranges=ranges, count=len(ranks), host=host)
+
+
+def _with_host(text: str, job: Job, verdict: Verdict) -> str:
+    """Name the host of the one culprit where the sentence names only its rank, and there are several hosts."""
+    hosts = _hosts(job, verdict)
+    if len(verdict.culprits) != 1 or len(hosts) != 1 or len(job.hosts) < 2 or hosts[0] in text:
+        return text
+    return re.sub(rf"\b([Rr]ank {verdict.culprits[0]})(?![\d,-])", rf"\1 ({hosts[0]})".replace("\\\\", "\\"), text, count=1)

@@ -1,0 +1,132 @@
+"""Where no cause was found: where each rank stopped, who is behind, and what to collect now on this platform."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ..advice.fact_store import Facts
+from ..advice.statement import RemedyStep
+from ..catalogue.load import load_yaml
+from ..catalogue.sentences import holds, shell_command
+from ..job.job import Job, RankInfo
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Line
+from ..lines.rank_ranges import rank_ranges
+from ..lines.record import record
+from ..verdict.decision import Verdict
+from ..verdict.ending import breaks_off_in_a_traceback
+from .evidence import show_time
+from .report import LastLine
+from .rows import missing_ranks, phase_of
+from .translation import Translator
+
+COLLECT = Path(__file__).with_name("collect.yaml")
+MOST_ROWS = 24
+MAX_TEXT = 300
+SLURM_FILE = lazy(r"^slurm-(\d{1,12})\b")
+WORKER_FILE = lazy(r"^(worker-[0-9a-f]{8,64}-)")
+
+
+@record
+class Stop:
+    """Ranks that stopped at the same step in the same phase."""
+
+    ranks: tuple[int, ...]
+    host: str | None
+    step: int | None
+    phase: str
+    is_behind: bool
+
+
+def stops_of(job: Job) -> tuple[Stop, ...]:
+    """Yield where ranks stopped, those that are behind first."""
+    groups: dict[tuple[int | None, str], list[RankInfo]] = defaultdict(list)
+    for info in job.ranks.values():
+        groups[info.last_step, phase_of(info)].append(info)
+    steps = [step for step, _ in groups if step is not None]
+    most = max(steps, default=None)
+    stops = []
+    for (step, phase), infos in groups.items():
+        hosts = {info.host for info in infos}
+        is_behind = step is not None and step != most
+        stops.append(Stop(tuple(i.rank for i in infos), hosts.pop() if len(hosts) == 1 else None, step, phase, is_behind))
+    return tuple(sorted(stops, key=lambda s: (not s.is_behind, s.step if s.step is not None else -1, s.ranks)))
+
+
+def last_lines(job: Job, stops: Sequence[Stop]) -> tuple[LastLine, ...]:
+    """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known."""
+    rows = [row for stop in stops[:MOST_ROWS] if (row := _of_stop(job, stop)) is not None]
+    return tuple(rows) or tuple(_of_files(job))
+
+
+def _of_stop(job: Job, stop: Stop) -> LastLine | None:
+    found, last = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
+    if found is not None:
+        file, line = found
+        return _row(job, stop, file, line.number, line.message, _moment(job, line) or (last.time if last else None))
+    if last is not None:
+        return _row(job, stop, last.source, last.line, last.text, last.time)
+    return None
+
+
+def _row(job: Job, stop: Stop, file: str, line: int | None, text: str, seconds: float | None) -> LastLine:
+    text, time = text.strip()[:MAX_TEXT], show_time(job, seconds)
+    return LastLine(stop.ranks, stop.host, file, line, text, stop.step, stop.phase, time, stop.is_behind)
+
+
+def _moment(job: Job, line: Line) -> float | None:
+    return job.clocks.seconds(line.prefix.stamp) if line.prefix.stamp is not None else None
+
+
+def _of_files(job: Job) -> Iterator[LastLine]:
+    for source in job.sources[:MOST_ROWS]:
+        last = next((x for x in reversed(source.tail()) if x.message.strip()), None)
+        if last is not None:
+            yield _row(job, Stop((), None, None, "", False), source.name, last.number, last.message, _moment(job, last))
+
+
+# --- what to collect ----------------------------------------------------------------------------------------------
+
+
+def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translator) -> tuple[RemedyStep, ...]:
+    """Yield what to collect now, by the rows of `collect.yaml` that hold for this job."""
+    values = _known(job, verdict, facts)
+    steps = []
+    for row in _rows():
+        if "if" in row and not holds(row["if"], values):
+            continue
+        text = translator.say(row["say"], who=f"rank {values['missing']}", host=values["host"])
+        steps.append(RemedyStep("collect", text, shell_command(row["command"], values) if "command" in row else None))
+    return tuple(steps)
+
+
+@lru_cache(maxsize=1)
+def _rows() -> list[dict[str, str]]:
+    rows: list[dict[str, str]] = load_yaml(COLLECT, COLLECT.read_bytes())["steps"]
+    return rows
+
+
+def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
+    stops = stops_of(job)
+    behind = [s for s in stops if s.is_behind]
+    first = job.ranks[behind[0].ranks[0]] if len(behind) == 1 else None
+    names = [PurePosixPath(source.name).name for source in job.sources]
+    missing = missing_ranks(job)
+    return {
+        "outcome": verdict.outcome,
+        "cut": breaks_off_in_a_traceback(job),
+        "missing": rank_ranges(missing) if missing else "",
+        "has_stacks": any(source.stacks for source in job.sources),
+        "has_recorder": bool(job.dumps),
+        "scheduler": facts.get("scheduler"),
+        "stack": facts.get("stack"),
+        "library": facts.get("library"),
+        "host": first.host if first is not None else None,
+        "pid": first.pid if first is not None else None,
+        "job": next((m[1] for name in names if (m := SLURM_FILE.match(name))), None),
+        "worker": next((m[1] for name in names if (m := WORKER_FILE.match(name))), None),
+    }

@@ -1,0 +1,287 @@
+"""Log lines in the files that consoles and editors export, as the lines that were logged.
+
+In: an answer of Loki's interface, a table (CSV, TSV), a notebook, a web page, a list that is newest first. Out: the lines,
+of all but Loki's answer as many as the file has, so that line numbers stay those of the file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import datetime, timezone
+from itertools import islice, pairwise
+from typing import Any
+
+from ..lines.lazy_pattern import lazy
+from ..lines.timestamp import read_stamp
+from .escapes import string_of
+
+# --- Loki -------------------------------------------------------------------------------------------------------
+# `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"pod":"p"},"values":[["17…","text"]]}]}}`, which
+# `curl …/loki/api/v1/query_range` and Grafana save, becomes `2026-11-20T17:03:28.123456+00:00 [pod/p/c] text`
+
+MAX_ANSWER_BYTES = 16 << 20  # Loki gives 5,000 lines at most, unless it is told to
+MAX_LINES = 100_000  # twenty times as many; a line takes 16 us and a third of a kilobyte
+MAX_LINE_CHARS = 256 << 10  # what Loki takes of a line, unless it is told to
+ANSWER = lazy(
+    rb'\s{0,64}\{\s{0,64}"status"\s{0,9}:\s{0,9}(?:"error"\s{0,9},\s{0,64}"errorType"|'
+    rb'"success"\s{0,9},\s{0,64}"data"\s{0,9}:\s{0,64}\{(?:\s{0,64}"resultType"\s{0,9}:\s{0,9}"streams"|'
+    rb'[^\[]{0,2000}"result"\s{0,9}:\s{0,9}\[\s{0,64}(?:\]|\{\s{0,64}"(?:stream|values)")))'
+)
+# Of an answer without an end: where a stream begins, what it is called, and a whole line. Quotes in lines are escaped.
+_PLAIN = rf'[^"\\]{{0,{MAX_LINE_CHARS}}}'
+_STRING = rf'"{_PLAIN}(?:\\.{_PLAIN}){{0,{MAX_LINE_CHARS}}}"'
+_PIECE = lazy(
+    rf'(?P<labels>"stream"\s{{0,9}}:\s{{0,9}}\{{[^{{}}]{{0,9999}}\}})|(?P<begin>\{{\s{{0,64}}"values")|'
+    rf'\[\s{{0,64}}"(?P<time>\d{{1,19}})"\s{{0,9}},\s{{0,64}}(?P<line>{_STRING})'
+)
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, OSError, RecursionError)
+
+Entry = tuple[int, int, int, str]  # time in ns, number of the stream, place in it, line
+
+
+def lines_of_answer(read: Callable[[int], bytes | None], damage: list[str]) -> io.BytesIO:
+    """Yield the stream of the lines, woven by time; of a broken answer the whole ones, which `damage` then says."""
+    data = b""
+    while len(data) <= MAX_ANSWER_BYTES and (part := read(MAX_ANSWER_BYTES + 1 - len(data))):
+        data += part
+    entries = None
+    is_large = len(data) > MAX_ANSWER_BYTES or data.count(b'["') > MAX_LINES
+    if not is_large:
+        with suppress(*_UNREADABLE):
+            entries = _answered(json.loads(data), damage)
+    if entries is None:
+        entries = sorted(_whole_entries(data.decode("utf-8", "replace")))
+        what = "larger than is read" if is_large else "cut off or broken"
+        damage.append(f"an answer of Loki that is {what}: {len(entries) or 'no'} lines of it could be read; ask it again")
+    return io.BytesIO("".join(f"{line}\n" for *_, line in entries).encode("utf-8", "replace"))
+
+
+def _answered(answer: dict[str, Any], damage: list[str]) -> list[Entry]:
+    """The lines of a whole answer, oldest first; an answer that says why there are none has this reason in `damage`."""
+    if answer["status"] != "success":
+        damage.append(f"Loki answered with an error, not with lines ({str(answer.get('error'))[:200]})")
+        return []
+    return sorted(entry for number, each in enumerate(answer["data"]["result"]) for entry in _entries(number, each))
+
+
+def _entries(number: int, answered: dict[str, Any]) -> Iterator[Entry]:
+    """Each line with what it is sorted by: of one moment, a stream's lines keep the order in which they were sent."""
+    values = [(int(value[0]), str(value[1])) for value in answered["values"]]
+    if values and values[0][0] > values[-1][0]:
+        values.reverse()  # newest first, as Loki answers by itself
+    labels = answered.get("stream") or {}
+    pod = labels.get("pod") or labels.get("pod_name") or labels.get("instance")
+    who = f"[pod/{pod}/{labels.get('container') or 'main'}] " if pod else ""
+    for place, (time_ns, text) in enumerate(values):
+        stamp = datetime.fromtimestamp(time_ns // 1_000_000_000, timezone.utc)
+        when = stamp.replace(microsecond=time_ns // 1000 % 1_000_000).isoformat(timespec="microseconds")
+        for line in text.rstrip("\r\n").split("\n"):
+            yield time_ns, number, place, f"{when} {who}{line}"
+
+
+def _whole_entries(text: str) -> Iterator[Entry]:
+    """The first lines, each under the labels before it; a piece that is broken spoils no other."""
+    streams: list[dict[str, Any]] = []
+    for piece in islice(_PIECE.finditer(text), MAX_LINES):
+        with suppress(*_UNREADABLE):
+            if piece["time"] is None:
+                labels = json.loads(f"{{{piece['labels']}}}") if piece["labels"] else {}
+                streams.append({**labels, "values": []})
+            elif streams:
+                streams[-1]["values"].append([piece["time"], json.loads(piece["line"])])
+    for number, each in enumerate(streams):
+        with suppress(*_UNREADABLE):
+            yield from _entries(number, each)
+
+
+# --- tables: a column of messages among columns of times, hosts and services ---------------------------------------
+
+_MESSAGES = (
+    "message", "@message", "msg", "log", "line", "content", "_raw", "textpayload", "logmessage", "rawdata",
+    "jsonpayload.message",
+)  # fmt: skip
+_TIMES = ("timestamp", "@timestamp", "time", "date", "_time", "timegenerated", "datetime", "receivetimestamp")
+_OTHERS = (
+    "host", "service", "hostname", "pod", "podname", "container", "severity", "level", "status", "logstream", "@logstream",
+)  # fmt: skip
+MAX_RECORD = 1 << 20  # bytes; a longer one is an open quotation mark that nobody closes
+MAX_HEADER = 2_000
+
+
+def delimiter_of(head: bytes) -> str | None:
+    """Yield what parts the columns of a table of log lines, as CloudWatch, Datadog, Splunk and Azure export it."""
+    header, end, _ = head.partition(b"\n")
+    if not end or len(header) > MAX_HEADER:
+        return None
+    for delimiter in (",", "\t", ";"):
+        names = _names(header, delimiter)
+        if any(name in _MESSAGES for name in names) and any(name in (*_TIMES, *_OTHERS) for name in names):
+            return delimiter
+    return None
+
+
+class TableReader:
+    """Reads the messages of a table; one of several lines stands on the first of its own, parted by `\\r`."""
+
+    def __init__(self) -> None:
+        self._delimiter: str | None = None
+        self._message = self._time = -1
+        self._open: list[bytes] = []  # lines of a record whose quotation mark is still open
+        self._open_bytes = 0
+        self._is_quoted = False
+
+    def feed(self, data: bytes) -> bytes:
+        """Yield the lines of the records that are complete; over all calls as many line ends come out as went in."""
+        *lines, last = data.split(b"\n")
+        out: list[bytes] = []
+        if self._delimiter is None and lines:
+            self._delimiter = delimiter_of(data) or ","
+            names = _names(lines.pop(0), self._delimiter)
+            self._message = next((n for n, name in enumerate(names) if name in _MESSAGES), -1)
+            self._time = next((n for n, name in enumerate(names) if name in _TIMES), -1)
+            out.append(b"")
+        for line in lines:
+            out += self._read(line)
+        return b"".join([line + b"\n" for line in out]) + b"\n".join(self._read(last) if last else [])
+
+    def finish(self) -> bytes:
+        """Yield a record that the end of the file cut off."""
+        return b"\n".join(self._open)
+
+    def _read(self, line: bytes) -> list[bytes]:
+        """The texts of the record that `line` ends."""
+        self._open.append(line)
+        self._open_bytes += len(line) + 1
+        self._is_quoted ^= line.count(b'"') % 2 == 1
+        if self._is_quoted and self._open_bytes < MAX_RECORD:
+            return []
+        record, self._open, self._open_bytes, self._is_quoted = self._open, [], 0, False
+        if not line and len(record) == 1:
+            return [b""]
+        text = b"\n".join(record).decode("utf-8", "surrogateescape").replace("\r\n", "\n").rstrip("\r")
+        fields = _row(text, self._delimiter or ",")
+        if len(fields) <= max(self._message, self._time):
+            return record
+        when = f"{fields[self._time]} " if self._time >= 0 and fields[self._time] else ""
+        printed = "\r".join([when + part for part in fields[self._message].rstrip("\n").split("\n")])
+        return [printed.encode("utf-8", "surrogateescape"), *[b""] * (len(record) - 1)]
+
+
+def _names(header: bytes, delimiter: str) -> list[str]:
+    row = _row(header.decode("utf-8", "replace").lstrip("\ufeff").rstrip("\r"), delimiter)
+    return [name.strip().lower() for name in row] if len(row) > 1 else []
+
+
+def _row(text: str, delimiter: str) -> list[str]:
+    with suppress(csv.Error):
+        return next(csv.reader([text], delimiter=delimiter), [])
+    return []
+
+
+# --- notebooks and web pages -------------------------------------------------------------------------------------
+
+_OPENS = lazy(rb'\s{0,32}"(text|text/plain|traceback)":\s{0,4}\[\s{0,8}$')
+_ITEM = lazy(rb'\s{0,32}("(?:[^"\\]|\\.){0,1000000}"),?\s{0,8}$')
+PAGE = lazy(rb"(?i)\s{0,64}<(?:!doctype html|html)\b")
+_TAG = lazy(rb"<[a-zA-Z/!][^<>\n]{0,400}>")
+_BREAK = lazy(rb"(?i)<br ?/?>")
+_PRE = lazy(rb"(?i)<(/?)(?:pre|textarea|samp)\b[^<>\n]{0,400}>")
+
+
+class NotebookMask:
+    """Keeps what the cells of a notebook printed, of the JSON that Jupyter writes, a string a line; all else is blank."""
+
+    def __init__(self) -> None:
+        self._is_output = False
+
+    def feed(self, data: bytes) -> bytes:
+        """Yield `data` with as many lines."""
+        return b"\n".join([self._keep(line) for line in data.split(b"\n")])
+
+    def finish(self) -> bytes:
+        """Yield nothing: no line is held back."""
+        return b""
+
+    def _keep(self, line: bytes) -> bytes:
+        if not self._is_output:
+            self._is_output = _OPENS.match(line) is not None
+            return b""
+        found = _ITEM.match(line)
+        self._is_output = found is not None
+        return string_of(found[1]) if found else b""
+
+
+class PageMask:
+    """Keeps what stands inside `<pre>`, without its tags; of a page that has none, all text. Entities go later."""
+
+    def __init__(self) -> None:
+        self._has_pre: bool | None = None
+        self._is_inside = False
+
+    def feed(self, data: bytes) -> bytes:
+        """Yield `data` with as many lines."""
+        if self._has_pre is None:
+            self._has_pre = _PRE.search(data) is not None
+        return b"\n".join([self._keep(line) for line in data.split(b"\n")])
+
+    def finish(self) -> bytes:
+        """Yield nothing: no line is held back."""
+        return b""
+
+    def _keep(self, line: bytes) -> bytes:
+        if self._has_pre and b"<" in line:
+            kept, at = b"", 0
+            for tag in _PRE.finditer(line):
+                kept += line[at : tag.start()] if self._is_inside else b""
+                self._is_inside, at = not tag[1], tag.end()
+            line = kept + (line[at:] if self._is_inside else b"")
+        elif self._has_pre and not self._is_inside:
+            return b""
+        return _TAG.sub(b"", _BREAK.sub(b"\r", line))
+
+
+# --- newest first, as most consoles and `logcli` and `gcloud logging read` list ------------------------------------
+
+MAX_TURNED_BYTES = 32 << 20  # consoles export some thousand lines; a longer text is not turned round
+SAMPLE_BYTES = 32 << 10
+SAMPLE_LINES = 60
+MIN_STEPS = 3  # times that lie before the one above; a clock that is set back makes one
+MIN_STAMPED = 0.6  # of the lines
+_HEADER, _FRAME = b"Traceback (most recent call last):", b'  File "'
+
+
+def is_newest_first(data: bytes) -> bool:
+    """Tell whether the times at the heads of lines go back only, again and again, or as tracebacks do."""
+    lines = [line for line in data[:SAMPLE_BYTES].split(b"\n") if line.strip()][:-1]
+    if len(lines) < 2 * MIN_STEPS or not _goes_back([_time(lines[0]), _time(lines[len(lines) // 2]), _time(lines[-1])]):
+        return False
+    times = [_time(line) for line in lines[:SAMPLE_LINES]]
+    steps = sum(a > b for a, b in pairwise([t for t in times if t is not None]))
+    is_turned = steps >= MIN_STEPS or _is_upside_down(lines)
+    return is_turned and _goes_back(times) and sum(t is not None for t in times) >= MIN_STAMPED * len(times)
+
+
+def turned_round(data: bytes) -> bytes:
+    """Yield the lines from the last to the first."""
+    return b"\n".join([*reversed(data.removesuffix(b"\n").split(b"\n")), b""])
+
+
+def _time(line: bytes) -> float | None:
+    stamp = read_stamp(line[:64].decode("utf-8", "replace"))
+    return stamp.seconds if stamp is not None and stamp.has_date else None
+
+
+def _goes_back(times: list[float | None]) -> bool:
+    known = [time for time in times if time is not None]
+    return len(known) > 1 and all(a >= b for a, b in pairwise(known))
+
+
+def _is_upside_down(lines: list[bytes]) -> bool:
+    """Whether the frames of tracebacks stand above their headers, and below none: then lines of one second go back too."""
+    headers = [n for n, line in enumerate(lines) if _HEADER in line]
+    below = any(_FRAME in lines[n + 1] for n in headers if n + 1 < len(lines))
+    return not below and any(_FRAME in line for n in headers if n for line in lines[max(0, n - 2) : n])

@@ -1,0 +1,300 @@
+"""Logs quoted in another text, in Markdown, mail, chat or a web page: only what is quoted was printed by a run.
+
+In: the lines of a pasted issue, a mail, an .md file, a page. Out: as many lines, those outside fences and quotes blank. A
+paste that stands behind a margin as a whole, `> ` of a reply, the four blanks of a code block or the edges of the box in
+which k9s shows a log, comes out without it. Where headings name the ranks of several fences (`### Rank 0 log`), each line
+of a fence gets its rank.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import split_prefix
+from .escapes import without_escapes
+
+# "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
+_FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
+# How a log line begins: a time, a bracketed prefix, a glog letter, a traceback; prose begins otherwise.
+_LOG_LINE = lazy(
+    rb"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\[?rank\d|[IWEF](?:\d{4}){1,2} \d\d:|Traceback \(most recent|  File \"|\x1b\["
+    rb"|[\w.-]{1,64}:\d+:\d+ \[\d|\w+(?:Error|Exception|Warning): |\(\w+ pid=|srun: |slurmstepd|WARNING:|ERROR:"
+)
+# What a docstring or a program holds, which is indented as a whole too: it only speaks of its exceptions.
+_CODE = lazy(
+    rb"(?:def|class|async def) \w+[(:]|(?:import|from) [\w.]+(?: import [\w(*]|$)|@\w+|>>> |#[! ]|\"\"\"|\'\'\'|//|/\*|"
+    rb":\w+[ :]|(?:if|elif|for|while|with|except|else|try)\b[^\n]*:$|(?:raise|return) [\w.(]|\w+ = \S|"
+    rb"(?:Raises|Args|Returns|Examples?|Notes?):$|[\w.]*(?:Error|Exception|Warning)\b"
+)
+# A line that a run printed, whatever stands around it: a traceback shows code.
+_PRINTED = lazy(
+    rb"\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[?rank\d|\[default\d|[IWEF](?:\d{4}){1,2} \d\d:|\[[IWEF] \w|"
+    rb"Traceback \(most recent|File \"[^\"\n]+\", line \d|[\w.-]{1,64}:\d+:\d+ \[\d|\[\d+,\d+\]<std|\(\w+ pid=|srun: |"
+    rb"slurmstepd|mpirun|(?:WARNING|ERROR|INFO)(?::\w| {2})|\d{1,3}%\||\{'loss'|\*\*\* \w|std(?:out|err): |iteration {2}|"
+    rb"E[A-Z]\d{4}: |LAUNCH [A-Z]|"
+    rb"[a-z][a-z-]{0,30}-?\d{1,4}: \S|\S{1,200}\.(?:cpp|cc|cu|hpp):\d+"
+)
+MAX_MARGINS = 4  # of replies to replies
+_EDGE, _ARROW = "\u2502".encode(), "\u2771".encode()  # of a box in which k9s shows a log; within a Rich box
+INDENT = 4  # columns that make a code block in Markdown
+FEW = 3  # lines of a message that was copied alone, often with the blank before it
+_NUDGED = lazy(rb" {1,3}(?!File \")\S")  # frames keep their columns
+_HEADING = lazy(rb"#{1,6} [A-Z][a-z]|\*\*[A-Z][^*]{1,60}\*\*")
+MAX_LOGGED = 0.34  # of an issue's lines outside fences
+OWN_SHARE = 0.5  # of the lines of an unfenced page, before it is a log
+_LISTED = lazy(rb"[ \t>]{0,16}(?:\d{1,6}[.)] )?")
+_PROSE_LINE = lazy(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
+_QUOTE = lazy(rb"((?:> ?){1,8})(?!>)")  # `>>> ` is a prompt
+MIN_QUOTED = 2  # lines in one quote that look logged
+
+_HEADING_WORDS = frozenset(
+    ["rank", "node", "worker", "host", "machine", "server", "pod", "process", "gpu", "master", "main",
+     "head", "other", "log", "logs", "output", "console", "stderr", "stdout", "error", "errors", "trace",
+     "traceback", "stack", "full", "on", "of", "from", "the", "for", "and", "here", "is", "global"]
+)  # fmt: skip
+_OTHER_RANKS = frozenset(("node", "local", "machine", "lora"))  # behind which the number is not of the job
+_WORD = lazy(r"[A-Za-z]+|\d+")
+MAX_HEADING, MAX_WORDS = 120, 10  # characters, words
+MAX_RANK = 1 << 16
+
+# --- which texts quote a log ------------------------------------------------------------------------------------
+
+
+def may_quote(head: bytes) -> bool:
+    """Tell from its first bytes whether a text may be a quoted log: a margin, fences, or lines behind `>`."""
+    return b"\n>" in head or bool(margin_of(head)) or has_fences(head)
+
+
+def is_quoted(text: bytes, *, is_pasted: bool) -> bool:
+    """Tell a log behind a margin, a pasted or saved issue, and a mail that quotes a log, from a log."""
+    return bool(margin_of(text)) or (is_pasted and is_paste(text)) or is_issue(text) or _is_reply(text)
+
+
+def has_fences(text: bytes) -> bool:
+    """Tell whether at least one line opens a fence."""
+    return any(_FENCE.match(line.rstrip(b"\r")) for line in text.split(b"\n") if b"```" in line or b"~~~" in line)
+
+
+def has_quotes(text: bytes) -> bool:
+    """Tell whether a log stands behind `>`."""
+    return b">" in text and any(_quoted(text.split(b"\n")))
+
+
+def is_paste(text: bytes) -> bool:
+    """Tell a pasted issue from a log that merely prints fences (a model's samples do).
+
+    It has fences, all closed; outside them there is prose and not one line that looks logged.
+    """
+    outside, _, is_closed = _parted(text)
+    is_prose = not outside or any(_PROSE_LINE.match(line) for line in outside)
+    return is_closed and is_prose and not any(_LOG_LINE.match(line) for line in outside)
+
+
+def is_issue(text: bytes) -> bool:
+    """Tell an issue that was saved as text from a log: what was printed stands inside its fences, as a rule.
+
+    An issue's own words may hold a message that begins a line; then it has headings, and prose makes most of it.
+    """
+    outside, inside, is_closed = _parted(text)
+    printed, logged = sum(map(_is_logged, inside)), sum(map(_is_logged, outside))
+    if not is_closed or not printed or not any(map(_PROSE_LINE.match, outside)):
+        return False
+    is_page = any(map(_HEADING.match, outside)) and logged < printed and logged <= MAX_LOGGED * len(outside)
+    return not logged or is_page
+
+
+def is_log_of_its_own(text: bytes) -> bool:
+    """Tell a log that was saved as Markdown, without a fence, from a page that speaks of messages."""
+    lines = [_LISTED.sub(b"", line) for line in without_escapes(text).split(b"\n") if line.strip()]
+    return len(lines) > 1 and sum(map(_is_logged, lines)) >= OWN_SHARE * len(lines)
+
+
+def _is_reply(text: bytes) -> bool:
+    """Tell a mail or chat that quotes a log behind `>`: nothing outside was logged."""
+    lines = text.split(b"\n")
+    outside = [line for line, kept in zip(lines, _quoted(lines), strict=True) if not kept and line.strip(b" >\r")]
+    return has_quotes(text) and not any(map(_is_logged, outside)) and any(map(_PROSE_LINE.match, outside))
+
+
+def _is_logged(line: bytes) -> bool:
+    return _LOG_LINE.match(line) is not None
+
+
+def _parted(text: bytes) -> tuple[list[bytes], list[bytes], bool]:
+    """Yield the lines outside fences and inside, and whether there are any and all are closed."""
+    if not has_fences(text):
+        return [], [], False
+    mask = FenceMask()
+    kept = mask.feed(text).split(b"\n")
+    outside = [line.strip() for line, inside in zip(text.split(b"\n"), kept, strict=True) if not inside]
+    outside = [line for line in outside if line and not line.startswith((b"```", b"~~~"))]
+    return outside, [line for line in kept if line], not mask.is_open
+
+
+# --- what stands inside -----------------------------------------------------------------------------------------
+
+
+class FenceMask:
+    """Blanks the lines outside fences, block after block."""
+
+    def __init__(self) -> None:
+        self._fence = b""  # what closes the open fence; empty outside
+        self._margin = b""  # what stands before it: the lines inside stand as deep, in a list or a reply
+        self._is_page = False  # the open fence is a directive of a documentation page, which shows what could be printed
+
+    @property
+    def is_open(self) -> bool:
+        """Tell whether a fence was not closed yet."""
+        return bool(self._fence)
+
+    def feed(self, data: bytes) -> bytes:
+        """Yield `data` with as many lines; those outside fences and the fences themselves are empty."""
+        return b"\n".join([self._keep(line) for line in data.split(b"\n")])
+
+    def _keep(self, line: bytes) -> bytes:
+        found = _FENCE.match(line.rstrip(b"\r")) if b"```" in line or b"~~~" in line else None
+        if found is None:
+            return _dedented(line, self._margin) if self._fence and not self._is_page else b""
+        fence, info = found[1], found[2].strip()
+        if not self._fence:
+            self._fence, self._is_page = fence, info.startswith(b"{")  # ```{code-block}, ```{pip-cli}: MyST, R Markdown
+            self._margin = line[: found.start(1)]
+        elif fence.startswith(self._fence) and not info:
+            self._fence = b""
+        else:
+            return b"" if self._is_page else _dedented(line, self._margin)  # "```python" inside a fence is text
+        return b""
+
+
+class Unquoting:
+    """Takes the margin off a paste that has one, and blanks what stands outside its fences and quotes."""
+
+    def __init__(self) -> None:
+        self._margins: list[bytes] | None = None  # as the first block has them
+        self._mask: FenceMask | None = FenceMask()
+
+    def feed(self, data: bytes) -> bytes:
+        """Yield `data` with as many lines."""
+        if self._margins is None:
+            self._margins = _margins_of(data)
+            if self._margins and not is_paste(_without(data, self._margins)):
+                self._mask = None
+        data = _without(data, self._margins)
+        if self._mask is None:
+            return data
+        kept = name_fences(data, self._mask.feed(data))
+        if b">" not in data:
+            return kept
+        both = zip(kept.split(b"\n"), _quoted(data.split(b"\n")), strict=True)
+        return b"\n".join([fenced or quoted for fenced, quoted in both])
+
+    def finish(self) -> bytes:
+        """Yield nothing: no line is held back."""
+        return b""
+
+
+def _quoted(lines: list[bytes]) -> Iterator[bytes]:
+    """Yield each line as it stands behind its `>`, where it and its neighbors of that depth quote a log; else nothing."""
+    marks = ((line, _QUOTE.match(line)) for line in lines)
+    parted = [(found[1].count(b">"), line[found.end() :]) if found else (0, b"") for line, found in marks]
+    for depth, group in groupby(parted, key=lambda part: part[0]):
+        inside = [text for _, text in group]
+        is_log = depth > 0 and sum(map(_is_logged, inside)) >= MIN_QUOTED and not any(map(_FENCE.match, inside))
+        yield from inside if is_log else [b""] * len(inside)
+
+
+def _margins_of(text: bytes) -> list[bytes]:
+    """The margins of a reply to a reply, from the outside in."""
+    margins: list[bytes] = []
+    while len(margins) < MAX_MARGINS and (margin := margin_of(text)):
+        margins.append(margin)
+        text = _without(text, [margin])
+    return margins
+
+
+def margin_of(text: bytes) -> bytes:
+    """Yield what every line of a quoted paste begins with, `>`, a box edge or blanks; nothing where some line does not."""
+    lines = [line for line in text.split(b"\n") if line.strip()]
+    if len(lines) > 1 and all(line.startswith(b">") for line in lines):
+        return b">"
+    if len(lines) > 1 and all(line.startswith(_EDGE) or _EDGE.startswith(line) for line in lines) and _ARROW not in text:
+        return _EDGE
+    if lines and lines[0].startswith((b"    ", b"\t")):
+        margin = min((line[: len(line) - len(line.lstrip(b" \t"))] for line in lines), key=len)
+        is_common = len(margin.expandtabs(4)) >= INDENT and all(line.startswith(margin) for line in lines)
+        inside = [line.strip() for line in lines]
+        if is_common and (any(map(_PRINTED.match, inside)) or not any(map(_CODE.match, inside))):
+            return margin
+    elif 0 < len(lines) <= FEW and all(_NUDGED.match(line) for line in lines):
+        return min((line[: len(line) - len(line.lstrip(b" "))] for line in lines), key=len)
+    return b""
+
+
+def _without(data: bytes, margins: list[bytes]) -> bytes:
+    for margin in margins:
+        data = b"\n".join([_inside(line, margin) for line in data.split(b"\n")])
+    return data
+
+
+def _inside(line: bytes, margin: bytes) -> bytes:
+    line = line.removeprefix(margin)
+    if margin == _EDGE:
+        line = line.rstrip().removesuffix(_EDGE).rstrip()
+    return line.removeprefix(b" ") if margin in (b">", _EDGE) else line
+
+
+def _dedented(line: bytes, margin: bytes) -> bytes:
+    """A line inside a fence without what stands before the fence, as far as it stands before the line too."""
+    same = (at for at, (a, b) in enumerate(zip(line, margin, strict=False)) if a != b)
+    return line[next(same, min(len(line), len(margin))) :]
+
+
+# --- whose log a fence holds ------------------------------------------------------------------------------------
+
+
+def name_fences(text: bytes, kept: bytes) -> bytes:
+    """Yield `kept`, what of `text` stands in fences, with the ranks of their headings where these name several.
+
+    `Rank 1 fails` above the console of all of them tells of one; a log that says itself who speaks knows better.
+    """
+    if b"ank" not in text:
+        return kept
+    lines = kept.split(b"\n")
+    named = dict(_fences(text.split(b"\n"), lines))
+    for rank, (start, end) in named.items() if len(named) > 1 else ():
+        if not any(map(_says_who, lines[start:end])):
+            lines[start:end] = [b"[rank%d]: %s" % (rank, line) if line else line for line in lines[start:end]]
+    return b"\n".join(lines)
+
+
+def _fences(text: list[bytes], kept: list[bytes]) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Yield the rank and the lines of each fence below a heading that names one."""
+    heading, start = b"", -1
+    for place, line in enumerate(text):
+        is_fence = not kept[place] and line.lstrip(b" \t>").startswith((b"```", b"~~~"))
+        if is_fence and start < 0:
+            start = place + 1
+        elif is_fence:
+            rank = _rank_of(heading.decode("utf-8", "replace"))
+            if rank is not None:
+                yield rank, (start, place)
+            heading, start = b"", -1
+        elif start < 0 and line.strip():
+            heading = line
+
+
+def _rank_of(heading: str) -> int | None:
+    words = [word.lower() for word in _WORD.findall(heading[: MAX_HEADING + 1])]
+    is_label = len(heading) <= MAX_HEADING and len(words) <= MAX_WORDS and words.count("rank") == 1
+    if not is_label or not all(word in _HEADING_WORDS or word.isdigit() for word in words):
+        return None
+    place = words.index("rank")
+    before, number = words[place - 1] if place else "", "".join(words[place + 1 : place + 2])
+    return int(number) if number.isdigit() and int(number) < MAX_RANK and before not in _OTHER_RANKS else None
+
+
+def _says_who(line: bytes) -> bool:
+    told = split_prefix(line[:400].decode("utf-8", "replace"))
+    return any(x is not None for x in (told.rank, told.local_rank, told.task, told.actor))
