@@ -198,11 +198,14 @@ def _began(sources: Sequence[SourceEvents]) -> datetime | None:
 
 def moment(text: str | None, report: Report) -> str | None:
     """Yield the time that `17:34:52` (of the last day that had it) or `10 minutes ago` means; another text as it is."""
-    ago = AGO.fullmatch(text or "")
+    if text is None:
+        return None
+    text = str(text)  # the library's callers pass what they like
+    ago = AGO.fullmatch(text)
     if ago:
         seconds = time.time() - float(ago[1]) * UNITS_S[ago[2][0].lower()]
         return datetime.fromtimestamp(max(0.0, seconds), timezone.utc).isoformat().replace("+00:00", "Z")
-    clock = CLOCK.fullmatch(text or "")
+    clock = CLOCK.fullmatch(text)
     if not clock:
         return text
     shown = [t for t in (*(e.time for e in report.timeline), *(r.last_time for r in report.ranks)) if t]

@@ -41,20 +41,6 @@ Examples:
 Exit codes:
   0 healthy or recovered · 1 failed or hung · 2 wrong usage, or no line of a log to read
   3 unfinished: no cause found · 130 interrupted; --exit-zero makes 1 and 3 a 0"""
-RUN_EXAMPLES = """\
-\b
-Exit codes: the job's own; death by a signal is passed on as the same signal; 127 and 126 as in a shell; 2 for wrong usage
-of diagnose run itself, before anything is started.
-
-\b
-Examples:
-  diagnose run -- torchrun --nproc-per-node 8 train.py
-  diagnose run -o report.md -o report.html --hang-after 30m --stacks -- srun python train.py"""
-HOOK_EXAMPLES = """\
-\b
-Examples:
-  trap 'diagnose hook --exit-code $? -o report.md logs/' EXIT
-  srun bash -c 'torchrun train.py; s=$?; diagnose hook --exit-code $s --shared /shared/diag logs/; exit $s'"""
 CASE_SUFFIXES = (".tar.gz", ".tgz")
 NAME_WIDTH, VALUE_WIDTH = 26, 40
 MAX_VALUES = 8  # different values of one fact that are shown
@@ -114,10 +100,10 @@ app.command(DEFAULT, hidden=True, cls=_Grouped, context_settings=HELP, epilog=EX
 )
 _RAW = {"allow_interspersed_args": False, **HELP}  # from the job's first word on nothing is an option of ours
 app.command(
-    "run", cls=_Grouped, context_settings=_RAW, epilog=RUN_EXAMPLES, short_help="Run a job; diagnose it when it fails."
+    "run", cls=_Grouped, context_settings=_RAW, epilog=jobs.RUN_EXAMPLES, short_help="Run a job; diagnose it when it fails."
 )(command(RunOptions, jobs.run))
 app.command(
-    "hook", cls=_Grouped, context_settings=HELP, epilog=HOOK_EXAMPLES,
+    "hook", cls=_Grouped, context_settings=HELP, epilog=jobs.HOOK_EXAMPLES,
     short_help="Report from an epilog, trap, sidecar or CI step; exits 0.",
 )(command(HookOptions, jobs.hook))  # fmt: skip
 app.command("explain", context_settings=HELP, short_help="Print the page of a cause, code or message.")(catalogue.explain)
