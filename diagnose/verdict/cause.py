@@ -138,7 +138,8 @@ def _readiness(c: Candidate) -> tuple[int, float]:
 def ranking(c: Candidate, catalogue: Catalogue) -> tuple[object, ...]:
     """Yield the order of what nothing explains: stated before concluded before hinted, narrow before broad, then onset."""
     is_guess = c.finding is not None and c.finding.certainty == "possible"
-    narrow = (TIERS[catalogue.causes[c.cause].tier] == 0, not c.specific)
+    tier = TIERS[catalogue.causes[c.cause].tier]
+    narrow = (tier == 0, c.direct == HINTED and tier == 1, not c.specific)  # what only hints and carries says nothing new
     onset = c.onset if c.onset is not None else float("inf")
     order = when(c.first) if c.first else (True, 0.0, "", 0)
     return (-c.direct, is_guess, c.is_end, *narrow, onset, order, c.cause, c.place())

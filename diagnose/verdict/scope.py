@@ -210,7 +210,7 @@ def _is_one_host(job: Job, scope: Scope) -> bool:
 def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
     """Yield whether these are all ranks of some hosts, out of several: then the host is at fault, and no rank."""
     hosts = {i.host for r in ranks if (i := job.ranks.get(r)) is not None}
-    if len(ranks) < 2:
+    if len(ranks) < 2 or not hosts:
         return False
     if hosts == {None}:
         count, first = len(ranks), min(ranks)
