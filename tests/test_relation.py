@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from diagnose.verdict.relation import Relation
 
 from diagnose import Text, diagnose
 
 from .told import cause, told
 
-FIXTURES = Path(__file__).parent.parent / "fixtures"
 CAUSE = """title: {name}
 means: It is a {name}.
 owner: platform
@@ -101,13 +99,3 @@ def test_a_guess_of_a_catch_all_loses_to_what_a_narrower_line_knows(tmp_path: Pa
 
     assert "storage.io-error" == cause(told(tmp_path / "disk", {"dmesg.txt": stuck}))
     assert "gpu.xid" == cause(told(tmp_path / "gpu", {"dmesg.txt": xid + stuck}))
-
-
-@pytest.mark.parametrize("case", sorted(path.name for path in FIXTURES.iterdir() if path.is_dir()))
-def test_what_most_are_refused_for_is_what_all_questions_together_refuse(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of thousands of ranks most questions are answered by time and weight alone; asking all of them changes nothing."""
-    quick = diagnose(FIXTURES / case / "logs")
-    monkeypatch.setattr(Relation, "_is_plain", lambda *_: False)
-    thorough = diagnose(FIXTURES / case / "logs")
-    assert thorough.chain == quick.chain
-    assert thorough.diagnosis == quick.diagnosis

@@ -50,11 +50,6 @@ def test_heading_above_a_dump_names_its_rank(heading):
     assert 3 == dump_of(f"{heading}\n{PYSPY.strip()}").rank
 
 
-@pytest.mark.parametrize("line", ["[Rank 3] Watchdog caught a time-out", "rank 3 step 100 loss 2.1", "Rank 3 finished"])
-def test_line_of_a_log_above_a_dump_is_no_heading(line):
-    assert dump_of(f"{line}\n{PYSPY.strip()}").rank is None
-
-
 def test_faulthandler_dump_traceback():
     dump = dump_of("""
         Current thread 0x00007fd62b7fe700 (most recent call first):
@@ -128,19 +123,6 @@ def test_gdb_on_a_core_file_keeps_its_command_and_its_signal():
     assert (3, "Program terminated with signal SIGABRT, Aborted.") == (dump.local_rank, dump.reason)
 
 
-def test_gdb_py_bt():
-    dump = dump_of("""
-        (gdb) py-bt
-        Traceback (most recent call first):
-          File "/app/train.py", line 12, in all_reduce
-            work.wait()
-          File "/app/train.py", line 156, in <module>
-            main()
-    """)
-
-    assert ["<module>", "all_reduce"] == [f.function for f in dump.threads[0].frames]
-
-
 def test_cuda_gdb_on_a_gpu_core_dump():
     dump = dump_of("""
         Opening GPU coredump: core_1760000000_gpu-07_4711
@@ -168,17 +150,6 @@ def test_cuda_gdb_of_a_live_process():
 
     assert ["cuda-EvtHandlr", "python"] == [t.name for t in dump.threads]
     assert "cuStreamSynchronize" == dump.threads[1].frames[-1].function
-
-
-def test_eu_stack_with_activations():
-    dump = dump_of("""
-        PID 4711 - process
-        TID 4711:
-        #0  0x00007f6b3d00     __poll
-        #1  0x00007f6b3d10 - 1 ncclProxyService - /usr/lib64/libnccl.so.2
-    """)
-
-    assert ["ncclProxyService", "__poll"] == [f.function for f in dump.threads[0].frames]
 
 
 def test_pystack_native_frames_are_without_their_library():
