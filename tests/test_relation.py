@@ -33,11 +33,8 @@ counter_examples: [{{text: the {name} works, because: nothing broke}}]
 """
 
 
-@pytest.mark.parametrize(("within_s", "is_consequence"), [(60, False), (7200, True)])
-def test_what_begins_too_long_after_a_cause_is_not_its_consequence(
-    tmp_path: Path, within_s: int, is_consequence: bool
-) -> None:
-    for name, explains in (("pump", f"{{cause: acme.valve, because: a pump shuts it, within_s: {within_s}}}"), ("valve", "")):
+def test_what_begins_too_long_after_a_cause_is_not_its_consequence(tmp_path: Path) -> None:
+    for name, explains in (("pump", "{cause: acme.valve, because: a pump shuts it, within_s: 60}"), ("valve", "")):
         folder = tmp_path / "acme" / name
         folder.mkdir(parents=True)
         (folder / "cause.yaml").write_text(CAUSE.format(name=name, explains=explains))
@@ -47,7 +44,7 @@ def test_what_begins_too_long_after_a_cause_is_not_its_consequence(
     report = diagnose(Text(log, name="x.log"), rules=tmp_path)
 
     assert report.diagnosis is not None
-    assert is_consequence is any(link.to == "acme.valve" for link in report.chain)
+    assert not any(link.to == "acme.valve" for link in report.chain)
 
 
 @pytest.mark.parametrize(("flag", "root"), [("told_late: true", "acme.pump"), ("where: any", "acme.valve")])
