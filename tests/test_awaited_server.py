@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from diagnose.engine import diagnose
 from diagnose.sources.source import Text
 
@@ -21,29 +19,11 @@ RAISED = """\
 """
 
 
-@pytest.mark.parametrize("label", ["", "[rank0]: "])
-def test_ranks_that_waited_for_the_one_that_asks_waited_for_the_server(label: str) -> None:
-    asks = "".join(label + ASKS.format(n) for n in range(10, 40, 2))
-    found = diagnose(Text(asks + TIMED_OUT.format(1) + TIMED_OUT.format(2), name="train.log")).diagnosis
-
-    assert found is not None
-    assert ("network.connection-refused", ()) == (found.cause, tuple(found.culprits))
-    assert "never came up" in found.summary
-
-
 def test_the_client_s_own_end_is_the_proof_where_it_gives_up() -> None:
     found = diagnose(Text("".join(ASKS.format(n) for n in range(10, 40, 2)) + RAISED, name="train.log")).diagnosis
 
     assert found is not None
     assert ("network.connection-refused", 19) == (found.cause, found.evidence[0].line)
-
-
-@pytest.mark.parametrize(("times", "cause"), [(10, None), (200, "network.connection-refused")])
-def test_a_log_that_ends_so_tells_after_the_client_s_own_limit(times: int, cause: str | None) -> None:
-    line = "INFO:trl.extras.vllm_client:" + ASKS[ASKS.index("Server") :]
-    found = diagnose(Text(line * times, name="train.log")).diagnosis
-
-    assert cause == (found and found.cause)
 
 
 def test_a_server_that_came_up_is_no_reason() -> None:

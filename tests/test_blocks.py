@@ -17,7 +17,6 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.errors import SourceError
 from diagnose.sources import blocks
 from diagnose.sources.blocks import Block, cut_blocks, read_blocks, read_range
 from diagnose.sources.source import Source, Text, find_sources
@@ -42,38 +41,12 @@ def test_blocks_end_at_line_ends_and_lose_nothing(tmp_path):
     assert (joined(found), len(found) > 10) == (data, True)
 
 
-def test_offset_is_that_of_the_first_byte(tmp_path):
-    data = LINE * 100
-    for block in read_blocks(source_of(tmp_path, data), block_bytes=777):
-        assert data[block.offset :].startswith(block.data)
-
-
-def test_carriage_returns_end_no_line(tmp_path):
-    data = b"".join(b"\r%3d%%|###   | %d/100" % (n, n) for n in range(100)) + b"\n" + LINE
-    assert joined(list(read_blocks(source_of(tmp_path, data), block_bytes=100))).count(b"\n") == 2
-
-
-def test_crlf_is_left_to_the_line_reader(tmp_path):
-    (block,) = read_blocks(source_of(tmp_path, b"a\r\nb\r\n"))
-    assert block.data == b"a\r\nb\r\n"
-
-
-def test_bad_utf8_is_left_alone(tmp_path):
-    data = "显存不足".encode("gbk") + b" CUDA error \xff\xfe\n"
-    (block,) = read_blocks(source_of(tmp_path, data))
-    assert (block.data, block.normalised) == (data, False)
-
-
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("bom", ["\ufeff", ""])
 def test_utf16_is_decoded(tmp_path, encoding, bom):
     text = "Traceback (most recent call last):\r\n  错误 CUDA error\r\n"
     data = ((bom if encoding != "utf-16" else "") + text).encode(encoding)
     assert text.encode() == joined(list(read_blocks(source_of(tmp_path, data))))
-
-
-def test_utf8_byte_order_mark_is_dropped(tmp_path):
-    assert joined(list(read_blocks(source_of(tmp_path, b"\xef\xbb\xbf" + LINE)))) == LINE
 
 
 def test_nul_hole_of_a_rotated_log_is_removed(tmp_path):
@@ -167,25 +140,6 @@ def test_ranges_that_meet_share_no_line_and_lose_none(lines, block_bytes, data):
         assert part.endswith(b"\n") or not part or end > content.rfind(b"\n")
 
 
-def test_line_belongs_to_the_range_of_its_first_byte(tmp_path):
-    source = source_of(tmp_path, b"one\ntwo\nthree\n")
-    assert [joined(list(read_range(source, *edges))) for edges in ((0, 4), (4, 5), (5, 8), (8, None))] == [
-        b"one\n", b"two\n", b"", b"three\n",
-    ]  # fmt: skip
-
-
-def test_compressed_source_has_no_ranges(tmp_path):
-    source = source_of(tmp_path, gzip.compress(LINE), "x.log.gz")
-    with pytest.raises(SourceError, match="cannot be read by ranges"):
-        list(read_range(source, 0, 10))
-
-
-def test_concatenated_gzip_members_are_one_stream(tmp_path):
-    data = gzip.compress(LINE) + gzip.compress(b"second\n") + b"\0" * 512
-    source = source_of(tmp_path, data, "x.gz")
-    assert (joined(list(read_blocks(source))), source.damage) == (LINE + b"second\n", [])
-
-
 def test_garbage_behind_a_gzip_stream_is_told(tmp_path):
     source = source_of(tmp_path, gzip.compress(LINE) + b"something else follows", "x.gz")
     assert joined(list(read_blocks(source))) == LINE
@@ -225,13 +179,6 @@ def test_damaged_compression_never_raises(garbage, suffix, cut):
             list(read_blocks(source))
 
 
-def test_inflated_output_in_small_pieces_is_complete():
-    """A full output buffer may hold back the last bytes of a gzip stream."""
-    content = b"a" * 70_000 + b"\n"
-    (source,) = find_sources([io.BytesIO(gzip.compress(content))])
-    assert (joined(list(read_blocks(source, block_bytes=7))), source.damage) == (content, [])
-
-
 def test_disk_error_ends_the_stream_with_a_note():
     class Failing(io.RawIOBase):
         reads = 0
@@ -246,13 +193,6 @@ def test_disk_error_ends_the_stream_with_a_note():
     source = Source("x", stream=Failing())
     assert joined(list(read_blocks(source))) == LINE
     assert source.damage == ["reading stopped early (Stale file handle)"]
-
-
-def test_partial_line_over_a_block_edge_is_joined(tmp_path):
-    stamp = b"2026-04-22T21:34:20.123456789Z stderr "
-    data = stamp + b"P CUDA out\n" + stamp + b"F  of memory\n" + stamp + b"F next\n"
-    found = list(read_blocks(source_of(tmp_path, data), block_bytes=52))
-    assert joined(found) == stamp + b"F CUDA out of memory\n\n" + stamp + b"F next\n"
 
 
 def test_prose_around_fences_is_blank_and_lines_keep_their_numbers():

@@ -42,13 +42,6 @@ def test_the_innermost_label_says_which_rank_of_the_engine_it_is(tmp_path, worke
     assert [3] == culprits(told(tmp_path, {"serve.log": ILLEGAL.format(worker=worker)}))
 
 
-def test_a_worker_that_does_not_know_its_place_yet_is_no_actor_of_ray(tmp_path):
-    early = "(Worker pid=907) INFO 11-02 04:11:20 [base.py:106] Offloader set to NoopOffloader\n"
-    worker = "(Worker pid=907) (Worker_TP3 pid=907)"
-
-    assert [3] == culprits(told(tmp_path, {"serve.log": early + ILLEGAL.format(worker=worker)}))
-
-
 def test_an_actor_of_ray_keeps_its_name_before_a_label_of_the_engine():
     prefix = split_prefix("(WorkerDict pid=11, ip=10.0.0.2) (Worker_TP0 pid=12) INFO 11-02 04:11:22 [a.py:1] loaded")
 
@@ -61,22 +54,10 @@ def test_a_killed_process_is_the_rank_in_its_label(tmp_path):
     assert ("memory.host-oom", [3]) == (cause(report), culprits(report))
 
 
-def test_who_reports_that_a_worker_died_is_not_that_worker(tmp_path):
-    report = told(tmp_path, {"serve.log": KILLED.format(pid=900)})
-
-    assert [3] != culprits(report)
-
-
 def test_a_program_that_signs_each_line_with_its_rank_is_that_rank(tmp_path):
     lines = ("Traceback (most recent call last):", '  File "/app/t.py", line 9, in main', "    run()", "ValueError: odd batch")
 
     assert [3] == culprits(told(tmp_path, {"train.log": "".join(f"[Rank 3] {line}\n" for line in lines)}))
-
-
-def test_the_rank_in_a_group_stays_one_of_the_group():
-    prefix = split_prefix("[E ProcessGroupNCCL.cpp:737] [Rank 3] Watchdog caught collective operation timeout")
-
-    assert (None, 3) == (prefix.rank, prefix.group_rank)
 
 
 HIT = (
@@ -94,12 +75,6 @@ def test_tensor_ranks_that_count_through_the_dp_ranks_of_sglang_are_the_ranks(tm
     begun = _begun(*(f"DP{n} TP{n} EP{n}" for n in range(4)))
 
     assert [2] == culprits(told(tmp_path, {"serve.log": begun + HIT.format(at="DP2 TP2 EP2")}))
-
-
-def test_of_replicas_that_serve_apart_no_rank_is_told_by_the_label(tmp_path):
-    begun = _begun("DP0 TP0", "DP0 TP1", "DP1 TP0", "DP1 TP1")
-
-    assert [] == culprits(told(tmp_path, {"serve.log": begun + HIT.format(at="DP1 TP0")}))
 
 
 def test_engine_that_repeats_its_workers_error_is_no_second_one_that_failed(tmp_path):

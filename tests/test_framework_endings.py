@@ -33,14 +33,6 @@ Traceback (most recent call last):
     loss.backward()
 {LOST}
 """
-CHILD_LACKS_THE_FUNCTION = """Traceback (most recent call last):
-  File "<string>", line 1, in <module>
-  File "/usr/lib/python3.11/multiprocessing/spawn.py", line 122, in spawn_main
-    exitcode = _main(fd, parent_sentinel)
-  File "/usr/lib/python3.11/multiprocessing/spawn.py", line 132, in _main
-    self = reduction.pickle.load(from_parent)
-AttributeError: Can't get attribute 'inner' on <module '__mp_main__' from '/job/train.py'>
-"""
 RAY_TRAIN = """(TrainController pid=15459) Started training worker group of size 2:
 (TrainController pid=15459) - (ip=192.0.2.2, pid=15584) world_rank=0, local_rank=0, node_rank=0
 (TrainController pid=15459) - (ip=192.0.2.2, pid=15613) world_rank=1, local_rank=1, node_rank=0
@@ -61,37 +53,6 @@ RAY_TRAIN_RAISED = (
 (TrainController pid=15459) KeyError: 'input_ids'
 """
 )
-RAY_TRAIN_WAITED = """Traceback (most recent call last):
-  File "/job/train.py", line 133, in go
-    print(trainer.fit())
-  File "/opt/ray/train/v2/api/data_parallel_trainer.py", line 195, in fit
-    raise result.error
-ray.train.WorkerGroupError: Training failed due to worker errors:
-[Rank 0 Error Snippet]:
-Traceback (most recent call last):
-  File "/job/train.py", line 127, in loop
-    model(batch).sum().backward()
-RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:78] Timed out \
-waiting 8000ms for recv operation to complete
-"""
-ACTOR_DIED = """ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.
-\tclass_name: Trainer
-\tactor_id: 095e8fecbc0ce8f9314acef501000000
-\tpid: 30692
-\tnamespace: 2dedd4c5-e116-4034-a1eb-3400b2e116eb
-\tip: 192.0.2.2
-The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker unexpectedly \
-exits with a connection error code 2. End of file.
-"""
-DASHBOARD_AGENT = """2026-11-22 11:37:00,321	ERROR event_agent.py:106 -- Report event failed: ['{"custom_fields":{"job_id":"01000000"}}']
-Traceback (most recent call last):
-  File "/opt/ray/dashboard/modules/event/event_agent.py", line 92, in report_events
-    async with self._dashboard_agent.http_session.post(
-  File "/opt/aiohttp/connector.py", line 1345, in _wrap_create_connection
-    raise client_error(req.connection_key, exc) from exc
-aiohttp.client_exceptions.ClientConnectorError: Cannot connect to host 127.0.0.1:8265 ssl:default \
-[Connect call failed ('127.0.0.1', 8265)]
-"""
 AGENT = "E1122 12:06:58.988000 23955 torch/distributed/elastic/multiprocessing/api.py:836] "
 NOTEBOOK = f"""{AGENT}failed (exitcode: 1) local_rank: 0 (pid: 23967) of fn: main (start_method: fork)
 {AGENT}Traceback (most recent call last):
@@ -135,10 +96,6 @@ def test_what_spawn_passes_on_is_the_child_s_error_not_a_wordless_exit() -> None
     assert verdict(said(("console.log", SPAWN_PASSES_ON))) == ("network.connection-reset", [])
 
 
-def test_a_function_that_a_spawned_child_does_not_find_is_no_matter_of_versions() -> None:
-    assert verdict(said(("console.log", CHILD_LACKS_THE_FUNCTION)))[0] == "process.exception"
-
-
 def test_the_controller_that_lists_ray_train_s_workers_is_none_of_them() -> None:
     assert verdict(said(("driver.log", RAY_TRAIN_RAISED))) == ("process.exception", [1])
 
@@ -161,22 +118,6 @@ exited or there was a network error, NCCL version 2.21.5
 @pytest.mark.parametrize("words", ["", " Error Snippet"])
 def test_ray_train_s_controller_tells_which_rank_raised(words: str) -> None:
     assert verdict(said(("driver.log", RAY_TRAIN_SNIPPETS.format(rank=2, words=words)))) == ("process.exception", [2])
-
-
-def test_an_error_that_ray_train_s_controller_tells_of_several_ranks_is_no_one_s() -> None:
-    report = said(("driver.log", RAY_TRAIN_SNIPPETS.format(rank="1, 2, 3", words="")))
-
-    assert verdict(report) == ("process.exception", [])
-
-
-def test_ray_train_s_wrapper_does_not_say_that_an_actor_died() -> None:
-    assert verdict(said(("driver.log", RAY_TRAIN + RAY_TRAIN_WAITED)))[0] == "collective.timeout"
-
-
-def test_a_dashboard_that_gets_no_events_ends_no_job() -> None:
-    report = said(("driver.log", ACTOR_DIED), ("logs/dashboard_agent.log", DASHBOARD_AGENT))
-
-    assert verdict(report)[0] == "ray.actor-died"
 
 
 def test_a_rank_that_lost_a_peer_and_ended_with_a_code_is_not_the_one_that_began() -> None:
@@ -214,20 +155,6 @@ def test_worker_killed_under_vllm_is_told_before_the_wait_for_it_that_was_broken
     assert ("process.sigkill", "process.exit-code") == (first.cause, second.cause)
 
 
-def horovodrun(name: str, code: int) -> str:
-    return (
-        "RuntimeError: Horovod detected that one or more processes exited with non-zero status, thus causing the job to be "
-        f"terminated. The first process to do so was:\nProcess name: {name}\nExit code: {code}\n"
-    )
-
-
-def test_horovodrun_tells_by_which_signal_its_first_process_ended() -> None:
-    found = diagnose(Text(horovodrun("elastic-worker-1[0]", 137), name="driver.log")).diagnosis
-
-    assert found is not None
-    assert "process.sigkill" == found.cause
-
-
 def test_the_code_of_torch_npu_is_the_last_word_of_an_allocation_that_failed() -> None:
     """ERR00100 says only that a call of the runtime failed; the CANN code below it says which."""
     text = (
@@ -250,26 +177,6 @@ def test_slurm_s_container_that_did_not_start_is_looked_for_in_slurm_not_in_kube
     assert "kubectl" not in " ".join(step.command or "" for step in found.remedy)
 
 
-def test_a_step_gone_on_a_node_is_not_that_node_s_fault_where_another_did_not_answer() -> None:
-    text = (
-        "srun: error: Task launch for StepId=96.0 failed on node n2: No such process\n"
-        "srun: error: Task launch for StepId=96.0 failed on node n1: Socket timed out on send/recv operation\n"
-        "srun: Job step aborted\n"
-    )
-    found = diagnose(Text(text, name="96.err")).diagnosis
-
-    assert found is not None
-    assert "n2" not in [culprit.host for culprit in found.culprits]
-
-
-def test_a_loopback_address_is_no_host_to_blame() -> None:
-    text = "Error: failed to run torchrun --nproc_per_node=4 --nnodes=1 --node_rank=0 train.py --config config.py -s on 127.0.0.1\n"
-    found = diagnose(Text(text, name="job.log")).diagnosis
-
-    assert found is not None
-    assert () == tuple(found.culprits)
-
-
 def test_a_tpu_chip_s_driver_error_names_the_worker_that_reported_it() -> None:
     text = (
         "E0511 18:18:50.796514     915 session_master.cc:505] Session is failing with the following status: Session master "
@@ -281,19 +188,6 @@ def test_a_tpu_chip_s_driver_error_names_the_worker_that_reported_it() -> None:
 
     assert found is not None
     assert ("gpu.xid", ["train-8-5-15"]) == (found.cause, [culprit.host for culprit in found.culprits])
-
-
-def test_shared_memory_of_a_streaming_dataset_is_not_taken_for_a_folder() -> None:
-    text = (
-        "Traceback (most recent call last):\n"
-        '  File "/opt/streaming/base/shared/memory.py", line 41, in __init__\n'
-        "    shm = BuiltinSharedMemory(name, create, size)\n"
-        "FileExistsError: [Errno 17] File exists: '/000000_epoch_shape'\n"
-    )
-    found = diagnose(Text(text, name="rank0.log")).diagnosis
-
-    assert found is not None
-    assert "clean_stale_shared_memory" in " ".join(step.command or "" for step in found.remedy)
 
 
 @pytest.mark.parametrize(
@@ -327,19 +221,6 @@ def test_advice_fits_what_was_lost_a_store_s_object_a_compiled_kernel_or_a_check
     assert advised in " ".join(step.command or "" for step in found.remedy)
 
 
-def test_a_loss_scale_at_its_minimum_is_not_the_fault_of_the_process_that_spawn_quotes() -> None:
-    """An overflow on any rank lowers the scale of all, and all of them give up at the same step."""
-    error = "FloatingPointError: Minimum loss scale reached (0.0001). Your loss is probably exploding."
-    text = (
-        "-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n"
-        '  File "/fairseq/train.py", line 283, in distributed_main\n    main(args, init_distributed=True)\n'
-    )
-    found = diagnose(Text(f"{text}{error}\n", name="train.log")).diagnosis
-
-    assert found is not None
-    assert ("numerics.nan", ()) == (found.cause, tuple(found.culprits))
-
-
 def test_a_link_of_ascend_cards_is_looked_for_with_ascend_s_tools() -> None:
     text = (
         "EI0006: 2024-08-05-18:15:21.270.506 Getting socket times out. Reason: Remote Rank did not send the data in time. Please "
@@ -351,15 +232,6 @@ def test_a_link_of_ascend_cards_is_looked_for_with_ascend_s_tools() -> None:
     commands = " ".join(step.command or "" for step in found.remedy)
     assert "hccn_tool" in commands
     assert "NCCL_" not in commands.replace("HCCL_", "")
-
-
-def test_a_failed_check_on_nccl_s_result_is_nccl_s_failure_and_not_an_abort_of_its_own() -> None:
-    check = "Check failed: r == ncclSuccess NCCL error: unhandled system error"
-    text = f"[2019-10-29 01:02:51.983028: F byteps/common/nccl_manager.cc:120] {check}\nAborted\n"
-    found = diagnose(Text(text, name="worker.log")).diagnosis
-
-    assert found is not None
-    assert "nccl.system-error" == found.cause
 
 
 EXITED = """W1118 09:00:20.000000 4400 torch/multiprocessing/spawn.py:169] Terminating process 4410 via signal SIGTERM

@@ -48,20 +48,6 @@ def test_half_a_runtime_error_that_nobody_tells_whole_blames_no_rank(tmp_path: P
     assert ([], "likely") >= (culprits(report), report.diagnosis.certainty)
 
 
-def test_half_a_message_of_an_exception_with_a_name_of_its_own_is_enough(tmp_path: Path) -> None:
-    own = labelled(1, OWN + "ValueError: could not convert string to float: '0.1f3x'\n")[:-6]
-    report = told(tmp_path, {"rank0.log": STEP + labelled(0, HEAD + CLOSED), "rank1.log": STEP + own})
-
-    assert ("process.exception", [1]) == (cause(report), culprits(report))
-
-
-def test_a_log_without_a_last_line_end_may_be_whole(tmp_path: Path) -> None:
-    text = labelled(0, HEAD + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 0 has 80 GiB")
-    report = told(tmp_path, {"rank0.log": text.rstrip("\n")})
-
-    assert ("memory.cuda-oom", [0]) == (cause(report), culprits(report))
-
-
 @pytest.mark.parametrize("is_begun", [True, False])
 def test_an_exception_is_not_certain_where_the_one_that_came_of_it_is_cut_off(tmp_path: Path, is_begun: bool) -> None:
     chain = OWN + "ValueError: could not convert string to float: 'n/a'\n\nDuring handling of the above exception, another exception occurred:\n"

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.catalogue.pattern_facts import implies
-from diagnose.lines.path_forms import FORMS, WORDS
 from diagnose.lines.path_identity import PathIdentity, identities_from_paths, identity_from_path
 
 WORKER = "63d96054b446604507426c07825b14ba39fd9adaf3f99a70abb1ee54"
@@ -67,18 +65,6 @@ def test_a_trailing_number_is_a_task_where_siblings_differ_in_it():
     assert {found[name].job for name in names} == {"285996"}
 
 
-@pytest.mark.parametrize("names", [
-    ["moe16-285996-88.out"], ["slurm-123_4.out", "slurm-123_5.out"], ["a-285996-1.out", "a-285997-2.out"],
-    ["stdout.3", "stdout.7"]])
-def test_a_number_without_such_siblings_is_no_task(names):
-    assert {identity.task for identity in identities_from_paths(names).values()} == {None}
-
-
-def test_output_and_error_files_of_one_task_are_one_sibling():
-    found = identities_from_paths(["sft-8729580-0.out", "sft-8729580-0.err"])
-    assert {identity.task for identity in found.values()} == {None}
-
-
 def test_nodes_that_count_from_zero_have_a_node_rank_and_never_a_rank():
     found = identities_from_paths(["node0.log", "node1.log"])
     assert [(found[name].node_rank, found[name].rank) for name in ("node0.log", "node1.log")] == [(0, None), (1, None)]
@@ -106,11 +92,6 @@ def test_a_single_folder_names_the_rank_of_the_streams_that_a_launcher_makes_the
     assert rank == identities_from_paths([name])[name].rank
 
 
-def test_the_name_of_a_file_says_more_than_that_of_its_folder():
-    found = identities_from_paths(["case_rank_0/rank_3.log", "case_rank_1/rank_5.log"])
-    assert [identity.rank for identity in found.values()] == [3, 5]
-
-
 @given(st.lists(st.text(alphabet="abcnodeworkrpslum0123456789-_./!\\", max_size=40), max_size=5))
 def test_no_name_raises(names):
     assert list(identities_from_paths(names)) == list(dict.fromkeys(names))
@@ -134,8 +115,3 @@ def test_workers_beside_mindspores_scheduler_are_ranks_and_elsewhere_hosts():
     assert [(8, None), (9, None)] == [(named[f"a/worker_{n}.log"].rank, named[f"a/worker_{n}.log"].host) for n in (8, 9)]
     assert (None, "worker_3") == (named["b/worker_3.log"].rank, named["b/worker_3.log"].host)
     assert [(None, 0), (None, 0)] == [(unnumbered[n].rank, unnumbered[n].local_rank) for n in ("a/worker_0.log", "b/worker_0.log")]
-
-
-@pytest.mark.parametrize(("needs", "pattern"), [(needs, pattern.pattern) for _, needs, pattern in (*FORMS, *WORDS)])
-def test_no_path_of_a_form_lacks_what_is_looked_for_first(needs: tuple[str, ...], pattern: str) -> None:
-    assert implies(pattern, needs)

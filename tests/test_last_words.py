@@ -27,17 +27,8 @@ NO_HUB = (
     "exceeded with url: /timm/resnet50/resolve/main/model.bin (Caused by ConnectTimeoutError(<conn>, 'Connection to "
     "huggingface.co timed out. (connect timeout=None)'))\"), '(Request ID: dedf7ad6)')\n"
 )
-KILLED = (
-    "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) local_rank: 1 (pid: 47139) of binary: {binary}\n"
-)
-
-
 def test_the_worker_that_raylet_found_dead_has_said_itself_that_it_aborted(tmp_path):
     assert "process.abort" == cause(told(tmp_path, {"driver.log": ABORTED + LOST.format(pid=7315)}))
-
-
-def test_another_worker_s_abort_does_not_tell_why_this_one_died(tmp_path):
-    assert "ray.actor-died" == cause(told(tmp_path, {"driver.log": ABORTED + LOST.format(pid=9999)}))
 
 
 def test_a_warning_of_python_yields_to_what_ended_the_program_later(tmp_path):
@@ -51,26 +42,6 @@ def test_a_warning_of_python_stands_where_it_brought_the_end_about(tmp_path):
     )
 
     assert "gpu.driver-mismatch" == cause(told(tmp_path, {"train.log": NO_DRIVER + ended}))
-
-
-def test_an_ignored_exception_below_a_launcher_s_cut_traceback_ended_nothing(tmp_path):
-    cut = (
-        'Traceback (most recent call last):\n  File "/v/bin/accelerate", line 8, in <module>\n    sys.exit(main())\n'
-        '  File "/v/lib/python3.10/site-packages/torch/distributed/run.py", line 753, in run\n    elastic_launch(\n'
-    )
-    ignored = (
-        "Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f3c>\nTraceback (most recent call last):\n"
-        '  File "/v/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1478, in __del__\n'
-        "    self._shutdown_workers()\nAttributeError: '_MultiProcessingDataLoaderIter' object has no attribute '_shutdown'\n"
-    )
-
-    assert "process.sigkill" == cause(told(tmp_path, {"train.log": KILLED.format(binary="/v/bin/python") + cut + ignored}))
-
-
-def test_a_struck_out_binary_hides_no_kill(tmp_path):
-    report = told(tmp_path, {"train.log": KILLED.format(binary=" xxx")})
-
-    assert ("process.sigkill", [1]) == (cause(report), culprits(report))
 
 
 def test_a_child_s_stream_in_brackets_is_no_part_of_what_it_said(tmp_path):
@@ -105,21 +76,6 @@ def test_lines_that_a_pane_of_64_columns_broke_are_read_whole(tmp_path):
     )
 
     assert "collective.timeout" == cause(told(tmp_path, {"paste.txt": text}))
-
-
-def test_two_kinds_of_lines_are_enough_where_no_rest_begins_as_a_line_does(tmp_path):
-    timed_out = (
-        "[E ProcessGroupNCCL.cpp:828] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=1, OpT\n"
-        "ype=BROADCAST, Timeout(ms)=1800000) ran for 1806937 milliseconds before timing out.\n"
-    )
-    after = (
-        "[E ProcessGroupNCCL.cpp:455] Some NCCL operations have failed or timed out. Due to the asynchronous nature\n"
-        " of CUDA kernels, subsequent GPU operations might run on corrupted/incomplete data.\n"
-    )
-
-    report = told(tmp_path, {"paste.txt": "".join(timed_out.format(rank=r) for r in (3, 2, 1)) + 3 * after})
-
-    assert "OpType=BROADCAST" in report.diagnosis.evidence[0].text
 
 
 def test_a_gpu_number_that_is_not_there_is_told_before_the_clean_up_fails(tmp_path):

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from diagnose.catalogue.load import load_rules
 from diagnose.engine import diagnose
-from diagnose.job.event_reader import EventReader
-from diagnose.job.identity import place
-from diagnose.scan.reading import Deadline, read_all
-from diagnose.scan.scanner import ScanRules
 from diagnose.sources.source import Text
 from tests.told import cause as verdict_of
 from tests.told import culprits, told
@@ -30,41 +23,6 @@ def cause(log: bytes) -> str:
 
 def test_a_server_that_kills_itself_for_its_child_is_not_killed_by_somebody() -> None:
     assert cause(SGLANG_HANGS) == "collective.timeout"
-
-
-def test_a_kill_before_the_server_ends_its_processes_stays_the_cause() -> None:
-    lines = SGLANG_HANGS.splitlines(keepends=True)
-    assert cause(lines[3] + lines[2]) == "process.sigkill"
-
-
-AGENT_LOST_TWO = b"""E1110 22:36:11.120000 140 torch/elastic/api.py:869] failed (exitcode: -6) local_rank: 0 (pid: 201)
-torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
-============================================================
-train.py FAILED
-------------------------------------------------------------
-Failures:
-[1]:
-  time      : 2026-11-10_22:36:10
-  host      : node-a
-  rank      : 1 (local_rank: 1)
-  exitcode  : -6 (pid: 202)
-  error_file: <N/A>
-  traceback : Signal 6 (SIGABRT) received by PID 202
-------------------------------------------------------------
-Root Cause (first observed failure):
-[0]:
-  time      : 2026-11-10_22:36:10
-  host      : node-a
-  rank      : 0 (local_rank: 0)
-  exitcode  : -6 (pid: 201)
-  error_file: <N/A>
-  traceback : Signal 6 (SIGABRT) received by PID 201
-============================================================
-"""
-
-
-def test_an_agent_s_exception_does_not_explain_the_ends_that_its_own_summary_lists() -> None:
-    assert cause(AGENT_LOST_TWO) == "process.abort"
 
 
 RAY_LOSES_WAITING_WORKER = b"""2026-11-10 10:14:40,771	INFO worker.py:1673 -- Started a local Ray instance.
@@ -127,10 +85,6 @@ def test_a_process_killed_half_a_minute_after_another_failed_was_killed_by_its_a
     assert cause(AGENT_KILLS_LATE) == "process.exit-code"
 
 
-def test_a_process_killed_at_the_moment_another_failed_may_have_brought_it_about() -> None:
-    assert cause(AGENT_KILLS_LATE.replace(b"13:03:29", b"13:02:58")) == "process.sigkill"
-
-
 def test_blanks_that_a_terminal_filled_its_rows_with_hide_nothing() -> None:
     """A copy out of a terminal has every row as wide as the window; the message ends where it ended."""
     text = (
@@ -184,10 +138,6 @@ def test_rank_that_was_told_to_end_but_not_by_its_launcher_is_what_the_others_lo
     assert ("process.terminated", [1]) == lost_one({0: -15, 1: -15, 2: -15}, first=1)
 
 
-def test_ranks_that_the_launcher_told_to_end_left_nobody_behind() -> None:
-    assert "process.terminated" != lost_one({0: -15, 1: -15, 2: 1}, first=2, signalled=(0, 1))[0]
-
-
 SPAWN = """step 5 loss 0.1667
 W1122 16:26:54.347000 22254 torch/multiprocessing/spawn.py:165] Terminating process 22257 via signal SIGTERM
 W1122 16:26:54.348000 22254 torch/multiprocessing/spawn.py:165] Terminating process 22258 via signal SIGTERM
@@ -212,49 +162,9 @@ def test_rank_in_no_list_of_failures_left_with_code_0() -> None:
     assert ("process.early-exit", [1]) == lost_one({0: 1, 2: 1}, first=0, signalled=())
 
 
-def test_nobody_is_missing_in_a_list_of_all_ranks() -> None:
-    assert "process.early-exit" != lost_one({0: 1, 1: 1, 2: 1}, first=0, signalled=())[0]
-
-
-AGENT_SUMS_UP = b"""torch.distributed.elastic.multiprocessing.errors.ChildFailedError:
-======================================================
-serve FAILED
-------------------------------------------------------
-Failures:
-[1]:
-  time      : 2026-06-28_09:59:18
-  host      : gpu-node-07
-  rank      : 0 (local_rank: 0)
-  exitcode  : -15 (pid: 1798)  (SIGTERM)
-  error_file: <N/A>
-  traceback : Signal 15 (SIGTERM) received by PID 1798
-[2]:
-  time      : 2026-06-28_09:59:18
-  host      : gpu-node-07
-  rank      : 1 (local_rank: 1)
-  exitcode  : -6 (pid: 1799)  (SIGABRT)
-  error_file: <N/A>
-  traceback : Signal 6 (SIGABRT) received by PID 1799
-"""
-
-
-def test_who_was_told_to_end_in_a_summary_of_others_that_aborted_was_told_so_by_the_agent() -> None:
-    assert cause(AGENT_SUMS_UP) == "process.abort"
-
-
 def test_the_shell_says_that_its_child_was_told_to_end() -> None:
     bar = b"Epoch 1:  29%|#4   | 9413/32393 [3:28:18<8:28:33,  1.33s/it, loss=3.23, v_num=9]"
     assert cause(bar + b"Terminated \n") == "process.terminated"
-
-
-def test_a_line_behind_the_echo_of_ctrl_c_is_read() -> None:
-    lines = (
-        b"^CWARNING:torch.distributed.elastic.agent.server.api:Received 2 death signal, shutting down workers\n"
-        b"WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 4006362 closing signal SIGINT\n"
-        b'^CTraceback (most recent call last):\n  File "/opt/env/torch/distributed/elastic/agent/server/api.py", line 709, in run\n'
-    )
-
-    assert cause(lines) == "process.terminated"
 
 
 def test_size_of_the_job_is_read_from_the_agents_lists(tmp_path: Path) -> None:
@@ -284,30 +194,6 @@ def test_size_of_the_job_is_read_from_the_agents_lists(tmp_path: Path) -> None:
     assert ("collective.straggler", 3, "node1") == (report.diagnosis.cause, culprit.rank, culprit.host)
 
 
-def test_processes_of_a_second_start_are_not_counted_as_ranks(tmp_path: Path) -> None:
-    first = SENT.format(rank=0) + SENT.format(rank=1) + FAILED.format(rank=2, code=-9)
-    second = "".join(LISTED.replace("8{rank}", "9{rank}").format(rank=rank, code=1) for rank in range(3))
-    path = tmp_path / "console.log"
-    path.write_text(first + SENT.replace("8{", "9{").format(rank=1) + second, encoding="utf-8")
-    catalogue = load_rules()
-    scan = read_all([str(path)], ScanRules(catalogue), Deadline(), workers=1)
-
-    reader = EventReader(catalogue)
-    assert 3 == place([reader.read(s) for s in scan.sources.values()]).world_size
-
-
-def test_a_traceback_without_a_rank_is_of_the_rank_that_says_nothing_else() -> None:
-    """An exception of a thread is printed without `[rank1]:`; the ranks that tell of time-outs did not raise it."""
-    thread = "Exception in thread Thread-1:\nTraceback (most recent call last):\n"
-    thread += '  File "/job/train.py", line 78, in work\n    1 / 0\nZeroDivisionError: division by zero\n'
-    lost = "".join(LOST_A_PEER.format(rank=rank) for rank in (0, 2)) + SENT.format(rank=1) + FAILED.format(rank=0, code=1)
-    listed = "".join(LISTED.format(rank=rank, code=code) for rank, code in ((2, 1), (1, -15), (0, 1)))
-    found = diagnose(Text(thread + lost + listed, name="console.log")).diagnosis
-
-    assert found is not None
-    assert ("process.exception", [1]) == (found.cause, [c.rank for c in found.culprits])
-
-
 SEVERAL_TASKS_ENDED = b"""OutOfMemoryError: CUDA out of memory. Tried to allocate 112.00 MiB. GPU 2 has a
 total capacty of 15.78 GiB of which 27.19 MiB is free. Process 307065 has 15.75
 GiB memory in use. Of the allocated memory 14.24 GiB is allocated by PyTorch,
@@ -323,47 +209,6 @@ def test_of_tasks_that_srun_reports_alike_none_is_known_to_be_the_one_that_raise
     report = diagnose(Text(SEVERAL_TASKS_ENDED.decode(), name="slurm-77.out"))
     assert report.diagnosis is not None
     assert ("memory.cuda-oom", ()) == (report.diagnosis.cause, tuple(report.diagnosis.culprits))
-
-
-def test_the_one_task_that_srun_found_dead_is_the_one_that_raised() -> None:
-    one = "OutOfMemoryError: CUDA out of memory.\n" + SEVERAL_TASKS_ENDED.decode().splitlines()[4]
-    report = diagnose(Text(one, name="slurm-77.out"))
-    assert report.diagnosis is not None
-    assert ("memory.cuda-oom", [4]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
-
-
-VLLM_STOPS = """\
-(APIServer pid=232) INFO 08-01 21:30:00 [loggers.py:273] Engine 000: Running: 0 reqs, Waiting: 0 reqs
-(EngineCore pid=233) INFO 08-01 21:34:51 [core.py:1214] [shutdown] EngineCore: trigger received signal=SIGTERM
-(APIServer pid=232) INFO 08-01 21:34:51 [launcher.py:100] [shutdown] API server: shutdown triggered
-"""
-VLLM_ENGINE_GONE = """\
-(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704] AsyncLLM output_handler failed.
-(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704] Traceback (most recent call last):
-(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704]   File "/v/vllm/v1/engine/core_client.py", line 1061, in get
-(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704]     raise self._format_exception(outputs) from None
-(APIServer pid=232) ERROR 08-01 21:34:51 [async_llm.py:704] vllm.v1.engine.exceptions.EngineDeadError: EngineCore \
-encountered an issue. See stack trace (above) for the root cause.
-"""
-CLIENT_RAISES = """Traceback (most recent call last):
-  File "bench.py", line 3, in <module>
-KeyError: 'choices'
-"""
-
-
-@pytest.mark.parametrize(
-    ("log", "expected"),
-    [
-        (VLLM_STOPS + VLLM_ENGINE_GONE, "process.terminated"),
-        (VLLM_ENGINE_GONE, "process.exit-code"),
-        (VLLM_ENGINE_GONE + VLLM_STOPS, "process.exit-code"),
-        (VLLM_STOPS, "unfinished"),
-        (VLLM_STOPS + CLIENT_RAISES, "process.exception"),
-        (VLLM_STOPS + VLLM_ENGINE_GONE + CLIENT_RAISES, "process.exception"),
-    ],
-)
-def test_a_server_that_was_told_to_stop_explains_only_the_end_of_its_own_engine(log: str, expected: str) -> None:
-    assert cause(log.encode()) == expected
 
 
 def test_rank_of_each_of_many_entries_of_summaries_is_read(tmp_path: Path) -> None:
@@ -382,25 +227,6 @@ def test_rank_of_each_of_many_entries_of_summaries_is_read(tmp_path: Path) -> No
 
     report = told(tmp_path, {"slurm.out": boxes})
     assert ("process.segfault", [29]) == (verdict_of(report), culprits(report))
-
-
-def test_the_summary_that_paddle_prints_comes_before_its_exception_without_words() -> None:
-    log = """----------------------
-Error Message Summary:
-----------------------
-ExternalError:  Nccl error, unhandled cuda error  (at /paddle/paddle/fluid/platform/collective_helper.cc:83)
-
-Traceback (most recent call last):
-  File "train.py", line 160, in <module>
-    main(args)
-paddle.fluid.core_avx.EnforceNotMet:
-
---------------------------------------
-C++ Traceback (most recent call last):
---------------------------------------
-0   paddle::imperative::NCCLParallelContext::Init()
-"""
-    assert verdict_of(diagnose(Text(log, name="workerlog.0"))) == "nccl.system-error"
 
 
 def test_a_port_that_only_a_log_line_misses_is_never_certain_as_the_agent_of_torchrun_goes_on_without_it() -> None:

@@ -24,29 +24,7 @@ def test_of_two_launchers_boxes_the_earlier_death_is_the_one_to_look_at(files: t
     assert "possible" == report.diagnosis.certainty
 
 
-def test_of_two_deaths_in_one_moment_neither_is_the_first(tmp_path: Path) -> None:
-    boxes = [BOX.format(at=f"10:30:1{n}", host=f"gpu-0{n}", rank=n, local=0, pid=830 + n, blank=" ") for n in (1, 3)]
-
-    assert [] == culprits(told(tmp_path, {"a.log": boxes[0], "b.log": boxes[1]}))
-
-
-@pytest.mark.parametrize("between", ["", "\n"], ids=["filtered", "with-blank-lines"])
-def test_the_first_rank_is_only_possibly_silent_where_nothing_but_words_of_the_others_was_kept(
-    between: str, tmp_path: Path
-) -> None:
-    report = told(tmp_path, {"paste.log": between.join(watchdog(r) for r in (1, 2, 3))})
-
-    assert report.diagnosis is not None
-    assert ([0], "possible") == (culprits(report), report.diagnosis.certainty)
-
-
 ENDS = "W1120 10:30:40.000000 811 torch/distributed/elastic/multiprocessing/api.py:900] Sending process 830 closing signal SIGTERM\n"
-
-
-def test_rank_0_is_silent_in_a_console_that_holds_more(tmp_path: Path) -> None:
-    report = told(tmp_path, {"console.log": "".join(watchdog(r) for r in (1, 2, 3)) + ENDS})
-
-    assert ("collective.straggler", [0]) == (cause(report), culprits(report))
 
 
 JAX = """F0603 11:02:00.314417 90311 client.h:77] Terminating process because the JAX distributed service detected fatal errors. This most likely indicates that another task died; see the other task logs for more details. absl::Status: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):
@@ -259,35 +237,6 @@ def test_an_exception_after_which_the_file_goes_on_with_losses_was_survived(tmp_
     assert "memory.cuda-oom" == cause(fatal)
 
 
-def test_what_stands_beside_the_end_of_an_earlier_run_is_as_old(tmp_path: Path) -> None:
-    """Slurm queued the job again: its next run goes on in the same file, and only one of the two lines has a time."""
-    run = "".join(f"[2026-11-20 1{h}:{m:02}:00,001][train][INFO] step {m} loss 9.1\n" for h in (0, 2) for m in range(4))
-    ends = (
-        "srun: error: Node failure on n17\n"
-        "slurmstepd: error: *** JOB 77 ON n11 CANCELLED AT 2026-11-20T10:04:00 DUE TO NODE FAILURE, SEE SLURMCTLD LOG FOR DETAILS ***\n"
-    )
-    lines = run.splitlines(keepends=True)
-
-    report = told(tmp_path, {"slurm-77.out": "".join([*lines[:4], ends, *lines[4:]])})
-
-    assert "recovered" == report.outcome
-
-
-def test_a_crash_without_a_clock_is_that_of_the_run_which_its_signal_ended(tmp_path: Path) -> None:
-    agent = (
-        "W1120 10:05:10.000000 2999 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 3100 closing signal SIGTERM\n"
-        "E1120 10:05:10.700000 2999 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -11) local_rank: 1 (pid: 3101) of binary: /usr/bin/python3\n"
-        "W1120 10:11:50.000000 2999 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 3200 closing signal SIGTERM\n"
-        "E1120 10:11:50.700000 2999 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 3 (pid: 3203) of binary: /usr/bin/python3\n"
-    )
-    crash = 'Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f1c (most recent call first):\n  File "/ws/tok.py", line 7 in encode\n'
-    raised = "[rank3]: Traceback (most recent call last):\n[rank3]: KeyError: 'labels'\n"
-
-    report = told(tmp_path, {"agent.log": agent, "part1.log": crash, "part2.log": raised})
-
-    assert ("process.exception", [3]) == (cause(report), culprits(report))
-
-
 def _tree(reports: dict[int, str], stderr_of: set[int]) -> dict[str, str]:
     """As torchrun --log-dir leaves it: one file of each stream a rank."""
     logs = {}
@@ -309,56 +258,6 @@ def test_a_rank_whose_standard_error_was_not_given_is_not_silent(tmp_path: Path)
     assert [] == culprits(missing)
 
 
-def test_of_two_without_a_report_the_one_whose_file_is_there_is_silent(tmp_path: Path) -> None:
-    """The driver repeats what all print; of rank 2 the file in which the others report got lost."""
-    names = {r: f"logs/worker-{r:040x}-01000000-{3000 + r}" for r in range(8)}
-    logs = {"driver.log": "".join(alive(r) for r in range(8))}
-    logs |= {
-        f"{name}.err": f"rank {r}: local_rank={r}\n" + (watchdog(r) if r != 5 else "")
-        for r, name in names.items()
-        if r != 2
-    }
-    logs |= {f"{name}.out": alive(r) for r, name in names.items()}
-
-    assert [5] == culprits(told(tmp_path, logs))
-
-
-def test_who_left_without_a_word_after_a_crash_did_not_begin_it(tmp_path: Path) -> None:
-    """Only the standard outputs were kept: the abort of rank 1 is what rank 0 then failed of."""
-    failed = (
-        "E1120 10:03:40.700000 99 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: -6) local_rank: 1 "
-        "(pid: 41) of binary: /usr/bin/python3\n"
-        "[1]:\n  time      : 2026-11-20_10:03:41\n  host      : h\n  rank      : 0 (local_rank: 0)\n  exitcode  : 1 (pid: 40)\n"
-        "[0]:\n  time      : 2026-11-20_10:03:40\n  host      : h\n  rank      : 1 (local_rank: 1)\n  exitcode  : -6 (pid: 41)\n"
-    )
-    logs = {f"logs/none_abcdefgh/attempt_0/{r}/stdout.log": alive(r) for r in range(4)}
-
-    report = told(tmp_path, {**logs, "agent.log": failed})
-
-    assert [0] != culprits(report)
-
-
-STACK = """Process {pid}: /usr/bin/python3 -u train.py
-Python v3.10.12 (/usr/bin/python3.10)
-
-Thread {pid} (active): "MainThread"
-    all_reduce (torch/distributed/distributed_c10d.py:2806)
-    sync (train.py:150)
-    <module> (train.py:410)
-"""
-
-
-def test_stacks_of_some_ranks_do_not_say_that_all_wait(tmp_path: Path) -> None:
-    some, every = (
-        told(tmp_path / name, {f"pyspy/rank_{r}.txt": STACK.format(pid=6000 + r) for r in ranks})
-        for name, ranks in (("some", (1, 3, 5)), ("every", range(4)))
-    )
-
-    assert some.diagnosis is not None
-    assert every.diagnosis is not None
-    assert ("possible", "likely") == (some.diagnosis.certainty, every.diagnosis.certainty)
-
-
 OLD_KILL = (
     "[Thu Nov 19 05:12:44 2026] Memory cgroup out of memory: Killed process 90412 (java) total-vm:81234567kB, "
     "anon-rss:64123456kB, file-rss:1234kB, shmem-rss:0kB, UID:1001 pgtables:131232kB oom_score_adj:0\n"
@@ -377,17 +276,6 @@ def test_a_kill_of_another_process_does_not_explain_what_a_rank_raised(stamp: st
     report = told(tmp_path, {**logs, "dmesg-gpu-08.txt": OLD_KILL})
 
     assert ("process.exception", [2]) == (cause(report), culprits(report))
-
-
-def test_a_crash_is_that_of_the_process_which_died_of_its_signal(tmp_path: Path) -> None:
-    log = (
-        "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc\n"
-        "E1120 10:03:40.700000 99 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0 "
-        "(pid: 40) of binary: /usr/bin/python3\n"
-        "[1]:\n  time      : 2026-11-20_10:03:40\n  host      : h\n  rank      : 1 (local_rank: 1)\n  exitcode  : -6 (pid: 41)\n"
-    )
-
-    assert [1] == culprits(told(tmp_path, {"console.log": log}))
 
 
 def test_a_file_s_number_is_its_rank_where_the_others_say_so(tmp_path: Path) -> None:
@@ -418,26 +306,6 @@ def test_a_server_beside_the_trainer_is_none_of_its_ranks(tmp_path: Path) -> Non
 
     assert "memory.cuda-oom" == cause(report)
     assert [] == culprits(report)
-
-
-def test_a_server_s_gpu_is_no_rank_where_the_ranks_exceptions_bear_their_numbers(tmp_path: Path) -> None:
-    server = (
-        "INFO:     Uvicorn running on http://0.0.0.0:8000 (Press CTRL+C to quit)\n"
-        "Traceback (most recent call last):\n"
-        '  File "/opt/env/lib/python3.11/site-packages/trl/scripts/vllm_serve.py", line 345, in llm_worker\n'
-        "    result = method(*args, **kwargs)\n"
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 4.64 GiB. GPU 0 has a total capacity of 79.10 GiB of "
-        "which 1.21 GiB is free.\n"
-    )
-    asked = (
-        "[rank0]: Traceback (most recent call last):\n"
-        '[rank0]:   File "/opt/env/lib/python3.11/site-packages/trl/extras/vllm_client.py", line 210, in generate\n'
-        '[rank0]:     raise Exception(f"Request failed: {response.status_code}, {response.text}")\n'
-        "[rank0]: Exception: Request failed: 500, Internal Server Error\n"
-    )
-    report = told(tmp_path, {"trainer.log": asked + watchdog(1) + watchdog(2) + watchdog(3), "server.log": server})
-
-    assert ("memory.cuda-oom", []) == (cause(report), culprits(report))
 
 
 def test_the_silent_rank_of_the_host_whose_kernel_killed_a_process_is_the_one_that_was_killed(tmp_path: Path) -> None:
@@ -474,18 +342,3 @@ def test_a_dead_actor_is_the_culprit_though_its_exception_says_twice_that_it_is_
     report = told(tmp_path, {"driver.log": "".join(worker.format(n=n) for n in range(4)) + died})
 
     assert ("ray.actor-died", [2]) == (cause(report), culprits(report))
-
-
-def test_who_was_told_to_end_after_a_task_had_failed_is_the_one_that_the_others_waited_for(tmp_path: Path) -> None:
-    """srun calls it `Terminated`; the tasks that aborted stand behind a line of the run before, and are taken for its own."""
-    logs = {f"train-77-{r}.out": alive(r) + (watchdog(r) if r != 5 else "") for r in range(8)}
-    logs["slurm-77.out"] = (
-        "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-20T09:32:23 DUE TO JOB REQUEUE ***\n"
-        "srun: error: n1: tasks 0-4,6-7: Aborted (core dumped)\n"
-        "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\n"
-        "srun: error: n1: task 5: Terminated\n"
-    )
-
-    report = told(tmp_path, logs)
-
-    assert ("collective.straggler", [5]) == (cause(report), culprits(report))

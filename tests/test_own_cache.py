@@ -98,14 +98,6 @@ def test_a_changed_rule_is_read_anew(overlay: Path, monkeypatch: pytest.MonkeyPa
     assert load_rules().rules["harmless.widget/broke"].title == "A gadget broke"
 
 
-def test_a_process_that_loads_the_same_catalogue_again_has_it(overlay: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catalogue, "_LATEST", {})
-    load_rules(overlay)
-    first = load_rules(overlay)
-    assert load_rules(overlay) is first
-    assert load_rules().rules.keys() == first.rules.keys() - {"harmless.widget/broke"}
-
-
 def test_a_rule_written_just_now_is_read_whatever_the_file_system_s_clock_says(
     overlay: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -139,12 +131,6 @@ def test_what_others_may_change_is_not_read(cache: Path, place: str) -> None:
     assert read_own("thing-1") is None
 
 
-def test_a_file_of_another_owner_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    write_own("thing-1", b"x")
-    monkeypatch.setattr(os, "geteuid", lambda: 12345)
-    assert read_own("thing-1") is None
-
-
 def test_a_link_is_not_followed(cache: Path, tmp_path: Path) -> None:
     write_own("thing-1", b"x")
     (tmp_path / "elsewhere").write_bytes(b"y")
@@ -175,11 +161,6 @@ def test_a_stored_automaton_finds_the_same(cache: Path) -> None:
     assert len(first) == 3
 
 
-def test_an_automaton_for_one_log_is_not_kept(cache: Path) -> None:
-    assert automaton(LITERALS)(b"word number 7") == [(13, 7)]
-    assert not list(cache.glob("automaton-*"))
-
-
 @pytest.mark.parametrize("at", [0, 40, -1])
 def test_a_damaged_automaton_never_reaches_the_library(cache: Path, monkeypatch: pytest.MonkeyPatch, at: int) -> None:
     hyperscan = pytest.importorskip("hyperscan")
@@ -190,23 +171,3 @@ def test_a_damaged_automaton_never_reaches_the_library(cache: Path, monkeypatch:
     stored.write_bytes(data)
     monkeypatch.setattr(hyperscan, "loadb", lambda *_: pytest.fail("was loaded"))
     assert automaton(LITERALS, is_lasting=True)(b"word number 7") == first
-
-
-def test_an_automaton_that_the_library_refuses_is_built_anew(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hyperscan = pytest.importorskip("hyperscan")
-    first = automaton(LITERALS, is_lasting=True)(b"word number 7")
-
-    def refuse(*_: object) -> None:
-        raise hyperscan.DatabasePlatformError
-
-    monkeypatch.setattr(hyperscan, "loadb", refuse)
-    assert automaton(LITERALS, is_lasting=True)(b"word number 7") == first
-
-
-def test_a_user_without_a_home_leaves_no_folder_beside_the_logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A container may run as a user that nobody registered, without HOME: `~` stays `~`."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("XDG_CACHE_HOME")
-    monkeypatch.setenv("HOME", "~")
-    write_own("thing-1", b"x")
-    assert (None, []) == (read_own("thing-1"), list(tmp_path.iterdir()))

@@ -31,18 +31,6 @@ from diagnose.sources.source import find_sources
 
 HUNG_S = 60
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
-SLOW = """
-import time
-from diagnose.scan import workers
-real, workers.BEAT_S = workers.scan_part, 0
-def slow(part, rules, deadline, tell):
-    for n in range(1, 13):
-        time.sleep(0.1)
-        tell(n)
-    return real(part, rules, deadline)
-workers.scan_part = slow
-workers.main()
-"""
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="stops workers by signals, asks /proc for them")
 
 
@@ -131,23 +119,9 @@ def kill(pid: int) -> None:
     os.kill(pid, signal.SIGKILL)
 
 
-def test_one_process_of_two_is_this_one(some_parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
-    before = children()
-    running: list[int] = []
-    during(monkeypatch, lambda: running.extend(children()))
-    read(some_parts, workers=2)
-    assert len(running) == len(before) + 1
-
-
 @pytest.mark.parametrize("workers", [1, 2, 3])
 def test_every_part_is_read_once_as_this_process_alone_reads_it(some_parts: list[Part], workers: int) -> None:
     assert plain(read(some_parts, workers)) == here(some_parts)
-
-
-def test_a_worker_takes_parts_too(some_parts: list[Part], monkeypatch: pytest.MonkeyPatch) -> None:
-    asked = asked_once(monkeypatch, let_go)
-    read(some_parts)
-    assert asked
 
 
 @pytest.mark.parametrize("harm", [kill, stop])
@@ -178,15 +152,6 @@ def test_a_stopped_worker_does_not_outlast_the_budget(some_parts: list[Part], mo
     assert deadline.asked[0] in unread
 
 
-@pytest.mark.parametrize("command", ["import sys; sys.exit(1)", "import time; time.sleep(99)"])
-def test_a_worker_that_cannot_begin_holds_nothing_up(
-    some_parts: list[Part], monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
-    monkeypatch.setattr(pooling, "COMMAND", command)
-    monkeypatch.setattr(pooling, "PATIENCE_S", 0.5)
-    assert plain(read(some_parts, workers=3)) == here(some_parts)
-
-
 def test_where_no_process_can_be_started_this_one_reads_all(
     some_parts: list[Part], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,12 +160,6 @@ def test_where_no_process_can_be_started_this_one_reads_all(
 
     monkeypatch.setattr(subprocess, "Popen", refuse)
     assert plain(read(some_parts)) == here(some_parts)
-
-
-def test_no_worker_is_left_when_all_is_read(some_parts: list[Part]) -> None:
-    before = children()
-    read(some_parts, workers=3)
-    assert children() == before
 
 
 def test_no_worker_is_left_when_whoever_asked_turns_away(some_parts: list[Part]) -> None:
@@ -222,19 +181,6 @@ def test_progress_is_told_of_all_bytes_and_in_this_thread_only(
     assert {thread for thread, _ in heard} == {threading.current_thread()}
     assert max(count for _, count in heard) == some_parts[0].source.size
     assert next(part.reach for part in some_parts if part.start == asked[0]) in [count for _, count in heard]
-
-
-def test_a_worker_that_says_how_far_it_is_may_take_its_time(
-    some_parts: list[Part], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Of a file that is one part, however large, nothing else is heard until its end."""
-    monkeypatch.setattr(pooling, "COMMAND", SLOW)
-    monkeypatch.setattr(pooling, "PATIENCE_S", 0.5)
-    asked = asked_once(monkeypatch, let_go)
-    heard: list[int] = []
-    assert len(list(Pool(rules(), 2, lambda _, count: heard.append(count)).scan(some_parts, Deadline()))) == len(some_parts)
-    assert {1, 12} <= set(heard)
-    assert next(part.reach for part in some_parts if part.start == asked[0]) in heard
 
 
 @pytest.mark.parametrize("is_cached", [True, False])

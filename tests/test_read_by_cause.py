@@ -39,23 +39,11 @@ def test_prterun_names_the_rank_over_two_lines() -> None:
     assert ("gpu.device-assert", 7) == (told(PRTERUN)[0], told(PRTERUN)[1][0][0])
 
 
-def test_elastic_horovod_names_a_slot_of_a_host_and_no_rank() -> None:
-    text = (
-        "RuntimeError: Horovod detected that one or more processes exited with non-zero status, thus causing the job to be"
-        " terminated. The first process to do so was:\nProcess name: elastic-test-worker-1[0]\nExit code: 137\n"
-    )
-    assert ("process.sigkill", [(None, "elastic-test-worker-1")]) == told(text)[:2]
-
-
 LOCKED = "[_get_plugin()] Lock file exists in build directory: '/home/zq/.cache/torch_extensions/py39_cu118/nvdiffrast_plugin/lock'\n"
 
 
 def test_a_log_that_stops_at_a_lock_in_the_build_folder_waits_for_it() -> None:
     assert "software.stale-lock" == told(LOCKED)[0]
-
-
-def test_a_lock_that_another_rank_took_away_again_is_nothing() -> None:
-    assert diagnose(Text(f"{LOCKED}Epoch: [0][10/1736]\tLoss 0.5844 (0.6123)\n", name="console.log")).diagnosis is None
 
 
 GRAPH_ERROR = """tensorflow.python.framework.errors_impl.DataLossError: Graph execution error:
@@ -73,11 +61,6 @@ Node: 'IteratorGetNext'
 
 def test_what_tensorflow_says_below_the_place_in_the_graph_is_read() -> None:
     assert "data.bad-sample" == told(GRAPH_ERROR.format(said="corrupted record at 0"))[0]
-
-
-def test_the_first_of_several_root_errors_is_read() -> None:
-    said = "2 root error(s) found.\n  (0) DATA_LOSS:  corrupted record at 0\n  (1) CANCELLED:  Function was cancelled before it was started"
-    assert "data.bad-sample" == told(GRAPH_ERROR.format(said=said))[0]
 
 
 def test_a_full_gpu_is_seen_among_several_root_errors() -> None:
@@ -99,11 +82,6 @@ def test_a_container_that_yarn_killed_ran_out_of_host_memory() -> None:
         " terminated. The first process to do so was:\nProcess name: 1\nExit code: 255\n"
     )
     assert "memory.host-oom" == told(text)[0]
-
-
-def test_a_raylet_of_ray_1_that_was_declared_dead() -> None:
-    text = "[2022-02-16 12:46:52,789 C 149 149] node_manager.cc:170: This node has beem marked as dead.\n*** StackTrace Information ***\n"
-    assert "ray.node-died" == told(text)[0]
 
 
 def test_a_loss_scale_far_below_one_is_no_search_for_the_scale() -> None:
@@ -136,11 +114,7 @@ def test_jax_ends_for_a_link_that_its_log_names() -> None:
     assert "gpu.nvlink" == told(text)[0]
 
 
-def test_a_checkpoint_that_several_ranks_wrote_at_once() -> None:
-    assert "storage.checkpoint-corrupt" == told("RuntimeError: storage has wrong size: expected -7659745797817883467 got 512\n")[0]
-
-
-def test_the_watchdog_is_shown_before_what_stands_above_every_failed_collective() -> None:
+def test_an_exception_that_nobody_caught_is_not_why_the_watchdog_threw_it() -> None:
     """PyTorch 1.8 to 1.13 print the remark first, and without a rank."""
     text = (
         "[E ProcessGroupNCCL.cpp:485] Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA"
@@ -149,31 +123,7 @@ def test_the_watchdog_is_shown_before_what_stands_above_every_failed_collective(
         "  what():  [Rank 0] Watchdog caught collective operation timeout: WorkNCCL(OpType=ALLREDUCE, Timeout(ms)=1800000) ran for"
         " 1804582 milliseconds before timing out.\n"
     )
-    assert "Watchdog caught collective operation timeout" in told(text)[2]
-
-
-ASCEND_HAD_NO_MEMORY = """RuntimeError: The Inner error is reported as above. The process exits for this inner error, and the current working \
-operator name is Conv2D.
-[ERROR] 2026-04-09-21:56:46 (PID:210907, Device:0, RankID:0) ERR00100 PTA call acl api failed.
-[PID: 210907] 2026-04-09-21:56:40.384.694 Memory_Allocation_Failure(EL0004): Failed to allocate memory requested by GE module.
-        Possible Cause: Available memory is insufficient.
-"""
-
-
-def test_the_reason_that_the_ascend_runtime_gives_below_the_failed_call_is_the_cause() -> None:
-    assert "memory.cuda-oom" == told(ASCEND_HAD_NO_MEMORY)[0]
-
-
-def test_a_checkpoint_that_two_processes_delete_is_not_missing() -> None:
-    text = (
-        "Traceback (most recent call last):\n"
-        '  File "/opt/conda/lib/python3.8/site-packages/transformers/trainer.py", line 1920, in _inner_training_loop\n'
-        "    shutil.rmtree(checkpoint)\n"
-        '  File "/usr/lib/python3.8/shutil.py", line 709, in rmtree\n'
-        "    onerror(os.lstat, path, sys.exc_info())\n"
-        "FileNotFoundError: [Errno 2] No such file or directory: 'distilbert-base-uncased-finetuned-cola/checkpoint-9'\n"
-    )
-    assert "software.known-bug" == told(text)[0]
+    assert "collective.timeout" == told(text)[0]
 
 
 def test_batch_systems_that_end_a_job_for_its_memory() -> None:
@@ -201,46 +151,8 @@ def test_a_container_that_cannot_open_its_gpus_has_no_other_driver() -> None:
     assert "gpu.driver-mismatch" == told("Failed to initialize NVML: Driver/library version mismatch\n")[0]
 
 
-AGENT_TELLS_IN_JSON = r"""ERROR:torch.distributed.elastic.multiprocessing.errors.error_handler:{
-  "message": {
-    "message": "RendezvousClosedError: ",
-    "extraInfo": {
-      "py_callstack": "Traceback (most recent call last):\n  File \"/opt/conda/lib/python3.7/site-packages/torch/distributed/run.py\", line 719, in main\n    run(args)\ntorch.distributed.elastic.rendezvous.api.RendezvousClosedError\n",
-      "timestamp": "1658379012"
-    }
-  }
-}
-"""
-
-
-def test_the_json_below_a_traceback_that_stood_in_one_of_its_lines_is_not_its_message() -> None:
-    assert "rendezvous.closed" == told(AGENT_TELLS_IN_JSON)[0]
-
-
 def test_vertex_says_that_a_replica_ran_out_of_memory() -> None:
     assert "memory.host-oom" == told("The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)\n")[0]
-
-
-def test_spark_tells_that_a_process_was_lost_and_not_what_it_raised() -> None:
-    text = (
-        "org.apache.spark.SparkException: Job aborted due to stage failure: Could not recover from a failed barrier ResultStage."
-        " Most recent failure reason: Stage failed because barrier task ResultTask(12, 7) finished unsuccessfully.\n"
-        "ExecutorLostFailure (executor 1 exited caused by one of the running tasks) Reason: Remote RPC client disassociated.\n"
-        "\tat org.apache.spark.scheduler.DAGScheduler.failJobAndIndependentStages(DAGScheduler.scala:2778)\n"
-    )
-    assert "process.exit-code" == told(text)[0]
-
-
-def test_the_assertion_of_zeromq_and_the_check_of_dmlc_are_shown_first() -> None:
-    zeromq = (
-        "Assertion failed: data_ != NULL || size_ == 0 (src/msg.cpp:97)\n"
-        "bash: line 1:  2902 Aborted                 (core dumped) python train_mnist.py --kv-store dist_sync\n"
-    )
-    dmlc = (
-        "[04:22:48] src/engine/threaded_engine.cc:87: Check failed: (num_pending_reads_) > (0) \n"
-        "terminate called after throwing an instance of 'dmlc::Error'\nAborted (core dumped)\n"
-    )
-    assert [True, True] == [said in told(text)[2] for said, text in (("data_ != NULL", zeromq), ("num_pending_reads_", dmlc))]
 
 
 def test_the_status_in_the_dump_of_the_neuron_runtime_is_read_by_name() -> None:
@@ -301,22 +213,6 @@ def test_a_tpu_that_cannot_be_opened_is_held() -> None:
         "Device or resource busy; Couldn't open iommu group /dev/vfio/0\n"
     )
     assert "gpu.in-use" == told(text)[0]
-
-
-def test_the_user_before_a_host_of_mpich_is_no_part_of_its_name() -> None:
-    text = "=   PID 108257 RUNNING AT jetson@node1\n=   EXIT CODE: 134\n"
-    assert ("process.abort", [(None, "node1")]) == told(text)[:2]
-
-
-def test_a_message_of_the_hub_that_holds_both_quotes_is_read() -> None:
-    """The repr of a text with both kinds of quotes escapes the one that it uses."""
-    text = (
-        "requests.exceptions.ConnectionError: (MaxRetryError('HTTPSConnectionPool(host=\\'huggingface.co\\', port=443): "
-        "Max retries exceeded with url: /acme/x/resolve/main/config.json (Caused by NameResolutionError("
-        '"<urllib3.connection.HTTPSConnection object at 0x7f>: Failed to resolve \\\'huggingface.co\\\' '
-        "([Errno -2] Name or service not known)\"))'), '(Request ID: e4d9)')\n"
-    )
-    assert told(text)[0] in ("hub.download", "network.dns")
 
 
 def test_h5py_ends_the_first_line_of_its_message_within_the_time() -> None:

@@ -12,13 +12,10 @@ import regex
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.catalogue.automaton import Literal, PurePython
 from diagnose.catalogue.load import Catalogue
 from diagnose.catalogue.rule import Form, Rule
 from diagnose.lines.prefix import read_lines
-from diagnose.scan import passages
 from diagnose.scan.kept import CENSUS, FIRST, LAST
-from diagnose.scan.passages import TextBlock
 from diagnose.scan.scan import Scan, SourceScan, merge, merge_all, scan_from_json, scan_to_json, seal, source_to_json
 from diagnose.scan.scanner import Scanner, ScanRules
 from diagnose.scan.windows import is_frame
@@ -171,24 +168,6 @@ def test_what_another_source_said_changes_nothing(earlier: list[bytes], lines: l
     assert after == text_of(part(b"".join(lines)))
 
 
-def test_a_line_of_a_kind_that_another_source_had_keeps_its_own_numbers() -> None:
-    rules.cache_clear()
-    seen = [part(("ok\n" + WATCHDOG.format(r=0, n=n) + "\n").encode()).hits()[0].fields for n in (41, 87)]
-    assert seen == [{"seq": 41}, {"seq": 87}]
-
-
-@pytest.mark.parametrize("length", [9, 900, 9000])
-def test_the_lines_before_a_block_are_known_when_the_block_before_it_has_gone(length: int) -> None:
-    lines = [b"%d " % n + b"x" * length for n in range(400)]
-    data = b"\n".join(lines) + b"\n"
-    first = TextBlock(data, 0, None, continues=False, overlap=0)
-    second = TextBlock(b"here\n", first.lines(), first, continues=False, overlap=0)
-    wanted = second.lines_before(0, 25, 401)
-    second.forget_previous(25)
-    assert wanted == second.lines_before(0, 25, 401)
-    assert [n for n, _ in wanted] == list(range(376, 401))
-
-
 def test_the_last_sign_of_life_is_found_near_the_start_however_small_the_blocks() -> None:
     lines = [b"step 12 loss 2.1\n", b"step 13 loss 2.1\n", *[b"y" * 9000 + b"\n"] * 12]
     assert [hit.line for hit in joined([lines], 1).progress[""]] == [1, 2]
@@ -247,11 +226,6 @@ def test_the_fallback_without_the_native_library_gives_the_same_scan(lines: list
     assert text_of(scanner.finish()) == native
 
 
-def test_pure_python_reports_nested_and_repeated_literals() -> None:
-    found = PurePython([Literal(b"aa", False), Literal(b"b", True)]).find(b"aaaB")
-    assert found == [(2, 0), (3, 0), (4, 1)]
-
-
 # --- caps -------------------------------------------------------------------------------------------------------
 
 
@@ -276,30 +250,6 @@ def test_the_last_hit_is_exact_behind_lines_that_only_hold_the_literal() -> None
     assert [h.line for h in seal(part(data)).hits()][-1] == 3051
 
 
-def test_the_lines_around_the_last_hit_are_kept_too() -> None:
-    data = b"".join(b"n %d\nConnection reset by peer\n" % n for n in range(500)) + b"x\ny\n"
-    assert {999, 1000, 1001, 1002} <= seal(part(data)).windows.lines.keys()
-
-
-def test_a_hit_twice_in_the_overlap_of_pieces_counts_once() -> None:
-    data = b"x" * ((1 << 20) - 100) + b" Connection reset by peer" + b"y" * 200_000 + b" Broken pipe\n"
-    piece = b"x" * ((1 << 20) - 100) + b" Connection reset by peer\r" + b"y" * 200_000 + b"\n"
-    assert [h.line for h in seal(part(b"a\n" + piece)).hits()] == [2]
-    assert seal(part(data)).bytes == len(data)
-
-
 def test_source_code_below_a_frame_is_no_message() -> None:
     data = b'  File "a.py", line 3, in f\n    log("CUDA out of memory. Tried to allocate")\n'
     assert [h.rule for h in seal(part(data)).hits() if h.rule == "a.oom/line"] == []
-
-
-@settings(max_examples=50, deadline=None)
-@given(st.lists(st.sampled_from([b"\n", b"a\n", b"x" * 70, b"\r", b"\xff\n" * 9]), max_size=40), st.data())
-def test_a_line_s_number_does_not_depend_on_what_was_counted_before(parts, data):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(passages, "MARK_BYTES", 64)
-        patch.setattr(passages, "NEAR_BYTES", 8)
-        text = b"".join(parts)
-        block = passages.TextBlock(text, 10, None, continues=False, overlap=0)
-        for at in data.draw(st.lists(st.integers(0, len(text)), max_size=8)):
-            assert block.number(at) == 11 + text.count(b"\n", 0, at)

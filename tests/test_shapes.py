@@ -7,8 +7,6 @@ import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from diagnose.catalogue.load import load_rules
-from diagnose.lines.marks import SPEAKER
 from diagnose.lines.shapes import DIGITS, Spots, digit_marks, places_of
 
 
@@ -35,15 +33,6 @@ from diagnose.lines.shapes import DIGITS, Spots, digit_marks, places_of
 )
 def test_marks_are_the_texts_with_digits_that_a_pattern_asks_for(pattern: str, marks: tuple[bytes, ...] | None) -> None:
     assert digit_marks(pattern) == marks
-
-
-def test_most_patterns_of_the_catalogue_have_marks() -> None:
-    patterns = [f.pattern for r in load_rules().rules.values() for f in r.forms if r.match == "line"]
-    assert sum(digit_marks(p) is None for p in patterns) < 0.02 * len(patterns)
-
-
-def test_where_a_speaker_stands_depends_on_no_digit() -> None:
-    assert digit_marks(SPEAKER.pattern.decode()) == ()
 
 
 PIECES = [

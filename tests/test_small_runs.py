@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diagnose.lines.prefix import read_lines
-from diagnose.traces.stacks import find_stacks
 from tests.told import cause, culprits, told
 
 GLOO = "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/"
@@ -102,12 +100,6 @@ def _dumps() -> str:
     return "".join(DUMP.format(head=head, n=30 + n, frames=frames[n]) for n, head in enumerate(heads))
 
 
-def test_stacks_below_the_records_of_several_watchdogs_are_of_as_many_processes() -> None:
-    lines = [line for number, raw in enumerate(_dumps().splitlines(), 1) for line in read_lines(number, raw)]
-
-    assert [0, 1, 2] == [dump.rank for dump in find_stacks(lines)]
-
-
 def test_the_rank_whose_stack_stands_elsewhere_is_late_though_all_watchdogs_end_their_ranks(tmp_path: Path) -> None:
     report = told(tmp_path, {"console.txt": "".join(_steps(r, 25) for r in range(3)) + _dumps()})
 
@@ -154,32 +146,6 @@ def test_of_spawned_ranks_one_that_is_done_and_then_loses_the_others_had_fewer_b
     assert ("data.uneven-inputs", [2]) == (cause(report), culprits(report))
 
 
-def test_a_watchdog_s_words_that_others_log_too_do_not_make_an_exit_code_the_cause(tmp_path: Path) -> None:
-    beats = "".join(f"2026-11-23T01:44:34.74{r}Z vesper[{r}/3] ERROR no heartbeat for 6.{r}s\n" for r in range(3))
-    ended = (
-        "W1123 01:44:34.791000 15777 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 15787 closing "
-        "signal SIGTERM\nE1123 01:44:34.826000 15777 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: "
-        "70) local_rank: 0 (pid: 15786) of binary: /opt/python3\n"
-    )
-    report = told(tmp_path, {"console.txt": "".join(_steps(r, 25) for r in range(3)) + beats + ended})
-
-    assert report.diagnosis is None or "likely" != report.diagnosis.certainty
-
-
-def test_a_warning_of_every_start_is_no_rank_s_last_word(tmp_path: Path) -> None:
-    files = {f"rank{r}.log": f"06/24/2026 10:46:52 - WARNING - __main__ - Process rank: {r}, device: cuda:{r}\n" for r in range(3)}
-    lost = "[/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [10.69.4.50]:52881\n"
-    files["rank0.log"] += f"[rank0]: Traceback (most recent call last):\n[rank0]: RuntimeError: {lost}"
-    files["agent.log"] = (
-        "W0624 11:12:56.791000 15777 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 15787 closing "
-        "signal SIGTERM\nE0624 11:12:56.839000 15777 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: "
-        "255) local_rank: 2 (pid: 15788) of binary: /opt/python3\n"
-    )
-    report = told(tmp_path, files)
-
-    assert ("process.exit-code", [2]) == (cause(report), culprits(report))
-
-
 def test_the_loss_of_a_step_behind_a_header_of_the_program_s_own_is_not_finite(tmp_path: Path) -> None:
     log = "".join(f"2026-11-23T01:47:3{n}.444Z vesper[0/3] INFO  progress step={n} loss=nan\n" for n in range(5))
     report = told(tmp_path, {"console.txt": STEP.format(444, 0, 0) + log})
@@ -215,29 +181,12 @@ def test_what_a_rank_caught_and_logged_is_its_own_though_the_traceback_names_nob
     assert any("augmentation failed" in e.text for e in report.diagnosis.evidence)
 
 
-def test_an_uncaught_exception_below_another_rank_s_warning_is_not_that_rank_s(tmp_path: Path) -> None:
-    log = (
-        "02:20:24.483 [WARNING] (r1) the loader is slow\n"
-        'Traceback (most recent call last):\n  File "/home/ml/train.py", line 57, in <module>\n    main()\nKeyError: 3\n'
-    )
-    report = told(tmp_path, {"job.log": "".join(f"02:20:24.45{r} [INFO] (r{r}) step 4 loss 0.5\n" for r in range(3)) + log})
-
-    assert [] == culprits(report)
-
-
 def test_a_refused_connection_of_the_program_s_own_is_why_its_rank_left(tmp_path: Path) -> None:
     own = 'Traceback (most recent call last):\n  File "/home/ml/fetch.py", line 31, in go\n    connect()\n'
     left = "".join(f"[rank1]: {line}\n" for line in f"{own}ConnectionRefusedError: [Errno 111] Connection refused".split("\n"))
     report = told(tmp_path, {"job.log": left + _raised(0, CLOSED) + _raised(2, CLOSED)})
 
     assert ("network.connection-refused", [1]) == (cause(report), culprits(report))
-
-
-def test_a_data_file_that_one_rank_lacks_is_no_configuration(tmp_path: Path) -> None:
-    missing = "FileNotFoundError: [Errno 2] No such file or directory: '/data/shard-3/extra.json'"
-    report = told(tmp_path, {"job.log": _raised(2, missing) + _raised(0, CLOSED) + _raised(1, CLOSED)})
-
-    assert ("process.exception", [2]) == (cause(report), culprits(report))
 
 
 def test_ranks_that_leave_alike_before_any_step_are_not_set_apart_by_leaving_first(tmp_path: Path) -> None:
@@ -283,19 +232,6 @@ def test_a_stack_is_of_the_rank_that_said_its_process_id_when_it_came_up(tmp_pat
     report = told(tmp_path, {"job.log": log, **stacks})
 
     assert ("collective.straggler", [0]) == (cause(report), culprits(report))
-
-
-def test_of_two_ranks_that_raise_different_things_at_unknown_times_none_is_certainly_the_first(tmp_path: Path) -> None:
-    raised = _raised(1, "LookupError: no bucket for length 8193") + _raised(2, "RuntimeError: metrics queue was closed")
-    report = told(tmp_path, {"job.log": raised + _raised(0, CLOSED)})
-
-    assert report.diagnosis is not None and "certain" != report.diagnosis.certainty
-
-
-def test_what_a_watchdog_said_above_its_stacks_is_shown(tmp_path: Path) -> None:
-    report = told(tmp_path, {"console.txt": "".join(_steps(r, 25) for r in range(3)) + _dumps()})
-
-    assert report.diagnosis is not None and any("no heartbeat for" in e.text for e in report.diagnosis.evidence)
 
 
 def test_the_refusal_that_each_rank_prints_is_shown_first(tmp_path: Path) -> None:
@@ -347,14 +283,6 @@ def test_a_rank_that_raised_above_the_barrier_that_names_it_is_absent_since_it_r
     assert ("process.exception", [1]) == (cause(report), culprits(report))
 
 
-def test_what_a_rank_raised_below_the_barrier_that_names_it_did_not_make_it_late(tmp_path: Path) -> None:
-    named = "[rank0]:[E1123 01:42:28.094793635 ProcessGroupGloo.cpp:3027] [Rank 0]: Rank 1 failed to pass monitoredBarrier in 8000 ms\n"
-    raised = _raised(1, "ValueError: nothing came from rank 0")
-    report = told(tmp_path, {"console.log": "".join(_steps(r, 10) for r in range(3)) + named + raised})
-
-    assert "collective.straggler" == cause(report)
-
-
 def _gave_up(rank: int, call: str, file: str, message: str) -> str:
     frames = f'  File "/home/ml/train.py", line {50 + len(call)}, in step\n    {call}()\n  File "{file}", line 9, in {call}\n    work()\n'
     return "".join(f"[rank{rank}]: {x}\n" for x in f"Traceback (most recent call last):\n{frames}{message}".split("\n"))
@@ -366,24 +294,3 @@ def test_the_one_that_waits_for_a_message_while_all_others_reduce_left_the_commo
     report = told(tmp_path, {**logs, "log_rank1.log": _steps(1, 10) + _gave_up(1, "recv", c10d, TIMED_OUT)})
 
     assert ("collective.desync", [1]) == (cause(report), culprits(report))
-
-
-def test_that_one_rank_is_done_does_not_make_the_end_of_the_others_a_part_of_closing(tmp_path: Path) -> None:
-    stopped = "2026-11-23T01:42:26.777Z vesper[2/3] INFO  no better for 3 rounds, stopping early step=18\n"
-    lost = "".join(_steps(r, 15) + _raised(r, CLOSED) for r in (0, 1))
-    report = told(tmp_path, {"console.txt": lost + _steps(2, 15) + stopped})
-
-    assert ("process.early-exit", [2]) == (cause(report), culprits(report))
-
-
-def test_the_banner_of_the_launcher_is_no_refusal_that_each_rank_prints(tmp_path: Path) -> None:
-    stars = "W1123 02:22:12.307000 8792 torch/distributed/run.py:874] *****************************************\n"
-    log = (
-        stars + "W1123 02:22:12.307000 8792 torch/distributed/run.py:874] Setting OMP_NUM_THREADS environment variable for each "
-        "process to be 1 in default, to avoid your system being overloaded\n" + stars
-        + "E1123 02:22:33.000000 8792 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 3) local_rank: 2 "
-        "(pid: 8811) of binary: /opt/python3\n"
-    )
-    report = told(tmp_path, {"job.log": log})
-
-    assert report.diagnosis is not None and "exitcode: 3" in report.diagnosis.evidence[0].text

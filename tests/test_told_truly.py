@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,6 @@ import pytest
 from diagnose.catalogue.load import load_rules
 from diagnose.engine import diagnose
 from diagnose.report.report import Report
-from diagnose.views.paper import _ITEM, break_offsets
 from diagnose.views.rendering import render
 
 from .command_line import FIXTURES
@@ -71,11 +69,6 @@ def test_ranks_that_sent_are_not_said_to_have_received(tmp_path: Path) -> None:
     assert {row.verdict for row in report.collectives} == {""}  # in a ring some send and others receive
 
 
-def test_numbers_of_unnamed_groups_do_not_differ(tmp_path: Path) -> None:
-    text = "".join(FROM_2_1.format(rank=r, seq=seq) for r, seq in enumerate((96117, 96117, 64088, 5779)))
-    assert {row.verdict for row in one(tmp_path, text).collectives} == {""}
-
-
 def test_a_time_that_a_watchdog_took_from_the_line_above_is_a_bound(tmp_path: Path) -> None:
     before = "2026-11-20 10:00:00,000 INFO loading weights\n"
     report = one(tmp_path, before + "".join(FROM_2_1.format(rank=r, seq=7) for r in (0, 1)), world_size=2)
@@ -114,19 +107,6 @@ def test_a_rank_whose_lines_were_not_recognised_is_not_called_absent(tmp_path: P
 
 
 # --- each thing once ----------------------------------------------------------------------------------------------
-
-
-def test_a_place_is_named_once() -> None:
-    for fixture in ("two-nodes-one-exception", "same-exception-everywhere", "driver-mismatch"):
-        found = diagnose(FIXTURES / fixture / "logs").diagnosis
-        assert found is not None
-        assert all(len(set(e.also_in)) == len(e.also_in) for e in found.evidence)
-
-
-def test_one_line_stands_once_in_the_timeline() -> None:
-    for fixture in ("shape-mismatch-detail", "import-error", "same-exception-everywhere"):
-        told_at = [(t.ref, t.cause) for t in diagnose(FIXTURES / fixture / "logs").timeline]
-        assert len(told_at) == len(set(told_at))
 
 
 def test_another_reading_of_the_line_that_names_the_root_is_no_consequence(tmp_path: Path) -> None:
@@ -174,26 +154,10 @@ def test_a_gated_repository_asks_for_its_licence_first(tmp_path: Path) -> None:
     assert "license" in steps(report)[0][0] and report.diagnosis and report.diagnosis.restart == "no"
 
 
-def test_a_file_that_is_not_there_is_not_looked_into(tmp_path: Path) -> None:
-    report = one(tmp_path, f"{HEAD}FileNotFoundError: [Errno 2] No such file or directory: '/ckpt/step_500.pt'\n")
-    assert [c for _, c in steps(report)] == ["ls -lat $(dirname /ckpt/step_500.pt)"]
-
-
-def test_a_limit_on_one_file_is_no_full_disk(tmp_path: Path) -> None:
-    raised = "safetensors._safetensors_rust.SafetensorError: Error while serializing: I/O error: File too large (os error 27)\n"
-    assert [c for _, c in steps(one(tmp_path, HEAD + raised))] == ["ulimit -f; ulimit -f unlimited"]
-
-
 def test_nothing_is_ended_that_holds_a_port_of_the_system(tmp_path: Path) -> None:
     bound = "[W socket.cpp:401] [c10d] The server socket has failed to bind to [::]:{} (errno: 98 - Address already in use).\n"
     low, high = (one(tmp_path / str(port), bound.format(port)) for port in (22, 29500))
     assert "End nothing" in steps(low)[0][0] and "fuser" in str(steps(high)[0][1]) and "fuser" not in advice(low)
-
-
-def test_where_no_host_of_slurm_is_seen_slurm_is_not_asked(tmp_path: Path) -> None:
-    told_to_end = "W1120 17:20:57.875000 7763 torch/distributed/elastic/agent/server/api.py:753] Received 2 death signal, shutting down workers\n"
-    report = one(tmp_path, told_to_end)
-    assert "sacct" not in advice(report) and report.diagnosis and "signal 2 (SIGINT)" in report.diagnosis.summary
 
 
 def test_who_asked_slurm_to_end_the_job_is_said(tmp_path: Path) -> None:
@@ -220,52 +184,12 @@ def test_where_memory_could_not_be_registered_no_port_is_opened(tmp_path: Path) 
     assert "ulimit -l" in text and "nc -zv" not in text and "P2P" not in text
 
 
-def test_where_all_wait_nobody_is_looked_for_who_did_not(tmp_path: Path) -> None:
-    report = one(tmp_path, watchdog(0) + watchdog(1), world_size=2)
-    assert report.diagnosis is not None and report.diagnosis.summary.endswith("suspect a link, a GPU or its driver")
-    assert "Both ranks wait in" in report.diagnosis.summary and "did not report" not in advice(report)
-    assert "mpirun -np 2 " in advice(report)
-
-
-def test_a_recorder_of_nccl_is_not_asked_for_gloo() -> None:
-    assert "TORCH_NCCL" not in advice(diagnose(FIXTURES / "gloo-straggler-two-nodes" / "logs"))
-
-
-def test_dumps_that_are_there_are_not_asked_for() -> None:
-    assert "TORCH_NCCL_TRACE" not in advice(diagnose(FIXTURES / "recorder-size-mismatch" / "logs"))
-
-
-def test_what_hangs_has_not_timed_out() -> None:
-    found = diagnose(FIXTURES / "hang-all-in-one-collective" / "logs").diagnosis
-    assert found is not None and (found.cause, found.title) == ("collective.timeout", "collective never completes")
-
-
-def test_a_traceback_that_is_not_there_is_not_to_be_read(tmp_path: Path) -> None:
-    assert "no traceback" in steps(one(tmp_path, "2026-01-01 10:00:00 step 5\nValueError: bad token\n"))[0][0]
-
-
-def test_the_host_to_be_drained_is_named() -> None:
-    assert "Restart without h20-a." in str(steps(diagnose(FIXTURES / "ecc-under-watchdog" / "logs"))[0][0])
-
-
 def test_a_crash_is_told_with_the_own_code_that_it_came_from() -> None:
     found = diagnose(FIXTURES / "segfault-one-rank" / "logs").diagnosis
     assert found is not None and found.evidence[0].own_code[0].function == "native_tokenize"
 
 
 # --- how it reads -------------------------------------------------------------------------------------------------
-
-
-def test_two_sizes_are_told_in_words() -> None:
-    found = diagnose(FIXTURES / "recorder-size-mismatch" / "logs").diagnosis
-    assert found is not None and "issued all_reduce [3] Float, the others all_reduce [2] Float (reduce_metrics at " in found.summary
-
-
-def test_a_list_of_ranks_breaks_behind_a_comma() -> None:
-    text = "117 ranks [2-4,11-14,17-20,23,25,27,31-32,34,40,42,…]"
-    at = [0, *break_offsets(text, 20, _ITEM), len(text)]
-    lines = [text[a:b] for a, b in pairwise(at)]
-    assert all(line.rstrip().endswith((",", "]")) for line in lines) and max(map(len, lines)) <= 20
 
 
 def test_conditions_of_remedies_name_rules_of_their_cause_or_what_a_finding_shows() -> None:

@@ -12,12 +12,9 @@ import pytest
 import diagnose
 from diagnose.catalogue.load import SHIPPED, Catalogue, load_rules, rule_folders
 from diagnose.catalogue.rule import Cause, Remedy
-from diagnose.report.catalogue_page import cause_page
 from diagnose.report.language import language_of
 from diagnose.report.report import Report
-from diagnose.report.translation import ENGLISH, SHOWN, Step, Translation, Translator, placeholders, translation_faults
-
-from .command_line import tell
+from diagnose.report.translation import SHOWN, Step, Translation, Translator, translation_faults
 
 FIXTURES = Path(__file__).parent.parent / "fixtures"
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -108,10 +105,6 @@ def test_chinese_and_latin_words_are_set_apart_by_a_space() -> None:
 # --- what the check finds ----------------------------------------------------------------------------------------
 
 
-def test_good_translation_has_no_fault(overlay: Path) -> None:
-    assert faults(overlay, GOOD) == []
-
-
 @pytest.mark.parametrize(
     ("wrong", "fault"),
     [
@@ -138,27 +131,7 @@ def test_shipped_cause_without_a_translation_is_a_fault(overlay: Path) -> None:
     assert list(translation_faults(cause, {}, [overlay])) == ["has no cause.zh.yaml"]
 
 
-def test_user_need_not_translate_causes_of_their_own(overlay: Path) -> None:
-    cause = load_rules(overlay).causes["config.widget"]
-    assert list(translation_faults(cause, {}, rule_folders(overlay))) == []
-
-
-def test_user_need_not_translate_a_rule_laid_over_a_shipped_cause(tmp_path: Path) -> None:
-    answer = tell("rules", "new", "memory.cuda-oom/my-rule", "--folder", tmp_path / "mine")
-    assert 0 == answer.code
-    assert "0 faults" in tell("rules", "test", tmp_path / "mine", "--only", "memory.cuda-oom").out
-
-
-def test_placeholders_are_compared_without_blanks_and_order() -> None:
-    assert placeholders("{{ a }} of {{b|ranks}}") == placeholders("{{ b | ranks }} {{a}}")
-
-
 # --- what a reader gets ------------------------------------------------------------------------------------------
-
-
-def test_without_a_language_everything_stays_as_it_is(catalogue: Catalogue) -> None:
-    cause = catalogue.causes["memory.cuda-oom"]
-    assert ENGLISH.cause(cause) is cause
 
 
 def test_command_and_condition_stay_those_of_the_cause(catalogue: Catalogue) -> None:
@@ -202,16 +175,6 @@ def test_report_says_title_and_remedy_in_chinese(report: Report) -> None:
     assert [t for t in texts if not CHINESE.search(t)] == []
 
 
-def test_report_says_consequences_and_timeline_in_chinese(report: Report) -> None:
-    texts = [s.title for s in report.symptoms] + [t.text for t in report.timeline] + [link.why for link in report.chain]
-    assert texts
-    assert [t for t in texts if not CHINESE.search(t)] == []
-
-
-def test_report_says_why_alternatives_lost_in_chinese(report: Report) -> None:
-    assert [a for a in report.alternatives if not (CHINESE.search(a.title) and CHINESE.search(a.why_not))] == []
-
-
 def test_verdict_does_not_depend_on_the_language(report: Report) -> None:
     english = diagnose.diagnose(FIXTURES / "cuda-oom-one-rank" / "logs")
     assert english.diagnosis is not None and report.diagnosis is not None
@@ -237,13 +200,6 @@ def test_words_of_our_tables_are_translated_and_those_of_a_log_are_not() -> None
     translator = Translator("zh", [SHIPPED])
     fields = {"meaning": "the GPU has fallen off the bus", "path": "the GPU has fallen off the bus", "code": 79}
     assert translator.fields(fields) == {**fields, "meaning": "GPU 掉卡"}
-
-
-def test_page_of_a_cause_is_in_one_language(catalogue: Catalogue) -> None:
-    cause = catalogue.causes["gpu.off-bus"]
-    page = cause_page(catalogue, cause, Translator("zh", [SHIPPED]))
-    assert page.startswith("gpu.off-bus：GPU 掉卡（从总线上消失）\n\n主机已经无法通过 PCIe 访问这块 GPU")
-    assert "归属：硬件。" in page
 
 
 def test_unknown_language_is_a_usage_error() -> None:

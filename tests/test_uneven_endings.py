@@ -52,31 +52,6 @@ def test_the_rank_with_work_to_do_when_all_others_are_done_is_at_fault(tmp_path:
     assert ("data.uneven-inputs", [1]) == (cause(report), culprits(report))
 
 
-def test_what_the_rank_with_work_to_do_alone_had_warned_of_is_shown_first(tmp_path: Path) -> None:
-    done = {f"rank_{r}.log": _steps(r, 40) + _said(r, 41, "done, 40 steps") for r in (0, 2)}
-    warned = _said(1, 1, "could not restore ck/step20.pt (failed finding central directory)", "WARNING", "ckpt")
-    report = told(tmp_path, {**done, "rank_1.log": warned + _steps(1, 30) + _raised(1, CLOSED)})
-
-    assert "could not restore ck/step20.pt" in _shown(report)[0]
-
-
-def test_what_every_rank_warned_of_does_not_tell_why_one_had_more_to_do(tmp_path: Path) -> None:
-    def warned(rank: int) -> str:
-        return _said(rank, 1, "no mixed precision on this device", "WARNING")
-
-    done = {f"rank_{r}.log": warned(r) + _steps(r, 40) + _said(r, 41, "done, 40 steps") for r in (0, 2)}
-    report = told(tmp_path, {**done, "rank_1.log": warned(1) + _steps(1, 30) + _raised(1, CLOSED)})
-
-    assert not any("mixed precision" in text for text in _shown(report))
-
-
-def test_of_two_ranks_the_one_that_loses_the_other_at_the_end_is_not_said_to_have_had_more_to_do(tmp_path: Path) -> None:
-    done = _steps(0, 40) + _said(0, 41, "done, 40 steps")
-    report = told(tmp_path, {"rank_0.log": done, "rank_1.log": _steps(1, 40) + _raised(1, CLOSED, "dist.barrier()")})
-
-    assert [1] != culprits(report)
-
-
 def test_a_rank_that_was_told_to_stop_and_says_that_it_is_done_was_ended_by_the_signal(tmp_path: Path) -> None:
     stopped = _said(1, 11, "got signal SIGTERM, will stop after this step", "WARNING") + _said(1, 12, "done, 11 steps")
     logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 2)}
@@ -103,25 +78,6 @@ def test_who_was_at_something_else_when_the_program_s_watchdog_ended_all_ranks_w
     assert ("collective.straggler", [2]) == (cause(report), culprits(report))
 
 
-def test_what_rank_zero_alone_prints_before_all_wait_does_not_make_it_late(tmp_path: Path) -> None:
-    logs = {f"rank_{r}.log": _steps(r, 10) + _said(r, 12, "batch ready") + _watchdog(r) for r in (1, 2)}
-    report = told(tmp_path, {**logs, "rank_0.log": _steps(0, 10) + _said(0, 11, "kept ck/12.pt") + _watchdog(0)})
-
-    assert [] == culprits(report)
-
-
-def test_what_one_rank_warned_of_before_pytorch_s_watchdog_ended_all_does_not_make_it_late(tmp_path: Path) -> None:
-    stuck = (
-        "[rank{0}]:[E1123 04:00:22.241972396 ProcessGroupNCCL.cpp:1500] [PG ID 0 PG GUID 0(default_pg) Rank {0}] "
-        "ProcessGroupNCCL's watchdog got stuck for 480 seconds without making progress in monitoring enqueued collectives.\n"
-    )
-    logs = {f"rank_{r}.log": _steps(r, 10) + stuck.format(r) for r in (0, 1)}
-    warned = _said(2, 15, "read of shard-7.tar failed, retry 1 of 5", "WARNING")
-    report = told(tmp_path, {**logs, "rank_2.log": _steps(2, 10) + warned + stuck.format(2)})
-
-    assert ("collective.api-hang", []) == (cause(report), culprits(report))
-
-
 def test_what_a_loader_s_worker_raised_is_named_through_mp_spawn(tmp_path: Path) -> None:
     log = (
         'Traceback (most recent call last):\n  File "/home/ml/bramble.py", line 41, in <module>\n    mp.spawn(train)\n'
@@ -144,12 +100,6 @@ def test_a_log_that_ends_with_a_farewell_is_of_a_rank_that_left(tmp_path: Path) 
     report = told(tmp_path, {**logs, "rank_1.log": left})
 
     assert ("process.early-exit", [1]) == (cause(report), culprits(report))
-
-
-def test_a_log_that_ends_with_the_end_of_a_part_is_not_of_a_rank_that_left(tmp_path: Path) -> None:
-    logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 2)}
-
-    assert "network.connection-reset" == cause(told(tmp_path, {**logs, "rank_1.log": _steps(1, 10) + _said(1, 11, "validation done")}))
 
 
 def test_the_signal_by_which_mp_spawn_ends_the_others_did_not_end_the_job(tmp_path: Path) -> None:
@@ -207,23 +157,6 @@ def test_a_rank_that_dies_by_a_broken_pipe_is_the_one_that_left_first(tmp_path: 
     assert not any("*****" in text for text in _shown(report))
 
 
-def test_the_one_rank_elsewhere_that_alone_had_skipped_something_is_the_odd_one(tmp_path: Path) -> None:
-    timed_out = GLOO + "unbound_buffer.cc:78] Timed out waiting 9000ms for recv operation to complete"
-    skipped = _steps(1, 10) + _said(1, 12, "skipping line 417: Unterminated string", "WARNING")
-    logs = {f"rank_{r}.log": _steps(r, 10) + _within(r, "all_reduce", 40, CLOSED) for r in (0, 2)}
-    report = told(tmp_path, {**logs, "rank_1.log": skipped + _within(1, "barrier", 55, timed_out)})
-
-    assert ("collective.desync", [1]) == (cause(report), culprits(report))
-
-
-def test_a_rank_that_waits_for_itself_at_the_start_was_given_another_s_number(tmp_path: Path) -> None:
-    def waits(rank: int) -> str:
-        missing = "torch.distributed.DistStoreError: wait timeout after 9000ms, keys: /default_pg/0//cpu//0/2"
-        return f"INFO:finetune:RANK={rank}\n" + _raised(rank, missing, "dist.init_process_group()")
-
-    assert [] == culprits(told(tmp_path, {f"rank_{r}.log": waits(r) for r in range(3)}))
-
-
 LOOK_UP = (
     "[W1123 05:{:02d}:{:02d}.008154035 socket.cpp:764] [c10d] The IPv6 network addresses of (trn-head, 21869) cannot be retrieved "
     "(gai error: -3 - Temporary failure in name resolution).\n"
@@ -240,19 +173,6 @@ def test_a_name_that_all_ranks_look_up_at_once_may_resolve(tmp_path: Path) -> No
     agent = "".join(LOOK_UP.format(36, second) for second in (58, 58, 59, 59))
 
     assert "unfinished" == cause(told(tmp_path, {"agent.log": agent}))
-
-
-def test_a_signal_that_reached_all_ranks_before_their_launcher_sent_any_ended_the_job(tmp_path: Path) -> None:
-    caught = "".join(_said(r, 35, "caught SIGTERM, leaving", "WARNING") for r in range(3))
-    sent = "W1123 04:53:38.224000 16183 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process {} closing signal SIGTERM\n"
-    end = (
-        "E1123 04:53:38.297000 16183 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 143) local_rank: 1 "
-        "(pid: 16192) of binary: /usr/bin/python3\n"
-    )
-    console = "".join(_steps(r, 10) for r in range(3)) + caught + sent.format(16191) + sent.format(16193) + end
-    report = told(tmp_path, {"console.txt": console})
-
-    assert ("process.terminated", True) == (cause(report), "caught SIGTERM" in _shown(report)[0])
 
 
 def test_where_a_rank_stood_when_its_own_timer_ended_it_is_why_the_others_lost_it(tmp_path: Path) -> None:
@@ -274,14 +194,6 @@ def test_what_ended_a_thread_of_a_run_that_says_so_behind_a_bare_level_is_no_fai
     assert "recovered" == cause(told(tmp_path, {"console.log": console}))
 
 
-def test_one_that_waits_in_vain_alone_and_complained_of_nothing_may_have_passed_another_size_before(tmp_path: Path) -> None:
-    timed_out = GLOO + "unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete"
-    logs = {f"rank_{r}.log": _steps(r, 10) + _within(r, "forward", 54, CLOSED) for r in (0, 1)}
-    report = told(tmp_path, {**logs, "rank_2.log": _steps(2, 10) + _within(2, "all_reduce", 68, timed_out)})
-
-    assert [] == culprits(report)
-
-
 def _timed_out(ranks: tuple[int, ...]) -> str:
     return "".join(watchdog(rank, at="05:03:45") for rank in ranks).replace("E1120 ", "E1123 ")
 
@@ -300,19 +212,3 @@ def test_the_rank_that_saves_last_when_all_have_reached_the_end_has_not_left(tmp
         report = told(tmp_path, {"console.log": steps + end + _timed_out((1, 2))})
 
         assert ("storage.slow-save", [0]) == (cause(report), culprits(report))
-
-
-def test_a_rank_that_worked_on_behind_its_words_has_not_left(tmp_path: Path) -> None:
-    said = _said(0, 12, "max steps reached (200)")  # by an episode
-    report = told(tmp_path, {"console.log": _steps(0, 10) + said + _steps(0, 40, 15) + _steps(1, 40) + _steps(2, 40) + _timed_out((1, 2))})
-
-    assert ("collective.straggler", [0]) == (cause(report), culprits(report))
-
-
-def test_where_most_ranks_are_done_and_save_the_one_that_does_not_has_not_left(tmp_path: Path) -> None:
-    end = "".join(_said(r, 41, "Training finished") for r in range(3))
-    end += "".join(_said(r, 42, "saving final checkpoint to /data/ckpt/final") for r in range(2))
-    report = told(tmp_path, {"console.log": "".join(_steps(r, 40) for r in range(3)) + end + _timed_out((0, 1))})
-
-    assert "process.early-exit" != cause(report)
-    assert "data.uneven-inputs" != cause(report)

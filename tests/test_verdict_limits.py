@@ -9,7 +9,7 @@ import pytest
 from diagnose import Text, diagnose
 from diagnose.report.report import Report
 
-from .told import cause, culprits, told, watchdog
+from .told import cause, culprits, told
 
 
 def verdict(text: str) -> Report:
@@ -32,17 +32,7 @@ def exception(rank: int, text: str) -> str:
     return "".join(f"[rank{rank}]: {line}\n" for line in lines)
 
 
-WAITED = "RuntimeError: [/gloo/transport/tcp/unbound_buffer.cc:78] Timed out waiting 15000ms for recv operation to complete"
 CLOSED = "RuntimeError: [/gloo/transport/tcp/pair.cc:553] Connection closed by peer [127.0.0.1]:39310."
-
-
-def test_what_a_rank_waits_for_once_it_was_told_to_end_makes_nobody_late() -> None:
-    report = verdict(
-        "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/2\nInitializing distributed: GLOBAL_RANK: 1, MEMBER: 2/2\n"
-        "[rank: 1] Received SIGTERM: 15\n" + exception(1, WAITED) + exception(0, CLOSED)
-    )
-
-    assert (cause(report), culprits(report)) == ("process.terminated", [])
 
 
 GLOO = (
@@ -100,10 +90,6 @@ def test_nobody_is_at_fault_for_a_crash_of_all_though_the_launcher_ended_the_oth
     assert (cause(report), culprits(report)) == ("process.segfault", [])
 
 
-def test_a_rank_behind_a_level_and_a_name_of_a_logger_shows_its_steps() -> None:
-    assert [row.last_step for row in verdict(steps(2)).ranks] == [4, 4]
-
-
 RESET = (
     "2026-11-22 13:30:05,500 ERROR train: upload failed\nTraceback (most recent call last):\n"
     '  File "/job/up.py", line 9, in upload\n    send(part)\nConnectionResetError: [Errno 104] Connection reset by peer\n'
@@ -112,41 +98,6 @@ RESET = (
 
 def test_an_error_of_nobody_is_outlived_where_all_ranks_go_on() -> None:
     assert verdict(steps(3) + RESET + steps(3, 6, 20)).outcome == "recovered"
-
-
-def test_an_error_of_nobody_is_not_outlived_where_one_rank_falls_silent() -> None:
-    assert cause(verdict(steps(3) + RESET + steps(2, 6, 20))) == "network.connection-reset"
-
-
-TASK = (
-    "Task exception was never retrieved\nfuture: <Task finished name='Task-12' coro=<push() done> exception=KeyError(3)>\n"
-    'Traceback (most recent call last):\n  File "/job/metrics.py", line 20, in push\n    send(x)\nKeyError: 3\n'
-)
-
-
-def test_a_task_that_nobody_awaited_ends_no_program_that_goes_on() -> None:
-    assert verdict(steps(1) + TASK + steps(1, 6, 8)).outcome == "recovered"
-
-
-def test_a_task_that_nobody_awaited_is_told_where_nothing_goes_on() -> None:
-    assert cause(verdict(steps(1) + TASK)) == "process.exception"
-
-
-MESH = (
-    'Traceback (most recent call last):\n  File "/job/train.py", line 30, in main\n    init()\n'
-    "RuntimeError: Gloo connectFullMesh failed with [/gloo/transport/tcp/pair.h:311] Connect timeout [none]\n"
-)
-
-
-def test_restarts_that_never_came_to_a_step_leave_the_first_failure_the_cause() -> None:
-    report = verdict(
-        steps(3) + exception(1, "KeyError: 'input_ids'") + sent(11, 100) + sent(13, 101) + failed(1, 12, 1, 102)
-        + MESH + sent(21, 200) + sent(23, 201) + failed(1, 22, 1, 202)
-        + MESH + sent(31, 300) + sent(32, 301) + failed(2, 33, 1, 302)
-        + box(entry(0, 2, 1, 33), entry(1, 0, -15, 31), entry(2, 1, -15, 32))
-    )  # fmt: skip
-
-    assert (cause(report), culprits(report)) == ("process.exception", [1])
 
 
 def test_processes_of_several_attempts_are_not_counted_together() -> None:
@@ -199,15 +150,6 @@ def test_a_late_result_of_ray_is_no_death() -> None:
     assert cause(report) == "process.exception"
 
 
-def test_two_agents_in_one_console_each_count_their_own_local_ranks() -> None:
-    report = verdict(
-        steps(4) + exception(0, CLOSED) + exception(1, CLOSED) + exception(3, CLOSED)
-        + sent(11, 100, agent=7001) + failed(0, 21, -9, 101, agent=7002) + failed(1, 12, 1, 102, agent=7001)
-    )  # fmt: skip
-
-    assert 0 not in culprits(report)
-
-
 FIRST = steps(4) + exception(3, "ValueError: bad shard") + sent(11) + failed(3, 14, 1)
 FIRST += box(entry(0, 3, 1, 14), entry(1, 0, -15, 11), entry(2, 1, -15, 12), entry(3, 2, -15, 13)) + "\n"
 LATER = steps(2, 300, 305)
@@ -222,10 +164,6 @@ def test_of_runs_appended_to_one_file_the_last_one_is_told() -> None:
 
 def test_a_run_that_failed_before_is_history_where_a_later_one_goes_on() -> None:
     assert verdict(FIRST + LATER + steps(2, 305, 320)).diagnosis is None
-
-
-def test_steps_printed_late_are_no_later_run() -> None:
-    assert culprits(verdict(FIRST + steps(4, 4, 5))) == [3]
 
 
 def test_nobody_is_at_fault_where_all_ended_alike_and_one_is_heard() -> None:
@@ -266,29 +204,6 @@ AFTER = "".join(
 
 def test_steps_soon_after_the_agent_found_all_dead_are_of_processes_started_anew() -> None:
     assert verdict(REAPED + AFTER).outcome == "recovered"
-
-
-def test_what_was_printed_just_before_the_end_is_no_restart() -> None:
-    assert culprits(verdict(REAPED + AFTER.replace("13:34:28", "13:34:15").split("2026-11-22 13:34:30")[0])) == [1]
-
-
-def test_agents_of_several_hosts_end_an_attempt_apart(tmp_path: Path) -> None:
-    """Only the agent of n2 says in both attempts who died; that of n1 ended its own ranks once, and no second time before."""
-    died = failed(1, 12, 1)
-
-    def reports(ranks: range) -> str:
-        return "".join(watchdog(r, at="13:44:30") for r in ranks if r != 0)
-
-    slow = "2026-11-22 13:34:30,000 | INFO | rank 0 | saving checkpoint to /lustre/ckpt/step_5\n"
-    first = [f"2026-11-22 13:30:0{r},000 | INFO | rank {r} | step 4 loss 1.0\n" for r in range(8)]
-    again = [line.replace("13:30", "13:34").replace("step 4", "step 5") for line in first]
-    n1 = "".join(first[:4]) + sent(21) + sent(22) + sent(23) + sent(24) + "".join(again[:4]) + slow + reports(range(4))
-    n2 = "".join(first[4:]) + exception(5, "ConnectionResetError: [Errno 104] Connection reset by peer") + died
-    n2 += "".join(again[4:]) + reports(range(4, 8)) + died.replace("13:34", "13:45")
-
-    report = told(tmp_path, {"n1.log": n1, "n2.log": n2})
-
-    assert (cause(report), culprits(report)) == ("storage.slow-save", [0])
 
 
 def test_an_error_that_no_rule_knows_is_pointed_at_where_a_log_ends_in_it() -> None:

@@ -60,34 +60,12 @@ def test_a_setting_is_refused_by_what_is_built_not_by_what_computes(function: st
     assert cause == raised(f"{LIBRARY}/trl/trainer/sft_trainer.py", function, code, error)
 
 
-def test_a_path_that_holds_the_word_is_no_checkpoint() -> None:
-    error = "ValueError: Feature directory /data/ckpt/features does not exist. Please check that the path is correct"
-
-    assert "process.exception" == raised("/job/stats.py", "main", "raise ValueError(", error)
-
-
 def test_what_the_loader_of_a_checkpoint_refuses_is_the_checkpoint() -> None:
     error = "KeyError: \"Missing pretrained Flux tensor 'blocks.3.q'.\""
     frame = ("/opt/peft/flux.py", "_load_reduced_flux_state", "raise KeyError(")
 
     assert "storage.checkpoint-corrupt" == raised(*frame, error)
     assert "process.exception" == raised(frame[0], "reduce_flux", frame[2], error)
-
-
-def test_a_storage_that_cannot_be_resized_is_a_sample_only_in_a_collate_function() -> None:
-    error = "RuntimeError: Trying to resize storage that is not resizable"
-    code = "out = elem.new(storage).resize_(len(batch), *list(elem.size()))"
-
-    assert "data.bad-sample" == raised(f"{LIBRARY}/torch/utils/data/_utils/collate.py", "collate_tensor_fn", code, error)
-    assert "process.exception" == raised("/job/model.py", "grow_cache", "self.cache.resize_(size)", error)
-
-
-def test_an_inotify_limit_is_no_full_disk() -> None:
-    error = "OSError: [Errno 28] inotify watch limit reached"
-
-    assert "process.resource-limit" == raised(
-        f"{LIBRARY}/watchdog/observers/inotify_c.py", "_raise_error", "raise OSError(", error
-    )
 
 
 def test_tensorstore_tells_a_full_disk_by_its_own_brackets() -> None:

@@ -68,8 +68,9 @@ class Explanations:
             return False  # that others miss a rank is its death, seen by them
         if self._was_never_told(c, t) or self._was_never_told(t, c):
             return self._was_never_told(t, c)
-        order = self._order(t, c)
-        if order > 0 and not (self._may_be_late(link, t) and self._gap_s(t, c) < LATE_S):
+        order, gap_s = self._order(t, c), self._gap_s(t, c)
+        is_before = order > 0 and not (self._may_be_late(link, t) and gap_s < LATE_S)
+        if is_before or (link.within_s is not None and -gap_s > link.within_s):
             return False
         if (c.cause, t.cause) not in self._links:
             return True

@@ -171,4 +171,4 @@ def test_exit_zero_hides_no_error() -> None:
 
 def test_the_help_names_every_exit_code() -> None:
     said = " ".join(tell("--help").out.split())
-    assert all(f"{code}: " in said for code in ("0", "1", "2", "3", "130"))
+    assert all(f" {code} {meaning}" in said for code, meaning in ((0, "healthy"), (1, "failed"), (2, "wrong usage"), (3, "unfinished"), (130, "interrupted")))

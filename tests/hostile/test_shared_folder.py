@@ -129,7 +129,7 @@ def test_a_report_for_all_is_for_its_owner_only(tmp_path: Path) -> None:
     log.write_text(LOG, encoding="utf-8")
     shared = tmp_path / "shared"
     request = HookRequest(
-        "exit code 1", time.monotonic() + 25, inputs=(str(log),), shared=str(shared), node="n1", nodes=1, label="job",
+        "exit code 1", time.monotonic() + 250, inputs=(str(log),), shared=str(shared), node="n1", nodes=1, label="job",
     )  # fmt: skip
     reporter.report(request)
 
