@@ -4,15 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from diagnose import diagnose
-from diagnose.job import rank as ranks
 from tests.told import alive, cause, culprits, told, watchdog
 
 API = "E1120 10:20:0{second}.000000 400{second} torch/distributed/elastic/multiprocessing/api.py:869] "
 PDSH = "{host}: "
-FIXTURES = Path(__file__).parent.parent / "fixtures"
 SHARE = "RuntimeError: stack expects each tensor to be equal size, but got [1806] at entry 0 and [1811] at entry 6\n"
 RAISED = (
     "Traceback (most recent call last):\n"
@@ -217,12 +212,3 @@ def test_rank_that_is_not_heard_in_the_consoles_of_all_hosts_is_the_one(tmp_path
 def test_rank_is_not_missed_where_the_console_of_a_host_is_not_there(tmp_path: Path) -> None:
     files = {f"node{host}.log": "".join(watchdog(4 * host + r) for r in range(4) if 4 * host + r != 5) for host in (1, 2)}
     assert [] == culprits(told(tmp_path, files))
-
-
-@pytest.mark.parametrize("case", sorted(p.parent.name for p in FIXTURES.glob("*/logs")))
-def test_lines_that_tell_of_nobody_are_placed_as_each_would_be(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    quick = diagnose(FIXTURES / case / "logs")
-    monkeypatch.setattr(ranks, "_tells_of_nobody", lambda _: False)
-    thorough = diagnose(FIXTURES / case / "logs")
-    assert thorough.timeline == quick.timeline
-    assert thorough.ranks == quick.ranks
