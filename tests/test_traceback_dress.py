@@ -213,7 +213,7 @@ def test_exception_whose_name_does_not_end_in_error_is_read_without_its_tracebac
 
     assert "process.exception" == cause(report)
     assert report.diagnosis is not None
-    assert line.strip("`") in report.diagnosis.summary
+    assert line.strip("`.") in report.diagnosis.summary
 
 
 def test_what_a_task_of_an_old_ray_raised_is_shown(tmp_path: Path) -> None:
