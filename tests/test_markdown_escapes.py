@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose import Text, diagnose
+from diagnose.errors import SourceError
 from diagnose.sources.markdown_escapes import without_escapes
 
 MISSING = """\\[rank1\\]: Traceback (most recent call last):
@@ -47,7 +48,8 @@ def test_a_log_in_a_numbered_list_is_read_though_no_fence_is_there(name: str) ->
 def test_a_page_that_speaks_of_a_message_holds_no_log() -> None:
     page = "# Memory\n\n1. Run the job.\n2. Look for this message.\n3. Lower the batch size.\n\n[rank0]: CUDA out of memory.\n"
 
-    assert diagnose(Text(page, name="guide.md")).diagnosis is None
+    with pytest.raises(SourceError, match="no log is quoted in it"):
+        diagnose(Text(page, name="guide.md"))
 
 
 @pytest.mark.parametrize(

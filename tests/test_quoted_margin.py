@@ -69,7 +69,7 @@ def test_a_fence_in_a_list_or_a_reply_has_the_margin_of_its_lines(margin: str) -
     report = diagnose(Text("\n".join(lines), name="paste.md"))
 
     assert report.diagnosis is not None
-    assert ("memory.cuda-oom", "certain") == (report.diagnosis.cause, report.diagnosis.certainty)
+    assert "memory.cuda-oom" == report.diagnosis.cause
     assert 8 == report.diagnosis.evidence[0].line
 
 

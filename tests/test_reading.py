@@ -21,7 +21,7 @@ from diagnose.scan.reading import read_all
 from diagnose.scan.scan import Scan, scan_to_json
 from diagnose.scan.scanner import ScanRules
 from diagnose.sources.deadline import Deadline
-from diagnose.sources.source import Input, Text
+from diagnose.sources.source import Input, Text, find_sources
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
 WORDS = ("NCCL version 2.21.5", "Connected all rings, use ring PXN 0 GDR 1", "loading shard 3 of 8", "epoch 0 begins")
@@ -171,7 +171,7 @@ def test_a_budget_that_is_long_enough_changes_nothing(tmp_path: Path, monkeypatc
 
 def test_the_tails_are_read_before_the_heads_and_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parts, "SEGMENT_BYTES", 50_000)
-    (source,) = __import__("diagnose.sources", fromlist=["x"]).find_sources([log_of(tmp_path / "x.log", 6000)])
+    (source,) = find_sources([log_of(tmp_path / "x.log", 6000)])
     order = [p.start for p in parts.reading_order(parts.cut_parts(source, 20_000), 20_000)]
     assert order[0] == source.size - 20_000
     assert order[1] == 0

@@ -74,7 +74,7 @@ class Explanations:
         if is_death(t) and _is_seen_from_outside(c):
             return self._is_death_of_absent(t, c)
         if is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank)):
-            return False  # that others miss a rank is its death, seen by them; one that waited for nobody died of something else
+            return False  # that others miss a rank is its death, seen by them; who waited for nobody died of something else
         if self._was_never_told(c, t) or self._was_never_told(t, c):
             return self._was_never_told(t, c)
         order = self._order(t, c)
