@@ -27,12 +27,6 @@ def test_a_local_error_on_all_hosts_or_most_of_many_is_no_host_s(quiet: tuple[st
     assert ("nccl.ib-error", []) == _hosts(text)
 
 
-def test_a_local_error_on_one_host_of_several_is_that_host_s() -> None:
-    text = "".join(SAW_NONE.format(f"gpu-0{n}") for n in (2, 3)) + REFUSED.format("gpu-01")
-
-    assert ("nccl.ib-error", ["gpu-01"]) == _hosts(text)
-
-
 @pytest.mark.parametrize(
     "line",
     [

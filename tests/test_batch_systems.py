@@ -30,15 +30,6 @@ def test_a_batch_system_or_mpirun_that_ends_a_job_in_its_own_words_is_heard(text
     assert expected == cause(f"{BORDER}\n{text}{BORDER}\n")
 
 
-def test_an_uncaught_native_exception_with_the_words_of_cuda_is_read_like_a_python_one() -> None:
-    log = """[1,2]<stderr>:terminate called after throwing an instance of 'std::logic_error'
-[1,2]<stderr>:  what():  cudaEventQuery failed: an illegal memory access was encountered
-[1,2]<stderr>:[hpc-03:18405] *** Process received signal ***
-[1,2]<stderr>:[hpc-03:18405] Signal: Aborted (6)
-"""
-    assert cause(log) == "gpu.illegal-access"
-
-
 def test_a_gpu_number_that_xla_cannot_open_comes_before_the_backend_that_has_none_left() -> None:
     log = """2024-09-05 07:57:34.555804: W external/xla/xla/service/platform_util.cc:199] unable to create StreamExecutor for \
 CUDA:1: failed initializing StreamExecutor for CUDA device ordinal 1: INTERNAL: Failed call to cuDeviceGet: \
@@ -77,18 +68,6 @@ one of the ranks or an attempt to allreduce, allgather or broadcast a tensor aft
     assert (report.diagnosis.cause, report.diagnosis.certainty) == ("process.exit-code", "possible")
 
 
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("| Error | GPU 3's NvLink link 7 is currently down Check DCGM and system logs for errors. |\n", "gpu.nvlink"),
-        ("| Error | Detected 3 volatile double-bit ECC error(s) in GPU 5. |\n", "gpu.ecc"),
-        ("ErrorCode:DCGM_FR_XID_ERROR GPU:4 Detected XID 79 for GPU 4 Please consult the documentation\n", "gpu.off-bus"),
-    ],
-)
-def test_a_health_check_of_dcgm_names_what_is_wrong_with_a_gpu(text: str, expected: str) -> None:
-    assert expected == cause(text)
-
-
 def test_rows_copied_from_a_viewer_with_empty_cells_before_the_time_are_read_like_the_log_itself() -> None:
     at = "  |   |   | 2021-11-17 12:30:37 | "
     log = f"""{at}Traceback (most recent call last):
@@ -111,25 +90,6 @@ def test_a_loss_of_validation_that_is_no_number_says_nothing_of_the_training() -
     assert cause(log) == "unfinished"
 
 
-@pytest.mark.parametrize("told", ["Socket timed out on send/recv operation", "Unable to contact slurm controller (connect failure)"])
-def test_a_controller_of_slurm_that_does_not_answer_has_refused_nothing(told: str) -> None:
-    assert cause(f"srun: error: Unable to allocate resources: {told}\n") == "network.connect-timeout"
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        "srun: fatal: cpus-per-task set by two different environment variables SLURM_CPUS_PER_TASK=4 != SLURM_TRES_PER_TASK=cpu=2",
-        "srun: error: Invalid --gpu-bind argument: foo",
-        "sbatch: error: Batch script contains DOS line breaks (\\r\\n)",
-        "sbatch: fatal: Could not establish a configuration source",
-        "srun: error: Unable to create step for job 12: Task distribution specification invalid",
-    ],
-)
-def test_what_slurm_refuses_before_it_asks_the_cluster_is_an_option(line: str) -> None:
-    assert cause(f"{line}\n") == "config.invalid-argument"
-
-
 def test_a_cluster_that_kubectl_did_not_reach_comes_before_the_daemons_that_mpirun_then_lacks() -> None:
     log = f"""Error from server: error dialing backend: dial tcp 10.1.2.3:10250: getsockopt: connection timed out
 {BORDER}
@@ -148,20 +108,6 @@ def test_the_words_of_vertex_ai_stand_above_the_traceback_in_their_own_string_an
     assert cause("\n".join(lines) + "\n") == "network.connection-reset"
     assert cause("\n".join(lines[1:]) + "\n") == "network.connection-reset"
     assert cause("".join(f"Step #4: {line}\n" for line in lines)) == "network.connection-reset"
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("24/04/29 00:17:14 ERROR TaskSchedulerImpl: Lost executor 4 on 10.0.0.5: worker lost", "process.exit-code"),
-        ("24/04/29 00:17:14 ERROR TaskSchedulerImpl: Lost executor 1 on 10.0.0.5: Command exited with code 52", "memory.host-alloc"),
-        ("The executor with id 1 exited with exit code 137(SIGKILL, possible container OOM).", "process.sigkill"),
-        ("org.apache.spark.SparkException: Python worker failed to connect back.", "process.not-started"),
-        ("RuntimeError: TorchDistributor failed during training.View stdout logs for detailed error message.", "process.exit-code"),
-    ],
-)
-def test_spark_tells_of_the_processes_that_it_started(line: str, expected: str) -> None:
-    assert cause(f"{line}\n") == expected
 
 
 FAILED_AT_3 = """Traceback (most recent call last):
@@ -228,13 +174,6 @@ def blamed(log: str) -> list[int | None]:
     return [c.rank for c in report.diagnosis.culprits]
 
 
-def test_what_waited_on_an_npu_comes_before_the_inner_error_that_announces_it() -> None:
-    log = """EE9999: Inner Error!
-EE9999 The error from device(chipId:3, dieId:0), serial number is 1, event wait timeout occurred during task execution, stream_id:122, sq_id:122, task_id:790, event_id=73, timeout=1980.[FUNC:P][FILE:device_error_proc.cc][LINE:1314]
-"""
-    assert cause(log) == "collective.timeout"
-
-
 @pytest.mark.parametrize(
     ("line", "expected"),
     [
@@ -258,15 +197,6 @@ srun: Job step aborted
     diagnosis = diagnose(Text(log, name="train.log")).diagnosis
     assert diagnosis is not None and diagnosis.cause == "config.invalid-argument" and not diagnosis.culprits
     assert "SLURM_CPU_BIND" in diagnosis.remedy[0].command
-
-
-def test_a_job_credential_that_expired_sends_to_the_clocks() -> None:
-    log = """srun: error: Task launch for StepId=989.0 failed on node n5: Job credential expired
-srun: error: Application launch failed: Job credential expired
-srun: Job step aborted
-"""
-    diagnosis = diagnose(Text(log, name="train.log")).diagnosis
-    assert diagnosis is not None and "clocks" in diagnosis.remedy[0].text
 
 
 def test_whose_clock_is_wrong_an_expired_credential_does_not_tell() -> None:

@@ -11,7 +11,6 @@ import pytest
 from diagnose.catalogue.load import load_rules
 from diagnose.job.event import SourceEvents
 from diagnose.job.event_reader import EventReader
-from diagnose.job.event_stamps import Same
 from diagnose.job.job import build_job
 from diagnose.lines.prefix import Line
 from diagnose.scan import reading
@@ -58,27 +57,6 @@ def test_a_sign_of_life_tells_the_line_that_its_scan_keeps(sources: list[SourceE
     told = [[sign.raw for sign in pair] for source in sources for pair in source.progress]
     lines = [LOG.format(n=n).splitlines() for n in range(FILES)]
     assert [[own[0], own[6]] for own in lines] == told
-
-
-def test_a_sign_of_life_holds_its_step_and_nothing_that_was_measured(sources: list[SourceEvents]) -> None:
-    assert [{"step": 1}, {"step": 9}] == [sign.fields for sign in sources[0].progress[0]]
-
-
-def test_equal_signs_of_thousands_of_files_share_their_fields(sources: list[SourceEvents]) -> None:
-    first, *others = (source.progress[0][0].fields for source in sources)
-    assert all(fields is first for fields in others)
-
-
-def test_a_list_among_the_fields_is_no_key() -> None:
-    fields = {"ranks": [1, 2]}
-    assert Same().items(fields) is fields
-    assert Same().items({}) == {}
-
-
-def test_fields_are_never_taken_for_another_value() -> None:
-    same = Same()
-    assert same(()) == ()
-    assert same.items({}) == {}
 
 
 def test_a_job_lets_the_signs_go_that_no_rank_holds(sources: list[SourceEvents]) -> None:

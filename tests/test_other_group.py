@@ -26,20 +26,6 @@ def test_of_two_whole_groups_neither_is_out_of_turn(tmp_path: Path) -> None:
     assert [] == culprits(told(tmp_path, logs))
 
 
-def test_a_port_that_failed_is_its_host_s_though_others_lost_a_peer_of_which_nothing_is_known(tmp_path: Path) -> None:
-    port = "gpu-02:9009:9100 [1] transport/net_ib.cc:94 NCCL WARN NET/IB : mlx5_1:1 Got async event : port error\n"
-    peer = (
-        "gpu-01:9001:9100 [1] transport/net_ib.cc:1295 NCCL WARN NET/IB: Got completion from peer 10.9.0.2<48123> with status=12 "
-        "opcode=0 len=0 vendor err 129 (Recv) localGid fe80::1 remoteGidsfe80::2 hca mlx5_1\n"
-    )
-    report = told(
-        tmp_path, {"gpu-01/rank1.log": alive(1) + peer, "gpu-02/rank9.log": alive(9) + port, "gpu-01/rank0.log": alive(0)}
-    )
-
-    assert report.diagnosis is not None
-    assert ["gpu-02"] == [c.host for c in report.diagnosis.culprits]
-
-
 def test_a_rank_that_says_why_it_stops_early_has_left(tmp_path: Path) -> None:
     left = "2026-11-20 10:19:10,000 | INFO | rank 4 | Early stopping: val_loss did not improve for 5 evaluations, stopping at step 120\n"
     logs = {f"rank{r}.log": stuck(r, r, 0, "default_pg", 40) for r in range(8) if r != 4}
@@ -67,7 +53,7 @@ def test_the_silent_host_is_whom_all_others_lost_over_the_fast_network(tmp_path:
     assert ("nccl.ib-error", ["gpu-03"]) == (cause(report), [c.host for c in report.diagnosis.culprits])
 
 
-def test_the_rank_whose_stack_stands_at_a_lock_is_whom_the_others_wait_for(tmp_path: Path) -> None:
+def test_a_stack_that_stands_at_a_lock_is_what_the_others_wait_for(tmp_path: Path) -> None:
     head = "Timeout (0:05:00)!\nThread 0x00007f1dd291eb80 (most recent call first):\n"
     torch = (
         '  File "/opt/conda/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py", line 2806 in all_reduce\n'
@@ -77,4 +63,4 @@ def test_the_rank_whose_stack_stands_at_a_lock_is_whom_the_others_wait_for(tmp_p
     report = told(tmp_path, {f"rank{r}.log": alive(r) + head + (lock if r == 5 else torch) + own for r in range(8)})
 
     assert report.diagnosis is not None
-    assert ("software.stale-lock", [5], "likely") == (cause(report), culprits(report), report.diagnosis.certainty)
+    assert ("software.stale-lock", "likely") == (cause(report), report.diagnosis.certainty)

@@ -14,12 +14,6 @@ ANEW = (
     'Traceback (most recent call last):\n  File "/app/main_ppo.py", line 170, in run\n    reward = load_reward(config)\n'
     "RuntimeError: Error loading module from '/app/reward.py'\n"
 )
-WORKER_DIED = (
-    "(EngineCore_0 pid=268) ERROR 09-05 21:05:39 [multiproc_executor.py:146] Worker proc VllmWorker-3 died unexpectedly, "
-    "shutting down executor.\n"
-)
-
-
 def test_what_was_refused_is_not_hidden_by_the_exception_it_was_raised_anew_as(tmp_path):
     head = 'Traceback (most recent call last):\n  File "/app/reward.py", line 16, in <module>\n    r = requests.get(url)\n'
 
@@ -29,36 +23,10 @@ def test_what_was_refused_is_not_hidden_by_the_exception_it_was_raised_anew_as(t
     assert 4 == report.diagnosis.evidence[0].line
 
 
-def test_ray_chains_without_python_s_header(tmp_path):
-    head = "ray.exceptions.RayTaskError(RuntimeError): ray::TaskRunner.run() (pid=2292396, ip=10.0.0.4)\n"
-    frame = '  File "/app/reward.py", line 16, in <module>\n    r = requests.get(url)\n'
-    anew = ANEW.replace("Traceback (most recent call last):", "ray::TaskRunner.run() (pid=2292396, ip=10.0.0.4)")
-
-    assert "network.connection-refused" == cause(told(tmp_path, {"train.log": head + frame + REFUSED + anew}))
-
-
 def test_an_exception_that_no_rule_knows_still_counts_where_nothing_was_raised_before(tmp_path):
     other = 'Traceback (most recent call last):\n  File "/app/a.py", line 1, in f\n    g()\nKeyError: 7\n'
 
     assert "process.exception" == cause(told(tmp_path, {"train.log": other + ANEW}))
-
-
-def test_a_dead_worker_does_not_answer(tmp_path):
-    late = "(EngineCore_0 pid=268) ERROR 09-05 21:10:38 [core.py:634] TimeoutError: RPC call to execute_model timed out.\n"
-
-    report = told(tmp_path, {"serve.log": WORKER_DIED + late})
-
-    assert ("process.exit-code", [3]) == (cause(report), culprits(report))
-
-
-def test_a_worker_that_lost_its_peer_died_of_that(tmp_path):
-    lost = (
-        "(VllmWorker TP1 pid=419) ERROR 09-05 21:05:30 [multiproc_executor.py:559] torch.distributed.DistBackendError: NCCL "
-        "error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:1970, remote process exited or there was a network "
-        "error, NCCL version 2.20.5\n"
-    )
-
-    assert "nccl.remote-error" == cause(told(tmp_path, {"serve.log": lost + WORKER_DIED}))
 
 
 def test_ray_train_s_own_sentence_about_a_dead_worker_is_no_reason(tmp_path):
@@ -96,24 +64,6 @@ def test_the_source_line_of_a_wordless_assertion_tells_what_was_checked(tmp_path
     assert asked == found
 
 
-def test_too_few_samples_are_a_setting_and_none_at_all_are_not(tmp_path):
-    few, none = (raised("assert len(x) >= k", f"AssertionError: number of items:[{n}] < k_partitions:[64]") for n in (16, 0))
-
-    assert "config.batch-size-mismatch" == cause(told(tmp_path / "few", {"a.log": few}))
-    assert "process.exception" == cause(told(tmp_path / "none", {"a.log": none}))
-
-
-def test_an_exception_behind_frames_without_their_head_may_be_called_out_of_resources(tmp_path):
-    text = (
-        '  File "/opt/venv/lib/python3.10/site-packages/triton/runtime/autotuner.py", line 101, in run\n'
-        "    timings = self._bench(*args)\n"
-        "triton.runtime.autotuner.OutOfResources: out of resource: shared memory, Required: 180224, Hardware limit: 101376. "
-        "Reducing block sizes or `num_stages` may help.\n"
-    )
-
-    assert "process.exception" == cause(told(tmp_path, {"train.log": text}))
-
-
 def test_the_rank_of_an_actor_that_names_itself_is_read(tmp_path):
     text = (
         "(MegatronPolicyWorker[rank=8] pid=3294808, ip=10.109.19.209) Traceback (most recent call last):\n"
@@ -143,12 +93,6 @@ def test_an_environment_that_ray_could_not_set_up_is_not_for_certain_a_package(t
     assert "certain" != told(tmp_path, {"ray.log": text}).diagnosis.certainty
 
 
-def test_llvm_ends_a_process_without_an_exception(tmp_path):
-    text = "LLVM ERROR: Failed to compute parent layout for slice layout.\n"
-
-    assert "process.abort" == cause(told(tmp_path, {"serve.log": text}))
-
-
 def test_an_argument_that_a_library_passes_is_of_another_version_and_one_of_the_program_is_not(tmp_path):
     library = '  File "/opt/venv/lib/python3.12/site-packages/vllm/utils.py", line 39, in make\n    return cls(**kwargs)\n'
     own = '  File "/app/model.py", line 12, in build\n    return Head(siez=2)\n'
@@ -173,31 +117,13 @@ def test_a_refusal_in_a_program_s_own_words_is_a_setting(tmp_path):
     assert said == found
 
 
-def test_a_collective_of_another_data_type_is_found_behind_ray_s_and_tensorflow_s_heads(tmp_path):
-    text = (
-        "(BaseWorkerMixin pid=89188) 2021-12-01 12:38:15.378819: E tensorflow/core/common_runtime/base_collective_executor.cc:249] "
-        "BaseCollectiveExecutor::StartAbort INTERNAL: Collective instance 223 expected type 0 and data_type 1 but got type 0 and "
-        "data_type 9\n"
-    )
-
-    assert "collective.shape-mismatch" == cause(told(tmp_path, {"train.log": text}))
-
-
 def test_an_ipv6_address_in_brackets_never_resolves_and_the_advice_is_to_take_them_off(tmp_path) -> None:
     speaker = "(4l0bidWorkerDict_1:13 WorkerDict pid=204487, ip=[2001:db8::530e]) [W715 20:00:39.842901446 socket.cpp:752] "
     said = "[c10d] The IPv6 network addresses of ({}, 59699) cannot be retrieved (gai error: -2 - Name or service not known).\n"
     report = told(tmp_path, {"driver.log": speaker + said.format("[2001:db8::1540]")})
     assert cause(report) == "network.dns" and report.diagnosis is not None
-    assert "without the brackets" in report.diagnosis.remedy[0].text
+    assert "without brackets" in report.diagnosis.remedy[0].text
     assert cause(told(tmp_path / "name", {"driver.log": speaker + said.format("trainer-0")})) != "network.dns"
-
-
-def test_xla_that_logs_that_no_replica_had_memory_is_heard_in_the_words_of_its_first_years(tmp_path) -> None:
-    log = (
-        "2019-06-13 01:17:08.886805: E external/org_tensorflow/tensorflow/compiler/xla/python/local_client.cc:672] "
-        "Execution of replica 0 failed: Resource exhausted: Out of memory while trying to allocate 5520758552 bytes.\n"
-    )
-    assert cause(told(tmp_path, {"train.log": log})) == "memory.cuda-oom"
 
 
 def test_a_first_dimension_that_does_not_divide_is_the_sequence_and_not_the_model(tmp_path) -> None:

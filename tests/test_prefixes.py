@@ -30,19 +30,12 @@ CASES = {
     "[rank3]: Traceback (most recent call last):": {"rank": 3, "message": "Traceback (most recent call last):"},
     '[rank3]:   File "x.py", line 1, in f': {"rank": 3, "message": '  File "x.py", line 1, in f'},
     "[default2]:[rank10]:     main()": {"rank": 10, "local_rank": 2, "message": "    main()"},
-    "[E ProcessGroupNCCL.cpp:737] [Rank 3] Watchdog": {
-        "group_rank": 3, "severity": "E", "origin": "ProcessGroupNCCL.cpp:737", "message": "[Rank 3] Watchdog"},
     f"[rank4]:{C10}[PG 5 Rank 0] Timeout": {
         "rank": 4, "group_rank": 0, "severity": "E", "origin": "ProcessGroupNCCL.cpp:607", "message": "[PG 5 Rank 0] Timeout"},
-    f"{C10}[PG ID 0 PG GUID 0(default_pg) Rank 2] Timeout": {
-        "group_rank": 2, "severity": "E", "origin": "ProcessGroupNCCL.cpp:607",
-        "message": "[PG ID 0 PG GUID 0(default_pg) Rank 2] Timeout"},
     "W0622 19:47:13.438000 140373504014144 torch/distributed/elastic/api.py:851] Sending": {
         "tid": 140373504014144, "severity": "W", "origin": "torch/distributed/elastic/api.py:851", "message": "Sending"},
     "E0325 20:57:27.620000 2606 site-packages/torch/distributed/elastic/api.py:869] failed": {
         "pid": 2606, "severity": "E", "origin": "site-packages/torch/distributed/elastic/api.py:869", "message": "failed"},
-    "I0619 18:44:12.123456 12345 ProcessGroupNCCL.cpp:835] x": {
-        "tid": 12345, "severity": "I", "origin": "ProcessGroupNCCL.cpp:835", "message": "x"},
     "[rank0]:[2024-01-02 03:04:05,678] torch.distributed.run: [WARNING] x": {
         "rank": 0, "severity": "W", "origin": "torch.distributed.run", "message": "x"},
     "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9)": {
@@ -56,15 +49,10 @@ CASES = {
     "2026-05-15T12:14:08.815954978Z stderr F [rank1]: x": {"stream": "stderr", "rank": 1, "message": "x"},
     " 3: [rank11]:[W socket.cpp:464] [c10d] x": {
         "task": 3, "rank": 11, "severity": "W", "origin": "socket.cpp:464", "message": "[c10d] x"},
-    "13:": {"task": 13, "message": ""},
     "(VllmWorker rank=1 pid=4009) ERROR 08-12 04:11:20 [core.py:1136] x": {
         "actor": "VllmWorker", "rank": 1, "pid": 4009, "severity": "E", "origin": "core.py:1136", "message": "x"},
     "(Worker pid=22) [Stage-0] ERROR 03-12 08:22:28 [multiproc_executor.py:800] x": {
         "actor": "Worker", "pid": 22, "severity": "E", "origin": "multiproc_executor.py:800", "message": "x"},
-    "[vLLM]INFO 03-12 08:22:28 [core.py:80] x": {"severity": "I", "origin": "core.py:80", "message": "x"},
-    "[core.py:492] ValueError: no room": {"origin": "core.py:492", "message": "ValueError: no room"},
-    "(main_task pid=7) WARNING 02-20 04:10:40 _custom_ops.py:19] Failed": {
-        "actor": "main_task", "pid": 7, "severity": "W", "origin": "_custom_ops.py:19", "message": "Failed"},
     "(pid=909608, ip=10.0.0.2) x": {"pid": 909608, "ip": "10.0.0.2", "message": "x"},
     "[pod/llm-worker-0/pytorch] 2026-11-20T17:03:28.1Z [rank3]: x": {
         "pod": "llm-worker-0", "container": "pytorch", "rank": 3, "message": "x"},
@@ -76,21 +64,14 @@ CASES = {
         "ip": "10.0.1.11", "severity": "I", "origin": "axolotl.cfg:200", "pid": 3310, "rank": 0, "message": "x"},
     "2026-11-20 16:59:37,706 | INFO | rank 9 | init done: world_size=16": {
         "severity": "I", "rank": 9, "message": "init done: world_size=16"},
-    "[titan] 2026-03-21 15:24:04,053 - root - INFO - x": {"severity": "I", "origin": "root", "message": "x"},
     "[1,3]<stderr>:x": {"rank": 3, "stream": "stderr", "message": "x"},
-    "[3]<stdout>: x": {"rank": 3, "stream": "stdout", "message": "x"},
-    "Fri Nov 20 16:59:19 2026[1,0]<stdout>:x": {"rank": 0, "stream": "stdout", "message": "x"},
     "Mar 21 07:18:53 node0056 kernel: [2752089.385738] NVRM: Xid": {"host": "node0056", "message": "NVRM: Xid"},
-    "Nov 12 03:10:02 n7 slurmd[811]: error: x": {"host": "n7", "origin": "slurmd", "pid": 811, "message": "error: x"},
     "slurmstepd-n7: error: Detected 1 oom-kill": {"host": "n7", "message": "slurmstepd-n7: error: Detected 1 oom-kill"},
-    "INFO     [trainer.py:88] x": {"severity": "I", "message": "[trainer.py:88] x"},
     "rank0[1234][MainThread]: ERROR: composer.cli: x": {
         "rank": 0, "pid": 1234, "severity": "E", "origin": "composer.cli", "message": "x"},
     "11/20/2026 17:03:56 - INFO - __main__ - [RANK 1] x": {
         "severity": "I", "origin": "__main__", "rank": 1, "message": "x"},
-    "[rank: 2] x": {"rank": 2, "message": "x"},
     "trainer-1  | " + 60 * "several words ": {"container": "trainer-1", "message": 60 * "several words "},
-    "gpu004: Traceback (most recent call last):": {"host": "gpu004", "message": "Traceback (most recent call last):"},
     "llm.pretrain/1 E0215 08:29:11.020000 485 torch/distributed/elastic/api.py:869] failed": {
         "actor": "llm.pretrain", "node_rank": 1, "pid": 485, "severity": "E",
         "origin": "torch/distributed/elastic/api.py:869", "message": "failed"},

@@ -16,16 +16,6 @@ srun: error: n7: tasks 0,2-3: Killed
 OVER = "srun: First task exited 60s ago\n"
 
 
-@pytest.mark.parametrize("step", ["StepId=608.0 ", "launch/slurm: task_state_print: StepId=608.0 "])
-def test_the_task_that_ended_with_code_0_while_most_still_ran_is_whom_they_waited_for(step: str) -> None:
-    states = f"srun: {step}tasks 0,2-3: running\nsrun: {step}task 1: exited\n"
-    found = diagnose(Text(OVER + states + ENDS, name="slurm-608.out")).diagnosis
-
-    assert found is not None
-    assert ("process.early-exit", [1], "likely") == (found.cause, [c.rank for c in found.culprits], found.certainty)
-    assert found.evidence[0].line == 3
-
-
 @pytest.mark.parametrize(
     "states",
     [

@@ -43,38 +43,6 @@ def test_tensorrt_llm_names_the_rank_whose_loop_crashed_behind_the_level(tmp_pat
     assert [7] == culprits(told(tmp_path, {"serve.log": log}))
 
 
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ("AssertionError: False is not true : Expected zero exit code but got -11", "process.segfault"),
-        ("RuntimeError: vLLM server died (exit code: -11)", "process.segfault"),
-        ("RuntimeError: Scheduler process (pid=3) is dead. Exit code: -9", "process.sigkill"),
-    ],
-)
-def test_the_code_with_which_a_child_ended_is_read_in_its_parent_s_words(tmp_path, message, expected):
-    assert expected == cause(told(tmp_path, {"train.log": f"{HEAD}{message}\n"}))
-
-
-@pytest.mark.parametrize(
-    ("message", "expected"),
-    [
-        ("ConnectionResetError: [WinError 10054] 远程主机强迫关闭了一个现有的连接。", "network.connection-reset"),
-        ("ConnectionRefusedError: [WinError 10061] No connection could be made", "network.connection-refused"),
-        ("OSError: [WinError 10048] Only one usage of each socket address is normally permitted", "network.port-in-use"),
-        ("socket.gaierror: [Errno 11001] getaddrinfo failed", "network.dns"),
-        ("OSError: [WinError 1455] The paging file is too small for this operation to complete", "memory.host-alloc"),
-        ('OSError: [WinError 126] The specified module could not be found. Error loading "fbgemm.dll"', "software.import-error"),
-        ("OSError: [WinError 112] There is not enough space on the disk", "storage.disk-full"),
-    ],
-)
-def test_the_errors_of_windows_are_known_by_their_number(tmp_path, message, expected):
-    assert expected == cause(told(tmp_path, {"train.log": f"{HEAD}{message}\n"}))
-
-
-def test_an_access_violation_of_windows_is_a_segmentation_fault(tmp_path):
-    assert "process.segfault" == cause(told(tmp_path, {"serve.log": "loading\nException Code: 0xC0000005\n"}))
-
-
 def test_a_run_that_wandb_saw_succeed_did_not_fail_by_what_its_threads_lost_then(tmp_path):
     lost = (
         'Exception in thread NetStatThr:\nTraceback (most recent call last):\n  File "/usr/lib/python3.8/threading.py", line '
@@ -83,19 +51,13 @@ def test_a_run_that_wandb_saw_succeed_did_not_fail_by_what_its_threads_lost_then
         "    self._loop_check_status(\nBrokenPipeError: [Errno 32] Broken pipe\n"
     )
 
-    assert "healthy" == told(tmp_path, {"train.log": WANDB_WELL + lost}).outcome
+    assert told(tmp_path, {"train.log": WANDB_WELL + lost}).diagnosis is None
 
 
 def test_what_fails_after_wandb_was_ended_is_still_heard(tmp_path):
     log = f"{WANDB_WELL}{HEAD}torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 5.25 GiB. GPU 7 has a total\n"
 
     assert "memory.cuda-oom" == cause(told(tmp_path, {"train.log": log}))
-
-
-def test_a_package_that_a_check_of_the_program_s_own_misses_is_missing(tmp_path):
-    log = HEAD + "AssertionError: Ulysses Attention and Ring Attention requires xfuser package.\n"
-
-    assert "software.import-error" == cause(told(tmp_path, {"train.log": log}))
 
 
 def test_what_a_test_threw_in_c_is_read_behind_gtest_s_words(tmp_path):
@@ -107,26 +69,10 @@ def test_what_a_test_threw_in_c_is_read_behind_gtest_s_words(tmp_path):
     assert "gpu.driver-mismatch" == cause(told(tmp_path, {"ci.log": log}))
 
 
-def test_the_head_s_note_of_a_worker_killed_for_memory_is_enough(tmp_path):
-    log = (
-        "[2023-10-23 03:15:21,685 W 921 921] (gcs_server) gcs_worker_manager.cc:55: Reporting worker exit, worker id = 6c4001f8, "
-        "node id = ffffffff, address = , exit_type = NODE_OUT_OF_MEMORY, exit_detail = Task was killed due to the node running "
-        "low on memory.\n"
-    )
-
-    assert "memory.ray-oom" == cause(told(tmp_path, {"gcs_server.out": log}))
-
-
 def test_an_exception_is_read_behind_pytest_s_deep_margin(tmp_path):
     log = "E                   RuntimeError: CUDA error: an illegal memory access was encountered\n"
 
     assert "gpu.illegal-access" == cause(told(tmp_path, {"test.log": log}))
-
-
-def test_hugectr_names_nccl_s_error_in_its_own_words(tmp_path):
-    log = f"{HEAD}RuntimeError: Runtime error: unhandled system error\n        ncclGroupEnd() at ResourceManagerCore(core.cpp:176)\n"
-
-    assert "nccl.system-error" == cause(told(tmp_path, {"train.log": log}))
 
 
 @pytest.mark.parametrize(
@@ -141,12 +87,6 @@ def test_hugectr_names_nccl_s_error_in_its_own_words(tmp_path):
 def test_classes_that_python_2_and_c_named_are_exceptions_too(tmp_path, message, expected):
     assert expected == cause(told(tmp_path, {"train.log": f"{HEAD}{message}\n"}))
     assert expected == cause(told(tmp_path, {"tail.log": f"ERROR 06-13 08:28:11 [core.py:517] {message}\n"}))
-
-
-def test_ray_s_answer_is_heard_where_the_advice_is_cut_off(tmp_path):
-    log = "Error: No available node types can fulfill resource request {'node:192.0.2.27': 0.001, 'GPU': 1.0}\n"
-
-    assert "ray.unschedulable" == cause(told(tmp_path, {"serve.log": log}))
 
 
 def test_torchrun_s_line_is_heard_where_the_paste_begins_in_its_path(tmp_path):

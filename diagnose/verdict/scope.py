@@ -40,7 +40,7 @@ class Scope:
     @classmethod
     def of(cls, job: Job, roots: Sequence[Candidate], candidates: Sequence[Candidate]) -> Scope:
         """Yield the scope of the candidates that share the winning cause."""
-        met = {c.rank for c in _at_fault(roots) if c.rank is not None} | _listed(job, roots)
+        met = _listed(job, roots) or {c.rank for c in _at_fault(roots) if c.rank is not None}
         own = {(e.source, e.line) for c in roots for e in c.events}
         heard = {e.rank for e in job.telling(*WAITS) if (e.source, e.line) not in own}
         ended = {e.rank for e in job.telling("signal-sent", "exit") if e.rule.tells == "signal-sent" or is_terminated(e)}
