@@ -36,11 +36,6 @@ def test_the_rank_of_mpi_abort_raised_the_exception_above_it(tmp_path: Path) -> 
     assert culprits(told(tmp_path, {"job.out": MPI4PY})) == [2]
 
 
-def test_jax_processes_that_end_while_they_register_waited_for_another(tmp_path: Path) -> None:
-    logs = {f"proc_{r}.log": JAX_DIED.format(rank=r, status="DEADLINE_EXCEEDED: Deadline Exceeded") for r in (0, 1)}
-    assert cause(told(tmp_path, logs)) == "rendezvous.timeout"
-
-
 def test_jax_names_the_process_without_heartbeat_by_its_bare_number(tmp_path: Path) -> None:
     logs = {f"proc_{r}.log": JAX_DIED.format(rank=r, status="INTERNAL: Shutdown barrier has failed.") for r in (0, 1)}
     logs["proc_0.log"] = JAX_LOST + logs["proc_0.log"]
@@ -127,18 +122,3 @@ FileNotFoundError: [Errno 2] No such file or directory: '/data/remote/shard.0000
 @pytest.mark.parametrize("labels", [("rank0", "rank1"), ("r0", "r1")])
 def test_a_traceback_below_a_loggers_line_is_of_the_rank_that_logged_it(tmp_path: Path, labels: tuple[str, str]) -> None:
     assert culprits(told(tmp_path, {"console.log": LOGGED.format(a=labels[0], b=labels[1])})) == [1]
-
-
-CALLBACK = """step 2 loss 3.88
-[rank1]: Traceback (most recent call last):
-[rank1]:   File "/app/finetune.py", line 36, in on_log
-[rank1]:     urllib.request.urlopen(self.url, data=b"{{}}", timeout=3)
-[rank1]: urllib.error.URLError: <urlopen error [Errno 111] Connection refused>
-{other}: RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:26300
-"""
-
-
-def test_a_service_that_refuses_one_ranks_callback_between_steps_is_met_by_that_rank(tmp_path: Path) -> None:
-    console = CALLBACK.format(other="[rank0]")
-    report = told(tmp_path, {"console.log": console})
-    assert (cause(report), culprits(report)) == ("network.connection-refused", [1])

@@ -35,17 +35,13 @@ step 6/40 loss 0.1
 """
 
 
-def test_plain_traceback_has_its_exception_and_lines():
+def test_plain_traceback_has_its_exception_lines_and_frames():
     found = only(PLAIN)
     assert (found.line, found.end_line, found.exception_line) == (1, 7, 7)
     assert (found.exception, found.message) == ("KeyError", "'target'")
-
-
-def test_frames_keep_file_line_function_and_code():
-    frame = only(PLAIN).frames[0]
+    frame = found.frames[0]
     assert (frame.file, frame.line, frame.function) == ("/data/train.py", 36, "step")
     assert frame.code == 'loss = model(batch["target"])'
-
 
 
 def test_interleaved_ranks_are_put_apart():
@@ -104,17 +100,6 @@ def test_blank_lines_without_prefix_belong_to_the_rank():
     assert [(link.relation, link.message) for link in found.links] == [("context", "basic_ios::clear: iostream error")]
 
 
-def test_log_line_of_the_same_rank_is_not_its_message():
-    text = """
-    [rank0]: Traceback (most recent call last):
-    [rank0]:   File "/a/train.py", line 66, in save
-    [rank0]:     torch.save(x)
-    [rank0]: RuntimeError: broken
-    [rank0]:[W1120 17:37:16.534954313 ProcessGroupNCCL.cpp:1250] Warning: process group has NOT been destroyed
-    """
-    assert only(text).message == "broken"
-
-
 def test_message_of_several_lines_is_joined():
     text = """
     Traceback (most recent call last):
@@ -129,17 +114,6 @@ def test_message_of_several_lines_is_joined():
     found = only(text)
     assert found.exception == "torch.distributed.DistBackendError"
     assert found.message.splitlines()[-1].startswith("Error while creating shared memory segment")
-
-
-def test_what_stands_below_an_exception_without_a_colon_is_not_its_message():
-    """Python prints a colon before every message, so the closing fence of a paste belongs to nobody."""
-    text = """
-      File "/opt/torch/distributed/elastic/rendezvous/dynamic_rendezvous.py", line 676, in run
-        raise RendezvousClosedError
-    torch.distributed.elastic.rendezvous.api.RendezvousClosedError
-    ```
-    """
-    assert only(text).message == ""
 
 
 def test_fence_of_a_paste_ends_a_message():
@@ -196,11 +170,6 @@ def test_dataloader_error_resolves_to_the_worker_s():
     assert (inner.exception, inner.exception_line) == ("ValueError", 12)
 
 
-def test_keyerror_of_a_worker_goes_on_though_keyerrors_are_one_line():
-    found = only(DATALOADER.replace("RuntimeError: Caught RuntimeError", "KeyError: Caught KeyError"))
-    assert innermost(found).exception == "ValueError"
-
-
 SPAWN = """
 Traceback (most recent call last):
   File "train.py", line 53, in main
@@ -224,42 +193,6 @@ def test_spawned_process_error_is_the_inner_one():
     assert found.exception == "torch.multiprocessing.spawn.ProcessRaisedException"
     assert "Process 3" in found.message
     assert innermost(found).exception == "EOFError"
-
-
-RAY = """
-Traceback (most recent call last):
-  File "/data/driver.py", line 20, in <module>
-    ray.get(futures)
-  File "/v/lib/python3.11/site-packages/ray/_private/worker.py", line 1053, in get_objects
-    raise value.as_instanceof_cause()
-ray.exceptions.RayTaskError(KeyError): ray::Trainer.step() (pid=28716, ip=192.0.2.2, actor_id=2d35, repr=<T>)
-           ^^^^^^^^^^^^^^^^^^^^^^^^
-  File "/data/ray_actors.py", line 36, in step
-    loss = float(((self.w * b["x"]).sum() - b["y"]) ** 2)
-                                            ~^^^^^
-KeyError: 'y'
-"""
-
-
-def test_ray_task_error_resolves_to_the_remote_exception():
-    found = only(RAY)
-    assert found.exception == "ray.exceptions.RayTaskError(KeyError)"
-    assert (innermost(found).exception, innermost(found).message) == ("KeyError", "'y'")
-
-
-def test_ray_remote_chain_ends_with_what_the_task_raised():
-    text = (
-        RAY
-        + """
-The above exception was the direct cause of the following exception:
-
-ray::Trainer.step() (pid=28716, ip=192.0.2.2, actor_id=2d35, repr=<T>)
-  File "/data/ray_actors.py", line 40, in step
-    raise RuntimeError("bad batch") from error
-RuntimeError: bad batch
-"""
-    )
-    assert innermost(only(text)).message == "bad batch"
 
 
 @pytest.mark.parametrize("more", ["", " (Ray deduplicates logs by default. Set RAY_DEDUP_LOGS=0 to disable log deduplication)"])
@@ -331,22 +264,6 @@ def test_thread_is_named():
     """
     found = only(text)
     assert (found.form, found.line) == ("thread", 1)
-
-
-def test_process_is_named():
-    found = only('Process SpawnProcess-1:\nTraceback (most recent call last):\n  File "a.py", line 1, in f\nValueError: x\n')
-    assert found.form == "process"
-
-
-def test_ignored_exception_of_a_host_that_pdsh_names_has_its_form():
-    text = """
-    node0018: Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f8f59f260d1>
-    node0018: Traceback (most recent call last):
-    node0018:   File "/opt/conda/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1582, in __del__
-    node0018:     self._shutdown_workers()
-    node0018: ConnectionResetError: [Errno 104] Connection reset by peer
-    """
-    assert only(text).form == "ignored"
 
 
 def test_ignored_exception_has_its_form():
@@ -455,17 +372,6 @@ def test_elastic_box_traceback_is_one_of_its_own():
     assert found[1].message == "Can't find a valid checkpoint at /srv/out"
 
 
-def test_syntax_error_has_the_file_it_names():
-    text = """
-      File "/data/train.py", line 3
-        def f(:
-              ^
-    SyntaxError: invalid syntax
-    """
-    found = only("\n" + textwrap.indent(textwrap.dedent(text), ""))
-    assert found.exception == "SyntaxError"
-
-
 def test_bare_last_line():
     found = only("loading data\nKeyError: 'x'\n")
     assert (found.form, found.exception, found.line, found.frames) == ("bare", "KeyError", 2, ())
@@ -493,30 +399,9 @@ def test_remote_traceback_of_a_pool():
     assert {link.exception: link.relation for link in found.links}["multiprocessing.pool.RemoteTraceback"] == "cause"
 
 
-def test_dead_dataloader_worker_resolves_to_the_signal():
-    text = """
-    Traceback (most recent call last):
-      File "/v/lib/python3.11/site-packages/torch/utils/data/dataloader.py", line 1263, in _try_get_data
-        data = self._data_queue.get(timeout=timeout)
-    RuntimeError: DataLoader worker (pid 1234) is killed by signal: Killed.
-
-    The above exception was the direct cause of the following exception:
-
-    Traceback (most recent call last):
-      File "/data/train.py", line 9, in main
-        for batch in loader:
-    RuntimeError: DataLoader worker (pid(s) 1234) exited unexpectedly
-    """
-    assert "killed by signal" in innermost(only(text)).message
-
-
 def test_unfinished_traceback_is_incomplete():
     found = only('Traceback (most recent call last):\n  File "a.py", line 1, in f\n    g()\n')
     assert found.exception == ""
-
-
-def test_faulthandler_frames_are_no_traceback():
-    assert tracebacks_of('Current thread 0x00007f (most recent call first):\n  File "/a.py", line 519 in string_at\n') == []
 
 
 PIECES = [
@@ -594,19 +479,12 @@ Traceback (most recent call last):
     "text",
     [
         COMPILED + "pkg.metrics.BadShape: expected two axes\n",
-        textwrap.dedent(COMPILED).replace("    ", "").replace("  ", "") + "pkg.metrics.BadShape: expected two axes\n",
         COMPILED[COMPILED.index("  File \"pkg") :] + "pkg.metrics.BadShape: expected two axes\n",
-        COMPILED + "  ValueError: expected two axes\n",
     ],
-    ids=["whole", "trimmed", "cut off above", "set in as the frames are"],
+    ids=["whole", "cut off above"],
 )
 def test_exception_right_below_a_frame_that_cython_compiled_is_heard(text: str):
     """Such a frame shows no source line, so that what stands below it is no source line either."""
     (found,) = find_tracebacks([line for number, raw in enumerate(text.splitlines(), 1) for line in read_lines(number, raw)])
     assert found.message == "expected two axes"
     assert found.exception_line == len(text.splitlines())
-
-
-def test_a_word_below_a_cut_traceback_of_cython_is_no_exception():
-    text = '  File "pkg/metrics.pyx", line 5, in pkg.metrics.update\nLoss: 1.25\ntrainer.loop: went on\n'
-    assert not [t for t in tracebacks_of(text) if t.exception]

@@ -16,7 +16,7 @@ import pytest
 from diagnose.catalogue import cache as own_cache
 from diagnose.job import event_reader
 from diagnose.scan import scanner
-from diagnose.sources import archives
+from diagnose.sources import archives, source
 from diagnose.sources.source import find_sources
 
 from ..command_line import OOM, tell
@@ -89,7 +89,7 @@ def test_whatever_a_source_raises_costs_only_that_source(
     with zipfile.ZipFile(tmp_path / "odd.zip", "w") as archive:
         archive.writestr("a.log", b"step 1 loss 2.0\n")
     owner, name = {
-        "opening": (__import__("diagnose.sources").sources, "kind_of"),
+        "opening": (source, "kind_of"),
         "scanning": (scanner.Scanner, "feed"),
         "the events": (event_reader.EventReader, "read"),
         "an archive": (archives, "zip_members"),
