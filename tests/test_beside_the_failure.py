@@ -52,12 +52,6 @@ def test_last_words_of_the_rank_that_was_found_dead_count_before_a_line_that_nob
     assert (cause(report), culprits(report)) == ("memory.cuda-oom", [1])
 
 
-def test_an_exception_below_a_run_that_is_done_is_not_certain_where_no_process_is_told_to_have_failed(tmp_path: Path) -> None:
-    report = told(tmp_path, {"train.log": alive(0) + alive(1) + DONE + OUT_OF_MEMORY})
-    assert report.diagnosis is not None
-    assert report.diagnosis.certainty == "likely"
-
-
 TRACKER = """Traceback (most recent call last):
   File "/opt/conda/lib/python3.10/site-packages/requests/adapters.py", line 501, in send
     raise ConnectionError(err, request=request)
@@ -109,20 +103,3 @@ def test_a_host_of_which_several_ranks_do_not_come_is_named_and_none_of_its_rank
     assert report.diagnosis is not None
     assert [(c.rank, c.host) for c in report.diagnosis.culprits] == [(None, "gpu-02")]
     assert report.diagnosis.certainty == "possible"
-
-
-def test_an_exception_that_a_margin_cuts_off_is_not_certain(tmp_path: Path) -> None:
-    raised = """Traceback (most recent call last):
-  File "/opt/conda/lib/python3.10/site-packages/torch/utils/data/_utils/worker.py", line 302, in _worker_loop
-    data = fetcher.fetch(index, and_more_of_it_that_goes_on_to_the_right_of_the_margin_in_this_line_of_code)
-  File "/opt/conda/lib/python3.10/site-packages/torch/utils/data/_utils/fetch.py", line 51, in fetch
-    data = [self.dataset[idx] for idx in possibly_batched_index if idx is not None and idx >= 0 and idx < 1]
-RuntimeError: the loader could not hand the batch over to the process that asked for it, as its queue was closed before
-"""
-    labelled = alive(0) + alive(1) + "".join(f"[rank1]: {line}\n" for line in raised.splitlines()) + AGENT
-    certainties = []
-    for width in (96, 1000):
-        cut = "".join(f"{line[:width]}\n" for line in labelled.splitlines())
-        found = told(tmp_path / str(width), {"train.log": cut}).diagnosis
-        certainties.append(found and (found.cause, found.certainty))
-    assert certainties == [("process.exception", "likely"), ("process.exception", "certain")]
