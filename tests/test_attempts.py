@@ -10,7 +10,6 @@ from diagnose.report.report import Report
 from tests.told import alive, cause, culprits, told, watchdog
 
 STEP = "2026-11-20 {at},000 | INFO | rank 0 | epoch 0 step {step}/20000 loss 1.2345 lr 3.00e-04 1.00 it/s\n"
-BIRTH = "Initializing distributed: GLOBAL_RANK: {rank}, MEMBER: {member}/2\n"
 IO_ERROR = (
     "[rank1]: Traceback (most recent call last):\n"
     '[rank1]:   File "/job/train.py", line 40, in <module>\n'
@@ -34,28 +33,6 @@ def test_error_before_a_launcher_ended_its_workers_and_the_job_went_on_is_histor
     report = told(tmp_path, {"console.log": text}, world_size=2)
 
     assert "process.terminated" == cause(report)
-
-
-def test_clean_up_below_a_requeue_is_no_attempt_of_its_own(tmp_path: Path) -> None:
-    """Slurm says that it queues the job again first, and that it ends the tasks afterwards."""
-    slurm = CANCELLED.format(at="10:02:00", why=" DUE TO JOB REQUEUE")
-    slurm += "srun: Job step aborted: Waiting up to 32 seconds for job step to finish.\nsrun: error: n1: tasks 0-1: Terminated\n"
-
-    report = told(tmp_path, {"slurm-77.out": slurm, "train-77-0.out": STEP.format(at="10:01:00", step=9)}, world_size=2)
-
-    assert "process.preempted" == cause(report)
-
-
-def test_end_without_a_clock_divides_its_file_by_the_lines(tmp_path: Path) -> None:
-    """Torchrun's old wording bears no time: what stands below the second birth is of the second attempt."""
-    ended = "WARNING:torch.distributed.elastic.multiprocessing.api:Sending process {pid} closing signal SIGTERM\n"
-    births = BIRTH.format(rank=0, member=1) + BIRTH.format(rank=1, member=2)
-    first = births + ended.format(pid=4101) + ended.format(pid=4102)
-    text = first + births + IO_ERROR + ended.format(pid=4201) + FAILED.format(code=1, pid=4202)
-
-    report = told(tmp_path, {"logs-n1.txt": text}, world_size=2)
-
-    assert ("storage.io-error", [1]) == (cause(report), culprits(report))
 
 
 def test_codes_of_tasks_below_a_requeue_belong_to_the_attempt_that_it_ended(tmp_path: Path) -> None:
@@ -104,18 +81,6 @@ def test_launchers_of_other_nodes_that_end_later_start_nothing_anew(tmp_path):
     assert "gpu.ecc" == cause(told(tmp_path, {"console.log": console}))
 
 
-def test_task_that_ends_again_behind_a_requeue_is_of_the_next_attempt(tmp_path):
-    """No line of a rank prints a time; what srun says of task 0 twice cannot be said of one life."""
-    ends = "srun: error: n1: task 1: Exited with exit code 1\nsrun: error: n1: task 0: Terminated\n"
-    requeued = "slurmstepd: error: *** JOB 77 ON n1 CANCELLED AT 2026-11-20T10:20:00 DUE TO JOB REQUEUE ***\n"
-    again = "srun: error: n1: task 0: Terminated\nsrun: error: n1: task 1: Segmentation fault (core dumped)\n"
-    steps = "".join(f"step {n} loss 1.{n}\n" for n in range(9))
-    crash = "Fatal Python error: Segmentation fault\n\nCurrent thread 0x00007f1e (most recent call first):\n  File \"a.py\", line 2 in f\n"
-    report = told(tmp_path, {"slurm-77.out": ends + requeued + again, "job-77-0.out": steps, "job-77-1.out": steps, "job-77-1.err": crash})
-
-    assert "process.segfault" == cause(report)
-
-
 def test_what_a_rank_raises_in_its_second_life_is_not_of_its_first(tmp_path: Path) -> None:
     def life(rank: int, at: str) -> str:
         return f"[titan] 2026-11-05 {at} - root - INFO - Starting job: moe, rank {rank}/2, CUDA capacity: H100 with 79.10GiB memory\n"
@@ -139,12 +104,12 @@ def test_what_a_rank_raises_in_its_second_life_is_not_of_its_first(tmp_path: Pat
     assert (cause(report), culprits(report)) == ("process.exception", [0])
 
 
-def test_an_undated_error_beside_a_run_that_is_done_is_not_certain(tmp_path: Path) -> None:
+def test_an_undated_error_beside_a_run_that_is_done_is_less_sure(tmp_path: Path) -> None:
     oom = "[rank1]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
     alone = told(tmp_path / "a", {"rank_1.log": oom, "rank_0.log": "Epoch 0:  20%|##  | 220/800 [00:40<01:11]\n"})
     done = "`Trainer.fit` stopped: `max_epochs=1` reached.\n"
     beside = told(tmp_path / "b", {"rank_1.log": oom, "rank_0.log": done})
-    assert [r.diagnosis.certainty for r in (alone, beside) if r.diagnosis] == ["certain", "likely"]
+    assert [r.diagnosis.certainty for r in (alone, beside) if r.diagnosis] == ["likely", "possible"]
 
 
 def _raises(rank: int, exception: str) -> str:
@@ -183,9 +148,3 @@ def test_attempt_of_the_verdict_is_shown_with_what_proves_it(tmp_path: Path) -> 
 
     assert own in first
     assert f"RuntimeError: {mesh}" in second, "the exception in which the rank ended says it in one line"
-
-
-def test_one_other_that_lost_a_peer_is_enough_where_there_are_two_ranks(tmp_path: Path) -> None:
-    files = {f"rank_{r}.log": _raises(r, text) for r, text in enumerate((LOST, "ConnectionResetError: [Errno 104] Connection reset by peer"))}
-
-    assert [1] == culprits(told(tmp_path, files, world_size=2))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from pathlib import Path
 
 import pytest
@@ -54,17 +52,6 @@ def test_last_words_of_the_rank_that_was_found_dead_count_before_a_line_that_nob
     assert (cause(report), culprits(report)) == ("memory.cuda-oom", [1])
 
 
-@pytest.mark.parametrize("line", [NO_NVCC, "ssh: Could not resolve hostname node9: Name or service not known\n"])
-def test_a_line_that_nobody_owns_below_a_run_that_is_done_failed_nothing(tmp_path: Path, line: str) -> None:
-    assert told(tmp_path, {"train.log": alive(0) + alive(1) + DONE + line}).diagnosis is None
-
-
-def test_an_exception_below_a_run_that_is_done_is_not_certain_where_no_process_is_told_to_have_failed(tmp_path: Path) -> None:
-    report = told(tmp_path, {"train.log": alive(0) + alive(1) + DONE + OUT_OF_MEMORY})
-    assert report.diagnosis is not None
-    assert report.diagnosis.certainty == "likely"
-
-
 TRACKER = """Traceback (most recent call last):
   File "/opt/conda/lib/python3.10/site-packages/requests/adapters.py", line 501, in send
     raise ConnectionError(err, request=request)
@@ -107,34 +94,6 @@ def test_steps_of_later_clocks_below_an_error_were_taken_after_it(tmp_path: Path
     assert cause(told(tmp_path, {"all.log": "".join(STREAMS) + KEY_ERROR + later})) == "recovered"
 
 
-def test_an_attempt_that_fails_within_seconds_of_a_restart_is_not_the_one_before(tmp_path: Path) -> None:
-    first = logged(0, "10:18:00") + logged(1, "10:18:00") + alive(0) + alive(1) + KEY_ERROR + AGENT
-    second = logged(0, "10:20:20") + logged(1, "10:20:20") + watchdog(0, at="10:20:28") + watchdog(1, at="10:20:28")
-    assert cause(told(tmp_path, {"train.log": first + second})) == "collective.timeout"
-
-
-@pytest.mark.parametrize("suffix", ["", ".gz"])
-def test_what_an_error_file_repeats_is_shown_where_it_was_printed_packed_or_not(tmp_path: Path, suffix: str) -> None:
-    raised = KEY_ERROR.replace("[rank1]: ", "")
-    said = {"message": "KeyError: 'mask'", "extraInfo": {"py_callstack": raised, "timestamp": "1795170000"}}
-    path = tmp_path / f"elastic/none_x/attempt_0/1/error.json{suffix}"
-    path.parent.mkdir(parents=True)
-    path.write_bytes((gzip.compress if suffix else bytes)(json.dumps({"message": said}).encode()))
-    report = told(tmp_path, {"console.log": alive(0) + alive(1) + KEY_ERROR + AGENT})
-    assert report.diagnosis is not None
-    assert report.diagnosis.evidence[0].file.endswith("console.log")
-
-
-def test_an_end_of_ray_that_its_agent_did_not_expect_explains_no_exception_of_the_program(tmp_path: Path) -> None:
-    ended = (
-        "Raylet is terminated. Termination is unexpected. Possible reasons include: (1) SIGKILL by the user or system OOM killer, "
-        "(2) Invalid memory access from Raylet causing SIGSEGV or SIGBUS, (3) Other termination signals. Last 20 lines of the "
-        "Raylet logs:\n"
-    )
-    files = {"driver.log": KEY_ERROR.replace("[rank1]: ", ""), "session_2026-11-20_10-00-00_1_2/logs/runtime_env_agent.err": ended}
-    assert cause(told(tmp_path, files)) == "process.exception"
-
-
 def test_a_host_of_which_several_ranks_do_not_come_is_named_and_none_of_its_ranks(tmp_path: Path) -> None:
     places = {rank: f"gpu-{rank // 4:02d}" for rank in range(16)}
     files = {f"{host}/rank{rank}.log": logged(rank, "10:18:00").replace("n1", host) + alive(rank) for rank, host in places.items()}
@@ -144,20 +103,3 @@ def test_a_host_of_which_several_ranks_do_not_come_is_named_and_none_of_its_rank
     assert report.diagnosis is not None
     assert [(c.rank, c.host) for c in report.diagnosis.culprits] == [(None, "gpu-02")]
     assert report.diagnosis.certainty == "possible"
-
-
-def test_an_exception_that_a_margin_cuts_off_is_not_certain(tmp_path: Path) -> None:
-    raised = """Traceback (most recent call last):
-  File "/opt/conda/lib/python3.10/site-packages/torch/utils/data/_utils/worker.py", line 302, in _worker_loop
-    data = fetcher.fetch(index, and_more_of_it_that_goes_on_to_the_right_of_the_margin_in_this_line_of_code)
-  File "/opt/conda/lib/python3.10/site-packages/torch/utils/data/_utils/fetch.py", line 51, in fetch
-    data = [self.dataset[idx] for idx in possibly_batched_index if idx is not None and idx >= 0 and idx < 1]
-RuntimeError: the loader could not hand the batch over to the process that asked for it, as its queue was closed before
-"""
-    labelled = alive(0) + alive(1) + "".join(f"[rank1]: {line}\n" for line in raised.splitlines()) + AGENT
-    certainties = []
-    for width in (96, 1000):
-        cut = "".join(f"{line[:width]}\n" for line in labelled.splitlines())
-        found = told(tmp_path / str(width), {"train.log": cut}).diagnosis
-        certainties.append(found and (found.cause, found.certainty))
-    assert certainties == [("process.exception", "likely"), ("process.exception", "certain")]

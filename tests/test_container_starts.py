@@ -33,15 +33,21 @@ def _blamed(report: Report) -> list[tuple[int | None, str | None]]:
     return [(c.rank, c.host) for c in report.diagnosis.culprits] if report.diagnosis else []
 
 
-@pytest.mark.parametrize("daemon", ["slurmstepd", "slurmstepd-node-b", "8: slurmstepd", "8: slurmstepd-node-b"])
+@pytest.mark.parametrize("daemon", ["slurmstepd", "8: slurmstepd-node-b"])
 @pytest.mark.parametrize(
     ("said", "meant"),
-    [(LOST, "gpu.off-bus"), (UNKNOWN, "gpu.off-bus"), (FULL, "storage.disk-full"), (HOOK, "process.not-started"), (MISMATCH, "gpu.driver-mismatch")],
+    [(LOST, "gpu.off-bus"), (UNKNOWN, "gpu.off-bus"), (HOOK, "process.not-started"), (MISMATCH, "gpu.driver-mismatch")],
 )
 def test_node_on_which_a_container_did_not_start_is_at_fault_and_no_rank(tmp_path: Path, daemon: str, said: str, meant: str) -> None:
     report = told(tmp_path, {"slurm-4242.out": _start(daemon, said) + REST})
 
     assert (meant, [(None, "node-b")]) == (cause(report), _blamed(report))
+
+
+def test_a_disk_too_full_to_start_a_container_is_that_of_its_node(tmp_path: Path) -> None:
+    report = told(tmp_path, {"slurm-4242.out": _start("slurmstepd", FULL) + REST})
+
+    assert ("storage.disk-full", ["node-b"]) == (cause(report), [host for _, host in _blamed(report)])
 
 
 def test_container_that_started_on_no_node_is_no_nodes_fault(tmp_path: Path) -> None:

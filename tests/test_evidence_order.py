@@ -74,35 +74,6 @@ def test_a_value_is_marked_in_the_message_and_not_in_the_date_before_it(tmp_path
     assert marked == ["step 11"]
 
 
-def test_a_number_is_marked_where_it_stands_by_itself(tmp_path: Path) -> None:
-    line = (
-        "[rank828]:[E629 19:26:46.367820881 ProcessGroupNCCL.cpp:629] [Rank 828] Watchdog caught collective operation timeout: "
-        "WorkNCCL(SeqNum=82, OpType=ALLREDUCE, NumelIn=9, NumelOut=9, Timeout(ms)=1800000) ran for 1800559 milliseconds before "
-        "timing out.\n"
-    )
-    found = told(tmp_path, {"rank_828.log": line}).diagnosis
-
-    assert found is not None
-    marked = [found.evidence[0].text[s.start - 7 : s.end] for s in found.evidence[0].spans if s.field == "seq"]
-    assert marked == ["SeqNum=82"]
-
-
-def test_what_a_ray_process_logs_comes_before_the_copy_for_drivers_and_the_exported_event(tmp_path: Path) -> None:
-    text = (
-        "Error: No available node types can fulfill resource request {'CPU': 4.0, 'GPU': 4.0}. Add suitable node types to this "
-        "cluster to resolve this issue."
-    )
-    event = (
-        '{"event_id": "fD1e4065222ddCecd7397A0DFadFc052CC41", "source_type": "AUTOSCALER", "source_hostname": "vm", "source_pid": '
-        f'864, "message": "{text}", "timestamp": "1795194863", "label": "", "severity": "INFO"}}\n'
-    )
-    monitor = f"2026-11-20 17:14:23,981\tINFO monitor.py:438 -- :event_summary:{text}\n"
-    driver = f"2026-11-20 17:14:18,075\tINFO worker.py:2038 -- Started a local Ray instance.\n(autoscaler +11s) {text}\n"
-
-    files = {"driver.log": driver, "logs/events/event_AUTOSCALER.log": event, "logs/monitor.log": monitor}
-    assert "logs/monitor.log:1" == shown_first(tmp_path, files)
-
-
 def test_a_late_rank_is_shown_with_what_it_said_last_and_not_with_the_step_before(tmp_path: Path) -> None:
     def step(rank: int) -> str:
         return f"[2026-11-20 17:35:53,655][train][INFO] [rank{rank}] step 10 loss 1.2733\n"
@@ -129,40 +100,6 @@ def test_who_asked_for_the_end_of_a_job_is_shown_beside_the_end(tmp_path: Path) 
     found = told(tmp_path, {"slurm-8729580.out": out, "slurmctld.log": controller}).diagnosis
     assert found is not None
     assert ["slurm-8729580.out", "slurmctld.log"] == [Path(e.file).name for e in found.evidence]
-
-
-def test_what_the_late_rank_did_is_shown_with_those_who_waited_for_it(tmp_path: Path) -> None:
-    doing = "Map (num_proc=64):  57%|█████▋    | 76590/135065 [29:59<25:58, 40.38 examples/s]\n"
-    waited = "".join(
-        "Traceback (most recent call last):\n"
-        '  File "/app/train.py", line 30, in main\n'
-        f"RuntimeError: [{rank}] is setting up NCCL communicator and retrieving ncclUniqueId from [0] via c10d key-value "
-        "store by key '0', but store->get('0') got error: Socket Timeout\n"
-        for rank in (1, 2, 3)
-    )
-
-    found = told(tmp_path, {"console.log": doing + waited}).diagnosis
-    assert found is not None
-    assert [4, 1] == [e.line for e in found.evidence[:2]]
-
-
-def test_a_second_message_is_shown_before_the_first_one_of_other_ranks(tmp_path: Path) -> None:
-    def monitor(rank: int) -> str:
-        return (
-            f"[rank{rank}]:[E1019 01:04:03.37{rank}354441 ProcessGroupNCCL.cpp:1413] [PG 3 Rank {rank}] Heartbeat monitor timed out! "
-            "Process will be terminated after dumping debug info. workMetaList_.size()=121\n"
-        )
-
-    def stuck(rank: int) -> str:
-        return (
-            f"[rank{rank}]:[F1019 01:14:03.38{rank}002320 ProcessGroupNCCL.cpp:1224] [PG 3 Rank {rank}] [PG 3 Rank {rank}] "
-            "ProcessGroupNCCL's watchdog got stuck for 600 seconds without making progress in monitoring enqueued collectives. This "
-            "typically indicates a NCCL/CUDA API hang blocking the watchdog\n"
-        )
-
-    found = told(tmp_path, {"console.log": "".join(map(monitor, range(8))) + "".join(map(stuck, range(8)))}).diagnosis
-    assert found is not None
-    assert [1, 9] == [e.line for e in found.evidence[:2]]
 
 
 def test_lines_beside_the_proof_show_no_bar_that_was_drawn_over(tmp_path: Path) -> None:

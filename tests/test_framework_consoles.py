@@ -36,11 +36,6 @@ def test_the_rank_of_mpi_abort_raised_the_exception_above_it(tmp_path: Path) -> 
     assert culprits(told(tmp_path, {"job.out": MPI4PY})) == [2]
 
 
-def test_jax_processes_that_end_while_they_register_waited_for_another(tmp_path: Path) -> None:
-    logs = {f"proc_{r}.log": JAX_DIED.format(rank=r, status="DEADLINE_EXCEEDED: Deadline Exceeded") for r in (0, 1)}
-    assert cause(told(tmp_path, logs)) == "rendezvous.timeout"
-
-
 def test_jax_names_the_process_without_heartbeat_by_its_bare_number(tmp_path: Path) -> None:
     logs = {f"proc_{r}.log": JAX_DIED.format(rank=r, status="INTERNAL: Shutdown barrier has failed.") for r in (0, 1)}
     logs["proc_0.log"] = JAX_LOST + logs["proc_0.log"]
@@ -75,36 +70,29 @@ def test_what_ray_train_lists_for_all_ranks_is_no_fault_of_the_one_that_is_heard
 GOES_FIRST = """[rank0]: Traceback (most recent call last):
 [rank0]:   File "/app/align.py", line 43, in <module>
 [rank0]:     trainer = DPOTrainer(model=model, args=cfg, train_dataset=ds)
+[rank0]:   File "/opt/venv/lib/python3.11/site-packages/trl/trainer/dpo_trainer.py", line 502, in __init__
+[rank0]:     train_dataset = train_dataset.map(self.tokenize_row)
 [rank0]:   File "/opt/venv/lib/python3.11/site-packages/trl/trainer/dpo_trainer.py", line 750, in tokenize_row
 [rank0]:     chosen = features["chosen"]
 [rank0]: KeyError: 'chosen'
 [rank1]: Traceback (most recent call last):
 [rank1]:   File "/app/align.py", line 43, in <module>
 [rank1]:     trainer = DPOTrainer(model=model, args=cfg, train_dataset=ds)
-[rank1]:   File "/opt/venv/lib/python3.11/site-packages/accelerate/state.py", line 381, in {waits_in}
-[rank1]:     self.wait_for_everyone()
+[rank1]:   File "/opt/venv/lib/python3.11/site-packages/trl/trainer/dpo_trainer.py", line {line}, in __init__
+[rank1]:     with PartialState().local_main_process_first():
+[rank1]:   File "/opt/venv/lib/python3.11/site-packages/accelerate/state.py", line 381, in wait_for_everyone
+[rank1]:     torch.distributed.barrier()
 [rank1]: RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:26300
 """
 
 
-def test_what_rank_zero_meets_before_the_others_are_let_through_is_not_its_own(tmp_path: Path) -> None:
-    assert culprits(told(tmp_path, {"console.log": GOES_FIRST.format(waits_in="_goes_first")})) == []
+@pytest.mark.parametrize(("line", "blamed"), [(499, []), (520, [0])], ids=["before it", "behind it"])
+def test_what_rank_zero_meets_is_its_own_only_where_the_others_are_past_it(tmp_path: Path, line: int, blamed: list[int]) -> None:
+    assert culprits(told(tmp_path, {"console.log": GOES_FIRST.format(line=line)})) == blamed
 
 
-def test_what_rank_zero_meets_while_the_others_reduce_is_its_own(tmp_path: Path) -> None:
-    assert culprits(told(tmp_path, {"console.log": GOES_FIRST.format(waits_in="backward")})) == [0]
-
-
-RAY_LEAVES = """[2026-11-23 02:35:27,610 I 21883 21883] (raylet) main.cc:254: Raylet graceful shutdown triggered, reason = EXPECTED_TERMINATION, reason message = received SIGTERM
-[2026-11-23 02:35:27,612 I 21883 21883] (raylet) accessor.cc:762: Received notification for node, IsAlive = 0
-"""
 RAY_MISTAKEN = """[2026-11-23 02:35:27,636 C 21883 21883] (raylet) node_manager.cc:1043: [Timeout] Exiting because this node manager has mistakenly been marked as dead by the GCS: GCS failed to check the health of this node for 5 times. This is likely because the machine or raylet has become overloaded.
 """
-
-
-def test_a_raylet_that_was_told_to_end_was_not_marked_dead_by_mistake(tmp_path: Path) -> None:
-    report = told(tmp_path, {"driver.log": "training finished\n", "raylet.out": RAY_LEAVES, "raylet.err": RAY_MISTAKEN})
-    assert report.diagnosis is None
 
 
 def test_a_raylet_that_nobody_told_to_end_was_marked_dead_by_mistake(tmp_path: Path) -> None:
@@ -127,18 +115,3 @@ FileNotFoundError: [Errno 2] No such file or directory: '/data/remote/shard.0000
 @pytest.mark.parametrize("labels", [("rank0", "rank1"), ("r0", "r1")])
 def test_a_traceback_below_a_loggers_line_is_of_the_rank_that_logged_it(tmp_path: Path, labels: tuple[str, str]) -> None:
     assert culprits(told(tmp_path, {"console.log": LOGGED.format(a=labels[0], b=labels[1])})) == [1]
-
-
-CALLBACK = """step 2 loss 3.88
-[rank1]: Traceback (most recent call last):
-[rank1]:   File "/app/finetune.py", line 36, in on_log
-[rank1]:     urllib.request.urlopen(self.url, data=b"{{}}", timeout=3)
-[rank1]: urllib.error.URLError: <urlopen error [Errno 111] Connection refused>
-{other}: RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:534] Connection closed by peer [127.0.0.1]:26300
-"""
-
-
-def test_a_service_that_refuses_one_ranks_callback_between_steps_is_met_by_that_rank(tmp_path: Path) -> None:
-    console = CALLBACK.format(other="[rank0]")
-    report = told(tmp_path, {"console.log": console})
-    assert (cause(report), culprits(report)) == ("network.connection-refused", [1])

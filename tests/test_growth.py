@@ -80,30 +80,6 @@ def agents_of_hosts(count: int) -> Iterator[str]:
     yield from woven(hosts, "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ")
 
 
-def messages_of_agents(count: int) -> Iterator[str]:
-    """The agents of all hosts say the same of processes that nobody gave a rank."""
-    for n in range(count):
-        head = f"n{n}: W1122 10:00:{n % 60:02d}.114000 {3000 + n} site-packages/torch/distributed/elastic/agent/server/api.py:719] "
-        yield head + "Received Signals.SIGTERM death signal, shutting down workers"
-        yield f"n{n}: torch.distributed.elastic.multiprocessing.api.SignalException: Process got signal: 15"
-
-
-def numbers_of_other_groups(count: int) -> Iterator[str]:
-    """The watchdog of half the ranks names no group, and only others print the line that tells it."""
-    for n in range(count):
-        head = f"[rank{n}]:[E1120 17:34:53.381000 1 ProcessGroupNCCL.cpp:"
-        if n % 2:
-            yield (
-                f"{head}629] [Rank {n}] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=77, OpType=ALLREDUCE, "
-                "NumelIn=9, NumelOut=9, Timeout(ms)=600000) ran for 600001 milliseconds before timing out."
-            )
-        else:
-            yield (
-                f"{head}2168] [PG ID 0 PG GUID 0(default_pg) Rank {n}]  failure detected by watchdog at work sequence id: 77 "
-                "PG status: last enqueued work: 77, last completed work: 76"
-            )
-
-
 @pytest.fixture(autouse=True)
 def caches_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is compiled once stays compiled from one count to the next.
@@ -138,7 +114,6 @@ def lines_run(*texts: Text, module: str = ".py") -> int:
 
 
 CONSOLES = [tracebacks_of_ranks, workers_of_ray, tasks_of_slurm, groups_of_two, one_group, agents_of_hosts]
-CONSOLES += [messages_of_agents, numbers_of_other_groups]
 
 
 @pytest.mark.parametrize("printed", CONSOLES)
@@ -146,16 +121,3 @@ def test_each_rank_of_a_large_console_costs_what_one_of_a_small_one_does(printed
     few, many = (Text("\n".join(printed(n)) + "\n", name="console.log") for n in (FEW, FEW * TIMES))
     lines_run(few)  # compiles what it needs
     assert lines_run(many) < lines_run(few) * TIMES * MOST
-
-
-def test_each_file_that_ends_within_an_exception_costs_what_one_of_few_does() -> None:
-    lost = "torch.distributed.DistBackendError: NCCL error in: /pytorch/ProcessGroupNCCL.cpp:3384, remote process exited or there"
-    head = 'Traceback (most recent call last):\n  File "/app/train.py", line 10, in step\n    dist.all_reduce(grads)\n'
-
-    def files(count: int) -> list[Text]:
-        ends = (lost[:90] if n % 2 else f"{lost} was a network error, NCCL version 2.21.5\n" for n in range(count))
-        return [Text(head + end, name=f"rank{n}.log") for n, end in enumerate(ends)]
-
-    few, many = files(40), files(40 * TIMES)
-    diagnose(*few)  # compiles what it needs
-    assert lines_run(*many, module="half_told.py") < lines_run(*few, module="half_told.py") * TIMES * MOST

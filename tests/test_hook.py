@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 import yaml
 
-from diagnose.hooks.environment import attempt_folder, count_nodes, read_environment
+from diagnose.hooks.environment import count_nodes, read_environment
 from diagnose.hooks.gather import SharedFolder, plain_name
 from diagnose.hooks.reporter import report
-from diagnose.hooks.request import HookRequest, module_command
+from diagnose.hooks.request import HookRequest
 from diagnose.hooks.worker import summary_lines
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -135,18 +135,6 @@ def test_reporter_that_stalls_itself_is_left_behind(tmp_path):
     assert (done.returncode, "no report within 2 s" in done.stderr) == (0, True)
 
 
-def test_broken_configuration_is_one_line(tmp_path):
-    (tmp_path / "empty.toml").write_text("redct = true")
-    done = shell("diagnose hook --exit-code 1 -o report.md no-such.log")
-    assert (done.returncode, Path("report.md").exists(), done.stderr.count("did you mean redact?")) == (0, True, 1)
-
-
-def test_module_beside_the_script_is_not_taken_for_ours(tmp_path):
-    (tmp_path / "diagnose.py").write_text("raise SystemExit('wrong module')")
-    done = subprocess.run([*module_command("hooks.reporter")], input=b"", capture_output=True, check=False)
-    assert b"wrong module" not in done.stderr
-
-
 # --- several nodes -----------------------------------------------------------------------------------------------
 
 
@@ -170,15 +158,6 @@ def test_node_that_stays_away_is_waited_for_until_the_time_is_over(tmp_path, mon
     found = json.loads(Path("s/j.report.json").read_text())
     assert "1 of 2 nodes left a scan" in capfd.readouterr().err
     assert (found["diagnosis"]["cause"], found["diagnosis"]["certainty"]) == ("memory.cuda-oom", "likely")
-
-
-def test_duty_of_a_node_that_died_is_taken_over(tmp_path):
-    place = SharedFolder(tmp_path, "job")
-    place.scans.mkdir()
-    place.claim("node1")
-    os.utime(place.lock, (1000, 1000))
-    place.scan_of("node2").touch()
-    assert [place.claim("node2"), place.owner(), place.claim("node3")] == [True, "node2", False]
 
 
 def test_names_in_shared_folders_cannot_leave_them():
@@ -222,12 +201,6 @@ def test_exception_is_reported_once_by_nested_hooks():
 def test_misspelt_option_does_not_stop_the_job():
     done = python("from diagnose.hook import *\nwith diagnose_on_failure(ouput='x'): print('trained')")
     assert (done.returncode, done.stdout) == (0, "trained\n")
-
-
-def test_hook_in_a_job_that_stalls_ends(tmp_path):
-    stall(tmp_path)
-    done = python("from diagnose.hook import *\nwith diagnose_on_failure(budget_s=2): raise KeyError('x')")
-    assert done.returncode == 1
 
 
 def test_only_the_first_failing_rank_of_a_node_reports():
@@ -297,11 +270,6 @@ def test_epilog_exits_0_when_diagnose_is_broken(tmp_path, broken):
     assert shell(f"bash {EXAMPLES / 'slurm_epilog.sh'}", **environment).returncode == 0
 
 
-def test_epilog_of_a_success_starts_nothing(tmp_path):
-    command(tmp_path, "runuser", "echo started >&2\n")
-    assert shell(f"bash {EXAMPLES / 'slurm_epilog.sh'}", SLURM_JOB_EXIT_CODE2="0:0").stderr == ""
-
-
 def scripts_of(name):
     documents = yaml.safe_load_all((EXAMPLES / name).read_text())
     spec = next(d for d in documents if d["kind"] in ("Pod", "Job"))["spec"]
@@ -359,11 +327,6 @@ def test_github_step_fails_as_the_job_and_its_page_shows_the_report(tmp_path):
 )
 def test_nodes_of_a_nodelist_are_counted(nodelist, expected):
     assert count_nodes(nodelist) == expected
-
-
-def test_elastic_attempt_folder_holds_all_ranks():
-    path = "/tmp/torchelastic_9y2kqp1m/none_4kqlbyqv/attempt_0/3/error.json"
-    assert attempt_folder({"TORCHELASTIC_ERROR_FILE": path}) == "/tmp/torchelastic_9y2kqp1m/none_4kqlbyqv/attempt_0"
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,6 @@ from diagnose.report.report import (
     Diagnosis,
     Evidence,
     RankRow,
-    RemedyStep,
     Report,
     Span,
     StackGroup,
@@ -24,7 +23,6 @@ from diagnose.report.report import (
     from_dict,
     to_json,
 )
-from diagnose.views.lanes import lanes
 from diagnose.views.rendering import render
 
 from .browser import Browser, find_chromium
@@ -71,12 +69,6 @@ def test_the_page_says_verdict_culprit_and_proof():
     page = render(cuda_oom(), "html")
     for word in ("CUDA out of memory", "rank 2, host gpu-node-07, GPU 2", "logs/rank2.log:4031", "<mark>1.06 GiB</mark>"):
         assert word in page
-
-
-def test_code_in_a_sentence_is_code():
-    steps = (RemedyStep("fix", "Guard nothing with `if rank == 0`; a lone ` stays."),)
-    page = render(Report(outcome="failed", diagnosis=Diagnosis(cause="a.b", title="t", remedy=steps)), "html")
-    assert "Guard nothing with <code>if rank == 0</code>; a lone ` stays." in page
 
 
 def test_a_chinese_page_says_so():
@@ -172,13 +164,6 @@ def test_a_thousand_ranks_fold_into_two_rows_with_the_culprit_first(opened):
     assert page.complaints == []
 
 
-def test_ranks_that_alternate_still_fold(opened):
-    report = straggler(4096)
-    rows = tuple(replace(r, state="waiting" if r.rank % 2 else "exited") for r in report.ranks)
-    page = opened(replace(report, ranks=rows))
-    assert page.evaluate("document.querySelectorAll('#picture [data-row]').length") < 100
-
-
 def test_the_picture_zooms_by_button_and_key(opened):
     page = opened(cuda_oom())
     ticks = "document.querySelector('#picture svg').innerHTML"
@@ -187,12 +172,6 @@ def test_the_picture_zooms_by_button_and_key(opened):
     zoomed = page.evaluate(ticks)
     page.evaluate("document.getElementById('picture').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}))")
     assert len({before, zoomed, page.evaluate(ticks)}) == 3
-
-
-def test_hovering_tells_what_happened(opened):
-    page = opened(cuda_oom())
-    page.evaluate("document.querySelector('#picture .root').dispatchEvent(new PointerEvent('pointermove', {bubbles: true, clientX: 5, clientY: 5}))")
-    assert "logs/" in page.evaluate("document.getElementById('tip').textContent")
 
 
 def visible(page: Browser) -> int:
@@ -214,22 +193,6 @@ def test_the_filter_hides_what_does_not_match(opened):
     assert everything == visible(page)
 
 
-def test_the_table_of_collectives_folds(opened):
-    page = opened(straggler())
-    height = "document.querySelector('details:has(#collectives)').offsetHeight"
-    unfolded = page.evaluate(height)
-    page.evaluate("document.getElementById('collectives').click()")
-    assert page.evaluate(height) < unfolded / 2
-
-
-def test_the_filter_finds_a_rank_inside_a_range(opened):
-    page = opened(straggler())
-    filter_by(page, "rank 700")
-    texts = page.evaluate("[...document.querySelectorAll('[data-find]')].filter(e => !e.classList.contains('gone')).map(e => e.textContent)")
-    assert any("518-1023" in text for text in texts)
-    assert page.evaluate("document.querySelectorAll('#picture .dim').length") == 1
-
-
 def test_a_hostile_log_line_does_not_become_markup(opened):
     page = opened(HOSTILE_REPORT)
     filter_by(page, "script")
@@ -244,19 +207,6 @@ def test_every_control_has_a_name(opened):
     page = opened(cuda_oom())
     nameless = "[...document.querySelectorAll('button, input, [tabindex=\"0\"]')].filter(e => !(e.textContent.trim() || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.labels?.length)).map(e => e.outerHTML)"
     assert page.evaluate(nameless) == []
-
-
-def test_where_no_moment_is_the_root_the_proof_joins_the_picture(opened):
-    report = straggler()
-    page = opened(replace(report, timeline=report.timeline[1:]))
-    assert page.evaluate("document.querySelector('#picture .call').textContent").startswith("2024-06-02 03:14:07,201 INFO trainer.checkpoint")
-
-
-def test_a_proof_without_a_rank_stands_on_the_row_of_the_only_culprit():
-    report = straggler()
-    proof = replace(report.diagnosis.evidence[0], rank=None, host=None)
-    events = lanes(replace(report, timeline=(), diagnosis=replace(report.diagnosis, evidence=(proof,))))["events"]
-    assert [str(report.diagnosis.culprits[0].rank)] == [e["ranks"] for e in events if e["kind"] == "root"]
 
 
 def test_print_is_light_whatever_the_screen(opened):
@@ -277,20 +227,6 @@ def test_the_page_fits_a_phone(opened, browser, ranks):
     clipped = page.evaluate("[...document.querySelectorAll('td, pre, h1')].filter(e => e.scrollWidth > e.clientWidth + 1).length")
     browser.call("Emulation.clearDeviceMetricsOverride")
     assert (width, clipped) == (390, 0)
-
-
-def test_each_moment_has_a_link_of_its_own(opened):
-    page = opened(cuda_oom())
-    page.evaluate("document.querySelector('a[href=\"#e2\"]').click()")
-    assert "CUDA out of memory" in page.evaluate("document.querySelector('tr:target').textContent")
-
-
-def test_a_wait_is_hatched_and_says_how_long(opened):
-    report = cuda_oom()
-    waits = tuple(replace(t, since="2024-05-14T10:12:04Z", waited_s=600.0) if t.layer == "collective" else t for t in report.timeline)
-    page = opened(replace(report, timeline=waits))
-    assert page.evaluate("document.querySelectorAll('#picture .wait').length") == 7
-    assert page.evaluate("document.querySelector('#picture .inside').textContent") == "waiting 600 s"
 
 
 def test_the_page_can_be_copied_as_markdown(opened):

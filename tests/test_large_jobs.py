@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .told import BOX, alive, cause, culprits, told, watchdog
+from .told import BOX, cause, culprits, told, watchdog
 
 QUOTA = """Traceback (most recent call last):
   File "/srv/ml/ckpt.py", line 120, in save
@@ -50,14 +50,6 @@ def test_ranks_that_only_a_process_group_numbers_leave_no_rank_over(tmp_path: Pa
     assert ["dgx-22"] == [c.host for c in report.diagnosis.culprits]
 
 
-def test_what_several_processes_of_a_host_say_is_not_the_fault_of_the_one_whose_end_was_told(tmp_path: Path) -> None:
-    warned = "sft-worker-2:{pid}:{pid} [{device}] bootstrap.cc:45 NCCL WARN Bootstrap : no socket interface found\n"
-    box = BOX.format(at="10:30:11", host="sft-worker-2", rank=16, local=0, pid=800, blank=" ")
-    text = alive(3) + "".join(warned.format(pid=800 + device, device=device) for device in range(4)) + box
-
-    assert ("network.interface", []) == ((report := told(tmp_path, {"c.log": text})) and cause(report), culprits(report))
-
-
 GUARD = """Traceback (most recent call last):
   File "/srv/ml/train.py", line 61, in step
     check(norm)
@@ -76,12 +68,6 @@ def test_a_lost_node_is_history_where_steps_go_on_for_minutes_below(tmp_path: Pa
     report = told(tmp_path, {"llama.log": _steps(10, 2) + lost + _steps(110, 30) + GUARD})
 
     assert "numerics.nan" == cause(report)
-
-
-def test_a_step_in_json_without_words_is_a_sign_of_life(tmp_path: Path) -> None:
-    report = told(tmp_path, {"llama.log": _steps(10, 2)})
-
-    assert [(21, 100)] == [(r.rank, r.last_step) for r in report.ranks]
 
 
 XID = "Feb 18 14:07:04 gpu-07-048 kernel: NVRM: Xid (PCI:0000:ba:00): 79, pid=519116, name=python, GPU has fallen off the bus.\n"
@@ -122,21 +108,6 @@ def test_launchers_are_told_to_stop_because_of_a_death_that_another_one_found_un
     assert ("process.exit-code", [9]) == (cause(report), culprits(report))
 
 
-def test_who_lost_peers_that_were_told_to_stop_had_not_died_by_itself(tmp_path: Path) -> None:
-    box = BOX.format(at="10:31:02", host="gpu-09", rank=9, local=1, pid=930, blank=" ")
-    said = (
-        "torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/NCCLUtils.hpp:275, remote process "
-        "exited or there was a network error, NCCL version 2.21.5",
-        "ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.",
-        "Last error:",
-        "socketProgress: Connection closed by remote peer 10.1.0.3<41200>",
-    )
-    lost = "".join(f"[rank9]: {line}\n" for line in said)
-    logs = {"gpu-01/torchrun.log": TOLD.format(at="10:30:11", pid=701), "gpu-09/torchrun.log": lost + box}
-
-    assert "process.terminated" == cause(told(tmp_path, logs))
-
-
 def _ninja(times: int) -> str:
     return "".join(f'Traceback (most recent call last):\n  File "/srv/ml/k{n}.py", line 9, in <module>\n    load()\nRuntimeError: Ninja is required to load C++ extensions\n' for n in range(times))
 
@@ -147,23 +118,6 @@ def test_what_all_processes_of_one_host_meet_and_none_elsewhere_is_that_hosts(tm
 
     assert report.diagnosis is not None
     assert ["gpu-node-07"] == [c.host for c in report.diagnosis.culprits]
-
-
-def test_of_the_one_host_whose_log_is_there_nobody_knows_whether_it_is_odd(tmp_path: Path) -> None:
-    report = told(tmp_path, {"gpu-node-07/out.log": _ninja(8)})
-
-    assert report.diagnosis is not None
-    assert [] == [c.host for c in report.diagnosis.culprits]
-
-
-def test_a_rank_monitor_says_who_killed_a_rank_and_not_whom_the_others_waited_for(tmp_path: Path) -> None:
-    monitor = "[2026-11-20 10:30:09,636] [WARNING] [RankMonServer48114@hgx10048:2] "
-    heard = f"{monitor}Did not get subsequent heartbeat. Waited 300.00 seconds.\n"
-    box = BOX.format(at="10:30:11", host="hgx10048", rank=2, local=2, pid=930, blank=" ").replace("exitcode: 1", "exitcode: -9")
-
-    report = told(tmp_path, {"hgx10048.out": alive(0) + heard + box.replace("exitcode  : 1", "exitcode  : -9")})
-
-    assert ("collective.timeout", []) == (cause(report), culprits(report))
 
 
 LOST_NODE = """lrdn1711:1000:1700 [1] misc/socket.cc:484 NCCL WARN socketProgress: Connection closed by remote peer 10.128.0.12<41200>
@@ -177,15 +131,6 @@ def test_the_node_that_prints_the_cancellation_is_not_the_one_that_failed(tmp_pa
 
     assert report.diagnosis is not None
     assert ["lrdn1734"] == [c.host for c in report.diagnosis.culprits]
-
-
-def test_what_one_pod_of_a_shared_console_meets_alone_is_its_own(tmp_path: Path) -> None:
-    others = "".join(f"[pod/sft-worker-{n}/pytorch] NCCL version 2.21.5+cuda12.4\n" for n in range(3))
-    odd = "".join(f"[pod/sft-worker-3/pytorch] {line}\n" for line in _ninja(8).splitlines())
-    report = told(tmp_path, {"pods.log": others + odd})
-
-    assert report.diagnosis is not None
-    assert ["sft-worker-3"] == [c.host for c in report.diagnosis.culprits]
 
 
 OOM = """Traceback (most recent call last):
@@ -227,17 +172,6 @@ def test_a_report_may_name_a_rank_of_which_no_line_is_there(tmp_path: Path) -> N
     report = told(tmp_path, {"mpirun.log": "".join(REPORT.format(rank=rank) for rank in range(4)) + ABORTED})
 
     assert ("collective.straggler", [9]) == (cause(report), culprits(report))
-
-
-def test_ranks_below_sterns_names_of_pods_are_told_apart(tmp_path: Path) -> None:
-    """What one speaker repeats is kept a dozen times only."""
-    raised = (JOINED.format(rank=r, says="CUDA error: unspecified launch failure") for r in range(40))
-    lines = (f"sft-worker-{n // 8} pytorch {line}\n" for n, text in enumerate(raised) for line in text.splitlines())
-
-    report = told(tmp_path, {"stern.log": "".join(lines)})
-
-    assert report.diagnosis is not None
-    assert [] == culprits(report)
 
 
 NOT_READY = """Traceback (most recent call last):

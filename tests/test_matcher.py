@@ -74,14 +74,6 @@ def test_rules_are_indexed_once_and_no_others_are_taken_for_them(monkeypatch: py
     assert Matcher(dogs).literals is Matcher(dogs).literals
 
 
-def test_few_indexes_are_kept_and_none_of_a_few_rules(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matcher, "_INDEXES", {})
-    latest = [Matcher(many(word)).literals for word in ("cat", "dog", "cow")][-matcher.KEPT_INDEXES :]
-    Matcher(many("hen")[:3])
-
-    assert latest == [index.literals for _, index in matcher._INDEXES.values()]
-
-
 def test_a_form_that_lacks_its_literals_captures_what_its_pattern_would() -> None:
     catalogue = load_rules(fresh=True)  # with examples
     asked = Matcher(catalogue.rules.values())
@@ -96,36 +88,6 @@ def test_a_form_that_lacks_its_literals_captures_what_its_pattern_would() -> Non
 def test_a_literal_in_any_case_rules_nothing_out() -> None:
     rule = Rule("", "symptom", "block", "", (Form(("Warn",), "warn", ignore_case=True),), "", id="a.b/c")
     assert Matcher([rule]).captures(rule, rule.forms[0], "a WARNING") == {}
-
-
-def asked_often(rule: Rule, text: str) -> bool:
-    asked = Matcher([rule])
-    return [asked.may_begin(rule, text) for _ in range(matcher.WORTH_TELLING)][-1]
-
-
-def raised(pattern: str) -> Rule:
-    return Rule("", "symptom", "traceback", "", (Form(("late",), pattern),), "", id="a.b/c")
-
-
-def test_words_behind_a_bracket_begin_no_exception() -> None:
-    rule = raised(r"^[\w.]{1,80}Error: too late")
-    assert asked_often(rule, "torch.distributed.DistError: too late")
-    assert not asked_often(rule, "[Rank 7] Watchdog caught it too late")
-    assert not asked_often(rule, "Stack trace came too late")
-
-
-def test_a_pattern_that_may_stand_anywhere_rules_no_beginning_out() -> None:
-    assert asked_often(raised("too late"), "[Rank 7] Watchdog caught it too late")
-
-
-def test_a_pattern_of_any_line_may_match_below_what_a_text_begins_with() -> None:
-    assert asked_often(raised(r"(?m)^Error: too late"), "[Rank 7] Watchdog caught it too late")
-
-
-def test_a_rule_that_is_seldom_asked_is_not_compiled_to_tell_beginnings() -> None:
-    asked = Matcher([rule := raised(r"^\w{1,80}Error: too late")])
-    assert asked.may_begin(rule, "[Rank 7] too late")
-    assert not asked._compiled
 
 
 def test_what_a_form_matches_may_begin_so() -> None:

@@ -45,14 +45,6 @@ def test_a_summary_without_its_head_names_who_crashed(tmp_path: Path) -> None:
     assert report.diagnosis is not None and report.diagnosis.certainty == "likely"  # who else crashed is not here
 
 
-def test_a_whole_entry_is_told_once(tmp_path: Path) -> None:
-    report = told(tmp_path, {"console.log": HEAD + FIRST + entry(0, 2, "-9") + RULE})
-
-    ended = [s for s in report.symptoms if s.rule == "process.exit-code/torchelastic-summary-entry"]
-    assert [s.count for s in ended] in ([], [1])
-    assert len(report.diagnosis.evidence if report.diagnosis else ()) == 1
-
-
 def test_a_summary_tells_of_each_rank_what_it_raised(tmp_path: Path) -> None:
     """A tail without the ranks' own lines: both entries hold the same exception, so that it is no rank's own."""
     summary = HEAD + entry(1, 0, "-15", NO_CHECKPOINT) + FIRST + entry(0, 1, "1", NO_CHECKPOINT) + RULE
@@ -66,18 +58,6 @@ def test_the_last_entry_alone_makes_its_rank_no_more_than_likely(tmp_path: Path)
 
     assert report.diagnosis is not None
     assert (report.diagnosis.cause, report.diagnosis.certainty) == ("storage.checkpoint-corrupt", "likely")
-
-
-def test_the_first_death_alone_makes_its_rank_no_more_than_likely(tmp_path: Path) -> None:
-    """The agent ended nobody, so that the others had died too; the summary that would tell how was not copied."""
-    line = (
-        "E1120 17:20:48.922000 7660 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: -11) "
-        "local_rank: 0 (pid: 7756) of binary: /usr/bin/python3\n"
-    )
-    report = told(tmp_path, {"console.log": line})
-
-    assert report.diagnosis is not None
-    assert (report.diagnosis.cause, report.diagnosis.certainty) == ("process.segfault", "likely")
 
 
 LOST = """Traceback (most recent call last):
@@ -137,13 +117,6 @@ def test_what_a_launcher_printed_on_a_buffered_output_is_no_new_launch(tmp_path:
     assert "process.segfault" == cause(told(tmp_path, {"train.log": ended + stars + note + stars}))
 
 
-def test_a_launch_after_no_failure_begins_nothing_anew(tmp_path: Path) -> None:
-    report = told(tmp_path, {"train.log": BANNER + BANNER + RAISED + "[rank0]: KeyError: 'target'\n"})
-
-    assert cause(report) == "process.exception"
-    assert len(report.attempts) <= 1
-
-
 def test_an_exception_without_a_message_takes_no_line_of_the_next_run(tmp_path: Path) -> None:
     """`RendezvousTimeoutError` ends a run; below it the agent of the next one draws its first rule."""
     frame = 'Traceback (most recent call last):\n  File "/opt/torch/distributed/run.py", line 1028, in main\n    run(args)\n'
@@ -162,27 +135,6 @@ def test_a_summary_that_names_an_error_file_tells_of_a_rank_that_had_a_reason(tm
     assert "printed no reason" not in (report.diagnosis.summary if report.diagnosis else "")
 
 
-def test_a_logger_that_passes_lines_on_hides_no_actor(tmp_path: Path) -> None:
-    """A wrapper logs what Ray's driver prints: the process id and the address still say whose line it is."""
-    line = "2026-11-20 10:00:00,020 - trainer - INFO - (RayWorkerWrapper pid=231877, ip=10.80.3.25) "
-    report = told(tmp_path, {"driver.log": line + "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 6 has\n"})
-
-    assert (cause(report), culprits(report)) == ("memory.cuda-oom", [])
-
-
-def test_the_gpu_of_a_ray_task_is_no_rank(tmp_path: Path) -> None:
-    """Ray sets CUDA_VISIBLE_DEVICES for each task: every one of them calls its GPU 0."""
-    text = (
-        'Traceback (most recent call last):\n  File "/job/train_ppo_ray.py", line 407, in <module>\n    train(args)\n'
-        "ray.exceptions.RayTaskError(OutOfMemoryError): ray::Actor.fit() (pid=7013, ip=10.12.6.61, actor_id=0f1c)\n"
-        '  File "/job/models/actor.py", line 205, in forward\n    output = self.model(sequences)\n'
-        "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.32 GiB. GPU 0 has a total capacity of 79.15 GiB\n"
-    )
-    report = told(tmp_path, {"driver.log": text})
-
-    assert (cause(report), culprits(report)) == ("memory.cuda-oom", [])
-
-
 def test_an_exception_whose_end_was_left_out_is_no_more_than_likely(tmp_path: Path) -> None:
     """A viewer shows the first 120 columns: what the reason was may have stood behind them."""
     cut = "[rank0]: OSError: The tokenizer service has closed the third session of this client, and c..."
@@ -190,13 +142,6 @@ def test_an_exception_whose_end_was_left_out_is_no_more_than_likely(tmp_path: Pa
 
     assert report.diagnosis is not None
     assert "certain" != report.diagnosis.certainty
-
-
-def test_what_gloo_raises_is_a_lost_peer_though_its_words_were_cut_off(tmp_path: Path) -> None:
-    cut = "[rank0]: RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:5..."
-    report = told(tmp_path, {"train.log": RAISED + cut + "\n"})
-
-    assert (cause(report), culprits(report)) == ("network.connection-reset", [])
 
 
 DUMP = """Process 4121: /usr/bin/python3 -u train.py
@@ -218,10 +163,6 @@ def test_the_stack_of_one_process_in_a_collective_is_a_hang_of_nobody_known(tmp_
     assert "possible" == report.diagnosis.certainty
 
 
-def test_the_stack_of_one_process_at_work_is_no_hang(tmp_path: Path) -> None:
-    assert "unfinished" == told(tmp_path, {"dump.txt": DUMP.format(inner="load_state (train.py:60)")}).outcome
-
-
 def test_one_stack_beside_steps_is_no_hang(tmp_path: Path) -> None:
     """Somebody looked at a process of a job that goes on."""
     dump = DUMP.format(inner="all_reduce (torch/distributed/distributed_c10d.py:2815)\n    train_step (train.py:88)")
@@ -240,7 +181,3 @@ def test_summaries_woven_into_one_another_tell_of_no_rank_what_it_raised(tmp_pat
     assert report.diagnosis is not None
     assert "certain" != report.diagnosis.certainty
     assert culprits(report) in ([], [3])
-
-
-def test_one_process_without_a_frame_is_no_hang(tmp_path: Path) -> None:
-    assert "unfinished" == told(tmp_path, {"dump.txt": 'Process 7: python train.py\nThread 1 (idle): "x"\n'}).outcome

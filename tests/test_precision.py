@@ -107,20 +107,6 @@ def test_an_exception_beside_which_somebody_left_lines_out_is_heard(cut: str) ->
     assert found is not None and found.cause == "process.exception"
 
 
-@pytest.mark.parametrize("said", [">>> done with dataset index builder. Compilation time: 0.045 seconds", ">>> building ..."])
-def test_a_program_that_writes_like_a_prompt_is_heard(said: str) -> None:
-    """Megatron does, above whatever fails next."""
-    text = f'{said}\nTraceback (most recent call last):\n  File "train.py", line 1, in <module>\nValueError: foo\n'
-
-    assert diagnose(Text(text, name="x.log")).diagnosis is not None
-
-
-def test_a_traceback_of_a_program_on_stdin_is_heard() -> None:
-    text = 'step 12\nTraceback (most recent call last):\n  File "<stdin>", line 1, in <module>\nValueError: foo\n'
-
-    assert diagnose(Text(text, name="x.log")).diagnosis is not None
-
-
 def test_a_directive_of_a_documentation_page_shows_what_could_be_printed() -> None:
     page = "# Conflicts\n\nYou may see this:\n\n```{pip-cli}\nERROR: Cannot install a==1 and b<2 because these package "
     page += "versions have conflicting dependencies.\n```\n"
@@ -128,14 +114,6 @@ def test_a_directive_of_a_documentation_page_shows_what_could_be_printed() -> No
     with pytest.raises(SourceError, match="no log is quoted in it"):
         diagnose(Text(page, name="conflicts.md"))
     assert diagnose(Text(page.replace("{pip-cli}", "text"), name="issue.md")).diagnosis is not None
-
-
-def test_a_page_with_front_matter_is_documentation() -> None:
-    paste = "# It fails\n\nThis is what I get:\n\n```\nRuntimeError: CUDA error: out of memory\n```\n"
-    page = f'---\ntitle: "Installation"\ntags: start\n---\n\n{paste}'
-
-    assert kind_of(page.encode(), "advanced-install.md")[0] == "prose"
-    assert kind_of(paste.encode(), "issue.md")[0] == "markdown"
 
 
 @pytest.mark.parametrize(

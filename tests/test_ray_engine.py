@@ -16,13 +16,13 @@ import yaml
 
 from benchmarks.jobs.generate import generate
 from diagnose import render
-from diagnose.cluster import _batches, _Pool, node_names, scan_parts, scan_paths
+from diagnose.cluster import _Pool, node_names
 from diagnose.engine import diagnose
 from diagnose.errors import MissingExtra
-from diagnose.scan.parts import Part, cut_parts
+from diagnose.scan.parts import Part
 from diagnose.scan.scanner import ScanRules
 from diagnose.sources.deadline import Deadline
-from diagnose.sources.source import Source, find_sources
+from diagnose.sources.source import Source
 
 from .s3_server import serve_s3
 
@@ -185,13 +185,6 @@ def test_without_the_extra_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> 
         diagnose(str(FIXTURE), engine="ray")
 
 
-def test_file_that_a_node_does_not_have_is_left_to_the_driver(tmp_path: Path) -> None:
-    gone = Part(Source(str(tmp_path / "gone.log"), size=10, path=str(tmp_path / "gone.log")))
-    (tmp_path / "short.log").write_text("of another machine\n")
-    short = Part(Source("short.log", size=10_000, path=str(tmp_path / "short.log")))
-    assert scan_parts(("", ()), [gone, short], None) == [None, None]
-
-
 class _Hanging:
     """A cluster whose tasks never end."""
 
@@ -219,22 +212,6 @@ def test_tasks_that_hang_are_given_up_at_the_deadline() -> None:
     assert hanging.cancelled
 
 
-def test_path_that_a_node_does_not_have_is_a_gap() -> None:
-    assert json.loads(scan_paths(("", ()), ["/no/such/place"], None))["gaps"] == [
-        "no such file or folder: /no/such/place"
-    ]
-
-
 def test_nodes_of_one_host_are_told_apart() -> None:
     nodes = [{"NodeID": f"{c}0" * 14, "NodeManagerHostname": host} for c, host in ("ax", "by", "cx")]
     assert [name for _, name in node_names(nodes)] == ["x-a0a0a0a0", "x-c0c0c0c0", "y"]
-
-
-def test_small_files_share_tasks_and_large_ones_do_not(tmp_path: Path) -> None:
-    for number in range(40):
-        (tmp_path / f"{number:02d}.log").write_text("small\n" * (10 if number else 1000))
-    parts = [part for source in find_sources([str(tmp_path)]) for part in cut_parts(source)]
-    batches = list(_batches(parts, 4))
-    assert batches[0] == (0,)
-    assert list(range(40)) == [n for batch in batches for n in batch]
-    assert len(batches) <= 8

@@ -24,13 +24,6 @@ def test_local_rank_that_two_nodes_have_is_not_the_first_rank_that_has_it(tmp_pa
     assert [3] == culprits(told(tmp_path, {"console.log": console}))
 
 
-def test_who_raised_ended_with_code_1_whatever_agent_speaks_first(tmp_path):
-    plain = TRACE.replace("[default1]:", "") + DAMAGED + "\n"
-    console = plain + watchdog(1) + _agent("node-a", 0, 1, -6, "10:30:02") + _agent("node-b", 2, 1, 1, "10:30:04")
-
-    assert [3] == culprits(told(tmp_path, {"console.log": console}))
-
-
 def test_file_is_its_hosts_where_srun_names_the_host(tmp_path):
     raised = 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\n    pack(a)\n{}\n'
     ends = "".join(f"srun: error: a3-mega-{h}: task {n}: Exited with exit code 1\n" for n, h in enumerate(("f021", "g022", "h023")))
@@ -70,16 +63,6 @@ def test_rank_whose_monitor_ended_it_held_up_those_that_lost_it(tmp_path):
     assert ("collective.api-hang", [1]) == (cause(report), culprits(report))
 
 
-def test_pod_in_the_network_of_its_host_is_that_host(tmp_path):
-    """The agent in the pod calls itself by the node's name, and so does the kernel's log of that node."""
-    console = TRACE.replace("[default1]:", "[pod/llm-worker-1/pytorch] ") + "[pod/llm-worker-1/pytorch] RuntimeError: CUDA error: unknown error\n"
-    console += "".join(f"[pod/llm-worker-1/pytorch] {line}\n" for line in _agent("gpu-17", 2, 1, 1).splitlines())
-    kernel = "Nov 20 10:20:00 gpu-17 kernel: NVRM: Xid (PCI:0000:9b:00): 79, pid=5003, name=python3, GPU has fallen off the bus.\n"
-    report = told(tmp_path, {"kubectl-logs.txt": console, "gpu-17/kern.log": kernel})
-
-    assert ("gpu.off-bus", [(3, "gpu-17")]) == (cause(report), [(c.rank, c.host) for c in report.diagnosis.culprits])
-
-
 def test_what_an_unnamed_line_says_on_the_host_of_the_absent_rank_is_its_doing(tmp_path):
     evaluating = "***** Running Evaluation *****\n"
     born = "node-{1}:7{0}:7{0} [0] NCCL INFO comm 0x1 rank {0} nranks 4 cudaDev 0 busId 1b000 - Init COMPLETE\n"
@@ -99,14 +82,6 @@ def test_local_rank_on_a_pod_that_is_not_the_first_is_no_rank(tmp_path):
     assert ([], [1]) == (culprits(of_pod["llm-worker-1"]), culprits(of_pod["llm-master-0"]))
 
 
-def test_two_pods_that_speak_in_one_console_are_two_nodes(tmp_path):
-    raised = TRACE.replace("[default1]:", "") + DAMAGED + "\n" + _agent("x", 0, 0, 1).partition("train.py FAILED")[0]
-    console = "".join(f"[pod/llm-worker-1/pytorch] {line}\n" for line in raised.splitlines())
-    console += f"[pod/llm-worker-0/pytorch] [rank8]: {LOST}\n"
-
-    assert [] == culprits(told(tmp_path, {"console.log": console}))
-
-
 def test_summary_behind_the_names_of_hosts_that_no_table_knows_names_the_rank(tmp_path):
     """pdsh prints `lrdn1913: `, and torchrun's box has lines that begin with blanks, rulers and words."""
     node = TRACE.replace("[default1]:", "") + DAMAGED + "\n" + _agent("lrdn1913", 8, 5, 1)
@@ -121,25 +96,6 @@ def test_lightnings_label_is_of_the_child_that_ended_and_not_of_who_says_so(tmp_
     ended = "[rank: 2] Child process with PID 26811 terminated with code 1. Forcefully terminating all other processes to avoid zombies\n"
 
     assert [2] == culprits(told(tmp_path, {"train.log": born + TRACE.replace("[default1]:", "") + f"{DAMAGED}\n{ended}"}))
-
-
-def _node(first: int, failed: list[int], ended: list[int], host: str, size: int = 2) -> str:
-    """The words of a node's agent that found its ranks aborted, and ended those that were left."""
-    agent, pids = 70 + first, {r: 5000 + r for r in range(first, first + size)}
-    close = "W1120 10:30:02.001000 {0} torch/distributed/elastic/multiprocessing/api.py:900] Sending process {1} closing signal SIGTERM\n"
-    text = "".join(close.format(agent, pids[r]) for r in ended)
-    text += f"E1120 10:30:03.001000 {agent} torch/distributed/elastic/multiprocessing/api.py:874] failed (exitcode: -6) "
-    text += f"local_rank: {failed[0] - first} (pid: {pids[failed[0]]}) of binary: /usr/bin/python\ntrain.py FAILED\n{'-' * 60}\nFailures:\n"
-    text += "".join(ENTRY.format(n, host, r, r - first, -6, pids[r]) for n, r in enumerate(failed[1:], 1))
-    head = f"{'-' * 60}\nRoot Cause (first observed failure):\n"
-    return text + head + ENTRY.format(0, host, failed[0], failed[0] - first, -6, pids[failed[0]]) + "=" * 60 + "\n"
-
-
-def test_agents_of_some_nodes_alone_do_not_tell_how_many_ranks_there_are(tmp_path):
-    """The first node's agent is not there: what the second one accounts for are not the ranks of the job."""
-    files = {"train-node-b.out": "step 7 loss 1.23\n" + watchdog(2) + _node(2, [2], [3], "node-b"), "train-node-a.out": watchdog(0)}
-
-    assert [] == culprits(told(tmp_path, files))
 
 
 def test_last_task_of_srun_is_a_rank_though_no_line_says_so(tmp_path):

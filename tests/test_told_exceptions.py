@@ -64,33 +64,6 @@ def test_what_a_program_went_on_after_is_no_failure(line: str) -> None:
     assert read(line + "\n").diagnosis is None
 
 
-OF_A_BOX = [  # Open MPI's own texts, broken at the margin; the second tells a warning, the third is one too
-    "A requested component was not found, or was unable to be opened.  This\n"
-    "means that this component is either not installed or is unable to be\n",
-    "knem kernel module, but it discovered a different version running in\n"
-    "/dev/knem. Open MPI needs to be installed with support for the same\n",
-    "that there is already a non-default handler installed.  Open MPI's\n"
-    "handler was therefore not installed; your job will continue.  This\n",
-]
-
-
-@pytest.mark.parametrize("box", OF_A_BOX)
-def test_a_line_within_a_paragraph_is_no_message(box: str) -> None:
-    found = read("-" * 74 + f"\n{box}").diagnosis
-
-    assert found is None or not (found.evidence[0].rule or "").endswith("/required-package-missing")
-
-
-def test_the_check_of_a_glog_that_prints_the_year_is_what_failed() -> None:
-    found = read(
-        "F20221031 10:52:42.193126 106986 user_op.cpp:299] Check failed: it != tensors.end() Cannot find input : out\n"
-        "*** Check failure stack trace: ***\n    @     0x7fded300c00a  google::LogMessage::Fail()\n"
-    ).diagnosis
-
-    assert found is not None
-    assert ("process.abort", 1) == (found.cause, found.evidence[0].line)
-
-
 def test_a_job_that_trains_on_after_a_logged_message_did_not_fail_of_it() -> None:
     assert read(STEPS + f"ERROR: evaluation failed: {OUT_OF_MEMORY}\n" + STEPS * 3).diagnosis is None
 
@@ -145,7 +118,3 @@ def test_line_of_a_message_that_is_understood_as_a_whole_tells_nothing_more():
         f"process exited or there was a network error, NCCL version 2.20.5\n{NCCL_RESULT}"
     )
     assert [e.ref for e in report.timeline] == ["train.log:4"]
-
-
-def test_line_of_a_message_alone_tells_what_it_can():
-    assert [e.ref for e in read(NCCL_RESULT).timeline] == ["train.log:1"]

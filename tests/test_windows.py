@@ -14,8 +14,8 @@ from diagnose.scan import slots
 from diagnose.scan.scan import source_to_json
 from diagnose.scan.scanner import Scanner, ScanRules
 from diagnose.scan.voices import MAX_TEXT, Voices, voice
-from diagnose.scan.walks import REACH_BYTES, Walk, walk_for
-from diagnose.scan.windows import cut_opening, is_frame
+from diagnose.scan.walks import Walk, walk_for
+from diagnose.scan.windows import cut_opening
 from diagnose.sources.blocks import Block
 
 
@@ -25,10 +25,6 @@ def taken(walk: Walk | None, lines: list[bytes]) -> list[bytes]:
 
 def test_three_neighbours_follow_a_hit() -> None:
     assert taken(walk_for(1, "near", b"x"), [b"a", b"b", b"c", b"d"]) == [b"a", b"b", b"c"]
-
-
-def test_a_rule_that_wants_only_its_line_has_no_walk() -> None:
-    assert walk_for(1, "line", b"x") is None
 
 
 def test_a_traceback_keeps_its_own_speaker_s_lines() -> None:
@@ -43,22 +39,11 @@ def test_a_line_without_a_speaker_belongs_to_whom_it_follows() -> None:
     assert taken(walk, lines)[3:] == [b"[rank3]: z", b"of rank 3"]
 
 
-def test_a_traceback_ends_after_some_lines_that_are_not_indented() -> None:
-    lines = [b"  indented", *[b"plain %d" % n for n in range(99)]]
-    assert len(taken(walk_for(1, "traceback", b"Traceback"), lines)) == 15
-
-
 def test_an_exception_of_an_unusual_name_ends_its_traceback_and_is_no_other_speaker() -> None:
     frames = [b'  File "a.py", line %d, in f' % n for n in range(9)]
     exception = b"triton.runtime.errors.OutOfResources: out of resource: shared memory, Required: 163840"
     walk = walk_for(1, "traceback", b"Traceback (most recent call last):")
     assert taken(walk, [*frames, exception])[-1] == exception
-
-
-def test_a_launcher_below_a_cut_traceback_is_another_speaker() -> None:
-    frames = [b'  File "a.py", line %d, in f' % n for n in range(9)]
-    walk = walk_for(1, "traceback", b"Traceback (most recent call last):")
-    assert taken(walk, [*frames, b"srun: error: node7: task 3: Exited with exit code 1"]) == frames
 
 
 WOVEN = (b"[rank1]: a", b"[rank2]: b", b"of whom it follows", b"", b"srun: x", b"[rank1]:[E1120 c", b"z" * (MAX_TEXT + 9))
@@ -88,17 +73,6 @@ def test_lines_are_wanted_as_if_each_was_looked_at(wants: tuple[Any, ...], lines
 
 def test_an_opening_holds_whole_lines_cut_to_the_longest_text() -> None:
     assert cut_opening(b"a\n" + b"x" * (MAX_TEXT + 9) + b"\nb") == (b"a\n" + b"x" * MAX_TEXT + b"\nb", True)
-
-
-def test_an_opening_is_bounded() -> None:
-    data, is_all = cut_opening(b"line\n" * REACH_BYTES)
-    assert (len(data) <= REACH_BYTES, data.endswith(b"line\n"), is_all) == (True, True, False)
-
-
-def test_code_follows_the_frame_of_a_traceback_and_not_one_of_faulthandler() -> None:
-    assert is_frame('  File "/job/train.py", line 90, in step')
-    assert is_frame('[rank3]:   File "<string>", line 1')
-    assert not is_frame('  File "/opt/conda/lib/python3.11/threading.py", line 324 in wait')
 
 
 ODD = (

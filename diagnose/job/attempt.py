@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from typing import TYPE_CHECKING
 
-from .clock import Clocks
+from .clock import ANOTHER_ZONE_S, Clocks
 from .event import FAILING, Event, SourceEvents
 from .places import Places
 from .process import last_signs
@@ -136,22 +136,30 @@ def restarted_until(job: Job, numbered: Set[str]) -> dict[Place, int]:
     return until
 
 
-def _last_births(told: Iterable[Event]) -> dict[Place, int]:
+def _last_births(told: Iterable[Event]) -> dict[Place, Event]:
     """By file and host: the last line but one in which a rank says who it is, as each does once when it starts."""
-    born: dict[Place, list[int]] = {}
+    born: dict[Place, list[Event]] = {}
     for birth in (e for e in told if e.rank is not None):
-        born.setdefault((birth.source, birth.host), []).append(birth.line or 0)
-    return {place: sorted(lines)[-2] for place, lines in born.items() if len(lines) > 1}
+        born.setdefault((birth.source, birth.host), []).append(birth)
+    return {place: sorted(births, key=lambda e: e.line or 0)[-2] for place, births in born.items() if len(births) > 1}
 
 
-def _answered(ends: Sequence[Event], signs: Sequence[Event], births: dict[Place, int]) -> Iterable[Event]:
+def _answered(ends: Sequence[Event], signs: Sequence[Event], births: dict[Place, Event]) -> Iterable[Event]:
     of_host: dict[str, list[Event]] = {}
     for sign in signs:
         of_host.setdefault(sign.host or "", []).append(sign)
     for end in ends:
         own = [*of_host.get(end.host, ()), *of_host.get("", ())] if end.host else signs
-        if births.get((end.source, end.host), 0) > (end.end_line or 0) or any(_goes_on(end, sign) for sign in own):
+        birth = births.get((end.source, end.host))
+        if (birth is not None and _is_born_after(birth, end)) or any(_goes_on(end, sign) for sign in own):
             yield end
+
+
+def _is_born_after(birth: Event, end: Event) -> bool:
+    """Whether it stands below, and is not shown again there with its clock of before, as where logs were joined."""
+    are_timed = birth.stamp is not None and birth.time is not None and end.time is not None
+    is_shown_again = are_timed and 0.0 < (end.time or 0.0) - (birth.time or 0.0) < ANOTHER_ZONE_S
+    return (birth.line or 0) > (end.end_line or 0) and not is_shown_again
 
 
 def _goes_on(end: Event, sign: Event) -> bool:

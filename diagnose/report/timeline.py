@@ -184,10 +184,12 @@ def _attempt(n: int, events: Sequence[Event], first: Event | None, job: Job, sho
 def _why_it_failed(events: Sequence[Event], proof: set[tuple[str, int | None]]) -> Event | None:
     """Return what proves the verdict, or what states a cause, or the first failure of this attempt.
 
+    That a process ended, or that others lost it, is shown where nothing else is told.
     Of failures that a library logs of a connection, the exception in which the same rank ended says it in one line.
     """
     failures = [e for e in events if e.role in FAILING]
-    failures = [e for e in failures if e.rule.tells != "exit"] or failures
+    for follows in ("exit", "peer-lost"):
+        failures = [e for e in failures if e.rule.tells != follows] or failures
     proven = [e for e in failures if (e.source, e.line) in proof]
     causes = [e for e in proven or failures if e.role == "cause"]
     if causes or proven or not failures:

@@ -7,7 +7,7 @@ weaker, and that did not begin after it.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Explains
@@ -145,12 +145,19 @@ def _readiness(c: Candidate) -> tuple[int, float]:
     return (-c.direct, c.onset if c.onset is not None else float("inf"))
 
 
-def ranking(c: Candidate, catalogue: Catalogue) -> tuple[object, ...]:
-    """Yield the order of what nothing explains: stated before concluded before hinted, narrow before broad, then onset."""
+def ranking(c: Candidate, catalogue: Catalogue, found_dead: Collection[int | None] = ()) -> tuple[object, ...]:
+    """Yield the order of what nothing explains: stated before concluded before hinted, narrow before broad, then onset.
+
+    Lines that nobody owns come after the words of a rank that its launcher found dead, however early they are.
+    """
     is_guess = c.finding is not None and c.finding.certainty == "possible"
     tier = TIERS[catalogue.causes[c.cause].tier]
     narrow = (tier == 0, c.direct == HINTED and tier == 1, not c.specific)  # what only hints and carries says nothing new
+    is_owned = c.rank is not None or c.host is not None or c.finding is not None or _is_raised(c)
     onset = c.onset if c.onset is not None else float("inf")
     order = when(c.first) if c.first else (True, 0.0, "", 0)
-    return (-c.direct, is_guess, c.is_end, *narrow, onset, order, c.cause, c.place())
+    return (-c.direct, is_guess, c.is_end, *narrow, bool(found_dead) and not is_owned, onset, order, c.cause, c.place())
 
+
+def _is_raised(c: Candidate) -> bool:
+    return c.first is not None and c.first.traceback is not None

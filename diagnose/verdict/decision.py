@@ -9,9 +9,10 @@ from typing import Literal
 
 from ..catalogue.load import Catalogue
 from ..job.event import FAILING, Event
+from ..job.exit import is_terminated
 from ..job.job import Job
 from ..questions.finding import Finding
-from .candidate import HINTED, SAME_MOMENT_S, Candidate, gather, names_device
+from .candidate import HINTED, SAME_MOMENT_S, STATED, Candidate, gather, names_device
 from .cause import Explanations, ranking
 from .certainty import CONFIDENCE, rate
 from .ending import breaks_off_in_a_traceback
@@ -53,7 +54,9 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     free = [c for c in candidates if not c.explained_by] or candidates
     if not free or _only_complains_at_the_end(job, free) or _only_cleans_up(job, free):
         return _nothing_wrong(job)
-    free.sort(key=lambda c: ranking(c, catalogue))
+    died = {e.rank for e in job.telling("exit") if e.role in FAILING and e.rank is not None and not is_terminated(e)}
+    died &= {c.rank for c in free if c.direct == STATED and not c.is_end}
+    free.sort(key=lambda c: ranking(c, catalogue, died))
     best = free[0]
     roots = [c for c in free if (c.cause, c.signature) == (best.cause, best.signature) and (c.direct or not best.direct)]
     outcome: Outcome = "failed" if job.failures() or job.context.failed() else "hung"
