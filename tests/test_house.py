@@ -1,0 +1,52 @@
+"""How large the house is: it may get smaller, never larger. The aim is 24,000 lines in 190 modules."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "diagnose"
+MODULES = sorted(PACKAGE.rglob("*.py"))
+MOST_LINES, MOST_MODULES, MOST_AT_THE_TOP = 33_000, 225, 8
+MOST_IN_A_MODULE, MOST_IN_A_FUNCTION, MOST_QUESTIONS = 300, 40, 16
+
+
+def lines_of(path: Path) -> int:
+    return len(path.read_text(encoding="utf-8").splitlines())
+
+
+def test_the_package_does_not_grow(capsys: pytest.CaptureFixture[str]) -> None:
+    total = sum(map(lines_of, MODULES))
+    rooms = {room.name: sum(map(lines_of, room.glob("*.py"))) for room in sorted(PACKAGE.iterdir()) if room.is_dir()}
+    with capsys.disabled():
+        print(f"\n{total:,} lines in {len(MODULES)} modules:", *(f"{name} {n:,}" for name, n in rooms.items() if n))
+
+    assert total <= MOST_LINES
+    assert len(MODULES) <= MOST_MODULES
+
+
+def test_few_modules_stand_at_the_top() -> None:
+    assert len(list(PACKAGE.glob("*.py"))) <= MOST_AT_THE_TOP
+
+
+def test_no_module_is_longer_than_a_reader_can_hold() -> None:
+    assert [p.name for p in MODULES if lines_of(p) > MOST_IN_A_MODULE] == []
+
+
+def test_no_function_is_longer_than_a_screen() -> None:
+    long = []
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                body = (node.end_lineno or 0) - node.body[0].lineno + 1
+                long += [f"{path.name}: {node.name}"] if body > MOST_IN_A_FUNCTION else []
+
+    assert long == []
+
+
+def test_there_are_at_most_sixteen_questions() -> None:
+    from diagnose.questions import QUESTIONS
+
+    assert len(QUESTIONS) <= MOST_QUESTIONS
