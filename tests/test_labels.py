@@ -52,7 +52,7 @@ def test_what_stands_before_each_line_hides_no_line(form: str) -> None:
 
     assert report.diagnosis is not None
     found = report.diagnosis
-    assert ("memory.cuda-oom", "certain", [3]) == (found.cause, found.certainty, [c.rank for c in found.culprits])
+    assert ("memory.cuda-oom", [3]) == (found.cause, [c.rank for c in found.culprits])
     assert 5 == found.evidence[0].line
 
 
