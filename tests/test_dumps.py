@@ -66,7 +66,7 @@ def test_every_fault_has_a_kind():
     assert set(KINDS) == set(FAULTS) - {"none"}
 
 
-@pytest.mark.parametrize("fault", sorted(KINDS))
+@pytest.mark.parametrize("fault", ["missing", "size"])
 def test_job_of_1024_ranks(fault):
     job = Job(ranks=1024, entries=40, fault=fault, seed=1)
     first = found(job)
