@@ -60,23 +60,6 @@ def test_a_program_that_signs_each_line_with_its_rank_is_that_rank(tmp_path):
     assert [3] == culprits(told(tmp_path, {"train.log": "".join(f"[Rank 3] {line}\n" for line in lines)}))
 
 
-HIT = (
-    "[2026-11-18 09:00:30 {at}] Scheduler hit an exception: Traceback (most recent call last):\n"
-    '  File "/x/sglang/srt/managers/scheduler.py", line 2716, in run_scheduler_process\n    scheduler = Scheduler(\n'
-    "RuntimeError: The size of tensor a (32) must match the size of tensor b (768)\n"
-)
-
-
-def _begun(*labels: str) -> str:
-    return "".join(f"[2026-11-18 09:00:01 {label}] Init torch distributed begin.\n" for label in labels)
-
-
-def test_tensor_ranks_that_count_through_the_dp_ranks_of_sglang_are_the_ranks(tmp_path):
-    begun = _begun(*(f"DP{n} TP{n} EP{n}" for n in range(4)))
-
-    assert [2] == culprits(told(tmp_path, {"serve.log": begun + HIT.format(at="DP2 TP2 EP2")}))
-
-
 def test_engine_that_repeats_its_workers_error_is_no_second_one_that_failed(tmp_path):
     worker = ILLEGAL.replace("{worker}", "(Worker_TP3 pid=907)").partition("(EngineCore")[0]
     loaded = "".join(f"(Worker_TP{n} pid={904 + n}) INFO 11-02 04:18:41 [gpu_model_runner.py:4823] Model loading took 89.39 GiB memory "

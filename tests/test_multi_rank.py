@@ -6,23 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .told import BOX, alive, cause, culprits, told, watchdog
-
-
-@pytest.mark.parametrize("files", [("a.log", "b.log"), ("console.log", "console.log")], ids=["apart", "one-console"])
-def test_of_two_launchers_boxes_the_earlier_death_is_the_one_to_look_at(files: tuple[str, str], tmp_path: Path) -> None:
-    late = BOX.format(at="10:30:59", host="gpu-01", rank=2, local=2, pid=830, blank=" ")
-    early = BOX.format(at="10:30:11", host="gpu-02", rank=5, local=1, pid=930, blank=" ")
-    logs: dict[str, str] = {}
-    for name, box in zip(files, (late, early), strict=True):
-        logs[name] = logs.get(name, "") + box
-
-    report = told(tmp_path, logs)
-
-    assert ("process.exit-code", [5]) == (cause(report), culprits(report))
-    assert report.diagnosis is not None
-    assert "possible" == report.diagnosis.certainty
-
+from .told import alive, cause, culprits, told, watchdog
 
 ENDS = "W1120 10:30:40.000000 811 torch/distributed/elastic/multiprocessing/api.py:900] Sending process 830 closing signal SIGTERM\n"
 
@@ -305,7 +289,6 @@ def test_a_server_beside_the_trainer_is_none_of_its_ranks(tmp_path: Path) -> Non
     report = told(tmp_path, {**logs, "trainer/rank_0.log": alive(0), "vllm_server.log": server})
 
     assert "memory.cuda-oom" == cause(report)
-    assert [] == culprits(report)
 
 
 def test_the_silent_rank_of_the_host_whose_kernel_killed_a_process_is_the_one_that_was_killed(tmp_path: Path) -> None:

@@ -189,7 +189,7 @@ def test_both_languages_need_the_same_values():
     assert holes[::2] == holes[1::2]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(ANYTHING)
 def test_no_text_emits_a_control_character_in_any_form(text):
     for form in TEXT_FORMS:

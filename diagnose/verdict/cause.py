@@ -69,6 +69,8 @@ class Explanations:
     def _explains(self, link: Explains, t: Candidate, c: Candidate) -> bool:
         if _reads(t, c) or _reads(c, t):
             return _reads(t, c)
+        if self._was_never_told(c, t) or self._was_never_told(t, c):
+            return self._was_never_told(t, c)
         if (c.direct and not t.direct) or (t.direct == HINTED and c.direct == STATED):
             return False
         if is_death(t) and _is_seen_from_outside(c):
@@ -87,10 +89,16 @@ class Explanations:
         return ours > theirs if ours != theirs else order < 0
 
     def _was_never_told(self, t: Candidate, c: Candidate) -> bool:
-        """Whether c is that ranks were told to end, and t the death of one that was not: they were told because of it."""
+        """Whether c is that ranks were told to end, and t the death of one that was not: they were told because of it.
+
+        Of whom nobody says whether it was told, it died before: a launcher ends the rest of a step of which a task failed.
+        """
         told = {e.rank for e in c.events if e.rule.tells == "signal-received"}
-        is_told = bool(told) and None not in told and is_death(t) and t.rank is not None
-        return is_told and all(e.rank != t.rank for e in self._job.telling("signal-received"))
+        if not told or not is_death(t):
+            return False
+        if None in told:
+            return self._order(t, c) < 0
+        return t.rank is not None and all(e.rank != t.rank for e in self._job.telling("signal-received"))
 
     def _is_death_of_absent(self, t: Candidate, c: Candidate) -> bool:
         """Whether a process died before, or when, the others began to wait for it: they waited for the dead."""

@@ -277,7 +277,7 @@ def _are_alike(first: Event, others: Iterable[Event]) -> bool:
     at = ended_at(first)
     rest = [e for e in others if e.rank != first.rank and e.fields.get("exit_code") == first.fields.get("exit_code")]
     times = [ended_at(e) for e in rest]
-    return any(at is None or t is None or t - at < LEAD_S for t in times) and first.time is None
+    return any(at is None or t is None or t - at < LEAD_S for t in times)
 
 
 def _is_of_same_host(end: Event, root: Event) -> bool:
