@@ -22,6 +22,9 @@ from .replay.score import Row, judge_folder, share
 PER_WANTED = 3  # simulated jobs for each case wanted: many keep all they have in one file
 
 
+SETTINGS = {".yaml", ".yml", ".sh"}  # these alone are no log
+
+
 def hide(case: Path, out: Path) -> Path | None:
     """Copy a case without its decisive files; None where that leaves no log."""
     truth = yaml.safe_load((case / "truth.yaml").read_text(encoding="utf-8"))
@@ -29,7 +32,7 @@ def hide(case: Path, out: Path) -> Path | None:
     decisive = {place.rpartition(":")[0] for place in ([told] if isinstance(told, str) else told)}
     logs = case / "logs"
     kept = [p for p in sorted(logs.rglob("*")) if p.is_file() and str(p.relative_to(logs)) not in decisive]
-    if not decisive or not any(p.stat().st_size for p in kept):
+    if not decisive or not any(p.stat().st_size and p.suffix not in SETTINGS for p in kept):
         return None
     folder = out / case.name
     for path in kept:
