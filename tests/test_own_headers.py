@@ -149,13 +149,6 @@ def test_more_numbers_than_processes_are_no_ranks() -> None:
     assert header_of(("world_size=2\n" + steps("[Worker {n}] step {i} loss 2.1", numbers=8)).encode()) is None
 
 
-def test_numbers_below_those_of_ranks_that_torch_names_are_no_ranks() -> None:
-    """Eight ranks, and four rollout workers of one of them."""
-    text = steps("[Worker {n}] step {i} loss 2.1") + steps("[Worker {n}] saved part {i}")
-    assert header_of(text.encode()) is not None
-    assert header_of(f"{text}[rank7]: KeyError: 'target'\n".encode()) is None
-
-
 def test_a_header_is_learned_from_the_end_where_the_beginning_has_none(tmp_path: Path) -> None:
     """A launcher's and NCCL's own words may fill the first 64 KiB."""
     noise = "gpu-07:4711:4711 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n" * 2000

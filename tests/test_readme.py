@@ -14,7 +14,7 @@ from .snapshots import is_updating
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-SHOWN = ("Evidence", "What to do", "Why the louder errors are only symptoms", "Ranks")
+SHOWN = ("Proof", "Do now", "What to do next", "Why the louder errors are not the cause", "Ranks")
 OUTPUT = re.compile(r"```text\n( FAILED .*?\n)```\n", re.DOTALL)
 
 
@@ -27,7 +27,7 @@ def in_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 def shortened(text: str) -> str:
     """The verdict and the sections that the README has room for."""
     head, *sections = re.split(r"\n\n(?=\S)", text.rstrip("\n"))
-    verdict, kept = [head], [s for s in sections if s.split("\n")[0] in SHOWN]
+    verdict, kept = [head], [s for s in sections if s.startswith(SHOWN)]
     return "\n\n".join([*verdict, *(s for s in sections if s.startswith("Culprit")), *kept, "…"]) + "\n"
 
 
