@@ -5,7 +5,6 @@ from .told import cause, culprits, told, watchdog
 ENTRY = "[{0}]:\n  time      : 2026-11-20_10:20:03\n  host      : {1}\n  rank      : {2} (local_rank: {3})\n  exitcode  : {4} (pid: {5})\n"
 DAMAGED = "RuntimeError: PytorchStreamReader failed reading zip archive: failed finding central directory"
 TRACE = '[default1]:Traceback (most recent call last):\n[default1]:  File "train.py", line 7, in <module>\n[default1]:    torch.load(path)\n'
-LOST = "RuntimeError: NCCL error: remote process exited or there was a network error, NCCL version 2.14.3"
 
 
 def _agent(host: str, first: int, failed: int, code: int, at: str = "10:20:03") -> str:

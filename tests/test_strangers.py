@@ -9,10 +9,6 @@ NOTEBOOK = (
     "file-rss:0kB, shmem-rss:0kB, UID:1010 pgtables:16000kB oom_score_adj:968\n"
 )
 PYTHON = NOTEBOOK.replace("jupyter-lab", "python3")
-FAULT = (
-    "[1649344.945026] NVRM: Xid (PCI:0000:9a:00): 31, pid=824, name=python3, Ch 0000000e, intr 00000000. MMU Fault: ENGINE "
-    "GRAPHICS GPCCLIENT_T1_4 faulted @ 0x7f2b_c4000000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ\n"
-)
 BORN = "[rank {0}] init done host=n7 local_rank={0} pid={1} world=4\n"
 RAISED = "[rank{0}]: Traceback (most recent call last):\n[rank{0}]:   File \"train.py\", line 7, in <module>\n[rank{0}]: {1}\n"
 
@@ -47,16 +43,6 @@ def test_rank_that_ended_by_another_signal_was_not_killed_by_the_kernel(tmp_path
     report = told(tmp_path, {"n7.dmesg": PYTHON, "slurm-7.out": ends, **_ranks("", watchdog(1))})
 
     assert [1] != culprits(report)
-
-
-def test_fault_of_a_process_is_none_of_the_ranks_where_no_rank_felt_it(tmp_path):
-    report = told(tmp_path, {"n7.dmesg": FAULT, **_ranks(RAISED.format(0, "OSError: [Errno 28] No space left on device"), "")})
-
-    assert "storage.disk-full" == cause(report)
-
-
-def test_kernel_log_alone_is_believed(tmp_path):
-    assert "memory.host-oom" == cause(told(tmp_path, {"n7.dmesg": NOTEBOOK}))
 
 
 def test_notebook_that_the_kernel_killed_did_not_take_the_port(tmp_path):
