@@ -110,17 +110,6 @@ def test_what_a_console_tells_of_the_launch_before_is_history(tmp_path: Path) ->
     assert len(report.attempts) > 1
 
 
-def test_what_a_launcher_printed_on_a_buffered_output_is_no_new_launch(tmp_path: Path) -> None:
-    """Below the note that stands at the start, nothing is heard: it appeared when the launcher ended."""
-    ended = "subprocess.CalledProcessError: Command '['/usr/bin/python3', '-u', 'train.py', '--local_rank=7']' died with <Signals.SIGSEGV: 11>.\n"
-    stars = "*****************************************\n"
-    note = (
-        "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded, "
-        "please further tune the variable for optimal performance in your application as needed. \n"
-    )
-    assert "process.segfault" == cause(told(tmp_path, {"train.log": ended + stars + note + stars}))
-
-
 def test_an_exception_without_a_message_takes_no_line_of_the_next_run(tmp_path: Path) -> None:
     """`RendezvousTimeoutError` ends a run; below it the agent of the next one draws its first rule."""
     frame = 'Traceback (most recent call last):\n  File "/opt/torch/distributed/run.py", line 1028, in main\n    run(args)\n'
@@ -173,15 +162,3 @@ def test_one_stack_beside_steps_is_no_hang(tmp_path: Path) -> None:
     steps = "2026-11-20 10:19:00,000 | INFO | rank 0 | step 120 loss 1.2345\n" * 3
 
     assert "unfinished" == told(tmp_path, {"dump.txt": dump, "train.log": steps}).outcome
-
-
-def test_summaries_woven_into_one_another_tell_of_no_rank_what_it_raised(tmp_path: Path) -> None:
-    """The agents of two nodes write into one console at once: an exception may stand below the other node's entry."""
-    one = (HEAD + FIRST + entry(0, 0, "1", LOST) + RULE).split("\n")
-    other = (HEAD + FIRST + entry(0, 3, "1", NO_CHECKPOINT).replace("gpu-07", "gpu-08") + RULE).split("\n")
-    woven = [line for pair in zip(one, other, strict=False) for line in pair] + other[len(one) :] + one[len(other) :]
-    report = told(tmp_path, {"console.log": "\n".join(woven)})
-
-    assert report.diagnosis is not None
-    assert "certain" != report.diagnosis.certainty
-    assert culprits(report) in ([], [3])

@@ -38,11 +38,6 @@ def test_the_minority_of_a_desync_is_suspect():
     assert (tree.pattern, tree.suspects) == ("desync", (2,))
 
 
-def test_same_operation_from_another_line_is_another_collective():
-    other = (MAIN, StackFrame("sync", "train.py", 77), REDUCE[-1])
-    assert merge_stacks([(0, dump(REDUCE)), (1, dump(other))]).pattern == "desync"
-
-
 def test_two_dumps_tell_who_moved():
     later = (MAIN, StackFrame("sync", "train.py", 60))
     tree = merge_stacks([(0, dump(REDUCE)), (1, dump(REDUCE)), (0, dump(REDUCE)), (1, dump(later))])

@@ -116,18 +116,6 @@ def test_message_of_several_lines_is_joined():
     assert found.message.splitlines()[-1].startswith("Error while creating shared memory segment")
 
 
-def test_fence_of_a_paste_ends_a_message():
-    text = """
-    Traceback (most recent call last):
-      File "/data/train.py", line 20, in main
-        raise ValueError("bad shard")
-    ValueError: bad shard
-    ```
-    It worked last week.
-    """
-    assert only(text).message == "bad shard"
-
-
 def test_native_frames_are_left_out_of_the_message():
     text = """
     Traceback (most recent call last):
@@ -203,33 +191,6 @@ def test_what_ray_says_of_repeated_lines_is_no_part_of_a_traceback(more: str):
     assert ("TimeoutError", "", "dequeue") == (found.exception, found.message, found.frames[0].function)
 
 
-def test_ray_input_that_was_lost_is_what_the_tasks_failed_of():
-    """Ray leaves its own frames out, so that the inner error stands right below the task."""
-    text = """
-Traceback (most recent call last):
-  File "ray_sample7.py", line 28, in <module>
-    results = ray.get(object_ids)
-ray.exceptions.RayTaskError: ray::f() (pid=42963, ip=10.0.35.208)
-  At least one of the input arguments for this task could not be computed:
-ray.exceptions.RayTaskError: ray::g() (pid=32204, ip=10.0.35.208)
-  At least one of the input arguments for this task could not be computed:
-ray.exceptions.OwnerDiedError: Failed to retrieve object 00ffff. To see information about where this ObjectRef was created
-
-The object's owner has exited. This is the Python worker that first created the ObjectRef via `.remote()` or `ray.put()`.
-"""
-    assert "ray.exceptions.OwnerDiedError" == innermost(only(text)).exception
-
-
-def test_actor_died_in_its_constructor_resolves():
-    text = """
-    ray.exceptions.ActorDiedError: The actor died because of an error raised in its creation task, ray::Trainer.__init__() (pid=11, ip=10.0.0.2)
-      File "/data/ray_actors.py", line 12, in __init__
-        self.model = load(path)
-    FileNotFoundError: [Errno 2] No such file or directory: '/models/x'
-    """
-    assert innermost(only(text)).exception == "FileNotFoundError"
-
-
 def test_vllm_logger_prefix_on_every_line():
     text = """
     (EngineCore_DP0 pid=412) ERROR 08-12 04:11:20 [core.py:1136] Traceback (most recent call last):
@@ -239,19 +200,6 @@ def test_vllm_logger_prefix_on_every_line():
     """
     found = only(text)
     assert (found.exception, len(found.frames)) == ("torch.OutOfMemoryError", 1)
-
-
-def test_unknown_label_on_every_line_is_followed():
-    text = """
-    <<w0/a>> Traceback (most recent call last):
-    <<w1/a>> Traceback (most recent call last):
-    <<w0/a>>   File "/app/train.py", line 91, in setup
-    <<w1/a>>   File "/app/train.py", line 92, in setup
-    <<w1/a>> KeyError: 'b'
-    <<w0/a>> ValueError: a
-    """
-    text = text.replace("<<", "[").replace(">>", "|0]:")
-    assert [(t.exception, t.frames[0].line) for t in tracebacks_of(text)] == [("ValueError", 91), ("KeyError", 92)]
 
 
 def test_thread_is_named():
@@ -455,16 +403,6 @@ def test_chain_that_is_cut_off_ends_with_the_exception_that_was_printed_whole():
             main()
     """)
     assert (found.exception, found.exception_line) == ("OSError", 4)
-
-
-def test_header_that_lost_its_margin_in_a_paste_does_not_hide_the_exception_below_its_frames():
-    """The first line of a copied passage begins where the mouse did; the other lines keep their margin."""
-    log = """traceback : Traceback (most recent call last):
-    File "/app/train.py", line 10, in main
-      set_model_state_dict(model, state)
-  AssertionError: found no DeviceMesh from dtensor args
-"""
-    assert only(log).exception == "AssertionError"
 
 
 COMPILED = """\
