@@ -19,28 +19,21 @@ TOOL = [sys.executable, "-m", "diagnose"]
 
 NONSENSE = [
     ([OOM, "--workers", "two"], "Invalid value for '--workers'"),
-    (["--bogus", OOM], "No such option: --bogus"),
     ([OOM, "--json"], "No such option: --json; did you mean --format json?"),
     ([OOM, "--format"], "'--format' requires an argument"),
     ([OOM, "--format", "pdf"], "--format pdf: choose one of terminal, markdown"),
     ([OOM, "-o", "x.pdf"], "-o x.pdf: no form has this suffix"),
     ([OOM, "--tz", "Mars/Olympus"], "--tz Mars/Olympus: no such time zone"),
-    ([OOM, "--tz", "../../etc/passwd"], "no such time zone"),
     ([OOM, "--rank-from", "("], "--rank-from (: not a regular expression"),
     ([OOM, "--world-size", "0"], "--world-size 0: a job has 1 to"),
-    ([OOM, "--world-size", "many"], "Invalid value for '--world-size'"),
     ([OOM, "--since", "yesterday"], "--since yesterday: not a time"),
-    ([OOM, "--until", "15:4"], "--until 15:4: not a time"),
     ([OOM, "--color", "sometimes"], "--color sometimes: choose one of auto, always, never"),
     (["run"], "run: no command; write it behind `--`"),
     ([OOM, "--rank", "-1"], "--rank -1: ranks count from 0"),
     ([OOM, "--lang", "fr"], "--lang fr: choose en or zh"),
     ([OOM, "--template", "nowhere.j2"], "nowhere.j2: no such template"),
-    ([OOM, "--why", "nonsense"], "--why nonsense: give a cause"),
-    ([OOM, "--workers", "0"], "--workers 0: give a number"),
     ([OOM, "--engine", "mars"], "--engine mars: choose local or ray"),
     ([OOM, "--budget", "0"], "--budget 0: give a number"),
-    (["scan", OOM, "-o", "x.scan.json", "--budget", "0"], "--budget 0: give a number"),
     ([OOM, "--since", "2026-11-20T17:30:00", "--until", "2026-11-20T17:00:00"], "is after --until"),
     ([OOM, "--why", "memory.cuda-omo"], "no cause memory.cuda-omo; did you mean memory.cuda-oom?"),
     ([OOM, "--rules", "nowhere"], "nowhere: no such folder of rules"),
@@ -48,27 +41,16 @@ NONSENSE = [
     ([""], "an empty path was given"),
     (["."], ".: no file in it; nothing to diagnose"),
     (["rulse"], "rulse: no such file; did you mean `rules`?"),
-    (["scna", OOM], "scna: no such file; did you mean `scan`?"),
-    (["/dev/null"], "/dev/null: a device"),
-    (["rules", "bogus"], "No such command 'bogus'"),
-    (["rules", "show"], "Missing argument"),
-    (["rules", "show", "nope/x"], "no rule nope/x"),
     (["rules", "show", "../../etc/passwd"], "no rule ../../etc/passwd"),
     (["rules", "show", "memory.cuda-oom/torch-out-of-memry"], "did you mean memory.cuda-oom/torch-out-of-memory?"),
     (["rules", "show", "memory.cuda-oom"], "memory.cuda-oom is a cause; see `diagnose explain memory.cuda-oom`"),
-    (["rules", "test", "nowhere"], "nowhere: no such folder of rules"),
     (["rules", "new", "Nope"], "an id has the form layer.cause/what-it-says"),
-    (["explain"], "Missing argument"),
     (["explain", "cuda-oo"], "did you mean memory.cuda-oom?"),
-    (["explain", "memory."], "did you mean memory.cuda-oom, memory.host-alloc"),
     (["explain", "unknown"], "unknown is the answer where no line names a cause"),
-    (["explain", "zzzz"], "no cause zzzz; see `diagnose rules list`"),
     (["schema", "rule"], "schema rule: only `report` has one here"),
     (["scan", OOM], "Missing option"),
     (["scan", OOM, "-o", "/dev/null/x.scan.json"], "-o /dev/null/x.scan.json: Not a directory"),
-    (["case", OOM], "Missing option"),
     (["case", OOM, "-o", "case.zip"], "-o case.zip: a case is a .tar.gz"),
-    (["facts"], "Missing argument"),
 ]
 
 
@@ -127,15 +109,6 @@ def test_help_has_commands_first_options_in_groups_examples_and_exit_codes():
     assert "0 healthy or recovered · 1 failed or hung · 2 wrong usage" in shown
 
 
-def test_a_command_group_alone_prints_its_help_and_no_complaint(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-
-    answer = tell("rules")
-
-    assert "list" in answer.out
-    assert "" == answer.err
-
-
 @pytest.mark.parametrize("word", ["-V", "--version"])
 def test_version_is_that_of_the_distribution(word):
     assert f"diagnose {version('diagnose-training')}\n" == tell(word).out == f"diagnose {diagnose.__version__}\n"
@@ -147,10 +120,6 @@ def test_what_was_written_is_the_last_word(tmp_path, monkeypatch, capfd):
     answer = tell(OOM, "-o", "report.html", "-v")
 
     assert (1, "diagnose: wrote report.html") == (answer.code, answer.err.splitlines()[-1])
-
-
-def test_a_dash_as_output_is_standard_output():
-    assert tell(OOM, "--format", "github").out == tell(OOM, "--format=github", "-o", "-", "--quiet").out
 
 
 @pytest.mark.parametrize(
@@ -183,12 +152,6 @@ def test_what_is_shown_may_begin_at_a_time_of_day(time):
     shown = tell(FIXTURES / "two-nodes-one-exception" / "logs", "--since", time, "--format", "json").out
 
     assert "2026-11-20T17:34:52Z" == min(entry["time"] for entry in json.loads(shown)["timeline"])
-
-
-def test_what_is_shown_may_begin_some_minutes_ago():
-    shown = tell(FIXTURES / "two-nodes-one-exception" / "logs", "--since", "10 minutes ago", "--format", "json").out
-
-    assert [] == json.loads(shown)["timeline"]
 
 
 def test_a_path_named_like_a_command_is_the_command_and_one_line_says_so(tmp_path, monkeypatch):
@@ -244,15 +207,6 @@ def test_output_that_is_closed_leaves_the_verdict_in_the_exit_code():
     assert (1, b"") == (done.returncode, done.stderr)
 
 
-def test_a_terminal_that_lacks_a_character_gets_a_question_mark():
-    done = subprocess.run(
-        [*TOOL, OOM], env={**os.environ, "PYTHONIOENCODING": "ascii"}, capture_output=True, check=False
-    )
-
-    assert (1, b"") == (done.returncode, done.stderr)
-    assert done.stdout.isascii()
-
-
 def test_an_interrupt_ends_with_130():
     code = (
         "import os, signal, diagnose.engine as engine; from diagnose.cli import main; "
@@ -266,18 +220,6 @@ def test_an_interrupt_ends_with_130():
 
 
 # --- commands that answer ---------------------------------------------------------------------------------------------
-
-
-def test_rules_list_counts_what_it_lists():
-    answer = tell("rules", "list", "memory.cuda-oom/")
-
-    lines = answer.out.splitlines()
-    assert 0 == answer.code
-    assert lines[-1].startswith(f"{len(lines) - 1} rules over ")
-
-
-def test_rules_show_prints_the_file():
-    assert "role: cause" in tell("rules", "show", "memory.cuda-oom/torch-out-of-memory").out
 
 
 def test_rules_new_makes_a_rule_that_passes_its_own_test(tmp_path):
@@ -300,10 +242,6 @@ def test_rules_of_a_folder_that_have_a_fault_end_the_test(tmp_path):
 
     assert (1, 2) == (answer.code, len(answer.out.splitlines()))
     assert "reads {'value': '7'} from its example" in answer.out
-
-
-def test_rules_schema_is_a_schema():
-    assert "forms" in json.loads(tell("rules", "schema").out)["properties"]
 
 
 def test_schema_report_is_the_committed_one():
@@ -336,10 +274,6 @@ def test_facts_have_their_lines():
     assert 0 == answer.code
     assert "nccl_version" in answer.out
     assert "h100-r6-n03.log:" in answer.out
-
-
-def test_facts_as_json_is_json():
-    assert "facts" in json.loads(tell("facts", OOM, "--json").out)
 
 
 def test_broken_yaml_in_a_rules_folder_names_file_and_key(tmp_path):

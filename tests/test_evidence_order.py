@@ -91,22 +91,3 @@ def test_a_late_rank_is_shown_with_what_it_said_last_and_not_with_the_step_befor
     files = {f"rank_{rank}.log": step(rank) + waited(rank) for rank in (0, 1, 3)}
 
     assert "rank_2.log:2" == shown_first(tmp_path, {**files, "rank_2.log": step(2) + last + library})
-
-
-def test_who_asked_for_the_end_of_a_job_is_shown_beside_the_end(tmp_path: Path) -> None:
-    out = "slurmstepd: error: *** STEP 8729580.0 ON n1 CANCELLED AT 2026-10-09T07:25:32 ***\n"
-    controller = "[2026-10-09T07:25:32.803] _slurm_rpc_kill_job: REQUEST_KILL_JOB JobId=8729580 uid 10469\n"
-
-    found = told(tmp_path, {"slurm-8729580.out": out, "slurmctld.log": controller}).diagnosis
-    assert found is not None
-    assert ["slurm-8729580.out", "slurmctld.log"] == [Path(e.file).name for e in found.evidence]
-
-
-def test_lines_beside_the_proof_show_no_bar_that_was_drawn_over(tmp_path: Path) -> None:
-    """A message stands behind a hundred states of the bar, which filled what is shown of the line."""
-    bars = "".join(f"\r {n}%|##  | {n}/100 [00:05<00:01, 3.2it/s]" for n in range(60))
-    text = f"{bars}\r[rank0]: saving\n{bars}\n[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
-    found = told(tmp_path, {"rank_0.log": text}).diagnosis
-
-    assert found is not None
-    assert found.evidence[0].before == ("[rank0]: saving", " 59%|##  | 59/100 [00:05<00:01, 3.2it/s]")

@@ -164,16 +164,6 @@ def test_a_thousand_ranks_fold_into_two_rows_with_the_culprit_first(opened):
     assert page.complaints == []
 
 
-def test_the_picture_zooms_by_button_and_key(opened):
-    page = opened(cuda_oom())
-    ticks = "document.querySelector('#picture svg').innerHTML"
-    before = page.evaluate(ticks)
-    page.evaluate("document.querySelector('[data-do=in]').click()")
-    zoomed = page.evaluate(ticks)
-    page.evaluate("document.getElementById('picture').dispatchEvent(new KeyboardEvent('keydown', {key: 'ArrowRight', bubbles: true}))")
-    assert len({before, zoomed, page.evaluate(ticks)}) == 3
-
-
 def visible(page: Browser) -> int:
     return page.evaluate("[...document.querySelectorAll('[data-find]')].filter(e => !e.classList.contains('gone')).length")
 
@@ -209,16 +199,6 @@ def test_every_control_has_a_name(opened):
     assert page.evaluate(nameless) == []
 
 
-def test_print_is_light_whatever_the_screen(opened):
-    page = opened(cuda_oom())
-    page.call("Emulation.setEmulatedMedia", media="print", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-    light = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.call("Emulation.setEmulatedMedia", media="screen", features=[{"name": "prefers-color-scheme", "value": "dark"}])
-    dark = page.evaluate("getComputedStyle(document.body).backgroundColor")
-    page.call("Emulation.setEmulatedMedia", media="", features=[])
-    assert (light, dark) == ("rgb(255, 255, 255)", "rgb(18, 22, 29)")
-
-
 @pytest.mark.parametrize("ranks", [8, 64, 1000])
 def test_the_page_fits_a_phone(opened, browser, ranks):
     browser.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
@@ -227,12 +207,6 @@ def test_the_page_fits_a_phone(opened, browser, ranks):
     clipped = page.evaluate("[...document.querySelectorAll('td, pre, h1')].filter(e => e.scrollWidth > e.clientWidth + 1).length")
     browser.call("Emulation.clearDeviceMetricsOverride")
     assert (width, clipped) == (390, 0)
-
-
-def test_the_page_can_be_copied_as_markdown(opened):
-    page = opened(cuda_oom())
-    assert page.evaluate("JSON.parse(document.getElementById('data').textContent).markdown") == render(cuda_oom(), "markdown")
-    assert not page.evaluate("document.getElementById('copy-markdown').hidden")
 
 
 CONTRAST = """(() => {

@@ -63,15 +63,6 @@ def test_one_element_against_gradients_is_no_wrong_shape(tmp_path: Path) -> None
     assert ("collective.desync", [1]) == (cause(report), culprits(report))
 
 
-def test_ranks_at_different_numbers_are_not_said_to_wait_at_one(tmp_path: Path) -> None:
-    """Of four ranks the first did not come; the others stand at two numbers."""
-    logs = {f"rank_{r}.log": watchdog(r, 812 + (r == 3)) for r in range(1, 4)}
-    report = told(tmp_path, {**logs, "rank_0.log": "2026-11-20 10:19:00,000 INFO [rank0] step 40 loss 2.1\n"})
-
-    assert report.diagnosis is not None
-    assert "number 812;" not in report.diagnosis.summary
-
-
 def test_an_exception_whose_handling_waited_in_vain_began_it(tmp_path: Path) -> None:
     raised = (
         "[rank1]: Traceback (most recent call last):\n"

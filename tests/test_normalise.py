@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.lines.prefix import read_lines
 from diagnose.scan.scan_rules import ScanRules
 from diagnose.sources.normalise import DRESS_LITERALS, Marks, Normaliser, marks_of, normalise
 
@@ -172,23 +171,12 @@ def test_cri_parts_are_joined_per_stream():
     ]
 
 
-def test_open_part_at_the_end_of_the_stream_is_given():
-    assert normalise(f"{STAMP} stderr P CUDA error\n".encode()) == f"{STAMP} stderr F CUDA error\n".encode()
-
-
 def test_chain_of_parts_without_end_is_bounded():
     normaliser = Normaliser()
     line = f"{STAMP} stderr P {'x' * 16000}\n".encode()
     out = [len(normaliser.feed(line)) for _ in range(200)]
     assert max(out) < 3 << 20
     assert sum(out) + len(normaliser.finish()) > 200 * 16000
-
-
-def test_part_whose_end_never_comes_holds_back_a_bounded_number_of_lines():
-    normaliser = Normaliser()
-    first = normaliser.feed(f"{STAMP} stderr P CUDA error\n".encode())
-    rest = b"".join(normaliser.feed(b"2026-11-20T17:00:00Z stdout F step\n" * 500) for _ in range(10))
-    assert (first, rest.startswith(f"{STAMP} stderr F CUDA error\n".encode())) == (b"", True)
 
 
 def test_deeply_nested_json_is_left_alone():
@@ -238,14 +226,6 @@ class _LineByLine(Normaliser):
 
 @settings(max_examples=500, deadline=None)
 @given(DRESSED)
-def test_changing_marked_lines_in_place_gives_the_same_as_going_line_by_line(parts):
-    data = b"".join(parts)
-    slow = _LineByLine()
-    assert slow.feed(data) + slow.finish() == normalise(data)
-
-
-@settings(max_examples=500, deadline=None)
-@given(DRESSED)
 def test_what_bears_no_mark_is_changed_by_no_layer_and_holds_no_record(parts):
     """Looking for everything on every line gives the same as looking for the marks that are there."""
     data = b"".join(parts).replace(b"\0", b"").replace(b"\xef\xbb\xbf", b"")
@@ -259,11 +239,6 @@ def test_marks_that_the_matcher_saw_are_all_that_need_be_looked_for(parts):
     data = b"".join(parts)
     normaliser = Normaliser()
     assert normaliser.feed(data, ScanRules([]).marks_of(data)) + normaliser.finish() == normalise(data)
-
-
-def test_what_a_record_holds_is_undressed_where_its_neighbours_bear_no_mark():
-    line = b'{"message":"\\u003cb\\u003e \\u0026lt;module\\u0026gt;","level":"error","time":"2026-11-20T17:00:00Z"}\n'
-    assert normalise(b"plain\n" + line) == b"plain\n2026-11-20T17:00:00Z ERROR <b> <module>\n"
 
 
 def test_a_line_is_read_as_a_record_whatever_its_neighbours_are():
@@ -286,12 +261,6 @@ def test_a_line_is_read_as_a_record_whatever_its_neighbours_are():
 )
 def test_each_process_keeps_one_of_mpirun_s_tags_in_a_line(line, written):
     assert normalise(line) == written
-
-
-@pytest.mark.parametrize(("line", "is_dress"), [(b"[1,3]<stdout>:step 4\n", False), (b"[1,3]<stdout>:a[1,3]<stdout>:b\n", True)])
-def test_one_tag_of_mpirun_on_each_line_is_a_prefix_and_no_dress(line, is_dress):
-    """All of a log in a dress is written anew before it is scanned."""
-    assert bool(ScanRules([]).marks_of(line * 20)) is is_dress
 
 
 @pytest.mark.parametrize(
@@ -334,18 +303,3 @@ def test_what_a_printer_escaped_becomes_what_was_printed(escaped, printed):
     assert marks_of(escaped)
     assert printed == normalise(escaped)
     assert any(literal in escaped for literal in DRESS_LITERALS)
-
-
-def test_json_of_something_else_keeps_its_messages():
-    text = b'{\n  "message": "KeyError: 1",\n  "code": 500\n}\n'
-
-    assert text == normalise(text)
-
-
-def test_record_that_names_host_and_rank_is_told_by_both():
-    """Without a process id a logger's name would be taken for what was said."""
-    record = {"ts": STAMP, "level": "ERROR", "logger": "train", "rank": 3, "hostname": "r05c03", "message": "KeyError: 'x'"}
-    line = normalise(json.dumps(record).encode() + b"\n").decode()
-    read = read_lines(1, line.rstrip("\n"))[0]
-
-    assert ("KeyError: 'x'", 3, "r05c03") == (read.message, read.prefix.rank, read.prefix.host)

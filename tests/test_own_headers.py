@@ -144,18 +144,6 @@ def test_a_label_that_two_pods_bear_is_of_a_node() -> None:
     assert header.feed(b"[pod/w-1/main] [R2] step 7\n") == b"[pod/w-1/main] [proc2]: step 7\n"
 
 
-def test_more_numbers_than_processes_are_no_ranks() -> None:
-    """`world_size=2` and eight workers: they are of something else."""
-    assert header_of(("world_size=2\n" + steps("[Worker {n}] step {i} loss 2.1", numbers=8)).encode()) is None
-
-
-def test_numbers_below_those_of_ranks_that_torch_names_are_no_ranks() -> None:
-    """Eight ranks, and four rollout workers of one of them."""
-    text = steps("[Worker {n}] step {i} loss 2.1") + steps("[Worker {n}] saved part {i}")
-    assert header_of(text.encode()) is not None
-    assert header_of(f"{text}[rank7]: KeyError: 'target'\n".encode()) is None
-
-
 def test_a_header_is_learned_from_the_end_where_the_beginning_has_none(tmp_path: Path) -> None:
     """A launcher's and NCCL's own words may fill the first 64 KiB."""
     noise = "gpu-07:4711:4711 [0] NCCL INFO Channel 00/0 : 0[0] -> 1[1] via P2P/CUMEM\n" * 2000
@@ -164,11 +152,3 @@ def test_a_header_is_learned_from_the_end_where_the_beginning_has_none(tmp_path:
     found = diagnose(tmp_path).diagnosis
     assert found is not None
     assert [c.rank for c in found.culprits] == [2]
-
-
-def test_a_header_reads_the_same_however_many_processes_read_the_file(tmp_path: Path) -> None:
-    """It is learned before the file is cut into parts."""
-    text = console(LOGURU, error="ValueError: cannot reshape array of size 17", others=f"RuntimeError: {CLOSED}")
-    (tmp_path / "train.log").write_text(text)
-    one, two = (diagnose(tmp_path, workers=n).diagnosis for n in (1, 2))
-    assert one == two

@@ -53,10 +53,6 @@ def test_what_a_check_of_the_arguments_raises_is_a_wrong_argument() -> None:
     assert "config.invalid-argument" == raised("/opt/nemo/config.py", "__post_init__", code, "ValueError: tp must divide 12")
 
 
-def test_a_check_of_what_was_computed_is_an_ordinary_exception() -> None:
-    assert "process.exception" == raised("/job/train.py", "train_step", "assert loss > 0", "AssertionError: loss < 0")
-
-
 def test_a_known_message_outweighs_where_it_was_raised() -> None:
     error = "AssertionError: world size (12) is not divisible by total_model_size (total_model_size=8)"
 

@@ -210,8 +210,3 @@ def test_tasks_that_hang_are_given_up_at_the_deadline() -> None:
     found = list(_Pool(hanging, ScanRules([], ""), None).scan(parts, Deadline.after(0.0)))
     assert [(n, "not read: the budget of time was used up") for n in range(100)] == [(n, s.skipped) for n, s in found]
     assert hanging.cancelled
-
-
-def test_nodes_of_one_host_are_told_apart() -> None:
-    nodes = [{"NodeID": f"{c}0" * 14, "NodeManagerHostname": host} for c, host in ("ax", "by", "cx")]
-    assert [name for _, name in node_names(nodes)] == ["x-a0a0a0a0", "x-c0c0c0c0", "y"]

@@ -25,12 +25,6 @@ def test_a_thread_that_a_container_forbids_met_no_limit() -> None:
     assert "process.resource-limit" == cause_of(OPEN_BLAS.format(35, "Resource temporarily unavailable"))
 
 
-def test_a_crash_after_refused_threads_is_their_consequence() -> None:
-    refused = "OpenBLAS blas_thread_init: pthread_create: Resource temporarily unavailable\n"
-
-    assert "process.resource-limit" == cause_of(refused + "/job/run.sh: line 8:  4121 Segmentation fault  (core dumped) python t.py\n")
-
-
 def test_a_message_of_gloo_that_was_wrapped_by_hand_is_read_whole() -> None:
     text = (
         "RuntimeError: Gloo connectFullMesh failed with [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:152]\n"
@@ -38,15 +32,6 @@ def test_a_message_of_gloo_that_was_wrapped_by_hand_is_read_whole() -> None:
         "  (rank=8, size=16, local=[127.0.0.1])\n"
     )
     assert "network.interface" == cause_of(text)
-
-
-def test_a_placement_that_fails_after_nodes_were_taken_is_their_consequence() -> None:
-    text = (
-        "(autoscaler +44m27s) Instance k-1a5e56fa0001 (node IP: 10.1.140.199) will be terminated soon (reason: "
-        "kubernetes-pod-termination).\n"
-        "RuntimeError: Failed to create placement group with 1 bundles (requiring 2.0 GPUs, 1.0 CPUs total) in 180 seconds.\n"
-    )
-    assert "process.preempted" == cause_of(text)
 
 
 def test_a_nodes_drain_explains_the_actor_that_died() -> None:
@@ -79,15 +64,6 @@ def test_a_loss_that_fairseq_logs_as_nan_is_heard() -> None:
     assert "numerics.nan" == cause_of(text * 3)
 
 
-def test_an_exception_that_tells_a_task_of_hccl_timed_out_is_a_time_out() -> None:
-    text = (
-        "RuntimeError: ACL stream synchronize failed.\nEI9999: Inner Error!\n"
-        "EI9999: 2024-10-21-10:42:00.358.410  The error from device(chipId:3, dieId:0), serial number is 9, hccl fftsplus task "
-        "timeout occurred during task execution, stream_id:5, sq_id:5, task_id:38827, stuck notify num:1, timeout:30min(default).\n"
-    )
-    assert "collective.timeout" == cause_of(text)
-
-
 @pytest.mark.parametrize("head", ["", "[rank3]: ", "> "])
 def test_quotes_that_a_forum_made_curly_are_read_as_they_were_printed(head: str) -> None:
     assert "software.version-incompatible" == cause_of(f"{head}ImportError: cannot import name \u2018ncclX\u2019 from \u2018torch._C\u2019\n")
@@ -100,13 +76,6 @@ def test_a_record_in_json_keeps_its_curly_quotes() -> None:
     assert b"\xe2\x80\x9c" in as_typed(b"x\n  " + text.encode())
 
 
-def test_a_warning_of_neurons_collectives_is_heard_as_one_of_nccl() -> None:
-    head = "2023-Aug-01 16:14:43.0210 332066:332508 [31] bootstrap.cc:86 CCOM WARN "
-
-    assert "process.resource-limit" == cause_of(f"{head}Call to accept failed : Too many open files\n")
-    assert "nccl.bootstrap" == cause_of(f"{head}Timeout waiting for incoming connection (waited 120 sec)\n")
-
-
 def test_a_straggler_is_named_behind_the_name_of_a_docker_service(tmp_path: Path) -> None:
     warned = (
         "1469.worker.1  | [2019-06-04T16:49:20Z] [2019-06-04 16:49:19.737850: W horovod/common/operations.cc:588] One or more "
@@ -117,11 +86,3 @@ def test_a_straggler_is_named_behind_the_name_of_a_docker_service(tmp_path: Path
     report = told(tmp_path, {"console.log": warned})
 
     assert ("collective.straggler", [0]) == (cause(report), culprits(report))
-
-
-def test_rank_zero_that_lists_itself_as_missing_is_the_straggler(tmp_path: Path) -> None:
-    """Horovod's coordinator runs in the process of rank 0, whoever is missing."""
-    stalled = "Stalled ops:all_reduce/HorovodAllreduce_mul_1_0 [missing ranks: {}]\n"
-
-    assert [0] == culprits(told(tmp_path / "itself", {"rank0.log": stalled.format(0)}))
-    assert [0] != culprits(told(tmp_path / "another", {"rank0.log": stalled.format(1)}))

@@ -31,26 +31,12 @@ def test_another_pod_that_was_placed_does_not_help(tmp_path):
     assert "process.not-scheduled" == cause(told(tmp_path, {"events.txt": "\n".join(rows)}))
 
 
-def test_what_came_after_the_start_is_the_cause(tmp_path):
-    killed = "    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n"
-
-    assert "memory.host-oom" == cause(told(tmp_path, {"describe.txt": killed + EVENTS + PLACED}))
-
-
 def test_network_that_could_not_be_used_is_over_once_the_process_took_another(tmp_path):
     trace = "n7:326046:326046 [0] NCCL INFO transport/net_ib.cc:852 -> 3\n"
     other = "n7:{pid}:326046 [0] NCCL INFO Using network Socket\n"
 
     assert "recovered" == told(tmp_path / "same", {"rank0.log": trace + other.format(pid=326046)}).outcome
     assert "nccl.internal-error" == cause(told(tmp_path / "other", {"rank0.log": trace + other.format(pid=7)}))
-
-
-def test_quota_that_kueue_reserved_is_waited_for_no_more(tmp_path):
-    waits = "  Normal  Pending  3m5s  kueue-admission  couldn't assign flavors to pod set main: insufficient unused quota for cpu\n"
-    admitted = "  Normal  Admitted  65s  kueue-admission  Admitted by ClusterQueue team-a, wait time since reservation was 0s\n"
-
-    assert "process.not-scheduled" == cause(told(tmp_path / "waits", {"events.txt": waits}))
-    assert "recovered" == told(tmp_path / "admitted", {"events.txt": waits + admitted}).outcome
 
 
 def test_replicas_that_got_their_place_waited_for_nothing(tmp_path):

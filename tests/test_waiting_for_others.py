@@ -27,13 +27,6 @@ def timed_out(*ranks: int, op: str = "BROADCAST") -> str:
     return "".join(TIMED_OUT.format(rank=rank, op=op) for rank in ranks)
 
 
-def test_where_most_ranks_are_not_ready_none_is_blamed(tmp_path: Path) -> None:
-    """One rank alone submitted something: it may be the one that left the common order."""
-    report = told(tmp_path, {"console.log": "a/x_0 [ready ranks: 3]\nb/x_0 [ready ranks: 3]\n"})
-
-    assert ("collective.straggler", []) == (cause(report), culprits(report))
-
-
 def test_a_single_wait_at_the_first_barrier_is_ordinary(tmp_path: Path) -> None:
     """Ranks that load large libraries come ten seconds apart."""
     assert told(tmp_path, {"console.log": waits(0, 1, 3, joined=3)}).diagnosis is None
@@ -53,11 +46,6 @@ def test_a_first_barrier_that_was_passed_later_is_no_failure(tmp_path: Path) -> 
 def test_an_evaluation_above_does_not_blame_rank_zero_where_it_waited_too(tmp_path: Path) -> None:
     """Rank 0 reports the time-out itself: it came."""
     assert [0] != culprits(told(tmp_path, {"console.log": EVALUATES + timed_out(6, 4, 0, 3)}))
-
-
-def test_an_evaluation_above_does_not_blame_rank_zero_in_a_sum(tmp_path: Path) -> None:
-    """All ranks may evaluate, and then sum up what they found: any of them may be late for that."""
-    assert [] == culprits(told(tmp_path, {"console.log": EVALUATES + timed_out(6, 4, 2, op="ALLREDUCE")}))
 
 
 def test_an_agent_of_rpc_that_lost_another_one_is_told(tmp_path: Path) -> None:
@@ -84,10 +72,3 @@ def test_ranks_that_have_joined_are_not_given_twice(tmp_path: Path) -> None:
     joined = stated(0, 1, 0, 1, world=4) + "All distributed processes registered. Starting with 4 processes\n"
     assert "unfinished" == cause(told(tmp_path, {"console.log": joined}))
     assert "unfinished" == cause(told(tmp_path, {"console.log": stated(0, 1, 2, 3, 0, 1, 2, 3, world=4)}))
-
-
-def test_ranks_stated_anew_below_an_error_were_started_again(tmp_path: Path) -> None:
-    """The console of the first of two nodes, started a second time into the same file."""
-    error = "RuntimeError: Timed out initializing process group in store based barrier on rank: 0, for key: store_based_barrier_key:1\n"
-    report = told(tmp_path, {"console.log": stated(0, 1, 2, 3) + error + stated(0, 1, 2, 3) + error})
-    assert cause(report) != "rendezvous.duplicate-rank"

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.catalogue.rule import Form, Rule
-from diagnose.scan import slots
-from diagnose.scan.scan import source_to_json
-from diagnose.scan.scanner import Scanner, ScanRules
 from diagnose.scan.voices import MAX_TEXT, Voices, voice
 from diagnose.scan.walks import Walk, walk_for
 from diagnose.scan.windows import cut_opening
-from diagnose.sources.blocks import Block
 
 
 def taken(walk: Walk | None, lines: list[bytes]) -> list[bytes]:
@@ -73,37 +66,3 @@ def test_lines_are_wanted_as_if_each_was_looked_at(wants: tuple[Any, ...], lines
 
 def test_an_opening_holds_whole_lines_cut_to_the_longest_text() -> None:
     assert cut_opening(b"a\n" + b"x" * (MAX_TEXT + 9) + b"\nb") == (b"a\n" + b"x" * MAX_TEXT + b"\nb", True)
-
-
-ODD = (
-    b"step 1",
-    b"",
-    b"cut \xe2\x82",
-    b"\xff\xfe",
-    b"50%\r60%\r",
-    b"[rank3]: x",
-    b"z" * (MAX_TEXT + 9),
-    b"peer reset",
-    b"a peer reset\r",
-)
-
-
-@cache
-def rules() -> ScanRules:
-    return ScanRules([Rule("x", "symptom", "line", "", (Form(("peer reset",), "peer reset"),), "", id="a.reset/peer")])
-
-
-def scanned(data: bytes) -> object:
-    scanner = Scanner(rules(), "x.log")
-    for start in (0, len(data) // 2):  # two blocks: neighbours may lie in the other one
-        stop = len(data) if start else data.rfind(b"\n", 0, len(data) // 2) + 1
-        scanner.feed(Block(data[data.rfind(b"\n", 0, start) + 1 if start else 0 : stop], start))
-    return source_to_json(scanner.finish())
-
-
-@given(st.lists(st.sampled_from(ODD), max_size=14))
-def test_neighbours_that_are_taken_at_once_are_those_taken_line_by_line(lines: list[bytes]) -> None:
-    at_once = scanned(b"\n".join(lines))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(slots, "_neighbours", lambda block, at: None)
-        assert at_once == scanned(b"\n".join(lines))

@@ -142,10 +142,13 @@ class ProgressReader:
             self._recent_bytes -= len(self._recent.popleft().data)
 
     def _look(self) -> None:
-        """See who is alive in the latest block, and when those were last who are not."""
+        """See who is alive in the latest block, and when those were last who are not.
+
+        Where anybody is heard for the first time all blocks are read: another one may have fallen silent in between.
+        """
         missing = set(self._alive)
-        alive = None
-        while self._unseen and (missing or alive is None):
+        is_known, alive = bool(missing), None
+        while self._unseen and (missing or alive is None or (alive and not is_known)):
             found = self._backward(self._unseen.pop(), missing)
             alive = found if alive is None else alive
             missing -= found
@@ -179,7 +182,7 @@ class ProgressReader:
             start = block.data.rfind(b"\n", 0, max(end - chunk, 0)) + 1
             self._search(block, (start, end), found, is_backward=True, is_between=True)
             end = start
-            if end == 0 or (found and expected <= found.keys()):
+            if end == 0 or (expected and expected <= found.keys()):
                 break
         if found.keys() - self._first.keys():
             self._search(block, (0, len(block.data)), self._first, wanted=found.keys())
