@@ -1,8 +1,4 @@
-"""One block of a source as lines by offset: their numbers, their texts, and the passage around a literal.
-
-A line longer than MAX_TEXT is never taken whole: its text is its head and, parted by carriage returns, the passages
-around the literals that stand in it.
-"""
+"""One block of a source as lines by offset, and the passage around a literal; of an endless line its head and passages."""
 
 from __future__ import annotations
 

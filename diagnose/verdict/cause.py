@@ -67,18 +67,15 @@ class Explanations:
         return [*own, *self._by_cause[cause][:ASKED]]
 
     def _explains(self, link: Explains, t: Candidate, c: Candidate) -> bool:
-        if _reads(t, c) or _reads(c, t):
-            return _reads(t, c)
-        if self._was_never_told(c, t) or self._was_never_told(t, c):
-            return self._was_never_told(t, c)
+        for surely in (_reads, self._was_never_told):
+            if surely(t, c) or surely(c, t):
+                return surely(t, c)
         if (c.direct and not t.direct) or (t.direct == HINTED and c.direct == STATED):
             return False
         if is_death(t) and _is_seen_from_outside(c):
             return self._is_death_of_absent(t, c)
         if is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank)):
             return False  # that others miss a rank is its death, seen by them; who waited for nobody died of something else
-        if self._was_never_told(c, t) or self._was_never_told(t, c):
-            return self._was_never_told(t, c)
         order, gap_s = self._order(t, c), self._gap_s(t, c)
         is_before = order > 0 and not (self._may_be_late(link, t) and gap_s < LATE_S)
         if is_before or (link.within_s is not None and -gap_s > link.within_s):
