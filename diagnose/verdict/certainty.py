@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..catalogue.load import Catalogue, load_yaml
 from ..job.job import Job
 from ..job.places import GUESSED
+from ..traces.traceback_lines import is_library
 from .candidate import CONCLUDED, HINTED, STATED, Candidate
 from .scope import Scope
 
@@ -50,7 +51,7 @@ def cause_reasons(job: Job, catalogue: Catalogue, verdict: Verdict) -> Iterator[
         yield "hinted"
     if root.direct == CONCLUDED and root.finding is not None:
         yield f"concluded-{root.finding.certainty}"
-    if root.direct == STATED and not root.specific and catalogue.causes[root.cause].tier != "carrier":
+    if root.direct == STATED and not root.specific and not _is_of_own_code(root):
         yield "generic"
     if root.finding is None and catalogue.causes[root.cause].tier == "aftermath":
         yield "aftermath"
@@ -62,6 +63,12 @@ def cause_reasons(job: Job, catalogue: Catalogue, verdict: Verdict) -> Iterator[
     if job.telling("finished") and not job.context.failed():
         yield "finished"
     yield from _cut(job, root)
+
+
+def _is_of_own_code(root: Candidate) -> bool:
+    """Whether the program itself raised it: of what a library raises and no rule knows, the reason may be anything."""
+    frames = root.first.traceback.frames if root.first is not None and root.first.traceback is not None else ()
+    return bool(frames) and not is_library(frames[-1].file)
 
 
 def _cut(job: Job, root: Candidate) -> Iterator[str]:
