@@ -72,7 +72,7 @@ def test_dumps_of_one_process_without_a_rank_are_one(tmp_path):
     assert "unfinished" == cause(report)
 
 
-@pytest.mark.parametrize(("line", "words"), [(104, ", as before."), (110, ", elsewhere than before.")])
+@pytest.mark.parametrize(("line", "words"), [(104, ", as before"), (110, ", elsewhere than before")])
 def test_rank_that_was_seen_twice_is_slow_or_stuck(tmp_path, line, words):
     job = StackJob(ranks=8)
     later = {f"z/{name}": text.replace("train.py:104", f"train.py:{line}") for name, text in stack_files(job)}

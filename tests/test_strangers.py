@@ -54,7 +54,6 @@ def test_notebook_that_the_kernel_killed_did_not_take_the_port(tmp_path):
     assert "network.port-in-use" == cause(told(tmp_path, {"n7.dmesg": NOTEBOOK, "agent.log": agent}))
 
 
-@pytest.mark.xfail(strict=True, reason="the kernel's clock of another zone makes its line come after CUDA's")
 def test_driver_says_more_of_a_gpu_than_cuda_does_in_whatever_zone(tmp_path):
     """The kernel's clock is nine hours ahead of the ranks'; CUDA's words fit a wrong address as well."""
     xid = "Nov 20 19:20:01 n7 kernel: NVRM: Xid (PCI:0000:9a:00): 109, pid=5000, name=python3, Ch 00000009, errorString CTX SWITCH TIMEOUT\n"

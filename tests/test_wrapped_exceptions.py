@@ -108,7 +108,6 @@ def test_what_hydras_target_raised_is_no_refused_configuration(tmp_path: Path) -
     assert "memory.cuda-oom" == cause(report)
 
 
-@pytest.mark.xfail(strict=True, reason="the `repr` below Hydra's line is no longer read as an exception")
 def test_hydras_short_report_quotes_what_was_raised(tmp_path: Path) -> None:
     """Without HYDRA_FULL_ERROR no traceback and no name of Hydra's own exception is printed."""
     hint = "full_key: model\n\nSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.\n"
