@@ -27,22 +27,6 @@ def book() -> Phrasebook:
 @pytest.mark.parametrize(
     ("english", "chinese"),
     [
-        (
-            "Ranks 0-6 waited in _ALLGATHER_BASE number 59709; rank 7 never reported it and was saving.",
-            "rank 0-6 在 _ALLGATHER_BASE（序号 59709）中等待；rank 7 始终没有上报，当时在保存 checkpoint。",
-        ),
-        (
-            "Ranks 0-1 waited in recv; ranks 2,5 never reported it.",
-            "rank 0-1 在 recv 中等待；rank 2,5 始终没有上报。",
-        ),
-        (
-            "At number 11 ranks 0,2-3 issued ALLGATHER of 138 elements, rank 1 ALLGATHER of 127 elements.",
-            "在序号 11 上，rank 0,2-3 发起 ALLGATHER（138 个元素），rank 1 发起 ALLGATHER（127 个元素）。",
-        ),
-        (
-            "Raise TrainingArguments' ddp_timeout above what a save takes (a save took 900 s): 3600 s instead of 1800 s.",
-            "把 TrainingArguments 的 ddp_timeout 调到大于保存所需的时间（实测一次保存用了 900 s）：3600 s，代替 1800 s。",
-        ),
         ("CUDA reported: out of memory.", "CUDA 报告：out of memory。"),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 
 from benchmarks.recorder_comparison import HEADING, SEEDS, ask_diagnose, find_torchfrtrace, line, right, rows
 
-README = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+README = (Path(__file__).parent.parent / "docs/recorders.md").read_text(encoding="utf-8")
 ROWS = [pytest.param(row, id=row.title) for row in rows()]
 
 

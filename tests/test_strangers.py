@@ -1,6 +1,5 @@
 """A kernel log tells of all processes of its host: those of other jobs and users are not why this job is dead."""
 
-import pytest
 
 from .told import alive, cause, culprits, told, watchdog
 

@@ -215,6 +215,8 @@ class _Outlived:
             return False
         if _is_before(stream.last_s, event):
             return False  # steps that are shown again, as where logs were joined into one file
+        if event.rule.generic and event.rule.match == "line" and event.role == "symptom":
+            return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
             return event.rule.at_start
         if stream.first > (event.end_line or 0) and (stream.is_several or event.traceback is None):
