@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.told import alive, cause, culprits, told, watchdog
 
 OOM = (
@@ -172,7 +170,6 @@ def test_rank_that_left_with_a_code_and_no_word_is_the_one_that_left_first(tmp_p
     assert ("process.exit-code", [2]) == (cause(report), culprits(report))
 
 
-@pytest.mark.xfail(strict=True, reason="a step that Slurm cancels over a failed task is told as cancelled from outside")
 def test_step_that_slurm_cancels_after_a_task_failed_was_not_ended_from_outside(tmp_path: Path) -> None:
     slurm = (
         "srun: error: n1: task 2: Exited with exit code 7\n"
