@@ -1,4 +1,4 @@
-"""Fit the weights of `diagnose/verdict/certainty.yaml`, and check them on what was left out.
+"""Check the weights of `diagnose/verdict/certainty.yaml`, which are set by hand, and compare them with fitted ones.
 
     python -m benchmarks.calibration                       # how often each word is right today, per group
     python -m benchmarks.calibration fixtures OTHER --fit  # fitted weights, checked with whole causes and frameworks left out
