@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
-from .deadline import HEADER_BYTES, MAX_MEMBERS, Deadline, Share, cut, is_bomb
+from .deadline import HEADER_BYTES, MAX_BOMBS, MAX_MEMBERS, Deadline, Share, cut, is_bomb
 from .kinds import Container
 from .refusals import OUT_OF_TIME, broken_off
 from .streams import Joined, Readable, Stream, peek
@@ -46,11 +46,18 @@ class Meter:
         self._deadline = deadline
         self.bytes_in = bytes_in
         self.bytes_out = 0
+        self._bombs = 0
 
     def is_over(self, bytes_out: int) -> bool:
         """Count what came out; whether it is too much of all the archive."""
         self.bytes_out += bytes_out
         return is_bomb(self.bytes_out, self.bytes_in)
+
+    def write_off(self, bytes_out: int) -> None:
+        """Forget what a member gave that was cut, so that those after it are read; not of more than `MAX_BOMBS`."""
+        self._bombs += 1
+        if self._bombs < MAX_BOMBS:
+            self.bytes_out -= bytes_out
 
     def check_time(self) -> None:
         """Raise once the deadline has passed."""
@@ -93,6 +100,8 @@ class Guarded(Readable):
         packed = self._packed_bytes
         if self._meter.is_over(len(data)) or (packed is not None and is_bomb(self._bytes_out, packed)):
             self._end(cut(self._bytes_out))
+            if packed is not None:  # of a zip, which need not be unpacked to reach the next
+                self._meter.write_off(self._bytes_out)
         return len(data)
 
     def close(self) -> None:

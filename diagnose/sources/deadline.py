@@ -15,6 +15,7 @@ MIB = 1 << 20
 MAX_DEPTH = 3  # archives within archives: logs.tar.gz!node7.tar.gz!rank3.log.gz is the most anyone sends
 MAX_RATIO = 200  # bytes out per byte in; repetitive logs reach 100
 BOMB_BYTES = 256 * MIB  # so much may come out before the ratio counts
+MAX_BOMBS = 4  # members of one zip that are cut before the rest of it is given up
 MAX_MEMBERS = 20_000  # a log of each of 16,384 ranks, and what lies beside them; one takes a millisecond, however short
 HEADER_BYTES = MIB  # of one tar member's headers: its name, and where 40,000 holes are
 MAX_DIRECTORY_BYTES = 8 * MIB  # of a zip, which takes 20 times as much when it is read; of so many members 4 are usual
