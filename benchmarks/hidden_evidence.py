@@ -22,7 +22,7 @@ from .replay.score import Row, judge_folder, share
 PER_WANTED = 3  # simulated jobs for each case wanted: many keep all they have in one file
 
 
-SETTINGS = {".yaml", ".yml", ".sh"}  # these alone are no log
+SETTINGS = {".yaml", ".yml", ".sh", ".json"}  # these alone are no log
 
 
 def hide(case: Path, out: Path) -> Path | None:

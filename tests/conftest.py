@@ -25,11 +25,11 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Expect to fail what `known_defects.txt` lists, each line the name of a test that the rebuilt engine does not pass yet."""
+    """Expect to fail what `known_defects.txt` lists, a test a line; one that passes fails the run until it leaves the list."""
     listed = {line for line in DEFECTS.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")}
     for item in items:
-        if f"{item.path.name}::{getattr(item, 'originalname', item.name)}" in listed:
-            item.add_marker(pytest.mark.xfail(strict=False, reason="a known defect: tests/known_defects.txt"))
+        if f"{item.path.name}::{item.name}" in listed:
+            item.add_marker(pytest.mark.xfail(reason="a known defect: tests/known_defects.txt"))
 
 
 @pytest.hookimpl(trylast=True)

@@ -152,7 +152,7 @@ def test_merging_is_associative(lines: list[bytes], data: st.DataObject) -> None
     assert text_of(merge(merge(a, b), c)) == text_of(merge(a, merge(b, c)))
 
 
-@pytest.mark.xfail(reason="a line of many pieces keeps other signs of life in small blocks; found by chance")
+@pytest.mark.xfail(strict=False, reason="a line of many pieces keeps other signs of life in small blocks; found by chance")
 @settings(max_examples=80, deadline=None)
 @given(logs(), st.sampled_from([1, 64, 700, 5000]))
 def test_the_size_of_blocks_changes_nothing(lines: list[bytes], block_bytes: int) -> None:
