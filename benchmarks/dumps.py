@@ -10,8 +10,12 @@ import json
 import pickle
 import random
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+
+from diagnose.recorder.comparison import GroupReport, compare
+from diagnose.recorder.dump import Dump, placed
+from diagnose.recorder.reader import Content, DumpReader, Limits, Unreadable
 
 FAULTS = ("none", "missing", "swap", "size", "dtype", "missing-send", "extra", "truncated")
 VERSIONS = (None, "1.4", "2.1", "2.4", "2.9", "2.10")
@@ -216,6 +220,18 @@ def _value(job: Job, rank: int, calls: list[tuple[Op, bool]], lost: int) -> obje
             for n, g in enumerate(groups)
         }
     return value
+
+
+def read_all(made: Iterable[tuple[str, Content]], limits: Limits | None = None) -> list[Dump | Unreadable]:
+    """Reads dumps by their names and contents, all in one child process while it lives."""
+    with DumpReader(limits) as reader:
+        return [reader.read(name, content) for name, content in made]
+
+
+def compared(made: Iterable[tuple[str, Content]], world_size: int | None = None) -> list[GroupReport]:
+    """Compares what of these dumps can be read."""
+    read = [dump for dump in read_all(made) if isinstance(dump, Dump)]
+    return compare(placed(read, world_size), world_size)
 
 
 class _Frames:

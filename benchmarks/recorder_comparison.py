@@ -16,10 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from benchmarks.dumps import FAULTS, Job, dumps
-from diagnose.recorder.comparison import compare
-from diagnose.recorder.dump import Dump
-from diagnose.recorder.reader import read_dumps
+from benchmarks.dumps import FAULTS, Job, compared, dumps
 
 SEEDS = range(4)
 HEADING = "| fault of one rank of 16 | `diagnose` | `torchfrtrace` |\n| --- | --- | --- |"
@@ -81,8 +78,7 @@ def rows() -> list[Row]:
 
 def ask_diagnose(made: Made) -> frozenset[int]:
     """Returns the ranks that `diagnose` names first."""
-    read = [dump for dump in read_dumps(made) if isinstance(dump, Dump)]
-    first = next(iter(compare(read)), None)
+    first = next(iter(compared(made)), None)
     return frozenset(first.first.ranks) if first and first.first else frozenset()
 
 

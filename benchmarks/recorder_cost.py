@@ -7,9 +7,9 @@ import resource
 import time
 from collections.abc import Iterator
 
-from benchmarks.dumps import FAULTS, Job, dumps
+from benchmarks.dumps import FAULTS, Job, dumps, read_all
 from diagnose.recorder.comparison import compare
-from diagnose.recorder.reader import read_dumps
+from diagnose.recorder.dump import Dump, placed
 
 
 def main() -> None:
@@ -36,17 +36,17 @@ def main() -> None:
             yield item
 
     start = time.process_time()
-    read = list(read_dumps(timed()))
+    read = [dump for dump in read_all(timed()) if isinstance(dump, Dump)]
     reading_s = time.process_time() - start - making_s
     start = time.process_time()
-    reports = compare(read)
+    reports = compare(placed(read))
     comparing_s = time.process_time() - start
     child = resource.getrusage(resource.RUSAGE_CHILDREN)
     own = resource.getrusage(resource.RUSAGE_SELF)
     first = reports[0].first
     entries = sum(len(dump) for dump in read)
     print(f"{given.ranks} dumps, {entries:,} entries, {total_bytes / 2**20:,.0f} MiB of {given.form}")
-    print(f"fault {job.fault} of rank {job.guilty}: found {first and (first.kind, first.ranks, first.detail)}")
+    print(f"fault {job.fault} of rank {job.guilty}: found {first and (first.kind, first.ranks)}")
     print(
         f"CPU: child {child.ru_utime + child.ru_stime:.1f} s, parent reading {reading_s:.1f} s, comparing {comparing_s:.1f} s"
     )

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from benchmarks.dumps import VERSIONS, Job, dumps
-from diagnose.recorder.comparison import compare
-from diagnose.recorder.reader import read_dumps
+from benchmarks.dumps import VERSIONS, Job, compared, dumps
 
 KINDS = {
     "missing": "missing",
@@ -14,13 +12,13 @@ KINDS = {
     "size": "size",
     "dtype": "dtype",
     "missing-send": "p2p",
-    "extra": "extra",
+    "extra": "op",
     "truncated": "missing",
 }
 
 
 def found(job):
-    return compare(read_dumps(dumps(job)))[0].first
+    return compared(dumps(job))[0].first
 
 
 @pytest.mark.parametrize("fault", sorted(KINDS))
@@ -50,5 +48,5 @@ def test_fault_of_the_first_rank_is_not_taken_for_the_reference(fault):
 
 @pytest.mark.parametrize("is_batched", [True, False])
 def test_job_without_a_fault_has_no_divergence(is_batched):
-    reports = compare(read_dumps(dumps(Job(is_batched=is_batched))))
+    reports = compared(dumps(Job(is_batched=is_batched)))
     assert {report.verdict for report in reports} == {"consistent"}

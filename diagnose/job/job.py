@@ -126,9 +126,9 @@ class Job:
         if not self.dumps:
             return []
         if self._recorded is None:
-            from ..recorder.comparison import compare_placed
+            from ..recorder.comparison import compare
 
-            self._recorded = compare_placed(self.dumps, self.world_size)
+            self._recorded = compare(self.dumps, self.world_size)
         return self._recorded
 
     @property

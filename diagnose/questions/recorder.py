@@ -61,10 +61,9 @@ def _divergence(report: GroupReport, d: Divergence) -> Finding:
         "usual": d.expected.said() if d.expected else None,
         "odd": odd.said(is_placed=not is_one_place) if odd is not None else None,
     }  # fmt: skip
-    is_late = d.kind in CAUSES and d.detail not in ("skipped", "swapped")
     certainty: Certainty = "likely" if d.is_ambiguous or d.kind == "state" else "certain"
     return Finding(
-        "recorder", CAUSES[d.kind] if is_late else DESYNC, Sentence("recorder.divergence", says),
+        "recorder", CAUSES.get(d.kind, DESYNC), Sentence("recorder.divergence", says),
         tuple(_exhibit(side) for side in (*d.found, *((d.expected,) if d.expected else ()))),
         () if d.is_ambiguous else d.ranks, certainty=certainty, fields={"seq": d.seq, "kind": d.kind, "pg": report.group},
     )  # fmt: skip

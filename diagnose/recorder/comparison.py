@@ -6,17 +6,18 @@ is what most ranks did; what a ring buffer has lost, and a rank without a dump, 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import itertools
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
 from ..lines.record import record
-from .dump import Dump, Entry, placed
-from .pairs import Unpaired, unpaired, waits
-from .steps import MAX_DIVERGENCES, Mismatch, Tail, mismatches, tail_of
-from .tracks import GroupKey, Recorder, Shapes, Track, recorders, tracks
+from .dump import Dump, Entry
+from .tracks import GroupKey, OneSide, Recorder, Steps, Track, difference, is_shifted, pairs, recorders, tracks, transfers
 
 MAX_SIDES = 4  # shown of ranks that differ from the others and from each other
+MAX_DIVERGENCES = 10  # per group; after that the ranks run different programs
 
 Kind = Literal["missing", "op", "size", "dtype", "state", "p2p", "extra"]
 Verdict = Literal["divergent", "stuck", "unknown", "consistent"]
@@ -50,18 +51,21 @@ class Divergence:
     group: str
     seq: int
     ranks: tuple[int, ...]
-    others: tuple[int, ...]  # the ranks that did what was expected
     expected: Side | None
     found: tuple[Side, ...]
-    detail: str  # "skipped", "swapped", "ahead", "behind", "send 3->4", or nothing to add
-    is_ambiguous: bool  # as many ranks on either side, or completion unknown: the fault may be the others'
-    is_survived: bool  # every rank went past it
-    blocked_in: tuple[tuple[int, str, int], ...]  # absent ranks that wait in another group: (rank, group, seq)
+    is_ambiguous: bool = False  # as many ranks on either side, or completion unknown: the fault may be the others'
+    is_survived: bool = False  # every rank went past it
+    blocked_in: tuple[tuple[int, str, int], ...] = ()  # absent ranks that wait in another group: (rank, group, seq)
 
     @property
     def is_consequence(self) -> bool:
         """All ranks at fault are held up in another group, so that the cause is to be looked for there."""
         return bool(self.ranks) and {rank for rank, _, _ in self.blocked_in} >= set(self.ranks)
+
+    @property
+    def urgency(self) -> tuple[bool, bool, int]:
+        """What nothing else explains comes first, and of that the earliest."""
+        return self.is_survived, self.is_consequence, self.expected.entry.created_ns if self.expected else 0
 
 
 @record
@@ -72,7 +76,6 @@ class RankProgress:
     enqueued: int
     completed: int
     waiting: Entry | None
-    is_truncated: bool
 
 
 @record
@@ -86,7 +89,6 @@ class GroupReport:
     progress: tuple[RankProgress, ...]
     divergences: tuple[Divergence, ...]
     verdict: Verdict
-    suspects: tuple[int, ...]  # without a dump, while all others wait for someone
 
     @property
     def first(self) -> Divergence | None:
@@ -94,187 +96,204 @@ class GroupReport:
         return self.divergences[0] if self.divergences else None
 
 
+@record
+class _Tail:
+    """The first step that not every rank has finished, and who is not where the others are."""
+
+    seq: int
+    kind: Literal["missing", "extra", "state"] | None
+    ranks: tuple[int, ...]
+    others: tuple[int, ...]
+    is_waited_in: bool  # a rank has issued the step and not finished it
+    is_ambiguous: bool
+    knows_completion: bool
+
+
+Blocked = dict[int, list[tuple[int, GroupKey, int]]]  # by rank: when issued, group, seq
+
+
 def compare(dumps: Iterable[Dump], world_size: int | None = None) -> list[GroupReport]:
-    """Returns a report per process group: first the one whose divergence nothing else explains."""
-    return compare_placed(placed(list(dumps), world_size), world_size)
-
-
-def compare_placed(dumps: Iterable[Dump], world_size: int | None = None) -> list[GroupReport]:
-    """Returns the same of dumps whose ranks `placed` has told."""
-    of_ranks = recorders(dumps)
-    shapes = Shapes()
-    found = tracks(of_ranks, shapes)
+    """Returns a report per process group of dumps whose ranks `placed` has told, the one to look at first in front."""
+    of_ranks, steps = recorders(dumps), Steps()
+    found = sorted(tracks(of_ranks, steps).items())
     blocked = _blocked(found, of_ranks)
-    reports = [_report(key, of_group, shapes, of_ranks, blocked, world_size) for key, of_group in sorted(found.items())]
-    return sorted(reports, key=_order)
-
-
-def _order(report: GroupReport) -> tuple[bool, bool, bool, int, str, tuple[int, ...]]:
-    first = report.first
-    if first is None:
-        return True, report.verdict == "consistent", True, 0, report.group, report.ranks
-    created = first.expected.entry.created_ns if first.expected else 0
-    return False, first.is_survived, first.is_consequence, created, report.group, report.ranks
-
-
-Blocked = dict[int, list[tuple[GroupKey, int, int]]]  # by rank: group, seq, when issued
-
-
-def _blocked(found: dict[GroupKey, dict[int, Track]], of_ranks: dict[int, Recorder]) -> Blocked:
-    """Return where each rank waits, in every group, by what it issued first."""
-    blocked: Blocked = {rank: [] for rank in of_ranks}
-    for key, of_group in found.items():
-        for rank, track in of_group.items():
-            waiting = track.entry(track.done + 1) if track.knows_completion else None
-            if waiting is not None:
-                blocked[rank].append((key, waiting.seq, waiting.created_ns))
-            row = waits(key[0], track.recorder.dump)
-            if row >= 0:
-                entry = track.recorder.dump.entry(row)
-                blocked[rank].append((key, entry.p2p_seq, entry.created_ns))
-    return {rank: sorted(places, key=lambda place: (place[2], place[0])) for rank, places in blocked.items()}
-
-
-def _report(
-    key: GroupKey,
-    of_group: dict[int, Track],
-    shapes: Shapes,
-    of_ranks: dict[int, Recorder],
-    blocked: Blocked,
-    world_size: int | None,
-) -> GroupReport:
-    name, ranks = key
-    descs = {t.recorder.dump.groups[name].desc: 0 for t in of_group.values() if name in t.recorder.dump.groups}
-    if not ranks:
+    shapes = [*steps]
+    reports = []
+    for (name, ranks), of_group in found:
+        tail = _tail(of_group, {rank for rank, places in blocked.items() if any(p[1] != (name, ranks) for p in places)})
+        descs = [t.recorder.dump.groups[name].desc for t in of_group.values() if name in t.recorder.dump.groups]
         is_default = "default_pg" in descs or name == "0"
-        ranks = tuple(sorted({*of_group, *(range(world_size or 0) if is_default else ())}))
-    found = mismatches(of_group, shapes)
-    held = frozenset(rank for rank, places in blocked.items() if any(place[0] != key for place in places))
-    tail = tail_of(of_group, held)
-    divergences = [_of_mismatch(name, mismatch, of_group, tail) for mismatch in found]
-    if tail.kind is not None and all(divergence.is_survived for divergence in divergences):
-        divergences.append(_of_tail(name, tail, of_group, of_ranks))
-    divergences += [_of_pair(name, pair, of_ranks) for pair in unpaired(name, ranks, of_ranks)]
-    divergences = [_with_blocked(divergence, key, blocked) for divergence in divergences]
-    divergences.sort(key=_urgency)
-    without_dump = tuple(rank for rank in ranks if rank not in of_ranks)
-    verdict = _verdict(divergences, tail, without_dump)
-    return GroupReport(
-        group=name,
-        desc=next(iter(descs), ""),
-        ranks=ranks,
-        without_dump=without_dump,
-        progress=tuple(_progress(rank, track) for rank, track in sorted(of_group.items())),
-        divergences=tuple(divergences[:MAX_DIVERGENCES]),
-        verdict=verdict,
-        suspects=without_dump if verdict == "unknown" else (),
+        members = ranks or tuple(sorted({*of_group, *(range(world_size or 0) if is_default else ())}))
+        divergences = list(_mismatches(name, of_group, shapes, tail))
+        if tail.kind is not None and all(divergence.is_survived for divergence in divergences):
+            divergences.append(_of_tail(name, tail, of_group))
+        divergences += _unpaired(name, members, of_ranks)
+        divergences = [_with_blocked(divergence, (name, ranks), blocked) for divergence in divergences]
+        divergences.sort(key=lambda d: (d.urgency, d.seq, d.ranks))
+        without = tuple(rank for rank in members if rank not in of_ranks)
+        progress = tuple(_progress(rank, track) for rank, track in sorted(of_group.items()))
+        verdict = _verdict(divergences, tail, without)
+        shown = tuple(divergences[:MAX_DIVERGENCES])
+        reports.append(GroupReport(name, next(iter(descs), ""), members, without, progress, shown, verdict))
+    nothing = (True, True, 0)
+    return sorted(
+        reports, key=lambda r: (r.first is None, r.first.urgency if r.first else nothing, r.verdict == "consistent")
     )
 
 
-def _urgency(divergence: Divergence) -> tuple[bool, bool, int, int, tuple[int, ...]]:
-    created = divergence.expected.entry.created_ns if divergence.expected else 0
-    return divergence.is_survived, divergence.is_consequence, created, divergence.seq, divergence.ranks
+def _blocked(found: Iterable[tuple[GroupKey, dict[int, Track]]], of_ranks: dict[int, Recorder]) -> Blocked:
+    """Return where each rank waits, in every group, by what it issued first."""
+    blocked: Blocked = {rank: [] for rank in of_ranks}
+    for key, of_group in found:
+        for rank, track in of_group.items():
+            if (waiting := track.waiting) is not None:
+                blocked[rank].append((waiting.created_ns, key, waiting.seq))
+            dump = track.recorder.dump
+            pending = transfers(dump, key[0])[1] if "gloo" not in dump.backend else ()
+            if pending:
+                entry = dump.entry(min(pending))
+                blocked[rank].append((entry.created_ns, key, entry.p2p_seq))
+    return {rank: sorted(places) for rank, places in blocked.items()}
 
 
-def _verdict(divergences: list[Divergence], tail: Tail, without_dump: tuple[int, ...]) -> Verdict:
+def _verdict(divergences: list[Divergence], tail: _Tail, without_dump: tuple[int, ...]) -> Verdict:
     if any(not divergence.is_survived for divergence in divergences):
         return "divergent"
-    if tail.waiting:
+    if tail.is_waited_in:
         return "unknown" if without_dump else "stuck"
     return "consistent"
 
 
 def _progress(rank: int, track: Track) -> RankProgress:
-    completed = track.done if track.knows_completion else -1
-    waiting = track.entry(track.done + 1) if track.knows_completion else None
     is_known = bool(track.seqs) or track.low <= track.high + 1
-    return RankProgress(rank, track.high if is_known else -1, completed, waiting, track.recorder.is_truncated)
+    completed = track.done if track.knows_completion else -1
+    return RankProgress(rank, track.high if is_known else -1, completed, track.waiting)
 
 
-def _side(ranks: Sequence[int], track: Track, seq: int) -> Side | None:
-    """Show what the first of some ranks did at a sequence number."""
-    at = track.at(seq)
-    return _shown(ranks, track.recorder, track.rows[at]) if at >= 0 else None
-
-
-def _shown(ranks: Sequence[int], recorder: Recorder, row: int) -> Side:
+def _side(ranks: Sequence[int], recorder: Recorder, row: int) -> Side:
+    """Show what the first of some ranks did."""
     return Side(tuple(ranks), recorder.dump.entry(row), *recorder.place(row))
 
 
-def _last(rank: int, recorder: Recorder) -> Side | None:
+def _step_side(ranks: Sequence[int], of_group: dict[int, Track], seq: int) -> Side:
+    track = of_group[ranks[0]]
+    return _side(ranks, track.recorder, track.rows[track.at(seq)])
+
+
+def _last(recorder: Recorder) -> tuple[Side, ...]:
     """Show the last thing that a rank recorded in any group: where it was when the others waited for it."""
-    return _shown((rank,), recorder, len(recorder.dump) - 1) if len(recorder.dump) else None
+    return (_side((recorder.rank,), recorder, len(recorder.dump) - 1),) if len(recorder.dump) else ()
 
 
-def _of_mismatch(name: str, mismatch: Mismatch, of_group: dict[int, Track], tail: Tail) -> Divergence:
-    sides = [_side(ranks, of_group[ranks[0]], mismatch.seq) for ranks in mismatch.minorities]
-    return Divergence(
-        kind=mismatch.kind,
-        group=name,
-        seq=mismatch.seq,
-        ranks=tuple(sorted(rank for ranks in mismatch.minorities for rank in ranks)),
-        others=mismatch.majority,
-        expected=_side(mismatch.majority, of_group[mismatch.majority[0]], mismatch.seq),
-        found=tuple(side for side in sides if side)[:MAX_SIDES],
-        detail=mismatch.detail,
-        is_ambiguous=mismatch.is_tie,
-        is_survived=tail.knows_completion and mismatch.seq < tail.seq and not mismatch.is_shift,
-        blocked_in=(),
-    )
+def _mismatches(name: str, of_group: dict[int, Track], shapes: list[object], tail: _Tail) -> Iterator[Divergence]:
+    """Yield where ranks called different things, by majority, until their numbering no longer means the same."""
+    alike: dict[tuple[bytes, bytes, int], list[int]] = defaultdict(list)  # who recorded exactly the same
+    for rank, track in sorted(of_group.items()):
+        alike[track.seqs.tobytes(), track.steps.tobytes(), track.low].append(rank)
+    called: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))  # by seq and step, who did it
+    for ranks in alike.values():
+        track = of_group[ranks[0]]
+        for seq, step in zip(track.seqs, track.steps, strict=True):
+            if seq >= track.low:
+                called[seq][step] += ranks
+    before = None
+    for seq in sorted(seq for seq, of_seq in called.items() if len(of_seq) > 1):
+        sides = sorted(((step, sorted(ranks)) for step, ranks in called[seq].items()), key=lambda s: (-len(s[1]), s[1]))
+        (usual, majority), (odd, minority) = sides[:2]
+        kind = difference(shapes[usual], shapes[odd])
+        if is_shifted(of_group[majority[0]], of_group[minority[0]], seq):
+            kind = "op"
+        at_fault = tuple(sorted(rank for _, ranks in sides[1:] for rank in ranks))
+        if (kind, at_fault) != before:
+            yield Divergence(
+                kind, name, seq, at_fault,
+                expected=_step_side(majority, of_group, seq),
+                found=tuple(_step_side(ranks, of_group, seq) for _, ranks in sides[1:][:MAX_SIDES]),
+                is_ambiguous=len(majority) == len(minority),
+                is_survived=tail.knows_completion and seq < tail.seq and kind != "op",
+            )  # fmt: skip
+        if kind == "op":
+            return
+        before = kind, at_fault
 
 
-def _of_tail(name: str, tail: Tail, of_group: dict[int, Track], of_ranks: dict[int, Recorder]) -> Divergence:
+def _tail(of_group: dict[int, Track], held: set[int]) -> _Tail:
+    """Return the first step that not every rank has finished; `held` ranks wait in another group.
+
+    A rank that is further ahead is no divergence.
+    """
+    known = {rank: track for rank, track in of_group.items() if track.low <= track.high + 1}
+    knows_completion = all(track.knows_completion for track in known.values())
+    if not known:
+        return _Tail(0, None, (), (), False, False, False)
+    seq = 1 + min(track.done if knows_completion else track.high for track in known.values())
+    absent, waiting, past = [], [], []
+    for rank, track in sorted(known.items()):
+        if track.high < seq:
+            absent.append(rank)
+        elif knows_completion and track.done >= seq:
+            past.append(rank)
+        else:
+            waiting.append(rank)
+    kind, ranks = _fault(absent, waiting, past, held)
+    others = tuple(sorted({*known} - {*ranks}))
+    is_ambiguous = len(ranks) == len(others) > 1 or (not knows_completion and kind == "extra")
+    return _Tail(seq, kind, tuple(ranks), others, bool(waiting), is_ambiguous, knows_completion)
+
+
+def _fault(
+    absent: list[int], waiting: list[int], past: list[int], held: set[int]
+) -> tuple[Literal["missing", "extra", "state"] | None, list[int]]:
+    issued = sorted([*waiting, *past])
+    if absent and issued:
+        return ("missing", absent) if len(absent) <= len(issued) or not held.isdisjoint(absent) else ("extra", issued)
+    return ("state", waiting) if 0 < len(waiting) < len(past) else (None, [])
+
+
+def _of_tail(name: str, tail: _Tail, of_group: dict[int, Track]) -> Divergence:
     assert tail.kind is not None
+    shown = tail.ranks[:MAX_SIDES]
     if tail.kind == "missing":
-        sides = [_last(rank, of_ranks[rank]) for rank in tail.ranks[:MAX_SIDES]]
+        found = tuple(side for rank in shown for side in _last(of_group[rank].recorder))
     else:
-        sides = [_side((rank,), of_group[rank], tail.seq) for rank in tail.ranks[:MAX_SIDES]]
-    shows = [rank for rank in tail.others if of_group[rank].at(tail.seq) >= 0]
-    return Divergence(
-        kind=tail.kind,
-        group=name,
-        seq=tail.seq,
-        ranks=tail.ranks,
-        others=tail.others,
-        expected=_side(tail.others, of_group[shows[0]], tail.seq) if shows else None,
-        found=tuple(side for side in sides if side),
-        detail={"missing": "behind", "state": "behind", "extra": "ahead"}[tail.kind],
-        is_ambiguous=tail.is_ambiguous,
-        is_survived=False,
-        blocked_in=(),
-    )
+        found = tuple(_step_side((r,), of_group, tail.seq) for r in shown if of_group[r].at(tail.seq) >= 0)
+    expected = next((r for r in tail.others if of_group[r].at(tail.seq) >= 0), None)
+    usual = _step_side((expected,), of_group, tail.seq) if expected is not None else None
+    return Divergence(tail.kind, name, tail.seq, tail.ranks, usual, found, tail.is_ambiguous)
 
 
-def _of_pair(name: str, pair: Unpaired, of_ranks: dict[int, Recorder]) -> Divergence:
-    absent = pair.source if pair.waiting == pair.target else pair.target
-    expected = _shown((pair.waiting,), of_ranks[pair.waiting], pair.row)
-    other = of_ranks[absent]
-    side = _shown((absent,), other, pair.other_row) if pair.other_row >= 0 else _last(absent, other)
-    return Divergence(
-        kind=pair.kind,
-        group=name,
-        seq=max(expected.entry.p2p_seq, expected.entry.seq if expected.entry.p2p_seq < 0 else 0),
-        ranks=(absent,),
-        others=(pair.waiting,),
-        expected=expected,
-        found=(side,) if side else (),
-        detail=f"{'send' if absent == pair.source else 'recv'} {pair.source}->{pair.target}",
-        is_ambiguous=pair.kind != "p2p",
-        is_survived=False,
-        blocked_in=(),
-    )
+def _unpaired(name: str, ranks: Sequence[int], of_ranks: dict[int, Recorder]) -> Iterator[Divergence]:
+    """Yield, of every pair of ranks, the first send that meets no receive of its size and type, or the other way round."""
+    for of_source, of_target in pairs(name, ranks, of_ranks):
+        yield from itertools.islice(_failing(name, of_source, of_target), 1)
+
+
+def _failing(name: str, of_source: OneSide, of_target: OneSide) -> Iterator[Divergence]:
+    sends, receives = of_source.rows, of_target.rows
+    for send, receive in zip(sends, receives, strict=False):
+        sent, got = (
+            _side((side.recorder.rank,), side.recorder, row) for side, row in ((of_source, send), (of_target, receive))
+        )
+        kind = sent.entry.call.differs_from(got.entry.call)
+        if kind is not None:
+            yield Divergence(kind, name, _number(got), sent.ranks, got, (sent,), is_ambiguous=True)
+    met = min(len(sends), len(receives))
+    for side, other in ((of_source, of_target), (of_target, of_source)):
+        for row in (row for row in side.rows[met:] if row in side.pending):
+            waits = _side((side.recorder.rank,), side.recorder, row)
+            yield Divergence("p2p", name, _number(waits), (other.recorder.rank,), waits, _last(other.recorder))
+
+
+def _number(side: Side) -> int:
+    return side.entry.p2p_seq if side.entry.p2p_seq >= 0 else side.entry.seq
 
 
 def _with_blocked(divergence: Divergence, key: GroupKey, blocked: Blocked) -> Divergence:
     """Name the ranks at fault that wait elsewhere, for what they issued before they could come here."""
     if divergence.kind not in ("missing", "p2p"):
         return divergence
-    is_elsewhere = (lambda _: True) if divergence.kind == "p2p" else (lambda place: place[0] != key)
-    places = [
-        (rank, place[0][0], place[1])
-        for rank in divergence.ranks
-        for place in [next(filter(is_elsewhere, blocked.get(rank, [])), None)]
-        if place is not None
-    ]
-    at_fault = set(divergence.ranks) - {rank for rank, _, _ in places}
-    return replace(divergence, ranks=tuple(sorted(at_fault)) or divergence.ranks, blocked_in=tuple(places))
+    waits = ((rank, place) for rank in divergence.ranks for place in blocked.get(rank, []))
+    elsewhere = [(rank, place) for rank, place in waits if divergence.kind == "p2p" or place[1] != key]
+    places = {rank: (rank, group[0], seq) for rank, (_, group, seq) in reversed(elsewhere)}  # the first of each
+    at_fault = tuple(rank for rank in divergence.ranks if rank not in places)
+    return replace(divergence, ranks=at_fault or divergence.ranks, blocked_in=tuple(sorted(places.values())))

@@ -48,6 +48,13 @@ class Call:
         sizes = f"{given} -> {got}" if given and got and given != got else given or got
         return " ".join(filter(None, (self.op, peers, sizes, ",".join(dict.fromkeys(self.input_dtypes)))))
 
+    def differs_from(self, received: Call) -> Literal["size", "dtype"] | None:
+        """In what a send differs from the receive that it should meet."""
+        if (self.input_sizes or self.output_sizes) != (received.output_sizes or received.input_sizes):
+            return "size"
+        types = (self.input_dtypes or self.output_dtypes), (received.output_dtypes or received.input_dtypes)
+        return "dtype" if all(types) and types[0] != types[1] else None
+
 
 def _shown(sizes: Sizes) -> str:
     shown = ", ".join(f"[{','.join(map(str, dims))}]" for dims in sizes[:MOST_SIZES])

@@ -13,7 +13,7 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any
 
@@ -69,13 +69,6 @@ def rank_from_name(name: str) -> tuple[int | None, RankFrom | None]:
         return int(found[-1]), "name"
     number = _NAME_NUMBER.search(base)
     return (int(number[1]), "number") if number else (None, None)
-
-
-def read_dumps(items: Iterable[tuple[str, Content]], limits: Limits | None = None) -> Iterator[Dump | Unreadable]:
-    """Yields each dump reduced, in order; one that cannot be read yields its reason and the rest is still read."""
-    with DumpReader(limits) as reader:
-        for name, content in items:
-            yield reader.read(name, content)
 
 
 class DumpReader:

@@ -12,7 +12,6 @@ from typing import Any
 
 from ..lines.rank_ranges import rank_ranges
 
-MAX_DEPTH = 64  # a dump nests six levels
 MAX_RANKS_TEXT_CHARS = 16 * 2**20
 MAX_VALUES = 2**21  # ranks, sizes and types in what is kept: a pickle refers to one list as often as it likes
 TOO_MANY_VALUES = f"expands to more than {MAX_VALUES:,} ranks, sizes and types"
@@ -35,12 +34,6 @@ def _entries(top: Any) -> tuple[dict[Any, Any], list[Any]]:
             return top, entries
     elif isinstance(top, list) and _is_entry(top[:1]):
         return {}, top
-    depth, inner = 0, top
-    while isinstance(inner, (list, tuple, dict)) and inner and depth < MAX_DEPTH:
-        inner = next(iter(inner.values())) if isinstance(inner, dict) else inner[0]
-        depth += 1
-    if depth == MAX_DEPTH:
-        raise BadDumpError("nests too deeply for a dump (recursion bomb)")
     raise BadDumpError("not a flight-recorder dump: it has no list of collectives")
 
 

@@ -1,17 +1,19 @@
-"""Per process group and rank, the collectives in order: what `flight_recorder.py` lays side by side.
+"""What each rank did in each process group, in order: what `comparison` lays side by side.
 
-In: dumps. Out: one `Recorder` per rank, and per group one `Track` per rank, as arrays of small numbers: what was called
-is interned over all dumps, so that two ranks agree at a sequence number exactly when two ints are equal.
+In: dumps. Out: one `Recorder` per rank, and per group one `Track` per rank. A step is the number of what was called,
+over all dumps, so that two ranks did the same exactly where two numbers are equal.
 """
 
 from __future__ import annotations
 
 import bisect
-import itertools
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+from typing import Literal
 
 from ..lines.record import record
 from .dump import Call, Dump, Entry
@@ -19,9 +21,10 @@ from .dump import Call, Dump, Entry
 NOTHING_COVERED = 2**62
 SAME_ATTEMPT_NS = 60 * 10**9  # a pickle and a JSON of one rank are written within seconds; a restart takes longer
 COMPLETED = 2  # index into STATES
+LOOK_AHEAD = 4  # steps by which a step too many or too few is told from one of another size
 
-PARTS = 4  # of the shape of one call: operation, input sizes, output sizes, types
-Shape = tuple[object, ...]
+Shape = tuple[object, ...]  # of one call: operation, input sizes, output sizes, types
+Steps = dict[tuple[Shape, ...], int]  # the number of each step: of one call, or of the calls of a coalesced group
 GroupKey = tuple[str, tuple[int, ...]]
 
 
@@ -36,9 +39,8 @@ class Recorder:
 
     def place(self, row: int) -> tuple[str, int]:
         """Returns the file and line that show an entry; line 1 of a pickle."""
-        if self.text is self.dump or len(self.text) != len(self.dump):
-            return self.dump.name, self.dump.entry(row).line
-        return self.text.name, self.text.entry(row).line
+        shown = self.text if len(self.text) == len(self.dump) else self.dump
+        return shown.name, shown.entry(row).line
 
 
 @dataclass(slots=True)
@@ -46,73 +48,51 @@ class Track:
     """One rank's collectives in one group, by ascending sequence number; `rows` point into its dump."""
 
     recorder: Recorder
-    seqs: array[int]
-    shapes: array[int]
-    rows: array[int]
-    low: int  # from here on the buffer is complete
-    high: int  # last enqueued
-    done: int  # last completed
-    knows_completion: bool  # Gloo leaves every entry `scheduled`
+    low: int = 0  # from here on the buffer is complete
+    high: int = 0  # last enqueued
+    done: int = 0  # last completed
+    knows_completion: bool = True  # Gloo leaves every entry `scheduled`
+    seqs: array[int] = field(default_factory=lambda: array("i"))
+    steps: array[int] = field(default_factory=lambda: array("i"))
+    rows: array[int] = field(default_factory=lambda: array("i"))
 
     def at(self, seq: int) -> int:
         """Returns the position of a sequence number, or -1."""
         found = bisect.bisect_left(self.seqs, seq)
         return found if found < len(self.seqs) and self.seqs[found] == seq else -1
 
-    def shape(self, seq: int) -> int:
-        """Returns what was called at a sequence number, as an interned number; -1 for nothing."""
-        found = self.at(seq)
-        return self.shapes[found] if found >= 0 else -1
-
     def entry(self, seq: int) -> Entry | None:
         """Returns the entry at a sequence number."""
         found = self.at(seq)
         return self.recorder.dump.entry(self.rows[found]) if found >= 0 else None
 
-
-class Shapes:
-    """Numbers for what was called, over all dumps; a coalesced group is the chain of what it holds."""
-
-    def __init__(self) -> None:
-        self.numbers: dict[Shape, int] = {}
-        self.shapes: list[Shape] = []
-        self.chains: dict[tuple[int, int], int] = {}
-
-    def number(self, shape: Shape) -> int:
-        """Returns the number of a shape, a new one for a new shape."""
-        known = self.numbers.setdefault(shape, len(self.shapes))
-        if known == len(self.shapes):
-            self.shapes.append(shape)
-        return known
-
-    def chained(self, before: int, last: int) -> int:
-        """Returns the number of a coalesced group that goes on with one more call."""
-        known = self.chains.get((before, last))
-        if known is None:
-            known = self.chains[before, last] = len(self.shapes)
-            self.shapes.append((*self.shapes[before], *self.shapes[last]))
-        return known
-
-    def ops(self, number: int) -> tuple[object, ...]:
-        """Returns the operations behind a number: one, or those of a coalesced group in order."""
-        return self.shapes[number][::PARTS]
-
-    def sizes(self, number: int) -> tuple[object, ...]:
-        """Returns the sizes of the inputs and outputs behind a number."""
-        shape = self.shapes[number]
-        return tuple(part for n, part in enumerate(shape) if n % PARTS in (1, 2))
+    @property
+    def waiting(self) -> Entry | None:
+        """The first entry that has not completed."""
+        return self.entry(self.done + 1) if self.knows_completion else None
 
 
 def shape_of(call: Call) -> Shape:
     """Returns what every rank of a group must call alike: the root's side of a scatter or gather is its own."""
     op = call.op
-    has_equal_sizes = any(word in op for word in ("reduce", "broadcast", "gather", "scatter"))
-    has_equal_ins = has_equal_sizes and not op.startswith("scatter")
-    has_equal_outs = has_equal_sizes and not op.startswith("gather")
-    ins = call.input_sizes if has_equal_ins else None
-    outs = call.output_sizes if has_equal_outs else None
-    types = (call.input_dtypes if has_equal_ins else None, call.output_dtypes if has_equal_outs else None)
-    return op, ins, outs, types
+    has_sizes = any(word in op for word in ("reduce", "broadcast", "gather", "scatter"))
+    ins = (call.input_sizes, call.input_dtypes) if has_sizes and not op.startswith("scatter") else (None, None)
+    outs = (call.output_sizes, call.output_dtypes) if has_sizes and not op.startswith("gather") else (None, None)
+    return op, ins[0], outs[0], (ins[1], outs[1])
+
+
+def difference(usual: Sequence[Shape], odd: Sequence[Shape]) -> Literal["op", "size", "dtype"]:
+    """Returns in what two steps differ."""
+    if [shape[0] for shape in usual] != [shape[0] for shape in odd]:
+        return "op"
+    return "size" if [shape[1:3] for shape in usual] != [shape[1:3] for shape in odd] else "dtype"
+
+
+def is_shifted(usual: Track, odd: Track, seq: int) -> bool:
+    """Tells whether one side goes on as the other one did a step before: a step too many or too few."""
+    ours, theirs = (track.steps[track.at(seq) :][:LOOK_AHEAD] for track in (usual, odd))
+    both = ((ours[1:], theirs), (ours, theirs[1:]))
+    return any(a and b and all(x == y for x, y in zip(a, b, strict=False)) for a, b in both)
 
 
 def recorders(dumps: Iterable[Dump]) -> dict[int, Recorder]:
@@ -126,120 +106,135 @@ def recorders(dumps: Iterable[Dump]) -> dict[int, Recorder]:
 
 def _best(rank: int, dumps: list[Dump]) -> Recorder:
     ends = [max(dump.columns["created_ns"], default=0) for dump in dumps]
-    latest = max(ends)
-    same = [dump for dump, end in zip(dumps, ends, strict=True) if latest - end < SAME_ATTEMPT_NS]
+    same = [dump for dump, end in zip(dumps, ends, strict=True) if max(ends) - end < SAME_ATTEMPT_NS]
     same.sort(key=lambda dump: (not any(c.frame for c in dump.calls[:8]), -len(dump), dump.name))
     text = next((dump for dump in same if dump.is_json), same[0])
     return Recorder(rank, same[0], text, _is_truncated(same[0]))
 
 
 def _is_truncated(dump: Dump) -> bool:
-    records, seqs = dump.columns["record"], dump.columns["seq"]
-    if not records:
-        return False
-    first = min(records)
-    return first > 0 if first >= 0 else min(seqs) > 1  # 2.2 numbers no records
+    first = min(dump.columns["record"], default=0)
+    return first > 0 if first >= 0 else min(dump.columns["seq"]) > 1  # 2.2 numbers no records
 
 
-def tracks(of_ranks: dict[int, Recorder], shapes: Shapes) -> dict[GroupKey, dict[int, Track]]:
+def tracks(of_ranks: dict[int, Recorder], steps: Steps) -> dict[GroupKey, dict[int, Track]]:
     """Returns each group's tracks by rank; a group is its name and its ranks, since names alone may be reused."""
+    stated: dict[str, list[tuple[int, ...]]] = defaultdict(list)
+    for recorder in of_ranks.values():
+        for name, group in recorder.dump.groups.items():
+            if group.ranks not in stated[name]:
+                stated[name].append(group.ranks)
     found: dict[GroupKey, dict[int, Track]] = defaultdict(dict)
-    without_ranks: list[tuple[str, Track]] = []
     for rank, recorder in of_ranks.items():
-        for name, track in _tracks_of(recorder, shapes).items():
-            ranks = recorder.dump.groups[name].ranks
-            if rank in ranks:
-                found[name, ranks][rank] = track
-            else:
-                without_ranks.append((name, track))
-    for name, track in without_ranks:
-        rank = track.recorder.rank
-        fitting = [key for key in found if key[0] == name and (rank in key[1] or not key[1])]
-        found[fitting[0] if fitting else (name, ())][rank] = track
+        for name, track in _tracks_of(recorder, steps).items():
+            own = recorder.dump.groups[name].ranks
+            ranks = own if rank in own else next((ranks for ranks in stated[name] if rank in ranks), ())
+            found[name, ranks][rank] = track
     for (_, ranks), of_group in found.items():
-        for rank in set(ranks) & set(of_ranks) - set(of_group):  # has not made the group that others wait in
-            low = NOTHING_COVERED if of_ranks[rank].is_truncated else 0
-            of_group[rank] = Track(of_ranks[rank], array("i"), array("i"), array("i"), low, 0, 0, True)
+        for rank in {*ranks} & {*of_ranks} - {*of_group}:  # has not made the group that others wait in
+            of_group[rank] = Track(of_ranks[rank], NOTHING_COVERED if of_ranks[rank].is_truncated else 0)
     return dict(found)
 
 
-def _tracks_of(recorder: Recorder, shapes: Shapes) -> dict[str, Track]:
+def _tracks_of(recorder: Recorder, steps: Steps) -> dict[str, Track]:
     dump = recorder.dump
-    numbers = [-1 if call.is_p2p else shapes.number(shape_of(call)) for call in dump.calls]
     rows: dict[str, list[int]] = {name: [] for name in dump.groups}
-    lists = [rows[call.group] for call in dump.calls]
+    lists = [None if call.is_p2p else rows[call.group] for call in dump.calls]
     for row, call in enumerate(dump.columns["call"]):
-        if numbers[call] >= 0:
-            lists[call].append(row)
-    return {name: _track(recorder, name, of_group, numbers, shapes) for name, of_group in rows.items()}
+        of_group = lists[call]
+        if of_group is not None:
+            of_group.append(row)
+    known: dict[tuple[int, ...], int] = {}
+    return {name: _track(recorder, name, of_group, steps, known) for name, of_group in rows.items()}
 
 
-def _track(recorder: Recorder, name: str, rows: list[int], numbers: list[int], shapes: Shapes) -> Track:
-    columns = recorder.dump.columns
-    calls, states = columns["call"], columns["state"]
-    seq_of = _seqs(recorder, name, rows)
-    track = Track(recorder, array("i"), array("i"), array("i"), 0, 0, 0, True)
-    seqs, chain, firsts = track.seqs, track.shapes, track.rows
-    last = NOTHING_COVERED
-    for row, seq in zip(rows, seq_of, strict=True):
-        if seq == last:  # a coalesced group: its parts share a number
-            chain[-1] = shapes.chained(chain[-1], numbers[calls[row]])
-        else:
-            seqs.append(seq)
-            chain.append(numbers[calls[row]])
-            firsts.append(row)
-            last = seq
-        if states[row] == COMPLETED and seq > track.done:
-            track.done = seq
-    _sort(track)
-    _bounds(track, name, was_split=len(seq_of) > 1 and seq_of[0] == seq_of[1])
+def _track(recorder: Recorder, name: str, rows: list[int], steps: Steps, known: dict[tuple[int, ...], int]) -> Track:
+    dump, track = recorder.dump, Track(recorder)
+    calls, states = dump.columns["call"], dump.columns["state"]
+    counts_sends = _has_p2p(dump, name) and dump.columns["p2p_seq"][0] < 0
+    pairs = sorted((dump.columns["seq"][row], row) for row in rows)  # a buffer that wrapped may come newest first
+    for place, (seq, of_step) in enumerate(groupby(pairs, itemgetter(0)), start=1):
+        own = [row for _, row in of_step]  # those of a coalesced group share a number
+        key = tuple([calls[row] for row in own])
+        step = known.get(key)
+        if step is None:
+            step = known[key] = steps.setdefault(tuple(shape_of(dump.calls[call]) for call in key), len(steps))
+        # Up to 2.3 sends share the counter, so that it differs between ranks; the place among collectives does not.
+        track.seqs.append(place if counts_sends else seq)
+        track.steps.append(step)
+        track.rows.append(own[0])
+        if any(states[row] == COMPLETED for row in own):
+            track.done = track.seqs[-1]
+    _bound(track, name, counts_sends=counts_sends)
     return track
-
-
-def _seqs(recorder: Recorder, name: str, rows: list[int]) -> Sequence[int]:
-    """Up to 2.3 sends share the counter, so that it differs between ranks; the place among collectives does not."""
-    seqs = [recorder.dump.columns["seq"][row] for row in rows]
-    if not _counts_sends(recorder.dump, name):
-        return seqs
-    placed: list[int] = []
-    for at, seq in enumerate(seqs):
-        placed.append(1 if at == 0 else placed[-1] + (seq != seqs[at - 1]))
-    return placed
-
-
-def _counts_sends(dump: Dump, name: str) -> bool:
-    return any(dump.columns["p2p_seq"][:1]) and dump.columns["p2p_seq"][0] < 0 and _has_p2p(dump, name)
 
 
 def _has_p2p(dump: Dump, name: str) -> bool:
     return any(call.is_p2p and call.group == name for call in dump.calls)
 
 
-def _sort(track: Track) -> None:
-    """Entries of a buffer that wrapped may come newest first."""
-    seqs = track.seqs
-    if any(a > b for a, b in itertools.pairwise(seqs)):
-        order = sorted(range(len(seqs)), key=seqs.__getitem__)
-        track.shapes = array("i", [track.shapes[n] for n in order])
-        track.rows = array("i", [track.rows[n] for n in order])
-        track.seqs = array("i", sorted(seqs))
-
-
-def _bounds(track: Track, name: str, was_split: bool) -> None:
+def _bound(track: Track, name: str, *, counts_sends: bool) -> None:
+    """Say from where to where the track is known, by its entries or by what the dump says of the group."""
     dump, is_truncated = track.recorder.dump, track.recorder.is_truncated
-    has_p2p = _has_p2p(dump, name)
-    enqueued, _, completed = dump.status.get(name, (-1, -1, -1))
+    enqueued, _, completed = (-1, -1, -1) if _has_p2p(dump, name) else dump.status.get(name, (-1, -1, -1))
     track.knows_completion = track.done > 0 or "gloo" not in dump.backend
     if track.seqs:
-        track.low = track.seqs[0] + was_split if is_truncated else 0
+        track.low = track.seqs[0] + 1 if is_truncated else 0  # of the oldest step a part may be lost
         track.high = track.seqs[-1]
-    elif enqueued >= 0 and not has_p2p:
-        track.high = track.done = enqueued  # all of it has left the buffer
-        track.low = enqueued + 1
-        track.done = min(completed, enqueued)
+    elif enqueued >= 0:  # all of it has left the buffer
+        track.low, track.high, track.done = enqueued + 1, enqueued, min(completed, enqueued)
     else:
         track.low = NOTHING_COVERED if is_truncated else 0
-    if track.knows_completion and not has_p2p and "gloo" not in dump.backend:
+    if "gloo" not in dump.backend:
         track.done = max(track.done, min(completed, track.high))
-    if is_truncated and _counts_sends(dump, name):
+    if is_truncated and counts_sends:
         track.low = NOTHING_COVERED  # how many of the numbers that were lost were sends is not known
+
+
+@record
+class OneSide:
+    """One rank's sends to another, or receives from it: their rows in its dump, and the rows that have not completed."""
+
+    recorder: Recorder
+    rows: list[int]
+    pending: frozenset[int]
+
+
+def pairs(name: str, ranks: Sequence[int], of_ranks: dict[int, Recorder]) -> Iterator[tuple[OneSide, OneSide]]:
+    """Yields the sends and the receives of every pair of a group's ranks of which both have a dump.
+
+    Of a buffer that has lost its oldest entries only what has not completed must meet; Gloo completes nothing.
+    """
+    rows: dict[tuple[int, int, str], list[int]] = defaultdict(list)  # by source, target and operation
+    pending: dict[int, frozenset[int]] = {}
+    for rank in (r for r in ranks if r in of_ranks):
+        dump = of_ranks[rank].dump
+        own, pending[rank] = transfers(dump, name)
+        for row in own:
+            call = dump.calls[dump.columns["call"][row]]
+            if call.peers is not None and max(call.peers) < len(ranks):
+                rows[ranks[call.peers[0]], ranks[call.peers[1]], call.op].append(row)
+    for source, target in sorted({(source, target) for source, target, _ in rows}):
+        both = [of_ranks[r] for r in (source, target) if r in of_ranks]
+        is_truncated = any(recorder.is_truncated for recorder in both)
+        if len(both) < 2 or (is_truncated and any("gloo" in recorder.dump.backend for recorder in both)):
+            continue
+        sides = []
+        for recorder, op in zip(both, ("send", "recv"), strict=True):
+            of_op, waits = rows.get((source, target, op), []), pending[recorder.rank]
+            sides.append(OneSide(recorder, [r for r in of_op if r in waits or not is_truncated], waits))
+        yield sides[0], sides[1]
+
+
+def transfers(dump: Dump, name: str) -> tuple[Sequence[int], frozenset[int]]:
+    """Returns the rows of a group's sends and receives, and which of them have not completed.
+
+    Of a batch only the closing `coalesced` completes (pytorch#137969); all of a batch share a number.
+    """
+    if not _has_p2p(dump, name):
+        return (), frozenset()
+    column = dump.columns
+    rows = [r for r, c in enumerate(column["call"]) if dump.calls[c].is_p2p and dump.calls[c].group == name]
+    batch = {r: n if (n := column["p2p_seq"][r]) >= 0 else column["seq"][r] for r in rows}
+    done = {batch[r] for r in rows if column["state"][r] == COMPLETED}
+    return rows, frozenset(r for r in rows if batch[r] not in done)
