@@ -58,7 +58,9 @@ def fruitless_lines(catalogue: Catalogue) -> list[bytes]:
     return [f"{n}: looking up the words ({x}) in the manual".encode() for n, x in enumerate(literals)]
 
 
-def lines(kind: str, seed: int, rank: int, mixed_ranks: int, samples: tuple[list[bytes], list[bytes]]) -> Iterator[bytes]:
+def lines(
+    kind: str, seed: int, rank: int, mixed_ranks: int, samples: tuple[list[bytes], list[bytes]]
+) -> Iterator[bytes]:
     """Yield chunks of log text without end."""
     rng = Random(f"{kind} {seed} {rank}")
     hits, misses = samples

@@ -17,9 +17,7 @@ def reap_delay(job: Job) -> float:
     return job.rng.uniform(0.05, 0.4) if job.torch.since(2, 4) else job.rng.uniform(0.3, REAP_S)
 
 
-def rank_raises(
-    job: Job, time_s: float, rank: int, error: str, where: str, evidence: str, *, joined: bool = True, code: int = 1
-) -> None:
+def rank_raises(job: Job, time_s: float, rank: int, error: str, where: str, evidence: str, *, joined: bool = True, code: int = 1) -> None:
     """One rank dies of a Python exception, and the job with it."""
     text = tracebacks.traceback_text(job, error, where)
     job.rank_says(time_s, rank, tracebacks.with_rank(job, rank, text, joined=joined and job.launcher != "ray"), evidence)
@@ -35,15 +33,11 @@ def all_raise(job: Job, time_s: float, error_of: dict[int, tuple[str, str]], whe
     for rank, (error, evidence) in error_of.items():
         moment = time_s + job.rng.uniform(0, 1.5)
         text = tracebacks.traceback_text(job, error, where)
-        job.rank_says(
-            moment, rank, tracebacks.with_rank(job, rank, text, joined=joined and job.launcher != "ray"), evidence
-        )
+        job.rank_says(moment, rank, tracebacks.with_rank(job, rank, text, joined=joined and job.launcher != "ray"), evidence)
         ends[rank] = moment + job.rng.uniform(0.3, 1.2)
         if rank == first and job.launcher == "ray":
             raytext.raised(job, moment + 0.6, rank, text)
-            raytext.echo(
-                job, moment + 0.4, rank, f"{error.splitlines()[-1]} [repeated {len(error_of) - 1}x across cluster]"
-            )
+            raytext.echo(job, moment + 0.4, rank, f"{error.splitlines()[-1]} [repeated {len(error_of) - 1}x across cluster]")
     if job.launcher == "ray":
         return
     if job.launcher == "srun":
@@ -57,15 +51,7 @@ def all_raise(job: Job, time_s: float, error_of: dict[int, tuple[str, str]], whe
             host_down(job, max(end for _, end in dead.values()), host, dead)
 
 
-def host_down(
-    job: Job,
-    time_s: float,
-    host: Host,
-    dead: dict[int, tuple[int, float]],
-    evidence: str = "",
-    *,
-    gone: set[int] | None = None,
-) -> None:
+def host_down(job: Job, time_s: float, host: Host, dead: dict[int, tuple[int, float]], evidence: str = "", *, gone: set[int] | None = None) -> None:
     """The launcher on one host reaps `dead` (code, when), ends the other ranks there and sums up."""
     order = sorted(dead, key=lambda rank: dead[rank][1])
     first = order[0]
@@ -85,17 +71,13 @@ def host_down(
     elastic.failed_line(job, reaped + job.rng.uniform(0.3, 3.0), host, first, dead[first][0], evidence)
     # neighbours that got SIGTERM are listed, or not, depending on how fast they went
     listed = sorted(rest) if job.notes.setdefault("lists_sigterm", job.rng.random() < 0.6) else []
-    deaths = [(rank, dead[rank][0], dead[rank][1]) for rank in order] + [
-        (rank, -9 if rank in stubborn else -15, reaped) for rank in listed
-    ]
+    deaths = [(rank, dead[rank][0], dead[rank][1]) for rank in order] + [(rank, -9 if rank in stubborn else -15, reaped) for rank in listed]
     elastic.summary(job, reaped + 3.2, host, deaths, evidence and f"exitcode  : {dead[first][0]} (pid: {job.pid(first)})")
     if job.notes.get("batch"):  # one task for each host: its number is the node's, not a rank
         job.slurm_says(reaped + 4, f"srun: error: {host.name}: task {host.index}: Exited with exit code 1")
 
 
-def ranks_died(
-    job: Job, time_s: float, codes: dict[int, int], *, mark: bool = False, ray_text: str = "", mode: str = ""
-) -> None:
+def ranks_died(job: Job, time_s: float, codes: dict[int, int], *, mark: bool = False, ray_text: str = "", mode: str = "") -> None:
     """Some ranks are dead (exit codes); all others find out in the ways of this launcher.
 
     With `mark`, the launcher's own lines are the evidence: the rank itself said nothing.
@@ -155,19 +137,8 @@ def group_wait(job: Job, rank: int, culprit: int, wait: Wait) -> Wait:
         return wait
     tensor, place = divmod(rank, size)
     if tensor == culprit // size:
-        return Wait(
-            wait.seq * 7 + 3, "ALLREDUCE", 16777216, 16777216, 2, str(10 + tensor), "TENSOR_MODEL_PARALLEL_GROUP", place
-        )
-    return Wait(
-        wait.seq,
-        "_REDUCE_SCATTER_BASE",
-        40000000,
-        40000000 // (job.world // size),
-        1,
-        str(5 + place),
-        "DATA_PARALLEL_GROUP",
-        tensor,
-    )
+        return Wait(wait.seq * 7 + 3, "ALLREDUCE", 16777216, 16777216, 2, str(10 + tensor), "TENSOR_MODEL_PARALLEL_GROUP", place)
+    return Wait(wait.seq, "_REDUCE_SCATTER_BASE", 40000000, 40000000 // (job.world // size), 1, str(5 + place), "DATA_PARALLEL_GROUP", tensor)
 
 
 def host_times_out(job: Job, time_s: float, host: Host, wait: Wait, culprit: int) -> None:
@@ -194,21 +165,11 @@ def tasks_died(job: Job, time_s: float, codes: dict[int, int], evidence: str, mo
         return
     wait = pick_wait(job, job.seq)
     for rank in rest:
-        report_timeout(
-            job, time_s + job.timeout_ms / 1000 + job.rng.uniform(0, 0.9), rank, group_wait(job, rank, min(codes), wait)
-        )
+        report_timeout(job, time_s + job.timeout_ms / 1000 + job.rng.uniform(0, 0.9), rank, group_wait(job, rank, min(codes), wait))
     slurm.tasks_ended(job, time_s + job.timeout_ms / 1000 + 3, rest, -6)
 
 
-def hang(
-    job: Job,
-    time_s: float,
-    waits: dict[int, Wait],
-    marks: dict[int, str] | None = None,
-    *,
-    dump: bool = False,
-    gone: set[int] | None = None,
-) -> None:
+def hang(job: Job, time_s: float, waits: dict[int, Wait], marks: dict[int, str] | None = None, *, dump: bool = False, gone: set[int] | None = None) -> None:
     """The ranks of `waits` sit in a collective until the watchdog fires; all others are silent, and killed after.
 
     `gone` ranks have ended on their own before: nobody reaps them.
@@ -217,14 +178,7 @@ def hang(
     fire = time_s + job.timeout_ms / 1000
     ends: dict[int, float] = {}
     for rank, wait in waits.items():
-        ends[rank] = report_timeout(
-            job,
-            fire + job.rng.uniform(0, 0.9),
-            rank,
-            wait,
-            evidence=marks.get(rank, ""),
-            brief=job.world > 64 and rank % 4 != 0,
-        )
+        ends[rank] = report_timeout(job, fire + job.rng.uniform(0, 0.9), rank, wait, evidence=marks.get(rank, ""), brief=job.world > 64 and rank % 4 != 0)
     silent = [rank for rank in range(job.world) if rank not in waits and rank not in (gone or ())]
     if dump and silent and job.torch.since(2, 7):
         for rank in silent:

@@ -56,14 +56,9 @@ def nccl_init(job: Job, time_s: float, rank: int) -> None:
     head = f"{host.name}:{pid}:{pid + 300} [{job.local(rank)}] NCCL INFO"
     interface = job.notes["interface"]
     space = "" if job.torch.nccl_number >= (2, 24) else " "
-    job.rank_says(
-        time_s,
-        rank,
-        f"{head} Bootstrap{space}: Using {interface}:{host.ip}<0>\n"
-        f"{head} NET/Plugin: No plugin found (libnccl-net.so), using internal implementation\n"
-        f"{head} comm 0x55d{pid:09x} rank {rank} nranks {job.world} cudaDev {job.local(rank)} nvmlDev {job.local(rank)} busId {0x1B000 + job.local(rank) * 0x10000:x} commId 0x{job.job_id:016x} - Init COMPLETE",
-        out=True,
-    )
+    job.rank_says(time_s, rank, f"{head} Bootstrap{space}: Using {interface}:{host.ip}<0>\n"
+                  f"{head} NET/Plugin: No plugin found (libnccl-net.so), using internal implementation\n"
+                  f"{head} comm 0x55d{pid:09x} rank {rank} nranks {job.world} cudaDev {job.local(rank)} nvmlDev {job.local(rank)} busId {0x1b000 + job.local(rank) * 0x10000:x} commId 0x{job.job_id:016x} - Init COMPLETE", out=True)
 
 
 def progress(job: Job, time_s: float, step: int) -> str:
@@ -74,31 +69,14 @@ def progress(job: Job, time_s: float, step: int) -> str:
     done = int(str(total))
     spent, left = int(step * job.step_s), int((done - step) * job.step_s)
     forms: dict[str, Callable[[], str]] = {
-        "ddp": lambda: (
-            f"{clock.comma(now)} | INFO | rank 0 | epoch 0 step {step}/{total} loss {loss:.4f} lr {rate:.2e} {1 / job.step_s:.2f} it/s"
-        ),
-        "hf": lambda: (
-            f"{step * 100 // done:3d}%|{'█' * (step * 10 // done):<10}| {step}/{total} [{spent // 60:02d}:{spent % 60:02d}<{left // 60}:{left % 60:02d},  {job.step_s:.2f}s/it]\r"
-            + f"{{'loss': {loss:.4f}, 'grad_norm': {norm:.3f}, 'learning_rate': {rate:.3e}, 'epoch': {step / done:.2f}}}"
-        ),
-        "fsdp": lambda: (
-            f"[titan] {clock.comma(now)} - root - INFO - step: {step:5d}  loss: {loss:7.4f}  grad_norm: {norm:.4f}  memory: 63.71GiB(80.54%)  tps: {rng.randrange(2000, 4500):,}  tflops: 178.26  mfu: 18.02%"
-        ),
-        "zero3": lambda: (
-            f"[{clock.comma(now)}] [INFO] [logging.py:107:log_dist] [Rank 0] step={step}, skipped=0, lr=[{rate}], mom=[(0.9, 0.95)]\nsteps: {step} loss: {loss:.4f} iter time (s): {job.step_s:.3f} samples/sec: {job.world / job.step_s:.3f}"
-        ),
-        "megatron": lambda: (
-            f" [{clock.plain(now)}] iteration {step:8d}/{done:8d} | consumed samples: {step * 512:12d} | elapsed time per iteration (ms): {job.step_s * 1000:.1f} | learning rate: {rate:.6E} | global batch size:   512 | lm loss: {loss:.6E} | loss scale: 1.0 | grad norm: {norm:.3f} | number of skipped iterations:   0 | number of nan iterations:   0 |"
-        ),
-        "lightning": lambda: (
-            f"Epoch 0: {step * 100 // done:3d}%|{'█' * (step * 10 // done):<10}| {step}/{total} [{spent // 60:02d}:{spent % 60:02d}<{left // 60:02d}:{left % 60:02d}, {1 / job.step_s:.2f}it/s, v_num=3, train_loss={loss:.3f}]"
-        ),
-        "verl": lambda: (
-            f"step:{step} - actor/pg_loss:{norm - 1:.3f} - actor/grad_norm:{norm:.3f} - critic/rewards/mean:{rng.random():.3f} - response_length/mean:{rng.uniform(200, 900):.1f} - timing_s/step:{job.step_s:.2f}"
-        ),
-        "openrlhf": lambda: (
-            f"Train epoch [1/1]: {step * 100 // done:3d}%| {step}/{total} [{spent // 60:02d}:{spent % 60:02d}<{left // 60:02d}:{left % 60:02d}, {job.step_s:.2f}s/it, pg={norm - 1:.4f}, ret={rng.random():.3f}, glen={rng.randrange(100, 900)}]"
-        ),
+        "ddp": lambda: f"{clock.comma(now)} | INFO | rank 0 | epoch 0 step {step}/{total} loss {loss:.4f} lr {rate:.2e} {1 / job.step_s:.2f} it/s",
+        "hf": lambda: f"{step * 100 // done:3d}%|{'█' * (step * 10 // done):<10}| {step}/{total} [{spent // 60:02d}:{spent % 60:02d}<{left // 60}:{left % 60:02d},  {job.step_s:.2f}s/it]\r" + f"{{'loss': {loss:.4f}, 'grad_norm': {norm:.3f}, 'learning_rate': {rate:.3e}, 'epoch': {step / done:.2f}}}",
+        "fsdp": lambda: f"[titan] {clock.comma(now)} - root - INFO - step: {step:5d}  loss: {loss:7.4f}  grad_norm: {norm:.4f}  memory: 63.71GiB(80.54%)  tps: {rng.randrange(2000, 4500):,}  tflops: 178.26  mfu: 18.02%",
+        "zero3": lambda: f"[{clock.comma(now)}] [INFO] [logging.py:107:log_dist] [Rank 0] step={step}, skipped=0, lr=[{rate}], mom=[(0.9, 0.95)]\nsteps: {step} loss: {loss:.4f} iter time (s): {job.step_s:.3f} samples/sec: {job.world / job.step_s:.3f}",
+        "megatron": lambda: f" [{clock.plain(now)}] iteration {step:8d}/{done:8d} | consumed samples: {step * 512:12d} | elapsed time per iteration (ms): {job.step_s * 1000:.1f} | learning rate: {rate:.6E} | global batch size:   512 | lm loss: {loss:.6E} | loss scale: 1.0 | grad norm: {norm:.3f} | number of skipped iterations:   0 | number of nan iterations:   0 |",
+        "lightning": lambda: f"Epoch 0: {step * 100 // done:3d}%|{'█' * (step * 10 // done):<10}| {step}/{total} [{spent // 60:02d}:{spent % 60:02d}<{left // 60:02d}:{left % 60:02d}, {1 / job.step_s:.2f}it/s, v_num=3, train_loss={loss:.3f}]",
+        "verl": lambda: f"step:{step} - actor/pg_loss:{norm - 1:.3f} - actor/grad_norm:{norm:.3f} - critic/rewards/mean:{rng.random():.3f} - response_length/mean:{rng.uniform(200, 900):.1f} - timing_s/step:{job.step_s:.2f}",
+        "openrlhf": lambda: f"Train epoch [1/1]: {step * 100 // done:3d}%| {step}/{total} [{spent // 60:02d}:{spent % 60:02d}<{left // 60:02d}:{left % 60:02d}, {job.step_s:.2f}s/it, pg={norm - 1:.4f}, ret={rng.random():.3f}, glen={rng.randrange(100, 900)}]",
     }
     return forms[job.framework]()
 
@@ -132,39 +110,23 @@ def train(job: Job, time_s: float, minutes: float) -> float:
 
 def saved(job: Job, time_s: float, step: int) -> None:
     path = names.fill(job.rng, names.CKPT, job.user, job.name, step)
-    job.rank_says(
-        time_s,
-        0,
-        job.rng.choice(
-            [
-                f"{clock.comma(job.at(0, time_s))} INFO saving checkpoint to {path}",
-                f"Saving model checkpoint to {path}",
-                f"  successfully saved checkpoint from iteration {step} to {path}",
-            ]
-        ),
-    )
+    job.rank_says(time_s, 0, job.rng.choice([
+        f"{clock.comma(job.at(0, time_s))} INFO saving checkpoint to {path}",
+        f"Saving model checkpoint to {path}",
+        f"  successfully saved checkpoint from iteration {step} to {path}"]))
 
 
 def finish(job: Job, time_s: float) -> None:
     """The last words of a job that went well."""
     now = job.at(0, time_s)
     spent = time_s - job.start_s
-    job.rank_says(
-        time_s,
-        speaker(job),
-        job.rng.choice(
-            [
-                f"{{'train_runtime': {spent:.4f}, 'train_samples_per_second': 84.973, 'train_loss': 1.8277, 'epoch': 1.0}}",
-                f"{clock.comma(now)} INFO training finished after {job.step} steps, best val loss 1.9{job.rng.randrange(99)}",
-                f"`Trainer.fit` stopped: `max_steps={job.step}` reached.",
-                f"Training completed in {spent:.1f} s. Final checkpoint written.",
-            ]
-        ),
-    )
+    job.rank_says(time_s, speaker(job), job.rng.choice([
+        f"{{'train_runtime': {spent:.4f}, 'train_samples_per_second': 84.973, 'train_loss': 1.8277, 'epoch': 1.0}}",
+        f"{clock.comma(now)} INFO training finished after {job.step} steps, best val loss 1.9{job.rng.randrange(99)}",
+        f"`Trainer.fit` stopped: `max_steps={job.step}` reached.",
+        f"Training completed in {spent:.1f} s. Final checkpoint written."]))
     if job.launcher == "srun" or job.notes.get("batch"):
-        job.slurm_says(
-            time_s + 6, f"{clock.plain(job.now(job.hosts[0], time_s + 6))} job {job.job_id} finished, exit status 0"
-        )
+        job.slurm_says(time_s + 6, f"{clock.plain(job.now(job.hosts[0], time_s + 6))} job {job.job_id} finished, exit status 0")
 
 
 def harmless_kernel(job: Job, time_s: float) -> None:

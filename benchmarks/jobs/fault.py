@@ -27,24 +27,12 @@ class Fault:
     slurm: bool = False  # needs a batch script's output
 
 
-def guilty(
-    job: Job, cause: str, title: str, rank: int, *mention: str, accept: tuple[str, ...] = (), remedy: str = ""
-) -> Truth:
+def guilty(job: Job, cause: str, title: str, rank: int, *mention: str, accept: tuple[str, ...] = (), remedy: str = "") -> Truth:
     """The truth of a fault of one rank."""
-    return Truth(
-        cause,
-        title,
-        [rank],
-        [job.host_of(rank).name],
-        list(mention),
-        list(accept),
-        ["time-outs or resets of other ranks", "SIGTERM by the launcher", "exit code summary"],
-        remedy,
-    )
+    return Truth(cause, title, [rank], [job.host_of(rank).name], list(mention), list(accept),
+                 ["time-outs or resets of other ranks", "SIGTERM by the launcher", "exit code summary"], remedy)
 
 
-def blameless(
-    cause: str, title: str, *mention: str, accept: tuple[str, ...] = (), hosts: list[str] | None = None, remedy: str = ""
-) -> Truth:
+def blameless(cause: str, title: str, *mention: str, accept: tuple[str, ...] = (), hosts: list[str] | None = None, remedy: str = "") -> Truth:
     """The truth of a fault of no rank."""
     return Truth(cause, title, None, hosts, list(mention), list(accept), ["exit codes and signals of the ranks"], remedy)

@@ -25,13 +25,7 @@ def teardown(job: Job, time_s: float) -> Truth:
             teardown_noise(job, rank, time_s + job.rng.uniform(1, 4))
     if job.launcher == "ray":
         for host in job.hosts:
-            raytext.raylet_says(
-                job,
-                time_s + 5,
-                host,
-                "W",
-                "store.cc:368: Disconnecting client due to connection error with code 2: End of file",
-            )
+            raytext.raylet_says(job, time_s + 5, host, "W", "store.cc:368: Disconnecting client due to connection error with code 2: End of file")
     return done("the job finished, its teardown complains")
 
 
@@ -46,11 +40,7 @@ def retries(job: Job, time_s: float) -> Truth:
     if job.rng.random() < 0.5:
         rank = job.any_rank()
         stamp = clock.comma(job.at(rank, moment))
-        job.rank_says(
-            moment,
-            rank,
-            f"{stamp} WARNING rank {rank}: CUDA out of memory. Tried to allocate 1.21 GiB; emptying the cache and retrying this batch with half the size",
-        )
+        job.rank_says(moment, rank, f"{stamp} WARNING rank {rank}: CUDA out of memory. Tried to allocate 1.21 GiB; emptying the cache and retrying this batch with half the size")
         moment = chatter.train(job, moment + 2, 2)
     chatter.finish(job, moment)
     return done("errors in between were survived, the job finished")
@@ -67,8 +57,6 @@ def recovered(job: Job, time_s: float) -> Truth:
 
 
 FAULTS = [
-    Fault("healthy", quiet, ANYWHERE),
-    Fault("healthy-teardown", teardown, ANYWHERE),
-    Fault("healthy-retries", retries, ANYWHERE),
+    Fault("healthy", quiet, ANYWHERE), Fault("healthy-teardown", teardown, ANYWHERE), Fault("healthy-retries", retries, ANYWHERE),
     Fault("recovered", recovered, NO_RAY, silent=True),
 ]

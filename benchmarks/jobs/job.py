@@ -119,12 +119,8 @@ class Job:
         form = str(self.notes.setdefault("kernel", self.rng.choice(["syslog", "uptime", "wall", "iso"])))
         now = self.now(host, time_s)
         uptime = f"[{time_s - host.boot_s:.6f}]"
-        prefix = {
-            "syslog": f"{clock.syslog(now)} {host.name} kernel: {uptime}",
-            "uptime": uptime,
-            "wall": clock.dmesg_t(now),
-            "iso": f"{clock.iso(now)}+00:00 {host.name} kernel:",
-        }[form]
+        prefix = {"syslog": f"{clock.syslog(now)} {host.name} kernel: {uptime}", "uptime": uptime,
+                  "wall": clock.dmesg_t(now), "iso": f"{clock.iso(now)}+00:00 {host.name} kernel:"}[form]
         self.say(time_s, ("kernel", host.index), f"{prefix} {text}", evidence)
 
     def c10(self, rank: int, time_s: float, severity: str, place: str) -> str:

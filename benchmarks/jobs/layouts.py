@@ -36,14 +36,7 @@ class Router:
             return {"slurmctld": "slurmctld.log", "events": "events.txt"}[who], event.text
         if who == "slurm" and self.job.layout != "merged":
             return f"slurm-{self.job.job_id}.out", event.text
-        ways = {
-            "tree": self.tree,
-            "task": self.task,
-            "node": self.node,
-            "merged": self.merged,
-            "k8s": self.k8s,
-            "ray": self.ray,
-        }
+        ways = {"tree": self.tree, "task": self.task, "node": self.node, "merged": self.merged, "k8s": self.k8s, "ray": self.ray}
         return ways[self.job.layout](event)
 
     def tree(self, event: Event) -> tuple[str, str]:
@@ -82,10 +75,7 @@ class Router:
         stream = "stdout" if event.out and self.stdout else "stderr"
         stamp = clock.cri(job.now(host, event.time_s), job.rng)
         head, nanos = stamp[:20], int(stamp[20:29])
-        text = "\n".join(
-            f"{head}{min(nanos + i * 4217, 999999999):09d}Z {stream} F {line}"
-            for i, line in enumerate(event.text.split("\n"))
-        )
+        text = "\n".join(f"{head}{min(nanos + i * 4217, 999999999):09d}Z {stream} F {line}" for i, line in enumerate(event.text.split("\n")))
         return f"pods/{self.namespace}_{host.name}_{self.uids[host.index]}/{self.container}/{restart}.log", text
 
     def ray(self, event: Event) -> tuple[str, str]:

@@ -17,12 +17,9 @@ def rank_noise(job: Job, rank: int, time_s: float) -> str:
         "huggingface/tokenizers: The current process just got forked, after parallelism has already been used. Disabling parallelism to avoid deadlocks...\nTo disable this warning, you can either:\n\t- Avoid using `tokenizers` before the fork if possible\n\t- Explicitly set the environment variable TOKENIZERS_PARALLELISM=(true | false)",
         f"Token indices sequence length is longer than the specified maximum sequence length for this model ({rng.randrange(4100, 90000)} > 4096). Running this sequence through the model will result in indexing errors",
         "E external/local_xla/xla/stream_executor/cuda/cuda_dnn.cc:9261] Unable to register cuDNN factory: Attempting to register factory for plugin cuDNN when one has already been registered",
-        job.c10_bare(rank, time_s, "W", "socket.cpp:752")
-        + f"[c10d] The IPv6 network addresses of ({master}, 29500) cannot be retrieved (gai error: -2 - Name or service not known).",
-        job.c10_bare(rank, time_s, "W", "socket.cpp:464")
-        + "[c10d] The hostname of the client socket cannot be retrieved. err=-3",
-        job.c10_bare(rank, time_s, "W", "socket.cpp:601")
-        + f"[c10d] The client socket has failed to connect to [{master}]:29500 (errno: 97 - Address family not supported by protocol).",
+        job.c10_bare(rank, time_s, "W", "socket.cpp:752") + f"[c10d] The IPv6 network addresses of ({master}, 29500) cannot be retrieved (gai error: -2 - Name or service not known).",
+        job.c10_bare(rank, time_s, "W", "socket.cpp:464") + "[c10d] The hostname of the client socket cannot be retrieved. err=-3",
+        job.c10_bare(rank, time_s, "W", "socket.cpp:601") + f"[c10d] The client socket has failed to connect to [{master}]:29500 (errno: 97 - Address family not supported by protocol).",
         "[WARNING]  async_io requires the dev libaio .so object and headers but these were not found.",
         "libibverbs: Warning: couldn't load driver 'libhfi1verbs-rdmav34.so': libhfi1verbs-rdmav34.so: cannot open shared object file: No such file or directory",
         "`use_cache=True` is incompatible with gradient checkpointing. Setting `use_cache=False`.",
@@ -41,16 +38,14 @@ def mid_noise(job: Job, rank: int, time_s: float) -> str:
     """A hiccup in the middle of training that the program itself survives."""
     rng = job.rng
     stamp = clock.comma(job.at(rank, time_s))
-    return rng.choice(
-        [
-            f"{stamp} WARNING rank {rank}: slow step, data loading took {rng.uniform(3, 20):.1f}s, possible straggler",
-            f"{stamp} WARNING rank {rank}: gradient overflow detected (inf/nan in grads), skipping step, reducing loss scale to {2 ** rng.randrange(10, 16)}.0",
-            f"{stamp} ERROR rank {rank}: could not decode sample {rng.randrange(10**7)} (bad jpeg header), skipped, {rng.randrange(2, 40)} skipped so far",
-            f"{stamp} WARNING rank {rank}: read of {names.fill(rng, names.DATA, job.user, job.name)} failed (Connection reset by peer), retry 1 of 5",
-            "wandb: ERROR Dropped streaming file chunk (see wandb/debug-internal.log)",
-            f"{stamp} WARNING rank {rank}: checkpoint upload failed with 503 Slow Down, retrying in 2.0s (1/8)",
-        ]
-    )
+    return rng.choice([
+        f"{stamp} WARNING rank {rank}: slow step, data loading took {rng.uniform(3, 20):.1f}s, possible straggler",
+        f"{stamp} WARNING rank {rank}: gradient overflow detected (inf/nan in grads), skipping step, reducing loss scale to {2 ** rng.randrange(10, 16)}.0",
+        f"{stamp} ERROR rank {rank}: could not decode sample {rng.randrange(10**7)} (bad jpeg header), skipped, {rng.randrange(2, 40)} skipped so far",
+        f"{stamp} WARNING rank {rank}: read of {names.fill(rng, names.DATA, job.user, job.name)} failed (Connection reset by peer), retry 1 of 5",
+        "wandb: ERROR Dropped streaming file chunk (see wandb/debug-internal.log)",
+        f"{stamp} WARNING rank {rank}: checkpoint upload failed with 503 Slow Down, retrying in 2.0s (1/8)",
+    ])
 
 
 KERNEL = [
@@ -88,33 +83,11 @@ def teardown_noise(job: Job, rank: int, time_s: float) -> None:
         job.rank_says(time_s, rank, job.c10(rank, time_s, "W", "ProcessGroupNCCL.cpp:1168") + text)
     if torch.since(2, 5) and rng.random() < 0.4:
         group = f"[PG ID 0 PG GUID 0(default_pg) Rank {rank}] "
-        lost = (
-            "failed to recv, got 0 bytes"
-            if not torch.since(2, 9)
-            else "Failed to recv, got 0 bytes. Connection was likely closed. Did the remote server shutdown or crash?"
-        )
-        job.rank_says(
-            time_s + 0.3,
-            rank,
-            job.c10(rank, time_s + 0.3, "W", "TCPStore.cpp:125")
-            + f"[c10d] recvValue failed on SocketImpl(fd={rng.randrange(30, 99)}, addr=[{job.host_of(rank).name}]:{rng.randrange(30000, 60000)}, remote=[{master}]:29500): {lost}",
-        )
-        job.rank_says(
-            time_s + 0.31,
-            rank,
-            job.c10(rank, time_s + 0.31, "W", "ProcessGroupNCCL.cpp:1771")
-            + f'{group}Failed to check the "should dump" flag on TCPStore, (maybe TCPStore server has shut down too early), with error: {lost}',
-        )
+        lost = "failed to recv, got 0 bytes" if not torch.since(2, 9) else "Failed to recv, got 0 bytes. Connection was likely closed. Did the remote server shutdown or crash?"
+        job.rank_says(time_s + 0.3, rank, job.c10(rank, time_s + 0.3, "W", "TCPStore.cpp:125") + f"[c10d] recvValue failed on SocketImpl(fd={rng.randrange(30, 99)}, addr=[{job.host_of(rank).name}]:{rng.randrange(30000, 60000)}, remote=[{master}]:29500): {lost}")
+        job.rank_says(time_s + 0.31, rank, job.c10(rank, time_s + 0.31, "W", "ProcessGroupNCCL.cpp:1771") + f'{group}Failed to check the "should dump" flag on TCPStore, (maybe TCPStore server has shut down too early), with error: {lost}')
     if rng.random() < 0.2:
         python = job.site.split("/site-packages")[0].replace("/dist-packages", "")
-        job.rank_says(
-            time_s + 0.5,
-            rank,
-            f"{python}/multiprocessing/resource_tracker.py:254: UserWarning: resource_tracker: There appear to be {rng.randrange(1, 30)} leaked semaphore objects to clean up at shutdown\n  warnings.warn('resource_tracker: There appear to be %d '",
-        )
+        job.rank_says(time_s + 0.5, rank, f"{python}/multiprocessing/resource_tracker.py:254: UserWarning: resource_tracker: There appear to be {rng.randrange(1, 30)} leaked semaphore objects to clean up at shutdown\n  warnings.warn('resource_tracker: There appear to be %d '")
     if rng.random() < 0.1:
-        job.rank_says(
-            time_s + 0.6,
-            rank,
-            f'Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f{names.hexes(rng, 10)}>\nTraceback (most recent call last):\n  File "{job.site}/torch/utils/data/dataloader.py", line 1582, in __del__\n    self._shutdown_workers()\nConnectionResetError: [Errno 104] Connection reset by peer',
-        )
+        job.rank_says(time_s + 0.6, rank, f"Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f{names.hexes(rng, 10)}>\nTraceback (most recent call last):\n  File \"{job.site}/torch/utils/data/dataloader.py\", line 1582, in __del__\n    self._shutdown_workers()\nConnectionResetError: [Errno 104] Connection reset by peer")

@@ -34,12 +34,8 @@ def echo(job: Job, time_s: float, rank: int, text: str) -> None:
 def opening(job: Job, time_s: float) -> None:
     now = job.now(job.hosts[0], time_s)
     head = job.hosts[0].ip
-    driver_says(
-        job,
-        time_s,
-        f"{clock.comma(now)}\tINFO worker.py:1841 -- Connecting to existing Ray cluster at address: {head}:6379...\n"
-        f"{clock.comma(now)}\tINFO worker.py:2003 -- Connected to Ray cluster. View the dashboard at \x1b[1m\x1b[32m{head}:8265 \x1b[39m\x1b[22m",
-    )
+    driver_says(job, time_s, f"{clock.comma(now)}\tINFO worker.py:1841 -- Connecting to existing Ray cluster at address: {head}:6379...\n"
+                f"{clock.comma(now)}\tINFO worker.py:2003 -- Connected to Ray cluster. View the dashboard at \x1b[1m\x1b[32m{head}:8265 \x1b[39m\x1b[22m")
 
 
 def worker_list(job: Job, time_s: float) -> None:
@@ -49,10 +45,8 @@ def worker_list(job: Job, time_s: float) -> None:
     nodes = {host.index: names.hexes(job.rng, 56) for host in job.hosts}
     for rank in range(job.world):
         host = job.host_of(rank)
-        lines.append(
-            f"\x1b[36m(TorchTrainer pid={pid})\x1b[0m - (node_id={nodes[host.index]}, ip={host.ip}, pid={job.pid(rank)}) "
-            f"world_rank={rank}, local_rank={job.local(rank)}, node_rank={host.index}"
-        )
+        lines.append(f"\x1b[36m(TorchTrainer pid={pid})\x1b[0m - (node_id={nodes[host.index]}, ip={host.ip}, pid={job.pid(rank)}) "
+                     f"world_rank={rank}, local_rank={job.local(rank)}, node_rank={host.index}")
     driver_says(job, time_s, "\n".join(lines))
 
 
@@ -62,21 +56,11 @@ def died(job: Job, time_s: float, rank: int, detail: str = "", evidence: str = "
     actor_id = names.hexes(job.rng, 32)
     detail = detail or job.rng.choice(BOILERPLATE)
     if job.rng.random() < 0.6:
-        driver_says(
-            job,
-            time_s,
-            f"\x1b[33m(raylet{where(host)})\x1b[0m A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker. RayTask ID: ffffffffffffffff{actor_id} Worker ID: {names.hexes(job.rng, 56)} Node ID: {names.hexes(job.rng, 56)} Worker IP address: {host.ip} Worker port: {job.rng.randrange(10002, 19999)} Worker PID: {job.pid(rank)} Worker exit type: SYSTEM_ERROR Worker exit detail: {detail}",
-            evidence,
-        )
-    driver_says(
-        job,
-        time_s + 1.1,
-        f"Traceback (most recent call last):\n{frames(job)}\n"
-        "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n"
-        f"\tclass_name: {actor(job)}\n\tactor_id: {actor_id}\n\tpid: {job.pid(rank)}\n\tnamespace: {names.uuid(job.rng)}\n\tip: {host.ip}\n"
-        f"The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: {detail}",
-        evidence and f"pid: {job.pid(rank)}",
-    )
+        driver_says(job, time_s, f"\x1b[33m(raylet{where(host)})\x1b[0m A worker died or was killed while executing a task by an unexpected system error. To troubleshoot the problem, check the logs for the dead worker. RayTask ID: ffffffffffffffff{actor_id} Worker ID: {names.hexes(job.rng, 56)} Node ID: {names.hexes(job.rng, 56)} Worker IP address: {host.ip} Worker port: {job.rng.randrange(10002, 19999)} Worker PID: {job.pid(rank)} Worker exit type: SYSTEM_ERROR Worker exit detail: {detail}", evidence)
+    driver_says(job, time_s + 1.1, f"Traceback (most recent call last):\n{frames(job)}\n"
+                "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n"
+                f"\tclass_name: {actor(job)}\n\tactor_id: {actor_id}\n\tpid: {job.pid(rank)}\n\tnamespace: {names.uuid(job.rng)}\n\tip: {host.ip}\n"
+                f"The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: {detail}", evidence and f"pid: {job.pid(rank)}")
 
 
 def raised(job: Job, time_s: float, rank: int, text: str) -> None:
@@ -92,17 +76,10 @@ def raised(job: Job, time_s: float, rank: int, text: str) -> None:
 
 
 def frames(job: Job) -> str:
-    return (
-        f'  File "{job.root}/launch_ray.py", line {job.rng.randrange(30, 200)}, in <module>\n    main()\n'
-        f'  File "{job.site}/ray/_private/worker.py", line {job.rng.choice([2639, 2772, 2822])}, in get\n    values, debugger_breakpoint = worker.get_objects(object_refs, timeout=timeout)'
-    )
+    return (f'  File "{job.root}/launch_ray.py", line {job.rng.randrange(30, 200)}, in <module>\n    main()\n'
+            f'  File "{job.site}/ray/_private/worker.py", line {job.rng.choice([2639, 2772, 2822])}, in get\n    values, debugger_breakpoint = worker.get_objects(object_refs, timeout=timeout)')
 
 
 def raylet_says(job: Job, time_s: float, host: Host, level: str, text: str, evidence: str = "") -> None:
     pid = host.agent_pid - 50
-    job.say(
-        time_s,
-        ("raylet", host.index),
-        f"[{clock.comma(job.now(host, time_s))} {level} {pid} {pid}] (raylet) {text}",
-        evidence,
-    )
+    job.say(time_s, ("raylet", host.index), f"[{clock.comma(job.now(host, time_s))} {level} {pid} {pid}] (raylet) {text}", evidence)

@@ -13,10 +13,8 @@ def earlier_attempt(job: Job, time_s: float) -> float:
     host = job.host_of(rank)
     code, what = rng.choice([(-9, "-9"), (-11, "-11"), (1, "ConnectionResetError"), (1, "OSError")])
     if code == 1:
-        error = {
-            "ConnectionResetError": "ConnectionResetError: [Errno 104] Connection reset by peer",
-            "OSError": f"OSError: [Errno 5] Input/output error: '{names.fill(rng, names.DATA, job.user, job.name)}'",
-        }[what]
+        error = {"ConnectionResetError": "ConnectionResetError: [Errno 104] Connection reset by peer",
+                 "OSError": f"OSError: [Errno 5] Input/output error: '{names.fill(rng, names.DATA, job.user, job.name)}'"}[what]
         tracebacks.raise_text(job, time_s, rank, error, "dataset")
     if job.launcher == "srun":
         slurm.tasks_ended(job, time_s + 1, [rank], code)

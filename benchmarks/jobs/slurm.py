@@ -5,14 +5,7 @@ from __future__ import annotations
 from . import clock
 from .job import Job
 
-DIED = {
-    -6: "Aborted (core dumped)",
-    -7: "Bus error (core dumped)",
-    -9: "Killed",
-    -11: "Segmentation fault (core dumped)",
-    -15: "Terminated",
-    -1: "Hangup",
-}
+DIED = {-6: "Aborted (core dumped)", -7: "Bus error (core dumped)", -9: "Killed", -11: "Segmentation fault (core dumped)", -15: "Terminated", -1: "Hangup"}
 
 
 def ranges(numbers: list[int]) -> str:
@@ -45,11 +38,7 @@ def cancelled(job: Job, time_s: float, why: str, entity: str = "JOB", evidence: 
     host = job.hosts[0]
     which = f"STEP {job.job_id}.0" if entity == "STEP" else f"JOB {job.job_id}"
     tail = f" {why}" if why else ""
-    job.slurm_says(
-        time_s,
-        f"slurmstepd: error: *** {which} ON {host.name} CANCELLED AT {clock.iso(job.now(host, time_s))}{tail} ***",
-        evidence,
-    )
+    job.slurm_says(time_s, f"slurmstepd: error: *** {which} ON {host.name} CANCELLED AT {clock.iso(job.now(host, time_s))}{tail} ***", evidence)
 
 
 def step_aborted(job: Job, time_s: float, rest: list[int]) -> None:
@@ -64,13 +53,7 @@ def opening(job: Job, time_s: float) -> None:
     script = job.notes.get("script", "train.py")
     python = job.site.split("/lib/")[0] + "/bin/python"
     flag = " --kill-on-bad-exit=1" if job.notes.get("kill_on_bad_exit") else ""
-    job.slurm_says(
-        time_s,
-        job.rng.choice(
-            [
-                f"+ srun{flag} {python} {script} --config configs/{job.name}.yaml",
-                f"Job {job.job_id} on {len(job.hosts)} nodes: {job.hosts[0].name} .. {job.hosts[-1].name}",
-                f"SLURM_JOB_ID={job.job_id} SLURM_NNODES={len(job.hosts)} MASTER_ADDR={job.hosts[0].name}",
-            ]
-        ),
-    )
+    job.slurm_says(time_s, job.rng.choice([
+        f"+ srun{flag} {python} {script} --config configs/{job.name}.yaml",
+        f"Job {job.job_id} on {len(job.hosts)} nodes: {job.hosts[0].name} .. {job.hosts[-1].name}",
+        f"SLURM_JOB_ID={job.job_id} SLURM_NNODES={len(job.hosts)} MASTER_ADDR={job.hosts[0].name}"]))

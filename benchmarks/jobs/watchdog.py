@@ -27,13 +27,8 @@ class Wait:
 
 def pick_wait(job: Job, seq: int) -> Wait:
     """A collective that suits the framework of the job."""
-    suited = {
-        "fsdp": ["_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"],
-        "zero3": ["_ALLGATHER_BASE", "ALLREDUCE", "_REDUCE_SCATTER_BASE"],
-        "ddp": ["ALLREDUCE"],
-        "hf": ["ALLREDUCE"],
-        "lightning": ["ALLREDUCE"],
-    }
+    suited = {"fsdp": ["_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE"], "zero3": ["_ALLGATHER_BASE", "ALLREDUCE", "_REDUCE_SCATTER_BASE"],
+              "ddp": ["ALLREDUCE"], "hf": ["ALLREDUCE"], "lightning": ["ALLREDUCE"]}
     op = job.rng.choice(suited.get(job.framework, ["ALLREDUCE", "_ALLGATHER_BASE", "_REDUCE_SCATTER_BASE", "BROADCAST"]))
     numel = job.rng.choice([1024, 4096, 6553600, 26310656, 33554432, 9050112, 13107200, 201326592]) + job.rng.randrange(512)
     if op == "_ALLGATHER_BASE":
@@ -74,29 +69,13 @@ def report_timeout(job: Job, time_s: float, rank: int, wait: Wait, *, evidence: 
     last = wait.seq + wait.ahead
     group = group_prefix(job, rank, wait)
     if torch.since(2, 6):
-        error(
-            0.001,
-            status,
-            f"{group} failure detected by watchdog at work sequence id: {wait.seq} PG status: last enqueued work: {last}, last completed work: {wait.seq - 1}",
-        )
+        error(0.001, status, f"{group} failure detected by watchdog at work sequence id: {wait.seq} PG status: last enqueued work: {last}, last completed work: {wait.seq - 1}")
         if not brief:
-            error(
-                0.002,
-                status - 600 if status > 700 else 667,
-                "Stack trace of the failed collective not found, potentially because FlightRecorder is disabled. You can enable it by setting TORCH_NCCL_TRACE_BUFFER_SIZE to a non-zero value.",
-            )
+            error(0.002, status - 600 if status > 700 else 667, "Stack trace of the failed collective not found, potentially because FlightRecorder is disabled. You can enable it by setting TORCH_NCCL_TRACE_BUFFER_SIZE to a non-zero value.")
     elif torch.since(2, 4):
-        error(
-            0.001,
-            status,
-            f"{group}Exception (either an error or timeout) detected by watchdog at work: {wait.seq}, last enqueued NCCL work: {last}, last completed NCCL work: {wait.seq - 1}.",
-        )
+        error(0.001, status, f"{group}Exception (either an error or timeout) detected by watchdog at work: {wait.seq}, last enqueued NCCL work: {last}, last completed NCCL work: {wait.seq - 1}.")
     elif torch.since(2, 3):
-        error(
-            0.001,
-            status,
-            f"{group}Timeout at NCCL work: {wait.seq}, last enqueued NCCL work: {last}, last completed NCCL work: {wait.seq - 1}.",
-        )
+        error(0.001, status, f"{group}Timeout at NCCL work: {wait.seq}, last enqueued NCCL work: {last}, last completed NCCL work: {wait.seq - 1}.")
     if torch.since(2, 7) and not brief:
         error(0.003, 1685, f"{group}First PG on this rank to signal dumping. ")
     late = rng.uniform(0.2, 1.5)
@@ -107,11 +86,7 @@ def report_timeout(job: Job, time_s: float, rank: int, wait: Wait, *, evidence: 
         error(late, some, both + "To avoid this inconsistency, we are taking the entire process down.")
     else:
         who = f"[Rank {inner}] " if torch.since(2, 3) else ""
-        error(
-            late,
-            some,
-            f"{who}Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA kernels, subsequent GPU operations might run on corrupted/incomplete data.",
-        )
+        error(late, some, f"{who}Some NCCL operations have failed or timed out. Due to the asynchronous nature of CUDA kernels, subsequent GPU operations might run on corrupted/incomplete data.")
         error(late + 0.0001, inconsistent, f"{who}To avoid data inconsistency, we are taking the entire process down.")
     abort(job, time_s + late + 0.01, rank, wait, what, ended)
     return time_s + late + 0.1
@@ -130,34 +105,20 @@ def abort(job: Job, time_s: float, rank: int, wait: Wait, what: str, line: int, 
     if torch.since(2, 2) and job.world <= 64:
         tree = "/pytorch" if torch.since(2, 6) else ".."
         lib = f"{job.site}/torch/lib"
-        frames = (
-            f"\nException raised from {cpp} at {tree}/torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:{torch.lines[0] + 2} (most recent call first):"
-            f"\nframe #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x57 (0x7f{job.rng.randrange(16**9):09x} in {lib}/libc10.so)"
-            f"\nframe #1: c10d::ProcessGroupNCCL::watchdogHandler() + 0x1a0 (0x7f{job.rng.randrange(16**9):09x} in {lib}/libtorch_cuda.so)"
-            "\nframe #2: <unknown function> + 0x94ac3 (0x7ef79c89aac3 in /lib/x86_64-linux-gnu/libc.so.6)\n"
-        )
-    job.rank_says(
-        time_s + 0.001, rank, f"terminate called after throwing an instance of '{kind}'\n  what():  {what}{frames}"
-    )
+        frames = (f"\nException raised from {cpp} at {tree}/torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:{torch.lines[0] + 2} (most recent call first):"
+                  f"\nframe #0: c10::Error::Error(c10::SourceLocation, std::string) + 0x57 (0x7f{job.rng.randrange(16**9):09x} in {lib}/libc10.so)"
+                  f"\nframe #1: c10d::ProcessGroupNCCL::watchdogHandler() + 0x1a0 (0x7f{job.rng.randrange(16**9):09x} in {lib}/libtorch_cuda.so)"
+                  "\nframe #2: <unknown function> + 0x94ac3 (0x7ef79c89aac3 in /lib/x86_64-linux-gnu/libc.so.6)\n")
+    job.rank_says(time_s + 0.001, rank, f"terminate called after throwing an instance of '{kind}'\n  what():  {what}{frames}")
 
 
 def passive_dump(job: Job, time_s: float, rank: int, wait: Wait, first: int) -> None:
     """A live rank without a time-out of its own is told by another to dump and die (torch >= 2.5)."""
     group = group_prefix(job, rank, replace(wait, inner=-1) if wait.desc == "default_pg" else wait)
-    lines = [
-        ("E", 1685, f"{group}Observed flight recorder dump signal from another rank via TCPStore."),
-        (
-            "E",
-            1746,
-            f"{group}Received a dump signal due to a collective timeout from  rank {first} and we will try our best to dump the debug info. Last enqueued NCCL work: {wait.seq - 1}, last completed NCCL work: {wait.seq - 1}.This is most likely caused by incorrect usages of collectives, e.g., wrong sizes used across ranks, the order of collectives is not same for all ranks or the scheduled collective, for some reason, didn't run. Additionally, this can be caused by GIL deadlock or other reasons such as network errors or bugs in the communications library (e.g. NCCL), etc. ",
-        ),
-        ("E", 1536, f"{group}ProcessGroupNCCL preparing to dump debug info. Include stack trace: 1"),
-        (
-            "F",
-            1557,
-            f"{group}[PG ID {wait.group} PG GUID {wait.guid}({wait.desc}) Rank {rank}] Terminating the process after attempting to dump debug info, due to collective timeout or exception.",
-        ),
-    ]
+    lines = [("E", 1685, f"{group}Observed flight recorder dump signal from another rank via TCPStore."),
+             ("E", 1746, f"{group}Received a dump signal due to a collective timeout from  rank {first} and we will try our best to dump the debug info. Last enqueued NCCL work: {wait.seq - 1}, last completed NCCL work: {wait.seq - 1}.This is most likely caused by incorrect usages of collectives, e.g., wrong sizes used across ranks, the order of collectives is not same for all ranks or the scheduled collective, for some reason, didn't run. Additionally, this can be caused by GIL deadlock or other reasons such as network errors or bugs in the communications library (e.g. NCCL), etc. "),
+             ("E", 1536, f"{group}ProcessGroupNCCL preparing to dump debug info. Include stack trace: 1"),
+             ("F", 1557, f"{group}[PG ID {wait.group} PG GUID {wait.guid}({wait.desc}) Rank {rank}] Terminating the process after attempting to dump debug info, due to collective timeout or exception.")]
     for index, (severity, line, text) in enumerate(lines):
         moment = time_s + index * (0.01 if index < 3 else 20.0)
         job.rank_says(moment, rank, job.c10(rank, moment, severity, f"{PG}:{line}") + text)
@@ -184,38 +145,17 @@ def report_lost_peer(job: Job, time_s: float, rank: int, peer: Host) -> None:
     rng, torch = job.rng, job.torch
     if rng.random() < 0.3:  # the store or a gloo group (data loading, checkpoint) notices first
         tree = "/pytorch" if torch.since(2, 6) else ".."
-        text = rng.choice(
-            [
-                f"Connection closed by peer [{peer.ip}]:{rng.randrange(10000, 60000)}",
-                f"Read error [{peer.ip}]:{rng.randrange(10000, 60000)}: Connection reset by peer",
-            ]
-        )
-        raise_text(
-            job,
-            time_s,
-            rank,
-            f"RuntimeError: [{tree}/third_party/gloo/gloo/transport/tcp/pair.cc:{rng.choice([534, 598, 553])}] {text}",
-            "barrier",
-        )
+        text = rng.choice([f"Connection closed by peer [{peer.ip}]:{rng.randrange(10000, 60000)}",
+                           f"Read error [{peer.ip}]:{rng.randrange(10000, 60000)}: Connection reset by peer"])
+        raise_text(job, time_s, rank, f"RuntimeError: [{tree}/third_party/gloo/gloo/transport/tcp/pair.cc:{rng.choice([534, 598, 553])}] {text}", "barrier")
         return
     warn, place = closed_by_peer(job, peer)
     if job.notes.get("nccl_debug"):
         job.rank_says(time_s, rank, nccl_warn(job, time_s, rank, place, warn), out=True)
-    error = (
-        "remote process exited or there was a network error" if torch.nccl_number >= (2, 18) else "unhandled system error"
-    )
-    explain = (
-        "ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely."
-        if torch.nccl_number >= (2, 18)
-        else "ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error."
-    )
+    error = "remote process exited or there was a network error" if torch.nccl_number >= (2, 18) else "unhandled system error"
+    explain = "ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely." \
+        if torch.nccl_number >= (2, 18) else "ncclSystemError: System call (e.g. socket, malloc) or external library call failed or device error."
     tree = "/pytorch" if torch.since(2, 6) else ".."
     kind = "torch.distributed.DistBackendError" if torch.since(2, 0) else "RuntimeError"
     source = "NCCLUtils.cpp:77" if torch.since(2, 6) else "ProcessGroupNCCL.cpp:1970"
-    raise_text(
-        job,
-        time_s + 0.02,
-        rank,
-        f"{kind}: NCCL error in: {tree}/torch/csrc/distributed/c10d/{source}, {error}, NCCL version {torch.nccl}\n{explain}\nLast error:\n{warn}",
-        "collective",
-    )
+    raise_text(job, time_s + 0.02, rank, f"{kind}: NCCL error in: {tree}/torch/csrc/distributed/c10d/{source}, {error}, NCCL version {torch.nccl}\n{explain}\nLast error:\n{warn}", "collective")

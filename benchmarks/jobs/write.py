@@ -22,11 +22,7 @@ def write_case(folder: Path, job: Job, truth: Truth, scenario: str) -> None:
     write_logs(folder / "logs", files)
     if job.launcher == "torchrun" and job.layout == "tree" and job.world <= 64:
         empty_files(folder / "logs", files)
-    (folder / "truth.yaml").write_text(
-        yaml.safe_dump(
-            describe(folder.name, job, truth, scenario, places, lost), sort_keys=False, width=200, allow_unicode=True
-        )
-    )
+    (folder / "truth.yaml").write_text(yaml.safe_dump(describe(folder.name, job, truth, scenario, places, lost), sort_keys=False, width=200, allow_unicode=True))
 
 
 def write_logs(logs: Path, files: dict[str, list[str]]) -> None:
@@ -65,13 +61,7 @@ def lay_out(job: Job) -> tuple[dict[str, list[str]], list[str]]:
 def lose_some(job: Job, truth: Truth, files: dict[str, list[str]], places: list[str]) -> str:
     """Sometimes drops the files of one uninvolved rank or host; answers what is missing."""
     kept = {place.rpartition(":")[0] for place in places}
-    if (
-        truth.keep_all
-        or truth.cause == "healthy"
-        or len(job.hosts) < 2
-        or job.layout == "merged"
-        or job.rng.random() > LOSS
-    ):
+    if truth.keep_all or truth.cause == "healthy" or len(job.hosts) < 2 or job.layout == "merged" or job.rng.random() > LOSS:
         return ""
     guilty = {job.host_of(rank).name for rank in truth.ranks or []} | set(truth.hosts or []) | {job.hosts[0].name}
     spare = [host for host in job.hosts if host.name not in guilty]
@@ -79,16 +69,7 @@ def lose_some(job: Job, truth: Truth, files: dict[str, list[str]], places: list[
         return ""
     host = job.rng.choice(spare)
     ranks = {f"-{rank:0{width}d}.out" for rank in job.ranks_on(host) for width in (1, 3, 4)}
-    gone = [
-        name
-        for name in files
-        if name not in kept
-        and (
-            host.name in name.replace("_", "/").split("/")
-            or host.name in name
-            or (job.layout == "task" and any(name.endswith(r) for r in ranks))
-        )
-    ]
+    gone = [name for name in files if name not in kept and (host.name in name.replace("_", "/").split("/") or host.name in name or (job.layout == "task" and any(name.endswith(r) for r in ranks)))]
     if any(host.name in other.name and other is not host for other in job.hosts) or any(name in kept for name in gone):
         return ""
     for name in gone:
@@ -100,38 +81,19 @@ def empty_files(logs: Path, files: dict[str, list[str]]) -> None:
     """torchrun makes both files of a rank, whether it says anything or not."""
     for name in files:
         if name.endswith(("stdout.log", "stderr.log")):
-            other = logs / (
-                name.replace("stdout.log", "stderr.log")
-                if name.endswith("stdout.log")
-                else name.replace("stderr.log", "stdout.log")
-            )
+            other = logs / (name.replace("stdout.log", "stderr.log") if name.endswith("stdout.log") else name.replace("stderr.log", "stdout.log"))
             other.touch()
 
 
 def describe(case: str, job: Job, truth: Truth, scenario: str, places: list[str], lost: str) -> dict[str, Any]:
     shown = places[:EVIDENCE_MAX]
     page: dict[str, Any] = {
-        "id": case,
-        "title": truth.title,
-        "origin": "simulated",
-        "scenario": scenario,
-        "torch": job.torch.name,
-        "framework": job.framework,
-        "launcher": job.launcher,
-        "layout": job.layout,
-        "root_cause": truth.cause,
-        "accept": truth.accept,
-        "culprit_ranks": truth.ranks,
-        "culprit_hosts": truth.hosts,
-        "world_size": job.world,
-        "hosts": len(job.hosts),
+        "id": case, "title": truth.title, "origin": "simulated", "scenario": scenario, "torch": job.torch.name,
+        "framework": job.framework, "launcher": job.launcher, "layout": job.layout, "root_cause": truth.cause, "accept": truth.accept,
+        "culprit_ranks": truth.ranks, "culprit_hosts": truth.hosts, "world_size": job.world, "hosts": len(job.hosts),
         "first_evidence": None if not shown else shown[0] if len(shown) == 1 else shown,
-        "evidence_text": next(
-            (e.evidence for e in sorted(job.events, key=lambda e: (e.time_s, e.order)) if e.evidence), None
-        ),
-        "must_mention": truth.mention,
-        "symptoms": truth.symptoms,
-        "remedy": truth.remedy,
+        "evidence_text": next((e.evidence for e in sorted(job.events, key=lambda e: (e.time_s, e.order)) if e.evidence), None),
+        "must_mention": truth.mention, "symptoms": truth.symptoms, "remedy": truth.remedy,
     }
     skewed = {host.name: round(host.skew_s) for host in job.hosts if abs(host.skew_s) >= 2}
     page |= {"clock_skew_s": skewed} if skewed else {}

@@ -14,7 +14,7 @@ from typing import Literal
 
 from ..lines.record import record
 from .dump import Dump, Entry
-from .tracks import GroupKey, OneSide, Recorder, Steps, Track, difference, is_shifted, pairs, recorders, tracks, transfers
+from .tracks import GroupKey, OneSide, Recorder, Shape, Steps, Track, difference, is_shifted, pairs, recorders, tracks, transfers
 
 MAX_SIDES = 4  # shown of ranks that differ from the others and from each other
 MAX_DIVERGENCES = 10  # per group; after that the ranks run different programs
@@ -185,7 +185,7 @@ def _last(recorder: Recorder) -> tuple[Side, ...]:
     return (_side((recorder.rank,), recorder, len(recorder.dump) - 1),) if len(recorder.dump) else ()
 
 
-def _mismatches(name: str, of_group: dict[int, Track], shapes: list[object], tail: _Tail) -> Iterator[Divergence]:
+def _mismatches(name: str, of_group: dict[int, Track], shapes: Sequence[tuple[Shape, ...]], tail: _Tail) -> Iterator[Divergence]:
     """Yield where ranks called different things, by majority, until their numbering no longer means the same."""
     alike: dict[tuple[bytes, bytes, int], list[int]] = defaultdict(list)  # who recorded exactly the same
     for rank, track in sorted(of_group.items()):
