@@ -14,7 +14,7 @@ from typing import Literal
 
 from ..lines.record import record
 from .dump import Dump, Entry
-from .tracks import GroupKey, OneSide, Recorder, Shape, Steps, Track, difference, is_shifted, pairs, recorders, tracks, transfers
+from .tracks import GroupKey, OneSide, Recorder, Steps, Track, pairs, recorders, tracks, transfers
 
 MAX_SIDES = 4  # shown of ranks that differ from the others and from each other
 MAX_DIVERGENCES = 10  # per group; after that the ranks run different programs
@@ -117,14 +117,13 @@ def compare(dumps: Iterable[Dump], world_size: int | None = None) -> list[GroupR
     of_ranks, steps = recorders(dumps), Steps()
     found = sorted(tracks(of_ranks, steps).items())
     blocked = _blocked(found, of_ranks)
-    shapes = [*steps]
     reports = []
     for (name, ranks), of_group in found:
         tail = _tail(of_group, {rank for rank, places in blocked.items() if any(p[1] != (name, ranks) for p in places)})
         descs = [t.recorder.dump.groups[name].desc for t in of_group.values() if name in t.recorder.dump.groups]
         is_default = "default_pg" in descs or name == "0"
         members = ranks or tuple(sorted({*of_group, *(range(world_size or 0) if is_default else ())}))
-        divergences = list(_mismatches(name, of_group, shapes, tail))
+        divergences = list(_mismatches(name, of_group, steps, tail))
         if tail.kind is not None and all(divergence.is_survived for divergence in divergences):
             divergences.append(_of_tail(name, tail, of_group))
         divergences += _unpaired(name, members, of_ranks)
@@ -185,7 +184,7 @@ def _last(recorder: Recorder) -> tuple[Side, ...]:
     return (_side((recorder.rank,), recorder, len(recorder.dump) - 1),) if len(recorder.dump) else ()
 
 
-def _mismatches(name: str, of_group: dict[int, Track], shapes: Sequence[tuple[Shape, ...]], tail: _Tail) -> Iterator[Divergence]:
+def _mismatches(name: str, of_group: dict[int, Track], steps: Steps, tail: _Tail) -> Iterator[Divergence]:
     """Yield where ranks called different things, by majority, until their numbering no longer means the same."""
     alike: dict[tuple[bytes, bytes, int], list[int]] = defaultdict(list)  # who recorded exactly the same
     for rank, track in sorted(of_group.items()):
@@ -200,9 +199,8 @@ def _mismatches(name: str, of_group: dict[int, Track], shapes: Sequence[tuple[Sh
     for seq in sorted(seq for seq, of_seq in called.items() if len(of_seq) > 1):
         sides = sorted(((step, sorted(ranks)) for step, ranks in called[seq].items()), key=lambda s: (-len(s[1]), s[1]))
         (usual, majority), (odd, minority) = sides[:2]
-        kind = difference(shapes[usual], shapes[odd])
-        if is_shifted(of_group[majority[0]], of_group[minority[0]], seq):
-            kind = "op"
+        is_shifted = of_group[majority[0]].is_shifted(of_group[minority[0]], seq)
+        kind = "op" if is_shifted else steps.difference(usual, odd)
         at_fault = tuple(sorted(rank for _, ranks in sides[1:] for rank in ranks))
         if (kind, at_fault) != before:
             yield Divergence(

@@ -24,8 +24,21 @@ COMPLETED = 2  # index into STATES
 LOOK_AHEAD = 4  # steps by which a step too many or too few is told from one of another size
 
 Shape = tuple[object, ...]  # of one call: operation, input sizes, output sizes, types
-Steps = dict[tuple[Shape, ...], int]  # the number of each step: of one call, or of the calls of a coalesced group
 GroupKey = tuple[str, tuple[int, ...]]
+
+
+class Steps(dict[tuple[Shape, ...], int]):
+    """The number of each step: of one call, or of the calls of a coalesced group in order."""
+
+    def __missing__(self, step: tuple[Shape, ...]) -> int:
+        return self.setdefault(step, len(self))
+
+    def difference(self, usual: int, odd: int) -> Literal["op", "size", "dtype"]:
+        """Returns in what two steps differ."""
+        shapes = [*self]
+        if [shape[0] for shape in shapes[usual]] != [shape[0] for shape in shapes[odd]]:
+            return "op"
+        return "size" if [shape[1:3] for shape in shapes[usual]] != [shape[1:3] for shape in shapes[odd]] else "dtype"
 
 
 @record
@@ -71,6 +84,12 @@ class Track:
         """The first entry that has not completed."""
         return self.entry(self.done + 1) if self.knows_completion else None
 
+    def is_shifted(self, odd: Track, seq: int) -> bool:
+        """Tells whether one goes on as the other one did a step before: a step too many or too few."""
+        ours, theirs = (track.steps[track.at(seq) :][:LOOK_AHEAD] for track in (self, odd))
+        both = ((ours[1:], theirs), (ours, theirs[1:]))
+        return any(a and b and all(x == y for x, y in zip(a, b, strict=False)) for a, b in both)
+
 
 def shape_of(call: Call) -> Shape:
     """Returns what every rank of a group must call alike: the root's side of a scatter or gather is its own."""
@@ -79,20 +98,6 @@ def shape_of(call: Call) -> Shape:
     ins = (call.input_sizes, call.input_dtypes) if has_sizes and not op.startswith("scatter") else (None, None)
     outs = (call.output_sizes, call.output_dtypes) if has_sizes and not op.startswith("gather") else (None, None)
     return op, ins[0], outs[0], (ins[1], outs[1])
-
-
-def difference(usual: Sequence[Shape], odd: Sequence[Shape]) -> Literal["op", "size", "dtype"]:
-    """Returns in what two steps differ."""
-    if [shape[0] for shape in usual] != [shape[0] for shape in odd]:
-        return "op"
-    return "size" if [shape[1:3] for shape in usual] != [shape[1:3] for shape in odd] else "dtype"
-
-
-def is_shifted(usual: Track, odd: Track, seq: int) -> bool:
-    """Tells whether one side goes on as the other one did a step before: a step too many or too few."""
-    ours, theirs = (track.steps[track.at(seq) :][:LOOK_AHEAD] for track in (usual, odd))
-    both = ((ours[1:], theirs), (ours, theirs[1:]))
-    return any(a and b and all(x == y for x, y in zip(a, b, strict=False)) for a, b in both)
 
 
 def recorders(dumps: Iterable[Dump]) -> dict[int, Recorder]:
@@ -158,7 +163,7 @@ def _track(recorder: Recorder, name: str, rows: list[int], steps: Steps, known: 
         key = tuple([calls[row] for row in own])
         step = known.get(key)
         if step is None:
-            step = known[key] = steps.setdefault(tuple(shape_of(dump.calls[call]) for call in key), len(steps))
+            step = known[key] = steps[tuple(shape_of(dump.calls[call]) for call in key)]
         # Up to 2.3 sends share the counter, so that it differs between ranks; the place among collectives does not.
         track.seqs.append(place if counts_sends else seq)
         track.steps.append(step)
