@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from diagnose.traces.stack_forms import read_process, read_thread
+from diagnose.lines.prefix_rows import tables
+from diagnose.traces.stack_forms import FORMS, read_process, read_thread
 from diagnose.traces.stacks import find_stacks
-from diagnose.traces.traceback_lines import tables
 
 from .test_stacks import PYSPY, dump_of, lines_of
 
@@ -150,5 +150,5 @@ def test_pyspy_json_of_several_processes_in_one_file():
 
 @pytest.mark.parametrize(("table", "read"), [("processes", read_process), ("threads", read_thread)])
 def test_each_form_of_stacks_reads_its_sample(table, read):
-    rows = tables("stacks.yaml")[table]
+    rows = tables(FORMS)[table]
     assert [row["form"] for row in rows] == [read(row["sample"]).form for row in rows]

@@ -11,12 +11,20 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 
 from .lazy_pattern import lazy
-from .path_forms import ENDS_IN_HOST, FORMS, HOST_AFTER_WORD, IS_HOST, KERNEL_OF, WORDS
+from .prefix_rows import tables
 from .record import record
 
-__all__ = ["PathIdentity", "identities_from_paths", "identity_from_path"]
+_TABLES = tables(Path(__file__).with_name("paths.yaml"))
+FORMS = tuple((row["kind"], tuple(row["needs"]), lazy(row["pattern"], re.ASCII)) for row in _TABLES["forms"])
+WORDS = tuple((row["name"], tuple(row["needs"]), lazy(row["pattern"], re.ASCII)) for row in _TABLES["words"])
+_HOST = _TABLES["hosts"]["name"]
+IS_HOST, ENDS_IN_HOST, HOST_AFTER_WORD, KERNEL_OF = (
+    lazy(pattern, re.IGNORECASE | re.ASCII)
+    for pattern in (_HOST, rf"(?:^|.*?[-_.])({_HOST})", _TABLES["hosts"]["after_a_word"], _TABLES["hosts"]["of_a_kernel"])
+)
 
 
 @record

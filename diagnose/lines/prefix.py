@@ -12,9 +12,8 @@ from operator import itemgetter
 from typing import Any, NamedTuple
 
 from .lazy_pattern import lazy
-from .marks import GLUED, GLUED_AFTER_BAR, IN_GROUP, NCCL_HEAD, QUOTED_AFTER
 from .prefix_memory import Found, PrefixMemory
-from .prefix_rows import Groups, Row, Rows, rows_of
+from .prefix_rows import Groups, Row, Rows, mark, rows_of
 from .timestamp import Stamp, read_stamp
 
 __all__ = ["Line", "Prefix", "read_lines", "speaker_key", "speaker_keys", "split_prefix"]
@@ -26,6 +25,9 @@ _MAX_GLUED = 100  # in one piece between carriage returns
 _GLUED_MARKS = ("rank", ".c", ".h", ".py:")  # one of them stands in any header that may be glued on without a bar
 _QUOTING = (" log entry (may be unrelated)", " Last error: ")
 _BAR_MARKS = ("|", "[00:")
+IN_GROUP, GLUED, NCCL_HEAD, GLUED_AFTER_BAR, QUOTED_AFTER = (
+    lazy(mark(name)) for name in ("in_group", "glued", "nccl_head", "glued_after_bar", "quoted_after")
+)
 
 
 class Prefix(NamedTuple):  # a dataclass takes three times as long to make, and each kept line has one

@@ -11,11 +11,10 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any, Generic, TypeVar
 
-from .nested_stamps import fuller
 from .prefix_rows import Rows
 from .record import record
 from .shapes import DIGITS, digit_marks
-from .timestamp import Stamp, read_stamp
+from .timestamp import Stamp, fuller, read_stamp
 
 P = TypeVar("P", bound=tuple[Any, ...])
 Convert = Callable[[str], Any]

@@ -81,24 +81,29 @@ class Rows(dict[str, tuple[tuple[str, Row], ...]]):
         return self[start]
 
 
-@lru_cache(maxsize=1)
-def forms() -> dict[str, Any]:
-    """Yield what `prefixes.yaml` holds."""
+@lru_cache
+def tables(path: Path) -> dict[str, Any]:
+    """Yield what a YAML file of forms holds."""
     import yaml
 
-    loaded: dict[str, Any] = yaml.load(FORMS.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    loaded: dict[str, Any] = yaml.load(path.read_bytes(), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return loaded
 
 
 @lru_cache(maxsize=2)
 def rows_of(table: str) -> tuple[Row, ...]:
     """Yield the rows of a table, `leading` or `after_a_stamp`, in the order in which they are asked."""
-    return tuple(map(Row, forms()[table]))
+    return tuple(map(Row, tables(FORMS)[table]))
 
 
 def piece(name: str) -> str:
     """Yield a piece that several patterns are made of, such as `LEVEL`."""
-    return filled(forms()["pieces"][name])
+    return filled(tables(FORMS)["pieces"][name])
+
+
+def mark(name: str) -> str:
+    """Yield the pattern of what is looked for in whole lines, such as `glued`."""
+    return "".join(tables(FORMS)["marks"][name])
 
 
 def filled(pattern: str) -> str:

@@ -1,19 +1,19 @@
 """Reads the clock forms that training logs print; `read_stamp` takes text, `resolve` gives unix seconds.
 
-One row of `_FORMS` per clock form, with a line in which it occurs. Nothing here knows this machine's clock or zone.
+The clock forms are rows of `prefixes.yaml`. Nothing here knows this machine's clock or zone.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, datetime, timedelta, timezone
 from functools import lru_cache
 
 from .lazy_pattern import lazy
+from .prefix_rows import FORMS, filled, tables
 from .record import record
-
-__all__ = ["YEARLESS", "Stamp", "format_rfc3339", "read_stamp", "resolve"]
 
 YEARLESS = 2000  # the year that stands in where a form prints none: a leap year, so that 29 February survives
 _DAY_S = 86400
@@ -28,6 +28,10 @@ _MONTHS = {
 # A tick of unix time is told from other numbers by its size alone: 2001-09 to 2033-05 in each unit.
 _TICKS_PER_S = {10: 1.0, 13: 1e3, 16: 1e6, 19: 1e9}
 _RESOLUTION_S = [1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9]
+
+ZONE_STEP_S = 900  # zones differ by quarters of an hour
+WIDEST_S = 26 * 3600  # from UTC-12 to UTC+14
+DELAY_S = 90.0  # at most, between what a program prints and when its collector gets it
 
 
 @record
@@ -146,15 +150,6 @@ def _boot(form: str, match: re.Match[str], end: int) -> Stamp | None:
     return Stamp(seconds, form, False, False, False, True, _RESOLUTION_S[len(fraction)], end)
 
 
-_CLOCK = r"(?P<h>[01]\d|2[0-3]):(?P<mi>[0-5]\d):(?P<s>[0-5]\d|60)(?!\d)"
-_FRACTION = r"(?:[.,](?P<f>\d{1,9})(?!\d))?"
-_ISO = (
-    r"(\d{4})[-/](\d\d?)[-/](\d\d?)(?:[T _:-]|,\ )([01]?\d|2[0-3]):([0-5]?\d):([0-5]?\d|60)(?!\d)(?:[.,](\d{1,9})(?!\d))?"
-    r"(Z\b|[+-]\d\d:?\d\d\b|\ UTC\b|\ [+-]\d{4}\b)?"
-)
-_MONTH = r"(?P<mo>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
-_WEEKDAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)"
-
 _Builder = Callable[[str, "re.Match[str]", int], Stamp | None]
 
 
@@ -168,84 +163,18 @@ class _Form:
     sample: str
 
 
-def _form(name: str, at: int, marks: str, pattern: str, build: _Builder, sample: str) -> _Form:
-    return _Form(name, at, marks, lazy(pattern, re.ASCII), build, sample)
+_READERS: dict[str, _Builder] = {"calendar": _calendar, "iso": _iso, "glog": _glog, "unix": _unix, "boot": _boot}
 
 
-_LETTER_FORMS = (
-    _form(
-        "glog",
-        0,
-        "IWEFVCD",
-        r"[IWEFVCD](\d{3,4}|\d{8}) (\d\d):(\d\d):(\d\d)\.(\d{6}|\d{9})(?!\d)",
-        _glog,
-        "E321 02:07:08.408271257 ProcessGroupNCCL.cpp:607] [Rank 0] Watchdog caught collective operation timeout",
-    ),
-    _form(
-        "absl",
-        0,
-        "IWEF",
-        r"[IWEF]0000 00:00:(\d{10})\.(\d{6})(?!\d)",
-        _unix,
-        "E0000 00:00:1732121008.123456 4471 cuda_dnn.cc:8310] Unable to register cuDNN factory",
-    ),
-    _form(
-        "ctime",
-        3,
-        " ",
-        rf"{_WEEKDAY} {_MONTH} [ 0]?(?P<d>\d\d?) {_CLOCK}(?: UTC)? (?P<y>\d{{4}})(?!\d)",
-        _calendar,
-        "Fri Nov 20 16:59:19 2026[1,0]<stdout>:step 3",
-    ),
-    _form(
-        "syslog",
-        3,
-        " ",
-        rf"{_MONTH} [ 0]?(?P<d>\d\d?) {_CLOCK}{_FRACTION}",
-        _calendar,
-        "Nov 12 03:10:02 node0056 kernel: [2752089.385738] pcieport 0000:00:1c.4: AER: Corrected error",
-    ),
-)
-_DIGIT_FORMS = (
-    _form("iso", 4, "-/", _ISO, _iso, "2026-05-15T12:14:08.815954978Z stderr F hello"),
-    _form(
-        "compact",
-        8,
-        "T -_",
-        rf"(?P<y>20\d\d)(?P<mo>\d\d)(?P<d>\d\d)[T _-]{_CLOCK}{_FRACTION}",
-        _calendar,
-        "20261120 17:03:56.120 INFO started",
-    ),
-    _form(
-        "us",
-        2,
-        "/",
-        rf"(?P<mo>\d\d)/(?P<d>\d\d)/(?P<y>20\d\d|\d\d)[ -]{_CLOCK}{_FRACTION}",
-        _calendar,
-        "11/20/2026 17:03:56 - INFO - __main__ - ***** Running training *****",
-    ),
-    _form(
-        "month-day",
-        2,
-        "-/",
-        rf"(?P<mo>\d\d)[-/](?P<d>\d\d) {_CLOCK}{_FRACTION}",
-        _calendar,
-        "08-12 04:11:20 [core.py:1136] EngineCore encountered a fatal error.",
-    ),
-    _form("clock", 2, ":", _CLOCK + _FRACTION, _calendar, "18:11:06.680 [rank4]: Traceback (most recent call last):"),
-    _form(
-        "apache",
-        2,
-        "/",
-        rf"(?P<d>\d\d)/{_MONTH}/(?P<y>\d{{4}}):{_CLOCK}(?P<z> [+-]\d{{4}})?",
-        _calendar,
-        '20/Nov/2026:17:03:56 +0000] "GET /health"',
-    ),
-    _form("unix", 0, "12", r"([12]\d{9}(?:\d{3}){0,3})(?:\.(\d{1,9}))?(?![\w.])", _unix, "1732121008.123 received SIGSEGV"),
-)
-_BRACKET_FORMS = (
-    _form("dmesg", 0, "[", r"\[ {0,8}(\d{1,10})\.(\d{6})\]", _boot, "[ 3667.090810] python3 invoked oom-killer"),
-)
+def _forms(begin: str) -> tuple[_Form, ...]:
+    rows = tables(FORMS)["stamps"][begin]
+    return tuple(
+        _Form(r["name"], r["at"], r["marks"], lazy(filled(r["pattern"]), re.ASCII), _READERS[r["read"]], r["sample"])
+        for r in rows
+    )
+
+
+_LETTER_FORMS, _DIGIT_FORMS, _BRACKET_FORMS = map(_forms, ("letters", "digits", "bracket"))
 
 
 def read_stamp(text: str, start: int = 0) -> Stamp | None:
@@ -268,6 +197,43 @@ def _read(text: str, start: int, forms: tuple[_Form, ...], closing: str) -> Stam
                 if stamp:
                     return stamp
     return None
+
+
+def fuller(outer: Stamp, inner: Stamp) -> Stamp:
+    """Yield, of the times that nest at the head of one line, a collector's and the program's, the one that tells more.
+
+    Where the two differ by a zone, it is put on the collector's clock: lines of which the program prints no time (a
+    traceback's, the kernel's) have that alone, and a file may have one clock only.
+
+        Nov 18 09:00:18 n7 train.sh[44]: 2026-11-18 01:00:18,120 INFO step 5        2026-11-18 09:00:18.120
+        Nov 18 09:00:19 n7 train.sh[44]: KeyError: 'labels'                              11-18 09:00:19
+    """
+    if _fullness(inner) <= _fullness(outer):
+        return outer
+    if outer.has_date and inner.has_date and not inner.has_zone:
+        return _shifted(inner, outer)
+    return inner
+
+
+def _fullness(stamp: Stamp) -> tuple[bool, bool, bool, float]:
+    return stamp.has_date, stamp.has_zone, stamp.has_year, -stamp.resolution_s
+
+
+def _shifted(inner: Stamp, outer: Stamp) -> Stamp:
+    """Yield the inner stamp on the outer clock, where no more than a zone and a moment's delay lie between the two."""
+    apart_s = _of_one_year(outer, inner) - _of_one_year(inner, outer)
+    zone_s = round(apart_s / ZONE_STEP_S) * ZONE_STEP_S
+    if not zone_s or abs(zone_s) > WIDEST_S or abs(apart_s - zone_s) > DELAY_S:
+        return inner
+    return replace(inner, seconds=inner.seconds + zone_s)
+
+
+def _of_one_year(stamp: Stamp, other: Stamp) -> float:
+    """Yield its seconds; without a year where the other one has none."""
+    if not stamp.has_year or other.has_year:
+        return stamp.seconds
+    day = (_EPOCH + timedelta(seconds=stamp.seconds // 1)).replace(year=YEARLESS)
+    return day.timestamp() + stamp.seconds % 1
 
 
 def resolve(stamp: Stamp, year: int | None, zone_offset_s: float) -> float | None:

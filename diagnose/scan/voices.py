@@ -10,7 +10,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 
 from ..lines.lazy_pattern import lazy
-from ..lines.marks import SPEAKER
+from ..lines.prefix_rows import mark
 from ..lines.shapes import DIGITS
 
 __all__ = ["fast_speaker", "speaker_spans"]
@@ -31,6 +31,9 @@ def fast_speaker(line: bytes) -> bytes:
         start, end = spans[0]
         return line[start:end]
     return b"".join([line[start:end] for start, end in spans]) if spans else b""
+
+
+SPEAKER = lazy(mark("speaker").encode())
 
 
 def speaker_spans(line: bytes) -> list[tuple[int, int]]:

@@ -11,13 +11,15 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
+from pathlib import Path
 from typing import Any, TypeVar
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
+from ..lines.prefix_rows import tables
 from ..lines.record import record
-from .traceback_lines import tables
 
+FORMS = Path(__file__).with_name("stacks.yaml")
 _OUTERMOST = ("<module>", "main", "__libc_start_main", "_start")
 
 
@@ -90,7 +92,7 @@ Head = TypeVar("Head", ProcessHead, ThreadHead)
 @lru_cache
 def _rows(table: str) -> tuple[tuple[str, dict[str, str], Any], ...]:
     """Yield what the lines of a table begin with, what the form says of itself, and its pattern."""
-    rows = tables("stacks.yaml")[table]
+    rows = tables(FORMS)[table]
     return tuple((r["begins"], {k: r[k] for k in ("form", "state") if k in r}, lazy(r["pattern"])) for r in rows)
 
 

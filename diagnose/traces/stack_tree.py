@@ -12,9 +12,10 @@ from functools import lru_cache
 from typing import Literal
 
 from ..lines.lazy_pattern import lazy
+from ..lines.prefix_rows import tables
 from ..lines.record import record
-from .stack_forms import StackDump, StackFrame, StackThread
-from .traceback_lines import is_library, tables
+from .stack_forms import FORMS, StackDump, StackFrame, StackThread
+from .traceback_lines import is_library
 
 Label = int | str  # a global rank, or what is known instead (`pid 6889 on gpu-07`)
 Pattern = Literal["none", "waiting", "backward", "desync", "together", "apart"]
@@ -48,13 +49,13 @@ class _Row:
 
 @lru_cache
 def _standings() -> tuple[_Row, ...]:
-    rows = tables("stacks.yaml")["standings"]
+    rows = tables(FORMS)["standings"]
     return tuple(
         _Row(r["kind"], lazy(r["function"]), lazy(r.get("file", "")), r["reason"], r.get("weak", False)) for r in rows
     )
 
 
-_IDLE = tables("stacks.yaml")["idle"]
+_IDLE = tables(FORMS)["idle"]
 _IDLE_FUNCTIONS, _IDLE_FILES, _IDLE_NAMES = lazy(_IDLE["functions"]), lazy(_IDLE["files"]), lazy("(?i)" + _IDLE["names"])
 
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_key
+from ..lines.prefix_rows import tables
 from .stack_forms import (
+    FORMS,
     ProcessHead,
     StackDump,
     StackFrame,
@@ -25,12 +27,12 @@ from .stack_forms import (
     read_thread,
     with_main,
 )
-from .traceback_lines import one_of, tables
+from .traceback_lines import one_of
 
 _NOISE_LINES = 3  # other writers' lines tolerated inside one dump
 _RANK_LINES = 3  # `=== rank 3 pid 6891 ===` stands right above the dump
 _FRAMES = 2000
-_FORMS = tables("stacks.yaml")
+_FORMS = tables(FORMS)
 _RANK = lazy("(?i)^" + one_of(row["pattern"] for row in _FORMS["headings"]))
 _PID = lazy(r"(?i)\bpid[ =:#]{0,3}(\d{1,9})\b")  # of a heading; several may stand above all dumps
 _ANNOUNCED = lazy("(?i)" + _FORMS["announced"])

@@ -9,25 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 from ..lines.lazy_pattern import lazy
+from ..lines.prefix_rows import tables
 from ..lines.record import record
 
 _PATH_CHARS = 1000  # Linux refuses paths beyond 4096; tracebacks never come near
 
 
-@lru_cache
-def tables(name: str) -> dict[str, Any]:
-    """Yield what a YAML file of this room holds."""
-    import yaml
-
-    data = Path(__file__).with_name(name).read_bytes()
-    loaded: dict[str, Any] = yaml.load(data, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
-    return loaded
-
-
-WORDS = tables("tracebacks.yaml")
+WORDS = tables(Path(__file__).with_name("tracebacks.yaml"))
 
 
 def one_of(alternatives: Iterable[str]) -> str:
