@@ -17,12 +17,18 @@ from ..catalogue.rule import Form, Rule
 from ..lines.prefix import Line, speaker_key
 from ..scan.kept import Hit
 from ..traces.exception import is_own_name
-from ..traces.exception_lines import exception_lines, exception_text, exceptions, inside_lines
 from ..traces.logged_exceptions import quoted_in, told_texts, wrapped_texts
-from ..traces.quotation import is_above_one, looks_quoted, quoting
-from ..traces.traceback import Traceback, innermost
+from ..traces.quotation import (
+    exception_lines,
+    exception_text,
+    exceptions,
+    inside_lines,
+    is_above_one,
+    looks_quoted,
+    quoting,
+)
+from ..traces.traceback import Traceback, innermost, record_above
 from ..traces.traceback_lines import told_frames
-from ..traces.warned import record_above
 from .event import Event, sign_line, words_of
 from .event_stamps import Same
 

@@ -8,20 +8,24 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .boxes import GROUP_MARGIN, GROUP_MEMBER, RichBox, read_arrow, read_ipython_frame
 from .exception import ExceptionLine, Relation, Segment, is_named, read_exception, read_raised
 from .traceback_lines import (
+    CARETS,
+    CHAINS,
     ELIDED,
+    FOREIGN,
+    GROUP_MARGIN,
+    GROUP_MEMBER,
+    RESUMES,
     Frame,
     Header,
+    RichBox,
     indent_of,
     introduces_inner,
-    is_caret_line,
-    is_foreign,
-    read_chain,
+    read_arrow,
     read_frame,
     read_header,
-    resumes_message,
+    read_ipython_frame,
 )
 
 _NOISE_LINES = 30  # lines of other writers tolerated between two frames
@@ -128,10 +132,10 @@ class Assembly:
         """Say whether a name is awaited here; an unknown one only behind a frame."""
         if found.is_sure or self.form == "ipython":
             return True
-        return bool(self.segment.frames or self._box) and not is_foreign(f"{found.name}: {found.message}")
+        return bool(self.segment.frames or self._box) and not FOREIGN.search(f"{found.name}: {found.message}")
 
     def _keep_source(self, number: int, text: str) -> bool:
-        if self.lacks_code and not is_caret_line(text):
+        if self.lacks_code and not CARETS.match(text):
             self.segment.keep_code(text)
         return self._take(number)
 
@@ -150,7 +154,7 @@ class Assembly:
         return self._take(number)
 
     def _accept_message_part(self, number: int, text: str) -> bool:
-        if (relation := read_chain(text)) is not None:
+        if (relation := CHAINS.get(text.strip())) is not None:
             return self._expect_next(number, relation)
         if (header := read_header(text)) is not None:
             return self._begin_next(number, header)
@@ -219,7 +223,7 @@ class Assembly:
         if found is not None and found.is_sure:
             self._begin_segment("inner", self.segment.depth + 1)
             return self._name_exception(number, found)
-        return is_caret_line(text) and self._take(number)
+        return CARETS.match(text) is not None and self._take(number)
 
     def _take_back(self, number: int, frame: Frame) -> bool:
         """Undo an unsure name: `Loss: 1.2` of another writer stood between two frames."""
@@ -251,12 +255,12 @@ class Assembly:
         segment = self.segment
         if self._left_margin or segment.is_one_line:
             return False
-        if self._blanks and not (resumes_message(text) or not segment.message.strip()):
+        if self._blanks and not (RESUMES.match(text) or not segment.message.strip()):
             return False
         if self.form == "elastic-box" and indent_of(text) < self._base:
             return False
         is_rule = text[0] in "=-*" and not segment.message.strip()  # ChildFailedError's message is a drawn box
-        return is_rule or "ChildFailedError" in segment.exception or not is_foreign(text)
+        return is_rule or "ChildFailedError" in segment.exception or not FOREIGN.search(text)
 
     @property
     def is_complete(self) -> bool:

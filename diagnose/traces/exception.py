@@ -14,7 +14,7 @@ from typing import Literal
 
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
-from .traceback_lines import GRAPH_ERROR, WORDS, Frame, is_graph_frame, one_of
+from .traceback_lines import GRAPH_ERROR, GRAPH_FRAME, WORDS, Frame, one_of
 
 _NAME = lazy(
     r"^((?:(?:[A-Za-z_]\w{0,80}|<locals>)\.){0,14}[A-Za-z_]\w{0,120}(?:\([\w.]{1,120}\))?)(?::(?: (.*))?)?$", re.DOTALL
@@ -154,7 +154,9 @@ class Segment:
         self.last_text = text
         if self.message_lines > _MESSAGE_LINES:
             return False
-        is_left_out = text.startswith("frame #") or (self.message.startswith(GRAPH_ERROR) and is_graph_frame(text))
+        is_left_out = text.startswith("frame #") or (
+            self.message.startswith(GRAPH_ERROR) and GRAPH_FRAME.match(text) is not None
+        )
         if not is_left_out and len(self.message) < MESSAGE_CHARS:
             self.message = (self.message + "\n" * (1 + min(blanks, 2)) + text)[:MESSAGE_CHARS]
         return True

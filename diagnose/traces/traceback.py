@@ -6,7 +6,7 @@ chained to or carried inside. Whether it matters (a launcher's own, a thread's, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from ..lines.lazy_pattern import lazy
@@ -16,7 +16,6 @@ from .assembly import Assembly
 from .exception import Relation, Segment
 from .traceback_lines import WORDS, Frame, one_of
 from .traceback_streams import assemble
-from .warned import heads, is_warned
 
 Same = Callable[[tuple[Frame, ...]], tuple[Frame, ...]]
 __all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost"]
@@ -78,9 +77,9 @@ def find_tracebacks(lines: Sequence[Line], keys: Sequence[str] | None = None, sa
     """
     keys = speaker_keys(lines) if keys is None else keys
     found = [tb for closed in assemble(lines, keys) if (tb := _as_traceback(*closed, same))]
-    by_number = heads(lines, (tb.line for tb in found))
-    warned = (is_warned(by_number, tb.line, next(iter(tb.frames), None)) for tb in found)
-    found = [replace(tb, is_warned=is_so) if is_so else tb for tb, is_so in zip(found, warned, strict=True)]
+    heads = {number for tb in found for number in (tb.line - 1, tb.line)}
+    by_number = {line.number: line for line in reversed(lines) if line.number in heads}
+    found = [replace(tb, is_warned=True) if _is_warned(tb, by_number) else tb for tb in found]
     return sorted(found, key=lambda tb: (tb.line, tb.end_line, tb.speaker))
 
 
@@ -174,3 +173,45 @@ def _inside(chain: Sequence[Link], place: int) -> int | None:
                 return i
             inside = i
     return inside
+
+
+_CALM = ("W", "D")  # what is logged as INFO may be a launcher's copy of all that a process prints, and tells nothing
+_ANNOUNCES = lazy(WORDS["announces"])
+
+
+def _is_warned(tb: Traceback, by_number: Mapping[int, Line]) -> bool:
+    """Whether it was logged as a warning, by its own prefix or by the line above: the program caught it and went on.
+
+        WARNING 11-20 17:03:21 [cache.py:123] Could not write the cache, going on without it.
+        Traceback (most recent call last):
+          …
+        OSError: [Errno 28] No space left on device
+
+    Python prints a traceback from the frame that caught it on: one that begins in a module, or where a thread or a process
+    begins, nobody caught, whatever was logged above it.
+    """
+    head, above = by_number.get(tb.line), by_number.get(tb.line - 1)
+    if head is None:
+        return False
+    if head.prefix.severity is not None:
+        return head.prefix.severity in _CALM
+    if above is None or above.prefix.severity not in _CALM or _is_uncaught(next(iter(tb.frames), None)):
+        return False
+    return head.prefix.rank in (None, above.prefix.rank) and _ANNOUNCES.search(above.message) is not None
+
+
+def record_above(above: Line | None, outermost: Frame | None, *, is_of_a_rank: bool = False) -> Line | None:
+    """Yield the record that tells of what was caught, where it stands above: `[ERROR] (r1) augmentation failed`.
+
+    What nobody caught begins in a module, and may stand below any other rank's record.
+    """
+    if above is None or _is_uncaught(outermost) or not above.message.strip():
+        return None
+    if is_of_a_rank and above.prefix.rank is None and above.prefix.local_rank is None:
+        return None
+    is_said = is_of_a_rank and above.prefix.severity is None and _ANNOUNCES.search(above.message) is not None
+    return above if is_said or above.prefix.severity in ("W", "E", "F") else None
+
+
+def _is_uncaught(outermost: Frame | None) -> bool:
+    return outermost is None or outermost.function in WORDS["beginnings"]

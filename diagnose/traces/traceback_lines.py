@@ -6,6 +6,7 @@ grammar stand in `tracebacks.yaml`.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -121,7 +122,7 @@ def indent_of(text: str) -> int:
 
 # `  File "train.py", line 36, in step`; a SyntaxError's has no `in`. faulthandler's has no comma and is not ours.
 _FRAME = lazy(rf'^\s*File "([^"\n]{{1,{_PATH_CHARS}}})", line (\d{{1,9}})(?:, in (.{{1,400}}))?\s*$')
-_CARETS = lazy(r"^[\s~^]+$")
+CARETS = lazy(r"^[\s~^]+$")  # only underlines the line above
 
 
 def read_frame(text: str) -> Frame | None:
@@ -136,23 +137,8 @@ def _known_frame(text: str) -> Frame | None:
     return Frame(found[1], int(found[2]), (found[3] or "").strip()) if found else None
 
 
-def is_caret_line(text: str) -> bool:
-    """Say whether the line only underlines the one above (`    ~~~~^^^^^`)."""
-    return _CARETS.match(text) is not None
-
-
 ELIDED = frozenset(WORDS["elided"])
-_CHAINS: dict[str, Literal["cause", "context"]] = {
-    "The above exception was the direct cause of the following exception:": "cause",
-    "During handling of the above exception, another exception occurred:": "context",
-}
-
-
-def read_chain(text: str) -> Literal["cause", "context"] | None:
-    """Read the sentence between two chained tracebacks."""
-    return _CHAINS.get(text.strip())
-
-
+CHAINS: dict[str, Literal["cause", "context"]] = WORDS["chains"]
 _INTRODUCTION = lazy(r"^\s*" + one_of(f"(?P<{form}>{line})" for form, line in WORDS["introductions"].items()) + r"\s*$")
 _CALLEE = lazy(WORDS["callee"])
 
@@ -169,22 +155,80 @@ def introduces_inner(text: str, message: str) -> bool:
     return is_of_child or _CALLEE.match(message) is not None
 
 
-_FOREIGN = lazy(rf"^{one_of(WORDS['foreign'])}|\d(?:it/s|s/it)\b")
-_RESUMES = lazy("^" + one_of(WORDS["resuming"]))
+FOREIGN = lazy(rf"^{one_of(WORDS['foreign'])}|\d(?:it/s|s/it)\b")  # a log's or a launcher's face: goes on with no message
+RESUMES = lazy("^" + one_of(WORDS["resuming"]))  # goes on with a message after a blank line, too
 GRAPH_ERROR = "Graph execution error:"  # of TensorFlow; where the graph was made stands before what went wrong
-_GRAPH_FRAME = lazy(r"^ {4}(?:File \"| {2}\S)")
+GRAPH_FRAME = lazy(r"^ {4}(?:File \"| {2}\S)")
+
+# The margin that an exception group draws, and the rule above each of its members.
+GROUP_MARGIN = lazy(r"^(\s*)(?:\|(?: (.*))?|(\+-\+?-{3,}.*))$", re.DOTALL)
+GROUP_MEMBER = lazy(r"^\+-(\+)?-{3,60} (?:\d{1,9}|\.\.\.) -{3,60}$")
+
+_BORDERS = "\u2502|"  # `│`, and `|` where the terminal has no Unicode
+_BOTTOM = lazy(r"^\s*(?:[\u2570\u2514][\u2500\-]|\+-{4,400}\+?\s*$)")
+_BOXED_FRAME = lazy(r"^(\S[^\n]{0,1500}?):(\d{1,9}) in (\S.{0,300})$")
+_BARE_FRAME = lazy(r"^in (\S{1,300}):(\d{1,9})$")  # rich shows no path for `<string>`
+_SOURCE = lazy(r"^\s*(?P<here>[\u2771>])?\s*\d{1,9}\s(?:[\u2502|]\s?)?(?P<code>.*)$")
+_PENDING_CHARS = 2000
 
 
-def is_foreign(text: str) -> bool:
-    """Say whether a line cannot continue a message, because it has a log's or a launcher's face."""
-    return _FOREIGN.search(text) is not None
+class RichBox:
+    """Frames of one rich box, fed line by line; rich wraps paths, which are put together again here."""
+
+    def __init__(self) -> None:
+        self.frames: list[Frame] = []
+        self.is_open = True
+        self._pending = ""
+
+    def feed(self, text: str) -> bool:
+        """Take one line of the box; False when the line does not belong to it."""
+        if _BOTTOM.match(text):
+            self.is_open = False
+            return True
+        stripped = text.strip()
+        if not stripped or stripped[0] not in _BORDERS:
+            return False
+        self._feed_inside(stripped[1:].rstrip(_BORDERS + " "))
+        return True
+
+    def _feed_inside(self, inside: str) -> None:
+        body = inside.strip()
+        if not body or body[0] in "\u256d\u2502\u2570|+":  # blank, or the box of locals
+            self._pending = ""
+        elif frame := self._read_frame(body):
+            self.frames.append(frame)
+            self._pending = ""
+        elif not self._pending and (source := _SOURCE.match(inside)):
+            if source["here"] and self.frames and not self.frames[-1].code:
+                self.frames[-1] = self.frames[-1].with_code(source["code"].strip(_BORDERS + " "))
+        else:
+            # `│ /opt/.../runtime/config.py: │` goes on with `│ 942 in _configure │`
+            self._pending = (self._pending + body)[:_PENDING_CHARS]
+
+    def _read_frame(self, body: str) -> Frame | None:
+        for whole in (self._pending + body, f"{self._pending} {body}" if self._pending else ""):
+            if found := _BOXED_FRAME.match(whole):
+                return Frame(found[1], int(found[2]), found[3])
+        bare = _BARE_FRAME.match(body)
+        return Frame("", int(bare[2]), bare[1]) if bare else None
 
 
-def resumes_message(text: str) -> bool:
-    """Say whether a line after a blank one still belongs to the message above."""
-    return _RESUMES.match(text) is not None
+# `Cell In[3], line 2, in f(x)`, `File ~/train.py:36, in step(self)`; before 8 `<ipython-input-3-ab> in <module>`
+_CELL = lazy(r"^\s*(?:Input )?(Cell In ?\[\d{1,6}\]), line (\d{1,9})(?:, in (.{1,300}))?\s*$")
+_IPYTHON_FILE = lazy(r"^File ([^:\n]{1,1000}):(\d{1,9})(?:, in (.{1,300}))?\s*$")
+_IPYTHON_OLD = lazy(r"^(<ipython-input-[^>]{1,80}>|[~/][^\n]{1,800}?\.pyx?) in (.{1,300})$")
+_ARROW = lazy(r"^-{1,8}> ?(\d{1,9})\s?(.*)$")
 
 
-def is_graph_frame(text: str) -> bool:
-    """Say whether a line below `Graph execution error:` tells where an operation was made."""
-    return _GRAPH_FRAME.match(text) is not None
+def read_ipython_frame(text: str) -> Frame | None:
+    """Read the head of an IPython frame; older forms give the line only at the arrow (line 0 here)."""
+    if found := _CELL.match(text) or _IPYTHON_FILE.match(text):
+        return Frame(found[1], int(found[2]), (found[3] or "").partition("(")[0].strip())
+    old = _IPYTHON_OLD.match(text)
+    return Frame(old[1], 0, old[2].partition("(")[0].strip()) if old else None
+
+
+def read_arrow(text: str) -> tuple[int, str] | None:
+    """Read IPython's `----> 3 code` line as line number and code."""
+    found = _ARROW.match(text)
+    return (int(found[1]), found[2].strip()) if found else None

@@ -8,7 +8,7 @@ from ..job.exhibit import Exhibit
 from ..job.job import Job
 from ..job.last_words import complaint_before, last_complaint, last_line
 from ..job.rank import SPAWNED
-from ..traces.warned import record_above
+from ..traces.traceback import record_above
 from .decision import Verdict
 
 EXIT_CODE = "process.exit-code"
