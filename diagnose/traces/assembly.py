@@ -12,7 +12,6 @@ from .exception import ExceptionLine, Relation, Segment, is_named, read_exceptio
 from .traceback_lines import (
     CARETS,
     CHAINS,
-    ELIDED,
     FOREIGN,
     GROUP_MARGIN,
     GROUP_MEMBER,
@@ -48,8 +47,7 @@ class Assembly:
         self._base = 0 if self.form == "group" else indent
         self._blanks = self._noise = self._next_depth = 0
         self._is_chained = self._left_margin = self._expects_inner = False
-        self._is_elided = False  # the line above stands for frames that somebody left out
-        self._column, self._group_column = indent + 2, max(indent, 2)  # the first: in which the last frame stands
+        self._group_column = max(indent, 2)
         self._box = RichBox() if self.form == "rich" else None
 
     @property
@@ -111,14 +109,9 @@ class Assembly:
             if not self.segment.frames and self.form in ("plain", "elastic-box"):  # a paste cuts the first line's margin
                 self._base = max(self._base, indent_of(text) - 2)
             self.segment.frames.append(frame)
-            self._column = indent_of(text)
             return self._take(number)
         if self.form == "ipython" and self._accept_ipython(text):
             return self._take(number)
-        is_set_in = self._is_elided or (self.lacks_code and self._base < indent_of(text) <= self._column)
-        if is_set_in and (found := read_exception(text.strip())) and found.is_sure:
-            return self._name_exception(number, found)  # set in as the frames were
-        self._is_elided = text.strip() in ELIDED
         if indent_of(text) > self._base:
             return self._keep_source(number, text)
         if self.segment.relation == "member" and read_header(text):

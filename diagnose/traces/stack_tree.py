@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from typing import Literal
 
 from ..lines.lazy_pattern import lazy
@@ -21,7 +22,6 @@ Label = int | str  # a global rank, or what is known instead (`pid 6889 on gpu-0
 Pattern = Literal["none", "waiting", "backward", "desync", "together", "apart"]
 
 _BACKWARD = lazy(r"run_backward$")
-_DEPTH = 120  # deeper stacks are recursion; their middle says nothing
 
 
 StandingKind = Literal[
@@ -55,10 +55,6 @@ def _standings() -> tuple[_Row, ...]:
     )
 
 
-_IDLE = tables(FORMS)["idle"]
-_IDLE_FUNCTIONS, _IDLE_FILES, _IDLE_NAMES = lazy(_IDLE["functions"]), lazy(_IDLE["files"]), lazy("(?i)" + _IDLE["names"])
-
-
 def classify(frames: Sequence[StackFrame]) -> Standing:
     """Say where a stack stands; frames are outermost first, and the innermost that names a purpose decides."""
     weak: Standing | None = None
@@ -79,18 +75,6 @@ def _row_of(function: str, file: str) -> _Row | None:
         if (row.function.search(name) or row.function.search(function)) and row.file.search(file):
             return row
     return None
-
-
-def is_idle(name: str, frames: Sequence[StackFrame]) -> bool:
-    """Say whether a thread other than the main one only waits for work, as monitors and pools do."""
-    return not frames or _is_idle(name, tuple(frames[-3:]))
-
-
-@lru_cache(maxsize=8192)
-def _is_idle(name: str, innermost: tuple[StackFrame, ...]) -> bool:
-    if _IDLE_NAMES.search(name) or any(_IDLE_FUNCTIONS.match(f.function.rpartition(".")[2]) for f in innermost):
-        return True
-    return all(_IDLE_FILES.search(f.file) for f in innermost[-2:])
 
 
 @record
@@ -128,7 +112,7 @@ def merge_stacks(dumps: Iterable[tuple[Label, StackDump]]) -> StackTree:
         main = main_thread(dump)
         if main is None:
             continue
-        last[label] = _without_middle(main.frames)
+        last[label] = main.frames
         seen.setdefault(label, []).append(_place(last[label]))
     groups = _group(last)
     pattern, crowd, suspects = _read_pattern(groups)
@@ -139,12 +123,11 @@ def merge_stacks(dumps: Iterable[tuple[Label, StackDump]]) -> StackTree:
 
 
 def main_thread(dump: StackDump) -> StackThread | None:
-    """Yield the thread that runs the training loop: the main one, else the one that is not idle."""
+    """Yield the thread that runs the training loop: the main one, else the one that dumped the stacks, else the first."""
     threads = [t for t in dump.threads if t.frames]
-    chosen = [t for t in threads if t.is_main or t.name == "MainThread"]
-    chosen = chosen or [t for t in threads if t.state == "current"]
-    chosen = chosen or [t for t in threads if not is_idle(t.name, t.frames)]
-    return next(iter(chosen or threads), None)
+    main = (t for t in threads if t.is_main or t.name == "MainThread")
+    current = (t for t in threads if t.state == "current")
+    return next(chain(main, current, threads), None)
 
 
 def _sorted(labels: Iterable[Label]) -> tuple[Label, ...]:
@@ -153,10 +136,6 @@ def _sorted(labels: Iterable[Label]) -> tuple[Label, ...]:
 
 def _order(label: Label) -> tuple[int, int, str]:
     return (0, label, "") if isinstance(label, int) else (1, 0, label)
-
-
-def _without_middle(frames: tuple[StackFrame, ...]) -> tuple[StackFrame, ...]:
-    return frames if len(frames) <= _DEPTH else (*frames[: _DEPTH // 2], *frames[-_DEPTH // 2 :])
 
 
 def _place(frames: tuple[StackFrame, ...]) -> tuple[StackFrame, ...]:

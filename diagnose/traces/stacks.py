@@ -7,7 +7,7 @@ whichever way the tool printed them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_key
@@ -38,7 +38,6 @@ _PID = lazy(r"(?i)\bpid[ =:#]{0,3}(\d{1,9})\b")  # of a heading; several may sta
 _ANNOUNCED = lazy("(?i)" + _FORMS["announced"])
 _ENDS = tuple(_FORMS["ends"])
 _LOCAL_RANK = lazy(r"--local[-_]rank[= ](\d{1,5})\b")
-_WRAPPED = lazy(r"^\s+(?:.{0,600}\) )?(?:at (\S{1,1000}):(\d{1,9})|from (\S{1,1000}))\s*$")
 
 
 def find_stacks(lines: Sequence[Line]) -> list[StackDump]:
@@ -182,17 +181,7 @@ class _Reader:
         frame = read_pyspy_frame(text) if thread.head.form == "py-spy" else read_python_frame(text)
         if frame is not None:
             return self._add(thread, frame)
-        if text[0] in " \t":
-            self._read_wrapped(thread, text)
-            return True
-        return False
-
-    def _read_wrapped(self, thread: _OpenThread, text: str) -> None:
-        """Give a gdb frame the ` at file.c:12` that was wrapped; other indented lines are arguments and locals."""
-        found = _WRAPPED.match(text)
-        if found and thread.frames and thread.head.form == "gdb":
-            line = int(found[2]) if found[2] else None
-            thread.frames[-1] = replace(thread.frames[-1], file=found[1] or found[3], line=line)
+        return text[0] in " \t"  # arguments, locals, and what gdb wrapped
 
     def _add(self, thread: _OpenThread, frame: StackFrame) -> bool:
         if len(thread.frames) < _FRAMES:
@@ -203,10 +192,6 @@ class _Reader:
         head = self._head
         if head is None:
             return False
-        if head.form == "py-spy" and not text.startswith(("Python v", "Parent Process", "    ")):
-            # `python -c` with line breaks shows them in the command line
-            self._head = replace(head, cmdline=f"{head.cmdline}\n{text}"[:4000])
-            return len(head.cmdline) < 4000
         if native := read_native_frame(text):
             self._threads.append(_OpenThread(ThreadHead(head.form, "", is_main=True), [native[1]]))
             return True
