@@ -97,7 +97,6 @@ def test_no_name_raises(names):
     assert list(identities_from_paths(names)) == list(dict.fromkeys(names))
 
 
-@pytest.mark.xfail(strict=True, reason="a folder called like a host goes before hosts in the names of its files")
 def test_what_all_inputs_lie_in_is_no_host_where_their_names_tell_of_several() -> None:
     names = ["runs/hang-node-1024/train.cn-6216.out", "runs/hang-node-1024/train.cn-610.out"]
     assert [x.host for x in identities_from_paths(names).values()] == ["cn-6216", "cn-610"]

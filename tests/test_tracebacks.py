@@ -455,33 +455,3 @@ def test_header_that_lost_its_margin_in_a_paste_does_not_hide_the_exception_belo
   AssertionError: found no DeviceMesh from dtensor args
 """
     assert only(log).exception == "AssertionError"
-
-
-COMPILED = """\
-Traceback (most recent call last):
-  File "/data/train.py", line 36, in step
-    stats.update(batch)
-  File "pkg/metrics.pyx", line 5, in pkg.metrics.update
-"""
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        COMPILED + "pkg.metrics.BadShape: expected two axes\n",
-        textwrap.dedent(COMPILED).replace("    ", "").replace("  ", "") + "pkg.metrics.BadShape: expected two axes\n",
-        COMPILED[COMPILED.index("  File \"pkg") :] + "pkg.metrics.BadShape: expected two axes\n",
-        COMPILED + "  ValueError: expected two axes\n",
-    ],
-    ids=["whole", "trimmed", "cut off above", "set in as the frames are"],
-)
-def test_exception_right_below_a_frame_that_cython_compiled_is_heard(text: str):
-    """Such a frame shows no source line, so that what stands below it is no source line either."""
-    (found,) = find_tracebacks([line for number, raw in enumerate(text.splitlines(), 1) for line in read_lines(number, raw)])
-    assert found.message == "expected two axes"
-    assert found.exception_line == len(text.splitlines())
-
-
-def test_a_word_below_a_cut_traceback_of_cython_is_no_exception():
-    text = '  File "pkg/metrics.pyx", line 5, in pkg.metrics.update\nLoss: 1.25\ntrainer.loop: went on\n'
-    assert not [t for t in tracebacks_of(text) if t.exception]

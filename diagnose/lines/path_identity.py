@@ -134,24 +134,18 @@ def _host(folder: str, stem: str, found: dict[str, int | str]) -> str | None:
         return word
     if after_word and _names_host(rest := stem[after_word.start("host") :]):  # the number is the host's: `kern-gpu-025.log`
         return rest
-    if IS_HOST.fullmatch(stem):
-        return stem
+    if ending := ENDS_IN_HOST.fullmatch(stem):  # `train-6151947-gpu-node-07.out` (%x-%j-%N)
+        return ending[1]
     if host := next(filter(_is_host, reversed(folder.split("/"))), None):
         return host
     kernel = KERNEL_OF.fullmatch(stem)
-    return kernel["host"] if kernel and _NUMBER.search(kernel["host"]) else _ending(stem)
+    return kernel["host"] if kernel and _NUMBER.search(kernel["host"]) else None
 
 
 @lru_cache(4096)
 def _is_host(folder: str) -> bool:
     """Whether a folder is called like a host; remembered, for thousands of files lie in one."""
     return IS_HOST.fullmatch(folder) is not None
-
-
-def _ending(stem: str) -> str | None:
-    """The host that a name ends in: `train-6151947-gpu-node-07.out` (%x-%j-%N)."""
-    match = ENDS_IN_HOST.fullmatch(stem)
-    return match[1] if match else None
 
 
 def identities_from_paths(names: Sequence[str], alone: Mapping[str, PathIdentity] | None = None) -> dict[str, PathIdentity]:

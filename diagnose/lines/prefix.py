@@ -25,8 +25,8 @@ _MAX_GLUED = 100  # in one piece between carriage returns
 _GLUED_MARKS = ("rank", ".c", ".h", ".py:")  # one of them stands in any header that may be glued on without a bar
 _QUOTING = (" log entry (may be unrelated)", " Last error: ")
 _BAR_MARKS = ("|", "[00:")
-IN_GROUP, GLUED, NCCL_HEAD, GLUED_AFTER_BAR, QUOTED_AFTER = (
-    lazy(mark(name)) for name in ("in_group", "glued", "nccl_head", "glued_after_bar", "quoted_after")
+GLUED, NCCL_HEAD, GLUED_AFTER_BAR, QUOTED_AFTER = (
+    lazy(mark(name)) for name in ("glued", "nccl_head", "glued_after_bar", "quoted_after")
 )
 
 
@@ -113,12 +113,6 @@ def _split(text: str, found: Found) -> Prefix:
         if step is None or step[0] == end:
             break
         end, outer = step
-    group = IN_GROUP.match(text, end) if text.startswith("[", end) else None
-    if group:
-        found.take("group_rank", text, *group.span(1), int)
-    elif text.startswith("slurmstepd-", end) and "host" not in found.values:  # slurmd was started with a node name
-        start = end + 11  # `slurmstepd-n7: error: Detected 1 oom`
-        found.take("host", text, start, start + len(text[start : end + 75].partition(":")[0]), str)
     return Prefix(**found.values, end=end) if found.values else (_NOTHING._replace(end=end) if end else _NOTHING)
 
 
@@ -180,17 +174,11 @@ def _collect(row: Row, groups: Groups, match: re.Match[str], found: Found) -> No
             continue
         if field == "at":
             found.note_stamp(match.start(index), read_stamp(match.string, match.start(index)), counts=True)
-        elif field == "boot_us":
-            found.is_sole = True
-            found.keep_stamp(Stamp(int(value) / 1e6, "kmsg", False, False, False, True, 1e-6, match.end(index)))
         elif innermost or field not in found.values or (field == "actor" and _names_itself(value, found.values[field])):
             found.take(field, match.string, *match.span(index), convert)
-    if row.name.startswith("nccl"):
-        if match["origin"]:
-            found.take("origin", match.string, *match.span("origin"), str)
-        else:
-            found.values["origin"] = "NCCL"
-            found.places.pop("origin", None)
+    if row.origin and not match["origin"]:
+        found.values["origin"] = row.origin
+        found.places.pop("origin", None)
 
 
 def read_lines(number: int, raw: str) -> list[Line]:

@@ -34,14 +34,13 @@ _marks = lru_cache(maxsize=512)(digit_marks)
 class Found:
     """What was found in the head of a line, and how: everything on which it depends beside the line's shape."""
 
-    __slots__ = ("is_sole", "looked", "places", "stamps", "tried", "values")
+    __slots__ = ("looked", "places", "stamps", "tried", "values")
 
     def __init__(self) -> None:
         self.values: dict[str, Any] = {}  # by field
         self.places: dict[str, tuple[int, int, Convert]] = {}  # where a value stands, and how its text becomes one
         self.stamps: list[tuple[int, Stamp | None, bool]] = []  # looked for where, found, and whether it counts
         self.tried: list[str] = []  # patterns
-        self.is_sole = False  # whether a value was computed from its text in another way
         self.looked: list[tuple[Rows, str, int]] = []  # which table was asked for which characters, where these stand
 
     def take(self, field: str, text: str, start: int, stop: int, convert: Convert) -> None:
@@ -106,8 +105,6 @@ class PrefixMemory(Generic[P]):
 
     def keep(self, shape: bytes, text: str, prefix: P, found: Found) -> None:
         """Remember how a line was read, if its digits do not decide that."""
-        if found.is_sole:
-            return
         needed = [needs.lower().encode() for rows, key, _ in found.looked for needs, _ in rows[key] if _holds_digit(needs)]
         folded, marks = shape.lower(), [_marks(pattern) for pattern in found.tried]
         if any(own is None or any(m.translate(DIGITS) in folded for m in own) for own in (_MARKS, needed, *marks)):

@@ -35,6 +35,7 @@ class Row:
         self.kind: str = form.get("kind", "")  # of the stamp before it: zone, syslog, bracket
         self.outer: bool = form.get("outer", False)  # printed by a launcher around the process
         self.anywhere: bool = form.get("anywhere", False)  # a launcher's, and yet it may stand behind a logger's header
+        self.origin: str = form.get("origin", "")  # of a line that names none
         self._source: str = form["pattern"]
 
     @cached_property

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from .exception import ExceptionLine, Relation, Segment, is_named, read_exception, read_raised
+from .exception import ExceptionLine, Relation, Segment, read_exception, read_raised
 from .traceback_lines import (
     CARETS,
     CHAINS,
@@ -117,7 +117,7 @@ class Assembly:
         if self.segment.relation == "member" and read_header(text):
             return self._take(number)
         found = read_raised(text.strip() if indent_of(text) <= self._base else text, self.segment.frames)
-        if found and (self.form != "headless" or is_named(found, self.segment.frames)) and self._may_raise(found):
+        if found and (self.form != "headless" or found.is_sure) and self._may_raise(found):
             return self._name_exception(number, found)
         return self.tolerate()
 

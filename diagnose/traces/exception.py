@@ -25,7 +25,6 @@ _SURE = lazy(one_of(WORDS["sure_names"]) + "$")
 _GLUED = lazy(r"^((?:\w{1,60}\.){0,8}[A-Za-z]\w{0,80}?(?:Error|Exception))\1{1,15}(?:: ?)(?:: ?|\1){0,31}")
 _DOTTED = lazy(r"(?:(?:[A-Za-z_]\w{0,60}|<locals>)\.){1,14}[A-Z]\w{1,80}$")
 _OWN = lazy(r"[A-Z]\w{1,80}$")
-_COMPILED = (".pyx", ".pxi", ".pxd")  # files that Cython compiles; their source is seldom installed
 
 
 @record
@@ -76,17 +75,6 @@ def read_raised(text: str, frames: Sequence[Frame]) -> ExceptionLine | None:
     if found is None and frames and _is_raised(text.rstrip(), frames[-1].code):
         return ExceptionLine(text.rstrip(), "", True, True)
     return found
-
-
-def is_named(found: ExceptionLine | None, frames: Sequence[Frame]) -> bool:
-    """Say whether a line names what was raised: by a name that is nothing else, or below a frame without a source line.
-
-    `  File "pkg/metrics.pyx", line 5, in pkg.metrics.update`, and right below `pkg.metrics.BadShape: expected two axes`.
-    """
-    if found is None or found.is_sure:
-        return found is not None
-    is_compiled = bool(frames) and not frames[-1].code and frames[-1].file.endswith(_COMPILED)
-    return is_compiled and not found.is_bare and _DOTTED.match(found.name) is not None
 
 
 def _is_raised(name: str, code: str) -> bool:
