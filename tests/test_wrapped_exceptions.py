@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import diagnose
-from diagnose.traces.logged_exceptions import quoted_in
+from diagnose.traces.quotation import quoted_in
 
 from .told import cause, told
 

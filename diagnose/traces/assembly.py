@@ -41,7 +41,6 @@ class Assembly:
         self.lead = header.lead if header else ""
         self.of_rank = header.rank if header else None
         self.touched, self.node = number, 0  # the second: place among the frames shared with tracebacks woven into this one
-        self.is_logged_error = False  # it begins on a line that a logger marks as an error
         self.segments = [Segment(frames=[frame] if frame else [])]
         self.is_whole_line_ours = False  # every line of this prefix comes from one excepthook
         self._base = 0 if self.form == "group" else indent

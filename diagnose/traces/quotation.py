@@ -1,17 +1,121 @@
-"""On which lines exceptions stand, and which of them nobody's program raised there: they are quoted, or told again."""
+"""Exceptions in other words: logged by their message alone, quoted in the message of another one, or told again.
+
+    2026-11-20 17:03:28 - ERROR - Training failed: CUDA error: an illegal memory access was encountered
+    Error saving checkpoint: [Errno 28] No space left on device: '/ckpt/step_100'
+    DataLoader worker (pid 20991) is killed by signal: Bus error.
+    [2024-04-18 15:55:06] CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error: Too Many Requests
+    2026-11-20 17:03:28 - ERROR - worker 3 is gone: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
+    2026-11-20 17:03:28 - ERROR - worker 3 failed: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
+    Error in call to target 'src.models.Net':
+    OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB')
+
+`print(f"... failed: {e}")` is all that is left of many an exception. In: such a line. Out: the texts that Python would
+have printed for it, in which a rule about exceptions is looked for. What the program went on after is no such line.
+A compiler, a validator or an engine prints what was raised first behind words of its own (`quoted_in`).
+"""
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Container, Iterable, Iterator, Sequence
 
+from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_key
-from .logged_exceptions import quoted_in
-from .traceback import Traceback
-from .traceback_lines import ELIDED, GRAPH_ERROR, WORDS
+from ..lines.prefix_rows import filled, piece
+from .exception import read_exception
+from .traceback_lines import GRAPH_ERROR, WORDS, one_of
+
+RAISED = piece("RAISED")
+
+_LEAD, _NAMED = lazy(WORDS["lead"]), lazy(filled(WORDS["named"]))
+# `repr(error)`, as `{e!r}` prints it: `OSError(28, 'No space left on device')`.
+_REPR = lazy(
+    rf"(?<![\w.=\"'])(?P<name>{RAISED}|gaierror)\((?:(?P<errno>-?\d{{1,4}}), )?"
+    r"(?:'(?P<single>[^\n]{1,2000}?)(?:'[,)]|$)|\"(?P<double>[^\n]{1,2000}?)(?:\"[,)]|$))"
+)
+_FAILED, TARGET, _ADVISES, _WENT_ON = (lazy(WORDS[name]) for name in ("failed", "target", "advises", "went_on"))
+_CALM, _GRAVE = ("I", "W", "D"), ("E", "F")  # severities of a line that reports no failure, and of one that does
+
+
+def told_texts(line: Line, above: Line | None = None) -> Iterator[str]:
+    """Yield what Python would have printed for the exception of which the line gives the message."""
+    message = line.message.strip().strip("`")
+    if line.prefix.severity in _CALM or line.message[:2].isspace() or _WENT_ON.search(message):
+        return
+    yield from _as_printed(message)
+    is_raised = above is not None and TARGET.match(above.message) is not None
+    yield from reprs_in(message, is_failure=is_raised or line.prefix.severity in _GRAVE)
+
+
+def reprs_in(message: str, *, is_failure: bool) -> Iterator[str]:
+    """Yield what Python would have printed for the exceptions that a message gives as `{e!r}`."""
+    for found in _REPR.finditer(message):
+        head = message[: found.start()]
+        if not head.endswith("raise ") and (is_failure or _FAILED.search(head)):
+            text = (found["single"] or found["double"]).replace("\\n", "\n")
+            number = f"[Errno {found['errno']}] " if found["errno"] else ""
+            yield f"{found['name']}: {number}{text}"
+
+
+def _as_printed(message: str) -> Iterator[str]:
+    lead = _LEAD.match(message)
+    for told in (message, message[lead.end() :]) if lead else (message,):
+        yield from (f"{name}: {told}" for name in WORDS["told_as"])
+    named = _NAMED.match(message)
+    if named and not _ADVISES.search(named[0]):
+        yield message[named.end() :].rstrip("`")
+    if lead:
+        yield message[lead.end() :]  # its name may stand there too
+
+
+_DEPTH = 3  # `BackendCompilerFailed: backend='inductor' raised:` of `InductorError: OutOfMemoryError: …`
+_LABEL = lazy(rf"^{one_of(WORDS['labels'])}\s{{1,8}}")
+_SAID = lazy("^" + one_of(WORDS["said"]))
+# `1 validation error for ModelConfig`, then `  Value error, …` of pydantic 2: a check of the model itself raised.
+_VALIDATOR = lazy(
+    r"^\d{1,4} validation errors? for [^\n]{1,200}\n(?:[^\s\n][^\n]{0,160}\n)?\s{2,4}"
+    f"({'|'.join(WORDS['validators'])}), "
+)
+_GRAPH, _LOADER = lazy(WORDS["graph"]), lazy(WORDS["loader"])
+
+
+def quoted_in(exception: str, message: str) -> Iterator[tuple[str, str]]:
+    """Yield what the message quotes, the outer one first, as exception and message."""
+    for _ in range(_DEPTH):
+        inner = _inner(exception, message)
+        if inner is None:
+            return
+        exception, message = inner
+        yield inner
+
+
+def _inner(exception: str, message: str) -> tuple[str, str] | None:
+    if target := TARGET.match(message):
+        kind, _, text = next(reprs_in(message[target.end() :].strip(), is_failure=True), "").partition(": ")
+        return (kind, text) if kind else None
+    said, validator, graph = _SAID.match(message), _VALIDATOR.match(message), _GRAPH.match(message)
+    if graph and graph.end() and graph.end() < len(message):
+        return exception, message[graph.end() :]
+    if validator:
+        return WORDS["validators"][validator[1]], message[validator.end() :]
+    if said:
+        return "RuntimeError", message[said.end() :]
+    label = _LABEL.match(message)
+    rest = message[label.end() :] if label else message
+    first, _, more = rest.partition("\n")
+    named = read_exception(first)
+    if named is not None and named.is_sure and named.message and named.name != exception:
+        return named.name, f"{named.message}\n{more}" if more else named.message
+    if label is None:
+        return None
+    by_default = "ImportError" if _LOADER.match(rest) else ""
+    kind = next((kind for words, kind in WORDS["imports"].items() if rest.startswith(words)), by_default)
+    return (kind, rest) if kind else None
+
 
 MAX_MESSAGE_LINES = 14  # of an exception, on which its traceback is looked up
 MAX_FRAME_LINES = 2000  # of one traceback; in a longer one other output stands
+SESSIONS = tuple(WORDS["sessions"])
 PROMPTS = (">>>", "...")  # the second one goes on with a statement
 UNHEARD_FORMS = ("ignored", "logging")  # printed by the interpreter or the logger itself: the program went on
 LAST_ERROR = "Last error:"
@@ -86,51 +190,20 @@ def quoted_tracebacks(tracebacks: Sequence[Traceback], lines: Sequence[Line]) ->
         ...                                             and whoever quoted it left the frames out
         ValueError: foo
 
-    A session's outermost frame is no file (`<stdin>`, `<python-input-0>`), which tells a prompt from what programs print
-    before they die (`>>> done with dataset index builder.`, Megatron). Set in as a docstring's text is, it needs no prompt.
-    Whoever pastes a log leaves frames out too: behind a launcher's or logger's prefix, or with frames of files, it was
-    printed; and so was an exception without a head, for a session shows the head.
+    A session's frames are of no file (`<stdin>`, `<python-input-0>`), which tells a prompt from what programs print before
+    they die (`>>> done with dataset index builder.`, Megatron). Set in as a docstring's text is, it needs no prompt.
     """
-    if not tracebacks:
-        return frozenset()
-    asked = {n for tb in tracebacks for n in (tb.line - 1, tb.line, tb.line + 1, tb.exception_line - 1, tb.end_line + 1)}
-    asked.add(lines[0].number)
-    texts = {line.number: line.message.rstrip() for line in lines if line.number in asked}
-    is_log = any(line.prefix.end for line in lines)
-    is_session = texts[lines[0].number].startswith(">>> ")  # all of it: what went wrong in it is the news
-    shown = (tb for tb in tracebacks if not (is_session and _is_of_files(tb)))
-    return frozenset(tb.line for tb in shown if _is_quoted(tb, texts, is_log))
+    shown = [tb for tb in tracebacks if tb.form != "bare" and all(frame.file.startswith(SESSIONS) for frame in tb.frames)]
+    heads = {number for tb in shown for number in (tb.line - 1, tb.line)}
+    texts = {line.number: line.message for line in lines if line.number in heads} if shown else {}
+    below = (tb for tb in shown if texts.get(tb.line - 1, "").lstrip().startswith(PROMPTS))
+    set_in = (tb for tb in shown if texts.get(tb.line, "").startswith("    "))
+    return frozenset(tb.line for tb in (*below, *set_in))
 
 
 def is_heard(tb: Traceback, quoted: frozenset[int]) -> bool:
     """Whether the traceback tells of something that went wrong in the program; `quoted`: first lines of those that are."""
     return tb.form not in UNHEARD_FORMS and tb.line not in quoted
-
-
-def is_above_one(lines: Sequence[Line], parts: Sequence[int], at: int) -> bool:
-    """Whether this part of a line stands above a traceback that a string on the same line held, so that it is not of it."""
-    return any(lines[n].message.startswith("Traceback (most recent call last)") for n in parts if n > at)
-
-
-def _is_quoted(tb: Traceback, texts: dict[int, str], is_log: bool) -> bool:
-    is_set_in = texts.get(tb.line, "").startswith("    ")
-    if any(texts.get(n, "").strip() in ELIDED for n in (tb.line + 1, tb.exception_line - 1)) and (
-        is_set_in or not (tb.form == "bare" or _is_of_files(tb) or is_log)
-    ):
-        return True
-    above, below = texts.get(tb.line - 1, "").lstrip(), texts.get(tb.end_line + 1, "").lstrip()
-    is_shown = (is_set_in and tb.frames) or above.startswith(PROMPTS) or below.startswith(">>> ")
-    is_of_session = all(frame.file.startswith(tuple(WORDS["sessions"])) for frame in tb.frames[:1])
-    return bool(is_shown) and tb.form != "bare" and is_of_session
-
-
-def _is_of_files(tb: Traceback) -> bool:
-    return any(not frame.file.startswith("<") for frame in tb.frames)
-
-
-def looks_quoted(line: Line) -> bool:
-    """Whether an exception's name stands in quoted code rather than being printed as an error."""
-    return line.message[:4].isspace() and line.message.strip()[:6] in ("raise ", "except")
 
 
 def quoting(lines: Sequence[Line], index: int) -> Line:
@@ -145,8 +218,3 @@ def quoting(lines: Sequence[Line], index: int) -> Line:
     if speaker_key(line.prefix) or not above or above[-1].message.strip() != LAST_ERROR:
         return line
     return next((x for x in reversed(above) if speaker_key(x.prefix)), line)
-
-
-def is_told_again(raised: Traceback | None, line: int | None) -> bool:
-    """Whether the line stands in what was raised below `Last error:`: NCCL had printed it before, as a warning."""
-    return raised is not None and f"{LAST_ERROR}\n" in raised.message and (line or 0) > raised.exception_line

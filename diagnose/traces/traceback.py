@@ -88,14 +88,13 @@ def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | N
     if not assembly.segments[last].exception:  # cut off inside the last one of a chain: the one before it was printed whole
         last = max((i for i, s in enumerate(assembly.segments) if s.exception and s.depth == 0), default=last)
     segment = assembly.segments[last]
-    if assembly.form == "headless" and not segment.exception and not _were_raised(assembly, segment):
-        return None
-    is_empty = _is_empty_wrapper(segment, assembly)
+    if assembly.form == "headless" and not segment.exception:
+        return None  # a stack that was printed
     return Traceback(
         line=assembly.line,
         end_line=assembly.end_line,
-        exception_line=0 if is_empty else segment.exception_line,
-        exception="" if is_empty else segment.exception,
+        exception_line=segment.exception_line,
+        exception=segment.exception,
         message=segment.message.strip("\n"),
         frames=same(tuple(segment.frames)),
         speaker=speaker,
@@ -105,11 +104,6 @@ def _as_traceback(assembly: Assembly, speaker: str, same: Same) -> Traceback | N
     )
 
 
-def _were_raised(assembly: Assembly, segment: Segment) -> bool:
-    """Frames alone may be a stack that was printed; torch's excepthook and a logger's errors show what was raised."""
-    return assembly.is_whole_line_ours or (assembly.is_logged_error and len(segment.frames) > 1)
-
-
 def _form(assembly: Assembly, segment: Segment) -> str:
     """What kind it is; what a `__del__` raises ends nothing: the interpreter that called it prints it and goes on."""
     if assembly.form in ("plain", "headless") and segment.frames and segment.frames[0].function == "__del__":
@@ -117,18 +111,11 @@ def _form(assembly: Assembly, segment: Segment) -> str:
     return "plain" if assembly.form == "bare" and segment.frames else assembly.form  # a chain may begin bare
 
 
-def _is_empty_wrapper(segment: Segment, assembly: Assembly) -> bool:
-    """Whether mp.spawn's parent passes on what a child raised, and the text breaks off before that is named."""
-    is_wrapper = segment.exception.endswith("ProcessRaisedException") or _SPAWNED.match(segment.message.lstrip())
-    return bool(is_wrapper) and not any(s.exception for s in assembly.segments if s is not segment)
-
-
 def _as_link(segment: Segment) -> Link:
     message, frames = segment.message.strip("\n"), tuple(segment.frames)
     return Link(segment.relation, segment.exception, message, segment.exception_line, frames, segment.depth)
 
 
-_SPAWNED = lazy(r"-- Process \d{1,4} terminated with the following error:")
 _CARRIERS = lazy(one_of(WORDS["carriers"]))
 _CARRYING = lazy(one_of(WORDS["carrying"]))
 _POLL_ENDED = lazy(r"_?queue\.(?:Empty|Full)$")  # the loader's wait for a batch ran out: why it looked at its workers

@@ -137,7 +137,6 @@ def _known_frame(text: str) -> Frame | None:
     return Frame(found[1], int(found[2]), (found[3] or "").strip()) if found else None
 
 
-ELIDED = frozenset(WORDS["elided"])
 CHAINS: dict[str, Literal["cause", "context"]] = WORDS["chains"]
 _INTRODUCTION = lazy(r"^\s*" + one_of(f"(?P<{form}>{line})" for form, line in WORDS["introductions"].items()) + r"\s*$")
 _CALLEE = lazy(WORDS["callee"])

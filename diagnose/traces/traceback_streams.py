@@ -162,7 +162,6 @@ class _Speaker:
             assembly.line = number
             self._introduction = (-_INTRODUCTION_LINES - 1, "")
         assembly.is_whole_line_ours = _EXCEPTHOOK.search(line.raw[: line.prefix.end]) is not None
-        assembly.is_logged_error = line.prefix.severity in ("E", "F")
         if not self.open:
             self._frames_seen.clear()
         elif len(self.open) >= _OPEN_AT_ONCE:
