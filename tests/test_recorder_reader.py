@@ -170,7 +170,7 @@ def test_recursion_bomb_is_refused():
 
 def test_truncated_dumps_are_named():
     assert reason(GOOD[:-40]).startswith("truncated or damaged pickle")
-    assert reason(json.dumps(DUMP).encode()[:-40]).startswith("truncated JSON")
+    assert reason(json.dumps(DUMP).encode()[:-40]).startswith("truncated or damaged JSON")
     assert reason(b"") == "empty file"
 
 

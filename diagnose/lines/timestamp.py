@@ -19,12 +19,8 @@ YEARLESS = 2000  # the year that stands in where a form prints none: a leap year
 _DAY_S = 86400
 _EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 _EPOCH_ORDINAL = date(1970, 1, 1).toordinal()
-_MONTHS = {
-    name: number
-    for number, name in enumerate(
-        ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), start=1
-    )
-}
+_NAMES = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_MONTHS = {name: number for number, name in enumerate(_NAMES, start=1)}
 # A tick of unix time is told from other numbers by its size alone: 2001-09 to 2033-05 in each unit.
 _TICKS_PER_S = {10: 1.0, 13: 1e3, 16: 1e6, 19: 1e9}
 _RESOLUTION_S = [1.0, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9]

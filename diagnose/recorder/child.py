@@ -60,12 +60,8 @@ def _load_json(data: bytes) -> Any:
         return json.loads(data)
     except RecursionError:
         raise BadDumpError("nests too deeply for a dump (recursion bomb)") from None
-    except json.JSONDecodeError as error:
-        if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated"):
-            raise BadDumpError(f"truncated JSON: it ends after {len(data):,} bytes") from None
-        raise BadDumpError(f"not valid JSON: {error.msg} at character {error.pos:,}") from None
     except ValueError as error:
-        raise BadDumpError(f"not valid JSON: {_shown(str(error))}") from None
+        raise BadDumpError(f"truncated or damaged JSON of {len(data):,} bytes: {_shown(str(error))}") from None
 
 
 def _entry_lines(data: bytes, count: int) -> list[int]:

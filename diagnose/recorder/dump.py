@@ -145,7 +145,19 @@ class Dump:
     @staticmethod
     def from_json(value: dict[str, Any]) -> Dump:
         """Returns the dump that `to_json` wrote."""
-        return reduced_dump(value["name"], value, value["rank_from"])
+        return Dump(
+            name=value["name"],
+            rank=value["rank"],
+            rank_from=value["rank_from"],
+            version=value["version"],
+            backend=value["backend"],
+            is_json=value["is_json"],
+            groups={name: GroupConfig(desc, _ranks(spans)) for name, (desc, spans) in value["groups"].items()},
+            status={name: (numbers[0], numbers[1], numbers[2]) for name, numbers in value["status"].items()},
+            calls=tuple(_call(json.dumps(call)) for call in value["calls"]),
+            columns={n: array("q" if n.endswith("_ns") else "i", _fitting(n, v)) for n, v in value["columns"].items()},
+            skipped_entries=value["skipped"],
+        )
 
 
 @lru_cache(maxsize=4096)
@@ -163,23 +175,6 @@ def _call(text: str) -> Call:
     ins, outs = (tuple(tuple(dims) for dims in side) for side in (ins, outs))
     return Call(
         group, op, (peers[0], peers[1]) if peers else None, is_p2p, ins, outs, tuple(in_types), tuple(out_types), frame
-    )
-
-
-def reduced_dump(name: str, value: dict[str, Any], rank_from: RankFrom | None) -> Dump:
-    """Makes a dump of its reduced JSON form."""
-    return Dump(
-        name=name,
-        rank=value["rank"],
-        rank_from=rank_from,
-        version=value["version"],
-        backend=value["backend"],
-        is_json=value["is_json"],
-        groups={name: GroupConfig(desc, _ranks(spans)) for name, (desc, spans) in value["groups"].items()},
-        status={name: (numbers[0], numbers[1], numbers[2]) for name, numbers in value["status"].items()},
-        calls=tuple(_call(json.dumps(call)) for call in value["calls"]),
-        columns={n: array("q" if n.endswith("_ns") else "i", _fitting(n, v)) for n, v in value["columns"].items()},
-        skipped_entries=value["skipped"],
     )
 
 

@@ -19,7 +19,7 @@ from typing import IO, Any
 
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
-from .dump import Dump, RankFrom, reduced_dump
+from .dump import Dump, RankFrom
 
 MAX_DUMP_BYTES = 512 * 2**20  # 20,000 entries with 50 frames each take 50 MB
 BASE_MEMORY_BYTES = 512 * 2**20  # of address space: the interpreter, and room for small dumps
@@ -92,10 +92,8 @@ class DumpReader:
             return Unreadable(name, f"cannot be read: {error.strerror or type(error).__name__}")
         if "error" in answer:
             return Unreadable(name, answer["error"])
-        if answer["rank"] is not None:
-            return reduced_dump(name, answer, "content")
-        answer["rank"], told_by = rank_from_name(name)
-        return reduced_dump(name, answer, told_by)
+        rank, told_by = (answer["rank"], "content") if answer["rank"] is not None else rank_from_name(name)
+        return Dump.from_json({**answer, "name": name, "rank": rank, "rank_from": told_by})
 
     def _ask(self, content: bytes | Path) -> dict[str, Any]:
         limits = self.limits

@@ -23,6 +23,7 @@ from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_key
 from ..lines.prefix_rows import filled, piece
 from .exception import read_exception
+from .traceback import Traceback
 from .traceback_lines import GRAPH_ERROR, WORDS, one_of
 
 RAISED = piece("RAISED")
