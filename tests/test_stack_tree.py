@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.traces.stack_forms import StackDump, StackFrame, StackThread
-from diagnose.traces.stack_tree import classify, is_idle, merge_stacks
+from diagnose.traces.stack_tree import classify, merge_stacks
 
 C10D = "torch/distributed/distributed_c10d.py"
 MAIN = StackFrame("main", "train.py", 130)
@@ -90,10 +90,6 @@ def test_standing(frames, kind):
 
 def test_collective_inside_a_save_is_the_collective():
     assert classify((*SAVE[:2], StackFrame("barrier", C10D, 1))).kind == "collective"
-
-
-def test_main_loop_is_not_idle():
-    assert not is_idle("", REDUCE)
 
 
 def test_ten_thousand_ranks_merge():

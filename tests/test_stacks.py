@@ -50,11 +50,6 @@ def test_pyspy_frames_are_outermost_first():
     assert (main.is_main, main.state, main.frames[-1].line) == (True, "idle", 3252)
 
 
-def test_pyspy_command_line_with_breaks():
-    dump = dump_of(PYSPY.replace("train_coll.py --local_rank=1", "-c import x\nx.run(1)", 1))
-    assert dump.cmdline.endswith("x.run(1)") and len(dump.threads) == 2
-
-
 def test_pyspy_locals_are_no_frames():
     text = PYSPY.replace(
         "    sync_gradients", '        Arguments:\n            group: <ProcessGroup at 0x7f (x:1)>\n    sync_gradients', 1

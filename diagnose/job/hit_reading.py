@@ -17,7 +17,16 @@ from ..catalogue.rule import Form, Rule
 from ..lines.prefix import Line, speaker_key
 from ..scan.kept import Hit
 from ..traces.exception import is_own_name
-from ..traces.quotation import exception_lines, exception_text, exceptions, inside_lines, quoted_in, quoting, told_texts
+from ..traces.quotation import (
+    exception_lines,
+    exception_text,
+    exceptions,
+    inside_lines,
+    quoted_in,
+    quoting,
+    told_texts,
+    wrapped_texts,
+)
 from ..traces.traceback import Traceback, innermost, record_above
 from ..traces.traceback_lines import told_frames
 from .event import Event, sign_line, words_of
@@ -181,19 +190,19 @@ class SourceReading:
         return self._bare[index]
 
     def told(self, hits: Sequence[Hit], taken: set[int | None]) -> Iterator[Event]:
-        """Yield what rules about exceptions say of lines that give one's message without its name."""
+        """Yield what rules about exceptions say of lines that give one's message without its name, or as another's."""
         free = self._at.keys() - taken - self._inside
         for hit in (x for x in hits if x.line in free and x.rule in self.catalogue.rules):
             rule = self.catalogue.rules[hit.rule]
             if rule.match == "traceback" and not rule.frame:
                 index = self._at[hit.line][min(hit.segment, len(self._at[hit.line]) - 1)]
-                if self._traceback_of(index) is not None:
-                    continue
-                line, above = self.lines[index], next((self.lines[i] for i in self._at.get(hit.line - 1, ())), None)
-                found = (self.matcher.first_form(rule, text) for text in told_texts(line, above))
+                line, tb = self.lines[index], self._traceback_of(index)
+                above = next((self.lines[i] for i in self._at.get(hit.line - 1, ())), None)
+                texts = told_texts(line, above) if tb is None else wrapped_texts(tb, hit.line)
+                found = (self.matcher.first_form(rule, text) for text in texts)
                 for fields in islice((x for x in found if x is not None), 1):
-                    event = self._event(rule, fields, line, hit.line, None)
-                    yield event if event.role != "cause" else replace(event, role="symptom")
+                    event = self._event(rule, fields, line, hit.line, tb)
+                    yield event if tb or event.role != "cause" else replace(event, role="symptom")
 
     def _has_frame(self, rule: Rule, tb: Traceback) -> bool:
         if rule.frame is None:

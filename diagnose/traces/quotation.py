@@ -23,7 +23,7 @@ from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_key
 from ..lines.prefix_rows import filled, piece
 from .exception import read_exception
-from .traceback import Traceback
+from .traceback import Traceback, innermost
 from .traceback_lines import GRAPH_ERROR, WORDS, one_of
 
 RAISED = piece("RAISED")
@@ -46,6 +46,14 @@ def told_texts(line: Line, above: Line | None = None) -> Iterator[str]:
     yield from _as_printed(message)
     is_raised = above is not None and TARGET.match(above.message) is not None
     yield from reprs_in(message, is_failure=is_raised or line.prefix.severity in _GRAVE)
+
+
+def wrapped_texts(tb: Traceback, number: int) -> Iterator[str]:
+    """Yield the same of an exception raised anew as another, with its message: `raise Exception(f"failed: {e}")`."""
+    inner = innermost(tb)
+    if inner.exception_line == number and inner.message:
+        yield from _as_printed(inner.message)
+        yield from reprs_in(inner.message, is_failure=True)
 
 
 def reprs_in(message: str, *, is_failure: bool) -> Iterator[str]:

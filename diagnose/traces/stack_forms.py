@@ -145,7 +145,7 @@ _PYSTACK_FRAME = lazy(
 # #1  0x00007f in ncclLaunch (comm=0x55) at enqueue.cc:1024  /  #0  0x7f syscall () from /lib/libc.so.6
 # #0  0x00007f1184a9 poll - /usr/lib/libc.so.6             (eu-stack)
 _NATIVE_FRAME = lazy(r"^#(\d{1,5})\s{1,4}(?:(0x[0-9a-f]{1,16})(?: in| - 1)?\s{0,4})?(.{0,4000})$")
-_AT = lazy(r" at (\S{1,1000}):(\d{1,9})\s*$")
+AT = lazy(r" at (\S{1,1000}):(\d{1,9})\s*$")
 _FROM = lazy(r" (?:from|-) (\S{1,1000})\s*$")
 
 
@@ -171,7 +171,7 @@ def read_native_frame(text: str) -> tuple[int, StackFrame] | None:
     if found is None or not (found[2] or "(" in found[3]):
         return None
     rest, file, line = found[3], "", None
-    if at := _AT.search(rest):
+    if at := AT.search(rest):
         file, line, rest = at[1], int(at[2]), rest[: at.start()]
     elif library := _FROM.search(rest):
         file, rest = library[1], rest[: library.start()]

@@ -7,12 +7,13 @@ whichever way the tool printed them.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_key
 from ..lines.prefix_rows import tables
 from .stack_forms import (
+    AT,
     FORMS,
     ProcessHead,
     StackDump,
@@ -181,7 +182,10 @@ class _Reader:
         frame = read_pyspy_frame(text) if thread.head.form == "py-spy" else read_python_frame(text)
         if frame is not None:
             return self._add(thread, frame)
-        return text[0] in " \t"  # arguments, locals, and what gdb wrapped
+        where = AT.search(text) if thread.frames and thread.head.form == "gdb" else None
+        if where is not None:  # wrapped by gdb
+            thread.frames[-1] = replace(thread.frames[-1], file=where[1], line=int(where[2]))
+        return text[0] in " \t"  # arguments and locals
 
     def _add(self, thread: _OpenThread, frame: StackFrame) -> bool:
         if len(thread.frames) < _FRAMES:
