@@ -13,7 +13,7 @@ from diagnose.catalogue.pattern_facts import sre_parse
 from diagnose.lines import prefix as prefixes
 from diagnose.lines import timestamp as timestamps
 from diagnose.lines.prefix import Prefix
-from diagnose.lines.prefix_memory import MAX_REMEMBERED, MAX_STAMP, WORTH_KEEPING, Found, PrefixMemory
+from diagnose.lines.prefix_memory import MAX_STAMP, WORTH_KEEPING, Found, PrefixMemory
 from diagnose.lines.prefix_rows import rows_of
 
 SAMPLES = [row.sample for row in rows_of("leading") + rows_of("after_a_stamp")]
@@ -59,24 +59,9 @@ def test_nested_forms_are_read_alike_too(heads: list[str], rng: Random) -> None:
         assert memory.recall(other)[1] in (None, _read(other))
 
 
-def test_rank_stamp_and_source_are_those_of_the_line() -> None:
-    other = TIMEOUT.replace("[rank3]", "[rank7]").replace("20.143581923", "59.000000001").replace("cpp:629", "cpp:633")
-    known = _memory_of(TIMEOUT).recall(other)[1]
-    assert known is not None
-    assert known.stamp is not None
-    assert (known.rank, known.origin, known.stamp.seconds % 60) == (7, "ProcessGroupNCCL.cpp:633", 59)
-
-
 def test_a_day_that_does_not_exist_is_no_stamp_of_a_known_line() -> None:
     text = "2026-02-28 10:15:00,123 - trainer - ERROR - lost"
     assert _memory_of(text).recall(text.replace("-28 ", "-30 "))[1] is None
-
-
-def test_the_memory_is_bounded() -> None:
-    memory = PrefixMemory(Prefix._make, Prefix._fields)
-    for number in range(3 * MAX_REMEMBERED):
-        memory.recall("x" * (number % 1000) + "y" * (number // 1000))
-    assert len(memory._known) <= MAX_REMEMBERED
 
 
 @pytest.mark.parametrize("form", timestamps._LETTER_FORMS + timestamps._DIGIT_FORMS + timestamps._BRACKET_FORMS)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.lines.prefix import _INSIDE, _LEADING, Prefix, read_lines, speaker_key, split_prefix
+from diagnose.lines.prefix import Prefix, read_lines, speaker_key, split_prefix
 from diagnose.lines.prefix_rows import rows_of
 from diagnose.scan.voices import fast_speaker
 
@@ -166,11 +166,6 @@ def test_fast_speaker_does_not_depend_on_the_time():
     assert [fast_speaker(line) for line in lines] == [b"[rank3]:", b"[rank3]:"]
 
 
-@pytest.mark.parametrize("line", ["Epoch 3:  50%|#####     | 11/64", "Step 12: loss 2.5", "Iteration 7: loss 2.5"])
-def test_what_is_counted_is_no_host(line):
-    assert fast_speaker(line.encode()) == b""
-
-
 @given(st.text(alphabet="[]():|<> \r0123456789rankRE:E1206T-.,/=pidstaoutF%", max_size=80))
 def test_no_line_raises_and_no_text_is_lost(text):
     lines = read_lines(1, text)
@@ -217,12 +212,6 @@ def test_what_ends_a_job_is_read_behind_the_bar_that_it_interrupts(text):
 )
 def test_an_actor_whose_random_name_begins_with_a_digit_is_one_and_its_address_may_be_in_brackets(line, expected):
     assert expected == said(line)
-
-
-def test_behind_a_rank_the_same_rows_are_asked_but_those_of_launchers() -> None:
-    for start in _LEADING._rows:
-        may = [each for each in _LEADING[start] if not each[1].outer or each[1].anywhere]
-        assert may == list(_INSIDE[start])
 
 
 @pytest.mark.parametrize(

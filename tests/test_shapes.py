@@ -2,38 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
 import regex
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from diagnose.lines.shapes import DIGITS, Spots, digit_marks, places_of
-
-
-@pytest.mark.parametrize(
-    ("pattern", "marks"),
-    [
-        (r"^rank (?P<rank2>\d{1,6}) -> [0-9]+$", ()),
-        (r"(?s)Errno 28\]", (b"errno 28]",)),
-        (r"SystemExit: (?:0|None)", (b"systemexit: 0",)),
-        (r"exit code (?P<code>[1-3]\d{0,2})", (b"exit code 1", b"exit code 2", b"exit code 3")),
-        (r"python3?\.9", (b".9", b"python3")),
-        (r"(?:a1|b)+2", (b"2", b"a1")),
-        (r"14[4-5]", (b"144", b"145")),
-        (r"^\x27a\x311[\x27\x1b]", (b"'a11",)),
-        (r"\u0041", None),
-        (r"(a)\1", None),
-        (r"^[1-9]\d*", (b"0",)),
-        (r"code1[02-9]", (b"code1", b"code11")),
-        (r"^[2-7]\d*", None),
-        (r"at (?=20\d\d)", (b"at 20",)),
-        (r"rank(?!0\b)", (b"rank0",)),
-        (r"a(?<=b1)c2(?<!3)", (b"3", b"b1", b"c2")),
-    ],
-)
-def test_marks_are_the_texts_with_digits_that_a_pattern_asks_for(pattern: str, marks: tuple[bytes, ...] | None) -> None:
-    assert digit_marks(pattern) == marks
-
 
 PIECES = [
     *("a", "b1", "12", ".", "|", "^", "$"),

@@ -93,10 +93,6 @@ def test_faulthandler_current_thread_is_main_by_its_module():
     assert [f.function for f in current.frames] == ["<module>", "native_tokenize", "string_at"]
 
 
-def test_fatal_error_without_frames():
-    assert dump_of("Fatal Python error: Aborted\n\n").reason == "Aborted"
-
-
 def test_two_dumps_of_one_process_in_time():
     text = 'Thread 0x00007f (most recent call first):\n  File "/a.py", line 3 in f\n'
     assert len(find_stacks(lines_of(text + text))) == 2
@@ -113,12 +109,6 @@ Thread 1 (Thread 0x7f10 (LWP 4711) "python"):
     at group.cc:102
 #1  main (argc=1, argv=0x7ffe) at main.c:9
 """
-
-
-def test_gdb_threads():
-    dump = dump_of(GDB)
-    assert (dump.form, dump.pid) == ("gdb", 4711)
-    assert [(t.name, t.thread_id, t.is_main) for t in dump.threads] == [("pt_nccl_watchdg", "4712", False), ("python", "4711", True)]
 
 
 def test_gdb_wrapped_place():
