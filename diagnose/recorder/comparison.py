@@ -269,17 +269,19 @@ def _unpaired(name: str, ranks: Sequence[int], of_ranks: dict[int, Recorder]) ->
 def _failing(name: str, of_source: OneSide, of_target: OneSide) -> Iterator[Divergence]:
     sends, receives = of_source.rows, of_target.rows
     for send, receive in zip(sends, receives, strict=False):
-        sent, got = (
-            _side((side.recorder.rank,), side.recorder, row) for side, row in ((of_source, send), (of_target, receive))
-        )
-        kind = sent.entry.call.differs_from(got.entry.call)
+        kind = of_source.recorder.dump.call(send).differs_from(of_target.recorder.dump.call(receive))
         if kind is not None:
+            sent, got = _one_side(of_source, send), _one_side(of_target, receive)
             yield Divergence(kind, name, _number(got), sent.ranks, got, (sent,), is_ambiguous=True)
     met = min(len(sends), len(receives))
     for side, other in ((of_source, of_target), (of_target, of_source)):
         for row in (row for row in side.rows[met:] if row in side.pending):
-            waits = _side((side.recorder.rank,), side.recorder, row)
+            waits = _one_side(side, row)
             yield Divergence("p2p", name, _number(waits), (other.recorder.rank,), waits, _last(other.recorder))
+
+
+def _one_side(side: OneSide, row: int) -> Side:
+    return _side((side.recorder.rank,), side.recorder, row)
 
 
 def _number(side: Side) -> int:

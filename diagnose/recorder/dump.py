@@ -113,11 +113,15 @@ class Dump:
     def __len__(self) -> int:
         return len(self.columns["call"])
 
+    def call(self, row: int) -> Call:
+        """Returns what was called."""
+        return self.calls[self.columns["call"][row]]
+
     def entry(self, row: int) -> Entry:
         """Returns one entry with all it says."""
         column = self.columns
         return Entry(
-            call=self.calls[column["call"][row]],
+            call=self.call(row),
             seq=column["seq"][row],
             p2p_seq=column["p2p_seq"][row],
             record=column["record"][row],

@@ -12,7 +12,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
-from operator import itemgetter
 from typing import Literal
 
 from ..lines.record import record
@@ -157,9 +156,9 @@ def _track(recorder: Recorder, name: str, rows: list[int], steps: Steps, known: 
     dump, track = recorder.dump, Track(recorder)
     calls, states = dump.columns["call"], dump.columns["state"]
     counts_sends = _has_p2p(dump, name) and dump.columns["p2p_seq"][0] < 0
-    pairs = sorted((dump.columns["seq"][row], row) for row in rows)  # a buffer that wrapped may come newest first
-    for place, (seq, of_step) in enumerate(groupby(pairs, itemgetter(0)), start=1):
-        own = [row for _, row in of_step]  # those of a coalesced group share a number
+    in_order = sorted(rows, key=dump.columns["seq"].__getitem__)  # a buffer that wrapped may come newest first
+    for place, (seq, of_step) in enumerate(groupby(in_order, dump.columns["seq"].__getitem__), start=1):
+        own = [*of_step]  # those of a coalesced group share a number
         key = tuple([calls[row] for row in own])
         step = known.get(key)
         if step is None:
@@ -168,7 +167,7 @@ def _track(recorder: Recorder, name: str, rows: list[int], steps: Steps, known: 
         track.seqs.append(place if counts_sends else seq)
         track.steps.append(step)
         track.rows.append(own[0])
-        if any(states[row] == COMPLETED for row in own):
+        if COMPLETED in [states[row] for row in own]:
             track.done = track.seqs[-1]
     _bound(track, name, counts_sends=counts_sends)
     return track
@@ -216,7 +215,7 @@ def pairs(name: str, ranks: Sequence[int], of_ranks: dict[int, Recorder]) -> Ite
         dump = of_ranks[rank].dump
         own, pending[rank] = transfers(dump, name)
         for row in own:
-            call = dump.calls[dump.columns["call"][row]]
+            call = dump.call(row)
             if call.peers is not None and max(call.peers) < len(ranks):
                 rows[ranks[call.peers[0]], ranks[call.peers[1]], call.op].append(row)
     for source, target in sorted({(source, target) for source, target, _ in rows}):
