@@ -53,8 +53,11 @@ def _is_adrift(speaker: _Speaker, latest: _Speaker, line: Line, text: str) -> bo
     """
     if speaker.open or not latest.open:
         return False
+    if latest.is_record and text.strip():
+        return latest.go_on(line, text)
     if text.strip() and not (latest.open[-1].in_frames and indent_of(text) >= 2):
         return False
+    latest.is_record = bool(text.strip()) and latest.open[-1].line == line.number - 1
     latest.feed(line, text, None)
     return True
 
@@ -79,6 +82,7 @@ class _Speaker:
     def __init__(self, key: str, closed: list[Closed]) -> None:
         self.key = key
         self.open: list[Assembly] = []
+        self.is_record = False  # the first line of the open traceback has its speaker, those below it do not
         self._closed = closed
         self._shapes: dict[int, str] = {}  # of the line each began with
         self._introduction: tuple[int, str] = (-_INTRODUCTION_LINES - 1, "")
@@ -92,6 +96,10 @@ class _Speaker:
             return
         if text and not text.isspace():
             self._begin(line, text)
+
+    def go_on(self, line: Line, text: str) -> bool:
+        """Give the line to the open traceback if it continues it."""
+        return self._continue(line, text, None)
 
     def close_all(self) -> None:
         """Close what is still open at the end of the source."""
