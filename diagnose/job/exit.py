@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
 
@@ -13,14 +14,30 @@ HEAD = "process.exit-code/child-failed-error"  # the rules of torchrun's summary
 ENTRY = "process.exit-code/torchelastic-summary-entry"
 ENTRIES = (ENTRY, "process.exit-code/torchelastic-summary-rest")  # whole, and one of which the head was not copied
 ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
+ORDERED = "process.terminated"
 SIGTERM_NAMES = {"15", "-15", "SIGTERM", "143"}
 SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137", "247"}
 
 
 def is_terminated(event: Event) -> bool:
-    """Whether an exit is by SIGTERM: the launcher's own clean-up."""
-    told = event.fields.get
-    return not SIGTERM_NAMES.isdisjoint((str(told("exit_code")), str(told("signal")), str(told("signal_name"))))
+    """Whether a launcher brought the end about in its clean-up: by SIGTERM, or by SIGKILL where that was not enough."""
+    told = {str(event.fields.get(name)) for name in ("exit_code", "signal", "signal_name")}
+    return event.cause == ORDERED or not told.isdisjoint(SIGTERM_NAMES)
+
+
+def tell_ordered_ends(events: Sequence[Event]) -> None:
+    """Take a death by SIGKILL for one that a launcher brought about, where it had sent that process a signal before.
+
+    What a kernel says that it killed was not killed by its launcher.
+    """
+    killed = {(e.host, e.pid) for e in events if e.rule.tells == "killed"}
+    sent = [e for e in events if e.rule.tells == "signal-sent"]
+    told = {(e.attempt, e.source, e.rank) for e in sent if e.rank is not None}
+    told_pids = {(e.attempt, e.source, e.pid) for e in sent if e.pid is not None}
+    for event in events if sent else ():
+        is_told = (event.attempt, event.source, event.rank) in told or (event.attempt, event.source, event.pid) in told_pids
+        if event.rule.tells == "exit" and is_told and is_sigkill(event) and (event.host, event.pid) not in killed:
+            event.cause, event.role = ORDERED, "symptom"
 
 
 def is_sigkill(event: Event) -> bool:

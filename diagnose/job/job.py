@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..lines.path_identity import identity_from_path
 from ..lines.record import record
-from ..traces.traceback import Traceback
 from .attempt import decisive_attempt, number_attempts, number_by_time
 from .clock import Clocks, set_clocks
 from .copies import merge_copies
-from .coverage import Coverage, RankLines, of_rank
+from .coverage import RankLines, of_rank
 from .event import FAILING, Event, SourceEvents, events_in_order, settled
 from .event_stamps import share_fields
-from .exit import CERTIFICATES
+from .exit import CERTIFICATES, tell_ordered_ends
 from .identity import JobApart, place, set_jobs_apart
 from .places import HERE, Places
 from .process import Process, processes
@@ -159,14 +158,6 @@ class Job:
             of_it.change(tuple(new for event in of_it.events for new in changes.get(event, (event,))))
         self.index.forget()
 
-    def known_ranks(self) -> set[int]:
-        """Yield the ranks of which the logs show anything."""
-        return set(self.ranks)
-
-    def coverage(self, rank: int) -> Coverage:
-        """Yield which part of what a rank printed is here."""
-        return of_rank(self, rank)
-
     def is_heard(self, rank: int | None) -> bool:
         """Whether there is any line of its own; of a rank without a log nobody knows what it printed."""
         info = self.ranks.get(rank) if rank is not None else None
@@ -175,10 +166,6 @@ class Job:
     def is_heard_on(self, rank: int | None, stream: str | None) -> bool:
         """Whether what it prints on the stream would be here: errors go to the standard error, which may not be given."""
         return rank is None or rank not in self.ranks or not self.ranks[rank].has_lines or of_rank(self, rank).holds(stream)
-
-    def tracebacks(self) -> list[Traceback]:
-        """Yield all tracebacks, in order of source and line."""
-        return [tb for s in self.sources for tb in s.tracebacks]
 
     def lines_of(self, rank: int) -> list[tuple[str, Line]]:
         """Yield the last lines that the rank printed, of those that are kept, each with its source, in order."""
@@ -216,6 +203,7 @@ def build_job(
     clocks = set_clocks(sources, zone_s)
     number_by_time(sources, places, clocks)
     events = merge_copies(events_in_order(sources), places)
+    tell_ordered_ends(events)
     hosts = {*places.source_host.values(), *places.hosts_of_ranks, *(e.host for e in events if e.host)}
     job = Job(
         list(sources), events, processes(events, sources, places), sorted(hosts.difference(HERE) or hosts), places, clocks,

@@ -12,13 +12,13 @@ from ..advice.fact_store import Facts
 from ..advice.statement import RemedyStep
 from ..catalogue.load import load_yaml
 from ..catalogue.sentences import holds, shell_command
+from ..job.coverage import breaks_off_in_a_traceback
 from ..job.job import Job, RankInfo
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
 from ..lines.rank_ranges import rank_ranges
 from ..lines.record import record
 from ..verdict.decision import Verdict
-from ..verdict.ending import breaks_off_in_a_traceback
 from .evidence import show_time
 from .report import LastLine
 from .rows import missing_ranks, phase_of

@@ -33,8 +33,7 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
     if shown and verdict.roots[0].cause == EXIT_CODE:
         infos = [job.ranks[rank] for rank in verdict.culprits[:1] if rank in job.ranks]
-        words = _last_words(job, shown[0])
-        shown = [*words, *shown] if _are_said_by_several(job, words) else [*shown, *words]
+        shown += _last_words(job, shown[0])
         shown += [x for info in infos for x in last_complaint(job, info)]
     unique: dict[tuple[object, ...], Exhibit] = {}
     for exhibit in shown:
@@ -102,15 +101,6 @@ def _said_last(job: Job, verdict: Verdict) -> list[Exhibit]:
     raised = [range(tb.line, tb.end_line + 1) for tb in source.tracebacks]
     known = {e.line for e in source.events}
     return [x for x in last if x.line not in known and not any(x.line in span for span in raised)]
-
-
-def _are_said_by_several(job: Job, words: list[Exhibit]) -> bool:
-    """Whether a console shows them more than once, as where each rank refuses the same configuration.
-
-    `sys.exit("no such key")` prints no header; a launcher's banner of asterisks has one.
-    """
-    source = next((s for s in job.sources if words and s.name == words[0].source), None)
-    return source is not None and sum(x.raw == words[0].text and not x.prefix.end for x in source.lines()) > 1
 
 
 def _varied(shown: list[Exhibit]) -> list[Exhibit]:
