@@ -13,7 +13,6 @@ from .exhibit import Exhibit
 from .job import Job, RankInfo
 
 NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
-NEAR_LINES = 16  # above the first that a launcher tells of: in which all ranks of a node say why
 ASKED_RANKS = 8  # whether they complain of the same
 # `plover INFO: finished`, `max wall time reached on this rank, leaving`; not `validation done`, after which it goes on.
 FAREWELL = lazy(
@@ -95,20 +94,6 @@ def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     """Yield the last line of all that the rank printed."""
     last = job.last_line_of(info.rank)
     return (Exhibit.of_line(*last, info.rank, info.host),) if last is not None else ()
-
-
-def alike_above(job: Job, end: Event) -> list[Exhibit]:
-    """The words right above the launcher's first, with those like them: `sys.exit("no such tokenizer")` in each process."""
-    source = next((s for s in job.sources if s.name == end.source and s.name not in job.places.source_rank), None)
-    if source is None:
-        return []
-    first = min(e.line or 0 for e in job.telling("exit", "signal-sent") if e.source == end.source)
-    above = [x for x in source.lines() if x.number < first and x.message.strip()][-NEAR_LINES:]
-    last = above[-1] if above else None
-    if last is None or last.prefix.rank is not None or last.number < first - 1:
-        return []
-    alike = (x for x in above if x.message == last.message and x.prefix.end == 0)
-    return [Exhibit.of_line(source.name, x, None, end.host) for x in alike]
 
 
 def is_said_by_others(job: Job, rank: int, line: Line) -> bool:

@@ -16,7 +16,7 @@ from ..job.complaints import Complaints
 from ..job.event import Event
 from ..job.exit import is_terminated
 from ..job.job import Job
-from ..job.last_words import alike_above, is_said_by_others
+from ..job.last_words import is_said_by_others
 from .finding import Exhibit, Finding, Sentence
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
@@ -42,10 +42,6 @@ def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:
     fields["by_signal"] = by_signal
     said_last = _last_words(job, rank)
     if said_last is None:
-        return
-    if not (said_last or by_signal) and len(alike := alike_above(job, end)) > 1:
-        says = Sentence("silent_exit.not-alone", {**fields, "text": alike[-1].text.strip()})
-        yield Finding("silent_exit", cause, says, (*alike, Exhibit.of_event(end)), onset=end.onset)
         return
     says = Sentence("silent_exit.left", {**fields, "has_words": bool(said_last)})
     shown = (*said_last, Exhibit.of_event(end))
