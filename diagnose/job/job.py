@@ -14,10 +14,9 @@ from .copies import merge_copies
 from .coverage import RankLines, of_rank
 from .event import FAILING, Event, SourceEvents, events_in_order, settled
 from .event_stamps import share_fields
-from .exit import CERTIFICATES, tell_ordered_ends
 from .identity import JobApart, place, set_jobs_apart
 from .places import HERE, Places
-from .process import Process, processes
+from .process import CERTIFICATES, Process, processes, tell_ordered_ends
 from .survival import set_aside
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..lines.prefix import Line
 from ..traces.traceback_lines import is_library
-from .event import SourceEvents
-from .exhibit import Exhibit
+from .event import Exhibit, SourceEvents
 from .job import Job
 from .places import Places
 

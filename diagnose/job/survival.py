@@ -15,9 +15,8 @@ from ..traces.traceback_lines import is_library
 from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, restarted_until
 from .clock import ANOTHER_ZONE_S
 from .event import FAILING, Event, SourceEvents
-from .exit import is_terminated
 from .places import OF_ITSELF
-from .process import last_signs
+from .process import is_terminated, last_signs
 
 if TYPE_CHECKING:
     from .job import Job

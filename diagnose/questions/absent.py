@@ -10,12 +10,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..job.activity import STRAGGLER, Phase, last_phase, phase_of, stack_phase
-from ..job.calls import find_elsewhere, find_handled, find_who_gave_up
-from ..job.collectives import GroupTable, collective_tables, describe, never_issued
+from ..job.activity import STRAGGLER, Phase, last_complaint, last_doing, last_phase, phase_of, stack_phase
+from ..job.collectives import (
+    GroupTable,
+    collective_tables,
+    describe,
+    find_elsewhere,
+    find_handled,
+    find_who_gave_up,
+    never_issued,
+)
 from ..job.event import Event
 from ..job.job import Job, RankInfo
-from ..job.last_words import last_complaint, last_doing
 from ..job.places import GUESSED
 from ..job.reports import cut_off, had_ended, is_covered, who_reported
 from .finding import Certainty, Exhibit, Finding, Sentence

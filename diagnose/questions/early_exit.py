@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..job.activity import left_cause
+from ..job.activity import first_complaint, left_cause
 from ..job.job import Job
-from ..job.last_words import first_complaint
 from .finding import Finding, Sentence, exhibits
 
 MAX_SHARE = 0.5

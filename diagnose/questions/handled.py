@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..job.calls import find_handled
+from ..job.collectives import find_handled
 from ..job.job import Job
 from .finding import Exhibit, Finding, Sentence
 

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..job.activity import STRAGGLER, Phase, phase_of
+from ..job.activity import FAREWELL, STRAGGLER, Phase, last_complaint, last_line, phase_of
 from ..job.event import FAILING, Event
 from ..job.job import Job, RankInfo
-from ..job.last_words import FAREWELL, last_complaint, last_line
 from .finding import Exhibit, Finding, Sentence, exhibits
 
 MAX_SHARE = 0.34

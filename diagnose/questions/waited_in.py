@@ -10,9 +10,9 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..job.calls import Waits, find_handled, find_waits
+from ..job.activity import first_complaint
+from ..job.collectives import Waits, find_handled, find_waits
 from ..job.job import Job
-from ..job.last_words import first_complaint
 from .finding import Exhibit, Finding, Sentence, earliest_onset
 
 PAIRED = ("send", "recv")  # the other end is in another call by right

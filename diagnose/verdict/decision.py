@@ -9,8 +9,8 @@ from typing import Literal
 from ..catalogue.load import Catalogue
 from ..job.coverage import breaks_off_in_a_traceback
 from ..job.event import FAILING
-from ..job.exit import is_terminated
 from ..job.job import Job
+from ..job.process import is_terminated
 from ..questions.finding import Finding
 from .candidate import SAME_MOMENT_S, STATED, Candidate, gather, names_device
 from .cause import Explanations, ranking

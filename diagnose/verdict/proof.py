@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from ..job.activity import complaint_before, last_complaint, last_line
 from ..job.copies import is_repetition
-from ..job.event import Event
-from ..job.exhibit import Exhibit
+from ..job.event import Event, Exhibit
 from ..job.job import Job
-from ..job.last_words import complaint_before, last_complaint, last_line
 from ..job.rank import SPAWNED
 from ..traces.warned import record_above
 from .decision import Verdict
