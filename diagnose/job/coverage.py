@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from ..traces.quotation import UNHEARD_FORMS
-from .event import SourceEvents
+from .event import SourceEvents, Speaker
+from .places import Places
+from .process import Process
 
 if TYPE_CHECKING:
     from ..lines.prefix import Line, Prefix
-    from .event import Speaker
-    from .job import Job
-    from .places import Places
 
 LAST_LINES = 100  # of a rank in a shared console: more than the longest traceback that its last words may stand above
 
@@ -32,15 +31,14 @@ class Coverage:
         return not self.missing and (stream is None or not self.streams or stream in self.streams)
 
 
-def of_rank(job: Job, rank: int) -> Coverage:
+def of_rank(info: Process | None, places: Places, files: Container[str]) -> Coverage:
     """Yield what is here of what a rank printed; errors go to the standard error, which may not be given."""
-    info = job.ranks.get(rank)
     if info is None or not info.has_lines:
         return Coverage(missing=True)
-    told = {name: job.places.by_source[name] for name in info.sources}
-    of_it = {n: p for n, p in told.items() if job.places.source_rank.get(n) == rank or p.local_rank is not None}
+    told = {name: places.by_source[name] for name in info.sources}
+    of_it = {n: p for n, p in told.items() if places.source_rank.get(n) == info.rank or p.local_rank is not None}
     streams = {path.stream for path in of_it.values()}
-    streams |= {s for s in ("stdout", "stderr") for n, p in of_it.items() if p.stream and _on(s, n, p.stream) in job.files}
+    streams |= {s for s in ("stdout", "stderr") for n, p in of_it.items() if p.stream and _on(s, n, p.stream) in files}
     return Coverage(frozenset() if None in streams else frozenset(s for s in streams if s))
 
 
@@ -85,9 +83,9 @@ def _rank_of(speaker: Prefix | Speaker, places: Places) -> int | None:
     return speaker.task
 
 
-def breaks_off_in_a_traceback(job: Job) -> bool:
+def breaks_off_in_a_traceback(sources: Iterable[SourceEvents]) -> bool:
     """Whether a source ends before the name of the exception that was being printed, as a paste of its upper half does."""
-    return any(_breaks_off(s) for s in job.sources)
+    return any(_breaks_off(s) for s in sources)
 
 
 def _breaks_off(source: SourceEvents) -> bool:

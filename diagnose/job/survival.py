@@ -8,18 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
 from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, restarted_until
 from .clock import ANOTHER_ZONE_S
 from .event import FAILING, Event, SourceEvents
+from .job import Job
 from .places import OF_ITSELF
 from .process import is_terminated, last_signs
-
-if TYPE_CHECKING:
-    from .job import Job
 
 BUFFERED_S = 3.0  # within which a process that has died still prints
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts

@@ -13,10 +13,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..job.activity import is_said_by_others
-from ..job.complaints import Complaints
 from ..job.event import Event
 from ..job.job import Job
 from ..job.process import is_terminated
+from ..job.reports import Complaints
 from .finding import Exhibit, Finding, Sentence
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`

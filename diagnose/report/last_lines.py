@@ -118,7 +118,7 @@ def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
     missing = missing_ranks(job)
     return {
         "outcome": verdict.outcome,
-        "cut": breaks_off_in_a_traceback(job),
+        "cut": breaks_off_in_a_traceback(job.sources),
         "missing": rank_ranges(missing) if missing else "",
         "has_stacks": any(source.stacks for source in job.sources),
         "has_recorder": bool(job.dumps),

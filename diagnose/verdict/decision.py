@@ -12,7 +12,7 @@ from ..job.event import FAILING
 from ..job.job import Job
 from ..job.process import is_terminated
 from ..questions.finding import Finding
-from .candidate import SAME_MOMENT_S, STATED, Candidate, gather, names_device
+from .candidate import HINTED, SAME_MOMENT_S, STATED, Candidate, gather, names_device
 from .cause import Explanations, ranking
 from .certainty import CONFIDENCE, rate
 from .scope import Scope, who
@@ -51,7 +51,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates = gather(job, findings, catalogue)
     Explanations(job, catalogue, candidates).fill()
     free = [c for c in candidates if not c.explained_by] or candidates
-    if not free:
+    if not free or _only_complains_at_the_end(job, free):
         return _nothing_wrong(job)
     died = {e.rank for e in job.telling("exit") if e.role in FAILING and e.rank is not None and not is_terminated(e)}
     died &= {c.rank for c in free if c.direct == STATED and not c.is_end}
@@ -89,8 +89,16 @@ def _in_order(roots: list[Candidate]) -> list[Candidate]:
     return sorted(roots, key=key)
 
 
+def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
+    """A run that says it finished, and of which no process is told to have failed, only complains while it closes."""
+    if job.context.failed() or all(e.rule.teller == "rank" for e in job.telling("finished")):
+        return False
+    ends = [e for e in job.telling("exit") if e.role in FAILING or e.fields.get("exit_code") not in (None, 0)]
+    return not ends and all(c.direct <= HINTED for c in free)
+
+
 def _nothing_wrong(job: Job) -> Verdict:
-    if job.context.failed() or (breaks_off_in_a_traceback(job) and not job.telling("finished")):
+    if job.context.failed() or (breaks_off_in_a_traceback(job.sources) and not job.telling("finished")):
         return Verdict("failed", "unknown")
     if job.survived or job.earlier:
         return Verdict("recovered", None)
