@@ -244,5 +244,11 @@ class SourceReading:
             above = next((self.lines[i] for i in self._at.get(tb.line - 1, ())), None)
             line = record_above(above, next(iter(tb.frames), None), is_of_a_rank=True) or line
         elif tb is None and line.number in self._at and not line.prefix.end:
-            line = quoting(self.lines, self._at[line.number][0])
+            line = self._announcing(line) or quoting(self.lines, self._at[line.number][0])
         return line
+
+    def _announcing(self, line: Line) -> Line | None:
+        """The record whose first line only announces what stands indented below it: `ERROR [rank 3] Training failed:`."""
+        above = next((self.lines[i] for i in self._at.get(line.number - 1, ())), None)
+        is_below = line.raw[:1].isspace() and above is not None and above.message.rstrip().endswith(":")
+        return above if is_below and above is not None and speaker_key(above.prefix) else None

@@ -75,12 +75,13 @@ def who(
         return named, hosts
     if blame in ("none", "common"):
         is_own = blame == "common" and _is_past_by_others(job, scope)
-        return sorted(scope.met) if is_own else [], hosts if _is_one_host(job, roots, scope) else []
+        own = set(scope.met) if is_own else _missed(candidates, roots) if blame == "common" and not scope.met else set()
+        return sorted(own), hosts if _is_one_host(job, roots, scope) else []
     if scope.is_everywhere(job):
         return [], hosts if _is_one_host(job, roots, scope) or any(map(names_device, _events(roots))) else []
     ranks = set(scope.met)
     if not ranks and blame != "host" and not _said_by_several(roots):
-        ranks = _felt(job, roots, candidates) or _first_dead(job, roots)
+        ranks = _felt(job, roots, candidates) or _missed(candidates, roots) or _first_dead(job, roots)
     if not ranks or blame == "host" or is_whole_hosts(job, ranks):
         return [], hosts
     return ([], []) if blame == "shared" and _may_be_all(job, scope, ranks) else (sorted(ranks), hosts)
@@ -238,6 +239,13 @@ def _felt(job: Job, roots: Sequence[Candidate], candidates: Sequence[Candidate])
     there = [c for c in there if (of_kernel and c in roots) or any(t in roots for t in c.explained_by)]
     there = [c for c in there if c.direct == STATED or c.finding is not None]
     ranks = {c.rank for c in there if c.rank is not None and not any(_has_another_device(job, t, c.rank) for t in roots)}
+    return ranks if len(ranks) == 1 else set()
+
+
+def _missed(candidates: Sequence[Candidate], roots: Sequence[Candidate]) -> set[int]:
+    """The one rank that all others say they lost, by what was said without a rank: whoever said it is not here any more."""
+    found = [c for c in candidates if c.finding is not None and c.finding.question == "lost_peers"]
+    ranks = {c.rank for c in found if c.rank is not None and any(t in roots for t in c.explained_by)}
     return ranks if len(ranks) == 1 else set()
 
 
