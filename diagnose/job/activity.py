@@ -146,22 +146,6 @@ def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
     return own or job.lines_of(rank)
 
 
-def complaint_before(job: Job, event: Event) -> tuple[Exhibit, ...]:
-    """Yield the first warning or error of the rank's program among its last lines above what it raised.
-
-    `WARNING prefetch stopped: ValueError: …` of a thread, then `TimeoutError: no batch for 3s` of the loop that it fed;
-    steps may lie between the two, as a queue held batches.
-    """
-    tb, info = event.traceback, job.ranks.get(event.rank) if event.rank is not None else None
-    if tb is None or info is None:
-        return ()
-    lines = [x for s, x in job.lines_of(info.rank) if s == event.source and x.number < tb.line - 1][-NEAR:]
-    known = {e.line for e in job.events if e.source == event.source and (e.rule.tells or e.role != "context")}
-    own = (x for x in lines if _complains(x) and x.message.strip() and x.number not in known)
-    first = next((x for x in own if not is_said_by_others(job, info.rank, x)), None)
-    return (Exhibit.of_line(event.source, first, info.rank, info.host),) if first is not None else ()
-
-
 def last_doing(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     """Yield the last line that tells what the rank did, above what it raised; its last sign of life where that is later."""
     raised = {e.source: e.traceback.line for e in reversed(info.failures()) if e.traceback is not None}

@@ -19,7 +19,6 @@ from .event import Event
 from .job import Job
 
 SAME_SIZE = ("ALLREDUCE", "BROADCAST")
-TELLING_NUMBER = 16  # small numbers come up in each group; that a large one does by chance is unlikely
 WRAPPERS = ("wrapper", "decorator", "inner", "__call__", "_fn")
 WAITS = ("collective-timeout", "peer-lost")
 
@@ -66,12 +65,13 @@ def collective_tables(job: Job) -> list[GroupTable]:
 
 
 def _tables(job: Job) -> list[GroupTable]:
-    groups = _Groups(job)
+    named = _named_groups(job)
     tables: dict[str, dict[int, Stuck]] = defaultdict(dict)
     for event in job.telling("collective-timeout"):
         if event.rank is None:
             continue
-        group = groups.of(event)
+        pg, seq = event.fields.get("pg"), event.fields.get("seq")
+        group = str(pg) if pg is not None else named.get((event.rank, seq), "")
         known = tables[group].get(event.rank)
         if known is None or _is_earlier(event, known.event):
             tables[group][event.rank] = _stuck(event, event.rank, group)
@@ -99,30 +99,10 @@ def _numel(op: Any, shape: Any) -> int | None:
     return prod(int(n) for n in shape.split(",")) if shape and op in SAME_SIZE else None
 
 
-class _Groups:
-    """Which group a collective's number belongs to, from status lines: they name it, watchdog lines often do not."""
-
-    def __init__(self, job: Job) -> None:
-        self._of_rank: dict[tuple[int, int], str] = {}  # by rank and number
-        self._at_number: dict[int, set[str]] = defaultdict(set)
-        for event in job.telling("collective-status"):
-            seq, pg = event.fields.get("seq"), event.fields.get("pg")
-            if event.rank is not None and isinstance(seq, int) and pg is not None:
-                self._at_number[seq].add(self._of_rank.setdefault((event.rank, seq), str(pg)))
-
-    def of(self, event: Event) -> str:
-        """Yield the group in which a rank waits; empty where nothing tells."""
-        pg, seq = event.fields.get("pg"), event.fields.get("seq")
-        if pg is not None:
-            return str(pg)
-        if not isinstance(seq, int):
-            return ""
-        return self._of_rank.get((event.rank or 0, seq)) or self._only_one_at(seq)
-
-    def _only_one_at(self, seq: int) -> str:
-        """The group that other ranks name for this number, where the rank's own status line is not there."""
-        named = self._at_number.get(seq, ())
-        return next(iter(named)) if len(named) == 1 and seq >= TELLING_NUMBER else ""
+def _named_groups(job: Job) -> dict[tuple[int | None, Any], str]:
+    """By rank and number, the group that status lines name: watchdog lines often do not."""
+    told = [(e.rank, e.fields.get("seq"), e.fields.get("pg")) for e in reversed(job.telling("collective-status"))]
+    return {(rank, seq): str(pg) for rank, seq, pg in told if isinstance(seq, int) and pg is not None}
 
 
 def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:
@@ -185,13 +165,6 @@ def find_who_gave_up(job: Job) -> set[int]:
     """Who lost a peer in the very call in which others waited in vain: it waited with them, until one of them left."""
     places = {call.place for _, call in find_waits(job, "collective-timeout").values()}
     return {rank for rank, (_, call) in find_waits(job, "peer-lost").items() if call.place in places}
-
-
-def find_elsewhere(job: Job) -> set[int]:
-    """Who lost a peer in another operation than all that others waited for in vain: who is late would come to theirs."""
-    waited = {call.operation for _, call in find_waits(job, "collective-timeout").values()}
-    lost = {rank for rank, (_, call) in find_waits(job, "peer-lost").items() if call.operation not in waited}
-    return lost if waited else set()
 
 
 def _call(event: Event) -> Call | None:

@@ -57,7 +57,7 @@ class EventReader:
         found += [*reading.told(hits, {e.line for e in found if e.role != "context"})]
         if tracebacks:
             spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
-            found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken, capped)]
+            found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
         events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):

@@ -1,4 +1,4 @@
-"""What was reported, and by whom: which ranks say that they waited, in whatever form it is here, and who says why it ended.
+"""Coverage of a wait: which ranks say that they waited, in whatever form it is here.
 
 Silence counts only where the line would be here had it been printed. A report may be garbled, cut, wrapped or filtered;
 what is left of it (`Some NCCL operations have failed`, a status line, the watchdog's own SIGABRT in a launcher's list)
@@ -10,13 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .event import Event
-from .job import CERTIFICATES, Job, RankInfo
+from .job import Job, RankInfo
 
-QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 WAIT = "collective.timeout"
-NEVER = 1 << 62  # behind any line
 
 
 def who_reported(job: Job) -> set[int]:
@@ -32,11 +30,8 @@ def _aborted(job: Job) -> set[int]:
 
 
 def is_covered(job: Job, info: RankInfo, streams: set[str | None]) -> bool:
-    """Whether a report of the rank would be here: it is heard on a stream on which others report, in a whole file."""
-    if not job.is_heard(info.rank) or not any(job.is_heard_on(info.rank, stream) for stream in streams):
-        return False
-    cut = job.once(cut_off)
-    return not cut or not cut.issuperset(info.sources)
+    """Whether a report of the rank would be here: it is heard on a stream on which others report."""
+    return job.is_heard(info.rank) and any(job.is_heard_on(info.rank, stream) for stream in streams)
 
 
 def had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:
@@ -58,43 +53,3 @@ def had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:
 def _is_of_host(event: Event, info: RankInfo) -> bool:
     """An agent ends all its processes: where one of them failed, the others of that host were ended too."""
     return info.host is not None and event.host == info.host and event.rule.tells != "killed"
-
-
-def cut_off(job: Job) -> set[str]:
-    """Yield files without their head: a report is quoted that is not in them."""
-    told = [e for e in job.telling("collective-timeout") if e.rank is not None]
-    itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
-    return {e.source for e in told if (e.source, e.rank) not in itself}
-
-
-class Complaints:
-    """What was said of failures, and by whom."""
-
-    def __init__(self, job: Job) -> None:
-        words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
-        self._ranks = {e.rank for e in words} - {None}
-        self._causes = {e.host for e in words if e.rank is None and e.role == "cause"}
-        self._first: dict[
-            str | None, dict[str, int]
-        ] = {}  # by host and file: where a speaker of no rank says anything first
-        for event in words:
-            if event.rank is None:
-                first = self._first.setdefault(event.host, {})
-                first[event.source] = min(first.get(event.source, NEVER), event.line or 0)
-        self._closed: dict[tuple[str, str | None], int] = {}  # by console and host: where the launcher ends the others
-        for sent in job.telling("signal-sent"):
-            place = (sent.source, sent.host)
-            self._closed[place] = min(self._closed.get(place, NEVER), sent.line or 0)
-
-    def by(self, end: Event) -> bool:
-        """Whether the rank itself says anything of its failure, or somebody on its host whose rank is not known.
-
-        Where torchrun's summary names a file, it holds what the rank raised. What is heard after its launcher closes the
-        others is theirs, unless it states a cause.
-        """
-        if end.rank in self._ranks or end.fields.get("error_file") or not self._causes.isdisjoint((end.host, None)):
-            return True
-        places = {(end.source, end.host), (end.source, None)}  # torchrun's summary names the host, what it logs does not
-        closed = min(self._closed.get(place, NEVER) for place in places)
-        near = [self._first.get(host, {}) for host in {end.host, None}]
-        return any(first.get(end.source, NEVER) < closed or not first.keys() <= {end.source} for first in near)

@@ -15,7 +15,6 @@ from ..job.collectives import (
     GroupTable,
     collective_tables,
     describe,
-    find_elsewhere,
     find_handled,
     find_who_gave_up,
     never_issued,
@@ -23,7 +22,7 @@ from ..job.collectives import (
 from ..job.event import Event
 from ..job.job import Job, RankInfo
 from ..job.places import GUESSED
-from ..job.reports import cut_off, had_ended, is_covered, who_reported
+from ..job.reports import had_ended, is_covered, who_reported
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known
@@ -54,7 +53,7 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     world = world if _is_told(job) else max(world, max(job.ranks, default=0) + 1)
     waits = [s.event for s in crowd.stuck.values()]
     streams = {job.places.by_source[e.source].stream for e in waits}
-    here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
+    here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported) if rank < world]
     here = [i for i in here if i.rank in late or (is_covered(job, i, streams) and not had_ended(job, i, waits))]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
     is_few = 0 < len(absent) <= max(1, share * world) and len(absent) <= len(reported)
@@ -67,8 +66,7 @@ def _unheard(job: Job, crowd: GroupTable, came: set[int], world: int) -> list[Ra
     most = max(consoles.values())
     are_all = len(consoles) == 1 or (most > 1 and most * len(consoles) == world)
     missing = [r for r in range(min(world, MOST_RANKS)) if r not in came]
-    partial = job.places.source_rank.keys() | job.once(cut_off)
-    if not are_all or consoles.keys() & partial or len(came) < _enough(job, missing):
+    if not are_all or consoles.keys() & job.places.source_rank.keys() or len(came) < _enough(job, missing):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == PAIR else []
 

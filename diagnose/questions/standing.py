@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..job.job import Job
-from ..job.stacks import Placed, innermost_line, merged, placed_stacks, said_above, where
+from ..job.stacks import Placed, innermost_line, merged, placed_stacks, where
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 if TYPE_CHECKING:
@@ -64,7 +64,6 @@ def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     told = {"crowd": _named(tree.crowd), "suspects": _named(tree.suspects), "where": where(group), "seen": seen}
     says = Sentence("standing.elsewhere", {**told, "is_backward": tree.pattern == "backward"})
     shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])
-    shown += said_above(job, next(p for p in reversed(placed) if p.label == tree.suspects[0]))
     # Two ranks or more may rightly be in a collective of a group of their own.
     certainty: Certainty = "possible" if is_desync and len(suspects) > 1 else "likely"
     return Finding("standing", cause, says, shown, _ranks(tree.suspects), certainty=certainty)
