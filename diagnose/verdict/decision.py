@@ -8,7 +8,7 @@ from typing import Literal
 
 from ..catalogue.load import Catalogue
 from ..job.coverage import breaks_off_in_a_traceback
-from ..job.event import FAILING
+from ..job.event import FAILING, Event
 from ..job.job import Job
 from ..job.process import is_terminated
 from ..questions.finding import Finding
@@ -91,10 +91,18 @@ def _in_order(roots: list[Candidate]) -> list[Candidate]:
 
 def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
     """A run that says it finished, and of which no process is told to have failed, only complains while it closes."""
-    if job.context.failed() or all(e.rule.teller == "rank" for e in job.telling("finished")):
-        return False
+    done = [e for e in job.telling("finished") if e.rule.teller != "rank"]
     ends = [e for e in job.telling("exit") if e.role in FAILING or e.fields.get("exit_code") not in (None, 0)]
-    return not ends and all(c.direct <= HINTED for c in free)
+    if job.context.failed() or not done or ends:
+        return False
+    return all(c.direct <= HINTED and not _is_of_the_run(c.first, done) for c in free)
+
+
+def _is_of_the_run(event: Event | None, done: Sequence[Event]) -> bool:
+    """Whether it was raised, or stands above the line that says the run is done: what is void then was void before."""
+    if event is None or event.traceback is not None:
+        return event is not None
+    return any(event.source == end.source and (event.line or 0) < (end.line or 0) for end in done)
 
 
 def _nothing_wrong(job: Job) -> Verdict:

@@ -24,6 +24,7 @@ MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: the same for all
 NODE_SIZES = (4, 8, 16)  # GPUs
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 WAITS = ("collective-timeout", "heartbeat", "peer-lost", "absent-ranks")
+OF_GPUS = "gpu."  # causes that are of one GPU: who else is on its host only loses a peer
 RAISED = 1  # the exit code of Python after an exception
 
 
@@ -237,7 +238,7 @@ def _felt(job: Job, roots: Sequence[Candidate], candidates: Sequence[Candidate])
     there = [c for c in candidates if c.rank is not None and (c.host in hosts or hosts == {None})]
     of_kernel = any(_is_of_kernel(e) for e in _events(roots))
     there = [c for c in there if (of_kernel and c in roots) or any(t in roots for t in c.explained_by)]
-    there = [c for c in there if c.direct == STATED or c.finding is not None]
+    there = [c for c in there if c.direct == STATED or c.finding is not None or (of_kernel and c.cause.startswith(OF_GPUS))]
     ranks = {c.rank for c in there if c.rank is not None and not any(_has_another_device(job, t, c.rank) for t in roots)}
     return ranks if len(ranks) == 1 else set()
 
