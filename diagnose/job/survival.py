@@ -15,15 +15,17 @@ from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, r
 from .clock import ANOTHER_ZONE_S
 from .event import FAILING, Event, SourceEvents
 from .job import Job
-from .places import OF_ITSELF
-from .process import is_terminated, last_signs
+from .places import OF_ITSELF, is_same_host
+from .process import is_sigkill, is_terminated, last_signs
 
+CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
 BUFFERED_S = 3.0  # within which a process that has died still prints
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
 WAITS = ("collective-timeout", "peer-lost", "absent-ranks")  # which had begun before they are told
 FROM_OUTSIDE = ("process.time-limit", "process.preempted", "process.node-failure")  # a job that is done may still stand
 ENDS = ("exit", "killed", "signal-sent", "signal-received")
+KILLED = ("data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about beside the end by SIGKILL
 NOT_FINITE = "numerics.nan"
 FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}(?:[:=]|\s)\s{0,3}['\"]?-?\d")
 # The kernel's names of ranks, their workers and launchers: `python3.11`, `pt_main_thread`, `ray::WorkerDict`
@@ -72,6 +74,14 @@ class _Earlier:
         is_timed = event.time is not None and not event.near_is_below and event.attempt < self._job.attempt
         return is_timed and (event.end_line or 0) < self._reached.get(event.source, 0)
 
+    def _is_missed(self, kill: Event) -> bool:
+        """Whether a rank may be gone by it: not where each of that host says how it ended, in words of its own."""
+        ranks = self._job.ranks.values()
+        own = [i for i in ranks if kill.host is None or i.host is None or is_same_host(i.host, kill.host)]
+        is_whole = len(ranks) >= (self._job.world_size or 1)
+        died = any(e.cause in KILLED or is_sigkill(e) for i in own for e in i.failures())
+        return died or not own or not is_whole or not all(i.finished or i.failed_in_words() for i in own)
+
     def _is_outside(self, event: Event) -> bool:
         """Whether a kernel or a scheduler says it of a time or a process that is none of the job's."""
         if event.role not in (*FAILING, "confirmation"):
@@ -79,7 +89,7 @@ class _Earlier:
         stamp = event.stamp
         if stamp is not None and stamp.since_boot and stamp.seconds < BOOT_S and self._job.ranks:
             return True
-        if event.rule.tells == "killed" and self._job.ranks and not may_be_of_a_job(event):
+        if event.rule.tells == "killed" and self._job.ranks and not (may_be_of_a_job(event) and self._is_missed(event)):
             return True
         return self._is_long_ago(event)
 
@@ -133,13 +143,13 @@ class _Outlived:
         ranks = max(len(job.ranks), job.world_size or 0)
         self._streams = {s.name: _Stream.of(s, ranks) for s in job.sources}
         self._done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
-        self._undone = _undone(job.events)
+        self._undone, self._caught = _undone(job.events), _caught(job.events)
 
     def holds(self, event: Event) -> bool:
         """Whether the job outlived an error."""
         if event.cause == NOT_FINITE and event.role == "symptom":
             return self._is_finite_again(event)  # a step does not heal the weights, nor does an end
-        if event in self._undone or self._is_done(event):
+        if event in self._undone or event in self._caught or self._is_done(event):
             return True
         return self._goes_on_itself(event) or self._all_go_on(event)
 
@@ -184,8 +194,8 @@ class _Outlived:
             is_timed = event.stamp is not None and sign.stamp is not None and sign.host == event.host
             soon_s = HISTORY_S if event.fields.get("pci") else 1.0  # a GPU that broke fails its program when next asked
             return is_timed and (sign.time or 0.0) > (event.time or 0.0) + soon_s
-        if (sign.line or 0) <= (event.end_line or 0):
-            return False
+        if (sign.line or 0) <= (event.end_line or 0) or (sign.stamp is not None and _is_before(sign.time, event)):
+            return False  # as where logs were joined into one file
         if (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES:
             return True
         is_timed = sign.stamp is not None and sign.time is not None and event.time is not None and "%|" not in sign.raw
@@ -229,6 +239,29 @@ def _undone(events: Sequence[Event]) -> set[Event]:
             last.setdefault((rule, event.source), []).append(event)
     asked: Iterable[tuple[Event, list[Event]]] = ((e, last.get((e.rule.id, e.source), [])) for e in events) if last else ()
     return {e for e, ends in asked if any(_takes_back(end, e) for end in ends)}
+
+
+def _caught(events: Sequence[Event]) -> set[Event]:
+    """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first.
+
+    Of those that a rule knows the last one may still be what ended it. A container that starts again and again gives its
+    processes the same numbers each time.
+    """
+    raised: dict[tuple[object, ...], list[Event]] = {}
+    ends: dict[str, list[int]] = {}
+    for e in events:
+        if e.speaker.pid is not None and e.traceback is not None and e.role in FAILING and e.time is not None:
+            key = (e.source, e.host, e.speaker.pid, e.rule.id, e.traceback.exception)
+            raised.setdefault(key, []).append(e)
+        elif e.rule.tells in (*ENDS, "identity", "attempt"):
+            ends.setdefault(e.source, []).append(e.line or 0)
+    found: set[Event] = set()
+    for alike in raised.values():
+        first, last = alike[0], alike[-1]
+        is_one_life = not any((first.line or 0) < n < (last.line or 0) for n in ends.get(first.source, ()))
+        if is_one_life and (last.time or 0.0) >= (first.time or 0.0) + CAUGHT_S:
+            found.update(alike if first.rule.generic else alike[:-1])
+    return found
 
 
 def _takes_back(end: Event, event: Event) -> bool:

@@ -15,6 +15,7 @@ from ..job.collectives import (
     GroupTable,
     collective_tables,
     describe,
+    find_elsewhere,
     find_handled,
     find_who_gave_up,
     never_issued,
@@ -53,7 +54,7 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     world = world if _is_told(job) else max(world, max(job.ranks, default=0) + 1)
     waits = [s.event for s in crowd.stuck.values()]
     streams = {job.places.by_source[e.source].stream for e in waits}
-    here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported) if rank < world]
+    here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
     here = [i for i in here if i.rank in late or (is_covered(job, i, streams) and not had_ended(job, i, waits))]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
     is_few = 0 < len(absent) <= max(1, share * world) and len(absent) <= len(reported)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..job.activity import first_complaint, left_cause
-from ..job.job import Job
+from ..job.job import Job, RankInfo
 from .finding import Finding, Sentence, exhibits
 
 MAX_SHARE = 0.5
@@ -25,7 +25,8 @@ def _finished(job: Job) -> Iterator[Finding]:
     ended = [i for i in job.ranks.values() if i.finished is not None]
     failing = {e.rank for e in job.failures() if e.rank is not None}
     told = {e.rank for e in job.telling("signal-received")} | _own_failures(job)  # to stop, before the rest
-    done = [i for i in ended if i.rank not in told]
+    furthest = max((i.last_step or 0 for i in job.ranks.values()), default=0)
+    done = [i for i in ended if i.rank not in told and not _saves_at_the_end(i, furthest)]
     if not done or not failing or len(ended) > MAX_SHARE * max(len(job.ranks), 2):
         return
     waiting = {r for r in failing if job.is_heard(r)} - {i.rank for i in done}
@@ -36,6 +37,13 @@ def _finished(job: Job) -> Iterator[Finding]:
     shown = (*exhibits(ends, 4), *(first_complaint(job, done[0]) if len(done) == 1 else ()))
     says = Sentence("early_exit.done", {"ranks": ranks, "waiting": sorted(waiting)})
     yield Finding("early_exit", left_cause(ends), says, shown, ranks, onset=onset)
+
+
+def _saves_at_the_end(info: RankInfo, furthest: int) -> bool:
+    """Whether it began a last save behind its farewell, when all others had come as far: it has not left."""
+    doing, end = info.phase, info.finished
+    is_below = doing is not None and end is not None and doing.source == end.source and (doing.line or 0) > (end.line or 0)
+    return is_below and (info.last_step or 0) >= furthest
 
 
 def _left_behind(job: Job) -> Iterator[Finding]:

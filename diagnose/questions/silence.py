@@ -98,7 +98,8 @@ def _behind(job: Job) -> Iterator[Finding]:
 def _busy(job: Job) -> Iterator[Finding]:
     """Nobody reports anything: who began something that nobody else does, and has not ended it, while the others rest."""
     heard = [i for i in job.ranks.values() if i.has_lines]
-    few = [i for i in heard if (phase := _phase(i)) is not None and phase.name != WAITING]
+    doing = {i.rank: phase.name for i in heard if (phase := _phase(i)) is not None}
+    few = [i for i in heard if doing.get(i.rank, WAITING) != WAITING] or [i for i in heard if i.rank in doing]
     others = [i for i in heard if i not in few]
     is_level = len({i.last_step for i in heard}) == 1 and heard[0].last_step is not None
     is_whole = len(heard) >= max(job.world_size or 0, FEWEST)

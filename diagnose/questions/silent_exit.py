@@ -17,6 +17,7 @@ from .finding import Exhibit, Finding, Sentence
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
+NEVER = 1 << 62  # behind any line
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -24,12 +25,20 @@ def find(job: Job) -> Iterator[Finding]:
     ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)]
     words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
     said = {e.rank for e in words} - {None}
-    hosts = {e.host for e in words if e.rank is None and e.role == "cause"}  # words that may be its own
-    wordless = [e for e in ends if e.rank not in said and hosts.isdisjoint((e.host, None))]
-    wordless = [e for e in wordless if not e.fields.get("error_file") and job.is_heard_on(e.rank, "stderr")]
+    wordless = [e for e in ends if e.rank not in said and not e.fields.get("error_file") and not _may_have_said(job, e, words)]
+    wordless = [e for e in wordless if job.is_heard_on(e.rank, "stderr")]
     if len({e.rank for e in wordless}) == 1 and wordless[0].rank is not None:
         end = min(wordless, key=lambda e: (int(e.time or 0), e.source, e.line or 0))
         yield from _finding(job, end, wordless[0].rank)
+
+
+def _may_have_said(job: Job, end: Event, words: list[Event]) -> bool:
+    """Whether words of nobody may be its own: they state a cause on its host, or stand above where its launcher ended others."""
+    closed = min((e.line or 0 for e in job.telling("signal-sent") if e.source == end.source), default=NEVER)
+    unowned = [e for e in words if e.rank is None]
+    if any(e.role == "cause" and e.host in (end.host, None) for e in unowned):
+        return True
+    return any(e.source == end.source and e.host in (end.host, None) and (e.line or 0) < closed for e in unowned)
 
 
 def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:

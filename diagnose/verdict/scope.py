@@ -42,7 +42,7 @@ class Scope:
     @classmethod
     def of(cls, job: Job, roots: Sequence[Candidate], candidates: Sequence[Candidate]) -> Scope:
         """Yield the scope of the candidates that share the winning cause."""
-        met = {c.rank for c in _at_fault(roots) if c.rank is not None}
+        met = _listed(job, roots) or {c.rank for c in _at_fault(roots) if c.rank is not None}
         own = {(e.source, e.line) for c in roots for e in c.events}
         heard = {e.rank for e in job.telling(*WAITS) if (e.source, e.line) not in own}
         ended = {e.rank for e in job.telling("signal-sent", "exit") if e.rule.tells == "signal-sent" or is_terminated(e)}
@@ -85,7 +85,7 @@ def who(
         ranks = _felt(job, roots, candidates) or _missed(candidates, roots) or _first_dead(job, roots)
     if not ranks or blame == "host" or is_whole_hosts(job, ranks):
         return [], hosts
-    return ([], []) if blame == "shared" and _may_be_all(job, scope, ranks) else (sorted(ranks), hosts)
+    return ([], []) if blame == "shared" and _may_be_all(job, roots, scope, ranks) else (sorted(ranks), hosts)
 
 
 def _is_stated_beside(root: Candidate, finding: Finding) -> bool:
@@ -121,6 +121,13 @@ def _at_fault(roots: Sequence[Candidate]) -> list[Candidate]:
 
 def _is_of_kernel(event: Event) -> bool:
     return names_device(event) and event.traceback is None
+
+
+def _listed(job: Job, roots: Sequence[Candidate]) -> set[int]:
+    """Who raised what a driver prints once for all of them, below a list of these ranks."""
+    raised = {(e.source, e.traceback.line) for e in _events(roots) if e.traceback is not None}
+    heads = ((e, e.traceback.end_line) for e in job.failures() if isinstance(e.fields.get("ranks"), list) and e.traceback)
+    return {r for e, end in heads if {(e.source, end + 1), (e.source, end + 2)} & raised for r in e.fields["ranks"]}
 
 
 def _still_before(job: Job, roots: Sequence[Candidate]) -> set[int]:
@@ -159,12 +166,12 @@ def _has_words(job: Job, rank: int) -> bool:
     return info is not None and info.failed_in_words()
 
 
-def _may_be_all(job: Job, scope: Scope, ranks: set[int]) -> bool:
-    """Whether all may have met it: no other is heard to have got past it, and one of those heard stands for the rest."""
+def _may_be_all(job: Job, roots: Sequence[Candidate], scope: Scope, ranks: set[int]) -> bool:
+    """Whether all may have met it: no other is heard to have got past it, and one stands for the rest, or nobody owns some."""
     if (scope.alike or scope.behind) and not (scope.passed - scope.alike):
         return True
     is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED
-    is_alone = scope.seen <= 1 and (job.places.local_world or 1) == 1
+    is_alone = (scope.seen <= 1 or any(c.rank is None for c in roots)) and (job.places.local_world or 1) == 1
     return not scope.passed and ranks == {0} and not is_world_of_one and is_alone
 
 
