@@ -24,21 +24,24 @@ def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where exactly one rank ended with an error code and says nothing."""
     ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)]
     words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
-    said = {e.rank for e in words} - {None}
-    wordless = [e for e in ends if e.rank not in said and not e.fields.get("error_file") and not _may_have_said(job, e, words)]
-    wordless = [e for e in wordless if job.is_heard_on(e.rank, "stderr")]
+    said, unowned = {e.rank for e in words} - {None}, _unowned(job, words)
+    wordless = [e for e in ends if e.rank not in said and not e.fields.get("error_file")]
+    wordless = [e for e in wordless if unowned.isdisjoint(_places(e)) and job.is_heard_on(e.rank, "stderr")]
     if len({e.rank for e in wordless}) == 1 and wordless[0].rank is not None:
         end = min(wordless, key=lambda e: (int(e.time or 0), e.source, e.line or 0))
         yield from _finding(job, end, wordless[0].rank)
 
 
-def _may_have_said(job: Job, end: Event, words: list[Event]) -> bool:
-    """Whether words of nobody may be its own: they state a cause on its host, or stand above where its launcher ended others."""
-    closed = min((e.line or 0 for e in job.telling("signal-sent") if e.source == end.source), default=NEVER)
-    unowned = [e for e in words if e.rank is None]
-    if any(e.role == "cause" and e.host in (end.host, None) for e in unowned):
-        return True
-    return any(e.source == end.source and e.host in (end.host, None) and (e.line or 0) < closed for e in unowned)
+def _unowned(job: Job, words: list[Event]) -> set[tuple[str | None, str | None]]:
+    """Where words stand that may be anybody's there: by host, and by file if above the line where a launcher ends others."""
+    closed = {e.source: e.line or 0 for e in reversed(job.telling("signal-sent"))}
+    words = [e for e in words if e.rank is None]
+    of_hosts = {(None, e.host) for e in words if e.role == "cause"}
+    return of_hosts | {(e.source, e.host) for e in words if (e.line or 0) < closed.get(e.source, NEVER)}
+
+
+def _places(end: Event) -> set[tuple[str | None, str | None]]:
+    return {(source, host) for source in (None, end.source) for host in (None, end.host)}
 
 
 def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:

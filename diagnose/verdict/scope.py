@@ -167,7 +167,7 @@ def _has_words(job: Job, rank: int) -> bool:
 
 
 def _may_be_all(job: Job, roots: Sequence[Candidate], scope: Scope, ranks: set[int]) -> bool:
-    """Whether all may have met it: no other is heard to have got past it, and one stands for the rest, or nobody owns some."""
+    """Whether all may have met it: nobody is heard to have got past it, and one stands for the rest or some is nobody's."""
     if (scope.alike or scope.behind) and not (scope.passed - scope.alike):
         return True
     is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED
