@@ -33,7 +33,7 @@ def find(job: Job) -> Iterator[Finding]:
 
 
 def _unowned(job: Job, words: list[Event]) -> set[tuple[str | None, str | None]]:
-    """Where words stand that may be anybody's there: by host, and by file if above the line where a launcher ends others."""
+    """Where words stand that may be anybody's there: by host, and by file if above where a launcher ends the others."""
     closed = {e.source: e.line or 0 for e in reversed(job.telling("signal-sent"))}
     words = [e for e in words if e.rank is None]
     of_hosts = {(None, e.host) for e in words if e.role == "cause"}
