@@ -32,7 +32,7 @@ from diagnose.advice.facts import read_facts
 from diagnose.advice.known_bugs import settle_known_bugs
 from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.job.event_reader import EventReader
-from diagnose.job.job import build_job
+from diagnose.job.reduction import build_job
 from diagnose.questions import correlate
 from diagnose.report.account import Found, account
 from diagnose.scan.reading import Deadline, read_all

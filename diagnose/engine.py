@@ -19,7 +19,8 @@ from .catalogue.load import Catalogue, load_rules, rule_folders
 from .errors import UsageError
 from .job.event import SourceEvents
 from .job.event_reader import EventReader
-from .job.job import JobContext, build_job
+from .job.job import JobContext
+from .job.reduction import build_job
 from .lines.prefix import forget_speakers
 from .questions import correlate
 from .report.account import Found, account

@@ -16,7 +16,8 @@ from diagnose.advice.statement import Notice, RemedyStep
 from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.catalogue.sentences import Sentence
 from diagnose.job.event_reader import EventReader
-from diagnose.job.job import Job, build_job
+from diagnose.job.job import Job
+from diagnose.job.reduction import build_job
 from diagnose.questions import correlate
 from diagnose.scan.reading import Deadline, read_all
 from diagnose.scan.scanner import ScanRules

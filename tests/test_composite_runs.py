@@ -178,14 +178,3 @@ def test_the_last_words_of_a_console_stand_beside_a_code_that_nobody_explains(tm
     assert ("process.exit-code", [1]) == (cause(report), culprits(report))
     assert report.diagnosis is not None
     assert "no data for this rank: /mnt/shards is empty" in [e.text for e in report.diagnosis.evidence]
-
-
-@pytest.mark.xfail(strict=True, reason="a line that several processes of a console print is given to the first one found dead")
-def test_a_loss_that_several_of_a_console_stop_for_is_no_rank_s_own(tmp_path: Path) -> None:
-    """Rank 0 ended first, and by SIGABRT: its bar's thread was still there."""
-    console = "".join(f"| distributed init (rank {r}): env://\n" for r in range(3))
-    console += "Loss is nan, stopping training\n" * 3 + _listed({0: -6, 1: -15, 2: -15}, first=0)
-
-    report = told(tmp_path, {"console.log": console})
-
-    assert ("numerics.nan", []) == (cause(report), culprits(report))

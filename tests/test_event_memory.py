@@ -11,7 +11,7 @@ import pytest
 from diagnose.catalogue.load import load_rules
 from diagnose.job.event import SourceEvents
 from diagnose.job.event_reader import EventReader
-from diagnose.job.job import build_job
+from diagnose.job.reduction import build_job
 from diagnose.lines.prefix import Line
 from diagnose.scan import reading
 from diagnose.scan.reading import Deadline, read_all

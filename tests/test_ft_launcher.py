@@ -24,7 +24,6 @@ HEARD = SILENT.format(at="2026-02-01 12:10:31,402", rank=2)
 EARLIER = "E0201 12:07:31.120000 5001 " + AGENT.format(rank=1, pid=5011) + SUMMARY.format(at="12:07:32", host="node02", rank=9, pid=5011)
 
 
-@pytest.mark.xfail(strict=True, reason="the kill that a monitor of ft_launcher announces is told as one by an unknown hand")
 @pytest.mark.parametrize("told", [HEARD, OPEN], ids=["heartbeat", "section"])
 def test_the_kill_of_a_monitor_is_not_one_by_an_unknown_hand(told: str) -> None:
     found = diagnose(Text(told + KILLED.format(rank=2, pid=4012), name="job.log")).diagnosis

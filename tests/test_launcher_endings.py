@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from diagnose.engine import diagnose
 from diagnose.sources.source import Text
 from tests.told import cause as verdict_of
 from tests.told import culprits, told
 
-SGLANG_HANGS = b"""[2026-03-09 00:57:15 TP4] Watchdog timeout (self.watchdog_timeout=300)
-[2026-03-09 00:57:15 TP6] Watchdog timeout (self.watchdog_timeout=300)
-[2026-03-09 00:57:20] Received sigquit from a child process. It usually means the child failed.
-Killed
-"""
-
 
 def cause(log: bytes) -> str:
     report = diagnose(Text(log.decode(), name="server.log"))
     return report.diagnosis.cause if report.diagnosis else report.outcome
-
-
-@pytest.mark.xfail(strict=True, reason="SIGKILL at the end of a server that hung is taken for the cause")
-def test_a_server_that_kills_itself_for_its_child_is_not_killed_by_somebody() -> None:
-    assert cause(SGLANG_HANGS) == "collective.timeout"
 
 
 RAY_LOSES_WAITING_WORKER = b"""2026-11-10 10:14:40,771	INFO worker.py:1673 -- Started a local Ray instance.
@@ -66,29 +53,6 @@ def test_tasks_that_srun_killed_with_their_step_are_not_the_cause() -> None:
     assert ("process.exit-code", [5]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
 
 
-AGENT_KILLS_LATE = b"""Failures:
-[1]:
-  time      : 2026-11-20_13:03:29
-  host      : node-1
-  rank      : 0 (local_rank: 0)
-  exitcode  : -9 (pid: 14689)
-  error_file: <N/A>
-Root Cause (first observed failure):
-[0]:
-  time      : 2026-11-20_13:02:58
-  host      : node-1
-  rank      : 1 (local_rank: 1)
-  exitcode  : 1 (pid: 14690)
-  error_file: <N/A>
-"""
-
-
-@pytest.mark.xfail(strict=True, reason="the times that torchrun's summary states do not order its entries")
-def test_a_process_killed_half_a_minute_after_another_failed_was_killed_by_its_agent() -> None:
-    """The summary gives both times: the agent's SIGTERM was not enough, and it kills after 30 s."""
-    assert cause(AGENT_KILLS_LATE) == "process.exit-code"
-
-
 def test_blanks_that_a_terminal_filled_its_rows_with_hide_nothing() -> None:
     """A copy out of a terminal has every row as wide as the window; the message ends where it ended."""
     text = (
@@ -105,12 +69,6 @@ def test_blanks_that_a_terminal_filled_its_rows_with_hide_nothing() -> None:
     assert ("process.exit-code", 2) == (plain.cause, plain.culprits[0].rank) == (copied.cause, copied.culprits[0].rank)
 
 
-LOST_A_PEER = """[rank{rank}]: Traceback (most recent call last):
-[rank{rank}]:   File "/job/train.py", line 107, in main
-[rank{rank}]:     loss.backward()
-[rank{rank}]: RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection closed by peer [127.0.0.1]:2948. \
-This is typically caused by a remote worker crashing. Check the remote worker logs and/or stack trace for details.
-"""
 SENT = "W1122 11:08:37.092000 79 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 8{rank} closing signal SIGTERM\n"
 FAILED = "E1122 11:08:37.112000 79 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: {code}) local_rank: {rank} \
 (pid: 8{rank}) of binary: /usr/bin/python3\n"
@@ -121,49 +79,6 @@ LISTED = """  time      : 2026-11-22_11:08:37
   error_file: <N/A>
   traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
 """
-
-
-def lost_one(codes: dict[int, int], first: int, signalled: tuple[int, ...] = (0, 2)) -> tuple[str, list[int | None]]:
-    """What torchrun prints on one node where ranks 0 and 2 lost a peer; the verdict on it."""
-    text = "".join(LOST_A_PEER.format(rank=rank) for rank in (0, 2)) + "".join(SENT.format(rank=rank) for rank in signalled)
-    text += FAILED.format(rank=first, code=codes[first])
-    text += "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n=====\ntrain.py FAILED\n-----\nFailures:\n"
-    text += "".join(LISTED.format(rank=rank, code=code) for rank, code in sorted(codes.items()))
-    found = diagnose(Text(text, name="console.log")).diagnosis
-    assert found is not None
-    return found.cause, [c.rank for c in found.culprits]
-
-
-def test_rank_that_aborts_without_a_word_is_what_the_others_lost() -> None:
-    assert ("process.abort", [1]) == lost_one({0: -15, 1: -6, 2: -15}, first=1)
-
-
-def test_rank_that_was_told_to_end_but_not_by_its_launcher_is_what_the_others_lost() -> None:
-    assert ("process.terminated", [1]) == lost_one({0: -15, 1: -15, 2: -15}, first=1)
-
-
-SPAWN = """step 5 loss 0.1667
-W1122 16:26:54.347000 22254 torch/multiprocessing/spawn.py:165] Terminating process 22257 via signal SIGTERM
-W1122 16:26:54.348000 22254 torch/multiprocessing/spawn.py:165] Terminating process 22258 via signal SIGTERM
-Traceback (most recent call last):
-  File "/job/train.py", line 17, in <module>
-    mp.spawn(f, (4,), nprocs=3)
-  File "/opt/venv/lib/python3.11/site-packages/torch/multiprocessing/spawn.py", line 192, in join
-    raise ProcessExitedException(
-torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with signal SIGTERM
-"""
-
-
-def test_a_process_that_its_parent_did_not_end_itself_was_ended_by_somebody_else() -> None:
-    """`kill PID` of one process of mp.spawn: the parent then ends the others before they lose a peer."""
-    found = diagnose(Text(SPAWN, name="console.log")).diagnosis
-
-    assert found is not None
-    assert ("process.terminated", [2]) == (found.cause, [c.rank for c in found.culprits])
-
-
-def test_rank_in_no_list_of_failures_left_with_code_0() -> None:
-    assert ("process.early-exit", [1]) == lost_one({0: 1, 2: 1}, first=0, signalled=())
 
 
 def test_the_shell_says_that_its_child_was_told_to_end() -> None:

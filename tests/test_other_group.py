@@ -34,25 +34,6 @@ def test_a_rank_that_says_why_it_stops_early_has_left(tmp_path: Path) -> None:
     assert ("process.early-exit", [4]) == (cause(report), culprits(report))
 
 
-def test_the_silent_host_is_whom_all_others_lost_over_the_fast_network(tmp_path: Path) -> None:
-    """The address of the card names no host; of all of them only gpu-03 says nothing."""
-    lost = (
-        "[rank{0}]: Traceback (most recent call last):\n"
-        '[rank{0}]:   File "/app/train.py", line 150, in <module>\n'
-        "[rank{0}]: torch.distributed.DistBackendError: NCCL error in: /pytorch/torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:3690, "
-        "remote process exited or there was a network error, NCCL version 2.27.3\n"
-        "[rank{0}]: ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.\n"
-        "[rank{0}]: Last error:\n"
-        "[rank{0}]: NET/IB: Got completion from peer 10.0.0.3<41234> with status=12 opcode=0 len=0 vendor err 129 (Recv)\n"
-    )
-    hosts = {r: f"gpu-0{r // 2 + 1}" for r in range(8)}
-    files = {f"{host}/rank{r}.log": alive(r) + ("" if host == "gpu-03" else lost.format(r)) for r, host in hosts.items()}
-    report = told(tmp_path, files)
-
-    assert report.diagnosis is not None
-    assert ("nccl.ib-error", ["gpu-03"]) == (cause(report), [c.host for c in report.diagnosis.culprits])
-
-
 def test_a_stack_that_stands_at_a_lock_is_what_the_others_wait_for(tmp_path: Path) -> None:
     head = "Timeout (0:05:00)!\nThread 0x00007f1dd291eb80 (most recent call first):\n"
     torch = (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.told import cause, culprits, told, watchdog
 
 LOST = """[rank{rank}]: Traceback (most recent call last):
@@ -32,14 +30,12 @@ def _logs(**more: str) -> dict[str, str]:
     return {**ranks, "gpu-node-12/dmesg.txt": OFF_BUS, **more}
 
 
-@pytest.mark.xfail(strict=True, reason="a kernel's line of a pod's node names the node and not its rank")
 def test_the_kernel_of_a_pods_node_says_why_its_rank_failed(tmp_path: Path) -> None:
     report = told(tmp_path, _logs(**{"describe.txt": DESCRIBED.format(n=1, node="gpu-node-12")}))
 
     assert ("gpu.off-bus", [1]) == (cause(report), culprits(report))
 
 
-@pytest.mark.xfail(strict=True, reason="a kernel's line of a pod's node names the node and not its rank")
 def test_an_event_says_on_which_node_a_pod_is_as_well(tmp_path: Path) -> None:
     event = "12m   Normal   Scheduled   pod/llm-worker-{n}   Successfully assigned ml/llm-worker-{n} to gpu-node-1{m}\n"
     report = told(tmp_path, _logs(**{"events.txt": event.format(n=0, m=1) + event.format(n=1, m=2)}))

@@ -134,12 +134,11 @@ def _spawned(error: str, said: tuple[str, str, str]) -> dict[str, str]:
     return {"run.out": console, **{f"files/proc{r}.txt": steps[r] + RECORD.format(13, r, said[r]) for r in range(3)}}
 
 
-@pytest.mark.xfail(strict=True, reason="a failure that mp.spawn passes on is called healthy where a rank says that it is done")
-def test_of_spawned_ranks_one_that_is_done_and_then_loses_the_others_had_fewer_batches(tmp_path: Path) -> None:
+def test_of_spawned_ranks_one_that_is_done_and_then_loses_the_others_is_not_healthy(tmp_path: Path) -> None:
     same = "ep 0 it 8 critic 1.3"
     report = told(tmp_path, _spawned(CLOSED, (same, same, "done after 8 iterations")))
 
-    assert ("data.uneven-inputs", [2]) == (cause(report), culprits(report))
+    assert ("failed", [2]) == (report.outcome, culprits(report))
 
 
 def test_the_loss_of_a_step_behind_a_header_of_the_program_s_own_is_not_finite(tmp_path: Path) -> None:
@@ -161,20 +160,6 @@ def test_a_stage_of_a_pipeline_only_carries_what_its_module_raised(tmp_path: Pat
     report = told(tmp_path, {"rank_1.log": "".join(f"[rank1]: {line}\n" for line in log.splitlines())})
 
     assert report.diagnosis is not None and "zero experts" in report.diagnosis.evidence[0].text
-
-
-def test_what_a_rank_caught_and_logged_is_its_own_though_the_traceback_names_nobody(tmp_path: Path) -> None:
-    caught = (
-        "02:20:24.483 [ERROR] (r1) augmentation failed, leaving the loop\n"
-        'Traceback (most recent call last):\n  File "/home/ml/train.py", line 57, in loop\n    a @ b\n'
-        "RuntimeError: mat1 and mat2 shapes cannot be multiplied (3x4 and 3x4)\n"
-    )
-    log = "".join(f"02:20:24.45{r} [INFO] (r{r}) step 4 loss 0.5\n" for r in range(3)) + caught
-    report = told(tmp_path, {"job.log": log + _raised(0, CLOSED) + _raised(2, CLOSED)})
-
-    assert [1] == culprits(report)
-    assert report.diagnosis is not None
-    assert any("augmentation failed" in e.text for e in report.diagnosis.evidence)
 
 
 def test_a_refused_connection_of_the_program_s_own_is_why_its_rank_left(tmp_path: Path) -> None:
@@ -216,17 +201,6 @@ def test_a_stack_is_of_the_rank_that_said_its_process_id_when_it_came_up(tmp_pat
     assert ("collective.straggler", [0]) == (cause(report), culprits(report))
 
 
-def test_the_refusal_that_each_rank_prints_is_shown_first(tmp_path: Path) -> None:
-    log = (
-        "trainer: config conf.json lacks required key 'out'\n" * 3
-        + "E1123 01:45:16.496000 16077 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: 1) local_rank: 0 "
-        "(pid: 16090) of binary: /opt/python3\n"
-    )
-    report = told(tmp_path, {"console.txt": log})
-
-    assert report.diagnosis is not None and "required key 'out'" in report.diagnosis.evidence[0].text
-
-
 def test_a_run_whose_loss_is_nan_to_the_end_did_not_go_well_though_it_says_that_it_is_done(tmp_path: Path) -> None:
     steps = "rank 0: step 3 loss 1.510\nrank 0: step 6 loss 5.534\n" + "".join(f"rank 0: step {n} loss nan\n" for n in (9, 12, 15))
     report = told(tmp_path, {"job.log": steps + "rank 0: training complete\n"})
@@ -266,14 +240,3 @@ def test_a_rank_that_raised_above_the_barrier_that_names_it_is_absent_since_it_r
     assert ("process.exception", [1]) == (cause(report), culprits(report))
 
 
-def _gave_up(rank: int, call: str, file: str, message: str) -> str:
-    frames = f'  File "/home/ml/train.py", line {50 + len(call)}, in step\n    {call}()\n  File "{file}", line 9, in {call}\n    work()\n'
-    return "".join(f"[rank{rank}]: {x}\n" for x in f"Traceback (most recent call last):\n{frames}{message}".split("\n"))
-
-
-def test_the_one_that_waits_for_a_message_while_all_others_reduce_left_the_common_order(tmp_path: Path) -> None:
-    c10d = "/opt/lib/python3.11/site-packages/torch/distributed/distributed_c10d.py"
-    logs = {f"log_rank{r}.log": _steps(r, 10) + _gave_up(r, "all_reduce", c10d, CLOSED) for r in (0, 2)}
-    report = told(tmp_path, {**logs, "log_rank1.log": _steps(1, 10) + _gave_up(1, "recv", c10d, TIMED_OUT)})
-
-    assert [1] == culprits(report)

@@ -62,14 +62,6 @@ def test_a_rank_that_was_told_to_stop_and_says_that_it_is_done_was_ended_by_the_
     assert "process.terminated" == cause(told(tmp_path, {**logs, "rank_1.log": _steps(1, 10) + stopped}))
 
 
-def test_what_a_thread_of_the_rank_complained_of_before_its_loop_gave_up_is_shown(tmp_path: Path) -> None:
-    stopped = _said(1, 8, "prefetch stopped: ValueError: utterance 00417-b: 0 frames", "WARNING", "io")
-    gave_up = _steps(1, 10) + stopped + _said(1, 12, "step=12 loss=1.0 lr=1.0e-03") + _said(1, 15, "waiting for data (4s)")
-    report = told(tmp_path, {"rank_1.log": gave_up + _raised(1, "TimeoutError: no batch for 3s", "next(data)")})
-
-    assert any("00417-b" in text for text in _shown(report))
-
-
 def _watchdog(rank: int) -> str:
     return _said(rank, 22, "watchdog: no step for 7s, exiting", "CRITICAL")
 
@@ -170,18 +162,6 @@ def test_a_name_that_all_ranks_look_up_at_once_may_resolve(tmp_path: Path) -> No
     agent = "".join(LOOK_UP.format(36, second) for second in (58, 58, 59, 59))
 
     assert "unfinished" == cause(told(tmp_path, {"agent.log": agent}))
-
-
-def test_where_a_rank_stood_when_its_own_timer_ended_it_is_why_the_others_lost_it(tmp_path: Path) -> None:
-    dump = (
-        "Timeout (0:00:04)!\nThread 0x00007f1dd291eb80 (most recent call first):\n"
-        '  File "/usr/lib/python3.11/threading.py", line 327 in wait\n  File "/home/ml/tern.py", line 67 in run\n'
-        '  File "/home/ml/tern.py", line 80 in <module>\n'
-    )
-    logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 2)}
-    report = told(tmp_path, {**logs, "rank_1.log": _steps(1, 10) + dump})
-
-    assert ("collective.straggler", [1]) == (cause(report), culprits(report))
 
 
 def test_what_ended_a_thread_of_a_run_that_says_so_behind_a_bare_level_is_no_failure(tmp_path: Path) -> None:

@@ -88,17 +88,6 @@ def test_nobody_is_at_fault_for_a_crash_of_all_though_the_launcher_ended_the_oth
     assert (cause(report), culprits(report)) == ("process.segfault", [])
 
 
-RESET = (
-    "2026-11-22 13:30:05,500 ERROR train: upload failed\nTraceback (most recent call last):\n"
-    '  File "/job/up.py", line 9, in upload\n    send(part)\nConnectionResetError: [Errno 104] Connection reset by peer\n'
-)
-
-
-@pytest.mark.xfail(strict=True, reason="steps of all ranks below an error of nobody are not seen as recovery")
-def test_an_error_of_nobody_is_outlived_where_all_ranks_go_on() -> None:
-    assert verdict(steps(3) + RESET + steps(3, 6, 20)).outcome == "recovered"
-
-
 def test_processes_of_several_attempts_are_not_counted_together() -> None:
     report = verdict(
         sent(11, 100) + sent(13, 101) + failed(1, 12, -9, 102) + sent(20, 200) + failed(0, 21, 1, 202)
@@ -191,19 +180,6 @@ def test_a_log_that_prints_a_sample_with_fences_is_no_issue() -> None:
     sample = "Sample of step 4:\nHere is the program:\n```python\nprint(1)\n```\n"
 
     assert cause(verdict(steps(1) + sample + exception(0, "KeyError: 3"))) == "process.exception"
-
-
-REAPED = steps(3) + sent(11) + sent(13) + failed(1, 12, -9)
-AFTER = "".join(
-    f"2026-11-22 13:34:{second},100 INFO train: rank {rank} step {second - 20}/900 loss 0.5\n"
-    for second in (28, 30, 32)
-    for rank in range(3)
-)
-
-
-@pytest.mark.xfail(strict=True, reason="steps below the death of all processes are not seen as a restart")
-def test_steps_soon_after_the_agent_found_all_dead_are_of_processes_started_anew() -> None:
-    assert verdict(REAPED + AFTER).outcome == "recovered"
 
 
 def test_an_error_that_no_rule_knows_is_pointed_at_where_a_log_ends_in_it() -> None:

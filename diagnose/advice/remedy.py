@@ -15,8 +15,7 @@ from typing import Any
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
 from ..catalogue.sentences import holds, sentence, shell_command
-from ..job.event import Event
-from ..job.exhibit import Exhibit
+from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..verdict.decision import Verdict
 from .batch import Flags, batch_numbers

@@ -229,7 +229,7 @@ def facts_in(paths: Sequence[str], rules: Sequence[str] = ()) -> Facts:
     from ..advice.resources import idle_notices
     from ..catalogue.load import load_rules
     from ..job.event_reader import EventReader
-    from ..job.job import build_job
+    from ..job.reduction import build_job
     from ..scan.reading import Deadline, read_all
     from ..scan.scanner import ScanRules
 

@@ -1,7 +1,9 @@
 """What was a rank doing when the others began to wait? Its last own phase decides the cause of the wait.
 
 A rank that does not come has left its loop, saves, evaluates, waits for a lock, or stands in another group's collective.
-Its last word of that kind is where the wait began, and the first line of proof.
+Its last word of that kind is where the wait began, and the first line of proof. An error that was caught and logged as a
+warning (`WARN feeder stopped: FeedError: block 17`) is known to no rule and ends nothing by itself; of the rank that the
+others wait for, or lose, it is often the reason.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ from dataclasses import field
 from typing import Any
 
 from ..catalogue.sentences import Sentence
+from ..lines.lazy_pattern import lazy
+from ..lines.prefix import Line
 from ..lines.record import record
-from .event import Event
-from .exhibit import Exhibit
+from .event import Event, Exhibit
 from .job import Job, RankInfo
 from .stacks import innermost_line, placed_stacks, standing_of
 
@@ -21,6 +24,17 @@ SLOW_STORAGE = ("saving", "loading", "save")  # past the others' limit
 LEFT = "leaving"  # its loop, before the planned end
 STRAGGLER, DESYNC, SLOW = "collective.straggler", "collective.desync", "storage.slow-save"
 BAR = "%|"
+NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
+ASKED_RANKS = 8  # whether they complain of the same
+# `plover INFO: finished`, `max wall time reached on this rank, leaving`; not `validation done`, after which it goes on.
+FAREWELL = lazy(
+    r"(?i)(?:(?:^|[:|\]>-] {0,4})(?:(?:all|we are|i am|i'm|training|run|job|work(?:er)?|rank \d{1,6})[:,]? )?"
+    r"(?:is )?(?:done|finished|complete|completed|end of (?:run|training|job))|"
+    r"\b(?:good ?bye|bye|exiting|leaving|quitting|stopping|shutting down|nothing (?:left|more) to do))[\s.!)]{0,4}$"
+)
+_NUMBERS = lazy(r"\d+")
+NATIVE = (".cpp:", ".cc:", ".h:", ".cu:")
+NOT_DOING = ("SIGTERM", "NCCL INFO ", "Warning: ", *NATIVE)  # what a library says, or the end, is not what a rank was doing
 
 
 @record
@@ -98,3 +112,70 @@ def _unplaced(job: Job, info: RankInfo) -> list[Event]:
         return unplaced
     elsewhere = {e.rule.id for e in unplaced if e.host != info.host}
     return [e for e in unplaced if info.host is not None and e.rule.id not in elsewhere and e.host == info.host]
+
+
+def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
+    """Yield the last warning or error of the program among the rank's last lines, that no other rank says."""
+    own = _complaints(job, [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()][-NEAR:])
+    own = [(s, x) for s, x in own if not is_said_by_others(job, info.rank, x)]
+    return (Exhibit.of_line(*own[-1], info.rank, info.host),) if own else ()
+
+
+def first_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
+    """Yield the first of all that are kept: why the rank, which went on, then did more or less than the others.
+
+    Rank 0 warns of what is common to all.
+    """
+    own = [(s, x) for s, x in _complaints(job, _lines_of(job, info.rank)) if info.rank or x.is_error]
+    others = [other for other in job.ranks if other != info.rank][:ASKED_RANKS]
+    said = {_NUMBERS.sub("", x.message) for other in others for _, x in _lines_of(job, other)} if own else set()
+    first = next(((s, x) for s, x in own if x.message.strip() and _NUMBERS.sub("", x.message) not in said), None)
+    return (Exhibit.of_line(*first, info.rank, info.host),) if first is not None else ()
+
+
+def _complaints(job: Job, lines: list[tuple[str, Line]]) -> list[tuple[str, Line]]:
+    """Those that complain in words that no rule knows."""
+    ours = (e for e in job.events if e.rule.tells or e.role == "harmless")
+    known = {(e.source, n) for e in ours for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
+    return [(s, x) for s, x in lines if _complains(x) and (s, x.number) not in known]
+
+
+def _lines_of(job: Job, rank: int) -> list[tuple[str, Line]]:
+    """All kept lines of the rank's own log, else its last ones in what it shares with others."""
+    own = [(s.name, x) for s in job.sources if job.places.source_rank.get(s.name) == rank for x in s.lines()]
+    return own or job.lines_of(rank)
+
+
+def last_doing(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
+    """Yield the last line that tells what the rank did, above what it raised; its last sign of life where that is later."""
+    raised = {e.source: e.traceback.line for e in reversed(info.failures()) if e.traceback is not None}
+    lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip() and x.number < raised.get(s, x.number + 1)]
+    before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
+    sign, own = info.last_sign, before[-1] if before else None
+    if sign is not None and (own is None or (sign.source == own[0] and not _goes_on_behind(job, info, own[1], sign))):
+        return (Exhibit.of_event(sign),)
+    return (Exhibit.of_line(*own, info.rank, info.host),) if own is not None else ()
+
+
+def _goes_on_behind(job: Job, info: RankInfo, line: Line, sign: Event) -> bool:
+    """Whether the rank's own log says what it does after its last step: `[rank2] running extended evaluation`."""
+    is_own = job.places.source_rank.get(sign.source) == info.rank
+    return is_own and line.number > (sign.end_line or sign.line or 0) and not line.message[0].isspace()
+
+
+def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
+    """Yield the last line of all that the rank printed."""
+    last = job.last_line_of(info.rank)
+    return (Exhibit.of_line(*last, info.rank, info.host),) if last is not None else ()
+
+
+def is_said_by_others(job: Job, rank: int, line: Line) -> bool:
+    """Tell whether others say the same, numbers aside: `no heartbeat for 6.3 s`, of a watchdog in all that wait."""
+    said = _NUMBERS.sub("", line.message)
+    others = [other for other in job.ranks if other != rank][:ASKED_RANKS]
+    return any(_NUMBERS.sub("", x.message) == said for other in others for _, x in job.lines_of(other))
+
+
+def _complains(line: Line) -> bool:
+    is_native = any(word in (line.prefix.origin or "") for word in NATIVE)
+    return (line.is_error or line.prefix.severity == "W") and not is_native

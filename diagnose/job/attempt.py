@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
-from typing import TYPE_CHECKING
 
 from .clock import ANOTHER_ZONE_S, Clocks
 from .event import FAILING, Event, SourceEvents
+from .job import Job
 from .places import Places
 from .process import last_signs
-
-if TYPE_CHECKING:
-    from .job import Job
 
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
 HISTORY_S = 120.0  # longer than ranks go on after one of them has died

@@ -1,21 +1,26 @@
-"""Per process group and rank: the stuck collective, its number, sizes, what was enqueued and completed.
+"""Per process group and rank: the stuck collective, its number, sizes, what was enqueued and completed, and who called it.
 
-From watchdog and status lines alone; the flight recorder, where there is one, tells more.
+From watchdog and status lines alone; the flight recorder, where there is one, tells more. Gloo's time-outs and lost peers
+are exceptions: their tracebacks show the call of the program in which a rank waited.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from functools import partial
 from math import prod
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..catalogue.sentences import Sentence
+from ..traces.traceback import Link
+from ..traces.traceback_lines import is_library
 from .event import Event
 from .job import Job
 
 SAME_SIZE = ("ALLREDUCE", "BROADCAST")
-TELLING_NUMBER = 16  # small numbers come up in each group; that a large one does by chance is unlikely
+WRAPPERS = ("wrapper", "decorator", "inner", "__call__", "_fn")
+WAITS = ("collective-timeout", "peer-lost")
 
 
 @dataclass(slots=True)
@@ -60,12 +65,13 @@ def collective_tables(job: Job) -> list[GroupTable]:
 
 
 def _tables(job: Job) -> list[GroupTable]:
-    groups = _Groups(job)
+    named = _named_groups(job)
     tables: dict[str, dict[int, Stuck]] = defaultdict(dict)
     for event in job.telling("collective-timeout"):
         if event.rank is None:
             continue
-        group = groups.of(event)
+        pg, seq = event.fields.get("pg"), event.fields.get("seq")
+        group = str(pg) if pg is not None else named.get((event.rank, seq), "")
         known = tables[group].get(event.rank)
         if known is None or _is_earlier(event, known.event):
             tables[group][event.rank] = _stuck(event, event.rank, group)
@@ -93,30 +99,10 @@ def _numel(op: Any, shape: Any) -> int | None:
     return prod(int(n) for n in shape.split(",")) if shape and op in SAME_SIZE else None
 
 
-class _Groups:
-    """Which group a collective's number belongs to, from status lines: they name it, watchdog lines often do not."""
-
-    def __init__(self, job: Job) -> None:
-        self._of_rank: dict[tuple[int, int], str] = {}  # by rank and number
-        self._at_number: dict[int, set[str]] = defaultdict(set)
-        for event in job.telling("collective-status"):
-            seq, pg = event.fields.get("seq"), event.fields.get("pg")
-            if event.rank is not None and isinstance(seq, int) and pg is not None:
-                self._at_number[seq].add(self._of_rank.setdefault((event.rank, seq), str(pg)))
-
-    def of(self, event: Event) -> str:
-        """Yield the group in which a rank waits; empty where nothing tells."""
-        pg, seq = event.fields.get("pg"), event.fields.get("seq")
-        if pg is not None:
-            return str(pg)
-        if not isinstance(seq, int):
-            return ""
-        return self._of_rank.get((event.rank or 0, seq)) or self._only_one_at(seq)
-
-    def _only_one_at(self, seq: int) -> str:
-        """The group that other ranks name for this number, where the rank's own status line is not there."""
-        named = self._at_number.get(seq, ())
-        return next(iter(named)) if len(named) == 1 and seq >= TELLING_NUMBER else ""
+def _named_groups(job: Job) -> dict[tuple[int | None, Any], str]:
+    """By rank and number, the group that status lines name: watchdog lines often do not."""
+    told = [(e.rank, e.fields.get("seq"), e.fields.get("pg")) for e in reversed(job.telling("collective-status"))]
+    return {(rank, seq): str(pg) for rank, seq, pg in told if isinstance(seq, int) and pg is not None}
 
 
 def _add_status(tables: dict[str, dict[int, Stuck]], event: Event) -> None:
@@ -151,3 +137,73 @@ def describe(table: GroupTable) -> Sentence:
         return Sentence("collective", {"op": "/".join(ops) or None})
     is_scalar = op == "ALLREDUCE" and table.majority("numel_in") == 1
     return Sentence("collective", {"op": op, "numbers": numbers, "is_scalar": is_scalar})
+
+
+class Call(NamedTuple):
+    """The operation, and the program's own line that called it."""
+
+    operation: str
+    place: str
+
+
+Waits = dict[int, tuple[Event, Call]]
+
+
+def find_waits(job: Job, tells: str) -> Waits:
+    """Yield for each rank what it says of the kind (a time-out, a lost peer) and the call that it was in."""
+    return job.once(_WAITS[tells])
+
+
+def _waits(job: Job, tells: str) -> Waits:
+    return {e.rank: (e, call) for e in job.telling(tells) if e.rank is not None and (call := _call(e)) is not None}
+
+
+_WAITS = {tells: partial(_waits, tells=tells) for tells in WAITS}  # asked once of a job
+
+
+def find_who_gave_up(job: Job) -> set[int]:
+    """Who lost a peer in the very call in which others waited in vain: it waited with them, until one of them left."""
+    places = {call.place for _, call in find_waits(job, "collective-timeout").values()}
+    return {rank for rank, (_, call) in find_waits(job, "peer-lost").items() if call.place in places}
+
+
+def find_elsewhere(job: Job) -> set[int]:
+    """Who lost a peer in another operation than all that others waited for in vain: who is late would come to theirs."""
+    waited = {call.operation for _, call in find_waits(job, "collective-timeout").values()}
+    lost = {rank for rank, (_, call) in find_waits(job, "peer-lost").items() if call.operation not in waited}
+    return lost if waited else set()
+
+
+def _call(event: Event) -> Call | None:
+    """The collective that a traceback ends in: the first call of a library below the program's own innermost line."""
+    frames = event.traceback.frames if event.traceback is not None else ()
+    own = max((n for n, frame in enumerate(frames) if not is_library(frame.file)), default=-1)
+    below = [frame.function for frame in frames[own + 1 :] if frame.function not in WRAPPERS]
+    if own < 0 or not below:
+        return None
+    file = frames[own].file.replace("\\", "/").rpartition("/")[2]
+    return Call(below[0].rpartition(".")[2], f"{file}:{frames[own].line}")
+
+
+def find_handled(job: Job) -> list[tuple[Event, Link]]:
+    """Yield, of each rank that gave up while it handled an exception of its own, what it said and that exception.
+
+    A `finally` that ends in a barrier never comes back: what is printed last is the wait, and above it what began it.
+    Where all that gave up handled the same, it is how the program is written, and tells nothing.
+    """
+    return job.once(_all_handled)
+
+
+def _all_handled(job: Job) -> list[tuple[Event, Link]]:
+    ends = {e.rank: e for e in job.telling(*WAITS) if e.rank is not None and e.traceback}
+    found = [(e, link) for e in ends.values() if (link := _handled(job, e)) is not None]
+    return found if len(found) < max(len(ends), 2) else []
+
+
+def _handled(job: Job, event: Event) -> Link | None:
+    """The exception of the program, known to no rule, during whose handling the last one was raised."""
+    link = event.traceback.handled_above(event.line or 0) if event.traceback is not None else None
+    if link is None or not link.frames or is_library(link.frames[0].file):
+        return None
+    is_known = any(e.line == link.exception_line and e.source == event.source for e in job.events)
+    return None if is_known else link

@@ -1,74 +1,45 @@
-"""`Coverage`: which part of what a rank or a source printed is here. Silence counts only where a line would be here."""
+"""`Coverage`: which part of what a rank printed is here. Silence counts only where a line would be here."""
 
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..lines.prefix import speaker_key
-from .event import Event, SourceEvents
+from ..traces.quotation import UNHEARD_FORMS
+from .event import SourceEvents, Speaker
+from .places import Places
+from .process import Process
 
 if TYPE_CHECKING:
     from ..lines.prefix import Line, Prefix
-    from .event import Speaker
-    from .job import Job
-    from .places import Places
 
-# Exceptions in which libraries pass on what became of others; the name of any other tells what went wrong.
-OF_ANYTHING = (
-    "DistBackendError", "DistError", "DistNetworkError", "DistStoreError", "Exception", "OSError", "RuntimeError",
-    "XlaRuntimeError",
-)  # fmt: skip
 LAST_LINES = 100  # of a rank in a shared console: more than the longest traceback that its last words may stand above
-CHAINED = ("During handling of the above exception, ", "The above exception was the direct cause ")
-CHAIN_LINES = 4  # below an exception, in which the next one of its chain is announced
-NAMES_END = ("Error", "Exception", "Exit", "Interrupt")
 
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """What is here of a source, or of all that a rank printed."""
+    """What is here of all that a rank printed."""
 
     streams: frozenset[str] = frozenset()  # `stdout`, `stderr`; empty where both go into one file, or nobody tells
-    folded: bool = False  # one line may stand for what several said
-    capped: frozenset[str] = frozenset()  # rules with more hits than are kept
-    cut: bool = False  # it ends in the middle of a line
     missing: bool = False  # nothing is here
 
     def holds(self, stream: str | None) -> bool:
         """Whether a line printed on this stream would be here."""
         return not self.missing and (stream is None or not self.streams or stream in self.streams)
 
-    @property
-    def is_whole(self) -> bool:
-        """Whether all that was printed is here."""
-        return not (self.streams or self.folded or self.capped or self.cut or self.missing)
 
-
-def of_source(source: SourceEvents) -> Coverage:
-    """Yield what is here of one source."""
-    return Coverage(folded=source.is_folded, capped=frozenset(source.capped), cut=is_cut(source))
-
-
-def of_rank(job: Job, rank: int) -> Coverage:
+def of_rank(info: Process | None, places: Places, files: Container[str]) -> Coverage:
     """Yield what is here of what a rank printed; errors go to the standard error, which may not be given."""
-    info = job.ranks.get(rank)
     if info is None or not info.has_lines:
         return Coverage(missing=True)
-    told = {name: job.places.by_source[name] for name in info.sources}
-    of_it = {n: p for n, p in told.items() if job.places.source_rank.get(n) == rank or p.local_rank is not None}
+    told = {name: places.by_source[name] for name in info.sources}
+    of_it = {n: p for n, p in told.items() if places.source_rank.get(n) == info.rank or p.local_rank is not None}
     streams = {path.stream for path in of_it.values()}
-    streams |= {s for s in ("stdout", "stderr") for n, p in of_it.items() if p.stream and _on(s, n, p.stream) in job.files}
-    sources = [s for s in job.sources if s.name in told]
-    return Coverage(
-        streams=frozenset() if None in streams else frozenset(s for s in streams if s),
-        folded=any(s.is_folded for s in sources),
-        capped=frozenset(name for s in sources for name in s.capped),
-        cut=any(is_cut(s) for s in sources),
-    )
+    streams |= {s for s in ("stdout", "stderr") for n, p in of_it.items() if p.stream and _on(s, n, p.stream) in files}
+    return Coverage(frozenset() if None in streams else frozenset(s for s in streams if s))
 
 
 def _on(stream: str, name: str, other: str) -> str:
@@ -77,41 +48,6 @@ def _on(stream: str, name: str, other: str) -> str:
         return name.replace(other, stream)
     stem, _, suffix = name.rpartition(other.removeprefix("std"))
     return stem + stream.removeprefix("std") + suffix
-
-
-def is_cut(source: SourceEvents) -> bool:
-    """Whether it ends in the middle of an exception's line, as a file does that was copied while it grew."""
-    return bool(half_told(source))
-
-
-def half_told(source: SourceEvents) -> list[Event]:
-    """Yield the exceptions on the last line of a file that ends within it."""
-    if source.scan.ends_line:
-        return []
-    last = source.scan.lines + 1
-    return [e for e in source.events if e.traceback is not None and e.traceback.end_line >= last]
-
-
-def are_half_told(sources: Iterable[SourceEvents], events: Sequence[Event]) -> bool:
-    """Whether each of these is an exception that may be that of anything, and is half told."""
-    places = {(e.source, e.line) for s in sources for e in half_told(s) if e.rule.generic and _may_be_anything(e)}
-    return bool(events) and all((e.source, e.line) in places for e in events)
-
-
-def is_first_of_a_cut_chain(sources: Iterable[SourceEvents], event: Event) -> bool:
-    """Whether what was raised while this exception was handled is announced below it, and never named."""
-    told = event.traceback
-    if told is None or event.line != told.exception_line:
-        return False
-    below = range(event.line + 1, max(told.end_line, event.end_line or 0) + CHAIN_LINES)
-    lines = (line for s in sources if s.name == event.source for n in below for line in s.lines_at(n))
-    return any(line.message.startswith(CHAINED) and speaker_key(line.prefix) == told.speaker for line in lines)
-
-
-def _may_be_anything(event: Event) -> bool:
-    name, colon, _ = event.text.partition(":")
-    is_name_cut = not colon and not name.rstrip().endswith(NAMES_END)
-    return is_name_cut or name.rpartition(".")[2] in OF_ANYTHING
 
 
 @dataclass(slots=True)
@@ -145,3 +81,15 @@ def _rank_of(speaker: Prefix | Speaker, places: Places) -> int | None:
     if speaker.rank is not None or not places.tasks_are_ranks:
         return speaker.rank
     return speaker.task
+
+
+def breaks_off_in_a_traceback(sources: Iterable[SourceEvents]) -> bool:
+    """Whether a source ends before the name of the exception that was being printed, as a paste of its upper half does."""
+    return any(_breaks_off(s) for s in sources)
+
+
+def _breaks_off(source: SourceEvents) -> bool:
+    last = max(source.tracebacks, key=lambda tb: tb.end_line, default=None)
+    if last is None or last.exception or last.form in UNHEARD_FORMS or not last.frames:
+        return False
+    return last.end_line >= max((line.number for line in source.tail() if line.message.strip()), default=0)

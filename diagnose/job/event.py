@@ -1,4 +1,4 @@
-"""What one source says: its `Event`s, with the tracebacks and stacks that stand around them, and who speaks in it.
+"""What one source says: its `Event`s, with the tracebacks and stacks that stand around them, who speaks in it; `Exhibit`s.
 
 Its lines are kept packed; they are read again where a question asks for them.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import takewhile
+from itertools import islice, takewhile
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..catalogue.rule import Role, Rule
 from ..lines.prefix import Line, Prefix, read_lines
+from ..lines.record import record
 from ..scan.kept import Hit
 from ..scan.scan import SourceScan
 from ..traces.traceback import Traceback
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 FAILING = ("cause", "symptom")  # roles
 MAX_CHARS = 8192  # of one line
+MOST_SHOWN = 6  # exhibits of one finding
 BLANK_LINES = 3  # at the end of a file, fewer than so many
 Words = tuple[str, str | int]  # a line as it stands in the file; the message, or where in the line it begins
 
@@ -223,72 +225,35 @@ def kept_lines(scan: SourceScan, numbers: Container[int] | None = None) -> list[
     return [line for n, text in texts for line in read_lines(n, text)]
 
 
-def is_narrow(event: Event) -> bool:
-    """Whether an event says what a catch-all need not say; a bug of other versions than run says nothing in the end."""
-    return not event.rule.generic and not event.rule.applies_to and event.role in ("cause", "symptom", "confirmation")
+@record
+class Exhibit:
+    """One place in the logs, with what is known of who speaks there."""
+
+    source: str
+    line: int | None
+    text: str
+    rank: int | None = None
+    host: str | None = None
+    time: float | None = None
+    event: Event | None = None
+    end_line: int | None = None
+
+    @classmethod
+    def of_event(cls, event: Event) -> Exhibit:
+        """Yield the place of an event."""
+        return cls(event.source, event.line, event.raw, event.rank, event.host, event.time, event, event.end_line)
+
+    @classmethod
+    def of_line(cls, source: str, line: Line, rank: int | None, host: str | None) -> Exhibit:
+        """Yield the place of a line that no rule knows."""
+        return cls(source, line.number, line.raw, rank, host)
 
 
-def sift(events: list[Event]) -> tuple[Event, ...]:
-    """Drop what a harmless rule covers, catch-alls beside narrower rules, and doubles; sort by place."""
-    placed = [(e, (e.line, e.raw)) for e in events]
-    harmless = {place for e, place in placed if e.role == "harmless"}
-    narrow = [(e, place) for e, place in placed if is_narrow(e)]
-    spoken = {place for _, place in narrow}
-    understood = {id(e.traceback) for e, _ in narrow if e.traceback}
-    kept: dict[tuple[str, tuple[int | None, str]], Event] = {}
-    for event, place in placed:
-        if place in harmless and event.role not in ("harmless", "context"):
-            continue
-        if event.rule.generic and place in spoken:
-            continue
-        if event.rule.generic and event.rule.match == "line" and id(event.traceback) in understood:
-            continue  # one line of a message that a rule has understood as a whole
-        kept.setdefault((event.rule.id, place), event)
-    ordered = sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))
-    return tuple(_whole(_without_new_names(ordered)))
+def exhibits(events: Iterable[Event], most: int = MOST_SHOWN) -> tuple[Exhibit, ...]:
+    """Yield the places of the first `most` events."""
+    return tuple(Exhibit.of_event(e) for e in islice(events, most))
 
 
-def _without_new_names(events: Sequence[Event]) -> list[Event]:
-    """Take a catch-all for no reason of its own where it is about what was raised from an exception that a rule knows.
-
-    `except requests.exceptions.ConnectionError as e: raise RuntimeError(f"Error loading module: {e}")`
-    """
-    known: dict[int, list[Event]] = {}
-    for event in events:
-        if event.traceback and event.role == "symptom" and not event.rule.generic:
-            known.setdefault(id(event.traceback), []).append(event)
-    for event in events if known else ():
-        if event.traceback and event.rule.generic and event.role == "cause":
-            first = next((e for e in known.get(id(event.traceback), ()) if e.cause != event.cause), event)
-            is_inside = _depth(event) > _depth(first)  # mp.spawn's parent prints its own name above what a child raised
-            if (first.line or 0) < (event.line or 0) and not is_inside:
-                event.role = "symptom"
-    return list(events)
-
-
-def _depth(event: Event) -> int:
-    """How deep in the message of another exception the event's own was printed."""
-    links = event.traceback.links if event.traceback else ()
-    return next((link.depth for link in links if link.exception_line == event.line), 0)
-
-
-def _whole(events: list[Event]) -> Iterator[Event]:
-    """Yield the events, in order, without the rest of a block that was read from its first line already.
-
-    The rule for a torchrun summary whose head was not copied begins at `rank      : 2 (local_rank: 0)`.
-    """
-    last: dict[str | None, Event] = {}  # by what they tell
-    for event in events:
-        if event.rule.match == "block":
-            block = last.get(event.rule.tells)
-            if block is not None and (event.line or 0) <= (block.end_line or 0) and _is_part(event, block):
-                continue
-            last[event.rule.tells] = event
-        yield event
-
-
-def _is_part(event: Event, block: Event) -> bool:
-    """Whether the event says less than the block in which it begins, and nothing else."""
-    told = {name: value for name, value in event.fields.items() if value is not None}
-    same = all(block.fields.get(name) == value for name, value in told.items())
-    return same and len(told) < sum(value is not None for value in block.fields.values())
+def earliest_onset(events: Iterable[Event]) -> float | None:
+    """Yield when the first of what these report began, in seconds; None where nobody tells."""
+    return min((e.onset for e in events if e.onset is not None), default=None)

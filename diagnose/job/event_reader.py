@@ -19,7 +19,7 @@ from ..scan.scan import SourceScan
 from ..scan.scan_rules import REPORT, STACK
 from ..traces.quotation import is_heard, quoted_tracebacks
 from ..traces.traceback import find_tracebacks
-from .event import Event, SourceEvents, is_narrow, kept_lines, last_words, sift
+from .event import Event, SourceEvents, kept_lines, last_words
 from .event_stamps import Same, note_stamps, stamps_of, years_of
 from .hit_reading import LAST_RESORT, SourceReading
 
@@ -57,7 +57,7 @@ class EventReader:
         found += [*reading.told(hits, {e.line for e in found if e.role != "context"})]
         if tracebacks:
             spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
-            found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken, capped)]
+            found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
         events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
         for order, event in enumerate(events):
@@ -125,3 +125,74 @@ def lines_without_reports(scan: SourceScan) -> list[Line]:
 
 def _is_by(who: str, line: Line) -> bool:
     return not who or speaker_key(line.prefix) in ("", who)
+
+
+def is_narrow(event: Event) -> bool:
+    """Whether an event says what a catch-all need not say; a bug of other versions than run says nothing in the end."""
+    return not event.rule.generic and not event.rule.applies_to and event.role in ("cause", "symptom", "confirmation")
+
+
+def sift(events: list[Event]) -> tuple[Event, ...]:
+    """Drop what a harmless rule covers, catch-alls beside narrower rules, and doubles; sort by place."""
+    placed = [(e, (e.line, e.raw)) for e in events]
+    harmless = {place for e, place in placed if e.role == "harmless"}
+    narrow = [(e, place) for e, place in placed if is_narrow(e)]
+    spoken = {place for _, place in narrow}
+    understood = {id(e.traceback) for e, _ in narrow if e.traceback}
+    kept: dict[tuple[str, tuple[int | None, str]], Event] = {}
+    for event, place in placed:
+        if place in harmless and event.role not in ("harmless", "context"):
+            continue
+        if event.rule.generic and place in spoken:
+            continue
+        if event.rule.generic and event.rule.match == "line" and id(event.traceback) in understood:
+            continue  # one line of a message that a rule has understood as a whole
+        kept.setdefault((event.rule.id, place), event)
+    ordered = sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id))
+    return tuple(_whole(_without_new_names(ordered)))
+
+
+def _without_new_names(events: Sequence[Event]) -> list[Event]:
+    """Take a catch-all for no reason of its own where it is about what was raised from an exception that a rule knows.
+
+    `except requests.exceptions.ConnectionError as e: raise RuntimeError(f"Error loading module: {e}")`
+    """
+    known: dict[int, list[Event]] = {}
+    for event in events:
+        if event.traceback and event.role == "symptom" and not event.rule.generic:
+            known.setdefault(id(event.traceback), []).append(event)
+    for event in events if known else ():
+        if event.traceback and event.rule.generic and event.role == "cause":
+            first = next((e for e in known.get(id(event.traceback), ()) if e.cause != event.cause), event)
+            is_inside = _depth(event) > _depth(first)  # mp.spawn's parent prints its own name above what a child raised
+            if (first.line or 0) < (event.line or 0) and not is_inside:
+                event.role = "symptom"
+    return list(events)
+
+
+def _depth(event: Event) -> int:
+    """How deep in the message of another exception the event's own was printed."""
+    links = event.traceback.links if event.traceback else ()
+    return next((link.depth for link in links if link.exception_line == event.line), 0)
+
+
+def _whole(events: list[Event]) -> Iterator[Event]:
+    """Yield the events, in order, without the rest of a block that was read from its first line already.
+
+    The rule for a torchrun summary whose head was not copied begins at `rank      : 2 (local_rank: 0)`.
+    """
+    last: dict[str | None, Event] = {}  # by what they tell
+    for event in events:
+        if event.rule.match == "block":
+            block = last.get(event.rule.tells)
+            if block is not None and (event.line or 0) <= (block.end_line or 0) and _is_part(event, block):
+                continue
+            last[event.rule.tells] = event
+        yield event
+
+
+def _is_part(event: Event, block: Event) -> bool:
+    """Whether the event says less than the block in which it begins, and nothing else."""
+    told = {name: value for name, value in event.fields.items() if value is not None}
+    same = all(block.fields.get(name) == value for name, value in told.items())
+    return same and len(told) < sum(value is not None for value in block.fields.values())

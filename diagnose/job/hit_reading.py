@@ -94,19 +94,12 @@ class SourceReading:
         fields = {k: v for k, v in (hit.fields or {}).items() if k not in MEASURED}
         return self._event(self.catalogue.rules[hit.rule], fields, sign_line(hit), hit.line, None)
 
-    def catch_all(
-        self, tb: Traceback, rules: Sequence[Rule], spoken: Container[tuple[int, int | None]], capped: Sequence[str]
-    ) -> Iterator[Event]:
-        """Yield what the generic rules say of a traceback about which no narrower rule spoke.
-
-        `capped`: the rules of which not all hits were kept.
-        """
+    def catch_all(self, tb: Traceback, rules: Sequence[Rule], spoken: Container[tuple[int, int | None]]) -> Iterator[Event]:
+        """Yield what the generic rules say of a traceback about which no narrower rule spoke."""
         inner = innermost(tb)
         if (id(tb), inner.exception_line) in spoken or not inner.exception or inner.exception_line not in self._at:
             return
         text = exception_text(inner.exception, inner.message)
-        if capped and any(self.matcher.captures(r, f, text) is not None for r in self._narrow(capped) for f in r.forms):
-            return  # a narrower rule has said the same so often that this one was not kept
         quoted = [exception_text(*each) for each in quoted_in(inner.exception, inner.message)]
         is_label = bool(quoted) and inner.message.split("\n", 1)[0].endswith(":")  # what was raised stands below it
         for rule in (r for r in rules if self._has_frame(r, tb)):
@@ -121,11 +114,6 @@ class SourceReading:
             fields = {"type": inner.exception, "text": inner.message.split("\n", 1)[0]}
             line = self._line_of(inner.exception_line, inner.exception)
             yield self._event(rule_of_all, fields, line, inner.exception_line, tb, text)
-
-    def _narrow(self, names: Sequence[str]) -> Iterator[Rule]:
-        for rule in (self.catalogue.rules[name] for name in names if name in self.catalogue.rules):
-            if rule.match == "traceback" and not rule.generic and not rule.frame and not rule.applies_to:
-                yield rule
 
     def _line_of(self, number: int, word: str) -> Line:
         pieces = [self.lines[i] for i in self._at[number]]
@@ -247,5 +235,11 @@ class SourceReading:
             above = next((self.lines[i] for i in self._at.get(tb.line - 1, ())), None)
             line = record_above(above, next(iter(tb.frames), None), is_of_a_rank=True) or line
         elif tb is None and line.number in self._at and not line.prefix.end:
-            line = quoting(self.lines, self._at[line.number][0])
+            line = self._announcing(line) or quoting(self.lines, self._at[line.number][0])
         return line
+
+    def _announcing(self, line: Line) -> Line | None:
+        """The record whose first line only announces what stands indented below it: `ERROR [rank 3] Training failed:`."""
+        above = next((self.lines[i] for i in self._at.get(line.number - 1, ())), None)
+        is_below = line.raw[:1].isspace() and above is not None and above.message.rstrip().endswith(":")
+        return above if is_below and above is not None and speaker_key(above.prefix) else None

@@ -1,4 +1,4 @@
-"""All sources' events in, one `Job` out: the reduce step. Ranks, hosts, attempts, one clock, one timeline, facts."""
+"""`Job`: everything the logs say about one job, placed in ranks and time, and what its caller knows."""
 
 from __future__ import annotations
 
@@ -6,32 +6,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..lines.path_identity import identity_from_path
 from ..lines.record import record
-from ..traces.traceback import Traceback
-from .attempt import decisive_attempt, number_attempts, number_by_time
-from .clock import Clocks, set_clocks
-from .copies import merge_copies
-from .coverage import Coverage, RankLines, of_rank
-from .event import FAILING, Event, SourceEvents, events_in_order, settled
-from .event_stamps import share_fields
-from .exit import CERTIFICATES
-from .identity import JobApart, place, set_jobs_apart
-from .places import HERE, Places
-from .process import Process, processes
-from .survival import set_aside
+from .clock import Clocks
+from .coverage import RankLines, of_rank
+from .event import FAILING, Event, SourceEvents
+from .identity import JobApart
+from .places import Places
+from .process import CERTIFICATES, Process
 
 if TYPE_CHECKING:
     from ..lines.prefix import Line
     from ..recorder.comparison import GroupReport
     from ..recorder.dump import Dump
 
-__all__ = ["CERTIFICATES", "Job", "JobContext", "RankInfo", "build_job"]
+__all__ = ["CERTIFICATES", "Job", "JobContext", "RankInfo"]
 
 J = TypeVar("J")
 T = TypeVar("T")
 RankInfo = Process  # as the rooms above call it
-READ_BY_PLACEMENT = ("rank", "local_rank", "pid", "host")
 
 
 @record
@@ -159,14 +151,6 @@ class Job:
             of_it.change(tuple(new for event in of_it.events for new in changes.get(event, (event,))))
         self.index.forget()
 
-    def known_ranks(self) -> set[int]:
-        """Yield the ranks of which the logs show anything."""
-        return set(self.ranks)
-
-    def coverage(self, rank: int) -> Coverage:
-        """Yield which part of what a rank printed is here."""
-        return of_rank(self, rank)
-
     def is_heard(self, rank: int | None) -> bool:
         """Whether there is any line of its own; of a rank without a log nobody knows what it printed."""
         info = self.ranks.get(rank) if rank is not None else None
@@ -174,11 +158,8 @@ class Job:
 
     def is_heard_on(self, rank: int | None, stream: str | None) -> bool:
         """Whether what it prints on the stream would be here: errors go to the standard error, which may not be given."""
-        return rank is None or rank not in self.ranks or not self.ranks[rank].has_lines or of_rank(self, rank).holds(stream)
-
-    def tracebacks(self) -> list[Traceback]:
-        """Yield all tracebacks, in order of source and line."""
-        return [tb for s in self.sources for tb in s.tracebacks]
+        info = self.ranks.get(rank) if rank is not None else None
+        return info is None or not info.has_lines or of_rank(info, self.places, self.files).holds(stream)
 
     def lines_of(self, rank: int) -> list[tuple[str, Line]]:
         """Yield the last lines that the rank printed, of those that are kept, each with its source, in order."""
@@ -187,49 +168,3 @@ class Job:
     def last_line_of(self, rank: int) -> tuple[str, Line] | None:
         """Yield the last line with words that the rank printed, with its source."""
         return next(((source, x) for source, x in reversed(self.lines_of(rank)) if x.message.strip()), None)
-
-
-def _placed(dumps: Sequence[Dump], places: Places) -> list[Dump]:
-    if not dumps:
-        return []
-    from ..recorder.dump import placed
-
-    return placed(dumps, places.stated_size)
-
-
-def build_job(
-    sources: Sequence[SourceEvents],
-    dumps: Sequence[Dump] = (),
-    context: JobContext | None = None,
-    zone_s: float | None = None,
-    rank_from: str | None = None,
-    empty: Sequence[str] = (),
-) -> Job:
-    """Yield the job that these sources tell of."""
-    context = context or JobContext()
-    alone = {s.name: identity_from_path(s.name) for s in sources}
-    sources, others = set_jobs_apart(sources, alone)
-    places = place(sources, context.world_size, rank_from, alone)
-    del alone  # with thousands of files it weighs, as do the fields of signs of life, each with its rank
-    share_fields(sources, READ_BY_PLACEMENT)
-    number_attempts(sources, places)
-    clocks = set_clocks(sources, zone_s)
-    number_by_time(sources, places, clocks)
-    events = merge_copies(events_in_order(sources), places)
-    hosts = {*places.source_host.values(), *places.hosts_of_ranks, *(e.host for e in events if e.host)}
-    job = Job(
-        list(sources), events, processes(events, sources, places), sorted(hosts.difference(HERE) or hosts), places, clocks,
-        context, _placed(dumps, places), others=others, files=frozenset((*(s.name for s in sources), *empty)),
-    )  # fmt: skip
-    job.attempt = decisive_attempt(events, (e for s in sources for pair in s.progress for e in pair))
-    set_aside(job)
-    job.was_alive = any(source.progress for source in sources)
-    for event in (e for s in sources for e in s.all_events()):
-        settled(event)
-    for source in sources:
-        source.progress = ()  # four events for each of 20,000 files; the ranks hold their first and last one
-    for event in events:
-        if event.rule.tells in ("fact", "identity"):
-            for name, value in event.fields.items():
-                job.facts.setdefault(name, []).append((value, event))
-    return job

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..lines.prefix import Line
 from ..traces.traceback_lines import is_library
 from .event import SourceEvents
-from .exhibit import Exhibit
 from .job import Job
 from .places import Places
 
@@ -88,14 +87,6 @@ def where(group: StackGroup) -> str:
     own = next((f for f in reversed(group.frames) if not is_library(f.file)), frame)
     inner = f" ({frame.function})" if frame.function != own.function else ""
     return f"{own.function} ({own.file}:{own.line}){inner}"
-
-
-def said_above(job: Job, placed: Placed) -> tuple[Exhibit, ...]:
-    """Yield why the process dumped its stack, in the words of a watchdog of the program's own right above it."""
-    above = next((x for s in job.sources if s.name == placed.source for x in s.lines_at(placed.dump.line - 1)), None)
-    if above is None or not (above.is_error or above.prefix.severity == "W"):
-        return ()
-    return (Exhibit.of_line(placed.source, above, placed.label if isinstance(placed.label, int) else None, None),)
 
 
 def _lines(job: Job, placed: Placed) -> list[Line]:

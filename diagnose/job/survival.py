@@ -8,27 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
 from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, restarted_until
 from .clock import ANOTHER_ZONE_S
 from .event import FAILING, Event, SourceEvents
-from .exit import is_sigkill, is_terminated
-from .places import is_same_host
-from .process import last_signs
-
-if TYPE_CHECKING:
-    from .job import Job
+from .job import Job
+from .places import OF_ITSELF, is_same_host
+from .process import is_sigkill, is_terminated, last_signs
 
 CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it
-LISTING = 40  # lines: `kubectl describe` names the pod once, above all of its events
 BUFFERED_S = 3.0  # within which a process that has died still prints
 AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
 WAITS = ("collective-timeout", "peer-lost", "absent-ranks")  # which had begun before they are told
-OF_NODES = ("process.node-failure", "process.not-started")
 FROM_OUTSIDE = ("process.time-limit", "process.preempted", "process.node-failure")  # a job that is done may still stand
 ENDS = ("exit", "killed", "signal-sent", "signal-received")
 KILLED = ("data.worker-died", "ray.actor-died", "ray.node-died")  # what a kill brings about beside the end by SIGKILL
@@ -62,17 +56,23 @@ class _Earlier:
         self._numbered = numbered_sources(job)
         self._until = restarted_until(job, self._numbered)
         own = (s for s in job.sources if s.tracebacks or s.progress or any(p.rank is not None for p in s.speakers))
+        signs = (e for s in job.sources for e in s.all_events() if e.stamp is not None and e.attempt == job.attempt)
+        own_signs = sorted((e for e in signs if e.rule.tells in OF_ITSELF), key=lambda e: e.line or 0)
+        self._reached = {e.source: e.line or 0 for e in own_signs}
         self._began_s = min((e.time for s in own for e in s.all_events() if e.stamp and e.time is not None), default=None)
         stamped = (e for e in last_signs(job.sources) if e.time is not None and e.stamp is not None)
         self._last = max(stamped, key=lambda e: e.time or 0.0, default=None)
-        is_whole = job.places.is_world_stated and len(job.ranks) >= (job.world_size or 1)
-        self._hosts = {info.host for info in job.ranks.values()} if is_whole else {None}
 
     def holds(self, event: Event) -> bool:
-        if event.attempt != self._job.attempt and is_numbered(self._numbered, event):
+        if event.attempt != self._job.attempt and (is_numbered(self._numbered, event) or self._is_of_a_life_before(event)):
             return True
         until = self._until.get((event.source, event.host), self._until.get((event.source, None), 0))
         return (event.line or 0) <= until or (event.rank is None and event.traceback is None and self._is_outside(event))
+
+    def _is_of_a_life_before(self, event: Event) -> bool:
+        """Whether a process of the last attempt speaks below it in its file, and one of an earlier attempt above it."""
+        is_timed = event.time is not None and not event.near_is_below and event.attempt < self._job.attempt
+        return is_timed and (event.end_line or 0) < self._reached.get(event.source, 0)
 
     def _is_missed(self, kill: Event) -> bool:
         """Whether a rank may be gone by it: not where each of that host says how it ended, in words of its own."""
@@ -91,14 +91,7 @@ class _Earlier:
             return True
         if event.rule.tells == "killed" and self._job.ranks and not (may_be_of_a_job(event) and self._is_missed(event)):
             return True
-        return self._is_elsewhere(event) or self._is_long_ago(event)
-
-    def _is_elsewhere(self, event: Event) -> bool:
-        """Whether the kernel or the scheduler tells of a host on which no rank is, where the host of each rank is known."""
-        is_of_host = event.rule.tells == "killed" or event.fields.get("pci") or event.cause in OF_NODES
-        host = event.host or "["
-        is_one = not {"[", ","} & set(host)  # `n[7-8,11]`
-        return bool(is_of_host) and is_one and not any(h is None or is_same_host(h, host) for h in self._hosts)
+        return self._is_long_ago(event)
 
     def _is_long_ago(self, event: Event) -> bool:
         """Whether ranks took steps long after it, by one clock or two that are aligned, or it was days before the job."""
@@ -165,6 +158,11 @@ class _Outlived:
         below = (text for n, text in kept.items() if n > (event.end_line or 0))
         return any(FINITE.search(text) and ": nan" not in text.lower() for text in below)
 
+    def _is_noise(self, event: Event) -> bool:
+        """Whether it may be said by a process that leaves: nobody waits any more, and the program's own code is through."""
+        raised = event.traceback.frames if event.traceback is not None else ()
+        return event.rule.tells not in WAITS and all(is_library(frame.file) for frame in raised)
+
     def _is_done(self, event: Event) -> bool:
         """Whether the same process, or one of its host that names no rank, says later or said before that it is done."""
         return any(self._is_over(event, end) for end in self._done if end.attempt >= event.attempt)
@@ -177,8 +175,7 @@ class _Outlived:
         if end.attempt > event.attempt:
             return True
         if event.source == end.source:
-            is_below = (end.line or 0) > (event.end_line or 0) and not _is_earlier(end, event)
-            return is_below or ((end.line or 0) < (event.line or 0) and self._is_noise(event))
+            return (end.line or 0) > (event.end_line or 0) or self._is_noise(event)
         if not event.has_own_time or not end.has_own_time or event.time is None or end.time is None:
             return False
         return end.time > event.time + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
@@ -186,11 +183,6 @@ class _Outlived:
     def _died(self, rank: int) -> bool:
         death = self._job.ranks[rank].death
         return death is not None and death.rule.tells == "exit" and not is_terminated(death)
-
-    def _is_noise(self, event: Event) -> bool:
-        """Whether it may be said by a process that leaves: nobody waits any more, and the program's own code is through."""
-        raised = event.traceback.frames if event.traceback is not None else ()
-        return event.rule.tells not in WAITS and all(is_library(frame.file) for frame in raised)
 
     def _goes_on_itself(self, event: Event) -> bool:
         """Whether the same rank takes steps below the error, in the same file or by the clock of the same host."""
@@ -200,9 +192,10 @@ class _Outlived:
             return False
         if sign.source != event.source:
             is_timed = event.stamp is not None and sign.stamp is not None and sign.host == event.host
-            return is_timed and (sign.time or 0.0) > (event.time or 0.0) + 1.0
-        if (sign.line or 0) <= (event.end_line or 0) or _is_earlier(sign, event):
-            return False
+            soon_s = HISTORY_S if event.fields.get("pci") else 1.0  # a GPU that broke fails its program when next asked
+            return is_timed and (sign.time or 0.0) > (event.time or 0.0) + soon_s
+        if (sign.line or 0) <= (event.end_line or 0) or (sign.stamp is not None and _is_before(sign.time, event)):
+            return False  # as where logs were joined into one file
         if (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES:
             return True
         is_timed = sign.stamp is not None and sign.time is not None and event.time is not None and "%|" not in sign.raw
@@ -228,11 +221,6 @@ class _Outlived:
 
 def _differ(a: object, b: object) -> bool:
     return a is not None and b is not None and a != b
-
-
-def _is_earlier(sign: Event, event: Event) -> bool:
-    """Whether a line below an error tells by its clock of a time before it, as where logs were joined into one file."""
-    return sign.stamp is not None and _is_before(sign.time, event)
 
 
 def _is_before(time_s: float | None, event: Event) -> bool:

@@ -13,7 +13,6 @@ from . import (
     certificates,
     early_exit,
     fingerprints,
-    handled,
     lost_peers,
     mismatch,
     named_absent,
@@ -32,8 +31,7 @@ from .finding import Exhibit, Finding
 QUESTIONS: tuple[Callable[[Job], Iterator[Finding]], ...] = (
     fingerprints.find,  # what do the ranks say of each other's collectives?
     mismatch.find,  # where do the ranks of a group stand in their common order of collectives?
-    waited_in.find,  # in which call did each rank wait when it gave up?
-    handled.find,  # who waited while it handled an exception of its own?
+    waited_in.find,  # in which call did each rank wait when it gave up, and what did it handle?
     named_absent.find,  # whom does a message name, or leave out by its count?
     absent.find,  # who did not report the wait that the others did?
     rank_zero.find,  # what became of rank 0 while the others waited for it?

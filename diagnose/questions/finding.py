@@ -6,7 +6,7 @@ from dataclasses import field
 from typing import Any, Literal
 
 from ..catalogue.sentences import Sentence
-from ..job.exhibit import Exhibit, earliest_onset, exhibits
+from ..job.event import Exhibit, earliest_onset, exhibits
 from ..lines.record import record
 
 Certainty = Literal["certain", "likely", "possible"]

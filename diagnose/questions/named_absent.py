@@ -1,10 +1,8 @@
-"""Whom does a message name, or leave out by its count, as not having come?
+"""Whom does a message name as not having come?
 
 `monitoredBarrier` and the desync report name the ranks that never joined. Several such lines may each name a part; the
 ranks that most of them name are the ones to look at. Whoever prints the message is not at fault. Where most of a job
-never came, its start or the place to meet is at fault, and none of those who are named. The host of the store only counts
-who came: where as many are known to have been there, whoever else belongs to the world is the one.
-Source: PyTorch, TCPStore.cpp, waitForWorkers, which counts rank 0 too.
+never came, its start or the place to meet is at fault, and none of those who are named.
 """
 
 from __future__ import annotations
@@ -13,28 +11,17 @@ from collections import Counter
 from collections.abc import Iterator
 
 from ..job.activity import STRAGGLER, last_phase
-from ..job.event import Event
 from ..job.job import Job
 from .finding import Finding, Sentence, earliest_onset, exhibits
 
 START = "rendezvous.timeout"
-MANY = 4096  # ranks that nobody would list
 
 
 def find(job: Job) -> Iterator[Finding]:
-    """Yield one finding with the ranks that are named, and one with those that the store misses."""
+    """Yield one finding with the ranks that are named."""
     survived = {id(e) for e in job.survived}
     events = [e for e in job.telling("absent-ranks") if e.fields.get("absent_ranks") and id(e) not in survived]
-    counted = [e for e in job.failures() if e.cause == START and isinstance(e.fields.get("joined"), int)]
-    yield from _named(job, events, is_store_here=bool(counted))
-    if counted:
-        yield from _missed(counted, {0, *(e.rank for e in events if e.rank is not None)})
-
-
-def _named(job: Job, events: list[Event], *, is_store_here: bool) -> Iterator[Finding]:
     counts = Counter(rank for e in events for rank in e.fields["absent_ranks"] if rank != e.rank)
-    if is_store_here:
-        counts.pop(0, None)  # the store's own host came, and gave up later
     if not counts:
         return
     ranks = tuple(sorted(r for r, n in counts.items() if n == max(counts.values())))
@@ -48,11 +35,3 @@ def _named(job: Job, events: list[Event], *, is_store_here: bool) -> Iterator[Fi
     shown = ((phase.exhibit,) if phase else ()) + exhibits(events)
     culprits = () if is_start and (are_most or wait_too) else ranks
     yield Finding("named_absent", cause, says, shown, culprits, onset=earliest_onset(events))
-
-
-def _missed(counted: list[Event], came: set[int]) -> Iterator[Finding]:
-    joined, world = counted[0].fields["joined"], counted[0].fields["world_size"]
-    absent = tuple(r for r in range(min(world, MANY)) if r not in came)
-    if len(came) == joined and 0 < len(absent) == world - joined and 2 * len(absent) <= world:
-        says = Sentence("named_absent.counted", {"joined": joined, "world": world, "ranks": absent})
-        yield Finding("named_absent", START, says, exhibits(counted), absent, onset=counted[0].onset)

@@ -2,7 +2,7 @@
 
 NCCL names a pair: "rank 0 and rank 1 both on CUDA device 34000". One pair: these two are placed wrongly. Where every rank
 is named, the launcher or `set_device` is wrong for all, and no rank is at fault. A lone message names the reporting rank
-and the lowest other one: of a pair without rank 0 the others are placed well, else that has to be known from elsewhere.
+and the lowest other one: of a pair without rank 0 the others are placed well, else that is not sure.
 Where the reporter is another rank of the job than the message says, it counts within a smaller communicator, and whose
 numbers these are is not told.
 """
@@ -12,8 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..job.job import Job
-from ..job.places import GUESSED
-from .finding import Finding, Sentence, earliest_onset, exhibits
+from .finding import Certainty, Finding, Sentence, earliest_onset, exhibits
 
 CAUSE = "nccl.invalid-usage"
 PAIR = 2
@@ -26,13 +25,6 @@ def find(job: Job) -> Iterator[Finding]:
     ranks = {r for r in (*reporters, *(e.fields["other_rank"] for e in events)) if isinstance(r, int)}
     if len(ranks) != PAIR or any(e.rank not in (None, e.fields.get("group_rank")) for e in events):
         return
-    if _are_others_known(job, ranks, is_whole=ranks <= reporters):
-        says, onset = Sentence("shared_gpu.pair", {"ranks": ranks}), earliest_onset(events)
-        yield Finding("shared_gpu", CAUSE, says, exhibits(events), tuple(sorted(ranks)), certainty="certain", onset=onset)
-
-
-def _are_others_known(job: Job, ranks: set[int], *, is_whole: bool) -> bool:
-    """Whether another rank failed in another way, there are more and they did not report, or all had worked before."""
-    is_told = is_whole and job.places.world_from not in ("", GUESSED) and (job.world_size or 0) > PAIR
-    is_told = is_told or min(ranks) > 0 or job.was_alive
-    return is_told or any(e.rank is not None and e.rank not in ranks for e in job.failures())
+    says, onset = Sentence("shared_gpu.pair", {"ranks": ranks}), earliest_onset(events)
+    certainty: Certainty = "certain" if ranks <= reporters or min(ranks) > 0 or job.was_alive else "likely"
+    yield Finding("shared_gpu", CAUSE, says, exhibits(events), tuple(sorted(ranks)), certainty=certainty, onset=onset)

@@ -10,22 +10,24 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..job.activity import STRAGGLER, Phase, phase_of
+from ..job.activity import FAREWELL, STRAGGLER, Phase, last_complaint, last_line, phase_of
 from ..job.event import FAILING, Event
 from ..job.job import Job, RankInfo
-from ..job.last_words import FAREWELL, last_complaint, last_line
 from .finding import Exhibit, Finding, Sentence, exhibits
 
 MAX_SHARE = 0.34
 SIGNALLED = 128  # from here on a shell tells of a signal
 FEWEST = 3  # ranks whose steps are compared
 LOST = "network.connection-reset"
+WAITING = "waiting"  # an activity
 
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding for the silent rank among those that lost a peer, or for the one behind where nobody fails."""
     yield from _silent(job)
-    yield from _behind(job)
+    is_over = job.failures() or job.telling("finished") or job.context.exit_code == 0
+    if not is_over and not any(source.is_folded for source in job.sources):  # of folded lines no step proves anything
+        yield from list(_behind(job)) or _busy(job)
 
 
 def _silent(job: Job) -> Iterator[Finding]:
@@ -77,33 +79,47 @@ def _silent_host(job: Job, quiet: list[RankInfo]) -> Iterator[Finding]:
 
 
 def _behind(job: Job) -> Iterator[Finding]:
-    """Nobody reports anything: who is behind in steps, or began something that nobody else does and has not ended it.
-
-    Where one console folds the lines of several, steps prove nothing.
-    """
+    """Nobody reports anything: who is behind in steps."""
     signs = [i for i in job.ranks.values() if i.last_step is not None]
-    is_over = job.failures() or job.context.exit_code == 0 or any(i.finished for i in job.ranks.values())
-    if is_over or len(signs) < FEWEST or any(source.is_folded for source in job.sources):
+    if len(signs) < FEWEST:
         return
     common, count = Counter(i.last_step for i in signs).most_common(1)[0]
-    few = [i for i in signs if (i.last_step or 0) < (common or 0)] or [i for i in signs if _phase(i)]
-    if few and len(few) <= MAX_SHARE * len(signs) and (count == len(signs) or count >= len(signs) - len(few)):
-        yield _late(few, next(i for i in signs if i.last_step == common and i not in few))
+    few = [i for i in signs if (i.last_step or 0) < (common or 0)]
+    if few and len(few) <= MAX_SHARE * len(signs) and count >= len(signs) - len(few):
+        usual = next(i for i in signs if i.last_step == common)
+        ranks, phase = tuple(sorted(i.rank for i in few)), _phase(few[0])
+        says = {"ranks": ranks, "step": few[0].last_step, "common": common, "phase": phase.says if phase else None}
+        shown = (phase.exhibit,) if phase else exhibits(i.last_sign for i in few if i.last_sign is not None)
+        shown += exhibits([usual.last_sign] if usual.last_sign else [])
+        cause = phase.cause if phase else STRAGGLER
+        yield Finding("silence", cause, Sentence("silence.behind", says), shown, ranks, certainty="possible")
 
 
-def _late(few: list[RankInfo], usual: RankInfo) -> Finding:
-    ranks, phase = tuple(sorted(i.rank for i in few)), _phase(few[0])
-    says = {"ranks": ranks, "step": few[0].last_step, "common": usual.last_step, "phase": phase.says if phase else None}
-    own = (phase.exhibit,) if phase else exhibits(i.last_sign for i in few if i.last_sign is not None)
-    shown = own + exhibits([usual.last_sign] if usual.last_sign else [])
-    cause = phase.cause if phase else STRAGGLER
-    return Finding("silence", cause, Sentence("silence.behind", says), shown, ranks, certainty="possible")
+def _busy(job: Job) -> Iterator[Finding]:
+    """Nobody reports anything: who began something that nobody else does, and has not ended it, while the others rest."""
+    heard = [i for i in job.ranks.values() if i.has_lines]
+    doing = {i.rank: phase.name for i in heard if (phase := _phase(i)) is not None}
+    few = [i for i in heard if doing.get(i.rank, WAITING) != WAITING] or [i for i in heard if i.rank in doing]
+    others = [i for i in heard if i not in few]
+    is_level = len({i.last_step for i in heard}) == 1 and heard[0].last_step is not None
+    is_whole = len(heard) >= max(job.world_size or 0, FEWEST)
+    if few and is_whole and len(few) <= MAX_SHARE * len(heard) and (is_level or all(_is_at_rest(job, i) for i in others)):
+        ranks, phase = tuple(sorted(i.rank for i in few)), _phase(few[0])
+        says = Sentence("silence.busy", {"ranks": ranks, "phase": phase.says if phase else None})
+        shown = (phase.exhibit,) if phase else ()
+        waits = exhibits([i.phase for i in others if i.phase is not None], 2)
+        yield Finding("silence", phase.cause if phase else STRAGGLER, says, (*shown, *waits), ranks, certainty="possible")
+
+
+def _is_at_rest(job: Job, info: RankInfo) -> bool:
+    """Whether it says that it waits, or what it printed last is no step."""
+    last, sign = job.last_line_of(info.rank), info.last_sign
+    is_step = last is not None and sign is not None and last[0] == sign.source and last[1].number <= (sign.line or 0)
+    return info.phase is not None or not is_step
 
 
 def _phase(info: RankInfo) -> Phase | None:
-    """What it began behind its last step, and did not end."""
-    doing, sign = info.activities[-1:], info.last_sign
-    is_later = (
-        bool(doing) and sign is not None and doing[0].source == sign.source and (doing[0].line or 0) > (sign.line or 0)
-    )
-    return phase_of(doing[0]) if is_later and doing[0].rule.tells == "activity" else None
+    """What it began no earlier than its last step, and did not end."""
+    doing, sign = info.phase, info.last_sign
+    is_over = doing is None or (sign is not None and sign.source == doing.source and (sign.line or 0) > (doing.line or 0))
+    return None if is_over or doing is None else phase_of(doing)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..job.job import CERTIFICATES, Job
-from ..job.stacks import Placed, innermost_line, merged, placed_stacks, said_above, where
+from ..job.job import Job
+from ..job.stacks import Placed, innermost_line, merged, placed_stacks, where
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ DESYNC, TIMEOUT, STRAGGLER = "collective.desync", "collective.timeout", "collect
 SLOW = {"save": "storage.slow-save"}
 PAIRED = ("send", "recv")
 MOST_RANKS = 1 << 17  # no job has more
-TIMER = "Timeout ("  # as faulthandler begins the dump that `dump_traceback_later(240, exit=True)` prints
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -30,7 +29,6 @@ def find(job: Job) -> Iterator[Finding]:
     placed = [p for p in placed_stacks(job) if p.dump.is_live and went_on[p.source] <= p.dump.end_line]
     if len({p.label for p in placed}) < 2:
         yield from _alone(job, placed, any(went_on.values()))
-        yield from _ended_by_its_timer(job, placed)
         return
     from ..traces.stack_tree import is_of_loader
 
@@ -57,21 +55,6 @@ def _alone(job: Job, placed: list[Placed], went_on: bool) -> Iterator[Finding]:
         yield Finding("standing", TIMEOUT, says, shown, certainty="possible")
 
 
-def _ended_by_its_timer(job: Job, placed: list[Placed]) -> Iterator[Finding]:
-    """The one rank whose timer dumps its stacks and ends it; the others lose it."""
-    own = [p for p in placed if p.dump.reason.startswith(TIMER) and isinstance(p.label, int)]
-    failures = job.failures()
-    said = {e.rank for e in failures if e.rule.tells not in CERTIFICATES and e.cause != "process.exit-code"}
-    if not own or own[0].label in said or not said or any(e.role == "cause" for e in failures):
-        return
-    if any(e.rule.tells == "collective-timeout" for e in failures):
-        return
-    group = merged(own).groups[0]
-    if group.standing.kind != "collective":
-        says = Sentence("standing.timer", {"rank": own[0].label, "where": where(group)})
-        yield Finding("standing", STRAGGLER, says, _shown(job, own, (own[0].label,)), _ranks(group.ranks))
-
-
 def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     """A crowd waits in a collective, the others are not in it."""
     group = next(g for g in tree.groups if tree.suspects[0] in g.ranks)
@@ -81,7 +64,6 @@ def _elsewhere(job: Job, tree: StackTree, placed: list[Placed]) -> Finding:
     told = {"crowd": _named(tree.crowd), "suspects": _named(tree.suspects), "where": where(group), "seen": seen}
     says = Sentence("standing.elsewhere", {**told, "is_backward": tree.pattern == "backward"})
     shown = _shown(job, placed, tree.suspects[:2]) + _shown(job, placed, tree.crowd[:1])
-    shown += said_above(job, next(p for p in reversed(placed) if p.label == tree.suspects[0]))
     # Two ranks or more may rightly be in a collective of a group of their own.
     certainty: Certainty = "possible" if is_desync and len(suspects) > 1 else "likely"
     return Finding("standing", cause, says, shown, _ranks(tree.suspects), certainty=certainty)

@@ -1,7 +1,8 @@
 """In which call did each rank wait when it gave up?
 
 Gloo's time-outs are exceptions, so each rank's traceback shows the collective that it waited in. All must be in the same
-one; a rank that waited in another left the common order: it called a barrier too many, or its loop ended earlier.
+one; a rank that waited in another left the common order: it called a barrier too many, or its loop ended earlier. One that
+waited, or lost the others, while it handled an exception of its own began it.
 """
 
 from __future__ import annotations
@@ -10,22 +11,26 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..job.calls import Waits, find_handled, find_waits
+from ..job.activity import first_complaint
+from ..job.collectives import Waits, find_handled, find_waits
+from ..job.event import Event
 from ..job.job import Job
-from ..job.last_words import first_complaint
+from ..traces.traceback import Link
 from .finding import Exhibit, Finding, Sentence, earliest_onset
 
+RAISED = "process.exception"
 PAIRED = ("send", "recv")  # the other end is in another call by right
 ONE_SIDED = ("broadcast", "scatter", "gather", "reduce")  # who sends is through: whoever still waits need not be wrong
 
 
 def find(job: Job) -> Iterator[Finding]:
-    """Yield one finding where some ranks waited in another call than all others."""
+    """Yield one finding where some ranks waited in another call than all others, or handled an exception while they did."""
+    if handled := find_handled(job):
+        yield _handled(*handled[0])
+        return
     waits = find_waits(job, "collective-timeout")
     left = {rank: wait for rank, wait in find_waits(job, "peer-lost").items() if rank not in waits}
     if not waits or (job.world_size or 0) > len(waits) + len(left) or any(e.role == "cause" for e in job.failures()):
-        return
-    if find_handled(job):
         return
     if any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
         return
@@ -43,6 +48,15 @@ def find(job: Job) -> Iterator[Finding]:
     elif left and places.isdisjoint(call.place for _, call in left.values()):
         # Whom the others lost came to its call by the one they still wait in: one of the two kinds issued it otherwise.
         yield _odd_one(job, {**waits, **left}, sorted(waits), sorted(left))
+
+
+def _handled(end: Event, link: Link) -> Finding:
+    """The exception of the program that was being handled by whoever was the first to wait in vain: it began it."""
+    shown = Exhibit(end.source, link.exception_line, link.said, end.rank, end.host, end.time)
+    ranks = (end.rank,) if end.rank is not None else ()
+    says = Sentence("waited_in.handled", {"ranks": ranks, "said": link.said})
+    fields = {"type": link.exception, "text": link.message}
+    return Finding("waited_in", RAISED, says, (shown, Exhibit.of_event(end)), ranks, onset=end.onset, fields=fields)
 
 
 def _odd_one(job: Job, together: Waits, waited: list[int], left: list[int]) -> Finding:

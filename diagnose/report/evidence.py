@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
-from ..job.event import Event
-from ..job.exhibit import Exhibit
-from ..job.exit import CRASHES
+from ..job.event import Event, Exhibit
 from ..job.job import Job
+from ..job.process import CRASHES
 from ..lines.prefix import read_lines
 from ..lines.timestamp import format_rfc3339
 from ..traces.stack_forms import StackDump

@@ -12,13 +12,13 @@ from ..advice.fact_store import Facts
 from ..advice.statement import RemedyStep
 from ..catalogue.load import load_yaml
 from ..catalogue.sentences import holds, shell_command
+from ..job.coverage import breaks_off_in_a_traceback
 from ..job.job import Job, RankInfo
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
 from ..lines.rank_ranges import rank_ranges
 from ..lines.record import record
 from ..verdict.decision import Verdict
-from ..verdict.ending import breaks_off_in_a_traceback
 from .evidence import show_time
 from .report import LastLine
 from .rows import missing_ranks, phase_of
@@ -118,7 +118,7 @@ def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
     missing = missing_ranks(job)
     return {
         "outcome": verdict.outcome,
-        "cut": breaks_off_in_a_traceback(job),
+        "cut": breaks_off_in_a_traceback(job.sources),
         "missing": rank_ranges(missing) if missing else "",
         "has_stacks": any(source.stacks for source in job.sources),
         "has_recorder": bool(job.dumps),

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Container, Sequence
 
 from ..catalogue.load import Catalogue
-from ..job.event import Event
-from ..job.exhibit import Exhibit
+from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict

@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..job.clock import SAME_CLOCK_S
-from ..job.event import FAILING, Event
-from ..job.exhibit import Exhibit
+from ..job.event import FAILING, Event, Exhibit
 from ..job.job import Job
 from ..lines.record import record
 from ..verdict.decision import Verdict

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Sequence
 
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Explains
-from ..job.exit import is_terminated
 from ..job.job import Job
+from ..job.process import is_terminated
 from .candidate import HINTED, STATED, Candidate, when
 
 ASKED = 16  # of the candidates of one cause: cost stays linear in ranks

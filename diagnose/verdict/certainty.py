@@ -45,7 +45,7 @@ def _score(reasons: Sequence[str]) -> float:
 
 def cause_reasons(job: Job, catalogue: Catalogue, verdict: Verdict) -> Iterator[str]:
     """Yield what makes the cause less sure."""
-    root = max(verdict.roots, key=lambda c: c.direct)
+    root = max(verdict.roots, key=lambda c: (c.direct, c.specific))
     rule = root.first.rule if root.first is not None else None
     if root.direct == HINTED:
         yield "hinted"

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from itertools import repeat
 from typing import Literal
 
 from ..catalogue.load import Catalogue
+from ..job.coverage import breaks_off_in_a_traceback
 from ..job.event import FAILING, Event
-from ..job.exit import is_terminated
 from ..job.job import Job
+from ..job.process import is_terminated
 from ..questions.finding import Finding
 from .candidate import HINTED, SAME_MOMENT_S, STATED, Candidate, gather, names_device
 from .cause import Explanations, ranking
 from .certainty import CONFIDENCE, rate
-from .ending import breaks_off_in_a_traceback
 from .scope import Scope, who
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]
@@ -52,7 +51,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates = gather(job, findings, catalogue)
     Explanations(job, catalogue, candidates).fill()
     free = [c for c in candidates if not c.explained_by] or candidates
-    if not free or _only_complains_at_the_end(job, free) or _only_cleans_up(job, free):
+    if not free or _only_complains_at_the_end(job, free):
         return _nothing_wrong(job)
     died = {e.rank for e in job.telling("exit") if e.role in FAILING and e.rank is not None and not is_terminated(e)}
     died &= {c.rank for c in free if c.direct == STATED and not c.is_end}
@@ -65,9 +64,15 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     scope = Scope.of(job, verdict.roots, candidates)
     verdict.culprits, verdict.culprit_hosts = who(job, catalogue.causes[best.cause], verdict.roots, scope, candidates)
     is_concluded = best.finding is not None
-    verdict.roots.sort(key=lambda c: ((c.finding is None) == is_concluded, c.is_end, c.rank not in verdict.culprits))
+    verdict.roots.sort(key=lambda c: _showing(c, verdict.culprits, is_concluded=is_concluded))
     rate(job, catalogue, verdict, scope)
     return verdict
+
+
+def _showing(c: Candidate, culprits: Sequence[int], *, is_concluded: bool) -> tuple[bool, ...]:
+    """The order for showing: why before that it ended, who ended it before who was told to end, the culprits first."""
+    is_told = bool(c.events) and all(e.rule.tells == "signal-received" for e in c.events)
+    return (c.finding is None) == is_concluded, c.is_end, is_told, c.rank not in culprits and not names_device(c.first)
 
 
 def _in_order(roots: list[Candidate]) -> list[Candidate]:
@@ -87,25 +92,21 @@ def _in_order(roots: list[Candidate]) -> list[Candidate]:
 def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
     """A run that says it finished, and of which no process is told to have failed, only complains while it closes."""
     done = [e for e in job.telling("finished") if e.rule.teller != "rank"]
-    if job.context.failed() or not done:
-        return False
     ends = [e for e in job.telling("exit") if e.role in FAILING or e.fields.get("exit_code") not in (None, 0)]
-    return not ends and all(c.direct <= HINTED and not any(map(_is_above, repeat(c.first), done)) for c in free)
+    if job.context.failed() or not done or ends:
+        return False
+    return all(c.direct <= HINTED and not _is_of_the_run(c.first, done) for c in free)
 
 
-def _is_above(event: Event | None, done: Event) -> bool:
-    """Whether it stands above the line that says the run is done: what is void then was void before it closed."""
-    return event is not None and event.source == done.source and (event.line or 0) < (done.line or 0)
-
-
-def _only_cleans_up(job: Job, free: Sequence[Candidate]) -> bool:
-    """A launcher that ends its processes and then breaks off in a traceback of its own has not said over what."""
-    sent = all(e.rule.tells == "signal-sent" for c in free for e in c.events)
-    return sent and all(c.finding is None for c in free) and breaks_off_in_a_traceback(job)
+def _is_of_the_run(event: Event | None, done: Sequence[Event]) -> bool:
+    """Whether it was raised, or stands above the line that says the run is done: what is void then was void before."""
+    if event is None or event.traceback is not None:
+        return event is not None
+    return any(event.source == end.source and (event.line or 0) < (end.line or 0) for end in done)
 
 
 def _nothing_wrong(job: Job) -> Verdict:
-    if job.context.failed() or (breaks_off_in_a_traceback(job) and not job.telling("finished")):
+    if job.context.failed() or (breaks_off_in_a_traceback(job.sources) and not job.telling("finished")):
         return Verdict("failed", "unknown")
     if job.survived or job.earlier:
         return Verdict("recovered", None)

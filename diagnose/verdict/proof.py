@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from ..job.activity import last_complaint, last_line
 from ..job.copies import is_repetition
-from ..job.event import Event
-from ..job.exhibit import Exhibit
+from ..job.event import Event, Exhibit
 from ..job.job import Job
-from ..job.last_words import complaint_before, last_complaint, last_line
-from ..job.rank import SPAWNED
-from ..traces.traceback import record_above
 from .decision import Verdict
 
 EXIT_CODE = "process.exit-code"
 MAX_EVIDENCE = 5
-FRAME = " *=-#_"  # of which a banner's frame is drawn
 UNEXPLAINED = ("collective.straggler", "network.connection-reset")  # what the rank said last may tell why
 
 
@@ -24,17 +20,13 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
         if suspect.finding is not None:
             shown += sorted(suspect.finding.exhibits, key=lambda x: x.event is not None and is_repetition(x.event))
         elif suspect.first is not None:
-            shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first), *_logged_with(job, suspect.first)]
-            shown += _named_by_parent(job, suspect.first)
-            shown += complaint_before(job, suspect.first) if suspect.first.rule.generic else ()
+            shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first)]
     shown += _said_last(job, verdict) if verdict.roots[0].cause in UNEXPLAINED else []
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
     if not any(s.finding for s in verdict.roots[:1]):
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
     if shown and verdict.roots[0].cause == EXIT_CODE:
         infos = [job.ranks[rank] for rank in verdict.culprits[:1] if rank in job.ranks]
-        words = _last_words(job, shown[0])
-        shown = [*words, *shown] if _are_said_by_several(job, words) else [*shown, *words]
         shown += [x for info in infos for x in last_complaint(job, info)]
     unique: dict[tuple[object, ...], Exhibit] = {}
     for exhibit in shown:
@@ -56,42 +48,6 @@ def _handled(event: Event) -> list[Exhibit]:
     return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.time)]
 
 
-def _logged_with(job: Job, event: Event) -> list[Exhibit]:
-    """The program's own words above the traceback of what it caught: `augmentation failed, leaving the loop`."""
-    tb = event.traceback
-    source = next((s for s in job.sources if s.name == event.source), None) if tb is not None else None
-    if tb is None or source is None:
-        return []
-    known = {e.line for e in source.events}  # what a rule knows is shown by it, if it is of this
-    above = next((x for x in source.lines_at(tb.line - 1) if x.number not in known), None)
-    record = record_above(above, next(iter(tb.frames), None))
-    return [Exhibit.of_line(source.name, record, event.rank, event.host)] if record is not None else []
-
-
-def _named_by_parent(job: Job, event: Event) -> list[Exhibit]:
-    """The line by which alone one knows whose exception it is: `-- Process 3 terminated with the following error:`."""
-    tb = event.traceback
-    source = next((s for s in job.sources if s.name == event.source), None) if tb is not None else None
-    if tb is None or source is None or event.rank is None or event.speaker.rank is not None:
-        return []
-    above = source.lines(range(tb.line, event.line or 0))
-    head = next((x for x in reversed(above) if SPAWNED.search(x.message)), None)
-    return [Exhibit.of_line(source.name, head, event.rank, event.host)] if head is not None else []
-
-
-def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:
-    """What the console shows last, of no rank, before the launcher tells of an end: `sys.exit("no data")` names none."""
-    source = next((s for s in job.sources if s.name == certificate.source), None)
-    if source is None or job.places.source_rank.get(source.name) is not None:
-        return []
-    ends = [e.line for e in source.events if e.rule.tells in ("exit", "signal-sent") and e.line]
-    known = {n for e in source.events for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
-    span = range((source.last_sign_line or 0) + 1, min(ends, default=0))
-    own = [x for x in source.lines() if x.number in span and x.prefix.rank is None and x.message.strip(FRAME)][-1:]
-    free = (x for x in own if x.number not in known and x.prefix.severity not in ("I", "D"))
-    return [Exhibit.of_line(source.name, x, None, None) for x in free]
-
-
 def _said_last(job: Job, verdict: Verdict) -> list[Exhibit]:
     """The last line of the one rank that did not come, or went, where it is no part of what was raised."""
     info = job.ranks.get(verdict.culprits[0]) if len(verdict.culprits) == 1 else None
@@ -102,15 +58,6 @@ def _said_last(job: Job, verdict: Verdict) -> list[Exhibit]:
     raised = [range(tb.line, tb.end_line + 1) for tb in source.tracebacks]
     known = {e.line for e in source.events}
     return [x for x in last if x.line not in known and not any(x.line in span for span in raised)]
-
-
-def _are_said_by_several(job: Job, words: list[Exhibit]) -> bool:
-    """Whether a console shows them more than once, as where each rank refuses the same configuration.
-
-    `sys.exit("no such key")` prints no header; a launcher's banner of asterisks has one.
-    """
-    source = next((s for s in job.sources if words and s.name == words[0].source), None)
-    return source is not None and sum(x.raw == words[0].text and not x.prefix.end for x in source.lines()) > 1
 
 
 def _varied(shown: list[Exhibit]) -> list[Exhibit]:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 
 from ..catalogue.rule import Cause
 from ..job.event import FAILING, Event
-from ..job.exit import ended_at, is_sigkill, is_terminated
 from ..job.job import CERTIFICATES, Job
 from ..job.places import GUESSED, HERE, pci_address
+from ..job.process import ended_at, is_sigkill, is_terminated
+from ..questions.finding import Finding
 from ..traces.traceback import Frame
 from .candidate import STATED, Candidate, alike, names_device
 
@@ -23,6 +24,7 @@ MANY, MANY_SHARE = 3, 0.5  # so many ranks, and more than half: the same for all
 NODE_SIZES = (4, 8, 16)  # GPUs
 LEAD_S = 5.0  # by which a process has to have died before the others to be the first of them
 WAITS = ("collective-timeout", "heartbeat", "peer-lost", "absent-ranks")
+OF_GPUS = "gpu."  # causes that are of one GPU: who else is on its host only loses a peer
 RAISED = 1  # the exit code of Python after an exception
 
 
@@ -62,7 +64,7 @@ def who(
     job: Job, cause: Cause, roots: Sequence[Candidate], scope: Scope, candidates: Sequence[Candidate]
 ) -> tuple[list[int], list[str]]:
     """Yield the ranks at fault, and the hosts; both empty where it is nobody's or nobody can tell."""
-    finding = next((c.finding for c in roots if c.finding is not None), None)
+    finding = next((c.finding for c in roots if c.finding is not None and not _is_stated_beside(roots[0], c.finding)), None)
     if finding is not None:
         of_ranks = [i.host for r in finding.ranks if (i := job.ranks.get(r)) is not None and i.host]
         told = [] if is_whole_hosts(job, set(finding.ranks)) else sorted(finding.ranks)
@@ -74,15 +76,21 @@ def who(
         return named, hosts
     if blame in ("none", "common"):
         is_own = blame == "common" and _is_past_by_others(job, scope)
-        return sorted(scope.met) if is_own else _met_alone(job, scope), hosts if _is_one_host(job, scope) else []
+        own = set(scope.met) if is_own else _missed(candidates, roots) if blame == "common" and not scope.met else set()
+        return sorted(own), hosts if _is_one_host(job, roots, scope) else []
     if scope.is_everywhere(job):
-        return [], hosts if _is_one_host(job, scope) or any(map(names_device, _events(roots))) else []
+        return [], hosts if _is_one_host(job, roots, scope) or any(map(names_device, _events(roots))) else []
     ranks = set(scope.met)
     if not ranks and blame != "host" and not _said_by_several(roots):
-        ranks = _felt(job, roots, candidates) or _first_dead(job, roots)
+        ranks = _felt(job, roots, candidates) or _missed(candidates, roots) or _first_dead(job, roots)
     if not ranks or blame == "host" or is_whole_hosts(job, ranks):
         return [], hosts
-    return ([], []) if blame == "shared" and _may_be_all(job, scope, ranks) else (sorted(ranks), hosts)
+    return ([], []) if blame == "shared" and _may_be_all(job, roots, scope, ranks) else (sorted(ranks), hosts)
+
+
+def _is_stated_beside(root: Candidate, finding: Finding) -> bool:
+    """Whether lines that a finding of the same cause did not read state it of somebody: they go before a conclusion."""
+    return root.finding is None and root.direct == STATED and not {x.event for x in finding.exhibits} & {*root.events}
 
 
 def _blame(cause: Cause, roots: Sequence[Candidate]) -> str:
@@ -158,12 +166,13 @@ def _has_words(job: Job, rank: int) -> bool:
     return info is not None and info.failed_in_words()
 
 
-def _may_be_all(job: Job, scope: Scope, ranks: set[int]) -> bool:
-    """Whether all may have met it: no other is heard to have got past it, and one of those heard stands for the rest."""
+def _may_be_all(job: Job, roots: Sequence[Candidate], scope: Scope, ranks: set[int]) -> bool:
+    """Whether all may have met it: nobody is heard to have got past it, and one stands for the rest or some is nobody's."""
     if (scope.alike or scope.behind) and not (scope.passed - scope.alike):
         return True
     is_world_of_one = job.world_size == 1 and job.places.world_from != GUESSED
-    return not scope.passed and ranks == {0} and not is_world_of_one and (job.places.local_world or 1) == 1
+    is_alone = (scope.seen <= 1 or any(c.rank is None for c in roots)) and (job.places.local_world or 1) == 1
+    return not scope.passed and ranks == {0} and not is_world_of_one and is_alone
 
 
 def _named(roots: Sequence[Candidate]) -> list[int]:
@@ -181,12 +190,6 @@ def _is_past_by_others(job: Job, scope: Scope) -> bool:
     return is_few and rest > 0 and (others >= rest or (bool(scope.passed) and 2 * others >= rest))
 
 
-def _met_alone(job: Job, scope: Scope) -> list[int]:
-    """The one rank that met what is as a rule the same for all, while most others made steps or waited for it."""
-    most = len(scope.passed) > MANY_SHARE * max(1, (job.world_size or scope.seen) - 1)
-    return sorted(scope.met) if len(scope.met) == 1 and most and job.was_alive else []
-
-
 # --- hosts --------------------------------------------------------------------------------------------------------
 
 
@@ -202,9 +205,14 @@ def _hosts(job: Job, roots: Sequence[Candidate], scope: Scope, blame: str) -> li
     return [] if is_common and not scope.met else sorted(hosts)
 
 
-def _is_one_host(job: Job, scope: Scope) -> bool:
-    """Whether it was met on one host, and others are heard of that did not meet it."""
-    return len(scope.hosts) == 1 and len({*job.hosts} - {*HERE}) > 1 and bool(scope.passed or not scope.met)
+def _is_one_host(job: Job, roots: Sequence[Candidate], scope: Scope) -> bool:
+    """Whether it was met on one host, and others are heard of that did not meet it, or were ended by their launcher."""
+    others = {*job.hosts} - {*HERE} - scope.hosts
+    ended = {e.host for e in job.telling("exit", "signal-received") if e.rule.tells != "exit" or is_terminated(e)}
+    heard = {i.host for r, i in job.ranks.items() if i.has_lines and r not in scope.met}
+    is_of_two = any(e.fields.get("peer_host") or e.fields.get("peer_ip") for e in _events(roots))
+    is_spared = len(scope.met) > 1 and not (roots[0].is_end or is_of_two) and not others.isdisjoint(ended | heard)
+    return len(scope.hosts) == 1 and bool(others) and bool(scope.passed or not scope.met or is_spared)
 
 
 def is_whole_hosts(job: Job, ranks: set[int]) -> bool:
@@ -235,8 +243,17 @@ def _felt(job: Job, roots: Sequence[Candidate], candidates: Sequence[Candidate])
     """The one rank of that host which says what it felt of it, or fell silent by it."""
     hosts = {c.host for c in roots}
     there = [c for c in candidates if c.rank is not None and (c.host in hosts or hosts == {None})]
-    there = [c for c in there if any(t in roots for t in c.explained_by) and (c.direct == STATED or c.finding is not None)]
+    of_kernel = any(_is_of_kernel(e) for e in _events(roots))
+    there = [c for c in there if (of_kernel and c in roots) or any(t in roots for t in c.explained_by)]
+    there = [c for c in there if c.direct == STATED or c.finding is not None or (of_kernel and c.cause.startswith(OF_GPUS))]
     ranks = {c.rank for c in there if c.rank is not None and not any(_has_another_device(job, t, c.rank) for t in roots)}
+    return ranks if len(ranks) == 1 else set()
+
+
+def _missed(candidates: Sequence[Candidate], roots: Sequence[Candidate]) -> set[int]:
+    """The one rank that all others say they lost, by what was said without a rank: whoever said it is not here any more."""
+    found = [c for c in candidates if c.finding is not None and c.finding.question == "lost_peers"]
+    ranks = {c.rank for c in found if c.rank is not None and any(t in roots for t in c.explained_by)}
     return ranks if len(ranks) == 1 else set()
 
 
