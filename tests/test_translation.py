@@ -231,7 +231,6 @@ def test_every_message_of_a_cause_is_told_in_chinese() -> None:
     assert {"process.exception/uncaught-exception", "storage.io-error/os-error"} >= set(english)
 
 
-@pytest.mark.xfail(strict=True, reason="eight meanings of exit codes of Windows have no Chinese yet")
 def test_what_our_tables_mean_is_told_in_chinese() -> None:
     """Known bugs are told by their own file; a code that its table does not know has no meaning."""
     translator = Translator("zh", [SHIPPED])

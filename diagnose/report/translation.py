@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from ..catalogue.load import load_rules, load_yaml
 from ..catalogue.rule import STRICT, Cause, Rule, When
@@ -17,10 +17,8 @@ from ..catalogue.sentences import Sentence, names_in, sentence
 from ..errors import RuleError
 from ..lines.record import record
 
-if TYPE_CHECKING:
-    from .phrasebook import Phrasebook
-
 FILE = "cause.zh.yaml"
+WORDS = "sentences.zh.yaml"
 _TABLE_FIELDS = ("action", "meaning", "way_round")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report tells of
@@ -70,7 +68,7 @@ class Translator:
         self.language = "zh" if self.is_chinese else "en"
         self._folders = tuple(folders) if self.is_chinese else ()
         self._read: dict[str, Translation | None] = {}
-        self._phrases: Phrasebook | None = None
+        self._words: dict[str, str] | None = None
 
     def cause(self, cause: Cause) -> Cause:
         """Yield the cause with its texts translated."""
@@ -88,12 +86,12 @@ class Translator:
         """What a timeline shows of rules that name no cause; others are never shown."""
         if rule.activity and rule.tells in ("activity", "activity-end"):
             key = "activity.begins" if rule.tells == "activity" else "activity.ends"
-            return self.say(key, phase=self.say(f"phase.{rule.activity}"))
+            return self.say(key, phase=self.say(f"doing.{rule.activity}"))
         key = {"attempt": "attempt.begins", "finished": "run.finished"}.get(rule.tells or "", "")
         return self.say(key) if key else rule.title
 
     def said(self, rule: Rule, fields: Mapping[str, Any]) -> str:
-        """Yield what a rule's line says: its own sentence, the phrasebook's, or its title with what was read.
+        """Yield what a rule's line says: its own sentence, or its title with what was read.
 
         Raises `ValueError` when a sentence cannot be filled.
         """
@@ -102,16 +100,20 @@ class Translator:
         name = rule.id.rpartition("/")[2]
         if known is not None and name in known.says:
             return sentence(known.says[name], values)
-        told = self.sentence(sentence(rule.says, values))
+        told = self.word(sentence(rule.says, values))
         if known is None or name not in known.messages or _CHINESE.search(told):
             return told
         return sentence(titled(known.messages[name], rule), values)
 
     def sentence(self, text: str | Sentence) -> str:
-        """Yield what the engine says of its own; finished English goes by the phrasebook."""
-        if isinstance(text, Sentence):
-            return text.filled(self.sentences, self.language)
-        return self._phrasebook().sentence(text) if self._folders else text
+        """Yield what the engine says of its own."""
+        return text.filled(self.sentences, self.language) if isinstance(text, Sentence) else self.word(text)
+
+    def word(self, text: str) -> str:
+        """Yield what one of our tables says; as it is where we have no other word for it."""
+        if self._folders and self._words is None:
+            self._words = _read_words(self._folders)
+        return self._words.get(text, text) if self._words else text
 
     @property
     def sentences(self) -> Mapping[str, Mapping[str, str]]:
@@ -132,15 +134,7 @@ class Translator:
         """Yield the fields with those translated that our tables state, not the log (`meaning: the GPU is off`)."""
         if not self._folders:
             return fields
-        ours = {k: self._phrasebook().value(fields[k]) for k in _TABLE_FIELDS if isinstance(fields.get(k), str)}
-        return {**fields, **ours}
-
-    def _phrasebook(self) -> Phrasebook:
-        if self._phrases is None:
-            from .phrasebook import read_phrasebook
-
-            self._phrases = read_phrasebook(self._folders)
-        return self._phrases
+        return {k: self.word(v) if k in _TABLE_FIELDS and isinstance(v, str) else v for k, v in fields.items()}
 
     def _of(self, cause: str) -> Translation | None:
         if self._folders and cause not in self._read:
@@ -179,6 +173,17 @@ def _read(path: Path) -> Translation:
         return Translation(**loaded, remedy=steps, collect_next_time=collect)
     except (TypeError, KeyError) as error:
         raise RuleError(f"{path}: {error}; see `diagnose rules test`") from error
+
+
+def _read_words(folders: Sequence[Path]) -> dict[str, str]:
+    """The words of all rule folders; a later one wins."""
+    words: dict[str, str] = {}
+    for path in (folder / WORDS for folder in folders if (folder / WORDS).is_file()):
+        values = load_yaml(path, path.read_bytes()).get("values")
+        if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
+            raise RuleError(f"{path}: expected `values`, with the Chinese of each English text")
+        words |= values
+    return words
 
 
 # --- checking ----------------------------------------------------------------------------------------------------
