@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
@@ -17,13 +18,16 @@ from .view import EvidenceView, View
 if TYPE_CHECKING:
     from jinja2 import Environment
 
+NO_FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
 TEMPLATES = Path(__file__).parent / "templates"
 HTML_SUFFIXES = (".html", ".htm", ".html.j2", ".htm.j2", ".xml", ".xml.j2")
 
 
-def lay_out(view: View, say: Say, name: str, **more: object) -> str:
-    """Yield the view in one of our own templates."""
-    return _environment(TEMPLATES).get_template(name).render(view=view, say=say, **more)
+def lay_out(view: View, say: Say, name: str, filters: Mapping[str, Callable[..., Any]] = NO_FILTERS, **more: object) -> str:
+    """Yield the view in one of our own templates, which may need filters of its own."""
+    environment = _environment(TEMPLATES)
+    environment.filters.update(filters)
+    return environment.get_template(name).render(view=view, say=say, **more)
 
 
 def lay_out_with(template: str | Path, view: View, say: Say, data: Mapping[str, Any]) -> str:
