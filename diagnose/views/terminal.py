@@ -29,7 +29,6 @@ from .wrapping import WrappedText
 
 LEAST_WIDTH = 40
 HIT_ROWS = 3  # rows that one line of a proof may take
-PROOF_ROWS = 5  # rows of a proof with its context: what to do begins at the 16th row of the page at the latest
 GUTTER = 14  # cells before a line of a proof
 TIGHT = 6  # columns of a grid that leave no room for wide gaps in less than `WIDE`
 WIDE = 100
@@ -84,13 +83,13 @@ def end_of(path: str, most: int) -> str:
     return path if len(path) <= most else "…" + path[1 - most :]
 
 
-def fit(e: EvidenceView, width: int) -> EvidenceView:
-    """Yield the proof with so much context that it takes few rows: what is near it is cut before what the log says."""
+def fit(e: EvidenceView, width: int, most: int) -> EvidenceView:
+    """Yield the proof with so much context that it takes so many rows; what the log says itself is never left out."""
     room = width - GUTTER
     lines, gap_after = list(e.lines), e.gap_after
     rows = sum(-(-max(cell_len(x.text), 1) // room) if x.is_hit else 1 for x in lines) + (gap_after >= 0)
     for end in (0, -1):
-        while rows > PROOF_ROWS and not lines[end].is_hit:
+        while rows > most and not lines[end].is_hit:
             lines.pop(end)
             rows, gap_after = rows - 1, gap_after - (end == 0)
     return replace(e, lines=tuple(lines), gap_after=gap_after)
