@@ -12,7 +12,7 @@ import pytest
 import diagnose
 from diagnose.catalogue.load import SHIPPED, Catalogue, load_rules, rule_folders
 from diagnose.catalogue.rule import Cause, Remedy
-from diagnose.report.language import language_of
+from diagnose.report.phrases import language_of
 from diagnose.report.report import Report
 from diagnose.report.translation import SHOWN, Step, Translation, Translator, translation_faults
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from diagnose.views.wrapping import break_offsets
+from diagnose.views.terminal import break_offsets
 
 
 def lines(text: str, width: int) -> list[str]:

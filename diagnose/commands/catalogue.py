@@ -37,7 +37,7 @@ def explain(
     """Print the page of a cause, found by its id, a code, or a message: what it means, what it brings about, what to do."""
     from ..catalogue.load import rule_folders
     from ..report.catalogue_page import cause_page
-    from ..report.language import choose_language
+    from ..report.phrases import choose_language
     from ..report.translation import Translator
 
     language, text = choose_language(lang, os.environ), " ".join(what)

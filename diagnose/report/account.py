@@ -20,13 +20,12 @@ from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
-from .collective_rows import collective_rows
 from .evidence import Exhibitor
 from .headline import of_verdict, without_verdict
 from .last_lines import collect_steps, last_lines, stops_of
 from .losers import alternatives, chain, symptoms
 from .report import Culprit, Diagnosis, Evidence, LastLine, OtherJob, Reason, RemedyStep, Report, Stats
-from .rows import PER_RANK, gap_rows, input_rows, rank_rows, stack_rows
+from .rows import PER_RANK, collective_rows, gap_rows, input_rows, rank_rows, stack_rows
 from .timeline import attempt_rows, bounded_times, timeline_rows
 from .translation import ENGLISH, Translator
 
@@ -89,7 +88,9 @@ def _time_basis(clocks: Clocks, translator: Translator) -> str:
     """Where the zone and the year come from, and by how much which host's clock was off."""
     skewed = [(host, s) for host, s in sorted(clocks.offset_s.items()) if abs(s) > SAME_CLOCK_S]
     zone, year = translator.word(clocks.zone_from), translator.word(clocks.year_from) if clocks.year else None
-    return translator.say("clock.basis", zone=zone, year=year, skewed=skewed[:SHOWN_CLOCKS], more=len(skewed) > SHOWN_CLOCKS)
+    return translator.say(
+        "clock.basis", zone=zone, year=year, skewed=skewed[:SHOWN_CLOCKS], more=len(skewed) > SHOWN_CLOCKS
+    )
 
 
 def _other_job(other: JobApart, translator: Translator) -> OtherJob:

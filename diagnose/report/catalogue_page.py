@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause, Rule
 from ..catalogue.sentences import shell_command
-from .language import Say, words
+from .phrases import Say, words
 from .translation import ENGLISH, Translator
 
 

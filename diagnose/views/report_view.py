@@ -10,8 +10,20 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from ..job.places import GUESSED
-from ..report.language import Say, known, words
-from ..report.phrases import FROM_OUTSIDE, byte_size, clock, common_folder, duration, one_day, place, value_text, who
+from ..report.phrases import (
+    FROM_OUTSIDE,
+    Say,
+    byte_size,
+    clock,
+    common_folder,
+    duration,
+    known,
+    one_day,
+    place,
+    value_text,
+    who,
+    words,
+)
 from ..report.printable import clip, one_line, printable, sentence
 from ..report.report import (
     Culprit,
@@ -27,8 +39,16 @@ from ..report.report import (
     TimelineEntry,
 )
 from .evidence import hit_alone, join_neighbours, view_evidence
-from .messages import Messages
-from .tables import Moment, choose_moments, fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
+from .folding import (
+    Messages,
+    Moment,
+    choose_moments,
+    fold_collectives,
+    fold_ranks,
+    fold_stacks,
+    fold_timeline,
+    ordered_facts,
+)
 from .view import (
     NORMAL,
     Cut,
