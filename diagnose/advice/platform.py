@@ -14,8 +14,8 @@ from ..catalogue.load import load_yaml
 from ..job.event import Event
 from ..job.job import Job
 from ..lines.record import record
-from .fact_names import Stated
 from .fact_store import Facts
+from .settings import Stated
 
 EVIDENCE = Path(__file__).with_name("platform.yaml")
 MAX_FAILURES = 400  # of which the words are read

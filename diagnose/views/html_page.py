@@ -20,7 +20,7 @@ from ..report.phrases import place, words
 from ..report.printable import clip, one_line, sentence
 from ..report.report import Report
 from .folding import fold_timeline
-from .rendering import TEMPLATES, lay_out, lay_out_form
+from .rendering import TEMPLATES, fill, lay_out_form
 from .report_view import build_view
 from .view import FULL, Limits, LineView
 
@@ -46,10 +46,10 @@ def render_html(report: Report, *, full: bool = False, redacted: str = "") -> st
     texts = {key: say(key) for key in SCRIPT_WORDS}  # unfilled ("{n:,} ranks"): the script fills them
     texts |= {state: say(f"state-{state}") for state in STATES}
     markdown = lay_out_form(report, "markdown", full=False, redacted=redacted)
-    return lay_out(
-        build_view(report, FULL if full else HTML_LIMITS, redacted),
-        say,
+    return fill(
         "report.html.j2",
+        view=build_view(report, FULL if full else HTML_LIMITS, redacted),
+        say=say,
         css=Markup((TEMPLATES / "report.css").read_text(encoding="utf-8")),
         script=Markup(script),
         script_hash=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),

@@ -73,8 +73,6 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
         raise UsageError(f"lang={lang}: this report is in {report.language}; make it with diagnose(..., lang={lang!r})")
     report, redacted = shown(report, format, redact=redact, template=template)
     if template is not None:
-        from .rendering import lay_out_with
-
         view = build_view(report, FULL if full else NORMAL, redacted)
         return lay_out_with(template, view, words(report.language), to_json(report))
     if format == "json":
@@ -111,9 +109,8 @@ def lay_out_form(report: Report, form: str, *, full: bool, redacted: str) -> str
 
 
 def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:
-    from .rendering import lay_out
-
-    page = lay_out(build_view(report, limits, redacted), words(report.language), TEMPLATES_OF[form], report=report)
+    view = build_view(report, limits, redacted)
+    page = fill(TEMPLATES_OF[form], view=view, say=words(report.language), report=report)
     if form not in MARKED:
         return page.strip("\n") + "\n"
     page = _AROUND_FOLDS.sub("\n", _BLANK_LINES.sub("\n\n", page))
@@ -127,11 +124,11 @@ TEMPLATES = Path(__file__).parent / "templates"
 HTML_SUFFIXES = (".html", ".htm", ".html.j2", ".htm.j2", ".xml", ".xml.j2")
 
 
-def lay_out(view: View, say: Say, name: str, filters: Mapping[str, Callable[..., Any]] = NO_FILTERS, **more: object) -> str:
-    """Yield the view in one of our own templates, which may need filters of its own."""
+def fill(template: str, filters: Mapping[str, Callable[..., Any]] = NO_FILTERS, **values: object) -> str:
+    """Yield one of our own templates filled; it may need filters of its own."""
     environment = _environment(TEMPLATES)
     environment.filters.update(filters)
-    return environment.get_template(name).render(view=view, say=say, **more)
+    return environment.get_template(template).render(values)
 
 
 def lay_out_with(template: str | Path, view: View, say: Say, data: Mapping[str, Any]) -> str:

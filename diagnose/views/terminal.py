@@ -23,7 +23,7 @@ from ..lines.lazy_pattern import lazy
 from ..report.phrases import words
 from ..report.report import Report
 from .evidence import hit_alone
-from .rendering import lay_out
+from .rendering import fill
 from .report_view import build_view
 from .view import FULL, EvidenceView, Limits, LineView
 
@@ -42,7 +42,7 @@ def render_terminal(report: Report, *, width: int = 80, color: bool = False, ful
     line = HIT_ROWS * (width - GUTTER)
     limits = FULL if full else Limits(evidence=3, line=line, remedy=4, consequences=2, timeline=5, facts=0, inputs=0)
     view = build_view(report, limits, redacted)
-    page = lay_out(view, words(report.language), "report.txt.j2", FILTERS, blank=WHOLE, width=width, full=full)
+    page = fill("report.txt.j2", FILTERS, view=view, say=words(report.language), blank=WHOLE, width=width, full=full)
     return _set(page, _console(width, color))
 
 

@@ -170,7 +170,7 @@
     const shown = `${r.guilty ? "▶ " : many ? "▸ " : ""}${name(r)}`;
     make(g, "text", { class: r.guilty ? "guilty" : "", x: 8, y: middle + 4 }, short(shown, label < 100 ? 13 : 22));
     const note = count(r), room = Math.floor((label - 24 - 7.2 * shown.length) / 6.6); // a long name of a host would run into it
-    if (room > 3 && note !== name(r)) make(g, "text", { class: "soft", x: label - 10, y: middle + 4, "text-anchor": "end" }, note.length > room ? `…${note.slice(1 - room)}` : note);
+    if (room > (many ? note.length : 3) && note !== name(r)) make(g, "text", { class: "soft", x: label - 10, y: middle + 4, "text-anchor": "end" }, note.length > room ? `…${note.slice(1 - room)}` : note);
     const plot = make(g, "g", { "clip-path": "url(#plot)" });
     life(plot, r, mine, x, y + 4, h - 8);
     for (const e of mine) if (e.since !== null || e.kind === "phase") span(plot, r, e, x, y + 4, h - 8);
