@@ -9,13 +9,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from ..catalogue.load import load_rules, load_yaml
-from ..catalogue.rule import STRICT, Cause, Rule, When
+from ..catalogue.rule import Cause, Rule, When, strict
 from ..catalogue.sentences import Sentence, names_in, sentence
 from ..errors import RuleError
-from ..lines.record import record
 
 FILE = "cause.zh.yaml"
 WORDS = "sentences.zh.yaml"
@@ -25,20 +24,18 @@ SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report te
 _TOLD = ("text", "reason", "error", "detail", "last_error", "status", "path", "host")  # of a line, the first that it has
 
 
-@record
+@strict
 class Step:
     """One step of the remedy in other words; its command and condition stay those of `cause.yaml`."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     when: When
     text: str
 
 
-@record
+@strict
 class Translation:
     """What `cause.zh.yaml` says; `messages` holds the titles of the cause's rules by their names, `says` sentences."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     title: str
     means: str
     remedy: tuple[Step, ...]
@@ -193,48 +190,36 @@ _PLACEHOLDER = re.compile(r"\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}")
 
 def translation_faults(cause: Cause, rules: Mapping[str, Rule], folders: Sequence[Path]) -> Iterator[str]:
     """Yield what is missing or too much in the translation of a cause that has (or ought to have) one."""
-    home = next((f for f in reversed(folders) if (f / _home(cause) / "cause.yaml").is_file()), None)
-    if home is None:
-        return
-    path = home / _home(cause) / FILE
-    if not path.is_file():
-        if home == folders[0]:  # shipped; users translate theirs if they like
-            yield f"has no {FILE}"
-        return
     from ..catalogue.load import check
 
+    name = cause.id.replace(".", "/", 1)
+    home = next((f for f in reversed(folders) if (f / name / "cause.yaml").is_file()), None)
+    if home is None:
+        return
+    path, is_shipped = home / name / FILE, home == folders[0]  # users translate theirs if they like
+    if not path.is_file():
+        yield from [f"has no {FILE}"] if is_shipped else []
+        return
     try:
         mine: Translation = check(Translation, load_yaml(path, path.read_bytes()), path)
     except RuleError as error:
         yield str(error)
         return
-    yield from (f"{FILE}: {fault}" for fault in _differences(cause, mine))
+    shown = [r.id.rpartition("/")[2] for r in rules.values() if r.cause == cause.id and r.role in SHOWN]
+    untitled = [n for n in shown if n not in mine.messages and (home / name / f"{n}.yaml").is_file()] if is_shipped else []
+    faults = [*_differences(cause, mine), *_of_rules(cause, mine, rules)]
+    yield from (f"{FILE}: {fault}" for fault in (*faults, *(f"messages: {n} has no title" for n in untitled)))
+
+
+def _of_rules(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> Iterator[str]:
+    """Titles and sentences of no rule, and sentences that name what their rule does not read."""
     for where, names in (("messages", mine.messages), ("says", mine.says)):
-        for name in names:
-            if f"{cause.id}/{name}" not in rules:
-                yield f"{FILE}: {where}: {name} is no rule of this cause"
-    yield from (f"{FILE}: {fault}" for fault in _faulty_sentences(cause, mine, rules))
-    if home == folders[0]:
-        yield from (f"{FILE}: messages: {name} has no title" for name in _untitled(cause, mine, rules, home))
-
-
-def _untitled(cause: Cause, mine: Translation, rules: Mapping[str, Rule], home: Path) -> list[str]:
-    """The rules of a cause that a report shows, and that have no title; a rule that a user laid over needs none."""
-    shown = (r.id.rpartition("/")[2] for r in rules.values() if r.cause == cause.id and r.role in SHOWN)
-    return [name for name in shown if name not in mine.messages and (home / _home(cause) / f"{name}.yaml").is_file()]
-
-
-def _faulty_sentences(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> Iterator[str]:
-    """Sentences that name what their rule does not read."""
+        yield from (f"{where}: {n} is no rule of this cause" for n in names if f"{cause.id}/{n}" not in rules)
     for name, said in mine.says.items():
         rule = rules.get(f"{cause.id}/{name}")
         unknown = sorted(names_in(said) - names_in(rule.says) - set(rule.fields)) if rule else []
         if unknown:
             yield f"says: {name} names {', '.join(unknown)}, which the rule does not"
-
-
-def _home(cause: Cause) -> str:
-    return cause.id.replace(".", "/", 1)
 
 
 def _differences(cause: Cause, mine: Translation) -> Iterator[str]:
@@ -247,7 +232,7 @@ def _differences(cause: Cause, mine: Translation) -> Iterator[str]:
         yield f"collect_next_time has {items} items; cause.yaml has {wanted_items}"
         return
     pairs = [("title", cause.title, mine.title), ("means", cause.means, mine.means)]
-    pairs += [(f"remedy {i + 1}", r.text, s.text) for i, (r, s) in enumerate(zip(cause.remedy, mine.remedy, strict=True))]
+    pairs += [(f"remedy {i}", r.text, s.text) for i, (r, s) in enumerate(zip(cause.remedy, mine.remedy, strict=True), 1)]
     pairs += [("collect_next_time", a, b) for a, b in zip(cause.collect_next_time, mine.collect_next_time, strict=True)]
     for where, english, other in pairs:
         if not other.strip():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import groupby
 
 from ..catalogue.load import Catalogue
@@ -24,7 +25,7 @@ def catalogue_table(catalogue: Catalogue) -> str:
     """Yield the Markdown page of all causes, with their messages and first remedies."""
     by_layer = groupby(catalogue.causes.values(), key=lambda cause: cause.id.partition(".")[0])
     layers = [(layer, list(causes)) for layer, causes in by_layer]
-    filters = {"unfilled": unfilled, "first_step": first_step, "page_cell": page_cell}
+    filters: dict[str, Callable[..., str | Remedy]] = {"unfilled": unfilled, "first_step": first_step, "page_cell": page_cell}
     return fill("catalogue.md.j2", filters, catalogue=catalogue, layers=layers)
 
 

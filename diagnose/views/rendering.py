@@ -111,10 +111,10 @@ def lay_out_form(report: Report, form: str, *, full: bool, redacted: str) -> str
 def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:
     view = build_view(report, limits, redacted)
     page = fill(TEMPLATES_OF[form], view=view, say=words(report.language), report=report)
-    if form not in MARKED:
-        return page.strip("\n") + "\n"
-    page = _AROUND_FOLDS.sub("\n", _BLANK_LINES.sub("\n\n", page))
-    return "\n".join(line.rstrip() for line in page.strip().split("\n")) + "\n"
+    if form in MARKED:
+        page = _AROUND_FOLDS.sub("\n", _BLANK_LINES.sub("\n\n", page))
+        page = "\n".join(line.rstrip() for line in page.strip().split("\n"))
+    return page.strip("\n") + "\n"
 
 
 # --- templates -----------------------------------------------------------------------------------------------------------
