@@ -25,7 +25,7 @@ def catalogue_table(catalogue: Catalogue) -> str:
     """Yield the Markdown page of all causes, with their messages and first remedies."""
     by_layer = groupby(catalogue.causes.values(), key=lambda cause: cause.id.partition(".")[0])
     layers = [(layer, list(causes)) for layer, causes in by_layer]
-    filters: dict[str, Callable[..., str | Remedy]] = {"unfilled": unfilled, "first_step": first_step, "page_cell": page_cell}
+    filters: dict[str, Callable[..., object]] = {f.__name__: f for f in (unfilled, first_step, page_cell)}
     return fill("catalogue.md.j2", filters, catalogue=catalogue, layers=layers)
 
 
