@@ -14,7 +14,7 @@ from datetime import datetime, timezone
 
 from .advice.facts import read_facts
 from .advice.known_bugs import settle_known_bugs
-from .advice.resources import idle_notices
+from .advice.sizes import idle_notices
 from .catalogue.load import Catalogue, load_rules, rule_folders
 from .errors import UsageError
 from .job.event import SourceEvents

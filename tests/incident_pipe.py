@@ -11,7 +11,7 @@ from diagnose.advice.fact_store import Facts
 from diagnose.advice.facts import read_facts
 from diagnose.advice.known_bugs import settle_known_bugs
 from diagnose.advice.remedy import step_values, steps
-from diagnose.advice.resources import idle_notices
+from diagnose.advice.sizes import idle_notices
 from diagnose.advice.statement import Notice, RemedyStep
 from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.catalogue.sentences import Sentence

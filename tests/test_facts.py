@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.advice.commands import (
+from diagnose.advice.fact_store import Facts, facts_of
+from diagnose.advice.settings import (
     command_facts,
     file_facts,
     flags,
@@ -17,10 +18,11 @@ from diagnose.advice.commands import (
     launcher_of,
     looks_like_command,
     package_facts,
+    setting_fact,
     split_words,
+    typed,
+    variable_fact,
 )
-from diagnose.advice.fact_names import setting_fact, typed, variable_fact
-from diagnose.advice.fact_store import Facts, facts_of
 from diagnose.commands.app import facts_in, to_json, to_text
 
 from .incident_pipe import FIXTURES, look, write

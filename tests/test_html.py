@@ -74,7 +74,7 @@ def test_the_page_says_verdict_culprit_and_proof():
 def test_a_chinese_page_says_so():
     page = render(replace(cuda_oom(), language="zh"), "html")
     assert 'lang="zh-Hans"' in page
-    assert "处理办法" in page
+    assert "立即处理" in page
 
 
 def test_four_thousand_ranks_stay_a_small_page():
@@ -156,7 +156,7 @@ def test_eight_ranks_are_eight_rows_with_the_culprit_marked(opened):
 def test_a_thousand_ranks_fold_into_two_rows_with_the_culprit_first(opened):
     page = opened(straggler())
     rows = "[...document.querySelectorAll('#picture [data-row]')].map(g => g.getAttribute('aria-label'))"
-    assert page.evaluate(rows) == ["rank 517, node-064, no error", "ranks 0–516,518–1023, 1,023 ranks, 1023 waiting"]
+    assert page.evaluate(rows) == ["rank 517, node-064, no error", "1,023 ranks, ranks 0–516,518–1023, 1023 waiting"]
     page.evaluate("document.querySelectorAll('#picture [data-row]')[1].dispatchEvent(new MouseEvent('click', {bubbles: true}))")
     assert page.evaluate("document.querySelectorAll('#picture [data-row]').length") == 17
     page.evaluate("document.querySelector('[data-do=all]').click()")
@@ -197,6 +197,13 @@ def test_every_control_has_a_name(opened):
     page = opened(cuda_oom())
     nameless = "[...document.querySelectorAll('button, input, [tabindex=\"0\"]')].filter(e => !(e.textContent.trim() || e.getAttribute('aria-label') || e.getAttribute('aria-labelledby') || e.labels?.length)).map(e => e.outerHTML)"
     assert page.evaluate(nameless) == []
+
+
+def test_what_to_do_now_is_in_the_head_and_only_there(opened):
+    page = opened(cuda_oom())
+    now = cuda_oom().diagnosis.remedy[0].text.replace("`", "")
+    assert page.evaluate(f"document.querySelector('header').innerText.includes({json.dumps(now)})")
+    assert not page.evaluate(f"document.querySelector('main').innerText.includes({json.dumps(now)})")
 
 
 @pytest.mark.parametrize("ranks", [8, 64, 1000])

@@ -16,8 +16,7 @@ from markdown_it import MarkdownIt
 
 from diagnose.errors import UsageError
 from diagnose.hooks.config import FORMATS
-from diagnose.report.language import WORDS, words
-from diagnose.report.phrases import byte_size, duration, who
+from diagnose.report.phrases import WORDS, byte_size, duration, who, words
 from diagnose.report.printable import printable, printable_spans
 from diagnose.report.report import (
     Alternative,
@@ -41,9 +40,8 @@ from diagnose.report.report import (
     Symptom,
     TimelineEntry,
 )
-from diagnose.views.rendering import render
-from diagnose.views.tables import choose_moments
-from diagnose.views.templating import TEMPLATES, _environment
+from diagnose.views.folding import choose_moments
+from diagnose.views.rendering import TEMPLATES, _environment, render
 from diagnose.views.view import View
 
 from .report_samples import OOM_LINE, all_samples, cuda_oom, straggler

@@ -86,7 +86,7 @@ def test_process_that_no_log_places_is_named_by_its_pid(tmp_path):
     job = StackJob(ranks=4, form="py-spy --json", layout="one file")
     summary = told(tmp_path, dict(stack_files(job))).diagnosis.summary
 
-    assert f"3 processes wait in a collective; pid {70_000 + job.guilty} stands in save_checkpoint" in summary
+    assert f"3 processes wait in a collective; pid {70_000 + job.guilty} is in save_checkpoint" in summary
 
 
 def test_local_rank_of_a_command_line_is_a_rank_where_the_host_is_known(tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..catalogue.sentences import Sentence
 from ..lines.record import record
-from .fact_names import NAMES, Stated, Value
+from .settings import NAMES, Stated, Value
 from .statement import Evidence, Fact, FactValue, Remark, Step
 from .versions import same_version
 

@@ -14,10 +14,20 @@ from ..job.event import Event
 from ..job.job import Job
 from ..job.places import GUESSED
 from ..lines.lazy_pattern import lazy
-from .commands import command_facts, file_facts, framework_of, trainer_of, variable_facts
-from .fact_names import LONGEST, PACKAGES, PLACES, Stated, stated_setting
 from .fact_store import Facts, differences, gather_facts
 from .platform import platform_facts
+from .settings import (
+    LONGEST,
+    PACKAGES,
+    PLACES,
+    Stated,
+    command_facts,
+    file_facts,
+    framework_of,
+    stated_setting,
+    trainer_of,
+    variable_facts,
+)
 
 # Names that rules use for what a line says, and the fact (and factor) that it is.
 ALIASES: dict[str, tuple[str, int]] = {

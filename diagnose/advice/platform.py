@@ -14,12 +14,11 @@ from ..catalogue.load import load_yaml
 from ..job.event import Event
 from ..job.job import Job
 from ..lines.record import record
-from .fact_names import Stated
 from .fact_store import Facts
+from .settings import Stated
 
 EVIDENCE = Path(__file__).with_name("platform.yaml")
 MAX_FAILURES = 400  # of which the words are read
-NONE = "none"  # no scheduler is seen
 
 
 @record
@@ -35,7 +34,7 @@ class Seen:
 
 
 def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
-    """Yield the facts on where the job runs; `scheduler` is `none` where no scheduler is seen."""
+    """Yield the facts on where the job runs."""
     seen = _seen(job, facts)
     for name, values in evidence().items():
         rules = {**seen.harmless, **seen.rules} if name == "scheduler" else seen.rules
@@ -44,8 +43,6 @@ def platform_facts(job: Job, facts: Facts) -> Iterator[Stated]:
             found = ("kubernetes", pod)
         if found:
             yield Stated(name, found[0], *found[1], 1)
-        elif name == "scheduler":
-            yield Stated(name, NONE, "logs", None, 1)
     hosts = _hosts(job, facts)
     if hosts:
         yield Stated("hosts", hosts, "logs", None, 1)

@@ -18,14 +18,12 @@ from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..verdict.decision import Verdict
-from .batch import Flags, batch_numbers
-from .fact_names import PACKAGES
 from .fact_store import Facts
 from .known_bugs import BUGS
-from .memory import memory_numbers
-from .resources import resource_numbers
+from .limits import memory_numbers, timeout_numbers
+from .settings import PACKAGES
+from .sizes import Flags, batch_numbers, resource_numbers
 from .statement import RemedyStep, When
-from .timeouts import timeout_numbers
 from .versions import in_range
 
 ORDER: tuple[When, ...] = ("now", "fix", "prevent", "collect")

@@ -13,7 +13,7 @@ from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from ..lines.lazy_pattern import lazy
-from .fact_names import PACKAGES
+from .settings import PACKAGES
 
 if TYPE_CHECKING:
     from .fact_store import Facts

@@ -15,8 +15,8 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ..advice.fact_names import Value
 from ..advice.fact_store import Facts, Known
+from ..advice.settings import Value
 from ..advice.statement import Notice
 from ..errors import DiagnoseError, UsageError
 from ..lines.rank_ranges import rank_ranges
@@ -226,7 +226,7 @@ def facts_in(paths: Sequence[str], rules: Sequence[str] = ()) -> Facts:
     """Yield the facts of everything in `paths`. Raises `DiagnoseError`."""
     from ..advice.facts import read_facts
     from ..advice.known_bugs import settle_known_bugs
-    from ..advice.resources import idle_notices
+    from ..advice.sizes import idle_notices
     from ..catalogue.load import load_rules
     from ..job.event_reader import EventReader
     from ..job.reduction import build_job

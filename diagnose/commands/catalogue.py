@@ -36,9 +36,9 @@ def explain(
 ) -> int:  # fmt: skip
     """Print the page of a cause, found by its id, a code, or a message: what it means, what it brings about, what to do."""
     from ..catalogue.load import rule_folders
-    from ..report.catalogue_page import cause_page
-    from ..report.language import choose_language
+    from ..report.phrases import choose_language
     from ..report.translation import Translator
+    from ..views.catalogue_page import cause_page
 
     language, text = choose_language(lang, os.environ), " ".join(what)
     found = load_rules()
@@ -222,6 +222,6 @@ def rule_schema() -> None:
 @app.command("page")
 def page() -> None:
     """Print the catalogue as a Markdown page."""
-    from ..report.catalogue_page import catalogue_table
+    from ..views.catalogue_page import catalogue_table
 
     typer.echo(catalogue_table(load_rules()), nl=False)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from ..errors import DiagnoseError, UsageError
-from ..report.language import choose_language
+from ..report.phrases import choose_language
 from ..report.report import Report, json_pieces, to_json
 from ..report.written_files import open_named
 from ..views import FORMATS
@@ -57,7 +57,7 @@ def _show(given: ReportOptions, show: _Shower) -> None:
     if given.verbose:
         _say_what_was_read(show.shown("terminal"))
     if given.why is not None:
-        from ..report.why import why
+        from ..report.narrowing import why
 
         print(why(show.shown("terminal"), _known(given.why, given.rules)))
     elif not given.quiet or STDOUT in given.output:
@@ -75,7 +75,7 @@ def _tell_junit(given: ReportOptions, why: str) -> None:
     """Let the JUnit form fail where there is no verdict: a file that is missing, or left from before, fails nothing."""
     from ..report.printable import one_line
     from ..report.redaction import redact_text
-    from ..views.junit_text import junit_without_verdict
+    from ..views.escapes import junit_without_verdict
 
     text = junit_without_verdict("no verdict", redact_text(one_line(why), privacy="junit" in PASTED))
     for path in given.output:

@@ -21,7 +21,7 @@ from urllib.parse import urlsplit
 
 from ..report.printable import clip, one_line
 from ..report.written_files import claim_file, make_private_folder
-from ..views.markdown_text import slack_escape
+from ..views.escapes import slack_escape
 from .gather import SCAN_SUFFIX, SharedFolder, gather_inputs, plain_name
 from .request import HookRequest, decode_request, encode_request, module_command, quiet_environment
 from .worker import summary_lines, write_stub

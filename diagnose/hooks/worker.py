@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from ..catalogue.sentences import shell_word
 from ..report.printable import clip, one_line
 from ..report.written_files import write_whole
-from ..views import markdown_text
-from ..views.junit_text import junit_without_verdict
+from ..views import escapes
+from ..views.escapes import junit_without_verdict
 from .request import HookRequest, decode_request
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ def summary_lines(report: Mapping[str, Any]) -> list[str]:
 
 def stub_text(request: HookRequest, inputs: Sequence[str], why: str) -> str:
     """A page that says what is known without any reading, and how to get the rest."""
-    lines = [f"# No diagnosis yet: {markdown_text.text(one_line(request.reason))}", "", markdown_text.text(why), ""]
+    lines = [f"# No diagnosis yet: {escapes.text(one_line(request.reason))}", "", escapes.text(why), ""]
     if inputs:
         words = " ".join(map(shell_word, inputs))
         lines += ["To read the logs now:", "", "```sh", f"diagnose {words}", "```", ""]

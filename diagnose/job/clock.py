@@ -33,7 +33,6 @@ class Clocks:
     zone_from: str = "taken as UTC"
     offset_s: dict[str, float] = field(default_factory=dict)  # by host: to be subtracted
     spread_s: dict[str, float] = field(default_factory=dict)  # uncertainty left after that
-    basis: str = ""
 
     def seconds(self, stamp: Stamp) -> float | None:
         """Yield a printed stamp as seconds UTC, before hosts are aligned."""
@@ -54,7 +53,6 @@ def set_clocks(sources: Sequence[SourceEvents], zone_s: float | None = None) -> 
     for source in sources:
         _set_times(clocks, source)
     _align(clocks, sources)
-    clocks.basis = _basis(clocks)
     return clocks
 
 
@@ -178,12 +176,3 @@ def _apply(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
                 event.time -= offset
                 event.onset = event.onset - offset if event.onset is not None else None
 
-
-def _basis(clocks: Clocks) -> str:
-    parts = [f"zone {clocks.zone_from}"]
-    parts.append(f"year {clocks.year_from}" if clocks.year else "no line prints a year, so dates are not shown")
-    skewed = sorted((h, o) for h, o in clocks.offset_s.items() if abs(o) > SAME_CLOCK_S)
-    if skewed:
-        listed = ", ".join(f"{host} {offset:+.0f} s" for host, offset in skewed[:6])
-        parts.append(f"clocks aligned by shared events ({listed}{' …' if len(skewed) > 6 else ''})")
-    return "; ".join(parts)

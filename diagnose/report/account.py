@@ -11,6 +11,7 @@ from ..advice.statement import Remark
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
 from ..catalogue.sentences import Sentence
+from ..job.clock import SAME_CLOCK_S, Clocks
 from ..job.event import Event
 from ..job.identity import JobApart
 from ..job.job import Job
@@ -19,19 +20,19 @@ from ..scan.scan import Scan
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
-from .collective_rows import collective_rows
 from .evidence import Exhibitor
 from .headline import of_verdict, without_verdict
 from .last_lines import collect_steps, last_lines, stops_of
 from .losers import alternatives, chain, symptoms
 from .report import Culprit, Diagnosis, Evidence, LastLine, OtherJob, Reason, RemedyStep, Report, Stats
-from .rows import PER_RANK, gap_rows, input_rows, rank_rows, stack_rows
+from .rows import PER_RANK, collective_rows, gap_rows, input_rows, rank_rows, stack_rows
 from .timeline import attempt_rows, bounded_times, timeline_rows
 from .translation import ENGLISH, Translator
 
 TIMEOUT = "collective.timeout"
 UNKNOWN = "unknown"
 MAX_HOSTS = 8  # named as culprits
+SHOWN_CLOCKS = 6
 MAX_TAILS = 6  # last lines that are evidence where nothing names a cause
 
 
@@ -78,8 +79,17 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         gaps=gap_rows(job, scan, translator),
         inputs=input_rows(job, scan),
         stats=Stats(sum(s.bytes for s in scan.sources.values()), len(job.events)),
-        time_basis=translator.sentence(job.clocks.basis),
+        time_basis=_time_basis(job.clocks, translator),
         language=translator.language,
+    )
+
+
+def _time_basis(clocks: Clocks, translator: Translator) -> str:
+    """Where the zone and the year come from, and by how much which host's clock was off."""
+    skewed = [(host, s) for host, s in sorted(clocks.offset_s.items()) if abs(s) > SAME_CLOCK_S]
+    zone, year = translator.word(clocks.zone_from), translator.word(clocks.year_from) if clocks.year else None
+    return translator.say(
+        "clock.basis", zone=zone, year=year, skewed=skewed[:SHOWN_CLOCKS], more=len(skewed) > SHOWN_CLOCKS
     )
 
 

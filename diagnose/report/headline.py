@@ -66,7 +66,7 @@ def without_verdict(outcome: str, stops: Sequence[Stop], ranks: int, translator:
 
 
 def _phase(phase: str, translator: Translator) -> str:
-    return translator.say(f"phase.{phase}") if phase else ""
+    return translator.say(f"doing.{phase}") if phase else ""
 
 
 def _whole(text: str) -> str:

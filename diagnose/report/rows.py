@@ -1,10 +1,14 @@
-"""The tables of a report: ranks, stacks, inputs, gaps."""
+"""The tables of a report: ranks, stacks, inputs, gaps, collectives."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Iterator
+from math import prod
+from typing import TYPE_CHECKING
 
 from ..job.clock import SAME_CLOCK_S
+from ..job.collectives import GroupTable, Stuck, collective_tables
 from ..job.event import FAILING, Event
 from ..job.job import CERTIFICATES, Job, RankInfo
 from ..job.stacks import stack_tree
@@ -13,8 +17,11 @@ from ..scan.scan import Scan
 from ..sources.refusals import NO_TIME, may_be_log
 from ..verdict.decision import Verdict
 from .evidence import show_time
-from .report import FirstFailure, Gap, InputRow, RankRow, StackGroup
+from .report import CollectiveRow, FirstFailure, Gap, InputRow, RankRow, StackGroup
 from .translation import Translator
+
+if TYPE_CHECKING:
+    from ..recorder.comparison import GroupReport, RankProgress
 
 MAX_STACKS = 40
 MAX_READ = 256  # ranks whose last line is read for its time
@@ -163,3 +170,63 @@ def _last_errors(job: Job) -> list[str]:
     ends = ((s.name, [x for x in s.tail() if x.message.strip()][-1:]) for s in job.sources[:MAX_ENDS])
     last = [(name, line) for name, lines in ends for line in lines if line.is_error]
     return [f"{name}:{line.number}" for name, line in last if (name, line.number) not in known][:1]
+
+
+# --- collectives ---------------------------------------------------------------------------------------------------------
+
+SHOWN_GROUPS = 8  # of a thousand, those to look at first
+
+
+def collective_rows(job: Job) -> tuple[CollectiveRow, ...]:
+    """Yield one row per process group and rank that is stuck; a rank without a dump has a row that says so."""
+    unfinished = [report for report in job.recorded() if report.verdict != "consistent"]
+    return tuple(row for report in unfinished[:SHOWN_GROUPS] for row in _recorded(report)) or _reported(job)
+
+
+def _reported(job: Job) -> tuple[CollectiveRow, ...]:
+    rows = []
+    for table in collective_tables(job):
+        usual = table.majority("seq")
+        by_number: dict[int | None, dict[int, Stuck]] = defaultdict(dict)
+        for rank, s in table.stuck.items():
+            by_number[s.seq][rank] = s
+        calls = {seq: _usual_call(GroupTable(table.group, stuck)) for seq, stuck in by_number.items()}
+        for rank, s in table.stuck.items():
+            sizes = tuple(n for n in (s.numel_in, s.numel_out) if n is not None)
+            is_other = bool(table.group) and s.seq is not None and s.seq != usual
+            is_odd = s.seq is not None and s.op is not None and calls[s.seq] not in (None, (s.op, s.numel_in))
+            verdict = ("behind" if s.seq < usual else "ahead") if is_other else "differs" if is_odd else ""
+            rows.append(CollectiveRow(table.group, rank, s.seq, s.enqueued, s.completed, s.op, sizes, verdict))
+    return tuple(rows)
+
+
+def _usual_call(beside: GroupTable) -> tuple[str | None, int | None] | None:
+    """The operation and size of those that are stuck at one number of a group; of many that all differ, none is usual."""
+    call = beside.majority("op"), beside.majority("numel_in")
+    alike = sum((s.op, s.numel_in) == call for s in beside.stuck.values())
+    return call if alike > 1 or len(beside.stuck) < 3 else None
+
+
+def _recorded(report: GroupReport) -> Iterator[CollectiveRow]:
+    first = report.first
+    odd = dict.fromkeys(first.ranks, "behind" if first.kind in ("missing", "state", "p2p") else "differs") if first else {}
+    name = report.desc or report.group
+    for progress in report.progress:
+        yield _row(name, progress, odd.get(progress.rank, ""))
+    for rank in report.without_dump:
+        yield CollectiveRow(group=name, rank=rank, verdict="no-dump")
+
+
+def _row(group: str, progress: RankProgress, verdict: str) -> CollectiveRow:
+    waiting = progress.waiting
+    sides = (waiting.call.input_sizes, waiting.call.output_sizes) if waiting else ()
+    return CollectiveRow(
+        group=group,
+        rank=progress.rank,
+        stuck=waiting.seq if waiting else None,
+        enqueued=None if progress.enqueued < 0 else progress.enqueued,
+        completed=None if progress.completed < 0 else progress.completed,
+        op=waiting.call.op if waiting else None,
+        sizes=tuple(sum(prod(dims) for dims in side) for side in sides),
+        verdict=verdict,
+    )

@@ -9,38 +9,33 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any
 
 from ..catalogue.load import load_rules, load_yaml
-from ..catalogue.rule import STRICT, Cause, Rule, When
+from ..catalogue.rule import Cause, Rule, When, strict
 from ..catalogue.sentences import Sentence, names_in, sentence
 from ..errors import RuleError
-from ..lines.record import record
-
-if TYPE_CHECKING:
-    from .phrasebook import Phrasebook
 
 FILE = "cause.zh.yaml"
+WORDS = "sentences.zh.yaml"
 _TABLE_FIELDS = ("action", "meaning", "way_round")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report tells of
 _TOLD = ("text", "reason", "error", "detail", "last_error", "status", "path", "host")  # of a line, the first that it has
 
 
-@record
+@strict
 class Step:
     """One step of the remedy in other words; its command and condition stay those of `cause.yaml`."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     when: When
     text: str
 
 
-@record
+@strict
 class Translation:
     """What `cause.zh.yaml` says; `messages` holds the titles of the cause's rules by their names, `says` sentences."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     title: str
     means: str
     remedy: tuple[Step, ...]
@@ -70,7 +65,7 @@ class Translator:
         self.language = "zh" if self.is_chinese else "en"
         self._folders = tuple(folders) if self.is_chinese else ()
         self._read: dict[str, Translation | None] = {}
-        self._phrases: Phrasebook | None = None
+        self._words: dict[str, str] | None = None
 
     def cause(self, cause: Cause) -> Cause:
         """Yield the cause with its texts translated."""
@@ -88,12 +83,12 @@ class Translator:
         """What a timeline shows of rules that name no cause; others are never shown."""
         if rule.activity and rule.tells in ("activity", "activity-end"):
             key = "activity.begins" if rule.tells == "activity" else "activity.ends"
-            return self.say(key, phase=self.say(f"phase.{rule.activity}"))
+            return self.say(key, phase=self.say(f"doing.{rule.activity}"))
         key = {"attempt": "attempt.begins", "finished": "run.finished"}.get(rule.tells or "", "")
         return self.say(key) if key else rule.title
 
     def said(self, rule: Rule, fields: Mapping[str, Any]) -> str:
-        """Yield what a rule's line says: its own sentence, the phrasebook's, or its title with what was read.
+        """Yield what a rule's line says: its own sentence, or its title with what was read.
 
         Raises `ValueError` when a sentence cannot be filled.
         """
@@ -102,16 +97,20 @@ class Translator:
         name = rule.id.rpartition("/")[2]
         if known is not None and name in known.says:
             return sentence(known.says[name], values)
-        told = self.sentence(sentence(rule.says, values))
+        told = self.word(sentence(rule.says, values))
         if known is None or name not in known.messages or _CHINESE.search(told):
             return told
         return sentence(titled(known.messages[name], rule), values)
 
     def sentence(self, text: str | Sentence) -> str:
-        """Yield what the engine says of its own; finished English goes by the phrasebook."""
-        if isinstance(text, Sentence):
-            return text.filled(self.sentences, self.language)
-        return self._phrasebook().sentence(text) if self._folders else text
+        """Yield what the engine says of its own."""
+        return text.filled(self.sentences, self.language) if isinstance(text, Sentence) else self.word(text)
+
+    def word(self, text: str) -> str:
+        """Yield what one of our tables says; as it is where we have no other word for it."""
+        if self._folders and self._words is None:
+            self._words = _read_words(self._folders)
+        return self._words.get(text, text) if self._words else text
 
     @property
     def sentences(self) -> Mapping[str, Mapping[str, str]]:
@@ -132,15 +131,7 @@ class Translator:
         """Yield the fields with those translated that our tables state, not the log (`meaning: the GPU is off`)."""
         if not self._folders:
             return fields
-        ours = {k: self._phrasebook().value(fields[k]) for k in _TABLE_FIELDS if isinstance(fields.get(k), str)}
-        return {**fields, **ours}
-
-    def _phrasebook(self) -> Phrasebook:
-        if self._phrases is None:
-            from .phrasebook import read_phrasebook
-
-            self._phrases = read_phrasebook(self._folders)
-        return self._phrases
+        return {k: self.word(v) if k in _TABLE_FIELDS and isinstance(v, str) else v for k, v in fields.items()}
 
     def _of(self, cause: str) -> Translation | None:
         if self._folders and cause not in self._read:
@@ -181,6 +172,17 @@ def _read(path: Path) -> Translation:
         raise RuleError(f"{path}: {error}; see `diagnose rules test`") from error
 
 
+def _read_words(folders: Sequence[Path]) -> dict[str, str]:
+    """The words of all rule folders; a later one wins."""
+    words: dict[str, str] = {}
+    for path in (folder / WORDS for folder in folders if (folder / WORDS).is_file()):
+        values = load_yaml(path, path.read_bytes()).get("values")
+        if not isinstance(values, dict) or not all(isinstance(v, str) for v in values.values()):
+            raise RuleError(f"{path}: expected `values`, with the Chinese of each English text")
+        words |= values
+    return words
+
+
 # --- checking ----------------------------------------------------------------------------------------------------
 
 _PLACEHOLDER = re.compile(r"\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}")
@@ -188,48 +190,36 @@ _PLACEHOLDER = re.compile(r"\{\{[^}]{0,200}\}\}|\{%[^%]{0,200}%\}")
 
 def translation_faults(cause: Cause, rules: Mapping[str, Rule], folders: Sequence[Path]) -> Iterator[str]:
     """Yield what is missing or too much in the translation of a cause that has (or ought to have) one."""
-    home = next((f for f in reversed(folders) if (f / _home(cause) / "cause.yaml").is_file()), None)
-    if home is None:
-        return
-    path = home / _home(cause) / FILE
-    if not path.is_file():
-        if home == folders[0]:  # shipped; users translate theirs if they like
-            yield f"has no {FILE}"
-        return
     from ..catalogue.load import check
 
+    name = cause.id.replace(".", "/", 1)
+    home = next((f for f in reversed(folders) if (f / name / "cause.yaml").is_file()), None)
+    if home is None:
+        return
+    path, is_shipped = home / name / FILE, home == folders[0]  # users translate theirs if they like
+    if not path.is_file():
+        yield from [f"has no {FILE}"] if is_shipped else []
+        return
     try:
         mine: Translation = check(Translation, load_yaml(path, path.read_bytes()), path)
     except RuleError as error:
         yield str(error)
         return
-    yield from (f"{FILE}: {fault}" for fault in _differences(cause, mine))
+    shown = [r.id.rpartition("/")[2] for r in rules.values() if r.cause == cause.id and r.role in SHOWN]
+    untitled = [n for n in shown if n not in mine.messages and (home / name / f"{n}.yaml").is_file()] if is_shipped else []
+    faults = [*_differences(cause, mine), *_of_rules(cause, mine, rules)]
+    yield from (f"{FILE}: {fault}" for fault in (*faults, *(f"messages: {n} has no title" for n in untitled)))
+
+
+def _of_rules(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> Iterator[str]:
+    """Titles and sentences of no rule, and sentences that name what their rule does not read."""
     for where, names in (("messages", mine.messages), ("says", mine.says)):
-        for name in names:
-            if f"{cause.id}/{name}" not in rules:
-                yield f"{FILE}: {where}: {name} is no rule of this cause"
-    yield from (f"{FILE}: {fault}" for fault in _faulty_sentences(cause, mine, rules))
-    if home == folders[0]:
-        yield from (f"{FILE}: messages: {name} has no title" for name in _untitled(cause, mine, rules, home))
-
-
-def _untitled(cause: Cause, mine: Translation, rules: Mapping[str, Rule], home: Path) -> list[str]:
-    """The rules of a cause that a report shows, and that have no title; a rule that a user laid over needs none."""
-    shown = (r.id.rpartition("/")[2] for r in rules.values() if r.cause == cause.id and r.role in SHOWN)
-    return [name for name in shown if name not in mine.messages and (home / _home(cause) / f"{name}.yaml").is_file()]
-
-
-def _faulty_sentences(cause: Cause, mine: Translation, rules: Mapping[str, Rule]) -> Iterator[str]:
-    """Sentences that name what their rule does not read."""
+        yield from (f"{where}: {n} is no rule of this cause" for n in names if f"{cause.id}/{n}" not in rules)
     for name, said in mine.says.items():
         rule = rules.get(f"{cause.id}/{name}")
         unknown = sorted(names_in(said) - names_in(rule.says) - set(rule.fields)) if rule else []
         if unknown:
             yield f"says: {name} names {', '.join(unknown)}, which the rule does not"
-
-
-def _home(cause: Cause) -> str:
-    return cause.id.replace(".", "/", 1)
 
 
 def _differences(cause: Cause, mine: Translation) -> Iterator[str]:
@@ -242,7 +232,7 @@ def _differences(cause: Cause, mine: Translation) -> Iterator[str]:
         yield f"collect_next_time has {items} items; cause.yaml has {wanted_items}"
         return
     pairs = [("title", cause.title, mine.title), ("means", cause.means, mine.means)]
-    pairs += [(f"remedy {i + 1}", r.text, s.text) for i, (r, s) in enumerate(zip(cause.remedy, mine.remedy, strict=True))]
+    pairs += [(f"remedy {i}", r.text, s.text) for i, (r, s) in enumerate(zip(cause.remedy, mine.remedy, strict=True), 1)]
     pairs += [("collect_next_time", a, b) for a, b in zip(cause.collect_next_time, mine.collect_next_time, strict=True)]
     for where, english, other in pairs:
         if not other.strip():

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..lines.lazy_pattern import lazy
-from ..report.language import Say
-from ..report.phrases import clip_ranges, place
+from ..report.phrases import Say, clip_ranges, place
 from ..report.printable import one_line, printable, printable_spans
 from ..report.report import CodePlace, Evidence, Span
 from .view import EvidenceView, Limits, LineView

@@ -1,16 +1,28 @@
-"""A `Report` and the name of a form in, text out, without secrets unless the caller wants them."""
+"""A `Report` and the name of a form in, text out, without secrets unless the caller wants them.
+
+Our forms are Jinja templates under `templates/`, and a user's may be one (docs/templates.md).
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping
+from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from ..errors import UsageError
-from ..report.language import words
+from ..report.phrases import Say, words
+from ..report.printable import clip, one_line
 from ..report.report import Report, dumps, to_json
-from . import FORMATS
+from . import FORMATS, escapes
+from .folding import filled
 from .report_view import build_view
-from .view import FULL, NORMAL, Limits
+from .view import FULL, NORMAL, EvidenceView, Limits, View
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 # Forms that end up in public, a CI run's log and its test results too: private items go, secrets always do.
 PASTED = ("markdown", "html", "slack", "github", "junit")
@@ -61,8 +73,6 @@ def render(  # noqa: PLR0913  (one keyword per thing a user can choose)
         raise UsageError(f"lang={lang}: this report is in {report.language}; make it with diagnose(..., lang={lang!r})")
     report, redacted = shown(report, format, redact=redact, template=template)
     if template is not None:
-        from .templating import lay_out_with
-
         view = build_view(report, FULL if full else NORMAL, redacted)
         return lay_out_with(template, view, words(report.language), to_json(report))
     if format == "json":
@@ -99,10 +109,86 @@ def lay_out_form(report: Report, form: str, *, full: bool, redacted: str) -> str
 
 
 def _page(report: Report, form: str, limits: Limits, redacted: str) -> str:
-    from .templating import lay_out
+    view = build_view(report, limits, redacted)
+    page = fill(TEMPLATES_OF[form], view=view, say=words(report.language), report=report)
+    if form in MARKED:
+        page = _AROUND_FOLDS.sub("\n", _BLANK_LINES.sub("\n\n", page))
+        page = "\n".join(line.rstrip() for line in page.strip().split("\n"))
+    return page.strip("\n") + "\n"
 
-    page = lay_out(build_view(report, limits, redacted), words(report.language), TEMPLATES_OF[form], report=report)
-    if form not in MARKED:
-        return page.strip("\n") + "\n"
-    page = _AROUND_FOLDS.sub("\n", _BLANK_LINES.sub("\n\n", page))
-    return "\n".join(line.rstrip() for line in page.strip().split("\n")) + "\n"
+
+# --- templates -----------------------------------------------------------------------------------------------------------
+
+NO_FILTERS: Mapping[str, Callable[..., Any]] = MappingProxyType({})
+TEMPLATES = Path(__file__).parent / "templates"
+HTML_SUFFIXES = (".html", ".htm", ".html.j2", ".htm.j2", ".xml", ".xml.j2")
+
+
+def fill(template: str, filters: Mapping[str, Callable[..., Any]] = NO_FILTERS, **values: object) -> str:
+    """Yield one of our own templates filled; it may need filters of its own."""
+    environment = _environment(TEMPLATES)
+    environment.filters.update(filters)
+    return environment.get_template(template).render(values)
+
+
+def lay_out_with(template: str | Path, view: View, say: Say, data: Mapping[str, Any]) -> str:
+    """Yield the view in a user's template, which gets the whole report as `report` too."""
+    from jinja2 import TemplateError
+
+    path = Path(template)
+    if not path.is_file():
+        raise UsageError(f"{path}: no such template")
+    try:
+        return _environment(path.parent).get_template(path.name).render(view=view, say=say, report=data)
+    except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError) as error:
+        line = getattr(error, "lineno", None)
+        raise UsageError(f"{path}{f':{line}' if line else ''}: {error}") from error
+
+
+def block(e: EvidenceView, say: Say) -> str:
+    """Yield the lines of a proof with their numbers, `>` before the lines that prove it."""
+    numbers = [len(str(line.number)) for line in e.lines if line.number is not None]
+    width = max(numbers, default=0)
+    rows = []
+    for i, line in enumerate(e.lines):
+        number = "" if line.number is None else str(line.number)
+        gutter = f"{number:>{width}} | " if width else ""
+        rows.append(f"{'>' if line.is_hit else ' '} {gutter}{line.text}".rstrip())
+        if i == e.gap_after:
+            rows.append("  " + say("more-lines", n=e.left_out))
+    return "\n".join(rows)
+
+
+@lru_cache(maxsize=4)  # compiling our templates takes longer than filling them
+def _environment(folder: Path) -> Environment:
+    from jinja2 import FileSystemLoader, StrictUndefined
+    from jinja2.sandbox import SandboxedEnvironment
+
+    environment = SandboxedEnvironment(
+        loader=FileSystemLoader([str(folder), str(TEMPLATES)]),
+        autoescape=lambda name: bool(name) and str(name).endswith(HTML_SUFFIXES),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    environment.filters.update(
+        md=escapes.text,
+        md_link=escapes.link,
+        code=escapes.code,
+        cell=escapes.text,  # a `|` would end a cell: `text` escapes it everywhere
+        code_cell=escapes.code_cell,
+        fence=escapes.fence,
+        slack=escapes.slack,
+        slack_code=escapes.slack_code,
+        slack_fence=escapes.slack_fence,
+        block=block,
+        filled=filled,
+        clip=clip,
+        one_line=one_line,
+        xml=escapes.xml,
+        quoted=escapes.quoted,
+        github=escapes.github,
+        github_property=escapes.github_property,
+    )
+    return environment

@@ -9,26 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TypeVar
 
+from ..advice.statement import Fact, Notice, RemedyStep
 from ..job.places import GUESSED
-from ..report.language import Say, known, words
-from ..report.phrases import FROM_OUTSIDE, byte_size, clock, common_folder, duration, one_day, place, value_text, who
-from ..report.printable import clip, one_line, printable, sentence
-from ..report.report import (
-    Culprit,
-    Diagnosis,
-    Fact,
-    Gap,
-    InputRow,
-    LastLine,
-    Notice,
-    OtherJob,
-    RemedyStep,
-    Report,
-    TimelineEntry,
+from ..report import parts
+from ..report.phrases import (
+    FROM_OUTSIDE,
+    Say,
+    byte_size,
+    clock,
+    common_folder,
+    duration,
+    known,
+    one_day,
+    place,
+    value_text,
+    who,
+    words,
 )
+from ..report.printable import clip, one_line, printable, sentence
+from ..report.report import Report
+from . import folding
 from .evidence import hit_alone, join_neighbours, view_evidence
-from .messages import Messages
-from .tables import Moment, choose_moments, fold_collectives, fold_ranks, fold_stacks, fold_timeline, ordered_facts
+from .folding import Messages, Moment
 from .view import (
     NORMAL,
     Cut,
@@ -56,8 +58,8 @@ def build_view(report: Report, limits: Limits, redacted: str = "") -> View:
     say, found = words(report.language), report.diagnosis
     build = _Builder(report, say, limits)
     messages = build.messages
-    moments = fold_timeline(report.timeline)
-    shown = choose_moments(moments, found.cause if found else None, limits.timeline)
+    moments = folding.fold_timeline(report.timeline)
+    shown = folding.choose_moments(moments, found.cause if found else None, limits.timeline)
     headline = one_line(report.summary or (found.summary or found.title if found else "")) or say(report.outcome)
     evidence = build.evidence(found)  # first: what it shows is not shown again below
     return View(
@@ -84,13 +86,13 @@ def build_view(report: Report, limits: Limits, redacted: str = "") -> View:
         alternatives=cut(messages.alternatives(), limits.alternatives, messages.alternative),
         survived=cut(report.survived, limits.survived, messages.symptom),
         timeline=Cut(tuple(map(build.moment, shown)), len(moments) - len(shown)),
-        ranks=cut(fold_ranks(report.ranks, build.blamed, say), limits.ranks, _same),
+        ranks=cut(folding.fold_ranks(report.ranks, build.blamed, say), limits.ranks, _same),
         last_lines=cut(report.last_lines, limits.last_lines, build.stop),
-        collectives=cut(fold_collectives(report.collectives, say), limits.collectives, _same),
-        stacks=cut(fold_stacks(report.stacks, say, limits.frames), limits.stacks, _same),
+        collectives=cut(folding.fold_collectives(report.collectives, say), limits.collectives, _same),
+        stacks=cut(folding.fold_stacks(report.stacks, say, limits.frames), limits.stacks, _same),
         attempts=cut(report.attempts, limits.attempts, messages.attempt),
         other_jobs=cut((j for j in report.other_jobs if j.name), limits.gaps, _other_job),
-        facts=cut(ordered_facts(report.facts), limits.facts, build.fact),
+        facts=cut(folding.ordered_facts(report.facts), limits.facts, build.fact),
         notices=cut((n for n in report.notices if n.text), limits.gaps, build.notice),
         gaps=cut((g for g in report.gaps if g.text), limits.gaps, build.gap),
         inputs=cut(sorted(report.inputs, key=lambda i: not i.skipped), limits.inputs, build.input),
@@ -118,18 +120,18 @@ class _Builder:
 
     # --- the first screen
 
-    def culprit(self, c: Culprit) -> str:
+    def culprit(self, c: parts.Culprit) -> str:
         say = self._say
-        parts = [say("rank", n=c.rank)] if c.rank is not None else []
-        parts += [say("host", name=one_line(c.host))] if c.host else []
+        names = [say("rank", n=c.rank)] if c.rank is not None else []
+        names += [say("host", name=one_line(c.host))] if c.host else []
         for key, number in (("gpu", c.gpu), ("local-rank", c.local_rank), ("pid", c.pid)):
             if number is not None and not (key == "local-rank" and number in (c.gpu, c.rank)):
-                parts.append(say(key, n=number))
-        name, why = say("comma").join(parts), one_line(c.why).rstrip(".。")
+                names.append(say(key, n=number))
+        name, why = say("comma").join(names), one_line(c.why).rstrip(".。")
         is_said = not why or any(word in self._summary for word in (why, why[:60])) or self._is_told_first(c)
         return clip(name if is_said else f"{name}{say('colon')}{why}", self._limits.prose)
 
-    def _is_told_first(self, c: Culprit) -> bool:
+    def _is_told_first(self, c: parts.Culprit) -> bool:
         """Whether the headline already says why: of the first culprit it does."""
         found = self._report.diagnosis
         return bool(self._report.summary) and found is not None and c is found.culprits[0]
@@ -142,11 +144,11 @@ class _Builder:
         names = self._say("comma").join(self._hosts[:HOSTS_SHOWN])
         return self._say("host-list", names=names + (", …" if len(self._hosts) > HOSTS_SHOWN else ""))
 
-    def reason(self, found: Diagnosis) -> str:
+    def reason(self, found: parts.Diagnosis) -> str:
         texts = list(dict.fromkeys(one_line(r.text) for r in found.reasons))
         return self._say("semicolon").join(texts if self._limits.is_full else texts[:REASONS_SHOWN])
 
-    def restart(self, found: Diagnosis) -> str:
+    def restart(self, found: parts.Diagnosis) -> str:
         """What follows for a restart; that none helps follows only from a cause that is certain."""
         is_sure = found.certainty == "certain" or (found.certainty == "likely" and found.restart != "no")
         if not is_sure or not found.restart:
@@ -155,7 +157,7 @@ class _Builder:
             return self._say("restart-without", hosts=", ".join(self._hosts[:HOSTS_SHOWN]))
         return known(self._say, "restart", one_line(found.restart))
 
-    def evidence(self, found: Diagnosis | None) -> Cut[EvidenceView]:
+    def evidence(self, found: parts.Diagnosis | None) -> Cut[EvidenceView]:
         """The proofs, each message once: of a later one only the line itself."""
         if found is None:
             return Cut()
@@ -200,7 +202,7 @@ class _Builder:
             blamed and (len(t.ranks) <= len(self.blamed) or t.cause == self._root),
         )
 
-    def _remarks(self, t: TimelineEntry, until: str | None) -> Iterable[str]:
+    def _remarks(self, t: parts.TimelineEntry, until: str | None) -> Iterable[str]:
         say = self._say
         if t.attempt is not None:
             yield say("earlier-attempt", n=t.attempt)
@@ -214,7 +216,7 @@ class _Builder:
         if t.is_late:
             yield say("printed-late")
 
-    def _when(self, t: TimelineEntry) -> str:
+    def _when(self, t: parts.TimelineEntry) -> str:
         """When it happened; where no year is known, how long after the first moment; else that it is not known."""
         bound = _BOUNDS.get(t.time_is, "")
         if t.time:
@@ -223,7 +225,7 @@ class _Builder:
             return f"{bound}+{duration(t.after_s)}"
         return self._say("undated") if any(e.time or e.after_s is not None for e in self._report.timeline) else ""
 
-    def stop(self, x: LastLine) -> StopView:
+    def stop(self, x: parts.LastLine) -> StopView:
         phase = known(self._say, "phase", one_line(x.phase)) if x.phase else ""
         where = place(x.file, x.line).removeprefix(self._folder)
         step = "" if x.step is None else str(x.step)
@@ -241,7 +243,7 @@ class _Builder:
         value = self._say("at-least", n=value) if is_bound else value
         return FactView(one_line(name), value, clip(others, 200), one_line(fact.source).removeprefix(self._folder))
 
-    def gap(self, g: Gap) -> NoteView:
+    def gap(self, g: parts.Gap) -> NoteView:
         how = self._say("next-time", how=self._prose(g.how)) if g.how else ""
         text = self._prose(g.text)
         if how and text[-1:] not in ".。!?)":
@@ -253,7 +255,7 @@ class _Builder:
         how = " ".join(one_line(step.text) for step in n.remedy)
         return NoteView(self._prose(n.text), how, self._command(commands))
 
-    def input(self, i: InputRow) -> InputView:
+    def input(self, i: parts.InputRow) -> InputView:
         skipped = self._say("not-read", why=one_line(i.skipped)) if i.skipped else ""
         file = one_line(i.file).removeprefix(self._folder)
         return InputView(file, byte_size(i.bytes), one_line(i.kind), who(self._say, i.ranks), skipped)
@@ -284,5 +286,5 @@ def _same(row: T) -> T:
     return row
 
 
-def _other_job(j: OtherJob) -> NoteView:
+def _other_job(j: parts.OtherJob) -> NoteView:
     return NoteView(one_line(j.name), one_line(j.text), "")

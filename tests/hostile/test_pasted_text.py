@@ -7,7 +7,7 @@ import shlex
 import pytest
 
 from diagnose.catalogue.sentences import shell_command
-from diagnose.views import markdown_text
+from diagnose.views import escapes
 
 MARKS = ["org/repo#1", "#12", "GH-12", "gh-7", "@mei", "@org/team", ":tada:", ":+1:", "train.py:100:", "http://x.org/a", "www.x.org",
          "ftp://x/y", "mei@example.com", "mailto:mei@example.com"]  # fmt: skip
@@ -16,21 +16,21 @@ PLAIN = ["rank 3 at 12:34:56 in node_3", "shape (4, 1024) a:b", "std::vector of 
 
 @pytest.mark.parametrize("mark", MARKS)
 def test_a_mark_of_github_stands_in_code(mark: str) -> None:
-    assert markdown_text.text(f"see {mark} now") == f"see `{mark}` now"
+    assert escapes.text(f"see {mark} now") == f"see `{mark}` now"
 
 
 @pytest.mark.parametrize("text", PLAIN)
 def test_plain_text_is_left_as_it_is(text: str) -> None:
-    assert markdown_text.text(text) == text
+    assert escapes.text(text) == text
 
 
 @pytest.mark.parametrize("address", ["http://x.org/a_b", "mei@example.com"])
 def test_an_address_is_no_link_in_slack(address: str) -> None:
-    assert markdown_text.slack(f"see {address} now") == f"see `{address}` now"
+    assert escapes.slack(f"see {address} now") == f"see `{address}` now"
 
 
 def test_a_name_between_colons_is_no_picture_in_slack() -> None:
-    assert ":tada:" not in markdown_text.slack("all :tada: done")
+    assert ":tada:" not in escapes.slack("all :tada: done")
 
 
 @pytest.mark.parametrize("value", ["-oProxyCommand=touch x", "--help", "-rf", "$(x)", "a b"])

@@ -111,7 +111,7 @@
   const short = (text, room) => (text.length > room ? `${text.slice(0, room - 1)}…` : text);
   const name = (r) => r.host && !r.list.length ? words.host.replace("{name}", r.host)
     : r.list.length === 1 ? words.rank.replace("{n}", r.list[0].rank)
-    : label < 100 ? count(r) : words.ranks.replace("{ranges}", short(ranges(r), 14));
+    : label < 100 || ranges(r).length > 10 ? count(r) : words.ranks.replace("{ranges}", ranges(r));
   const count = (r) => r.list.length > 1 ? words.folded.replace("{n:,}", r.list.length.toLocaleString("en")) : r.list.length ? r.list[0].host : "";
   const height = (r) => LEAST + (r.list.length > 1 ? Math.min(20, 4 * Math.log2(r.list.length)) : 0);
   const clock = (t) => new Date(t * 1000).toISOString().slice(11, to - from < 5 ? 23 : 19);
@@ -124,7 +124,7 @@
 
   function draw() {
     const width = Math.max(holder.clientWidth, 300), right = width - 12;
-    label = width < 640 ? 84 : 190;
+    label = width < 640 ? 98 : 190;
     const x = (t) => label + ((t - from) / (to - from)) * (right - label);
     const total = TOP + rows.reduce((sum, r) => sum + height(r) + 4, 0) + 8;
     const focused = document.activeElement?.dataset?.row;
@@ -161,15 +161,16 @@
   function drawRow(svg, r, index, x, y, width) {
     const h = height(r), middle = y + h / 2, many = r.list.length > 1;
     const mine = events.filter((e) => isMine(r, e));
-    const what = `${name(r)}, ${[count(r), states(r.list)].filter(Boolean).join(", ")}`;
+    const all = many ? words.ranks.replace("{ranges}", ranges(r)) : "";
+    const what = [...new Set([name(r), all, count(r), states(r.list)])].filter(Boolean).join(", ");
     const g = make(svg, "g", { class: many ? "open" : "", role: many ? "button" : "img", "aria-label": what, "data-row": index });
     if (many) g.setAttribute("tabindex", "0");
     if (r.guilty) make(g, "rect", { class: "wash", x: 0, y, width, height: h });
     make(g, "rect", { class: "row", x: 2, y, width: width - 4, height: h, rx: 4 });
     const shown = `${r.guilty ? "▶ " : many ? "▸ " : ""}${name(r)}`;
-    make(g, "text", { class: r.guilty ? "guilty" : "", x: 8, y: middle + 4 }, short(shown, label < 100 ? 11 : 22));
+    make(g, "text", { class: r.guilty ? "guilty" : "", x: 8, y: middle + 4 }, short(shown, label < 100 ? 13 : 22));
     const note = count(r), room = Math.floor((label - 24 - 7.2 * shown.length) / 6.6); // a long name of a host would run into it
-    if (room > 3 && note !== name(r)) make(g, "text", { class: "soft", x: label - 10, y: middle + 4, "text-anchor": "end" }, note.length > room ? `…${note.slice(1 - room)}` : note);
+    if (room > (many ? note.length : 3) && note !== name(r)) make(g, "text", { class: "soft", x: label - 10, y: middle + 4, "text-anchor": "end" }, note.length > room ? `…${note.slice(1 - room)}` : note);
     const plot = make(g, "g", { "clip-path": "url(#plot)" });
     life(plot, r, mine, x, y + 4, h - 8);
     for (const e of mine) if (e.since !== null || e.kind === "phase") span(plot, r, e, x, y + 4, h - 8);
@@ -188,6 +189,8 @@
   // From the first sign of life to the last, or to where a wait begins; then silence, which is evidence.
   function life(g, r, mine, x, y, h) {
     const first = r.list.map((m) => m.first).filter((t) => t !== null), last = r.list.map((m) => m.last).filter((t) => t !== null);
+    const begun = mine.find((e) => e.kind === "root");
+    if (!last.length && r.guilty && begun) make(g, "line", { class: "quiet", x1: x(begun.t), x2: x(end), y1: y + h / 2, y2: y + h / 2 });
     if (!last.length) return;
     const waits = mine.filter((e) => e.since !== null && !e.old).map((e) => e.since);
     const a = first.length ? Math.min(...first) : start, b = Math.max(a, Math.min(Math.max(...last), ...waits));

@@ -1,4 +1,4 @@
-"""Printable text in, Markdown (GitHub's, Slack's) or a workflow command that shows exactly that text out.
+"""Printable text in, Markdown (GitHub's, Slack's), a workflow command or XML that shows exactly that text out.
 
 Log text must not open a link, a mention, markup or HTML, and must not close the fence or cell it stands in.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from ..lines.lazy_pattern import lazy
+from ..report.printable import printable
 
 _TICKS = lazy("`+")
 # What GitHub turns into links, notices or pictures without any markup: URLs, mail addresses, @names, #123, org/repo#1,
@@ -128,3 +129,26 @@ def github(value: str) -> str:
 def github_property(value: str) -> str:
     """Yield a property of a workflow command."""
     return github(value).replace(":", "%3A").replace(",", "%2C")
+
+
+# --- JUnit ---------------------------------------------------------------------------------------------------------------
+
+
+def xml(text: str) -> str:
+    """Yield the text for between two tags."""
+    return printable(text).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def quoted(text: str) -> str:
+    """Yield the text as an attribute's value, with its quotes."""
+    return '"' + xml(text).replace('"', "&quot;").replace("\n", " ") + '"'
+
+
+def junit_without_verdict(name: str, why: str) -> str:
+    """Yield one test case in error: who asked for a verdict and got none must not see a test pass."""
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<testsuites><testsuite name="diagnose" tests="1" failures="0" errors="1">\n'
+        f'<testcase classname="diagnose" name={quoted(name)}><error message={quoted(why)}/></testcase>'
+        "</testsuite></testsuites>\n"
+    )

@@ -1,0 +1,48 @@
+"""The catalogue as text: the page of one cause (`diagnose explain`), and the table of all (`docs/catalogue.md`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import groupby
+
+from ..catalogue.load import Catalogue
+from ..catalogue.rule import Cause, Remedy
+from ..catalogue.sentences import shell_command
+from ..report.phrases import words
+from ..report.translation import ENGLISH, Translator
+from .rendering import fill
+
+
+def cause_page(catalogue: Catalogue, cause: Cause, translator: Translator = ENGLISH) -> str:
+    """Yield the page of a cause as plain text."""
+    rules = [r for r in catalogue.rules.values() if r.cause == cause.id]
+    shown, say = translator.cause(cause), words(translator.language)
+    known = {"cause": cause, "shown": shown, "rules": rules, "translator": translator, "say": say}
+    return fill("cause.txt.j2", {"unfilled": unfilled}, **known).rstrip("\n")
+
+
+def catalogue_table(catalogue: Catalogue) -> str:
+    """Yield the Markdown page of all causes, with their messages and first remedies."""
+    by_layer = groupby(catalogue.causes.values(), key=lambda cause: cause.id.partition(".")[0])
+    layers = [(layer, list(causes)) for layer, causes in by_layer]
+    filters: dict[str, Callable[..., object]] = {f.__name__: f for f in (unfilled, first_step, page_cell)}
+    return fill("catalogue.md.j2", filters, catalogue=catalogue, layers=layers)
+
+
+def first_step(cause: Cause) -> Remedy:
+    """Yield the first step that holds as a rule: where some messages ask for another, a condition names these."""
+    steps = [r for r in cause.remedy if r.when == "now"]
+    return min(steps, key=lambda r: 0 if r.condition is None else 1 if "not" in r.condition else 2)
+
+
+def unfilled(command: str | None) -> str:
+    """Yield a command as it stands where nothing is known of a job: `nodename=HOST`."""
+    try:
+        return shell_command(command, {}) if command else ""
+    except ValueError:
+        return command or ""
+
+
+def page_cell(text: str) -> str:
+    """Yield a text for a cell of a table."""
+    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
