@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache, cached_property
-from typing import NamedTuple
 
 from ..catalogue.automaton import Found, Literal, automaton_apart
 from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..catalogue.rule import Form, Rule
-from ..lines.shapes import Kind, digit_marks
+from ..lines.shapes import digit_marks
 from ..sources.escapes import TAG_LITERALS, is_tagged_within
 from ..sources.normalise import DRESS_LITERALS, RECORD_MARKS, Marks, marks_at_start
 from .progress import ProgressLines
+from .readings import Readings, RuleForms
 
 TRACEBACK, STACK, REPORT = "~traceback", "~stack", "~report"  # not rules: marks that open a window
 MARKS = {  # text that opens a traceback or a dump of stacks, or stands at both ends of a report of ours
@@ -35,61 +35,6 @@ MARKS = {  # text that opens a traceback or a dump of stacks, or stands at both 
 NUL = b"\x00"  # the native library takes no literal with it
 _DRESS = tuple(x for x in DRESS_LITERALS if x != NUL)
 _TAGS = frozenset(TAG_LITERALS)
-MAX_GROUPS = 20_000  # remembered sets of literals that stood in one passage
-
-
-MAX_REMEMBERED = 10_000  # kinds of lines, without which reading takes 13 % longer; then all is forgotten
-
-Key = tuple[tuple[int, ...], Kind, int]  # forms, kind, first byte: seconds since 1970 begin with 1 or 2, not any number
-
-
-class Reading(NamedTuple):
-    """Which form matches a line, and where in its text what is captured stands."""
-
-    form: int  # index among the rule's
-    spans: tuple[tuple[str, int, int], ...]  # by name; what captures nothing is left out
-
-    def captures(self, text: str) -> dict[str, str | None]:
-        """Yield what the form captures of a line of the kind."""
-        return {name: text[start:stop] for name, start, stop in self.spans}
-
-
-NO_MATCH = Reading(-1, ())
-
-
-class Readings:
-    """By forms and kind of line: how such lines are read; thousands of ranks print the same, with other digits."""
-
-    def __init__(self) -> None:
-        self._known: dict[Key, Reading] = {}
-        self.get = self._known.get
-
-    def keep(self, key: Key, reading: Reading) -> None:
-        """Remember how lines of a kind are read."""
-        if len(self._known) >= MAX_REMEMBERED:
-            self._known.clear()
-        self._known[key] = reading
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RuleForms:
-    """A rule, and which of its forms a passage's literals allow (as numbers of candidates)."""
-
-    number: int
-    rule: Rule
-    forms: tuple[int, ...]
-    want: str  # of the lines around a hit, in the words of `windows`
-    is_line: bool  # one line is enough to verify it
-    census: bool
-    marks: tuple[bytes, ...] | None  # texts with digits that decide whether a line matches; None: cannot be told
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RuleGroup:
-    """The rules that literals of one passage may mean, in catalogue order."""
-
-    rules: tuple[RuleForms, ...]
-    marks: tuple[bytes, ...]  # of all of them
 
 
 class ScanRules:
@@ -100,12 +45,10 @@ class ScanRules:
         marks = [_mark(name, literals) for name, literals in MARKS.items()]
         self.main = Matcher([*(r for r in rules if r.tells != "progress" and not _is_catch_all(r)), *marks])
         self.progress = ProgressLines(Matcher([r for r in rules if r.tells == "progress"]))
-        self.main_count = len(self.main.literals)
-        self.readings = Readings()
+        self.readings = Readings(self._rules_of)
         self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
         self._all_rules = rules
         self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.candidates}))}
-        self._groups: dict[tuple[int, ...], RuleGroup] = {}
         self._marks: dict[int, tuple[bytes, ...] | None] = {}  # by candidate
         self._scanned: tuple[bytes, Found] = (b"", [])
 
@@ -144,21 +87,12 @@ class ScanRules:
         """The rules with what a scan needs of them, for worker processes."""
         return [_slim(r) for r in self._all_rules]
 
-    def rules_of(self, literals: tuple[int, ...]) -> RuleGroup:
-        """Yield the rules that literals of one passage may mean."""
-        found = self._groups.get(literals)
-        if found is None:
-            if len(self._groups) >= MAX_GROUPS:
-                self._groups.clear()
-            found = self._groups[literals] = self._group(literals)
-        return found
-
-    def _group(self, literals: Sequence[int]) -> RuleGroup:
+    def _rules_of(self, literals: tuple[int, ...]) -> tuple[RuleForms, ...]:
+        """Yield the rules that literals of one passage may mean, by their ids."""
         forms: dict[str, list[int]] = {}
         for number in sorted({n for x in literals for n in self.main.owners[x]}):
             forms.setdefault(self.main.candidates[number].rule.id, []).append(number)
-        rules = tuple(self._rule_forms(tuple(numbers)) for _, numbers in sorted(forms.items()))
-        return RuleGroup(rules, tuple(sorted({m for rule in rules for m in rule.marks or ()})))
+        return tuple(self._rule_forms(tuple(numbers)) for _, numbers in sorted(forms.items()))
 
     def _rule_forms(self, forms: tuple[int, ...]) -> RuleForms:
         rule = self.main.candidates[forms[0]].rule

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from ..catalogue.matcher import PatternTimeout, read_fields
 from ..catalogue.rule import Form
-from ..lines.shapes import Kind
 from .kept import Hit
 from .passages import Passage
-from .scan_rules import NO_MATCH, Reading, RuleForms, ScanRules
+from .readings import Reading, RuleForms
+from .scan_rules import ScanRules
 from .windows import decode, is_frame
 
 if TYPE_CHECKING:
@@ -24,59 +24,36 @@ class Verifier:
 
     def __init__(self, rules: ScanRules) -> None:
         self._matcher = rules.main
-        self._readings = rules.readings
         self.timeouts: set[str] = set()
 
-    def verify(
-        self, passage: Passage, rule: RuleForms, forms: tuple[int, ...], kind: Kind | None = None
-    ) -> tuple[Hit | None, bool]:
-        """Yield the hit, if there is one; and whether this says the same of every line of the passage's kind.
-
-        `kind`: of the line that the passage is, by which it is remembered how such lines are read.
-        """
+    def verify(self, passage: Passage, rule: RuleForms) -> tuple[Hit | None, Reading | None, bool]:
+        """Yield the hit, if there is one; how a line that is like the passage is read; and whether that holds for all."""
         if not rule.is_line:
-            return self._found(passage, rule, forms), True
-        key = (forms, kind, passage.first_byte()) if kind is not None and rule.marks is not None else None
-        known = self._readings.get(key) if key is not None else None
-        if known is not None:
-            return self._as_before(passage, rule, known)
-        match, index, form, has_time = self._search(passage, rule, forms)
-        first, pieces = passage.pieces()
+            hit = self._found(passage, rule)
+            return hit, Reading(rule, hit.form, ()), True
+        match, index, form, has_time = self._search(passage, rule)
         if match is None:
-            if key is not None and has_time:
-                self._readings.keep(key, NO_MATCH)
-            return None, has_time
+            return None, None, has_time
         if _is_quoted(passage):
-            return None, False
-        if key is not None and has_time and len(pieces) == 1:
-            self._readings.keep(key, _reading(form, match, len(pieces[0][0])))
-        return Hit(rule.rule.id, form, passage.number(), first + index, read_fields(rule.rule, match.groupdict())), has_time
+            return None, None, False
+        first, pieces = passage.pieces()
+        hit = Hit(rule.rule.id, form, passage.number(), first + index, read_fields(rule.rule, match.groupdict()))
+        return hit, _reading(rule, form, match, len(pieces[index][0])), has_time
 
-    def _found(self, passage: Passage, rule: RuleForms, forms: tuple[int, ...]) -> Hit:
+    def _found(self, passage: Passage, rule: RuleForms) -> Hit:
         """The hit of a rule that more than a line verifies later."""
-        candidates = [self._matcher.candidates[n] for n in forms]
+        candidates = [self._matcher.candidates[n] for n in rule.forms]
         first, pieces = passage.pieces()
         found = ((i, c) for c in candidates for i, (_, message) in enumerate(pieces) if _holds(c.form, message))
         index, candidate = next(found, (0, candidates[0]))
         return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None)
 
-    def _as_before(self, passage: Passage, rule: RuleForms, known: Reading) -> tuple[Hit | None, bool]:
-        """What a line of a known kind says."""
-        if known is NO_MATCH:
-            return None, True
-        if _is_quoted(passage):
-            return None, False
-        fields = read_fields(rule.rule, known.captures(passage.raw().decode("utf-8", "replace")))
-        return Hit(rule.rule.id, known.form, passage.number(), 0, fields), True
-
-    def _search(
-        self, passage: Passage, rule: RuleForms, forms: tuple[int, ...]
-    ) -> tuple[regex.Match[str] | None, int, int, bool]:
+    def _search(self, passage: Passage, rule: RuleForms) -> tuple[regex.Match[str] | None, int, int, bool]:
         """The first match, in which piece, of which form of the rule, and whether no pattern ran out of time."""
         has_time = True
         for index, (prefix, message) in enumerate(passage.pieces()[1]):
             is_quoted = message.startswith(QUOTED_STARTS)
-            for candidate in (self._matcher.candidates[n] for n in forms):
+            for candidate in (self._matcher.candidates[n] for n in rule.forms):
                 if is_quoted and not candidate.form.pattern.startswith(ASKS_FOR_ECHO):
                     continue
                 try:
@@ -90,10 +67,10 @@ class Verifier:
         return None, 0, 0, has_time
 
 
-def _reading(form: int, match: regex.Match[str], shift: int) -> Reading:
+def _reading(rule: RuleForms, form: int, match: regex.Match[str], shift: int) -> Reading:
     """How a line is read in which the message begins behind so many characters."""
     names = [name for name, text in match.groupdict().items() if text is not None]
-    return Reading(form, tuple((name, match.start(name) + shift, match.end(name) + shift) for name in names))
+    return Reading(rule, form, tuple((name, match.start(name) + shift, match.end(name) + shift) for name in names))
 
 
 def _is_quoted(passage: Passage) -> bool:
