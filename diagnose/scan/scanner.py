@@ -14,12 +14,10 @@ from ..sources.blocks import Block
 from .kept import Hit
 from .passages import LongLine, Passage, TextBlock
 from .progress import ProgressReader
-from .readings import Meaning, Reading, RuleForms
 from .scan import MAX_KEYS, TOO_MANY_KEYS, Edge, SourceScan
-from .scan_rules import ScanRules
-from .slots import Slot, Surroundings
-from .verifying import Verifier
-from .voices import MAX_TEXT, fast_speaker
+from .scan_rules import Meaning, Reading, RuleForms, ScanRules
+from .slots import Slot, Surroundings, Verifier
+from .walks import MAX_TEXT, fast_speaker
 from .windows import HEAD_LINES, TAIL_LINES, cut_opening, decode
 
 __all__ = ["ScanRules", "Scanner"]

@@ -8,16 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from ..catalogue.matcher import PatternTimeout, read_fields
+from ..catalogue.rule import Form
 from .kept import Hit, Tally, cap, tally_of
 from .passages import Passage, TextBlock
-from .readings import Reading, RuleForms
-from .verifying import Verifier
-from .voices import MAX_TEXT
-from .walks import AFTER, Walk, walk_for
-from .windows import BEFORE, Windows
+from .scan_rules import Reading, RuleForms, ScanRules
+from .walks import AFTER, MAX_TEXT, Walk, walk_for
+from .windows import BEFORE, Windows, decode, is_frame
+
+if TYPE_CHECKING:
+    import regex
 
 NEAR_BYTES = MAX_TEXT // 2  # of a block on either side of a hit, in which its neighbours most often stand
+QUOTED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code …
+ASKS_FOR_ECHO = (r"^\+", r"^(?:\+")  # … that is evidence for a pattern only which asks for a command by its `+`
 
 
 @dataclass(slots=True, eq=False)
@@ -29,7 +35,8 @@ class Slot:
     most: int = 0  # hits that are kept at either end
     first: list[Hit] = field(default_factory=list)
     last: list[Hit] = field(default_factory=list)
-    later: list[tuple[Passage, RuleForms, Reading | None]] = field(default_factory=list)  # unverified; how it is read, if known
+    # unverified, and how each is read, where that is known
+    later: list[tuple[Passage, RuleForms, Reading | None]] = field(default_factory=list)
 
     @classmethod
     def of(cls, speaker: bytes, rule: RuleForms) -> Slot:
@@ -51,6 +58,76 @@ class Slot:
     def tally(self) -> Tally:
         """Yield what is kept of it."""
         return tally_of([*self.first, *self.last], self.rule.want, self.rule.census)
+
+
+class Verifier:
+    """Asks patterns; remembers which rules' patterns ran out of time."""
+
+    def __init__(self, rules: ScanRules) -> None:
+        self._matcher = rules.main
+        self.timeouts: set[str] = set()
+
+    def verify(self, passage: Passage, rule: RuleForms) -> tuple[Hit | None, Reading | None, bool]:
+        """Yield the hit, if there is one; how a line that is like the passage is read; and whether that holds for all."""
+        if not rule.is_line:
+            hit = self._found(passage, rule)
+            return hit, Reading(rule, hit.form, ()), True
+        match, index, form, has_time = self._search(passage, rule)
+        if match is None:
+            return None, None, has_time
+        if _is_quoted(passage):
+            return None, None, False
+        first, pieces = passage.pieces()
+        hit = Hit(rule.rule.id, form, passage.number(), first + index, read_fields(rule.rule, match.groupdict()))
+        return hit, _reading(rule, form, match, len(pieces[index][0])), has_time
+
+    def _found(self, passage: Passage, rule: RuleForms) -> Hit:
+        """The hit of a rule that more than a line verifies later."""
+        candidates = [self._matcher.candidates[n] for n in rule.forms]
+        first, pieces = passage.pieces()
+        found = ((i, c) for c in candidates for i, (_, message) in enumerate(pieces) if _holds(c.form, message))
+        index, candidate = next(found, (0, candidates[0]))
+        return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None)
+
+    def _search(self, passage: Passage, rule: RuleForms) -> tuple[regex.Match[str] | None, int, int, bool]:
+        """The first match, in which piece, of which form of the rule, and whether no pattern ran out of time."""
+        has_time = True
+        for index, (prefix, message) in enumerate(passage.pieces()[1]):
+            is_quoted = message.startswith(QUOTED_STARTS)
+            for candidate in (self._matcher.candidates[n] for n in rule.forms):
+                if is_quoted and not candidate.form.pattern.startswith(ASKS_FOR_ECHO):
+                    continue
+                try:
+                    match = self._matcher.verify_line(candidate, message, prefix)
+                except PatternTimeout:
+                    self.timeouts.add(rule.rule.id)
+                    has_time = False
+                    continue
+                if match is not None:
+                    return match, index, candidate.index, has_time
+        return None, 0, 0, has_time
+
+
+def _reading(rule: RuleForms, form: int, match: regex.Match[str], shift: int) -> Reading:
+    """How a line is read in which the message begins behind so many characters."""
+    names = [name for name, text in match.groupdict().items() if text is not None]
+    return Reading(rule, form, tuple((name, match.start(name) + shift, match.end(name) + shift) for name in names))
+
+
+def _is_quoted(passage: Passage) -> bool:
+    """Whether the line before is a traceback's frame, so that this one is source code."""
+    block = passage.block
+    if not block.may_follow_frame(passage.at):
+        return False
+    if passage.at != passage.line()[0] or (passage.at == 0 and block.continues):
+        return False
+    before = block.line_before(passage.at)
+    return b'File "' in before and is_frame(decode(before))
+
+
+def _holds(form: Form, message: str) -> bool:
+    text = message.lower() if form.ignore_case else message
+    return any((x.lower() if form.ignore_case else x) in text for x in form.literals)
 
 
 class Surroundings:
@@ -85,7 +162,7 @@ class Surroundings:
         number = walk.line + 1
         for later, start in self._rest_of(block, at):
             first = start or later.skipped()
-            self._windows.keep(walk.span, walk.read(later.voices, first, number if start else later.first_number()))
+            self._windows.keep(walk.span, walk.read(later.data, first, number if start else later.first_number()))
             if not walk.is_open():
                 return False
         return True
@@ -100,7 +177,7 @@ class Surroundings:
     def go_on(self, block: TextBlock) -> None:
         """Lead what is open through a new block."""
         for walk in self._windows.open:
-            self._windows.keep(walk.span, walk.read(block.voices, block.skipped(), block.first_number()))
+            self._windows.keep(walk.span, walk.read(block.data, block.skipped(), block.first_number()))
         self._windows.open[:] = [w for w in self._windows.open if w.is_open()]
 
 
