@@ -10,6 +10,7 @@ from __future__ import annotations
 from itertools import islice
 
 from ..lines.lazy_pattern import lazy
+from ..lines.shapes import Kind
 from ..sources.blocks import Block
 from .kept import Hit
 from .passages import LongLine, Passage, TextBlock
@@ -102,7 +103,7 @@ class Scanner:
                     literals += (literal,)
                 continue
             if literals:
-                self._look(passage or Passage(block, start, stop, None, is_line=True), literals)
+                self._look(block, start, stop, passage, literals)
             if end == MAX_OFFSET:
                 break
             start, stop = data.rfind(b"\n", 0, end) + 1, data.find(b"\n", end)
@@ -111,16 +112,21 @@ class Scanner:
                 passage = block.passage(end - 1, self._long if block.continues else None)
                 start, stop = passage.at, passage.end
 
-    def _look(self, passage: Passage, literals: tuple[int, ...]) -> None:
-        """Take the hits of the rules that the literals in one passage may mean, by what is known of lines like it."""
-        line = passage.raw()
+    def _look(
+        self, block: TextBlock, start: int, stop: int, passage: Passage | None, literals: tuple[int, ...]
+    ) -> None:
+        """Take the hits of the rules that the literals in a passage (None: a line) may mean, as lines like it are read."""
+        line = block.data[start:stop]
         meaning = self._readings.meaning(literals)
-        kind = meaning.kind(line) if passage.is_line() else None
+        kind = meaning.kind(line) if passage is None or passage.is_line() else None
         readings = meaning.known.get(kind) if kind is not None else None
-        if readings is None or (readings and passage.block.may_follow_frame(passage.at)):
-            self._ask(passage, line, meaning)
+        if readings == ():  # what most lines come to
             return
-        plain = fast_speaker(line[:SPEAKER_BYTES]) if readings else b""
+        passage = passage or Passage(block, start, stop, None, is_line=True)
+        if readings is None or block.may_follow_frame(start):
+            self._ask(passage, line, meaning, kind)
+            return
+        plain = fast_speaker(line[:SPEAKER_BYTES])
         for reading in readings:
             speaker = _speaker(passage, reading.rule, plain)
             slot = self._slots.get((reading.rule.number, speaker))
@@ -130,9 +136,8 @@ class Scanner:
             else:
                 self._add(passage, reading.rule, speaker, slot, reading.hit(line, passage.number()))
 
-    def _ask(self, passage: Passage, line: bytes, meaning: Meaning) -> None:
+    def _ask(self, passage: Passage, line: bytes, meaning: Meaning, kind: Kind | None) -> None:
         """Verify what literals in one passage may mean, or let it wait where the rule has hit often."""
-        kind = meaning.kind(line) if passage.is_line() else None
         plain = fast_speaker(line[:SPEAKER_BYTES] if passage.long is None else passage.long.head[:SPEAKER_BYTES])
         readings: list[Reading] = []
         is_telling = kind is not None
