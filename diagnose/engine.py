@@ -28,9 +28,8 @@ from .report.narrowing import narrow
 from .report.report import Report
 from .report.translation import Translator
 from .scan.kept import give_back_memory
-from .scan.logs_read import require_log
 from .scan.reading import MANY_SOURCES, Deadline, Progress, read_all
-from .scan.scan import Scan
+from .scan.scan import Scan, require_log
 from .scan.scanner import ScanRules
 from .sources.refusals import broken_off
 from .sources.source import Input

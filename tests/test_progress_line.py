@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.scan import progress_line
-from diagnose.scan.progress_line import ProgressLine
+from diagnose.commands import progress_line
+from diagnose.commands.progress_line import ProgressLine
 
 from .command_line import OOM, tell
 

@@ -152,9 +152,8 @@ def scan(
     """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
     from ..catalogue.load import load_rules
     from ..engine import check_budget
-    from ..scan.logs_read import require_something
     from ..scan.reading import Deadline, read_all
-    from ..scan.scan import scan_to_json
+    from ..scan.scan import require_something, scan_to_json
     from ..scan.scanner import ScanRules
 
     check_budget(budget)
@@ -180,8 +179,8 @@ def case(
     from ..engine import reduce
     from ..report.account import account
     from ..report.case_file import pack_case
-    from ..scan.logs_read import require_log
     from ..scan.reading import Deadline, read_all
+    from ..scan.scan import require_log
     from ..scan.scanner import ScanRules
 
     if not output.name.endswith(CASE_SUFFIXES):

@@ -109,7 +109,7 @@ def _diagnose(given: ReportOptions, lang: str) -> Report:
 
     line = None
     if not given.quiet and (given.engine == "ray" or sys.stderr.isatty()):
-        from ..scan.progress_line import ProgressLine
+        from .progress_line import ProgressLine
 
         line = ProgressLine(paths=[p for p in given.paths if p != "-"] if given.engine == "local" else ())
     try:

@@ -6,8 +6,11 @@ without the others: training that goes on for longer than they would wait shows 
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
@@ -143,6 +146,12 @@ class _Outlived:
         ranks = max(len(job.ranks), job.world_size or 0)
         self._streams = {s.name: _Stream.of(s, ranks) for s in job.sources}
         self._done = [e for e in job.events if e.rule.tells == "finished" and e.rule.teller != "rank"]
+        self._done_in: dict[str, list[Event]] = defaultdict(list)
+        for end in self._done:
+            self._done_in[end.source].append(end)
+        self._timed = sorted((e for e in self._done if e.time is not None and e.has_own_time), key=_time_of)
+        self._last_attempt = max((e.attempt for e in self._done), default=0)
+        self._died_alone = {rank for rank, info in job.ranks.items() if _died(info.death)}
         self._undone, self._caught = _undone(job.events), _caught(job.events)
 
     def holds(self, event: Event) -> bool:
@@ -165,12 +174,21 @@ class _Outlived:
 
     def _is_done(self, event: Event) -> bool:
         """Whether the same process, or one of its host that names no rank, says later or said before that it is done."""
-        return any(self._is_over(event, end) for end in self._done if end.attempt >= event.attempt)
+        return any(self._is_over(event, end) for end in self._ends_for(event) if end.attempt >= event.attempt)
+
+    def _ends_for(self, event: Event) -> Iterable[Event]:
+        """Yield the ends that may count for an error: of its own file, and by the clock those after it."""
+        if self._last_attempt > event.attempt:
+            return self._done
+        if event.time is None or not event.has_own_time:
+            return self._done_in.get(event.source, ())
+        later = self._timed[bisect_right(self._timed, event.time, key=_time_of) :]
+        return chain(self._done_in.get(event.source, ()), later)
 
     def _is_over(self, event: Event, end: Event) -> bool:
         if _differ(event.rank, end.rank) or _differ(event.host, end.host) or event.cause in FROM_OUTSIDE:
             return False
-        if event.rank is not None and end.rank is None and self._died(event.rank):
+        if event.rank is not None and end.rank is None and event.rank in self._died_alone:
             return False  # the others are done, and its launcher found this one dead
         if end.attempt > event.attempt:
             return True
@@ -217,6 +235,14 @@ class _Outlived:
         if event.rank is None and stream.all_last > (event.end_line or 0) + BUFFERED_LINES:
             return True
         return stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
+
+
+def _time_of(event: Event) -> float:
+    return event.time or 0.0
+
+
+def _died(death: Event | None) -> bool:
+    return death is not None and death.rule.tells == "exit" and not is_terminated(death)
 
 
 def _differ(a: object, b: object) -> bool:

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from ..catalogue.automaton import Found, Literal, automaton_apart
 from ..catalogue.load import Catalogue
-from ..catalogue.matcher import Matcher
+from ..catalogue.matcher import Matcher, read_fields
 from ..catalogue.rule import Form, Rule
-from ..lines.shapes import Kind, digit_marks
+from ..lines.shapes import DIGITS, MAX_SHAPE_BYTES, Kind, Spots, digit_marks
 from ..sources.escapes import TAG_LITERALS, is_tagged_within
 from ..sources.normalise import DRESS_LITERALS, RECORD_MARKS, Marks, marks_at_start
+from .kept import Hit
 from .progress import ProgressLines
 
 TRACEBACK, STACK, REPORT = "~traceback", "~stack", "~report"  # not rules: marks that open a window
@@ -35,61 +36,6 @@ MARKS = {  # text that opens a traceback or a dump of stacks, or stands at both 
 NUL = b"\x00"  # the native library takes no literal with it
 _DRESS = tuple(x for x in DRESS_LITERALS if x != NUL)
 _TAGS = frozenset(TAG_LITERALS)
-MAX_GROUPS = 20_000  # remembered sets of literals that stood in one passage
-
-
-MAX_REMEMBERED = 10_000  # kinds of lines, without which reading takes 13 % longer; then all is forgotten
-
-Key = tuple[tuple[int, ...], Kind, int]  # forms, kind, first byte: seconds since 1970 begin with 1 or 2, not any number
-
-
-class Reading(NamedTuple):
-    """Which form matches a line, and where in its text what is captured stands."""
-
-    form: int  # index among the rule's
-    spans: tuple[tuple[str, int, int], ...]  # by name; what captures nothing is left out
-
-    def captures(self, text: str) -> dict[str, str | None]:
-        """Yield what the form captures of a line of the kind."""
-        return {name: text[start:stop] for name, start, stop in self.spans}
-
-
-NO_MATCH = Reading(-1, ())
-
-
-class Readings:
-    """By forms and kind of line: how such lines are read; thousands of ranks print the same, with other digits."""
-
-    def __init__(self) -> None:
-        self._known: dict[Key, Reading] = {}
-        self.get = self._known.get
-
-    def keep(self, key: Key, reading: Reading) -> None:
-        """Remember how lines of a kind are read."""
-        if len(self._known) >= MAX_REMEMBERED:
-            self._known.clear()
-        self._known[key] = reading
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RuleForms:
-    """A rule, and which of its forms a passage's literals allow (as numbers of candidates)."""
-
-    number: int
-    rule: Rule
-    forms: tuple[int, ...]
-    want: str  # of the lines around a hit, in the words of `windows`
-    is_line: bool  # one line is enough to verify it
-    census: bool
-    marks: tuple[bytes, ...] | None  # texts with digits that decide whether a line matches; None: cannot be told
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RuleGroup:
-    """The rules that literals of one passage may mean, in catalogue order."""
-
-    rules: tuple[RuleForms, ...]
-    marks: tuple[bytes, ...]  # of all of them
 
 
 class ScanRules:
@@ -100,12 +46,10 @@ class ScanRules:
         marks = [_mark(name, literals) for name, literals in MARKS.items()]
         self.main = Matcher([*(r for r in rules if r.tells != "progress" and not _is_catch_all(r)), *marks])
         self.progress = ProgressLines(Matcher([r for r in rules if r.tells == "progress"]))
-        self.main_count = len(self.main.literals)
-        self.readings = Readings()
+        self.readings = Readings(self._rules_of)
         self.key = catalogue.key if isinstance(catalogue, Catalogue) else key
         self._all_rules = rules
         self._numbers = {rule: n for n, rule in enumerate(sorted({c.rule.id for c in self.main.candidates}))}
-        self._groups: dict[tuple[int, ...], RuleGroup] = {}
         self._marks: dict[int, tuple[bytes, ...] | None] = {}  # by candidate
         self._scanned: tuple[bytes, Found] = (b"", [])
 
@@ -144,21 +88,12 @@ class ScanRules:
         """The rules with what a scan needs of them, for worker processes."""
         return [_slim(r) for r in self._all_rules]
 
-    def rules_of(self, literals: tuple[int, ...]) -> RuleGroup:
-        """Yield the rules that literals of one passage may mean."""
-        found = self._groups.get(literals)
-        if found is None:
-            if len(self._groups) >= MAX_GROUPS:
-                self._groups.clear()
-            found = self._groups[literals] = self._group(literals)
-        return found
-
-    def _group(self, literals: Sequence[int]) -> RuleGroup:
+    def _rules_of(self, literals: tuple[int, ...]) -> tuple[RuleForms, ...]:
+        """Yield the rules that literals of one passage may mean, by their ids."""
         forms: dict[str, list[int]] = {}
         for number in sorted({n for x in literals for n in self.main.owners[x]}):
             forms.setdefault(self.main.candidates[number].rule.id, []).append(number)
-        rules = tuple(self._rule_forms(tuple(numbers)) for _, numbers in sorted(forms.items()))
-        return RuleGroup(rules, tuple(sorted({m for rule in rules for m in rule.marks or ()})))
+        return tuple(self._rule_forms(tuple(numbers)) for _, numbers in sorted(forms.items()))
 
     def _rule_forms(self, forms: tuple[int, ...]) -> RuleForms:
         rule = self.main.candidates[forms[0]].rule
@@ -203,3 +138,98 @@ def _slim(rule: Rule) -> Rule:
 def _mark(name: str, literals: tuple[str, ...]) -> Rule:
     # Of threads each is a speaker: a file may hold the stacks of a thousand ranks.
     return Rule(name, "context", "stack", "", (Form(literals, ""),), "", id=name, census=name == STACK)
+
+
+# --- lines that are alike ------------------------------------------------------------------------------------------
+# Lines of one kind have the same literals and shape, and the digits that the rules in question ask for stand at the same
+# places in them: the same rules match them, and capture the same places. Without it reading real logs takes 13 % longer.
+
+MAX_REMEMBERED = 15_000  # kinds of lines, and shapes; then all is forgotten
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RuleForms:
+    """A rule, and which of its forms a passage's literals allow (as numbers of candidates)."""
+
+    number: int
+    rule: Rule
+    forms: tuple[int, ...]
+    want: str  # of the lines around a hit, in the words of `windows`
+    is_line: bool  # one line is enough to verify it
+    census: bool
+    marks: tuple[bytes, ...] | None  # texts with digits that decide whether a line matches; None: cannot be told
+
+
+class Reading(NamedTuple):
+    """How a rule reads lines of one kind: by which form, and where in the text what it captures stands, by name."""
+
+    rule: RuleForms
+    form: int
+    spans: tuple[tuple[str, int, int], ...]  # what captures nothing is left out
+
+    def hit(self, line: bytes, number: int) -> Hit:
+        """Yield the hit on a line of the kind; where more than a line verifies it, without fields."""
+        fields = None
+        if self.rule.is_line:
+            text = line.decode("utf-8", "replace") if self.spans else ""
+            fields = read_fields(self.rule.rule, {name: text[start:stop] for name, start, stop in self.spans})
+        return Hit(self.rule.rule.id, self.form, number, 0, fields)
+
+
+class Meaning:
+    """What some literals in one line may mean, and how lines of a kind that has them are read."""
+
+    __slots__ = ("_marks", "_spots", "is_told", "known", "rules")
+
+    def __init__(self, rules: tuple[RuleForms, ...]) -> None:
+        self.rules = rules
+        self.is_told = all(rule.marks is not None for rule in rules)  # whether kinds decide what matches
+        self._marks = tuple(sorted({mark for rule in rules for mark in rule.marks or ()}))
+        self._spots: dict[bytes, Spots] = {}  # by shape
+        self.known: dict[Kind, tuple[Reading, ...]] = {}
+
+    def kind(self, line: bytes) -> Kind | None:
+        """Yield the kind of a line; None where it is too long, or kinds decide nothing.
+
+        The first byte counts: seconds since 1970 begin with 1 or 2, not with any number.
+        """
+        if not self.is_told or len(line) > MAX_SHAPE_BYTES:
+            return None
+        shape = line[:1] + line.translate(DIGITS)
+        if not self._marks:
+            return shape
+        spots = self._spots.get(shape)
+        if spots is None:
+            if len(self._spots) >= MAX_REMEMBERED:
+                self._spots.clear()
+            spots = self._spots[shape] = Spots(self._marks, shape[1:])
+        found = spots.marks_in(line)
+        return (shape, found) if found else shape
+
+
+class Readings:
+    """Bounded: once it holds too much it forgets all."""
+
+    def __init__(self, rules_of: Callable[[tuple[int, ...]], tuple[RuleForms, ...]]) -> None:
+        self._rules_of = rules_of
+        self._meanings: dict[tuple[int, ...], Meaning] = {}
+        self._count = 0
+
+    def meaning(self, literals: tuple[int, ...]) -> Meaning:
+        """Yield what literals of one line may mean."""
+        found = self._meanings.get(literals)
+        if found is None:
+            self._make_room()
+            found = self._meanings[literals] = Meaning(self._rules_of(literals))
+        return found
+
+    def keep(self, meaning: Meaning, kind: Kind, readings: list[Reading]) -> None:
+        """Remember how lines of a kind are read."""
+        self._make_room()
+        meaning.known[kind] = tuple(readings)
+
+    def _make_room(self) -> None:
+        self._count += 1
+        if self._count > MAX_REMEMBERED:
+            self._meanings.clear()
+            self._count = 0

@@ -1,33 +1,29 @@
-"""The first and the last hits of one rule by one speaker, and the passages that may still become the last ones.
+"""The first and the last hits of one rule by one speaker, and what is kept of the lines around hits.
 
-Verifying each of a thousand repeats would be waste: what comes after the first hits waits, unverified, and only the
-latest are asked when the block they lie in is given up. A passage is *sure* where the rule's pattern matched a line of
-the same shape; enough sure ones later make all before them worthless, so that a flood costs next to nothing.
+Verifying each of a thousand repeats would be waste: what comes after the first hits waits, and only the latest are asked
+when the blocks that they lie in are given up.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from ..catalogue.matcher import PatternTimeout, read_fields
+from ..catalogue.rule import Form
 from .kept import Hit, Tally, cap, tally_of
 from .passages import Passage, TextBlock
-from .scan_rules import RuleForms
-from .voices import MAX_TEXT
-from .walks import AFTER, Walk, walk_for
-from .windows import BEFORE, Windows
+from .scan_rules import Reading, RuleForms, ScanRules
+from .walks import AFTER, MAX_TEXT, Walk, walk_for
+from .windows import BEFORE, Windows, decode, is_frame
+
+if TYPE_CHECKING:
+    import regex
 
 NEAR_BYTES = MAX_TEXT // 2  # of a block on either side of a hit, in which its neighbours most often stand
-SPARE = 24  # sure ones more than are kept, before what they make worthless is dropped
-
-Verify = Callable[[Passage, RuleForms, tuple[int, ...]], "tuple[Hit | None, bool]"]
-Surround = Callable[[Passage, Hit, str], None]
-
-
-# A passage that was not verified: block, start, stop, the forms it may match, whether it is sure to, and the passage
-# itself where it is not simply a line.
-Waiting = tuple[TextBlock, int, int, tuple[int, ...], bool, "Passage | None"]
+QUOTED_STARTS = ("+ ", "++ ", "│", "❱", "┃")  # echoes of `set -x`, frames of rich boxes: quoted code …
+ASKS_FOR_ECHO = (r"^\+", r"^(?:\+")  # … that is evidence for a pattern only which asks for a command by its `+`
 
 
 @dataclass(slots=True, eq=False)
@@ -39,77 +35,105 @@ class Slot:
     most: int = 0  # hits that are kept at either end
     first: list[Hit] = field(default_factory=list)
     last: list[Hit] = field(default_factory=list)
-    held: list[Passage | None] = field(default_factory=list)  # of `last`, those whose surroundings are not kept yet
-    waiting: list[Waiting] = field(default_factory=list)
-    is_full: bool = False
-    sure: int = 0  # how many of those that wait are
+    # unverified, and how each is read, where that is known
+    later: list[tuple[Passage, RuleForms, Reading | None]] = field(default_factory=list)
 
-    def add_first(self, hit: Hit) -> None:
-        """Keep one of the first hits."""
-        self.first.append(hit)
-        self.is_full = len(self.first) >= self.most
+    @classmethod
+    def of(cls, speaker: bytes, rule: RuleForms) -> Slot:
+        """Yield an empty slot."""
+        return cls(speaker.decode("utf-8", "replace"), rule, cap(rule.census)[1])
 
-    def wait(self, later: Sequence[Waiting]) -> None:
-        """Let passages wait, in their order; give up what can no longer be among the last."""
-        self.waiting += later
-        self.sure += sum([waiting[4] for waiting in later])
-        if self.sure >= self.most + SPARE:
-            self._keep_sure()
-
-    def _keep_sure(self) -> None:
-        """Drop all before the last so many sure ones."""
-        left, index = self.most, len(self.waiting)
-        while left:
-            index -= 1
-            left -= self.waiting[index][4]
-        del self.waiting[:index]
-        self.sure = self.most
-        self.last, self.held = [], []
-
-    def has_in(self, block: TextBlock) -> bool:
-        """Tell whether something of it lies in this block, the oldest one, that may be among the last."""
-        if self.sure >= self.most:
-            self._keep_sure()
-        if self.waiting and self.waiting[0][0] is block:
-            return True
-        return any(p is not None and p.block is block for p in self.held)
-
-    def settle(self, verify: Verify, surround: Surround, leaving: TextBlock | None) -> list[TextBlock]:
-        """Verify the latest of what waits, and keep the surroundings of hits whose block leaves (None: of all).
-
-        Yield the blocks that hold hits whose surroundings are still to be kept.
-        """
-        kept: list[tuple[Hit, Passage]] = []
-        while self.waiting and len(kept) < self.most:
-            block, start, stop, forms, _, held = self.waiting.pop()
-            passage = held or Passage(block, start, stop, None, is_line=True)
-            hit, _ = verify(passage, self.rule, forms)
+    def settle(self, verifier: Verifier) -> list[tuple[Passage, Hit]]:
+        """Verify the latest of what waits; yield those that are among the last hits, the latest first."""
+        kept: list[tuple[Passage, Hit]] = []
+        while self.later and len(kept) < self.most:
+            passage, rule, reading = self.later.pop()
+            hit = reading.hit(passage.raw(), passage.number()) if reading else verifier.verify(passage, rule)[0]
             if hit is not None:
-                kept.append((hit, passage))
-        self.waiting.clear()
-        self.sure = 0
-        self.last = [*self.last, *(hit for hit, _ in kept[::-1])][-self.most :]
-        self.held = [*self.held, *(passage for _, passage in kept[::-1])][-self.most :]
-        for index, late in enumerate(self.held):
-            if late is not None and (leaving is None or late.block is leaving):
-                surround(late, self.last[index], self.rule.want)
-                self.held[index] = None
-        return [p.block for p in self.held if p is not None]
+                kept.append((passage, hit))
+        self.later.clear()
+        self.last = [*self.last, *(hit for _, hit in reversed(kept))][-self.most :]
+        return kept
 
     def tally(self) -> Tally:
         """Yield what is kept of it."""
         return tally_of([*self.first, *self.last], self.rule.want, self.rule.census)
 
 
-def slot_for(speaker: bytes, rule: RuleForms) -> Slot:
-    """Yield an empty slot."""
-    return Slot(speaker.decode("utf-8", "replace"), rule, cap(rule.census)[1])
+class Verifier:
+    """Asks patterns; remembers which rules' patterns ran out of time."""
+
+    def __init__(self, rules: ScanRules) -> None:
+        self._matcher = rules.main
+        self.timeouts: set[str] = set()
+
+    def verify(self, passage: Passage, rule: RuleForms) -> tuple[Hit | None, Reading | None, bool]:
+        """Yield the hit, if there is one; how a line that is like the passage is read; and whether that holds for all."""
+        if not rule.is_line:
+            hit = self._found(passage, rule)
+            return hit, Reading(rule, hit.form, ()), True
+        match, index, form, has_time = self._search(passage, rule)
+        if match is None:
+            return None, None, has_time
+        if _is_quoted(passage):
+            return None, None, False
+        first, pieces = passage.pieces()
+        hit = Hit(rule.rule.id, form, passage.number(), first + index, read_fields(rule.rule, match.groupdict()))
+        return hit, _reading(rule, form, match, len(pieces[index][0])), has_time
+
+    def _found(self, passage: Passage, rule: RuleForms) -> Hit:
+        """The hit of a rule that more than a line verifies later."""
+        candidates = [self._matcher.candidates[n] for n in rule.forms]
+        first, pieces = passage.pieces()
+        found = ((i, c) for c in candidates for i, (_, message) in enumerate(pieces) if _holds(c.form, message))
+        index, candidate = next(found, (0, candidates[0]))
+        return Hit(rule.rule.id, candidate.index, passage.number(), first + index, None)
+
+    def _search(self, passage: Passage, rule: RuleForms) -> tuple[regex.Match[str] | None, int, int, bool]:
+        """The first match, in which piece, of which form of the rule, and whether no pattern ran out of time."""
+        has_time = True
+        for index, (prefix, message) in enumerate(passage.pieces()[1]):
+            is_quoted = message.startswith(QUOTED_STARTS)
+            for candidate in (self._matcher.candidates[n] for n in rule.forms):
+                if is_quoted and not candidate.form.pattern.startswith(ASKS_FOR_ECHO):
+                    continue
+                try:
+                    match = self._matcher.verify_line(candidate, message, prefix)
+                except PatternTimeout:
+                    self.timeouts.add(rule.rule.id)
+                    has_time = False
+                    continue
+                if match is not None:
+                    return match, index, candidate.index, has_time
+        return None, 0, 0, has_time
+
+
+def _reading(rule: RuleForms, form: int, match: regex.Match[str], shift: int) -> Reading:
+    """How a line is read in which the message begins behind so many characters."""
+    names = [name for name, text in match.groupdict().items() if text is not None]
+    return Reading(rule, form, tuple((name, match.start(name) + shift, match.end(name) + shift) for name in names))
+
+
+def _is_quoted(passage: Passage) -> bool:
+    """Whether the line before is a traceback's frame, so that this one is source code."""
+    block = passage.block
+    if not block.may_follow_frame(passage.at):
+        return False
+    if passage.at != passage.line()[0] or (passage.at == 0 and block.continues):
+        return False
+    before = block.line_before(passage.at)
+    return b'File "' in before and is_frame(decode(before))
+
+
+def _holds(form: Form, message: str) -> bool:
+    text = message.lower() if form.ignore_case else message
+    return any((x.lower() if form.ignore_case else x) in text for x in form.literals)
 
 
 class Surroundings:
     """Keeps for each hit its line, its neighbours, and what it opens, as far as it is read."""
 
-    def __init__(self, windows: Windows, ring: deque[TextBlock]) -> None:
+    def __init__(self, windows: Windows, ring: Sequence[TextBlock]) -> None:
         self._windows = windows
         self._ring = ring
 
@@ -138,7 +162,7 @@ class Surroundings:
         number = walk.line + 1
         for later, start in self._rest_of(block, at):
             first = start or later.skipped()
-            self._windows.keep(walk.span, walk.read(later.voices, first, number if start else later.first_number()))
+            self._windows.keep(walk.span, walk.read(later.data, first, number if start else later.first_number()))
             if not walk.is_open():
                 return False
         return True
@@ -148,13 +172,12 @@ class Surroundings:
         ring = self._ring
         if not ring or block is ring[-1] or block not in ring:
             return [(block, at)]
-        blocks = list(ring)
-        return [(block, at), *((b, 0) for b in blocks[blocks.index(block) + 1 :])]
+        return [(block, at), *((b, 0) for b in ring[ring.index(block) + 1 :])]
 
     def go_on(self, block: TextBlock) -> None:
         """Lead what is open through a new block."""
         for walk in self._windows.open:
-            self._windows.keep(walk.span, walk.read(block.voices, block.skipped(), block.first_number()))
+            self._windows.keep(walk.span, walk.read(block.data, block.skipped(), block.first_number()))
         self._windows.open[:] = [w for w in self._windows.open if w.is_open()]
 
 

@@ -155,10 +155,9 @@ JSON_LINE = lazy(rb"[ \t]{0,24}\[?[{\"]")
 
 def without_escapes(data: bytes) -> bytes:
     """Yield the text as it was printed, where a bracket that begins a line, or all names with underscores, are escaped."""
-    if b"\\" not in data:
-        return data
-    is_name = _ESCAPED_NAME.search(data) is not None and _NAME.search(data) is None
-    return change_lines(_MD_ESCAPE, data, _unescaped) if is_name or _BRACKETED.search(data) else data
+    is_name = b"\\_" in data and _ESCAPED_NAME.search(data) is not None and _NAME.search(data) is None
+    is_bracketed = b"\\[" in data and b"\\]" in data and _BRACKETED.search(data) is not None
+    return change_lines(_MD_ESCAPE, data, _unescaped) if is_name or is_bracketed else data
 
 
 def _unescaped(line: bytes) -> bytes:

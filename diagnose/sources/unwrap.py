@@ -52,6 +52,8 @@ _TABLE = lazy(r"(?:([|+*#])[^\n]*\1|[│┃╭╰┌└├┏┗][^\n]*[│┃�
 def as_typed(data: bytes) -> bytes:
     """Yield the text with the blanks, quotes and backslashes that a web page, a forum or an editor put in as printed."""
     data = without_escapes(data)
+    if data.isascii():
+        return data
     for blank, plain in _COPIED_BLANKS:
         data = data.replace(blank, plain)
     return change_lines(_CURLY_QUOTE, data, _straight) if b"\xe2\x80" in data else data

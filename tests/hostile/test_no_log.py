@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from diagnose import SourceError, Text, diagnose
-from diagnose.scan.logs_read import require_log
-from diagnose.scan.scan import scan_from_json, scan_to_json
+from diagnose.scan.scan import require_log, scan_from_json, scan_to_json
 
 from ..command_line import HEALTHY, OOM, tell
 from ..test_beside_the_failure import TRACKER, alive
