@@ -91,8 +91,7 @@ def _faults_of_form(words: list[str], ended: Ended) -> list[str]:
         return []
     if CONTROLS.search(ended.out.decode("utf-8", "replace")):
         return ["control characters in the output"]
-    is_json = any(pair in pairwise(words) for pair in (("--format", "json"), ("--format", "slack")))
-    if is_json and words.count("--format") == 1 and "--why" not in words:
+    if ("--format", "json") in pairwise(words) and words.count("--format") == 1 and "--why" not in words:
         try:
             json.loads(ended.out)
         except ValueError as error:
