@@ -24,17 +24,17 @@ TEXT_CHARS = 8192  # that a pattern is given at most
 MOST_WAYS = 4_000_000  # to part a text among neighbours; so many are tried in 40 ms
 
 
-def adversarial_texts(pattern: str, size: int = TEXT_CHARS) -> Iterator[str]:
+def adversarial_texts(pattern: str, size: int = TEXT_CHARS, flags: int = 0) -> Iterator[str]:
     """Yield texts of `size` characters: what stands before a repeat, then what it reads, over and over; and both, over and
     over, where the pattern may begin anywhere."""
     seen: set[tuple[str, str]] = set()
-    for head, units in _repeats(sre_parse.parse(pattern), ""):
+    for head, units in _repeats(sre_parse.parse(pattern, flags), ""):
         for unit in units:
             if (head, unit) in seen or len(seen) >= MOST_TEXTS:
                 continue
             seen.add((head, unit))
             yield (head + unit * (size // len(unit)))[:size]
-            if head and not is_anchored(pattern):
+            if head and not is_anchored(pattern, flags):
                 yield ((head + unit * 3) * (size // len(head + unit) + 1))[:size]
 
 
@@ -58,7 +58,7 @@ def _repeats(tree: Any, head: str) -> Iterator[tuple[str, list[str]]]:
 def _units(body: Any) -> list[str]:
     """Some texts that the body of a repeat reads: of a class the probes that are in it, else its shortest text."""
     if len(body) == 1 and (read := readable(*body[0])) is not None:
-        return [c for c in PROBES if c in read][:2] or [min(read)]
+        return [c for c in PROBES if c in read][:2] or sorted(read)[:1]
     text = "".join(_least(op, arg) for op, arg in body)
     return [text] if text else []
 
@@ -109,7 +109,8 @@ def _is_in(char: str, op: Any, arg: Any) -> bool:
 
 
 def neighbours(pattern: str) -> list[str]:
-    """Yield repeats side by side that read the same characters, where what follows can fail: each is tried with each."""
+    """Yield repeats side by side, or within each other, that read the same characters where what follows can fail: each
+    way to part a text among them is tried."""
     found: list[str] = []
     _walk(sre_parse.parse(pattern), [], found)
     return sorted(set(found))
@@ -130,8 +131,9 @@ def _walk(tree: Any, chains: list[_Chain], found: list[str]) -> list[_Chain]:
         if op in REPEATS and len(inner) == 1 and (reads := readable(*inner[0])) is not None:
             chains = _with(reads, arg, chains, found)
         elif inner is not None:
-            may_be_none = op in REPEATS and arg[0] == 0
-            chains = _walk(inner, chains, found) + (chains if may_be_none else [])
+            once = _walk(inner, chains, found)
+            again = _walk(inner, once, found) if op in REPEATS and arg[1] > LONG else []  # `(?:a+)+`
+            chains = once + again + (chains if op in REPEATS and arg[0] == 0 else [])
         elif op is sre.BRANCH:
             chains = [chain for branch in arg[1] for chain in _walk(branch, chains, found)]
         elif op is not sre.AT or arg not in (sre.AT_BEGINNING, sre.AT_BEGINNING_STRING):

@@ -7,9 +7,9 @@ start-up for validation; `catalogue` has pydantic check every YAML file against 
 from __future__ import annotations
 
 from dataclasses import field
-from typing import ClassVar, Literal
+from typing import Literal, TypeVar
 
-from ..lines.record import record
+from ..lines.record import dataclass_transform, record
 
 Role = Literal["cause", "symptom", "confirmation", "context", "harmless"]
 Match = Literal["line", "block", "traceback", "stack", "exit"]
@@ -47,32 +47,36 @@ Teller = Literal["box", "entry", "rest", "agent", "rank"]
 Activity = Literal[
     "saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting", "leaving"
 ]  # fmt: skip
-STRICT = {"extra": "forbid"}
+T = TypeVar("T")
 
 
-@record
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
+def row(cls: type[T]) -> type[T]:
+    """Yield the class as a record in which pydantic allows no key that it does not have."""
+    cls.__pydantic_config__ = {"extra": "forbid"}  # type: ignore[attr-defined]
+    return record(cls)
+
+
+@row
 class Example:
     """A real text, and what the rule must read from it."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     text: str
     fields: dict[str, int | float | str | list[int] | None] = field(default_factory=dict)
 
 
-@record
+@row
 class CounterExample:
     """A text that looks alike and must not fire the rule, with the reason."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     text: str
     because: str
 
 
-@record
+@row
 class Form:
     """One wording of a message. `literals`: at least one of them is in every text that `pattern` matches."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     literals: tuple[str, ...]
     pattern: str
     examples: tuple[Example, ...] = ()
@@ -82,20 +86,18 @@ class Form:
     prefix: str | None = None  # match: line - what stands before the message has to match this too
 
 
-@record
+@row
 class TableRef:
     """A table beside the rule: the captured `key` picks a row, whose columns join the fields."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     file: str
     key: str
 
 
-@record
+@row
 class Rule:
     """One meaning, with all its wordings over time. `id` is its path: `layer.cause/what-it-says`."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     title: str
     role: Role
     match: Match
@@ -133,11 +135,10 @@ class Rule:
         return f"{self.id.replace('.', '/', 1).rpartition('/')[0]}/{self.table.file}" if self.table else ""
 
 
-@record
+@row
 class Explains:
     """A cause (or every cause of a layer, `layer.*`) that this cause brings about, and how far it reaches."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     cause: str
     because: str  # how it does, in half a sentence
     where: Where = "any"
@@ -145,31 +146,28 @@ class Explains:
     told_late: bool = False  # of this consequence alone, as `told_late` of the cause is of all
 
 
-@record
+@row
 class Remedy:
     """One piece of advice. `condition` (YAML: `if`) is a Jinja expression over fields and facts."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     when: When
     text: str
     command: str | None = None
     condition: str | None = None
 
 
-@record
+@row
 class Said:
     """A row of `sentences.yaml`: one sentence, a Jinja template over its fields, in each language."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     en: str
     zh: str
 
 
-@record
+@row
 class Cause:
     """Something that can end a job. `id` is its path: `layer.cause`."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     title: str
     means: str
     owner: Owner
@@ -186,11 +184,10 @@ class Cause:
     findings_only: str | None = None  # why no message names it: a correlator finds it
 
 
-@record
+@row
 class Table:
     """Rows by key. A row may hold `cause` and `role`, which then override the rule's."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     key: str
     rows: tuple[dict[str, object], ...]
     source: str = ""

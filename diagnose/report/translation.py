@@ -9,13 +9,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from ..catalogue.load import load_rules, load_yaml
-from ..catalogue.rule import STRICT, Cause, Rule, When
+from ..catalogue.rule import Cause, Rule, When, row
 from ..catalogue.sentences import Sentence, names_in, sentence
 from ..errors import RuleError
-from ..lines.record import record
 
 if TYPE_CHECKING:
     from .phrasebook import Phrasebook
@@ -27,20 +26,18 @@ SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report te
 _TOLD = ("text", "reason", "error", "detail", "last_error", "status", "path", "host")  # of a line, the first that it has
 
 
-@record
+@row
 class Step:
     """One step of the remedy in other words; its command and condition stay those of `cause.yaml`."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     when: When
     text: str
 
 
-@record
+@row
 class Translation:
     """What `cause.zh.yaml` says; `messages` holds the titles of the cause's rules by their names, `says` sentences."""
 
-    __pydantic_config__: ClassVar[dict[str, str]] = STRICT
     title: str
     means: str
     remedy: tuple[Step, ...]

@@ -110,7 +110,7 @@ class Scanner:
         literals: tuple[int, ...] = ()  # of the passage
         for end, literal in hits:
             if end <= stop:
-                if literal not in literals:
+                if literals and literal not in literals:
                     literals += (literal,)
                 continue
             if literals:
@@ -128,6 +128,7 @@ class Scanner:
             if not 0 <= stop - start <= MAX_TEXT or start < begin or (is_parted and data.find(b"\r", start, stop) >= 0):
                 passage = block.passage(end - 1, self._long if block.continues else None)
                 start, stop = passage.at, passage.end
+                literals = literals if passage.is_looked_at() else ()
         self._settle_waiting(block)
 
     def _look(self, passage: Passage, literals: tuple[int, ...]) -> None:
