@@ -134,7 +134,7 @@ def _has_completed(dump: Dump, row: int) -> bool:
 def _aligned(name: str, source: Recorder, target: Recorder, sends: _Side, receives: _Side) -> tuple[_Side, _Side] | None:
     """Cut both sides to where both buffers are complete: after a collective that both still hold."""
     firsts = [side.anchors[0] for side in (sends, receives) if side.anchors]
-    counts_alone = source.dump.columns["p2p_seq"][0] >= 0  # else `seq` is not a number of collectives
+    counts_alone = any(seq >= 0 for seq in source.dump.columns["p2p_seq"][:1])  # else `seq` is not a number of collectives
     if not firsts or not counts_alone or max(*(sends.anchors or [0]), *(receives.anchors or [0])) == min(firsts):
         return _only_waiting(source, target, sends, receives)
     start = max(_first_anchor(recorder, name) for recorder in (source, target))
