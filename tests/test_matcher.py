@@ -88,19 +88,3 @@ def test_a_form_that_lacks_its_literals_captures_what_its_pattern_would() -> Non
 def test_a_literal_in_any_case_rules_nothing_out() -> None:
     rule = Rule("", "symptom", "block", "", (Form(("Warn",), "warn", ignore_case=True),), "", id="a.b/c")
     assert Matcher([rule]).captures(rule, rule.forms[0], "a WARNING") == {}
-
-
-def test_what_a_form_matches_may_begin_so() -> None:
-    catalogue = load_rules(fresh=True)  # with examples
-    asked = Matcher(catalogue.rules.values())
-    seen = 0
-    for rule in (r for r in catalogue.rules.values() if r.match == "traceback"):
-        for form in rule.forms:
-            for example in form.examples:
-                lines = example.text.splitlines()
-                for text in ("\n".join(lines[at:]).strip() for at in range(len(lines))):
-                    if asked.verify(form, text) is not None:
-                        head = matcher.HEAD.match(text)
-                        assert head is not None and asked._fits(form, head[0]), (rule.id, form.pattern, text)
-                        seen += 1
-    assert seen > 1000

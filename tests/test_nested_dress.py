@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.damage.dresses import clock
+from benchmarks.damage.files import Case, encoded
 from diagnose import diagnose
 
-from .dressings import clock
-from .mutations import Case, encoded
-from .test_robustness import FIXTURES
-
+FIXTURES = Path(__file__).parent.parent / "fixtures"
 NAMES = ("real-exception-behind-an-end", "illegal-access", "incidents-5-twin-sigkill", "ecc-under-watchdog")
 Said = tuple[str, str | None, tuple[int | None, ...], str | None]
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .fact_store import Facts
 
 MAX_CHARS = 80  # of a version or range
-_RELEASE = lazy(r"v?\d{1,6}(?:\.\d{1,6}){0,5}")  # of `22.05-pb`, which is no PEP 440 version
+_RELEASE = lazy(r"v?[0-9]{1,6}(?:\.[0-9]{1,6}){0,5}")  # of `22.05-pb`, which is no PEP 440 version
 
 
 def read_version(text: object) -> Version | None:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..lines.prefix import split_prefix
 from ..report.translation import translation_faults
+from .adversary import adversarial_texts, neighbours
 from .firing import has_frame
 from .load import Catalogue
 from .pattern_facts import implies, is_anchored, re2_faults
@@ -19,7 +19,6 @@ from .rule import Cause, Form, Rule
 FORBIDDEN_IN_LITERALS = "\"'\\<>&"  # they do not survive JSON, HTML and shell escaping
 MIN_LITERAL = 4  # shorter ones hit everywhere
 COMMON_WORDS = frozenset(("failed", "failure", "returned", "error", "warning", "info", "invalid", "timeout", "rank"))
-ADVERSARIAL_CHARS = 8192
 ADVERSARIAL_LIMIT_S = 0.05
 TITLE_WORDS = 8
 REMEDY_ORDER = ("now", "fix", "prevent", "collect")
@@ -118,6 +117,7 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
         yield "prefix is for match: line"
     if any("compile" in fault for fault in faults):
         return
+    yield from neighbours(form.pattern)
     groups = set(re.compile(form.pattern).groupindex)
     if groups - set(rule.fields):
         yield f"captures without a type in `fields`: {', '.join(sorted(groups - set(rule.fields)))}"
@@ -137,20 +137,16 @@ def _form_faults(rule: Rule, form: Form) -> Iterator[str]:
 
 
 def _slow(form: Form) -> Iterator[str]:
-    """Try the pattern on text made to keep it busy: its own words and beginnings of its examples, then filler."""
+    """Try the pattern on texts made from itself to keep it busy."""
     import regex
 
     pattern = regex.compile(form.pattern, regex.IGNORECASE if form.ignore_case else 0)
-    heads = [*form.literals, *(e.text[: len(e.text) * 3 // 4] for e in form.examples), *(e.text for e in form.examples)]
-    heads += [head[split_prefix(head).end :] for head in heads]
-    texts = [(seed * ADVERSARIAL_CHARS)[:ADVERSARIAL_CHARS] for seed in (*form.literals, "a", " ", "0", "aA0 ", "(")]
-    texts += [(head + filler * ADVERSARIAL_CHARS)[:ADVERSARIAL_CHARS] for head in heads for filler in (" x1", "\n", "0,")]
-    for text in texts:
+    for text in adversarial_texts(form.pattern):
         started = time.process_time()
         with contextlib.suppress(TimeoutError):
             pattern.search(text, timeout=1.0)
         if time.process_time() - started > ADVERSARIAL_LIMIT_S:
-            yield f"takes more than {ADVERSARIAL_LIMIT_S:.2f} s on {text[:60]!r}… with filler"
+            yield f"takes more than {ADVERSARIAL_LIMIT_S:.2f} s on {text[:60]!r}…"
             return
 
 

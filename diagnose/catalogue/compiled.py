@@ -7,18 +7,15 @@ another version are not taken for this one's.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from .rule import Cause, Explains, Form, Remedy, Rule, Table, TableRef
 
 KINDS = (Rule, Form, TableRef, Cause, Explains, Remedy, Table)
-_LAYOUT = [[f.name for f in fields(kind)] for kind in KINDS]
-_NAMES = dict(zip(KINDS, _LAYOUT, strict=True))
-_FORMS, _COUNTER, _TABLE = (_LAYOUT[0].index(name) for name in ("forms", "counter_examples", "table"))
-_LISTS = [_LAYOUT[0].index(name) for name in ("references", "undoes", "blames")]
-_LITERALS, _EXAMPLES = (_LAYOUT[1].index(name) for name in ("literals", "examples"))
+_NAMES = {kind: [f.name for f in fields(kind)] for kind in KINDS}
 
 
 class Compiled(NamedTuple):
@@ -36,8 +33,9 @@ def to_bytes(compiled: Compiled) -> bytes:
         replace(r, forms=tuple(replace(f, examples=()) for f in r.forms), counter_examples=())
         for r in compiled.rules.values()
     ]
-    tables = {k: _row(t) for k, t in compiled.tables.items()}
-    content = [_LAYOUT, _rows(slim), _rows(compiled.causes.values()), tables, compiled.sentences]
+    tables = {name: _plain(table) for name, table in compiled.tables.items()}
+    causes = tuple(compiled.causes.values())
+    content = [[*_NAMES.values()], _plain(tuple(slim)), _plain(causes), tables, compiled.sentences]
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -45,50 +43,47 @@ def from_bytes(data: bytes) -> Compiled | None:
     """Read what `to_bytes` wrote; None where it is damaged or of another version."""
     try:
         layout, rules, causes, tables, sentences = json.loads(data)
-        if layout != _LAYOUT:
+        if layout != [*_NAMES.values()]:
             return None
         return Compiled(
-            {rule.id: rule for rule in map(_rule, rules)},
-            {cause.id: cause for cause in map(_cause, causes)},
-            {name: Table(key, tuple(rows), *rest) for name, (key, rows, *rest) in tables.items()},
+            {rule.id: rule for rule in (_made(Rule, row) for row in rules)},
+            {cause.id: cause for cause in (_made(Cause, row) for row in causes)},
+            {name: _made(Table, row) for name, row in tables.items()},
             sentences,
         )
     except (ValueError, TypeError, KeyError, IndexError):
         return None
 
 
-def _rows(values: Iterable[Any]) -> list[list[Any]]:
-    return [_row(value) for value in values]
-
-
-def _row(value: Any) -> list[Any]:
-    return [_plain(getattr(value, name)) for name in _NAMES[type(value)]]
-
-
 def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(x) for x in value]
-    return _row(value) if isinstance(value, KINDS) else value
+    if isinstance(value, KINDS):
+        return [_plain(getattr(value, name)) for name in _NAMES[type(value)]]
+    return [_plain(x) for x in value] if isinstance(value, tuple) else value
 
 
-def _rule(row: list[Any]) -> Rule:
-    row[_FORMS] = tuple([_form(form) for form in row[_FORMS]])
-    row[_COUNTER] = ()
-    for place in _LISTS:
-        row[place] = tuple(row[place])
-    if row[_TABLE]:
-        row[_TABLE] = TableRef(*row[_TABLE])
-    return Rule(*row)
+def _made(kind: Any, row: list[Any]) -> Any:
+    for place, read in _READERS[kind]:
+        if row[place]:
+            row[place] = read(row[place])
+        elif row[place] is not None:
+            row[place] = ()
+    return kind(*row)
 
 
-def _form(row: list[Any]) -> Form:
-    row[_LITERALS] = tuple(row[_LITERALS])
-    row[_EXAMPLES] = ()
-    return Form(*row)
+def _made_all(kind: Any, rows: list[Any]) -> tuple[Any, ...]:
+    return tuple([_made(kind, row) for row in rows])
 
 
-def _cause(row: list[Any]) -> Cause:
-    named = dict(zip(_LAYOUT[3], row, strict=True))
-    lists = {key: tuple(named[key]) for key in ("collect_next_time", "references")}
-    remedy = tuple(Remedy(*r) for r in named["remedy"])
-    return Cause(**{**named, **lists, "remedy": remedy, "explains": tuple(Explains(*e) for e in named["explains"])})
+def _reader(annotation: str) -> Callable[[Any], Any] | None:
+    """How a field is read back by its type: `tuple[Form, ...]`, `tuple[str, ...]`, `TableRef | None`."""
+    is_tuple = annotation.startswith("tuple[")
+    name = annotation.removeprefix("tuple[").removesuffix(", ...]").removesuffix(" | None")
+    kind = next((k for k in KINDS if k.__name__ == name), None)
+    if kind is None:
+        return tuple if is_tuple else None
+    return partial(_made_all if is_tuple else _made, kind)
+
+
+_READERS = {
+    kind: [(n, read) for n, f in enumerate(fields(kind)) if (read := _reader(str(f.type))) is not None] for kind in KINDS
+}

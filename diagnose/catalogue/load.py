@@ -201,11 +201,24 @@ def _parse(files: Sequence[tuple[Path, Path, bytes]], key: str, base: Catalogue 
         else:
             rules[rule.id] = rule
             homes[rule.id] = path
+            if folder != SHIPPED:
+                _refuse_what_does_not_compile(rule, path)
     homeless = next((name for name, rule in rules.items() if rule.cause is not None and rule.cause not in causes), None)
     if homeless is not None:
         raise RuleError(f"{homes[homeless]}: {rules[homeless].cause} has no cause.yaml; write one beside it")
     said = (base.sentences if base else {}) | {name: {"en": x.en, "zh": x.zh} for name, x in sorted(sentences.items())}
     return Catalogue(dict(sorted(rules.items())), dict(sorted(causes.items())), dict(sorted(tables.items())), said, key)
+
+
+def _refuse_what_does_not_compile(rule: Rule, path: Path) -> None:
+    """Raise `RuleError` for a pattern that the matcher could not use; ours are tested."""
+    import regex
+
+    for pattern in (p for form in rule.forms for p in (form.pattern, form.prefix) if p is not None):
+        try:
+            regex.compile(pattern)
+        except (regex.error, RecursionError, OverflowError) as error:
+            raise RuleError(f"{path}: not a pattern that can be used: {pattern[:60]}: {error}") from error
 
 
 def load_yaml(path: Path, data: bytes) -> dict[str, Any]:

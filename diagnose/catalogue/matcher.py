@@ -15,7 +15,6 @@ import regex
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
 from .automaton import Find, Found, Literal, automaton
-from .refusals import Refusals
 from .rule import Form, Rule
 
 MAX_MESSAGE_CHARS = 8 * 1024  # a pattern reads this much of a message, whatever the line's length
@@ -23,10 +22,7 @@ TIMEOUT_S = 5.0  # the last guard: rules keep to patterns of linear time; wall t
 WORTH_KEEPING = 500  # rules: an index of fewer is built as quickly as it is found
 KEPT_INDEXES = 2  # a run makes two of its catalogue: of what is looked for, and of all that has events
 MAX_ANSWERS = 4096  # of rules about texts, kept for the next rank that says the same
-WORTH_TELLING = 8  # texts with one beginning that a rule is asked about; then all its forms are compiled to tell
 NCCL_GOES_ON = "NCCL INFO "
-HEAD = lazy(r"(?s)[\w.]{0,80}.?")  # of a text that may be an exception's: its name, and what stands behind that
-ANY_LINE = lazy(r"\(\?[a-zA-Z]{0,8}m")  # `(?m)^Error`
 MOST_LISTED = 1 << 16  # ranks that one line names: `0-999999999` is short
 TASK = lazy(r"/replica:\d{1,6}/task:(\d{1,7})")
 
@@ -87,10 +83,7 @@ class Matcher:
         self.candidates, self.literals, self.owners = _index(tuple(rules))
         self._compiled: dict[tuple[str, bool], regex.Pattern[str]] = {}
         self._answers: dict[tuple[str, str], dict[str, Any] | None] = {}
-        self._begins: dict[tuple[str, str], bool | int] = {}  # by rule and head; a number: so often it was asked for
-        self._refusals = Refusals()
         self._off: set[str] = set()  # patterns that ran out of time
-        self._late = 0  # how often one did, or was off since
 
     @cached_property
     def _automaton(self) -> Find:
@@ -145,57 +138,19 @@ class Matcher:
         """Yield what a form captures of `text`; None where it does not match, or not in time."""
         if not form.ignore_case and form.prefix is None and not any(map(text.__contains__, form.literals)):
             return None  # no pattern matches without one of its literals, and to look for these costs a tenth
-        kind = self._refusals.kind(form, text) if self._refusals.tell_of(form) else None
-        if kind in self._refusals:
-            return None
         try:
             match = self.verify(form, text)
         except PatternTimeout:
-            self._late += 1
             return None
-        if match is None:
-            self._refusals.remember(kind or self._refusals.kind(form, text))
-            return None
-        return read_fields(rule, match.groupdict())
+        return read_fields(rule, match.groupdict()) if match else None
 
     def first_of(self, rule: Rule, forms: Sequence[Form], texts: Sequence[str]) -> tuple[dict[str, Any], int] | None:
         """Yield what the first form that matches any of the texts captures, and the number of that text.
 
         `forms`: those of the rule, in the order in which they are asked.
         """
-        left, late = list(enumerate(texts)), self._late
-        if self._refusals.tell_of(rule):
-            left = [x for x in left if self._refusals.kind(rule, x[1]) not in self._refusals]
-        for form in forms if left else ():
-            for n, text in left:
-                fields = self.captures(rule, form, text)
-                if fields is not None:
-                    return fields, n
-        for _, text in left if late == self._late else ():
-            self._refusals.remember(self._refusals.kind(rule, text))
-        return None
-
-    def may_begin(self, rule: Rule, text: str) -> bool:
-        """Tell whether a text that begins so can match: most rules want an exception's name first.
-
-        Watchdogs of thousands of ranks print words of exceptions behind a bracket: `[Rank 7] Watchdog caught … timeout`.
-        """
-        head = HEAD.match(text)
-        key = rule.id, head[0] if head else ""
-        known = self._begins.get(key, 0)
-        if isinstance(known, bool):
-            return known
-        if len(self._begins) >= MAX_ANSWERS:
-            self._begins.clear()
-        is_told = known + 1 == WORTH_TELLING
-        self._begins[key] = any(self._fits(form, key[1]) for form in rule.forms) if is_told else known + 1
-        return self._begins[key] is not False
-
-    def _fits(self, form: Form, head: str) -> bool:
-        """Whether the pattern matches the head, or runs out of text while it does; one of any line may begin below."""
-        if ANY_LINE.search(form.pattern):
-            return True
-        return self.compiled(form.pattern, form.ignore_case).search(head, partial=True) is not None
+        asked = ((n, self.captures(rule, form, text)) for form in forms for n, text in enumerate(texts))
+        return next(((fields, n) for n, fields in asked if fields is not None), None)
 
     def compiled(self, pattern: str, ignore_case: bool = False) -> regex.Pattern[str]:
         """Yield the compiled pattern; compiled on first use, since most rules never meet a candidate."""

@@ -108,9 +108,9 @@ def _heads_of(tree: Any) -> list[str]:
     return [] if heads == [""] else heads
 
 
-def is_anchored(pattern: str) -> bool:
+def is_anchored(pattern: str, flags: int = 0) -> bool:
     """Whether each match of `pattern` must begin where the message does."""
-    return _begins_at_start(sre_parse.parse(pattern))
+    return _begins_at_start(sre_parse.parse(pattern, flags))
 
 
 def _begins_at_start(tree: Any) -> bool:
@@ -148,27 +148,5 @@ def _faults(tree: Any) -> list[str]:
         elif op in (sre.MAX_REPEAT, sre.MIN_REPEAT):
             if arg[1] is not sre.MAXREPEAT and arg[1] > MAX_REPEAT:
                 found.append(f"repeat above {MAX_REPEAT}")
-            found += _nested_repeat(arg) + _faults(arg[2])
+            found += _faults(arg[2])
     return found
-
-
-def _nested_repeat(arg: Any) -> list[str]:
-    """`(a+)+` and its like can take exponential time in a backtracking engine."""
-    if arg[1] is not sre.MAXREPEAT:
-        return []
-    inner = [a for op, a in _walk(arg[2]) if op in (sre.MAX_REPEAT, sre.MIN_REPEAT) and a[1] is sre.MAXREPEAT]
-    first_is_fixed = bool(len(arg[2])) and arg[2][0][0] is sre.LITERAL
-    return ["an unbounded repeat inside an unbounded repeat"] if inner and not first_is_fixed else []
-
-
-def _walk(tree: Any) -> list[tuple[Any, Any]]:
-    nodes: list[tuple[Any, Any]] = []
-    for op, arg in tree:
-        nodes.append((op, arg))
-        if op is sre.SUBPATTERN:
-            nodes += _walk(arg[-1])
-        elif op in (sre.MAX_REPEAT, sre.MIN_REPEAT):
-            nodes += _walk(arg[2])
-        elif op is sre.BRANCH:
-            nodes += [n for branch in arg[1] for n in _walk(branch)]
-    return nodes

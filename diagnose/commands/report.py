@@ -24,7 +24,7 @@ PASSED_ON = (
 STDOUT = Path("-")
 # Terminals that show a link as such; others would show its address as rubbish.
 LINKING = ("FORCE_HYPERLINK", "VTE_VERSION", "WT_SESSION", "KITTY_WINDOW_ID", "KONSOLE_VERSION", "TERM_PROGRAM")
-_STYLE_OR_WORD = re.compile(r"\x1b\[[\d;]*m|[^\s\x1b]+:\d+\b")
+_STYLE_OR_WORD = re.compile(r"\x1b\[[\d;]*m|[^\s\x1b]{1,300}:\d{1,9}\b")
 
 
 def run(given: ReportOptions) -> int:

@@ -84,7 +84,7 @@ def count_nodes(nodelist: str) -> int:
 
 def _span(part: str) -> int:
     first, dash, last = part.partition("-")
-    if not dash or not first.isdigit() or not last.isdigit():
+    if not dash or not first.isdecimal() or not last.isdigit():
         return 1
     return max(1, int(last) - int(first) + 1)
 
@@ -105,7 +105,7 @@ def _own_view(environ: Mapping[str, str]) -> int | None:
         nodes = _listed(environ)
     if nodes is None and environ.get("PET_NNODES"):
         last = environ["PET_NNODES"].rpartition(":")[2]
-        nodes = int(last) if last.isdigit() else None
+        nodes = int(last) if last.isdecimal() else None
     return nodes if nodes and nodes > 1 else None
 
 
@@ -138,7 +138,7 @@ def _slurm_logs(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 def _number(environ: Mapping[str, str], *names: str) -> int | None:
     for name in names:
-        if environ.get(name, "").isdigit():
+        if environ.get(name, "").isdecimal():
             return int(environ[name])
     return None
 
@@ -190,7 +190,7 @@ def nodes_of_command(argv: Sequence[str]) -> int | None:
     """How many nodes a torchrun command line spreads over: 4 for `--nnodes=2:4`; None when one or unknown."""
     for value in _values(argv, ("--nnodes", "--num_machines")):
         last = value.rpartition(":")[2]
-        return int(last) if last.isdigit() and int(last) > 1 else None
+        return int(last) if last.isdecimal() and int(last) > 1 else None
     return None
 
 

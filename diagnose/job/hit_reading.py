@@ -145,7 +145,7 @@ class SourceReading:
         line, tb = self.lines[index], self._traceback_of(index)
         if tb is not None:
             return self._raised(rule, forms, line, tb)
-        if rule.frame or not self.matcher.may_begin(rule, line.message.strip()) or not (text := self._bare_text(index)):
+        if rule.frame or not (text := self._bare_text(index)):
             return ()
         found = self.matcher.first_of(rule, forms, [text])
         return (self._event(rule, found[0], line, line.number, None),) if found is not None else ()

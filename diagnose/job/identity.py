@@ -6,11 +6,11 @@ who (an init line, a torchelastic box, a directory's name) is learnt first and t
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import chain
 
+from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import PathIdentity, identities_from_paths
 from ..lines.record import record
@@ -22,6 +22,7 @@ from .world import learn_world, widen_world
 __all__ = ["Places", "place"]
 
 MAX_LEFT = 1 << 16
+MAX_ASKED_S = 1.0  # that a user's pattern may take on one name
 LAST_NUMBER = lazy(r"(\d{1,6})[^\d/]{0,40}(?:\.[^\d/.]{1,12})?$")
 FEWEST_OF_ALL = 2  # where they count from 0 without a gap, as the logs of all ranks do
 FEWEST_TOLD = 3  # files that have to name their rank, before the numbers of others are taken for theirs
@@ -40,9 +41,8 @@ def place(
     """
     places = Places(identities_from_paths([s.name for s in sources], alone))
     for source in sources if rank_from else ():
-        match = re.search(rank_from or "", source.name)
-        if match and match.lastindex and match[1].isdigit():
-            places.source_rank[source.name] = int(match[1])
+        if (told := _rank_in(source.name, rank_from or "")) is not None:
+            places.source_rank[source.name] = told
     learn_hosts(places, sources)
     learn_world(places, sources, world_size)
     _learn_sources(places, sources)
@@ -50,6 +50,17 @@ def place(
     place_all(places, sources)
     widen_world(places, sources)
     return places
+
+
+def _rank_in(name: str, pattern: str) -> int | None:
+    """What the first group of a user's pattern reads from a source's name. Raises `UsageError` where it takes too long."""
+    import regex
+
+    try:
+        match = regex.search(pattern, name, timeout=MAX_ASKED_S)
+    except (regex.error, TimeoutError) as error:
+        raise UsageError(f"--rank-from {pattern}: {error or f'takes too long on {name}'}; write it simpler") from error
+    return int(match[1]) if match and match.lastindex and match[1] and match[1].isdecimal() else None
 
 
 # --- of which job a file is ---------------------------------------------------------------------------------------

@@ -155,7 +155,7 @@ def _tracks_of(recorder: Recorder, steps: Steps) -> dict[str, Track]:
 def _track(recorder: Recorder, name: str, rows: list[int], steps: Steps, known: dict[tuple[int, ...], int]) -> Track:
     dump, track = recorder.dump, Track(recorder)
     calls, states = dump.columns["call"], dump.columns["state"]
-    counts_sends = _has_p2p(dump, name) and dump.columns["p2p_seq"][0] < 0
+    counts_sends = _has_p2p(dump, name) and any(seq < 0 for seq in dump.columns["p2p_seq"][:1])
     in_order = sorted(rows, key=dump.columns["seq"].__getitem__)  # a buffer that wrapped may come newest first
     for place, (seq, of_step) in enumerate(groupby(in_order, dump.columns["seq"].__getitem__), start=1):
         own = [*of_step]  # those of a coalesced group share a number

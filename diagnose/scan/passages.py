@@ -16,7 +16,8 @@ TAIL_BYTES = 8 << 10  # of a block that goes: most often it holds the lines that
 LEAD_BYTES = 2 << 10  # of a passage within a long line: so much before the literal …
 PASSAGE_BYTES = 8 << 10  # … of so much in all
 HEAD_BYTES = 512  # of a long line: who speaks
-MAX_PASSAGES = 8  # of one long line
+MAX_PASSAGES = 8  # of one long line that are kept
+MAX_LOOKED_AT = 200  # of one long line; each takes some 10 ms, and a file that lost its line ends is one
 CUT_MARK = "…".encode()  # in front of a passage from within a line: `^` must not match there
 
 
@@ -36,9 +37,12 @@ class LongLine:
         self.start = start  # what is kept of it as another's neighbour
         self.head = start[:HEAD_BYTES]
         self.passages: list[bytes] = []
+        self.looked_at = 0  # passages
+        self._counts: list[int] = []  # of the pieces of the head, and of each passage
 
     def add(self, passage: bytes) -> int:
         """Keep a passage; yield its place, MAX_PASSAGES where there is no room."""
+        self.looked_at += 1
         if len(self.passages) < MAX_PASSAGES:
             self.passages.append(passage)
             return len(self.passages) - 1
@@ -50,11 +54,12 @@ class LongLine:
 
     def pieces(self, place: int, passage: bytes) -> tuple[int, list[Piece]]:
         """Yield the pieces of the passage at `place`, and the index of its first one among all of the line."""
-        before = [self.head, *self.passages[:place]]
-        index = sum(count_pieces(x.decode("utf-8", "replace").replace("\r", "")) for x in before)
+        kept = [self.head, *self.passages]
+        while len(self._counts) <= place:  # thousands of passages follow those that are kept
+            self._counts.append(count_pieces(kept[len(self._counts)].decode("utf-8", "replace").replace("\r", "")))
         head = self.head.decode("utf-8", "replace").replace("\r", "")
         pieces = read_pieces(f"{head}\r{passage.decode('utf-8', 'replace')}")
-        return index, pieces[count_pieces(head) :]
+        return sum(self._counts[: place + 1]), pieces[self._counts[0] :]
 
 
 class Passage:
@@ -84,6 +89,10 @@ class Passage:
             is_begun = self.at > 0 or not self.block.continues
             self._is_line = self.long is None and is_begun and (self.at, self.end) == self.line()
         return self._is_line
+
+    def is_looked_at(self) -> bool:
+        """Tell whether it is not one of too many of its line."""
+        return self.long is None or self.long.looked_at <= MAX_LOOKED_AT
 
     def line(self) -> tuple[int, int]:
         """Yield where its line begins and ends in its block."""

@@ -99,7 +99,7 @@ class Scanner:
         literals: tuple[int, ...] = ()  # of the passage
         for end, literal in hits:
             if end <= stop:
-                if literal not in literals:
+                if literals and literal not in literals:
                     literals += (literal,)
                 continue
             if literals:
@@ -111,6 +111,7 @@ class Scanner:
             if not 0 <= stop - start <= MAX_TEXT or start < begin or (is_parted and data.find(b"\r", start, stop) >= 0):
                 passage = block.passage(end - 1, self._long if block.continues else None)
                 start, stop = passage.at, passage.end
+                literals = literals if passage.is_looked_at() else ()
 
     def _look(
         self, block: TextBlock, start: int, stop: int, passage: Passage | None, literals: tuple[int, ...]

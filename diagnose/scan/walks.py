@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..lines.lazy_pattern import lazy
-from ..lines.marks import SPEAKER
 from ..lines.prefix import split_prefix
+from ..lines.prefix_rows import mark
 from ..lines.shapes import DIGITS
 
 MAX_TEXT = 8 * 1024  # bytes of one line that are read
@@ -169,6 +169,9 @@ def fast_speaker(line: bytes) -> bytes:
         start, end = spans[0]
         return line[start:end]
     return b"".join([line[start:end] for start, end in spans]) if spans else b""
+
+
+SPEAKER = lazy(mark("speaker").encode())
 
 
 def speaker_spans(line: bytes) -> list[tuple[int, int]]:

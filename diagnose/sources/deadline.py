@@ -17,6 +17,7 @@ MAX_RATIO = 200  # bytes out per byte in; repetitive logs reach 100
 BOMB_BYTES = 256 * MIB  # so much may come out before the ratio counts
 MAX_BOMBS = 4  # members of one zip that are cut before the rest of it is given up
 MAX_MEMBERS = 20_000  # a log of each of 16,384 ranks, and what lies beside them; one takes a millisecond, however short
+MAX_NAME_CHARS = 512  # of a member, from its end; a tar may give it a megabyte, of which patterns read who speaks
 HEADER_BYTES = MIB  # of one tar member's headers: its name, and where 40,000 holes are
 MAX_DIRECTORY_BYTES = 8 * MIB  # of a zip, which takes 20 times as much when it is read; of so many members 4 are usual
 LZMA_MEMORY_BYTES = 256 * MIB  # `xz -9` needs 65

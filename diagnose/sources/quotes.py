@@ -288,11 +288,11 @@ def _fences(text: list[bytes], kept: list[bytes]) -> Iterator[tuple[int, tuple[i
 def _rank_of(heading: str) -> int | None:
     words = [word.lower() for word in _WORD.findall(heading[: MAX_HEADING + 1])]
     is_label = len(heading) <= MAX_HEADING and len(words) <= MAX_WORDS and words.count("rank") == 1
-    if not is_label or not all(word in _HEADING_WORDS or word.isdigit() for word in words):
+    if not is_label or not all(word in _HEADING_WORDS or word.isdecimal() for word in words):
         return None
     place = words.index("rank")
     before, number = words[place - 1] if place else "", "".join(words[place + 1 : place + 2])
-    return int(number) if number.isdigit() and int(number) < MAX_RANK and before not in _OTHER_RANKS else None
+    return int(number) if number.isdecimal() and int(number) < MAX_RANK and before not in _OTHER_RANKS else None
 
 
 def _says_who(line: bytes) -> bool:

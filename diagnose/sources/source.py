@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 from ..errors import DiagnoseError, SourceError, UsageError
 from ..lines.record import record
 from .archives import has_sections, read_members
-from .deadline import MAX_DEPTH, Deadline, Share
+from .deadline import MAX_DEPTH, MAX_NAME_CHARS, Deadline, Share
 from .decoders import missing_extra
 from .kinds import PEEK_BYTES, Compression, Container, Encoding, Kind, compression_of, container_of, encoding_of, kind_of
 from .labels import Rewriting
@@ -225,7 +225,7 @@ def _from_archive(stream: Stream, name: str, container: Container, here: _Unpack
     """Yields the members; what was wrong with the archive as a whole follows them as a skipped source."""
     member = None
     for member, own in read_members(stream, container, here.damage, here.deadline):
-        inner = f"{name}!{member.name}"
+        inner = f"{name}!{member.name[-MAX_NAME_CHARS:]}"
         if not SKIPPED_FOLDERS.isdisjoint(member.name.split("/")[:-1]):
             continue
         if member.stream is None:

@@ -118,7 +118,7 @@ def read_thread(text: str) -> ThreadHead | None:
     head = _read_head(text, "threads", ThreadHead)
     if head is not None and head.name == "MainThread" and head.form == "py-spy":
         # A main thread's id is the process's, which names the pid where the head is cut off.
-        return replace(head, is_main=True, pid=int(head.thread_id) if head.thread_id.isdigit() else None)
+        return replace(head, is_main=True, pid=int(head.thread_id) if head.thread_id.isdecimal() else None)
     return head
 
 
@@ -160,7 +160,7 @@ def read_python_frame(text: str) -> StackFrame | None:
     if 'File "' not in text:
         return None
     found = _FAULT_FRAME.match(text) or _PYSTACK_FRAME.match(text)
-    return StackFrame(found[3].strip(), found[1], int(found[2]) if found[2].isdigit() else None) if found else None
+    return StackFrame(found[3].strip(), found[1], int(found[2]) if found[2].isdecimal() else None) if found else None
 
 
 def read_native_frame(text: str) -> tuple[int, StackFrame] | None:

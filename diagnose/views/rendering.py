@@ -51,7 +51,7 @@ TIGHT = Limits(
 )  # fmt: skip
 # No line of a log is empty or begins with `<` behind its gutter, so this touches only the frame.
 _BLANK_LINES = re.compile(r"\n{3,}")
-_AROUND_FOLDS = re.compile(r"\n+(?=</details>)|(?<=</details>)\n+(?=<details>)")
+_AROUND_FOLDS = re.compile(r"(?<!\n)\n+(?=</details>)|(?<=</details>)\n+(?=<details>)")
 
 
 def render(  # noqa: PLR0913  (one keyword per thing a user can choose)

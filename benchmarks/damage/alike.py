@@ -1,6 +1,6 @@
-"""A labelled case in, altered copies of it out: alterations that change nothing about what happened.
+"""Altered copies of a case that change nothing about what happened: the verdict stays.
 
-Each mutation says in its docstring where it is physically meaningful; where it is not, it yields no copy. None knows
+Each alteration says in its docstring where it is physically meaningful; where it is not, it yields no copy. None knows
 a case by name: who is who is read from file names and from what processes print about themselves.
 """
 
@@ -8,151 +8,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from datetime import datetime, timedelta
-from functools import cached_property
-from pathlib import Path
 from random import Random
-from typing import Any
 
-import yaml
+from .clocks import NO_YEAR, seconds, shift, stamp_of
+from .files import HOST, PROMPT, TASK_FILE, TREE, Case, Mutant, encoded, own_rank, ranks_told
 
 DROPS = 3  # innocent ranks dropped from one case, each in a copy of its own
 HEALTHY_LINES = 10_000
 PID_STEP, PORT_STEP, HOST_STEP = 7000, 1, 500  # what sets a copied process apart from the one it was copied from
-
-STREAMS = (".log", ".out", ".err", ".txt")
-TREE = re.compile(r"(?P<base>.*/)?(?P<run>[^/]+)/attempt_\d+/(?P<local>\d+)/[^/]+$")
-RANK_FILE = re.compile(r"rank[_-]?(\d+)(?!\d)[^/]*$")
-TASK_FILE = re.compile(r"(?P<stem>.*-\d+)-(?P<task>\d+)\.out$")
-OF_ITSELF = re.compile(  # `[rank3]: …`, `| rank 3 |`, `| r3/8 |`, `[INFO] [rank3]`, `rank 3/8`, `default_pg) Rank 3]`
-    r"\[rank(\d+)\]|\| rank (\d+) \||\| r(\d+)/\d+ \||^\[RANK[: ]?(\d+)\]|, rank (\d+)/\d+,|^\s?(\d+): |^\[\d+,(\d+)\]<std(?:out|err)>"
-)
-DUMP = re.compile(r"py-?spy|trace_rank|stack|gdb|dump", re.IGNORECASE)
-HOST = re.compile(r"\bhost[= ]([\w.-]+)|^([A-Za-z][\w.-]*\d):\d+:\d+ \[\d+\] NCCL ")
-PROMPT = re.compile(  # a launcher tells of a death, after the dead has spoken
-    r"exitcode|closing signal|SIGTERM|Killing subprocess|failed \(exit|srun: error|has been killed|exits with|mpirun noticed"
-)
-
-
-@dataclass(frozen=True)
-class Case:
-    """What a user hands over, and what is true of it."""
-
-    name: str
-    truth: dict[str, Any]
-    files: dict[str, bytes]
-
-    @classmethod
-    def read(cls, folder: Path) -> Case:
-        """A folder with `logs/` and `truth.yaml`."""
-        logs = folder / "logs"
-        files = {str(p.relative_to(logs)): p.read_bytes() for p in sorted(logs.rglob("*")) if p.is_file()}
-        return cls(folder.name, yaml.safe_load((folder / "truth.yaml").read_text(encoding="utf-8")), files)
-
-    @property
-    def culprits(self) -> set[int]:
-        return set(self.truth.get("culprit_ranks") or [])
-
-    @property
-    def evidence(self) -> list[tuple[str, int]]:
-        """(file, line) of each place that an expert would point at."""
-        told = self.truth.get("first_evidence") or []
-        places = [told] if isinstance(told, str) else told
-        return [(name, int(line)) for name, _, line in (p.rpartition(":") for p in places) if name in self.files]
-
-    def text(self, name: str) -> str | None:
-        """A file's text; None for what is binary."""
-        raw = self.files[name]
-        return None if b"\0" in raw else raw.decode("utf-8", "surrogateescape")
-
-    @cached_property
-    def logs(self) -> dict[str, str]:
-        """What processes and launchers printed: no dumps, no context files, nothing empty."""
-        kept = {n: self.text(n) for n in self.files if n.endswith(STREAMS) and not DUMP.search(n)}
-        return {n: text for n, text in kept.items() if text}
-
-    @cached_property
-    def rank_of(self) -> dict[str, int]:
-        """The global rank of each file that one process wrote."""
-        return {name: rank for name in self.files if (rank := self._rank(name)) is not None}
-
-    def _rank(self, name: str) -> int | None:
-        tree, tasks = TREE.match(name), TASK_FILE.match(name)
-        if tree:
-            folder = name.rpartition("/")[0] + "/"
-            told = {r for n, text in self.logs.items() if n.startswith(folder) for r in ranks_told(text)}
-            if len(told) == 1:
-                return told.pop()
-            alone = len({m["base"] for n in self.files if (m := TREE.match(n))}) == 1
-            return int(tree["local"]) if alone else None
-        if tasks:
-            like = [n for n in self.files if (m := TASK_FILE.match(n)) and m["stem"] == tasks["stem"]]
-            return int(tasks["task"]) if len(like) > 1 else None
-        match = RANK_FILE.search(name)
-        return int(match[1]) if match else None
-
-    @cached_property
-    def host_of(self) -> dict[str, str]:
-        """The host of each file whose path or content names one."""
-        told = {n: {a or b for text in [self.logs[n]] for a, b in HOST.findall(text)} for n in self.logs}
-        names = {h for hosts in told.values() for h in hosts} | set(self.truth.get("culprit_hosts") or [])
-        names |= {n.split("/")[0] for n in self.files if n.endswith("/agent.log")}
-        found = {}
-        for name in self.files:
-            by_path = [h for h in sorted(names) if re.search(rf"(?<![\w]){re.escape(h)}(?![\w])", name)]
-            inside = sorted(told.get(name, ()))
-            if by_path or len(inside) == 1:
-                found[name] = (by_path or inside)[0]
-        return found
-
-    @property
-    def innocents(self) -> list[int]:
-        """Ranks with files of their own, of which none is at fault and none holds what the expert points at."""
-        guilty = self.culprits | {self.rank_of[n] for n, _ in self.evidence if n in self.rank_of}
-        return sorted(set(self.rank_of.values()) - guilty)
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """An altered copy; `loses` where it holds less than the case did."""
-
-    case: Case
-    files: dict[str, bytes]
-    loses: bool = False
-    order: tuple[str, ...] = ()  # in which the files are handed over; empty: their folder is
-    what: str = ""
-
-    def write(self, folder: Path) -> list[Path]:
-        """Put it on disk; answer what to hand over."""
-        for name, raw in self.files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(raw)
-        return [folder / name for name in self.order] or [folder]
-
-
-def ranks_told(text: str) -> set[int]:
-    """The ranks that lines name as their own speaker's."""
-    return {int(next(filter(None, m))) for line in text.split("\n") if (m := self_told(line))}
-
-
-def self_told(line: str) -> tuple[str, ...] | None:
-    match = OF_ITSELF.search(line[:160])
-    return tuple(g or "" for g in match.groups()) if match else None
-
-
-def own_rank(line: str) -> int | None:
-    told = self_told(line)
-    return int(next(filter(None, told))) if told else None
-
-
-def encoded(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
-# --- the mutations ------------------------------------------------------------------------------------------------
 
 
 def shuffled_files(case: Case, rng: Random) -> Iterator[Mutant]:
@@ -349,22 +214,6 @@ def with_world(text: str, old: int, new: int) -> str:
     told = rf"((?:world[_ ]?size|WORLD_SIZE|nranks|num_processes)\W{{1,3}}|(?:\brank |\| r)\d+/){old}\b"
     return re.sub(told, rf"\g<1>{new}", text)
 
-
-def cut_after_failure(case: Case, rng: Random) -> Iterator[Mutant]:
-    """The log ends with the failure: what its launcher said of it, and all behind that, is gone.
-
-    Meaningful for a log that holds the place an expert points at and goes on behind it.
-    """
-    for name, line in case.evidence[:1]:
-        if name not in case.logs:
-            return
-        lines = case.logs[name].split("\n")
-        after = (i for i in range(line + 3, len(lines)) if PROMPT.search(lines[i]))
-        end = next(after, line + 3)
-        if end < len(lines) - 1:
-            yield Mutant(case, case.files | {name: encoded("\n".join(lines[:end]) + "\n")}, loses=True, what=name)
-
-
 def healthy_lines(case: Case, rng: Random) -> Iterator[Mutant]:
     """Ten thousand more metric lines before the first, typed as the framework in the log types them.
 
@@ -402,68 +251,3 @@ def metric(style: str, n: int, begin: datetime, rng: Random) -> str:
     }
     return forms[style]()
 
-
-# --- clocks -------------------------------------------------------------------------------------------------------
-
-MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)([ T_])(\d\d):(\d\d):(\d\d)")
-GLOG = re.compile(r"\b([IWEF])(\d{1,2})(\d\d) (\d\d):(\d\d):(\d\d)(?=\.\d)")
-SYSLOG = re.compile(rf"\b({'|'.join(MONTHS)}) ([ \d]\d) (\d\d):(\d\d):(\d\d)\b( \d{{4}})?")
-UNIX = re.compile(r"(\"timestamp\": \")(\d{10})")
-NO_YEAR = 1900
-
-
-def stamp_of(line: str) -> datetime | None:
-    """The first clock on a line; year 1900 where it prints none."""
-    try:
-        if match := ISO.search(line[:90]):
-            return datetime(*(int(match[i]) for i in (1, 2, 3, 5, 6, 7)))
-        if match := GLOG.search(line[:90]):
-            return datetime(NO_YEAR, *(int(match[i]) for i in (2, 3, 4, 5, 6)))
-        if match := SYSLOG.search(line[:90]):
-            return datetime(
-                int(match[6] or NO_YEAR), MONTHS.index(match[1]) + 1, *(int(match[i]) for i in (2, 3, 4, 5))
-            )
-    except ValueError:
-        return None
-    return None
-
-
-def seconds(stamp: datetime, year: int) -> float:
-    return stamp.replace(year=year).timestamp()
-
-
-def shift(text: str, by: timedelta) -> str:
-    """Every clock in a text moved, in its own form."""
-
-    def iso(m: re.Match[str]) -> str:
-        return f"{datetime(*(int(m[i]) for i in (1, 2, 3, 5, 6, 7))) + by:%Y-%m-%d{m[4]}%H:%M:%S}"
-
-    def glog(m: re.Match[str]) -> str:
-        moved = datetime(2026, *(int(m[i]) for i in (2, 3, 4, 5, 6))) + by
-        return f"{m[1]}{moved.month:0{len(m[2])}d}{moved:%d %H:%M:%S}"
-
-    def syslog(m: re.Match[str]) -> str:
-        moved = datetime(int(m[6] or 2026), MONTHS.index(m[1]) + 1, *(int(m[i]) for i in (2, 3, 4, 5))) + by
-        return f"{MONTHS[moved.month - 1]} {moved.day:2d} {moved:%H:%M:%S}{m[6] or ''}"
-
-    text = ISO.sub(iso, text)
-    text = GLOG.sub(glog, text)
-    text = SYSLOG.sub(syslog, text)
-    return UNIX.sub(lambda m: f"{m[1]}{int(m[2]) + int(by.total_seconds())}", text)
-
-
-Mutation = Callable[[Case, Random], Iterator[Mutant]]
-MUTATIONS: dict[str, Mutation] = {
-    m.__name__: m
-    for m in (
-        shuffled_files,
-        merged_console,
-        split_console,
-        dropped_innocent,
-        shifted_clock,
-        doubled_ranks,
-        cut_after_failure,
-        healthy_lines,
-    )
-}
