@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from .errors import DiagnoseError, SourceError, UsageError
 
-COMMANDS = ("case", "explain", "facts", "hook", "rules", "run", "scan", "schema")
+COMMANDS = ("case", "diff", "explain", "facts", "history", "hook", "mcp", "rules", "run", "scan", "schema", "watch")
 INTERRUPTED = 130
 GC_OBJECTS = 200_000  # new ones before cycles are looked for: a small log makes fewer, and looking costs it a fifth
 

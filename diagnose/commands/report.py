@@ -96,7 +96,7 @@ def _has_colors(when: str) -> bool:
 def _known(question: str, rules: list[str]) -> str:
     """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
     from ..catalogue.load import load_rules
-    from .catalogue import no_such_cause
+    from ..catalogue.lookup import no_such_cause
 
     if "." in question and question not in (causes := load_rules(*rules).causes):
         raise UsageError(f"--why {question}: {no_such_cause(question, causes)}")
