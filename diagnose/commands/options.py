@@ -208,6 +208,8 @@ class ReportOptions:
         help="the Ray cluster (default: the one of this machine)")
     on_every_node: list[str] = option("--on-every-node", default=list, metavar="PATH", group=_READING,
         help="with ray: read this on each node, where it lies")
+    remember: bool = option("--remember", default=False, group=OTHER,
+        help="write the failure's fingerprint down, and name earlier jobs that failed like this (see `diagnose history`)")
     exit_zero: bool = option("--exit-zero", default=False, group=OTHER,
         help="leave with 0 whatever the verdict; an error is still 2")
     version: bool = option("-V", "--version", default=False, group=OTHER, help="print the version")

@@ -47,8 +47,20 @@ def run(given: ReportOptions) -> int:
     except DiagnoseError as error:
         _tell_junit(given, str(error))
         raise
+    found = _remembered(found, given) if given.remember else found
     _show(given, _Shower(found, given))
     return 0 if given.exit_zero else EXIT_CODES[found.outcome]
+
+
+def _remembered(found: Report, given: ReportOptions) -> Report:
+    """Yield the report with the jobs that failed like it; a history that cannot be used costs a line, not the report."""
+    from ..history.sameness import remembered
+
+    try:
+        return remembered(found, given.paths, given.rules)
+    except UsageError as error:
+        print(f"diagnose: {error}", file=sys.stderr)
+        return found
 
 
 def _show(given: ReportOptions, show: _Shower) -> None:
