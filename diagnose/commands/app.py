@@ -25,7 +25,7 @@ from ..report.redaction import redact_text
 from ..report.report import json_text
 from ..report.written_files import open_named
 from ..views import FORMATS
-from . import agents, catalogue, jobs, report, runs
+from . import agents, catalogue, jobs, report, runs, watch
 from .options import OTHER, HookOptions, ReportOptions, RunOptions, command, files
 
 DEFAULT = "PATH..."  # no word that a shell would hand over as it is, and what the usage line calls it
@@ -108,6 +108,9 @@ app.command(
 )(command(HookOptions, jobs.hook))  # fmt: skip
 app.command("explain", context_settings=HELP, short_help="Print the page of a cause, code or message.")(catalogue.explain)
 app.command("mcp", context_settings=HELP, short_help="Serve an assistant (Model Context Protocol).")(agents.mcp)
+app.command(
+    "watch", cls=_Grouped, context_settings=HELP, epilog=watch.EXAMPLES, short_help="Follow a running job's logs."
+)(command(watch.WatchOptions, watch.watch))
 app.command("history", context_settings=HELP, short_help="List the failures that --remember wrote down.")(runs.history)
 app.command("diff", context_settings=HELP, short_help="Compare a failed run with a good one.")(runs.diff)
 app.add_typer(

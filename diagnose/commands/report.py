@@ -47,9 +47,13 @@ def run(given: ReportOptions) -> int:
     except DiagnoseError as error:
         _tell_junit(given, str(error))
         raise
-    found = _remembered(found, given) if given.remember else found
-    _show(given, _Shower(found, given))
+    finish(_remembered(found, given) if given.remember else found, given)
     return 0 if given.exit_zero else EXIT_CODES[found.outcome]
+
+
+def finish(found: Report, given: ReportOptions) -> None:
+    """Write the report where it was asked for, and print it."""
+    _show(given, _Shower(found, given))
 
 
 def _remembered(found: Report, given: ReportOptions) -> Report:
