@@ -5,13 +5,16 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass, replace
 
-from ..scan.parts import Part
+from ..catalogue.load import Catalogue
+from ..scan.kept import Kept
 from ..scan.scan import Scan, SourceScan, merge, seal
-from ..scan.scanner import ScanRules
-from ..scan.workers import scan_part
+from ..scan.scanner import Scanner, ScanRules
+from ..scan.windows import Windows
+from ..sources.blocks import read_blocks
 from ..sources.deadline import Deadline
 from ..sources.source import Source, find_sources
 from .growth import Added, GrowingFiles
+from .sieve import Sieve
 
 KNOWN_BYTES = 64 << 10  # of a file: from then on its form is not asked for again
 
@@ -26,8 +29,8 @@ class _Read:
 class GrowingScan:
     """The scan of files that grow."""
 
-    def __init__(self, files: GrowingFiles, rules: ScanRules) -> None:
-        self._files, self._rules = files, rules
+    def __init__(self, files: GrowingFiles, catalogue: Catalogue) -> None:
+        self._files, self._rules, self._sieve = files, ScanRules(catalogue), Sieve(catalogue)
         self._read: dict[str, _Read] = {}  # by the name of the lines
         self.skipped: dict[str, str] = {}  # path -> why it is not read
 
@@ -63,13 +66,27 @@ class GrowingScan:
                 self.skipped[added.path] = source.skipped if source and source.skipped else "not a log that can be followed"
                 return False
             read = self._read[added.name] = replace(read, source=source) if read else _Read(source)
-        stream = io.BytesIO(added.data)
-        piece = replace(read.source, name=added.name, path=None, seekable=False, size=len(added.data), stream=stream)
-        is_first = read.scan is None
-        part = scan_part(Part(piece, is_first=is_first), self._rules, Deadline())
-        read.scan = part if read.scan is None else merge(read.scan, part)
+        is_begun = read.scan is not None and read.bytes >= KNOWN_BYTES
+        voices = len(read.scan.progress) if read.scan is not None else 0
+        for data, is_worth in self._sieve.pieces(added.data, voices) if is_begun else [(added.data, True)]:
+            part = self._scanned(read, added.name, data) if is_worth else _counted(read.source, added.name, data)
+            read.scan = part if read.scan is None else merge(read.scan, part)
         read.bytes += len(added.data)
         return True
+
+    def _scanned(self, read: _Read, name: str, data: bytes) -> SourceScan:
+        stream = io.BytesIO(data)
+        piece = replace(read.source, name=name, path=None, seekable=False, size=len(data), stream=stream)
+        scanner = Scanner(self._rules, name, piece.kind, later_part=read.scan is not None)
+        for block in read_blocks(piece, find_marks=self._rules.marks_of):
+            scanner.feed(block)
+        return scanner.finish()
+
+
+def _counted(source: Source, name: str, data: bytes) -> SourceScan:
+    """The scan of lines that nothing is looked for in."""
+    kept = Kept(Windows(opening=b""))  # what was open before ends here
+    return SourceScan(name, source.kind, len(data), data.count(b"\n"), kept, is_blank=False)
 
 
 def _source_of(added: Added) -> Source | None:

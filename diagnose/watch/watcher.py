@@ -19,7 +19,6 @@ from ..report.printable import clip, one_line
 from ..report.redaction import redact_text
 from ..report.report import Report
 from ..report.translation import Translator
-from ..scan.scanner import ScanRules
 from .growth import GrowingFiles
 from .reading import GrowingScan
 from .standing import Change, Standing
@@ -66,7 +65,7 @@ class Watcher:
     _ended: frozenset[int] = field(init=False, default=frozenset())
 
     def __post_init__(self) -> None:
-        self._scan = GrowingScan(self.files, ScanRules(self.catalogue))
+        self._scan = GrowingScan(self.files, self.catalogue)
         self._standing = Standing(self.quiet_s)
         self._grew = self.clock()
 
