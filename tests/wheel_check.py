@@ -116,10 +116,6 @@ def try_own_rule(call: Call, scratch: Path) -> list[str]:
         "fields: {aisle: int}\nsays: The coolant of aisle {{ aisle }} is gone.\n"
         "counter_examples:\n  - text: the coolant of aisle 7 is back\n    because: no error\n"
     )
-    (rule.parent / "cause.yaml").write_text(
-        "title: coolant gone\nmeans: The farm has lost the coolant of an aisle.\nowner: platform\nrestart: 'no'\n"
-        "blame: host\nremedy:\n  - {when: now, text: Call the farm.}\n"
-    )
     tested, used = call("rules", "test", "my-rules"), call("--rules", "my-rules", "farm.log")
     return [f"{name}: {(done.stdout + done.stderr)[-400:]}" for name, done, code in
             (("rules test", tested, 0), ("--rules", used, 1)) if done.returncode != code]  # fmt: skip
