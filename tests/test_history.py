@@ -25,6 +25,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A state folder of this test's own."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.delenv("DIAGNOSE_HISTORY", raising=False)
+    monkeypatch.delenv("DIAGNOSE_CONFIG", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path / "state" / "diagnose"
 
@@ -55,6 +56,17 @@ def test_a_report_names_the_jobs_that_failed_like_it(capsys: pytest.CaptureFixtu
 def test_nothing_is_remembered_that_nobody_asked_for(capsys: pytest.CaptureFixture[str], state: Path) -> None:
     call(capsys, str(OOM))
     assert not state.exists()
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_only_settings_that_the_user_named_can_remember(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, state: Path, is_named: bool
+) -> None:
+    Path("diagnose.toml").write_text("remember = true\n")
+    if is_named:
+        monkeypatch.setenv("DIAGNOSE_CONFIG", "diagnose.toml")
+    call(capsys, str(OOM))
+    assert is_named == state.exists()
 
 
 def test_another_failure_is_not_the_same(capsys: pytest.CaptureFixture[str]) -> None:

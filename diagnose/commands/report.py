@@ -171,6 +171,7 @@ def _add_configured(given: ReportOptions) -> None:
     for option, mine, theirs in (("--tz", given.tz, config.tz), ("--rank-from", given.rank_from, config.rank_from)):
         if theirs and not mine:
             given.configured[option] = str(config.path)
+    given.remember = given.remember or bool(config.remember)
     given.tz = given.tz or config.tz
     given.rank_from = given.rank_from or config.rank_from
     given.lang = given.lang or config.lang

@@ -48,6 +48,7 @@ class Config:
     lang: str | None = None
     templates: str | None = None  # a folder whose files replace the shipped ones of the same name
     hook: HookConfig = field(default_factory=HookConfig)
+    remember: bool | None = None  # write the fingerprint of each failure down
     ignored: tuple[str, ...] = ()  # what the file says and may not decide
     was_found: bool = False  # by looking for it; nobody named it
 
@@ -96,12 +97,13 @@ def config_or_defaults(who: str) -> Config:
 def _distrusted(config: Config) -> Config:
     hook = config.hook
     said = {
-        "redact": config.redact is False, "templates": config.templates, "hook.output": hook.output,
-        "hook.webhook": hook.webhook, "hook.shared": hook.shared,
+        "redact": config.redact is False, "remember": config.remember, "templates": config.templates,
+        "hook.output": hook.output, "hook.webhook": hook.webhook, "hook.shared": hook.shared,
     }  # fmt: skip
     kept = HookConfig(budget_s=hook.budget_s, hang_after_s=hook.hang_after_s)
     ignored = tuple(name for name, value in said.items() if value)
-    return replace(config, redact=config.redact or None, templates=None, hook=kept, ignored=ignored, was_found=True)
+    trusted = replace(config, redact=config.redact or None, remember=None, templates=None, hook=kept)
+    return replace(trusted, ignored=ignored, was_found=True)
 
 
 def template_for(folder: str | None, suffix: str) -> str | None:
@@ -207,7 +209,7 @@ _TYPES: dict[str, tuple[Any, str]] = {
 }
 _KEYS: dict[str, Kind] = {
     "rules": "paths", "format": FORMATS, "redact": "flag", "tz": "text", "rank_from": "text", "lang": LANGUAGES,
-    "templates": "folder", "hook": "table",
+    "templates": "folder", "remember": "flag", "hook": "table",
 }  # fmt: skip
 _HOOK_KEYS: dict[str, Kind] = {
     "output": "paths", "budget_s": "seconds", "hang_after_s": "seconds", "webhook": "text", "shared": "path",
