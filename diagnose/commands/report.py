@@ -58,7 +58,7 @@ def finish(found: Report, given: ReportOptions) -> None:
 
 def _remembered(found: Report, given: ReportOptions) -> Report:
     """Yield the report with the jobs that failed like it; a history that cannot be used costs a line, not the report."""
-    from ..history.sameness import remembered
+    from ..history.store import remembered
 
     try:
         return remembered(found, given.paths, given.rules)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,8 @@ if TYPE_CHECKING:
     from ..history.store import Failure
     from ..report.report import Report
 
-NAME_WIDTH, VALUE_WIDTH = 26, 34
+VALUE_WIDTH = 34
+ROW = f"{{:<26}} {{:<{VALUE_WIDTH}}} {{}}  {{}}"  # name, good, bad, place
 DIFF_EXIT = 1  # as of `diff`: something differs
 
 
@@ -89,17 +89,13 @@ def _read(path: str, rules: list[str], budget: float | None) -> tuple[Report, di
 
 
 def _rows(found: list[Difference]) -> list[str]:
-    heading = f"{'':<{NAME_WIDTH}} {'good':<{VALUE_WIDTH}} bad"
-    return [heading, *(f"{d.name:<{NAME_WIDTH}} {_cell(d.good):<{VALUE_WIDTH}} {_cell(d.bad)}{_place(d)}" for d in found)]
+    heading = ROW.format("", "good", "bad", "").rstrip()
+    return [heading, *(ROW.format(d.name, _cell(d.good), _cell(d.bad), d.bad_place).rstrip() for d in found)]
 
 
 def _cell(text: str) -> str:
     text = text or "-"
     return text if len(text) <= VALUE_WIDTH else text[: VALUE_WIDTH - 1] + "…"
-
-
-def _place(found: Difference) -> str:
-    return f"  {found.bad_place}" if os.sep in found.bad_place or ":" in found.bad_place else ""
 
 
 def _line(text: str) -> str:

@@ -70,7 +70,7 @@ def watch(given: WatchOptions) -> int:
         signal.signal(number, end)
     _follow(watcher, given, stop)
     if not watcher.has_read:
-        reasons = "; ".join(f"{path}: {why}" for path, why in sorted(watcher.skipped.items())[:3])
+        reasons = "; ".join(f"{path}: {why}" for path, why in sorted(watcher.files.unread.items())[:3])
         raise SourceError(f"no line was read of {', '.join(given.paths)}" + (f" ({reasons})" if reasons else ""))
     return _finish(watcher, given)
 

@@ -1,20 +1,26 @@
-"""The fingerprints of earlier reports, in one SQLite file of the user's own."""
+"""The fingerprints of earlier reports, in one SQLite file of the user's own; and the notice that names those alike."""
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import replace
 from datetime import datetime, timezone
 from pathlib import Path
 
+from ..advice.statement import Notice
+from ..catalogue.load import load_rules
 from ..errors import UsageError
 from ..lines.record import record
+from ..report.report import Report
+from ..report.translation import Translator
 from ..report.written_files import make_private_folder
-from .fingerprint import Fingerprint
+from .fingerprint import Fingerprint, fingerprint, job_name
 
 BUSY_S = 5.0  # how long a reader waits for another one's write
+NAMED = 5  # jobs in the notice
 VARIABLE = "DIAGNOSE_HISTORY"  # names the file: a team may share one
 _TABLE = """
 create table if not exists failure (
@@ -40,8 +46,21 @@ def history_file() -> Path:
     return Path(state) / "diagnose" / "history.sqlite3"
 
 
-def remember(found: Fingerprint, job: str) -> list[Failure]:
-    """Write a failure down; yield those of other jobs with the same fingerprint, the latest first. Raises `UsageError`."""
+def remembered(report: Report, inputs: Sequence[str], rules: Sequence[str] = ()) -> Report:
+    """Write a failure down; yield the report with `Same failure as job 4690, both on gpu-8`. Raises `UsageError`."""
+    found = fingerprint(report)
+    same = _remember(found, job_name(inputs)) if found is not None else []
+    if found is None or not same:
+        return report
+    hosts = set(found.hosts).intersection(*(failure.found.hosts for failure in same))
+    say = Translator(report.language, sentences=load_rules(*rules).sentences).say
+    jobs = [failure.job for failure in same[:NAMED]]
+    text = say("history.same", jobs=jobs, more=len(same[NAMED:]), hosts=sorted(hosts))
+    return replace(report, notices=(Notice(say("history.topic"), text), *report.notices))
+
+
+def _remember(found: Fingerprint, job: str) -> list[Failure]:
+    """The failures of other jobs with the same fingerprint, the latest first."""
     now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
     row = (found.key, job, found.cause, found.rule, found.place, _packed(found.hosts), _packed(found.ranks),
            found.outcome, found.ended, now)  # fmt: skip

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from typing import Any
 
 from ..lines.rank_ranges import rank_ranges
-from ..report.parts import Alternative, Culprit, Symptom
-from ..report.report import Evidence, RankRow, Report, to_json
+from ..report.parts import Symptom
+from ..report.report import Evidence, RankRow, Report
 
 MOST_BYTES = 24_000  # of one answer, about 6,000 tokens
 FIRST_CUT = (40, 2_000)  # items of a list and characters of a text, then half of both until the answer fits
@@ -25,15 +26,15 @@ def verdict(report: Report, name: str) -> dict[str, Any]:
         about |= {
             "cause": found.cause, "title": found.title, "certainty": found.certainty,
             "reasons": [reason.text for reason in found.reasons],
-            "culprits": [_without_blanks(_culprit(c)) for c in found.culprits], "owner": found.owner,
+            "culprits": [_row(c) for c in found.culprits], "owner": found.owner,
             "restart": found.restart, "evidence": [_proof(e) for e in found.evidence[:EVIDENCE]],
-            "remedy": [_without_blanks(step) for step in to_json(report)["diagnosis"]["remedy"]],
+            "remedy": [_row(step) for step in found.remedy],
         }  # fmt: skip
     return _without_blanks(about | {
         "consequences": [_consequence(s) for s in report.symptoms[:CONSEQUENCES]],
-        "alternatives": [_alternative(a) for a in report.alternatives[:OTHERS]],
-        "last_lines": [_without_blanks(row) for row in to_json(report)["last_lines"][:OTHERS]],
-        "collect": [_without_blanks(step) for step in to_json(report)["collect"]],
+        "alternatives": [{"cause": a.cause, "title": a.title, "why_not": a.why_not} for a in report.alternatives[:OTHERS]],
+        "last_lines": [_row(line) for line in report.last_lines[:OTHERS]],
+        "collect": [_row(step) for step in report.collect],
         "ranks": {state or "unknown": rank_ranges(ranks) for state, ranks in states.items()},
         "notices": [notice.text for notice in report.notices[:OTHERS]],
         "gaps": [gap.text for gap in report.gaps[:OTHERS]],
@@ -44,12 +45,7 @@ def verdict(report: Report, name: str) -> dict[str, Any]:
 
 def rank_row(row: RankRow) -> dict[str, Any]:
     """Yield what is known of one rank."""
-    first = row.first_failure
-    return _without_blanks({
-        "rank": row.rank, "host": row.host, "local_rank": row.local_rank, "pid": row.pid, "state": row.state,
-        "last_step": row.last_step, "last_time": row.last_time, "phase": row.phase,
-        "first_error": {"cause": first.cause, "place": first.ref} if first else None,
-    })  # fmt: skip
+    return _row(row)
 
 
 def bounded(answer: dict[str, Any]) -> dict[str, Any]:
@@ -76,8 +72,8 @@ def _without_blanks(row: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in row.items() if value not in (None, "", [], {}, ())}
 
 
-def _culprit(found: Culprit) -> dict[str, Any]:
-    return {"rank": found.rank, "host": found.host, "gpu": found.gpu, "pid": found.pid, "why": found.why}
+def _row(value: Any) -> dict[str, Any]:
+    return _without_blanks(asdict(value))
 
 
 def _proof(evidence: Evidence) -> dict[str, Any]:
@@ -95,7 +91,3 @@ def _consequence(found: Symptom) -> dict[str, Any]:
         "title": found.title, "cause": found.cause, "ranks": rank_ranges(found.ranks), "count": found.count,
         "explained_by": found.explained_by, "place": place,
     })  # fmt: skip
-
-
-def _alternative(lost: Alternative) -> dict[str, Any]:
-    return {"cause": lost.cause, "title": lost.title, "why_not": lost.why_not}

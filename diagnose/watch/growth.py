@@ -24,23 +24,20 @@ Inode = tuple[int, int]
 
 @dataclass(slots=True)
 class Added:
-    """What one file holds that was not there before; `is_new`: nothing of it was read before."""
+    """What one file holds that was not there before."""
 
-    name: str
+    name: str  # what its lines are kept under
     path: str
     data: bytes
-    is_new: bool
 
 
 @dataclass(slots=True)
 class _Followed:
-    name: str  # what its lines are kept under
+    name: str
     path: str
-    inode: Inode
     file: BinaryIO
     offset: int = 0
     rest: bytes = b""  # of a line whose end is not written yet
-    is_read: bool = False
 
 
 class GrowingFiles:
@@ -52,7 +49,7 @@ class GrowingFiles:
         self._patterns = patterns
         self._followed: dict[Inode, _Followed] = {}
         self._renamed: list[tuple[str, str]] = []  # since the last look: the old name, the new one
-        self._unread: dict[str, str] = {}  # path -> why it cannot be opened
+        self.unread: dict[str, str] = {}  # path -> why it cannot be followed
 
     def added(self) -> Iterator[Added]:
         """Yield what was added since the last call, until every file is read to its end."""
@@ -64,11 +61,6 @@ class GrowingFiles:
         """Yield the files whose lines so far are now kept under another name, once."""
         found, self._renamed = self._renamed, []
         return found
-
-    @property
-    def unread(self) -> dict[str, str]:
-        """Yield the files that cannot be followed, and why."""
-        return self._unread
 
     def close(self) -> None:
         """Let all files go."""
@@ -84,7 +76,7 @@ class GrowingFiles:
             if by_path.get(followed.path) != inode:  # rotated, or removed
                 if followed.path in by_path:
                     self._rename(followed)
-                if inode not in here and not self._has_more(followed):
+                if inode not in here and os.fstat(followed.file.fileno()).st_size <= followed.offset:
                     followed.file.close()
                     del self._followed[inode]
         for path, inode in by_path.items():
@@ -103,14 +95,14 @@ class GrowingFiles:
         try:
             file = open(path, "rb", buffering=0)  # noqa: SIM115 - as long as it is followed
         except OSError as error:
-            self._unread[path] = error.strerror or str(error)
+            self.unread[path] = error.strerror or str(error)
             return
-        self._followed[inode] = _Followed(path, path, inode, file)
+        self._followed[inode] = _Followed(path, path, file)
 
     def _read(self, followed: _Followed) -> Iterator[Added]:
         if os.fstat(followed.file.fileno()).st_size < followed.offset:  # truncated
             self._rename(followed)
-            followed.name, followed.offset, followed.rest, followed.is_read = followed.path, 0, b"", False
+            followed.name, followed.offset, followed.rest = followed.path, 0, b""
         followed.file.seek(followed.offset)
         while data := followed.file.read(CHUNK_BYTES):
             followed.offset += len(data)
@@ -119,11 +111,7 @@ class GrowingFiles:
             end = len(data) if not end and len(data) > MAX_LINE_BYTES else end
             followed.rest = data[end:]
             if end:
-                yield Added(followed.name, followed.path, data[:end], not followed.is_read)
-                followed.is_read = True
-
-    def _has_more(self, followed: _Followed) -> bool:
-        return os.fstat(followed.file.fileno()).st_size > followed.offset
+                yield Added(followed.name, followed.path, data[:end])
 
     def _rename(self, followed: _Followed) -> None:
         """Let the lines so far have another name: that of the file is a new one's."""

@@ -32,7 +32,6 @@ class GrowingScan:
     def __init__(self, files: GrowingFiles, catalogue: Catalogue) -> None:
         self._files, self._rules, self._sieve = files, ScanRules(catalogue), Sieve(catalogue)
         self._read: dict[str, _Read] = {}  # by the name of the lines
-        self.skipped: dict[str, str] = {}  # path -> why it is not read
 
     def read_on(self) -> list[str]:
         """Read what was added; yield the names of the files that grew."""
@@ -63,7 +62,7 @@ class GrowingScan:
         if read is None or (read.bytes < KNOWN_BYTES and not read.source.header):
             source = _source_of(added)
             if source is None or source.skipped is not None:
-                self.skipped[added.path] = source.skipped if source and source.skipped else "not a log that can be followed"
+                self._files.unread[added.path] = (source and source.skipped) or "not a log that can be followed"
                 return False
             read = self._read[added.name] = replace(read, source=source) if read else _Read(source)
         is_begun = read.scan is not None and read.bytes >= KNOWN_BYTES

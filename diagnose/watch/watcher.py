@@ -98,11 +98,6 @@ class Watcher:
         """Whether any line was read."""
         return bool(self._names)
 
-    @property
-    def skipped(self) -> dict[str, str]:
-        """The files that are not followed, and why."""
-        return {**self.files.unread, **self._scan.skipped}
-
     def _changes(self, now: float, grew: bool) -> Iterator[Said]:
         if grew:
             found = reduce(self._scan.scan(), self.catalogue)
