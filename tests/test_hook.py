@@ -15,9 +15,9 @@ import yaml
 
 from diagnose.hooks.environment import count_nodes, read_environment
 from diagnose.hooks.gather import SharedFolder, plain_name
-from diagnose.hooks.reporter import report
+from diagnose.hooks.reporter import report, summary_lines
 from diagnose.hooks.request import HookRequest
-from diagnose.hooks.worker import summary_lines
+from diagnose.report.report import Diagnosis, Evidence, Report
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples" / "hooks"
@@ -124,7 +124,7 @@ def test_stall_is_ended_and_leaves_a_stub(tmp_path):
     stall(tmp_path)
     done = shell("diagnose hook --exit-code 7 --budget 8 -o report.md -o report.json train.log")
     assert done.returncode == 0
-    assert Path("report.md").read_text().startswith("# No diagnosis yet: exit code 7")
+    assert Path("report.md").read_text().startswith("## Failed: No diagnosis yet: exit code 7")
     assert json.loads(Path("report.json").read_text())["diagnosis"]["cause"] == "unknown"
 
 
@@ -335,8 +335,8 @@ def test_environment_tells_of_the_job(environment, expected):
 
 
 def test_summary_cannot_send_terminal_sequences():
-    report = {"diagnosis": {"cause": "x", "summary": "\x1b]0;owned\x07a\x9b31m", "evidence": [{"text": "\x1b[2J\rb"}]}}
-    assert not set("\x1b\x07\x9b\r") & set("".join(summary_lines(report)))
+    found = Diagnosis(cause="x", summary="\x1b]0;owned\x07a\x9b31m", evidence=(Evidence(text="\x1b[2J\rb"),))
+    assert not set("\x1b\x07\x9b\r") & set("".join(summary_lines(Report(diagnosis=found))))
 
 
 def test_a_stubs_reason_is_text_without_markup_and_secrets(tmp_path):

@@ -9,8 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from diagnose.hooks.reporter import MOST_CHARACTERS, _post, message, post
+from diagnose.hooks.reporter import report
 from diagnose.hooks.request import HookRequest
+from diagnose.hooks.webhook import MOST_CHARACTERS, message, post
 
 
 @pytest.fixture
@@ -128,6 +129,10 @@ def test_long_text_is_cut_at_a_line_and_its_fence_closed():
 
 
 def test_an_exceptions_text_calls_nobody_where_there_is_no_report(server, tmp_path):
-    request = HookRequest("ValueError: <!channel>", time.monotonic() + 5, webhook=server.address)
-    _post(request, tmp_path / "report.slack", "rules <x> are wrong")
-    assert [body for _, body in server.got] == [{"text": "ValueError: &lt;!channel&gt;: rules &lt;x&gt; are wrong"}]
+    (tmp_path / "rank0.log").write_text("step 1\n")
+    report(HookRequest(
+        "ValueError: <!channel>", time.monotonic() + 60, folder=str(tmp_path), inputs=(str(tmp_path / "rank0.log"),),
+        rules=(str(tmp_path / "<x>"),), webhook=server.address,
+    ))  # fmt: skip
+    text = server.got[0][1]["text"]
+    assert (text.startswith("ValueError: &lt;!channel&gt;: RuleError: "), "<" in text) == (True, False)

@@ -10,7 +10,8 @@ from typing import NoReturn
 from ..errors import UsageError
 from ..hooks.config import config_or_defaults
 from ..hooks.environment import JobFacts, read_environment
-from ..hooks.request import TAIL_BYTES, absolute, ask, prepare_request, say
+from ..hooks.kept import TAIL_BYTES
+from ..hooks.request import absolute, ask, prepare_request, say
 from .options import HookOptions, RunOptions, read_plainly
 
 RUN, HOOK = "diagnose run", "diagnose hook"

@@ -21,12 +21,9 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from ..hooks.kept import join
 from .child import PIPE_BYTES, JobStream
 
-STREAMS = 2
-_TOTALS, _MOVED = 0, 8 * STREAMS
-_FOLDER = _MOVED + 8 * STREAMS
-_SIGNALS = _FOLDER + 8  # 8 bytes for each, of which Linux numbers 64
 OUTWARD_GONE = 3  # exit status: whoever read our stdout left (`| head`); the job shall meet that as it would alone
 _CHUNK_BYTES = 256 << 10
 _HIGHEST_FD = 4096  # what a parent that leaks descriptors may have handed us
@@ -38,45 +35,24 @@ _MOST_FILES = 4_000  # of a larger folder, the first ones found
 
 
 class Board:
-    """Bytes copied, when last something moved, signals seen: plain numbers at fixed places in an anonymous map.
+    """When the job last showed life, and when each signal reached its process group: numbers in an anonymous map.
 
-    No lock, no message, and a copier that is started again goes on from them. Times are `time.monotonic()` seconds,
-    which all processes of a machine share.
+    No lock, no message. Times are `time.monotonic()` seconds, which all processes of a machine share.
     """
 
     __slots__ = ("_map",)
 
     def __init__(self) -> None:
         self._map = mmap.mmap(-1, mmap.PAGESIZE)
-        for slot in range(STREAMS):
-            struct.pack_into("d", self._map, _MOVED + 8 * slot, time.monotonic())
+        self.note()
 
-    def total_bytes(self, slot: int) -> int:
-        """How many bytes the stream has carried."""
-        return int(struct.unpack_from("Q", self._map, 8 * slot)[0])
+    def note(self, signal_number: int = 0) -> None:
+        """Notes that a signal came to a bystander in the job's process group; 0: that something moved."""
+        struct.pack_into("d", self._map, 8 * signal_number, time.monotonic())
 
-    def add(self, slot: int, count_bytes: int) -> int:
-        """Counts bytes that went through; returns where in the stream they began."""
-        before = self.total_bytes(slot)
-        struct.pack_into("d", self._map, _MOVED + 8 * slot, time.monotonic())
-        struct.pack_into("Q", self._map, 8 * slot, before + count_bytes)
-        return before
-
-    def touch_folder(self) -> None:
-        """Notes that something in the launcher's log folder changed."""
-        struct.pack_into("d", self._map, _FOLDER, time.monotonic())
-
-    def last_move(self) -> float:
-        """When anything last moved: a stream or the log folder."""
-        return max(float(moved) for moved in struct.unpack_from(f"{STREAMS + 1}d", self._map, _MOVED))
-
-    def note_signal(self, number: int) -> None:
-        """Notes that the sentinel, a bystander in the job's process group, got this signal."""
-        struct.pack_into("d", self._map, _SIGNALS + 8 * number, time.monotonic())
-
-    def signal_seen(self, number: int) -> float:
-        """When the sentinel last got this signal; 0 for never."""
-        return float(struct.unpack_from("d", self._map, _SIGNALS + 8 * number)[0])
+    def last(self, signal_number: int = 0) -> float:
+        """When that was; 0 for never."""
+        return float(struct.unpack_from("d", self._map, 8 * signal_number)[0])
 
 
 @dataclass(slots=True)
@@ -108,7 +84,7 @@ def start_copier(stream: JobStream, board: Board, signals: Collection[int]) -> C
             _settle(stream, (asked, answered), signals)
             status = _copy(stream, board, asked, answered)
             if os.getppid() != parent:  # nobody is left to report: leave a readable copy for `diagnose FOLDER`
-                stream.kept.unroll(board.total_bytes(stream.slot), stream.kept.path.removesuffix(".part") + ".log")
+                join(stream.kept.path)
         finally:
             os._exit(status)
     os.close(asked)
@@ -121,7 +97,7 @@ def _settle(stream: JobStream, control: tuple[int, int], signals: Collection[int
     signal.set_wakeup_fd(-1)
     for number in signals:
         signal.signal(number, signal.SIG_IGN)
-    wanted = {stream.read_end, stream.outward, stream.kept_fd, *control}
+    wanted = {stream.read_end, stream.outward, stream.kept.fd, *control}
     highest = max(wanted)
     low = 0
     for fd in sorted(wanted):
@@ -136,34 +112,30 @@ def _copy(stream: JobStream, board: Board, asked: int, answered: int) -> int:
     poll = select.poll()
     poll.register(stream.read_end, select.POLLIN)
     poll.register(asked, select.POLLIN)
-    drain_to = -1  # when asked: the count of bytes at which all that stood in the pipe is certainly through
+    total, drain_to = 0, -1  # when asked: the count of bytes at which all that stood in the pipe is certainly through
     while True:
         settle_ms = _PTY_SETTLE_MS if stream.terminal else 0
         ready = {fd for fd, _ in poll.poll(None if drain_to < 0 else settle_ms)}
         if asked in ready:
             if os.read(asked, 1):
-                drain_to = board.total_bytes(stream.slot) + PIPE_BYTES
+                drain_to = total + PIPE_BYTES
             else:
                 poll.unregister(asked)  # the parent is gone; the job is not
         if stream.read_end in ready:
-            outcome = _move(stream, board, buffer)
-            if outcome is not None:
-                return outcome
-        if drain_to >= 0 and (not ready or board.total_bytes(stream.slot) >= drain_to):
+            try:
+                data = buffer[: os.readv(stream.read_end, [buffer])]
+            except OSError:
+                return 0  # EIO: the pseudo-terminal's last writer closed it
+            if not data:
+                return 0
+            board.note()
+            stream.kept.write(data)
+            total += len(data)
+            if not _write_all(stream.outward, data):
+                return OUTWARD_GONE
+        if drain_to >= 0 and (not ready or total >= drain_to):
             _write_all(answered, memoryview(b"!"))
             drain_to = -1
-
-
-def _move(stream: JobStream, board: Board, buffer: memoryview) -> int | None:
-    try:
-        count = os.readv(stream.read_end, [buffer])
-    except OSError:
-        count = 0  # EIO: the pseudo-terminal's last writer closed it
-    if count == 0:
-        return 0
-    data = buffer[:count]
-    stream.kept.write(stream.kept_fd, board.add(stream.slot, count), data)
-    return None if _write_all(stream.outward, data) else OUTWARD_GONE
 
 
 def _write_all(fd: int, data: memoryview) -> bool:
@@ -198,7 +170,7 @@ def _stand(
 ) -> None:
     signal.set_wakeup_fd(-1)
     for number in signals:
-        signal.signal(number, lambda got, _frame: board.note_signal(got))
+        signal.signal(number, lambda got, _frame: board.note(got))
     os.closerange(0, _HIGHEST_FD)  # it must keep no pipe open whose end somebody waits for
     patterns = patterns if hang_after_s else ()
     pause_s = min(_LOOK_S, hang_after_s / 4) if hang_after_s else _PARENT_S
@@ -207,7 +179,7 @@ def _stand(
         select.select([], [], [], pause_s)
         now = _fingerprint(patterns)
         if now != before:
-            board.touch_folder()
+            board.note()
             before = now
 
 

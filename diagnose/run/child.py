@@ -17,7 +17,7 @@ import termios
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..hooks.request import Kept, open_new
+from ..hooks.kept import Kept
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126  # what shells say
 PIPE_BYTES = 1 << 20  # the most that an unprivileged process may ask for; larger reads, fewer switches
@@ -29,15 +29,12 @@ _PYTHON_IGNORES = (signal.SIGPIPE, getattr(signal, "SIGXFSZ", signal.SIGPIPE))  
 class JobStream:
     """One way out of the job."""
 
-    name: str  # output (stdout and stderr together), stdout or stderr
-    slot: int
     outward: int  # a private duplicate of our own descriptor
     read_end: int
     write_end: int
     child_fds: tuple[int, ...]
     terminal: bool
     kept: Kept
-    kept_fd: int
 
 
 def open_streams(folder: str, tail_bytes: int) -> list[JobStream]:
@@ -49,17 +46,16 @@ def open_streams(folder: str, tail_bytes: int) -> list[JobStream]:
         except OSError:
             continue  # closed (`>&-`): the job finds it closed too
         groups.setdefault((status.st_dev, status.st_ino), []).append(fd)
-    return [_open_stream(slot, tuple(fds), folder, tail_bytes) for slot, fds in enumerate(groups.values())]
+    return [_open_stream(tuple(fds), folder, tail_bytes) for fds in groups.values()]
 
 
-def _open_stream(slot: int, fds: tuple[int, ...], folder: str, tail_bytes: int) -> JobStream:
+def _open_stream(fds: tuple[int, ...], folder: str, tail_bytes: int) -> JobStream:
     name = "output" if len(fds) > 1 else {1: "stdout", 2: "stderr"}[fds[0]]
     terminal = os.isatty(fds[0])
     read_end, write_end = _open_terminal(fds[0]) if terminal else _open_pipe()
-    kept = Kept(os.path.join(folder, f"{name}.part"), tail_bytes=tail_bytes)
-    kept_fd = open_new(kept.path)
+    kept = Kept(os.path.join(folder, name), tail_bytes)
     outward = fcntl.fcntl(fds[0], fcntl.F_DUPFD_CLOEXEC, 3)
-    return JobStream(name, slot, outward, _above_two(read_end), _above_two(write_end), fds, terminal, kept, kept_fd)
+    return JobStream(outward, _above_two(read_end), _above_two(write_end), fds, terminal, kept)
 
 
 def _above_two(fd: int) -> int:

@@ -5,6 +5,7 @@ Only the standard library is imported here, since this process stays for as long
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -12,10 +13,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..hooks.environment import launcher_of, log_patterns, nodes_of_command, read_environment
-from ..hooks.request import GRACE_S, HookRequest, KeptCopy, encode_request, module_command, quiet_environment, say
+from ..hooks.kept import clear, join
+from ..hooks.request import GRACE_S, HookRequest, encode_request, module_command, quiet_environment, say
 from ..lines.record import record
 from .aside import Board, start_copier, start_sentinel
-from .child import NOT_EXECUTABLE, NOT_FOUND, JobStream, end_like, open_streams, spawn_aside, start_job
+from .child import NOT_EXECUTABLE, NOT_FOUND, end_like, open_streams, spawn_aside, start_job
 from .watch import (
     Watch,
     catch_signals,
@@ -83,7 +85,7 @@ def _finish(run: _Run, watch: Watch, status: int) -> None:
     left = watch.outward_gone and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPIPE  # `… | head`
     if status == 0 or left:
         if run.asked.keep:
-            run.unroll()
+            run.join()
         run.clear()
         return
     number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
@@ -93,7 +95,7 @@ def _finish(run: _Run, watch: Watch, status: int) -> None:
     end_reporters(watch)  # an interim report is overtaken, and must not be written over the final one
     asked = run.ask(reason, exit_code=code, signal_number=number, webhook=True)
     if asked is None or not wait_for_reporter(watch, *asked):
-        run.unroll()
+        run.join()
         _say(f"no full report was made; for one: diagnose {run.folder}/*.log")
 
 
@@ -143,7 +145,7 @@ class _Run:
         request = replace(
             self.request, reason=reason, deadline=until - GRACE_S, folder=self.folder, patterns=tuple(self.patterns),
             exit_code=exit_code, signal=signal_number, launcher=launcher_of(self.command), start=self.started,
-            end=self.ended, interim=interim, kept=tuple(self._kept(s) for s in self.streams), stack_pids=stack_pids,
+            end=self.ended, interim=interim, stack_pids=stack_pids,
             webhook=self.request.webhook if webhook else None, shared=None if interim else shared,
             nodes=asked.nodes or facts.tasks or nodes_of_command(self.command) or facts.nodes,
             once=f"{facts.step}.{reason}" if facts.tasks and not shared else None,
@@ -159,32 +161,21 @@ class _Run:
         _say(f"{reason}; the job goes on, and is looked at")
         return self.ask(reason, interim=True, stack_pids=(self.job,) if self.asked.stacks else (), webhook=True)
 
-    def _kept(self, stream: JobStream) -> KeptCopy:
-        kept, total = stream.kept, self.board.total_bytes(stream.slot)
-        return KeptCopy(stream.name, kept.path, total, kept.head_bytes, kept.tail_bytes, live=self.ended is None)
-
-    def unroll(self) -> None:
+    def join(self) -> None:
         """Turns the kept copies into plain log files."""
         for stream in self.streams:
-            kept = stream.kept
-            if not os.path.exists(kept.path):
-                continue
             try:
-                kept.unroll(self.board.total_bytes(stream.slot), kept.path.removesuffix(".part") + ".log")
-                os.unlink(kept.path)
+                join(stream.kept.path)
             except OSError as error:
-                _say(f"{kept.path}: {error.strerror}")
+                _say(f"{stream.kept.path}: {error.strerror}")
 
     def clear(self) -> None:
-        """Removes the ring files, and the folder unless it was asked for or holds an interim report."""
-        try:
-            for stream in self.streams:
-                if os.path.exists(stream.kept.path):
-                    os.unlink(stream.kept.path)
-            if not self.asked.keep and not os.listdir(self.folder):
+        """Removes the copies, and the folder unless it was asked for or holds an interim report."""
+        for stream in self.streams:
+            clear(stream.kept.path)
+        with contextlib.suppress(OSError):
+            if not self.asked.keep:
                 os.rmdir(self.folder)
-        except OSError:
-            return
 
 
 def _make_folder(wanted: str | None) -> str:

@@ -53,7 +53,7 @@ class Watch:
     status: int | None = None  # as of waitpid
     restarts: int = 0
     outward_gone: bool = False  # somebody who read our output has left
-    hang_reported: float = 0.0  # `last_move` of the silence that was reported
+    hang_reported: float = 0.0  # `last()` of the silence that was reported
     shared: dict[int, float] = field(default_factory=dict)  # signal -> the sentinel's note that was counted
     reporters: dict[int, float] = field(default_factory=dict)  # pid -> time.monotonic() at which it is ended
 
@@ -127,7 +127,7 @@ def end_sentinel(watch: Watch) -> None:
 def _pause_s(watch: Watch) -> float | None:
     moments = list(watch.reporters.values())
     if watch.hang_after_s is not None:
-        moved = watch.board.last_move()
+        moved = watch.board.last()
         since = moved if moved > watch.hang_reported else time.monotonic()  # reported: only look whether it moves again
         moments.append(since + watch.hang_after_s)
     if not moments:
@@ -176,7 +176,7 @@ def _reached_group(watch: Watch, number: int) -> bool:
     while True:
         waited = time.monotonic() - begin
         is_settled = waited >= _SHARED_WAIT_S and (waited >= _AWAKE_WAIT_S or not _is_runnable(watch.sentinel))
-        seen = watch.board.signal_seen(number)
+        seen = watch.board.last(number)
         if seen > begin - _SHARED_S or seen > max(watch.shared.get(number, 0.0), begin - _LATE_S):
             watch.shared[number] = seen
             return True
@@ -224,6 +224,7 @@ def _replace_copier(watch: Watch, copier: Copier, status: int) -> None:
     watch.copiers.remove(copier)
     if os.WIFSIGNALED(status) and watch.restarts < _MOST_RESTARTS:
         watch.restarts += 1
+        stream.kept.go_on()
         watch.copiers.append(start_copier(stream, watch.board, watch.signals))
         return
     if os.WIFEXITED(status) and os.WEXITSTATUS(status) == OUTWARD_GONE:
@@ -243,7 +244,7 @@ def _end_reporters(watch: Watch, now: float) -> None:
 def _look_for_silence(watch: Watch) -> None:
     if watch.hang_after_s is None or watch.reporters:
         return
-    moved = watch.board.last_move()
+    moved = watch.board.last()
     if moved > watch.hang_reported and time.monotonic() - moved >= watch.hang_after_s:
         watch.hang_reported = time.monotonic()
         _expect(watch, watch.ask_hang(f"no output for {watch.hang_after_s:g} s"))

@@ -13,8 +13,9 @@ import pytest
 
 from diagnose.hooks import reporter
 from diagnose.hooks.gather import SharedFolder
-from diagnose.hooks.request import HookRequest, open_new
-from diagnose.hooks.worker import write_scan
+from diagnose.hooks.kept import open_new
+from diagnose.hooks.reporter import write_scan
+from diagnose.hooks.request import HookRequest
 from diagnose.report.redaction import redact_plain
 from diagnose.report.written_files import claim_file, make_private_folder, open_named, write_whole
 from diagnose.scan.scan import scan_from_json
@@ -45,8 +46,8 @@ def leave_scan(tmp_path: Path) -> Path:
     place = SharedFolder(tmp_path / "shared", "job")
     place.make()
     scan = place.scan_of("node1")
-    request = HookRequest("x", time.monotonic() + 20, inputs=(str(log),), outputs=(str(scan),), node="node1", scan=True)
-    write_scan(request)
+    request = HookRequest("x", time.monotonic() + 20, inputs=(str(log),), node="node1")
+    write_scan(request, scan, 20)
     return scan
 
 
