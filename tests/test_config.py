@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from diagnose.errors import UsageError
-from diagnose.hooks.config import Config, HookConfig, load_config, template_for
+from diagnose.hooks.config import Config, load_config, template_for
 
 from .command_line import OOM, tell
 
@@ -34,11 +34,10 @@ def test_every_key_is_read(tmp_path, monkeypatch):
         'lang = "zh"\ntemplates = "ops/templates"\n[hook]\noutput = "report.md"\nbudget = 20\nhang-after = 900\n'
         'webhook = "$SLACK"\nshared = "/shared"\n',
     )
-    hook = HookConfig((str(tmp_path / "report.md"),), 20.0, 900.0, "$SLACK", "/shared")
     (tmp_path / "ops/templates").mkdir(parents=True)
     expected = Config(
         str(tmp_path / "diagnose.toml"), (str(tmp_path / "ops/rules"),), "markdown", False, "Asia/Shanghai", r"r(\d+)",
-        "zh", str(tmp_path / "ops/templates"), hook,
+        "zh", str(tmp_path / "ops/templates"), 20.0, 900.0, (str(tmp_path / "report.md"),), "$SLACK", "/shared",
     )  # fmt: skip
     assert load_config(tmp_path) == expected
 

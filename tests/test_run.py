@@ -21,7 +21,7 @@ import pytest
 from diagnose.commands.options import RunOptions, read_plainly, seconds
 from diagnose.hooks.environment import launcher_of, log_patterns, nodes_of_command
 from diagnose.hooks.kept import Kept, join
-from diagnose.run.aside import _fingerprint
+from diagnose.run.board import fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = [sys.executable, "-m", "diagnose", "run"]
@@ -373,9 +373,9 @@ def test_report_of_one_node_of_several_says_so(tmp_path):
 def test_a_line_in_the_launchers_log_folder_is_a_sign_of_life(tmp_path):
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "0.log").write_text("step 1\n")
-    before = _fingerprint([str(tmp_path / "logs")])
+    before = fingerprint([str(tmp_path / "logs")])
     (tmp_path / "logs" / "0.log").write_text("step 1\nstep 2\n")
-    assert _fingerprint([str(tmp_path / "logs")]) != before
+    assert fingerprint([str(tmp_path / "logs")]) != before
 
 
 def test_second_ctrl_c_skips_the_report_and_the_output_stays_readable(tmp_path):

@@ -46,7 +46,7 @@ def run(given: RunOptions) -> int:
         given.command,
         replace(request, redact=request.redact and not given.no_redact),
         Asked(
-            logs=tuple(map(absolute, given.logs)), hang_after_s=given.hang_after or config.hook.hang_after_s,
+            logs=tuple(map(absolute, given.logs)), hang_after_s=given.hang_after or config.hang_after_s,
             stacks=given.stacks, nodes=given.nodes, keep=absolute(given.keep) if given.keep else None,
             tail_bytes=int(given.keep_mib * (1 << 20)) if given.keep_mib else TAIL_BYTES,
         ),

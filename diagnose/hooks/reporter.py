@@ -168,13 +168,17 @@ def summary_lines(made: Report) -> list[str]:
     found = made.diagnosis
     if not found:
         return [f"outcome: {made.outcome}; no cause was found in what could be read"]
-    lines = [f"{found.cause}: {found.summary or found.title} ({found.certainty})"]
+    lines = [f"{found.cause}: {_short(found.summary or found.title)} ({found.certainty})"]
     for evidence in found.evidence[:1]:
         place = f"{evidence.file}:{evidence.line}" if evidence.line else evidence.file
-        lines.append(f"  proof  {place}: {evidence.text}")
+        lines.append(f"  proof  {_short(place)}: {_short(evidence.text)}")
     for step in found.remedy[:1]:
-        lines += [f"  do     {step.text}", *([f"         {step.command}"] if step.command else [])]
-    return [clip(one_line(line), _LINE) for line in lines]
+        lines += [f"  do     {_short(step.text)}", *([f"         {_short(step.command)}"] if step.command else [])]
+    return lines
+
+
+def _short(text: str) -> str:
+    return clip(one_line(text), _LINE)
 
 
 def write_scan(request: HookRequest, path: Path, budget_s: float) -> None:

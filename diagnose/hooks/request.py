@@ -75,13 +75,12 @@ def prepare_request(
     **asked: str | None,
 ) -> HookRequest:
     """Yield what all askers have in common; what was `asked` (`webhook`, `shared`) goes before the configuration."""
-    hook = config.hook
-    shared = asked.get("shared") or hook.shared
-    budget_s = budget_s or hook.budget_s
+    shared = asked.get("shared") or config.shared
+    budget_s = budget_s or config.budget_s
     return HookRequest(
         who=who, reason="asked for", budget_s=budget_s, deadline=deadline_after(budget_s),
-        outputs=tuple(absolute(path) for path in outputs or hook.output),
-        webhook=asked.get("webhook") or os.environ.get("DIAGNOSE_WEBHOOK") or hook.webhook,
+        outputs=tuple(absolute(path) for path in outputs or config.output),
+        webhook=asked.get("webhook") or os.environ.get("DIAGNOSE_WEBHOOK") or config.webhook,
         shared=absolute(shared) if shared else None,
         node=facts.part, nodes=facts.tasks or (facts.all_nodes if shared else facts.nodes), label=facts.label,
         world_size=facts.world_size, rules=config.rules, tz=config.tz, rank_from=config.rank_from,
