@@ -1,7 +1,6 @@
 """The command line: which command is meant, and the one place where an error becomes a line and an exit code.
 
-`diagnose PATH...` is the default; a first word is a command only if it is exactly a command's name. Plain calls of it,
-and of `run` and `hook`, leave from here before typer is imported.
+`diagnose PATH...` is the default; a first word is a command only if it is exactly a command's name.
 """
 
 from __future__ import annotations
@@ -81,34 +80,15 @@ def _run(words: list[str]) -> int:
         from .commands.jobs import hook_whatever_happens
 
         return hook_whatever_happens(words[1:])
-    if first == "run":
-        from .commands.jobs import run as run_job
-        from .commands.options import RunOptions, read_plainly
-
-        job = read_plainly(RunOptions, words[1:])
-        if job is not None:
-            return run_job(job)
-    _open_streams()
+    if first != "run":  # a stream that is closed is closed for the job
+        _open_streams()
     if first in COMMANDS:
         if os.path.exists(first):
             print(f"diagnose: `{first}` is read as the command; ./{first} is the path", file=sys.stderr)
-        return _typed(words)
-    if first == "--show-completion" and len(words) == 2:
+    elif first == "--show-completion" and len(words) == 2:
         return _show_completion(words[1])
-    if "_DIAGNOSE_COMPLETE" in os.environ:
-        return _typed(words)
-    _refuse_near_miss(first, words)
-    from .commands.options import ReportOptions, read_plainly
-
-    plain = read_plainly(ReportOptions, words)
-    if plain is None:
-        return _typed(words)
-    from .commands.report import run
-
-    return run(plain)
-
-
-def _typed(words: list[str]) -> int:
+    elif "_DIAGNOSE_COMPLETE" not in os.environ:
+        _refuse_near_miss(first, words)
     from .commands.app import typed
 
     return typed(words)

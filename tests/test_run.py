@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.commands.options import RunOptions, read_plainly, seconds
+from diagnose.commands.options import seconds
 from diagnose.hooks.environment import launcher_of, log_patterns, nodes_of_command
 from diagnose.hooks.kept import Kept, join
 from diagnose.run.board import fingerprint
@@ -95,8 +95,7 @@ def test_wrong_usage_starts_nothing(words, tmp_path):
 
 
 def test_what_stands_behind_the_dashes_is_never_looked_at():
-    words = ["-o", "x", "--help", "--", "--budget=\udcff", "-"]
-    assert read_plainly(RunOptions, ["--stacks", "--", *words]) == RunOptions(words, stacks=True)
+    assert run("printf", "%s,", "-o", "x", b"--budget=\xff", "-", options=("--stacks",)).stdout == b"-o,x,--budget=\xff,-,"
     assert run("printf", "%s,", "--help", "--", "-V").stdout == b"--help,--,-V,"
 
 
@@ -218,7 +217,7 @@ def test_waiting_needs_little_memory():
         status = Path(f"/proc/{job.pid}/status").read_text()
         job.terminate()
     resident_kib = int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
-    assert resident_kib < 20 * 1024
+    assert resident_kib < 28 * 1024
 
 
 def test_much_output_grows_neither_memory_nor_disk(tmp_path):

@@ -53,7 +53,9 @@ class _Commands(TyperGroup):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Put the default command before its words; help on it is help on all."""
-        if args and not (args[0] in self.commands or args[0].endswith("-completion")):
+        if not args and ctx.resilient_parsing:
+            return super().parse_args(ctx, args)  # a shell asks what may stand here
+        if not (args and (args[0] in self.commands or args[0].endswith("-completion"))):
             asks_help = any(word in ("-h", "--help") for word in args) and not ctx.resilient_parsing
             args = ["--help"] if asks_help else [DEFAULT, *args]
         return super().parse_args(ctx, args)

@@ -12,7 +12,7 @@ from ..hooks.config import config_or_defaults
 from ..hooks.environment import JobFacts, read_environment
 from ..hooks.kept import TAIL_BYTES
 from ..hooks.request import absolute, ask, prepare_request, say
-from .options import HookOptions, RunOptions, read_plainly
+from .options import HookOptions, RunOptions
 
 RUN, HOOK = "diagnose run", "diagnose hook"
 RUN_EXAMPLES = """\
@@ -84,11 +84,7 @@ def hook_whatever_happens(words: Sequence[str]) -> int:
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, _stop)
-        given = read_plainly(HookOptions, words)
-        if given is not None:
-            hook(given)
-        else:
-            typed(["hook", *words])
+        typed(["hook", *words])
     except SystemExit:
         pass
     except BaseException as error:

@@ -1,17 +1,15 @@
-"""The options of `diagnose PATH...`, `run` and `hook`, declared once as the fields of records, and how they are read.
-
-Typer makes help, completion and errors of them. A plain call, nothing in it wrong or asked for, is read without typer:
-to import it takes three times as long as `diagnose run` needs to start the job, and it would stay in memory beside it.
-"""
+"""The options of `diagnose PATH...`, `run` and `hook`, declared as the fields of records; typer makes commands of them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import MISSING, Field, dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields
 from glob import escape, glob
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+import typer
 
 from ..hooks.config import DEFAULT_BUDGET_S, LANGUAGES
 from ..views import FORMATS
@@ -24,72 +22,25 @@ _BUDGET = f"the most that a report may take (default {DEFAULT_BUDGET_S:g} s)"
 _WEBHOOK = "post the report (Slack-compatible); better by DIAGNOSE_WEBHOOK"
 _UNREDACTED = "leave secrets and private data in the report"
 T = TypeVar("T")
-Values = Callable[[str], list[str]]  # what was typed of a value -> what it may become
+Completion = Callable[[str], list[str]]  # what was typed of a value -> what it may become
 
 
-class Option(NamedTuple):
-    """What help says of one field, and how its text is read."""
-
-    names: tuple[str, ...]  # empty: the words that belong to no option
-    help: str
-    metavar: str | None = None
-    group: str | None = None  # a heading in the help
-    read: Callable[[str], Any] | None = None  # raises ValueError; None: by the field's type
-    values: tuple[str, ...] | Values = ()  # for completion
-    is_rest: bool = False  # of `words`: what follows the first of them is not looked at
-
-    def completions(self, incomplete: str) -> list[str]:
-        """Yield the values that begin with what was typed."""
-        return self.values(incomplete) if callable(self.values) else [v for v in self.values if v.startswith(incomplete)]
+def option(*names: str, default: Any = None, values: Sequence[str] | Completion = (), **about: Any) -> Any:
+    """Yield a field that is an option; `default=list`: it may be given several times, `read`: how its text is read."""
+    is_list = default is list
+    made = typer.Option(None if is_list else default, *names, show_default=False, **_typers(values, **about))
+    start: dict[str, Any] = {"default_factory": list} if is_list else {"default": default}
+    return field(metadata={"typer": made}, **start)
 
 
-def option(*names: str, default: Any = None, **about: Any) -> Any:
-    """Yield a field that is an option of the command line; `default=list`: it may be given several times."""
-    metadata = {"option": Option(names, **about)}
-    return field(default_factory=list, metadata=metadata) if default is list else field(default=default, metadata=metadata)
-
-
-def words(**about: Any) -> Any:
+def words(values: Sequence[str] | Completion = (), **about: Any) -> Any:
     """Yield a field for the words that belong to no option."""
-    return field(default_factory=list, metadata={"option": Option((), **about)})
+    return field(default_factory=list, metadata={"typer": typer.Argument(None, **_typers(values, **about))})
 
 
-def options_of(kind: type) -> Iterator[tuple[Field[Any], Option]]:
-    """Yield the fields that are options."""
-    return ((f, f.metadata["option"]) for f in fields(kind) if "option" in f.metadata)
-
-
-def read_plainly(kind: type[T], typed: Sequence[str]) -> T | None:
-    """Yield the options of a plain call; None: typer has to look."""
-    known = {name: f for f, about in options_of(kind) for own in about.names for name in own.split("/")}
-    own = next(f for f, about in options_of(kind) if not about.names)
-    given: dict[str, Any] = {own.name: []}
-    rest = list(typed)
-    while rest:
-        word = rest.pop(0)
-        if word == "--" or (own.metadata["option"].is_rest and not word.startswith("-")):
-            given[own.name] += rest if word == "--" else [word, *rest]
-            break
-        if word == "-" or not word.startswith("-"):
-            given[own.name].append(word)
-        elif (found := known.get(word)) is None:
-            return None
-        elif "bool" in str(found.type):
-            given[found.name] = not word.startswith("--no-")
-        elif not rest or rest[0].startswith("-"):
-            return None
-        else:
-            try:
-                value = _reader(found)(rest.pop(0))
-            except ValueError:
-                return None
-            given[found.name] = [*given.get(found.name, ()), value] if "list" in str(found.type) else value
-    return kind(**given)
-
-
-def _reader(of: Field[Any]) -> Callable[[str], Any]:
-    by_type = next((read for name, read in (("int", int), ("float", float)) if name in str(of.type)), str)
-    return of.metadata["option"].read or by_type
+def _typers(values: Sequence[str] | Completion, group: str | None = None, read: Any = None, **about: Any) -> dict[str, Any]:
+    offer = values if callable(values) else lambda incomplete: [v for v in values if v.startswith(incomplete)]
+    return {"autocompletion": offer if values else None, "rich_help_panel": group, "parser": read, **about}
 
 
 def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
@@ -97,32 +48,17 @@ def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
     import inspect
     from typing import get_type_hints
 
-    types = get_type_hints(kind)
-
     def call(**given: Any) -> int:
         return work(kind(**{name: value for name, value in given.items() if value is not None}))
 
+    types = get_type_hints(kind)
+    named: Any = [f for f in fields(kind) if "typer" in f.metadata]  # type: ignore[arg-type]
     call.__doc__ = kind.__doc__
-    parameters = [
-        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=_typers(f, about), annotation=types[f.name])
-        for f, about in options_of(kind)
-    ]
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.metadata["typer"], annotation=types[f.name])
+        for f in named
+    ])  # fmt: skip
     return call
-
-
-def _typers(of: Field[Any], about: Option) -> Any:
-    import typer
-
-    named: dict[str, Any] = {"metavar": about.metavar, "help": about.help, "rich_help_panel": about.group}
-    if about.values:
-        named["autocompletion"] = about.completions
-    if about.read is not None:
-        named["parser"] = about.read
-    if not about.names:
-        return typer.Argument(None, **named)
-    default = None if of.default is MISSING else of.default  # a list's: the record knows it
-    return typer.Option(default, *about.names, show_default=False, **named)
 
 
 # --- what a shell offers, and lengths --------------------------------------------------------------------------------
@@ -226,7 +162,7 @@ class RunOptions:
     and its summary is printed on standard error, within --budget.
     """
 
-    command: list[str] = words(metavar="-- COMMAND...", is_rest=True, help="the job and its arguments, never looked at")
+    command: list[str] = words(metavar="-- COMMAND...", help="the job and its arguments, never looked at")
     output: list[str] = option("-o", "--output", default=list, metavar="FILE", values=files, help=_WRITTEN)
     logs: list[str] = option("--logs", default=list, metavar="PATH", values=files,
         help="more logs of the job: a file, folder or glob")
