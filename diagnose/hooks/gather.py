@@ -11,6 +11,7 @@ import glob
 import os
 import re
 import subprocess
+import sys
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +19,6 @@ from contextlib import suppress
 from pathlib import Path
 from shutil import which
 
-from ..lines.record import record
 from ..report.written_files import claim_file, is_own, make_private_folder, write_whole
 from .kept import join, streams_in
 from .request import HookRequest
@@ -166,7 +166,6 @@ def _text(path: str) -> str:
 # --- several nodes ---------------------------------------------------------------------------------------------------
 
 
-@record
 class SharedFolder:
     """One job's place in a folder that its nodes share: each leaves its scan there, and one of them reports for all.
 
@@ -177,23 +176,10 @@ class SharedFolder:
     All of it is for the eyes of the job's user only, and what another user laid there is neither read nor followed.
     """
 
-    root: Path
-    label: str
-
-    @property
-    def scans(self) -> Path:
-        """Where the nodes leave their scans."""
-        return self.root / self.label
-
-    @property
-    def report(self) -> Path:
-        """Where the report of all nodes goes, beside the scans and not among them."""
-        return self.root / f"{self.label}.report.md"
-
-    @property
-    def lock(self) -> Path:
-        """Who reports."""
-        return self.root / f"{self.label}.lock"
+    def __init__(self, root: Path, label: str) -> None:
+        self.scans = root / label
+        self.report = root / f"{label}.report.md"  # beside the scans, and not among them
+        self.lock = root / f"{label}.lock"
 
     def scan_of(self, node: str) -> Path:
         """Where one node's scan goes."""
@@ -206,7 +192,7 @@ class SharedFolder:
 
     def make(self) -> None:
         """Makes the job's folder. Raises OSError where it is not to be trusted."""
-        self.root.mkdir(0o700, parents=True, exist_ok=True)
+        self.scans.parent.mkdir(0o700, parents=True, exist_ok=True)
         make_private_folder(self.scans)
 
     def claim(self, node: str) -> bool:
@@ -215,21 +201,14 @@ class SharedFolder:
 
     def owner(self) -> str:
         """The node that reports."""
-        try:
-            return self.lock.read_text(encoding="utf-8", errors="replace").strip()[:100] or "another node"
-        except OSError:
-            return "another node"
+        text = self.lock.read_text(encoding="utf-8", errors="replace") if self.lock.is_file() else ""
+        return text.strip()[:100] or "another node"
 
     def _take_over(self, node: str) -> bool:
         """Replaces an owner that died. Both times are the file server's, so no clock of ours is in it."""
-        try:
-            age_s = self.scan_of(node).stat().st_mtime - self.lock.stat().st_mtime
-        except OSError:
-            return False
-        if age_s < _STALE_S or self.report.exists():
-            return False
+        age_s = self.scan_of(node).stat().st_mtime - self.lock.stat().st_mtime
         fresh = self.lock.with_suffix(".lock2")
-        if not claim_file(fresh, node):
+        if age_s < _STALE_S or self.report.exists() or not claim_file(fresh, node):
             return False
         os.replace(fresh, self.lock)
         return True
@@ -238,11 +217,9 @@ class SharedFolder:
         """Waits for the scans of all nodes, or until then; returns what is there."""
         if nodes is None:
             until = min(until, time.monotonic() + _UNKNOWN_WAIT_S)
-        while True:
-            present = self.present()
-            if (nodes is not None and len(present) >= nodes) or time.monotonic() >= until:
-                return present
+        while len(self.present()) < (nodes or sys.maxsize) and time.monotonic() < until:
             time.sleep(_LOOK_S)
+        return self.present()
 
 
 def plain_name(text: str) -> str:
