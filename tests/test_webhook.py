@@ -85,8 +85,7 @@ def test_refusal_is_told(server):
 @pytest.mark.parametrize("answer", [drip, lambda handler: handler.server.left.wait(60)])
 def test_slow_server_costs_no_more_than_the_limit(server, answer):
     server.answer = answer
-    said = str(post(server.address, "x", limit_s=0.2))
-    assert "took longer than 0.2 s" in said or "timed out" in said
+    assert "took longer than 0.2 s" in str(post(server.address, "x", limit_s=0.2))
     assert not server.left.is_set()  # it would still answer
 
 
@@ -115,11 +114,6 @@ def test_an_answer_that_is_no_http_is_one_line(server, capfd):
 )  # fmt: skip
 def test_what_is_no_web_address_is_refused(address):
     assert post(address, "x") == "the web hook's address is not an http(s) address"
-
-
-def test_no_answer_repeats_the_secret_part_of_the_address(server):
-    server.answer = lambda handler: status(handler, 500)
-    assert "secret" not in str(post(server.address, "x"))
 
 
 def test_long_text_is_cut_at_a_line_and_its_fence_closed():

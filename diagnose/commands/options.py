@@ -157,7 +157,7 @@ class RunOptions:
 
     stdin, stdout, stderr, signals, the terminal and the exit code pass through untouched; the job is never killed, slowed
     or replaced by what diagnose does. While the job runs, a bounded copy of its output is kept in a temporary folder
-    (40 MiB at most for each stream), and the logs that the launcher's own flags name (--log-dir, --output-filename, -o of
+    (48 MiB at most for each stream), and the logs that the launcher's own flags name (--log-dir, --output-filename, -o of
     srun) are remembered. When the job fails, is ended by a signal, or stays silent for --hang-after, the report is written
     and its summary is printed on standard error, within --budget.
     """

@@ -71,6 +71,8 @@ def _send(address: str, text: str, limit_s: float) -> str | None:
         return f"answered {error.code}"
     except Exception as error:  # its text may hold the address: only what the system says of the network is passed on
         reason = getattr(error, "reason", error)
+        if isinstance(reason, TimeoutError):
+            return f"took longer than {limit_s:g} s"
         said = reason.strerror if isinstance(reason, OSError) else None
         return f"did not take the report ({said or type(error).__name__})"
     return None
