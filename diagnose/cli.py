@@ -15,7 +15,7 @@ from contextlib import suppress
 
 from .errors import DiagnoseError, SourceError, UsageError
 
-COMMANDS = ("case", "explain", "facts", "hook", "rules", "run", "scan", "schema")
+COMMANDS = ("case", "diff", "explain", "facts", "history", "hook", "mcp", "rules", "run", "scan", "schema", "watch")
 INTERRUPTED = 130
 GC_OBJECTS = 200_000  # new ones before cycles are looked for: a small log makes fewer, and looking costs it a fifth
 
@@ -89,9 +89,13 @@ def _run(words: list[str]) -> int:
         return _show_completion(words[1])
     elif "_DIAGNOSE_COMPLETE" not in os.environ:
         _refuse_near_miss(first, words)
-    from .commands.app import typed
+    if first == "run":
+        from .commands.jobs import app
+    else:
+        from .commands.app import app
+    from .commands.options import typed
 
-    return typed(words)
+    return typed(app, words)
 
 
 def _show_completion(shell: str) -> int:

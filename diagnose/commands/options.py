@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, fields
 from glob import escape, glob
 from pathlib import Path
 from typing import Any, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
+from ..errors import DiagnoseError, UsageError
 from ..hooks.config import DEFAULT_BUDGET_S, LANGUAGES
 from ..views import FORMATS
 
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 COLORS = ("auto", "always", "never")
 ENGINES = ("local", "ray")
 _READING, _JOB, _SHOWN, _FORM, OTHER = "Reading", "The job", "What is shown", "Form", "Other"
@@ -59,6 +62,48 @@ def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
         for f in named
     ])  # fmt: skip
     return call
+
+
+class Grouped(TyperCommand):
+    """A command whose help lists its options in groups."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write one section for each group."""
+        rows: dict[str, list[Any]] = {}
+        rest = OTHER if any(getattr(param, "rich_help_panel", None) for param in self.params) else "Options"
+        for param in [*self.get_params(ctx), *(ctx.command.params if ctx.command is not self else [])]:
+            if param.param_type_name == "argument":
+                rows.setdefault("Arguments", []).append((param.metavar, param.help))
+            elif row := param.get_help_record(ctx):
+                rows.setdefault(getattr(param, "rich_help_panel", None) or rest, []).append(row)
+        for heading, found in rows.items():
+            with formatter.section(heading):
+                formatter.write_dl(found)
+
+
+def typed(app: typer.Typer, words: Sequence[str]) -> int:
+    """Run the commands of `app` as typer reads the words; yield the exit code. Raises `UsageError` in one line."""
+    main: Any = typer.main.get_command(app)
+    try:
+        result = main.main(args=list(words), prog_name="diagnose", standalone_mode=False)
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # not typer's own wording of a usage error
+            raise
+        said = error.format_message().rstrip(".").replace("Value error, ", "")  # typer's name for what a reader raised
+        if said.startswith("Usage: "):  # a command without arguments: what is said is its help
+            print(said)
+            return DiagnoseError.exit_code
+        raise UsageError(_hint(said, words, main.commands)) from None
+    return result if isinstance(result, int) else 0
+
+
+def _hint(said: str, words: Sequence[str], commands: Iterable[str]) -> str:
+    """The wording of a usage error with what to do: `--json` is what other tools call `--format json`."""
+    own = f"{words[0]} " if words and words[0] in commands else ""
+    form = next((form for form in FORMATS if said.startswith(f"No such option: --{form}")), None)
+    if form and not own:
+        return f"No such option: --{form}; did you mean --format {form}?"
+    return f"{said} (see `diagnose {own}--help`)"
 
 
 # --- what a shell offers, and lengths --------------------------------------------------------------------------------
@@ -144,6 +189,8 @@ class ReportOptions:
         help="the Ray cluster (default: the one of this machine)")
     on_every_node: list[str] = option("--on-every-node", default=list, metavar="PATH", group=_READING,
         help="with ray: read this on each node, where it lies")
+    remember: bool = option("--remember", default=False, group=OTHER,
+        help="write the failure's fingerprint down, and name earlier jobs that failed like this (see `diagnose history`)")
     exit_zero: bool = option("--exit-zero", default=False, group=OTHER,
         help="leave with 0 whatever the verdict; an error is still 2")
     version: bool = option("-V", "--version", default=False, group=OTHER, help="print the version")

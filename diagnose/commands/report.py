@@ -47,8 +47,24 @@ def run(given: ReportOptions) -> int:
     except DiagnoseError as error:
         _tell_junit(given, str(error))
         raise
-    _show(given, _Shower(found, given))
+    finish(_remembered(found, given) if given.remember else found, given)
     return 0 if given.exit_zero else EXIT_CODES[found.outcome]
+
+
+def finish(found: Report, given: ReportOptions) -> None:
+    """Write the report where it was asked for, and print it."""
+    _show(given, _Shower(found, given))
+
+
+def _remembered(found: Report, given: ReportOptions) -> Report:
+    """Yield the report with the jobs that failed like it; a history that cannot be used costs a line, not the report."""
+    from ..history.sameness import remembered
+
+    try:
+        return remembered(found, given.paths, given.rules)
+    except UsageError as error:
+        print(f"diagnose: {error}", file=sys.stderr)
+        return found
 
 
 def _show(given: ReportOptions, show: _Shower) -> None:
@@ -96,7 +112,7 @@ def _has_colors(when: str) -> bool:
 def _known(question: str, rules: list[str]) -> str:
     """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
     from ..catalogue.load import load_rules
-    from .catalogue import no_such_cause
+    from ..catalogue.lookup import no_such_cause
 
     if "." in question and question not in (causes := load_rules(*rules).causes):
         raise UsageError(f"--why {question}: {no_such_cause(question, causes)}")

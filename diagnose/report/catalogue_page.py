@@ -1,4 +1,4 @@
-"""The catalogue as text: the page of one cause (`diagnose explain`), and the table of all (`docs/catalogue.md`)."""
+"""The catalogue as text: the page of one cause (`diagnose explain`), and the table of all (`diagnose rules page`)."""
 
 from __future__ import annotations
 
@@ -41,8 +41,6 @@ def catalogue_table(catalogue: Catalogue) -> str:
     rules = catalogue.rules.values()
     lines = [
         "# Catalogue",
-        "",
-        "Written by `diagnose rules page`; a test keeps it current.",
         "",
         f"{len(catalogue.rules)} rules over {len(catalogue.causes)} causes, and "
         f"{sum(len(t.rows) for t in catalogue.tables.values())} rows in {len(catalogue.tables)} tables.",

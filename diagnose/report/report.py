@@ -51,8 +51,8 @@ __all__ = [
 SCHEMA_PATH = Path(__file__).with_name("report.schema.json")
 SCHEMA_ID = "urn:diagnose:report:1"
 POLICY = (
-    "Within version 1 keys are only added: none is removed, renamed or given another meaning or type, so ignore what you do "
-    "not know. Anything else makes a new version, with another schema_version and $id."
+    "Within version 1 keys are only added: none is removed, renamed or given another meaning or type, so ignore what you "
+    "do not know. Anything else makes a new version, with another schema_version and $id."
 )
 TOKENS = 4096  # of JSON text, brackets and values, in one piece
 # DEL, C1 (0x9b alone opens a terminal sequence), bidirectional overrides, line separators, lone surrogates:

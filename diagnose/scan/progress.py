@@ -243,6 +243,18 @@ class ProgressReader:
             yield literal, begin, stop_at
 
 
+def all_signs(lines: ProgressLines, block: TextBlock) -> Iterator[Hit]:
+    """Yield a sign of life of every line of a block that is one."""
+    data, line_end, is_known = block.data, -1, False
+    for at, literal in lines.find(data):
+        if at > line_end:
+            (line, line_end), is_known = _line_around(data, 0, at), False
+        hit = None if is_known else lines.verify(block, line, literal)
+        if hit is not None:
+            is_known = True
+            yield hit
+
+
 def _line_around(data: bytes, start: int, at: int) -> tuple[int, int]:
     end = data.find(b"\n", at)
     return data.rfind(b"\n", start, at) + 1 or start, end if end >= 0 else len(data)
