@@ -1,6 +1,7 @@
 """The command line: which command is meant, and the one place where an error becomes a line and an exit code.
 
-`diagnose PATH...` is the default; a first word is a command only if it is exactly a command's name.
+`diagnose PATH...` is the default; a first word is a command only if it is exactly a command's name. Plain calls of it,
+and of `run` and `hook`, leave from here before typer is imported.
 """
 
 from __future__ import annotations
@@ -87,15 +88,22 @@ def _run(words: list[str]) -> int:
             print(f"diagnose: `{first}` is read as the command; ./{first} is the path", file=sys.stderr)
     elif first == "--show-completion" and len(words) == 2:
         return _show_completion(words[1])
-    elif "_DIAGNOSE_COMPLETE" not in os.environ:
-        _refuse_near_miss(first, words)
-    if first == "run":
-        from .commands.jobs import app
     else:
-        from .commands.app import app
-    from .commands.options import typed
+        _refuse_near_miss(first, words)
+    from .commands import options
 
-    return typed(app, words)
+    is_asked = "_DIAGNOSE_COMPLETE" in os.environ  # by a shell, for what may stand here
+    if not is_asked and first not in COMMANDS and (plain := options.read_plainly(options.ReportOptions, words)):
+        from .commands.report import run
+
+        return run(plain)
+    if first == "run" and (job := options.read_plainly(options.RunOptions, words[1:])):
+        from .commands.jobs import run as run_job
+
+        return run_job(job)
+    from .commands.app import typed
+
+    return typed(words)
 
 
 def _show_completion(shell: str) -> int:

@@ -214,7 +214,7 @@ def test_waiting_needs_little_memory():
         status = Path(f"/proc/{job.pid}/status").read_text()
         job.terminate()
     resident_kib = int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
-    assert resident_kib < 28 * 1024
+    assert resident_kib < 20 * 1024
 
 
 def test_much_output_grows_neither_memory_nor_disk(tmp_path):

@@ -5,15 +5,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
+from ..errors import DiagnoseError, UsageError
+from ..views import FORMATS
 from . import agents, catalogue, jobs, pieces, report, runs, watch
-from .options import HELP, Grouped, ReportOptions, command
+from .options import OTHER, HookOptions, ReportOptions, RunOptions, command
 
 DEFAULT = "PATH..."  # no word that a shell would hand over as it is, and what the usage line calls it
+HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 EXAMPLES = """\
 \b
 Examples:
@@ -25,6 +29,23 @@ Examples:
 Exit codes:
   0 healthy or recovered · 1 failed or hung · 2 wrong usage, or no line of a log to read
   3 unfinished: no cause found · 130 interrupted; --exit-zero makes 1 and 3 a 0"""
+
+
+class Grouped(TyperCommand):
+    """A command whose help lists its options in groups."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write one section for each group."""
+        rows: dict[str, list[Any]] = {}
+        rest = OTHER if any(getattr(param, "rich_help_panel", None) for param in self.params) else "Options"
+        for param in [*self.get_params(ctx), *(ctx.command.params if ctx.command is not self else [])]:
+            if param.param_type_name == "argument":
+                rows.setdefault("Arguments", []).append((param.metavar, param.help))
+            elif row := param.get_help_record(ctx):
+                rows.setdefault(getattr(param, "rich_help_panel", None) or rest, []).append(row)
+        for heading, found in rows.items():
+            with formatter.section(heading):
+                formatter.write_dl(found)
 
 
 class _Commands(TyperGroup):
@@ -59,7 +80,14 @@ app = typer.Typer(
 app.command(DEFAULT, hidden=True, cls=Grouped, context_settings=HELP, epilog=EXAMPLES)(
     command(ReportOptions, report.run)
 )
-app.registered_commands += jobs.app.registered_commands  # which are also read alone, to be small beside a job
+_RAW = {"allow_interspersed_args": False, **HELP}  # from the job's first word on nothing is an option of ours
+app.command(
+    "run", cls=Grouped, context_settings=_RAW, epilog=jobs.RUN_EXAMPLES, short_help="Run a job; diagnose it when it fails."
+)(command(RunOptions, jobs.run))
+app.command(
+    "hook", cls=Grouped, context_settings=HELP, epilog=jobs.HOOK_EXAMPLES,
+    short_help="Report from an epilog, trap, sidecar or CI step; exits 0.",
+)(command(HookOptions, jobs.hook))  # fmt: skip
 app.command("scan", context_settings=HELP, short_help="Read logs into a small file to diagnose elsewhere.")(pieces.scan)
 app.command("case", context_settings=HELP, short_help="Pack a case to report a wrong verdict with.")(pieces.case)
 app.command("facts", context_settings=HELP, short_help="Print versions, sizes, settings of the job.")(pieces.facts)
@@ -79,3 +107,28 @@ app.add_typer(
 @app.callback()
 def _nothing() -> None:
     """Take no options of its own."""
+
+
+def typed(words: Sequence[str]) -> int:
+    """Run the command line as typer reads it; yield the exit code. Raises `UsageError` in one line."""
+    main: Any = typer.main.get_command(app)
+    try:
+        result = main.main(args=list(words), prog_name="diagnose", standalone_mode=False)
+    except Exception as error:
+        if not hasattr(error, "format_message"):  # not typer's own wording of a usage error
+            raise
+        said = error.format_message().rstrip(".").replace("Value error, ", "")  # typer's name for what a reader raised
+        if said.startswith("Usage: "):  # a command without arguments: what is said is its help
+            print(said)
+            return DiagnoseError.exit_code
+        raise UsageError(_hint(said, words, main.commands)) from None
+    return result if isinstance(result, int) else 0
+
+
+def _hint(said: str, words: Sequence[str], commands: Iterable[str]) -> str:
+    """The wording of a usage error with what to do: `--json` is what other tools call `--format json`."""
+    own = f"{words[0]} " if words and words[0] in commands else ""
+    form = next((form for form in FORMATS if said.startswith(f"No such option: --{form}")), None)
+    if form and not own:
+        return f"No such option: --{form}; did you mean --format {form}?"
+    return f"{said} (see `diagnose {own}--help`)"

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import NoReturn
 
-import typer
-
 from ..errors import UsageError
 from ..hooks.config import config_or_defaults
 from ..hooks.environment import JobFacts, read_environment
 from ..hooks.kept import TAIL_BYTES
 from ..hooks.request import absolute, ask, prepare_request, say
-from .options import HELP, Grouped, HookOptions, RunOptions, command, typed
+from .options import HookOptions, RunOptions, read_plainly
 
 RUN, HOOK = "diagnose run", "diagnose hook"
 RUN_EXAMPLES = """\
@@ -84,7 +82,13 @@ def hook_whatever_happens(words: Sequence[str]) -> int:
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, _stop)
-        typed(app, ["hook", *words])
+        given = read_plainly(HookOptions, words)
+        if given is None:
+            from .app import typed
+
+            typed(["hook", *words])
+        else:
+            hook(given)
     except SystemExit:
         pass
     except BaseException as error:
@@ -109,14 +113,3 @@ def _reason(code: int | None, number: int | None) -> str:
 
 def _stop(_number: int, _frame: object) -> NoReturn:
     raise SystemExit(0)
-
-
-app = typer.Typer(rich_markup_mode=None, pretty_exceptions_enable=False)
-_RAW = {"allow_interspersed_args": False, **HELP}  # from the job's first word on nothing is an option of ours
-app.command(
-    "run", cls=Grouped, context_settings=_RAW, epilog=RUN_EXAMPLES, short_help="Run a job; diagnose it when it fails."
-)(command(RunOptions, run))
-app.command(
-    "hook", cls=Grouped, context_settings=HELP, epilog=HOOK_EXAMPLES,
-    short_help="Report from an epilog, trap, sidecar or CI step; exits 0.",
-)(command(HookOptions, hook))  # fmt: skip

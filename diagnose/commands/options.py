@@ -1,22 +1,17 @@
-"""The options of `diagnose PATH...`, `run` and `hook`, declared as the fields of records; typer makes commands of them."""
+"""The options of `diagnose PATH...`, `run` and `hook`, declared once as the fields of records, and how they are read."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, Field, dataclass, field, fields
 from glob import escape, glob
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-import typer
-from typer.core import TyperCommand
-
-from ..errors import DiagnoseError, UsageError
 from ..hooks.config import DEFAULT_BUDGET_S, LANGUAGES
 from ..views import FORMATS
 
-HELP = {"help_option_names": ["-h", "--help"], "max_content_width": 110}
 COLORS = ("auto", "always", "never")
 ENGINES = ("local", "ray")
 _READING, _JOB, _SHOWN, _FORM, OTHER = "Reading", "The job", "What is shown", "Form", "Other"
@@ -25,25 +20,60 @@ _BUDGET = f"the most that a report may take (default {DEFAULT_BUDGET_S:g} s)"
 _WEBHOOK = "post the report (Slack-compatible); better by DIAGNOSE_WEBHOOK"
 _UNREDACTED = "leave secrets and private data in the report"
 T = TypeVar("T")
-Completion = Callable[[str], list[str]]  # what was typed of a value -> what it may become
 
 
-def option(*names: str, default: Any = None, values: Sequence[str] | Completion = (), **about: Any) -> Any:
-    """Yield a field that is an option; `default=list`: it may be given several times, `read`: how its text is read."""
-    is_list = default is list
-    made = typer.Option(None if is_list else default, *names, show_default=False, **_typers(values, **about))
-    start: dict[str, Any] = {"default_factory": list} if is_list else {"default": default}
-    return field(metadata={"typer": made}, **start)
+def option(*names: str, default: Any = None, **about: Any) -> Any:
+    """Yield a field that is an option of the command line; `default=list`: it may be given several times.
+
+    `about`: typer's `help` and `metavar`; `group`, a heading in the help; `values`, what completion offers; `read`, how
+    the text is read, which raises ValueError.
+    """
+    start: dict[str, Any] = {"default_factory": list} if default is list else {"default": default}
+    return field(metadata={"names": names, **about}, **start)
 
 
-def words(values: Sequence[str] | Completion = (), **about: Any) -> Any:
+def words(**about: Any) -> Any:
     """Yield a field for the words that belong to no option."""
-    return field(default_factory=list, metadata={"typer": typer.Argument(None, **_typers(values, **about))})
+    return option(default=list, **about)
 
 
-def _typers(values: Sequence[str] | Completion, group: str | None = None, read: Any = None, **about: Any) -> dict[str, Any]:
-    offer = values if callable(values) else lambda incomplete: [v for v in values if v.startswith(incomplete)]
-    return {"autocompletion": offer if values else None, "rich_help_panel": group, "parser": read, **about}
+def read_plainly(kind: type[T], typed: Sequence[str]) -> T | None:
+    """Yield the options of a plain call, nothing in it wrong or asked for; None: typer has to look.
+
+    Typer and what it brings double the memory that stays beside a job, and half the time that a small log takes.
+    """
+    of: Any = kind
+    known = {name: f for f in fields(of) for names in f.metadata.get("names", ()) for name in names.split("/")}
+    own = next(f for f in fields(of) if f.metadata.get("names") == ())
+    given: dict[str, Any] = {own.name: []}
+    rest = list(typed)
+    while rest:
+        word, equals, value = rest.pop(0).partition("=")
+        if word == "--" or not word.startswith("-") or word == "-":
+            given[own.name] += rest if word == "--" else [word + equals + value]
+            if word == "--" or own.metadata.get("is_rest"):
+                given[own.name] += [] if word == "--" else rest
+                break
+            continue
+        found = known.get(word)
+        if found is None or (not equals and "bool" not in found.type and (not rest or rest[0].startswith("-"))):
+            return None
+        if "bool" in found.type:
+            if equals:
+                return None
+            given[found.name] = not word.startswith("--no-")
+            continue
+        try:
+            value = _reader(found)(value if equals else rest.pop(0))
+        except ValueError:
+            return None
+        given[found.name] = [*given.get(found.name, ()), value] if "list" in found.type else value
+    return kind(**given)
+
+
+def _reader(of: Field[Any]) -> Callable[[str], Any]:
+    by_type = next((read for name, read in (("int", int), ("float", float)) if name in str(of.type)), str)
+    return of.metadata.get("read") or by_type
 
 
 def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
@@ -54,56 +84,31 @@ def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
     def call(**given: Any) -> int:
         return work(kind(**{name: value for name, value in given.items() if value is not None}))
 
-    types = get_type_hints(kind)
-    named: Any = [f for f in fields(kind) if "typer" in f.metadata]  # type: ignore[arg-type]
+    types, of = get_type_hints(kind), cast(Any, kind)
     call.__doc__ = kind.__doc__
     call.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
-        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=f.metadata["typer"], annotation=types[f.name])
-        for f in named
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=_typers(f), annotation=types[f.name])
+        for f in fields(of) if "names" in f.metadata
     ])  # fmt: skip
     return call
 
 
-class Grouped(TyperCommand):
-    """A command whose help lists its options in groups."""
+def _typers(of: Field[Any]) -> Any:
+    import typer
 
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Write one section for each group."""
-        rows: dict[str, list[Any]] = {}
-        rest = OTHER if any(getattr(param, "rich_help_panel", None) for param in self.params) else "Options"
-        for param in [*self.get_params(ctx), *(ctx.command.params if ctx.command is not self else [])]:
-            if param.param_type_name == "argument":
-                rows.setdefault("Arguments", []).append((param.metavar, param.help))
-            elif row := param.get_help_record(ctx):
-                rows.setdefault(getattr(param, "rich_help_panel", None) or rest, []).append(row)
-        for heading, found in rows.items():
-            with formatter.section(heading):
-                formatter.write_dl(found)
+    about = dict(of.metadata)
+    names, values = about.pop("names"), about.pop("values", ())
+    about.pop("is_rest", None)
+    if values:
+        about["autocompletion"] = values if callable(values) else _offer(values)
+    about |= {"rich_help_panel": about.pop("group", None), "parser": about.pop("read", None)}
+    if not names:
+        return typer.Argument(None, **about)
+    return typer.Option(None if of.default is MISSING else of.default, *names, show_default=False, **about)
 
 
-def typed(app: typer.Typer, words: Sequence[str]) -> int:
-    """Run the commands of `app` as typer reads the words; yield the exit code. Raises `UsageError` in one line."""
-    main: Any = typer.main.get_command(app)
-    try:
-        result = main.main(args=list(words), prog_name="diagnose", standalone_mode=False)
-    except Exception as error:
-        if not hasattr(error, "format_message"):  # not typer's own wording of a usage error
-            raise
-        said = error.format_message().rstrip(".").replace("Value error, ", "")  # typer's name for what a reader raised
-        if said.startswith("Usage: "):  # a command without arguments: what is said is its help
-            print(said)
-            return DiagnoseError.exit_code
-        raise UsageError(_hint(said, words, main.commands)) from None
-    return result if isinstance(result, int) else 0
-
-
-def _hint(said: str, words: Sequence[str], commands: Iterable[str]) -> str:
-    """The wording of a usage error with what to do: `--json` is what other tools call `--format json`."""
-    own = f"{words[0]} " if words and words[0] in commands else ""
-    form = next((form for form in FORMATS if said.startswith(f"No such option: --{form}")), None)
-    if form and not own:
-        return f"No such option: --{form}; did you mean --format {form}?"
-    return f"{said} (see `diagnose {own}--help`)"
+def _offer(values: Sequence[str]) -> Callable[[str], list[str]]:
+    return lambda incomplete: [value for value in values if value.startswith(incomplete)]
 
 
 # --- what a shell offers, and lengths --------------------------------------------------------------------------------
@@ -209,7 +214,7 @@ class RunOptions:
     and its summary is printed on standard error, within --budget.
     """
 
-    command: list[str] = words(metavar="-- COMMAND...", help="the job and its arguments, never looked at")
+    command: list[str] = words(metavar="-- COMMAND...", is_rest=True, help="the job and its arguments, never looked at")
     output: list[str] = option("-o", "--output", default=list, metavar="FILE", values=files, help=_WRITTEN)
     logs: list[str] = option("--logs", default=list, metavar="PATH", values=files,
         help="more logs of the job: a file, folder or glob")
