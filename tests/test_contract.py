@@ -25,7 +25,7 @@ from diagnose.report.report import schema
 
 from .command_line import FIXTURES, HEALTHY, OOM, tell
 
-CASES = sorted(p.parent for p in FIXTURES.glob("*/truth.yaml"))[::3]
+CASES = sorted(p.parent for p in FIXTURES.glob("*/truth.yaml"))[::6]
 NODES = FIXTURES / "two-nodes-one-exception" / "logs"
 OOM_LINE = 736  # of OOM; the line an expert points at
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -73,7 +73,7 @@ def test_every_proof_stands_where_the_report_says(case):
 
 
 def test_outcome_and_exit_code_agree():
-    for case in CASES[::4]:
+    for case in CASES[::2]:
         assert EXIT_CODES[report_of(case)["outcome"]] == tell(case / "logs", "-q").code
 
 
@@ -135,10 +135,6 @@ def test_chinese_is_chinese():
     assert "显存" in tell(OOM, "--lang", "zh").out
 
 
-def test_no_colour_into_a_pipe():
-    assert "\x1b" not in tell(OOM).out
-
-
 # --- what goes in -----------------------------------------------------------------------------------------------------
 
 
@@ -198,12 +194,6 @@ def test_prose_about_messages_is_not_diagnosed(tmp_path):
     assert 2 == tell(tmp_path / "notes.md").code
 
 
-def test_a_pattern_that_the_shell_left_alone_is_expanded(tmp_path):
-    shutil.copy(OOM, tmp_path / "a.log")
-
-    assert "memory.cuda-oom" == report(f"{tmp_path}/*.log")["diagnosis"]["cause"]
-
-
 def test_what_cannot_be_read_is_told_and_the_rest_is_diagnosed(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "empty.log").write_bytes(b"")
@@ -214,17 +204,6 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_diagnosed(tmp_path):
 
     assert "memory.cuda-oom" == found["diagnosis"]["cause"]
     assert {"fifo", "empty.log", "core.bin"} == {Path(i["file"]).name for i in found["inputs"] if i["skipped"]}
-
-
-@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_may_not_be_read_is_told(tmp_path):
-    shutil.copy(OOM, tmp_path / "job.log")
-    (tmp_path / "job.log").chmod(0)
-
-    answer = tell(tmp_path / "job.log")
-
-    assert 2 == answer.code
-    assert "ermission" in answer.err
 
 
 def test_nothing_readable_is_two(tmp_path):
@@ -342,14 +321,6 @@ def test_since_and_until_narrow_the_timeline():
     assert all("2026-09-16T15:40" <= time <= "2026-09-16T15:46:01" for time in times)
 
 
-def test_since_keeps_what_follows_within_its_second():
-    """`17:00:00Z` would sort behind `17:00:00.5Z`."""
-    every = [entry["time"] for entry in report(OOM)["timeline"] if entry["time"] and "." in entry["time"]]
-    since = every[0].partition(".")[0]
-
-    assert every[0] in [entry["time"] for entry in report(OOM, "--since", since)["timeline"]]
-
-
 def test_secrets_go_unless_asked_for(tmp_path):
     (tmp_path / "job.log").write_text(
         "[rank0]: ValueError: cannot log in with hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789\n" * 2
@@ -375,13 +346,6 @@ def test_a_string_is_a_path():
         diagnose("CUDA out of memory")
 
 
-def test_the_library_refuses_nonsense_too():
-    with pytest.raises(UsageError):
-        diagnose(OOM, budget_s=-1)
-    with pytest.raises(UsageError):
-        diagnose(OOM, job=JobContext(world_size=0))
-
-
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -401,19 +365,9 @@ def test_the_library_answers_a_wrong_type_as_the_command_answers_nonsense(wrong,
     assert said in str(caught.value)
 
 
-def test_the_library_says_that_nothing_was_given():
-    with pytest.raises(SourceError, match="nothing was given"):
-        diagnose()
-
-
 def test_text_that_is_bytes_is_told_how_to_come():
     with pytest.raises(UsageError, match=r"io\.BytesIO"):
         diagnose(Text(b"CUDA out of memory"))
-
-
-def test_one_folder_of_rules_needs_no_list(tmp_path):
-    assert "memory.cuda-oom" == diagnose(OOM, rules=tmp_path).diagnosis.cause
-    assert "memory.cuda-oom" == diagnose(OOM, rules=str(tmp_path)).diagnosis.cause
 
 
 def test_the_library_renders_what_the_command_prints():

@@ -26,7 +26,7 @@ _PROJECT_FILE = "pyproject.toml"
 
 @record
 class Config:
-    """Defaults for every command; None where the file does not say. From `budget_s` on: the table `hook`."""
+    """Defaults for every command; None where the file does not say. `budget_s` to `shared` stand in its table `hook`."""
 
     path: str | None = None
     rules: tuple[str, ...] = ()
@@ -41,6 +41,7 @@ class Config:
     output: tuple[str, ...] = ()
     webhook: str | None = None  # an address, or `$NAME` of the variable that holds it, since it is a secret
     shared: str | None = None  # the folder where the nodes of one job leave their scans
+    remember: bool = False  # each failure, for `diagnose history`
     note: str = ""  # one line that names a file that was found, and what in it is not obeyed
 
 
@@ -77,12 +78,12 @@ def config_or_defaults(who: str) -> Config:
 def _distrusted(config: Config) -> Config:
     said = {
         "redact": config.redact is False, "templates": config.templates, "hook.output": config.output,
-        "hook.webhook": config.webhook, "hook.shared": config.shared,
+        "hook.webhook": config.webhook, "hook.shared": config.shared, "remember": config.remember,
     }  # fmt: skip
     ignored = ", ".join(name for name, value in said.items() if value)
     refused = f"; {ignored} counts only in a file that DIAGNOSE_CONFIG names" if ignored else ""
     return replace(
-        config, redact=config.redact or None, templates=None, output=(), webhook=None, shared=None,
+        config, redact=config.redact or None, templates=None, output=(), webhook=None, shared=None, remember=False,
         note=f"settings from {config.path}{refused}",
     )  # fmt: skip
 
@@ -182,6 +183,7 @@ _KEYS: dict[str, tuple[str, Kind]] = {  # as the documents write them -> field o
     "rank-from": ("rank_from", "text"),
     "lang": ("lang", LANGUAGES),
     "templates": ("templates", "folder"),
+    "remember": ("remember", "flag"),
     "hook": ("", "table"),
     "hook.output": ("output", "paths"),
     "hook.budget": ("budget_s", "seconds"),
