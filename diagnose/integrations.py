@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
 
-from .hook import diagnose_on_failure, install, report_failure, uninstall
+from .hook import diagnose_on_failure, report_failure
 
 __all__ = [
     "accelerate_run", "lightning_callback", "ray_driver", "ray_session_logs", "ray_train_loop", "record",
@@ -45,28 +45,18 @@ def lightning_callback(*paths: Path, **options: Any) -> Any:
 
 
 def transformers_callback(*paths: Path, **options: Any) -> Any:
-    """Yield a callback for `transformers.Trainer`, which has no event for failures.
+    """Yield a callback for `transformers.Trainer`, which has no event for failures: `Trainer.train` looks for it.
 
-    What leaves `train` is reported, also where a notebook shows it or the caller catches it: `Trainer.train` looks for
-    this callback. Where there is no such method to look from, `sys.excepthook` is watched while training.
+    So what leaves `train` is reported also where a notebook shows it or the caller catches it.
     """
     base = _named(("transformers",), "TrainerCallback") or object
 
     class DiagnoseCallback(base):  # type: ignore[misc,valid-type]
-        """Stands behind `Trainer.train` and `sys.excepthook` while `train` runs."""
-
-        def on_train_begin(self, args: object, state: object, control: object, **_more: object) -> None:
-            """Install the hook."""
-            install(*paths, **options)
-
-        def on_train_end(self, args: object, state: object, control: object, **_more: object) -> None:
-            """Take the hook out: what fails after training is not its business."""
-            uninstall()
+        """Reports on what leaves `train`."""
 
         def diagnose_failure(self, error: Exception) -> None:
-            """Report what left `train`, and take the hook out: there will be no `on_train_end`."""
+            """Report."""
             report_failure(error, *paths, **options)
-            uninstall()
 
     _watch_train(_named(("transformers",), "Trainer"))
     return DiagnoseCallback()

@@ -15,10 +15,6 @@ from ..views import FORMATS
 COLORS = ("auto", "always", "never")
 ENGINES = ("local", "ray")
 _READING, _JOB, _SHOWN, _FORM, OTHER = "Reading", "The job", "What is shown", "Form", "Other"
-_WRITTEN = "write the report here; .md .html .json .txt .xml"
-_BUDGET = f"the most that a report may take (default {DEFAULT_BUDGET_S:g} s)"
-_WEBHOOK = "post the report (Slack-compatible); better by DIAGNOSE_WEBHOOK"
-_UNREDACTED = "leave secrets and private data in the report"
 T = TypeVar("T")
 
 
@@ -204,7 +200,21 @@ class ReportOptions:
 
 
 @dataclass(slots=True)
-class RunOptions:
+class _Hooked:
+    output: list[str] = option("-o", "--output", default=list, metavar="FILE", values=files,
+        help="write the report here; .md .html .json .txt .xml")
+    budget: float | None = option("--budget", metavar="TIME", read=seconds,
+        help=f"the most that a report may take (default {DEFAULT_BUDGET_S:g} s)")
+    webhook: str | None = option("--webhook", metavar="URL",
+        help="post the report (Slack-compatible); better by DIAGNOSE_WEBHOOK")
+    shared: str | None = option("--shared", metavar="DIR", values=files,
+        help="where the nodes of one job leave their scans; one of them reports for all")
+    nodes: int | None = option("--nodes", metavar="N", help="how many nodes the job has (default: from the launcher)")
+    no_redact: bool = option("--no-redact", default=False, help="leave secrets and private data in the report")
+
+
+@dataclass(slots=True)
+class RunOptions(_Hooked):
     """Run a job, pass everything through, and name the root cause when it fails.
 
     stdin, stdout, stderr, signals, the terminal and the exit code pass through untouched; the job is never killed, slowed
@@ -215,26 +225,19 @@ class RunOptions:
     """
 
     command: list[str] = words(metavar="-- COMMAND...", is_rest=True, help="the job and its arguments, never looked at")
-    output: list[str] = option("-o", "--output", default=list, metavar="FILE", values=files, help=_WRITTEN)
     logs: list[str] = option("--logs", default=list, metavar="PATH", values=files,
         help="more logs of the job: a file, folder or glob")
     hang_after: float | None = option("--hang-after", metavar="TIME", read=seconds,
         help="report when nothing is printed for so long (900, 15m, 1h)")
     stacks: bool = option("--stacks", default=False,
         help="then also take the stacks of the job's Python processes, by py-spy")
-    budget: float | None = option("--budget", metavar="TIME", read=seconds, help=_BUDGET)
     keep: str | None = option("--keep", metavar="DIR", values=files,
         help="keep the copy of the output here, also when the job succeeds")
     keep_mib: float | None = option("--keep-mib", metavar="N", read=mebibytes, help="size of the copy's tail (default 32)")
-    webhook: str | None = option("--webhook", metavar="URL", help=_WEBHOOK)
-    shared: str | None = option("--shared", metavar="DIR", values=files,
-        help="where the nodes of one job leave their scans; one of them reports for all")
-    nodes: int | None = option("--nodes", metavar="N", help="how many nodes the job has (default: from the launcher)")
-    no_redact: bool = option("--no-redact", default=False, help=_UNREDACTED)
 
 
 @dataclass(slots=True)
-class HookOptions:
+class HookOptions(_Hooked):
     """Report on a job from where its failure is noticed (epilog, trap, sidecar, CI step), and never make it worse.
 
     Exits 0 whatever happens, within --budget. With --exit-code 0 it does nothing. Without PATH it reads what Slurm's
@@ -242,15 +245,9 @@ class HookOptions:
     """
 
     paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, archives, globs")
-    output: list[str] = option("-o", "--output", default=list, metavar="FILE", values=files, help=_WRITTEN)
     exit_code: int | None = option("--exit-code", metavar="N",
         help="the job's exit code; above 128 as a shell's $? means a signal")
     always: bool = option("--always", default=False, help="report on a success too")
-    budget: float | None = option("--budget", metavar="TIME", read=seconds, help=_BUDGET)
-    webhook: str | None = option("--webhook", metavar="URL", help=_WEBHOOK)
-    shared: str | None = option("--shared", metavar="DIR", values=files,
-        help="where the nodes of one job leave their scans")
-    nodes: int | None = option("--nodes", metavar="N", help="how many nodes the job has")
     node: str | None = option("--node", metavar="NAME", help="this node's name")
     job: str | None = option("--job", metavar="NAME",
         help="the job's name and attempt in --shared (default: from the environment)")
@@ -260,4 +257,3 @@ class HookOptions:
         help="a folder of rules laid over the shipped ones")
     tz: str | None = option("--tz", metavar="ZONE", help="zone of clocks that print none")
     rank_from: str | None = option("--rank-from", metavar="REGEX", help="its first group in a file's name is the rank")
-    no_redact: bool = option("--no-redact", default=False, help=_UNREDACTED)
