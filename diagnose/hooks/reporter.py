@@ -20,6 +20,8 @@ from ..report.printable import clip, one_line
 from ..report.written_files import claim_file, make_private_folder, write_whole
 from ..views.junit_text import junit_without_verdict
 from ..views.markdown_text import slack_escape
+from ..views.rendering import SUFFIXES, render, shown
+from .config import template_for
 from .gather import SCAN_SUFFIX, SharedFolder, gather_inputs, plain_name
 from .request import HookRequest, decode_request, say
 from .webhook import WEBHOOK_S, post
@@ -64,13 +66,14 @@ def _report(request: HookRequest, folder: Path, outputs: Sequence[Path]) -> None
         made = _diagnosed(request, max(1.0, request.seconds_left() - webhook_s - _RENDER_S))
         for target in targets:
             _write(target, _rendered(made, request, target.suffix), request.shared)
-        message, summary = _rendered(made, request, _SLACK) if request.webhook else "", summary_lines(made)
+        message = _rendered(made, request, _SLACK) if request.webhook else ""
+        summary = summary_lines(shown(made, "json", redact=request.redact)[0])
     except Exception as error:  # whatever it is, it has to be said in one line
-        trouble = clip(one_line(f"{type(error).__name__}: {error}"), 300)
+        trouble = clip(_public(f"{type(error).__name__}: {error}"), 300)
         _begin(request, targets, f"The analysis was not completed: {trouble}.")
         message, summary = slack_escape(f"{request.reason}: {trouble}"), [f"no diagnosis: {trouble}"]
-    shown = [str(target) for target in targets if target in outputs]
-    for line in (*summary, f"report: {' '.join(shown or [str(folder / 'report.md')])}"):
+    written = [str(target) for target in targets if target in outputs]
+    for line in (*summary, f"report: {' '.join(written or [str(folder / 'report.md')])}"):
         say(request.who, line)
     if request.webhook:
         problem = post(request.webhook, message, max(0.5, min(WEBHOOK_S, request.seconds_left())))
@@ -155,9 +158,6 @@ def _bound(made: Report, seen: int, nodes: int) -> Report:
 
 def _rendered(made: Report, request: HookRequest, suffix: str) -> str:
     """Yields the report in the form that a file of this suffix has."""
-    from ..views.rendering import SUFFIXES, render
-    from .config import template_for
-
     form = "slack" if suffix == _SLACK else SUFFIXES.get(suffix.lower(), "markdown")
     template = template_for(request.templates, suffix) if form != "json" else None
     return render(made, form, width=100, template=template, redact=request.redact)

@@ -125,7 +125,7 @@ def test_a_lock_that_is_a_link_locks_nobody_out_and_is_not_written(tmp_path: Pat
     assert (place.claim("node1"), (tmp_path / "precious").read_text()) == (True, "mine")
 
 
-def test_a_report_for_all_is_for_its_owner_only(tmp_path: Path) -> None:
+def test_a_report_for_all_is_for_its_owner_only_and_no_secret_is_said(tmp_path: Path, capfd) -> None:
     log = tmp_path / "rank0.log"
     log.write_text(LOG, encoding="utf-8")
     shared = tmp_path / "shared"
@@ -137,7 +137,9 @@ def test_a_report_for_all_is_for_its_owner_only(tmp_path: Path) -> None:
     written = [shared / "job.report.md", shared / "job.report.json", shared / "job.lock"]
     assert [mode(path) for path in written] == [0o600] * 3
     assert json.loads(written[1].read_text())["schema_version"]
-    assert SECRET not in written[0].read_text() + written[1].read_text()
+    said = capfd.readouterr().err
+    assert "  proof  " in said
+    assert SECRET not in written[0].read_text() + written[1].read_text() + said
 
 
 def test_whoever_took_the_name_in_the_temporary_folder_silences_nobody(tmp_path: Path, monkeypatch) -> None:
