@@ -24,11 +24,12 @@ def open_new(path: str) -> int:
 class Kept:
     """Where the copy of one stream goes: a head, and as many of the parts behind it as hold `tail_bytes`."""
 
-    __slots__ = ("_head_bytes", "_number", "_part_bytes", "_room_bytes", "fd", "path")
+    __slots__ = ("_number", "_part_bytes", "_room_bytes", "fd", "path")
 
     def __init__(self, path: str, tail_bytes: int = TAIL_BYTES, head_bytes: int = HEAD_BYTES) -> None:
         self.path, self._part_bytes = path, max(1, tail_bytes // _TAIL_PARTS)
         self._number, self._room_bytes = 0, head_bytes
+        clear(path)  # of an earlier run that was killed
         self.fd = open_new(f"{path}.0.part")
 
     def write(self, data: memoryview) -> None:

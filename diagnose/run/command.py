@@ -15,7 +15,7 @@ from typing import Any
 
 from ..hooks.environment import launcher_of, log_patterns, nodes_of_command, read_environment
 from ..hooks.kept import clear, join
-from ..hooks.request import GRACE_S, HookRequest, encode_request, module_command, quiet_environment, say
+from ..hooks.request import GRACE_S, HookRequest, absolute, encode_request, module_command, quiet_environment, say
 from ..lines.record import record
 from .streams import open_streams
 from .watch import Watch, end_like
@@ -77,7 +77,7 @@ class _Run(Watch):
     def __init__(self, command: Sequence[str], request: HookRequest, asked: Asked, folder: str) -> None:
         super().__init__(open_streams(folder, asked.tail_bytes), asked.hang_after_s)
         self.command, self.request, self.asked, self.folder = command, request, asked, folder
-        self.patterns = [*asked.logs, *log_patterns(command, _here())]
+        self.patterns = [*asked.logs, *log_patterns(command, absolute("."))]
         self.started = time.time()
         self.ended: float | None = None
 
@@ -170,13 +170,6 @@ def _private_folder(base: str) -> str:
     folder = os.path.join(base, f"diagnose-run-{os.urandom(5).hex()}")
     os.mkdir(folder, 0o700)
     return folder
-
-
-def _here() -> str:
-    try:
-        return os.getcwd()
-    except OSError:  # removed meanwhile; the job may not need it
-        return "/"
 
 
 def _run_plainly(command: Sequence[str], error: Exception) -> int:
