@@ -218,6 +218,14 @@ def test_an_interrupt_ends_with_130():
 # --- commands that answer ---------------------------------------------------------------------------------------------
 
 
+def test_rules_new_makes_a_cause_too_where_there_is_none_of_that_name(tmp_path):
+    made = tell("rules", "new", "hub.farm/coolant-gone", "--folder", tmp_path)
+
+    assert (tmp_path / "hub" / "farm" / "cause.yaml").is_file()
+    assert "cause.yaml" in made.out
+    assert 0 == tell("rules", "test", tmp_path, "--only", "hub.farm").code
+
+
 def test_rules_new_makes_a_rule_that_passes_its_own_test(tmp_path):
     made = tell("rules", "new", "memory.cuda-oom/my-allocator-failed", "--folder", tmp_path)
     again = tell("rules", "new", "memory.cuda-oom/my-allocator-failed", "--folder", tmp_path)

@@ -19,6 +19,8 @@ from diagnose.watch.growth import GrowingFiles
 from diagnose.watch.standing import Change, Standing
 from diagnose.watch.watcher import Said, Watcher
 
+from .command_line import tell
+
 PACKAGE = str(Path(__file__).parent.parent)
 TRACEBACK = """\
 [rank2]: Traceback (most recent call last):
@@ -255,6 +257,11 @@ def test_json_lines_end_with_the_verdict_when_the_process_ends(tmp_path: Path) -
     assert "file" == first["kind"]
     assert ["error", "ended"] == [row["kind"] for row in rows]
     assert ("memory.cuda-oom", "failed", [2]) == (rows[-1]["cause"], rows[-1]["outcome"], rows[-1]["ranks"])
+
+
+def test_without_a_path_it_says_what_to_name() -> None:
+    done = tell("watch")
+    assert (2, "diagnose: watch: name the logs, folders or patterns to follow\n") == (done.code, done.err)
 
 
 def test_nothing_to_follow_is_wrong_usage(tmp_path: Path) -> None:

@@ -146,12 +146,17 @@ def new_rule(
     path = folder / (rule_id.replace(".", "/", 1) + ".yaml")
     if path.exists():
         raise UsageError(f"{path} is there already")
+    written, cause = [path], path.with_name("cause.yaml")
+    is_of_a_cause = not rule_id.startswith(("harmless.", "context."))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text((SHIPPED / "new-rule.template").read_text())
+        if is_of_a_cause and rule_id.partition("/")[0] not in load_rules().causes and not cause.exists():
+            cause.write_text((SHIPPED / "new-cause.template").read_text())  # a cause of one's own
+            written.append(cause)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror or error}") from error
-    typer.echo(f"wrote {path}; fill it in, then run: diagnose rules test {folder}")
+    typer.echo(f"wrote {' and '.join(map(str, written))}; fill in, then run: diagnose rules test {folder}")
 
 
 @app.command("schema")

@@ -19,6 +19,7 @@ from .options import ReportOptions, files, option, seconds, words
 from .report import EXIT_CODES, finish
 
 FORMS = ("terminal", "json")
+EVERY_S = 2.0
 EXAMPLES = """\
 \b
 Examples:
@@ -43,7 +44,7 @@ class WatchOptions:
     format: str = option("--format", default="terminal", metavar="FORM", values=FORMS, help="terminal, or json: JSON lines")
     quiet_after: float | None = option("--quiet-after", metavar="TIME", read=seconds,
         help="a rank has stopped when it prints no step for so long (default: by the job's pace, 30 s at least)")
-    every: float = option("--every", default=2.0, metavar="TIME", read=seconds, help="look so often (default 2 s)")
+    every: float | None = option("--every", metavar="TIME", read=seconds, help="look so often (default 2 s)")
     pid: int | None = option("--pid", metavar="PID", help="end with this process")
     at_most: float | None = option("--for", metavar="TIME", read=seconds, help="end after so long")
     lang: str | None = option("--lang", metavar="LANG", values=LANGUAGES, help="en or zh (default: from the locale)")
@@ -83,7 +84,7 @@ def _watcher(given: WatchOptions) -> Watcher:
     catalogue = load_rules(*given.rules)
     lang = choose_language(given.lang, os.environ)
     translator = Translator(lang, rule_folders(*given.rules), catalogue.sentences)
-    return Watcher(GrowingFiles(given.paths), catalogue, translator, given.quiet_after, given.every)
+    return Watcher(GrowingFiles(given.paths), catalogue, translator, given.quiet_after, given.every or EVERY_S)
 
 
 def _follow(watcher: Watcher, given: WatchOptions, stop: Event) -> None:
