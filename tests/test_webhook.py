@@ -109,8 +109,8 @@ def test_an_answer_that_is_no_http_is_one_line(server, capfd):
 
 @pytest.mark.parametrize(
     "address",
-    ["file:///etc/passwd", "ftp://x/y", "", "$NO_SUCH_VARIABLE", "hooks.example/x", "http://[::1", "http://h:secret/x",
-     "https://mei:secret@h/x", "http://h/a b\nsecret", "http://\u2603/secret", "http://h:99999999/x", "http:///secret"],
+    ["file:///etc/passwd", "$NO_SUCH_VARIABLE", "http://[::1", "http://h:secret/x", "https://mei:secret@h/x",
+     "http://h/a b\nsecret", "http://h:99999999/x", "http:///secret"],
 )  # fmt: skip
 def test_what_is_no_web_address_is_refused(address):
     assert post(address, "x") == "the web hook's address is not an http(s) address"
