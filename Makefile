@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-pythons bench check-python
+.PHONY: demo test docs test-pythons bench check-python
 demo: $(VENV)/.installed
 	$(BIN)/diagnose fixtures/two-nodes-one-exception/logs --exit-zero -o report.html
 
@@ -13,6 +13,10 @@ test: $(VENV)/.installed-test
 	$(BIN)/lint-imports
 	$(BIN)/diagnose rules test
 	$(BIN)/pytest -n auto --maxprocesses 8 --dist worksteal
+
+docs: $(VENV)/.installed
+	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[docs]'
+	$(BIN)/mkdocs build --strict --quiet --site-dir site
 
 # What differs between Python versions is how files are opened and read, and how the command starts. The version that
 # `make test` uses is left out: there all tests run.

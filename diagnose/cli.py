@@ -16,7 +16,7 @@ from contextlib import suppress
 
 from .errors import DiagnoseError, SourceError, UsageError
 
-COMMANDS = ("case", "explain", "facts", "hook", "rules", "run", "scan", "schema")
+COMMANDS = ("case", "diff", "explain", "facts", "history", "hook", "mcp", "rules", "run", "scan", "schema", "watch")
 INTERRUPTED = 130
 GC_OBJECTS = 200_000  # new ones before cycles are looked for: a small log makes fewer, and looking costs it a fifth
 
@@ -81,34 +81,26 @@ def _run(words: list[str]) -> int:
         from .commands.jobs import hook_whatever_happens
 
         return hook_whatever_happens(words[1:])
-    if first == "run":
-        from .commands.jobs import run as run_job
-        from .commands.options import RunOptions, read_plainly
-
-        job = read_plainly(RunOptions, words[1:])
-        if job is not None:
-            return run_job(job)
-    _open_streams()
+    if first != "run":  # a stream that is closed is closed for the job
+        _open_streams()
     if first in COMMANDS:
         if os.path.exists(first):
             print(f"diagnose: `{first}` is read as the command; ./{first} is the path", file=sys.stderr)
-        return _typed(words)
-    if first == "--show-completion" and len(words) == 2:
+    elif first == "--show-completion" and len(words) == 2:
         return _show_completion(words[1])
-    if "_DIAGNOSE_COMPLETE" in os.environ:
-        return _typed(words)
-    _refuse_near_miss(first, words)
-    from .commands.options import ReportOptions, read_plainly
+    else:
+        _refuse_near_miss(first, words)
+    from .commands import options
 
-    plain = read_plainly(ReportOptions, words)
-    if plain is None:
-        return _typed(words)
-    from .commands.report import run
+    is_asked = "_DIAGNOSE_COMPLETE" in os.environ  # by a shell, for what may stand here
+    if not is_asked and first not in COMMANDS and (plain := options.read_plainly(options.ReportOptions, words)):
+        from .commands.report import run
 
-    return run(plain)
+        return run(plain)
+    if first == "run" and (job := options.read_plainly(options.RunOptions, words[1:])):
+        from .commands.jobs import run as run_job
 
-
-def _typed(words: list[str]) -> int:
+        return run_job(job)
     from .commands.app import typed
 
     return typed(words)

@@ -81,26 +81,14 @@ class _Pool:
         """Yield (index of the part, its scan) as they are done."""
         waiting = deque(_batches(parts, BATCHES_PER_TASK * self._limit()))
         running: dict[Any, tuple[int, ...]] = {}
-        tries: Counter[tuple[int, ...]] = Counter()
         while waiting or running:
             while waiting and len(running) < self._limit():
                 batch = waiting.popleft()
-                task = self._task.remote(self.given, [parts[n] for n in batch], deadline.left_s())
-                running[task] = batch
+                running[self._task.remote(self.given, [parts[n] for n in batch], deadline.left_s())] = batch
             done, _ = self._ray.wait(list(running), num_returns=1, timeout=wait_s(deadline))
             for task in done:
                 batch = running.pop(task)
-                try:
-                    found = self._ray.get(task)
-                except self._ray.exceptions.RayError as error:
-                    tries[batch] += 1
-                    log.info("a task was lost (%s); it is done again", type(error).__name__)
-                    if tries[batch] < TRIES:
-                        waiting.append(batch)
-                        continue
-                    log.warning("Ray could not read %d parts (%s); they are read here", len(batch), _brief(error))
-                    found = [None] * len(batch)
-                for index, text in zip(batch, found, strict=True):
+                for index, text in zip(batch, self._texts(task, len(batch)), strict=True):
                     yield index, source_from_json(json.loads(text)) if text else self._here(parts[index], deadline)
             if not done and deadline.passed():
                 late = [n for batch in (*running.values(), *waiting) for n in batch]
@@ -108,6 +96,14 @@ class _Pool:
                     self._ray.cancel(task, force=True)
                 yield from ((n, unread(parts[n].source)) for n in late)
                 return
+
+    def _texts(self, task: Any, count: int) -> list[str | None]:
+        """What a task answered; nothing for each part where Ray gave it up, after `TRIES` on different nodes."""
+        try:
+            return list(self._ray.get(task))
+        except self._ray.exceptions.RayError as error:
+            log.warning("Ray could not read %d parts (%s); they are read here", count, _brief(error))
+            return [None] * count
 
     def _limit(self) -> int:
         return max(2, TASKS_PER_NODE * sum(1 for node in self._ray.nodes() if node["Alive"]))
@@ -122,13 +118,11 @@ def _batches(parts: Sequence[Part], count: int) -> Iterator[tuple[int, ...]]:
     most = min(BATCH_BYTES, sum(p.size for p in parts) // count)
     most_parts = min(BATCH_PARTS, -(-len(parts) // count))
     batch: list[int] = []
-    size = 0
     for index, part in enumerate(parts):
-        if batch and (size + part.size > most or len(batch) >= most_parts):
+        if batch and (len(batch) >= most_parts or sum(parts[n].size for n in batch) + part.size > most):
             yield tuple(batch)
-            batch, size = [], 0
+            batch = []
         batch.append(index)
-        size += part.size
     if batch:
         yield tuple(batch)
 
@@ -182,27 +176,26 @@ def scan_nodes(
     ray: Any, scan: Scan, given: Any, paths: Sequence[str], deadline: Deadline, progress: Progress | None
 ) -> None:
     """Add to `scan` what lies below `paths` on every node."""
-    names = node_names(ray.nodes())
-    alive = {n["NodeID"] for n in ray.nodes() if n["Alive"]}
-    below = ", ".join(paths)
-    scan.gaps += [f"node {name} is dead: {below} there was not read" for node, name in names if node not in alive]
+    names = dict(node_names(ray.nodes()))
+    alive = [node["NodeID"] for node in ray.nodes() if node["Alive"]]
+    found: dict[str, Scan | str] = {node: "the node is dead" for node in names if node not in alive}
     left_s = deadline.left_s()
-    tasks = {_task(ray, node).remote(given, list(paths), left_s): name for node, name in names if node in alive}
-    found: dict[str, Scan | str] = {}
-    while len(found) < len(tasks):
-        done, waiting = ray.wait([t for t in tasks if tasks[t] not in found], num_returns=1, timeout=wait_s(deadline))
+    tasks = {_task(ray, node).remote(given, list(paths), left_s): node for node in alive}
+    while waiting := [task for task, node in tasks.items() if node not in found]:
+        done, _ = ray.wait(waiting, num_returns=1, timeout=wait_s(deadline))
         for task in done:
-            result = found[tasks[task]] = _result(ray, task, tasks[task])
+            node = tasks[task]
+            result = found[node] = _result(ray, task, names[node])
             if progress and isinstance(result, Scan):
-                progress(tasks[task], sum(s.bytes for s in result.sources.values()))
+                progress(names[node], sum(s.bytes for s in result.sources.values()))
         if not done and deadline.passed():
-            found |= {tasks[t]: "not read: the budget of time was used up" for t in waiting}
-    for _, name in names:
-        part = found.get(name)
+            found |= {tasks[task]: "not read: the budget of time was used up" for task in waiting}
+    for node, name in names.items():
+        part = found[node]
         if isinstance(part, Scan):
             _add(scan, name, part)
-        elif part is not None:
-            scan.gaps.append(f"node {name}: {below} there was not read ({part})")
+        else:
+            scan.gaps.append(f"node {name}: {', '.join(paths)} there was not read ({part})")
 
 
 def node_names(nodes: Sequence[dict[str, Any]]) -> list[tuple[str, str]]:
@@ -237,18 +230,12 @@ def wait_s(deadline: Deadline) -> float:
 
 def _add(scan: Scan, node: str, part: Scan) -> None:
     for source in part.sources.values():
-        named = replace(source, name=_under(node, source.name))
-        scan.sources[_free(scan, named)] = named
+        name = _under(node, source.name)
+        count = sum(other == name or other.startswith(f"{name} (") for other in scan.sources)
+        named = replace(source, name=f"{name} ({count + 1})" if count else name)
+        scan.sources[named.name] = named
     scan.gaps += [f"node {node}: {gap}" for gap in part.gaps]
     scan.dumps += [replace(dump, name=_under(node, dump.name)) for dump in part.dumps]
-
-
-def _free(scan: Scan, source: SourceScan) -> str:
-    name, count = source.name, 1
-    while source.name in scan.sources:
-        count += 1
-        source.name = f"{name} ({count})"
-    return source.name
 
 
 def _under(node: str, name: str) -> str:

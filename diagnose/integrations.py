@@ -13,22 +13,137 @@
 
 from __future__ import annotations
 
-from .hooks.frameworks import (
-    accelerate_run,
-    lightning_callback,
-    ray_driver,
-    ray_session_logs,
-    ray_train_loop,
-    record,
-    transformers_callback,
-)
+import functools
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from .hook import diagnose_on_failure, report_failure
 
 __all__ = [
-    "accelerate_run",
-    "lightning_callback",
-    "ray_driver",
-    "ray_session_logs",
-    "ray_train_loop",
-    "record",
+    "accelerate_run", "lightning_callback", "ray_driver", "ray_session_logs", "ray_train_loop", "record",
     "transformers_callback",
-]
+]  # fmt: skip
+Path = str | os.PathLike[str]
+
+
+def lightning_callback(*paths: Path, **options: Any) -> Any:
+    """Yield a Lightning callback that reports what its `on_exception` is told."""
+    base = _named(("lightning.pytorch", "pytorch_lightning"), "Callback") or object
+
+    class DiagnoseCallback(base):  # type: ignore[misc,valid-type]
+        """Reports on the exception that ends a fit, test or predict."""
+
+        def on_exception(self, trainer: object, pl_module: object, exception: BaseException) -> None:
+            """Report; Lightning raises the exception again afterwards."""
+            if not isinstance(exception, KeyboardInterrupt):
+                report_failure(exception, *paths, **options)
+
+    return DiagnoseCallback()
+
+
+def transformers_callback(*paths: Path, **options: Any) -> Any:
+    """Yield a callback for `transformers.Trainer`, which has no event for failures: `Trainer.train` looks for it.
+
+    So what leaves `train` is reported also where a notebook shows it or the caller catches it.
+    """
+    base = _named(("transformers",), "TrainerCallback") or object
+
+    class DiagnoseCallback(base):  # type: ignore[misc,valid-type]
+        """Reports on what leaves `train`."""
+
+        def diagnose_failure(self, error: Exception) -> None:
+            """Report."""
+            report_failure(error, *paths, **options)
+
+    _watch_train(_named(("transformers",), "Trainer"))
+    return DiagnoseCallback()
+
+
+def _watch_train(trainer: Any) -> None:
+    """Have `Trainer.train` tell our callbacks what leaves it; once, however many callbacks are made."""
+    inner = getattr(trainer, "train", None)
+    if inner is None or hasattr(inner, "__diagnose_inner__"):
+        return
+
+    @functools.wraps(inner)
+    def train(self: Any, *words: Any, **named: Any) -> Any:
+        try:
+            return inner(self, *words, **named)
+        except Exception as error:
+            for callback in getattr(getattr(self, "callback_handler", None), "callbacks", ()):
+                if hasattr(callback, "diagnose_failure"):
+                    callback.diagnose_failure(error)
+            raise
+
+    train.__diagnose_inner__ = inner  # type: ignore[attr-defined]
+    trainer.train = train
+
+
+def accelerate_run(accelerator: Any = None, *paths: Path, **options: Any) -> diagnose_on_failure:
+    """Yield a context manager (and decorator) for a run under Accelerate, which knows the rank where no variable does."""
+
+    def place() -> Mapping[str, Any]:
+        return {"rank": accelerator.process_index, "world_size": accelerator.num_processes} if accelerator else {}
+
+    return diagnose_on_failure(*paths, place=place, **options)
+
+
+def ray_driver(*paths: Path, **options: Any) -> diagnose_on_failure:
+    """Yield a context manager (and decorator) for a Ray driver, which reads the session's logs of this node too."""
+    return diagnose_on_failure(*paths, more_paths=ray_session_logs, **options)
+
+
+def ray_train_loop(function: Callable[..., Any], *paths: Path, **options: Any) -> Callable[..., Any]:
+    """Yield a `train_loop_per_worker` that reports what leaves it, with the worker's rank and its node's logs."""
+    watched = diagnose_on_failure(*paths, more_paths=ray_session_logs, place=_ray_place, **options)
+
+    @functools.wraps(function)
+    def loop(*words: Any, **named: Any) -> Any:
+        with watched:
+            return function(*words, **named)
+
+    return loop
+
+
+def _ray_place() -> Mapping[str, Any]:
+    try:
+        context = sys.modules["ray.train"].get_context()
+        return {"rank": context.get_world_rank(), "world_size": context.get_world_size()}
+    except Exception:  # no worker of Ray Train, or another version of it
+        return {}
+
+
+def ray_session_logs() -> Sequence[str]:
+    """Yield where the running Ray session writes its logs on this node; Ray itself is not imported."""
+    ray = sys.modules.get("ray")
+    try:
+        node = ray._private.worker._global_node  # type: ignore[union-attr]
+        return [str(node.get_logs_dir_path())]
+    except Exception:  # not connected, a client, or another version of Ray
+        base = os.environ.get("RAY_TMPDIR") or "/tmp/ray"
+        return [os.path.join(base, "session_latest", "logs")]
+
+
+def record(function: Callable[..., Any] | None = None, *paths: Path, **options: Any) -> Any:
+    """Yield `main` under torchelastic's own `record`, where torch is there, and under `diagnose_on_failure`.
+
+    Written as `@record` or as `@record(output="report.md")`.
+    """
+    if not callable(function):
+        return lambda main: record(main, *(() if function is None else (function,)), *paths, **options)
+    elastic = _named(("torch.distributed.elastic.multiprocessing.errors",), "record")
+    watched = diagnose_on_failure(*paths, **options)(function)
+    return elastic(watched) if elastic else watched
+
+
+def _named(modules: Sequence[str], name: str) -> Any:
+    """The framework's class or function; None where it is not installed, since a hook never stops a job."""
+    for module in modules:
+        try:
+            return getattr(import_module(module), name)
+        except Exception:  # a broken installation raises anything
+            continue
+    return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import json
 import os
@@ -11,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tarfile
-import zipfile
 from functools import cache
 from pathlib import Path
 
@@ -25,7 +23,7 @@ from diagnose.report.report import schema
 
 from .command_line import FIXTURES, HEALTHY, OOM, tell
 
-CASES = sorted(p.parent for p in FIXTURES.glob("*/truth.yaml"))[::3]
+CASES = sorted(p.parent for p in FIXTURES.glob("*/truth.yaml"))[::6]
 NODES = FIXTURES / "two-nodes-one-exception" / "logs"
 OOM_LINE = 736  # of OOM; the line an expert points at
 VALIDATOR = jsonschema.Draft202012Validator(schema())
@@ -53,7 +51,7 @@ def first(found: dict) -> tuple[str, int]:
 # --- what comes out ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+@pytest.mark.parametrize("case", CASES[::2], ids=lambda c: c.name)
 def test_every_report_keeps_the_schema(case):
     VALIDATOR.validate(report_of(case) | {"stats": {**report_of(case)["stats"], "seconds": 0.1}})
 
@@ -73,7 +71,7 @@ def test_every_proof_stands_where_the_report_says(case):
 
 
 def test_outcome_and_exit_code_agree():
-    for case in CASES[::4]:
+    for case in CASES[::2]:
         assert EXIT_CODES[report_of(case)["outcome"]] == tell(case / "logs", "-q").code
 
 
@@ -97,7 +95,7 @@ def test_several_outputs_at_once(tmp_path):
 
 @pytest.mark.parametrize(
     ("words", "code"),
-    [([OOM], 1), ([OOM, "--exit-zero"], 0), ([HEALTHY], 0), ([HEALTHY, "--exit-code", 1], 1), ([OOM, "-q"], 1)],
+    [([OOM, "--exit-zero"], 0), ([HEALTHY], 0), ([OOM, "-q"], 1)],
 )
 def test_exit_codes(words, code):
     assert code == tell(*words).code
@@ -135,42 +133,14 @@ def test_chinese_is_chinese():
     assert "显存" in tell(OOM, "--lang", "zh").out
 
 
-def test_no_colour_into_a_pipe():
-    assert "\x1b" not in tell(OOM).out
-
-
 # --- what goes in -----------------------------------------------------------------------------------------------------
 
 
-def _zip(path: Path, data: bytes) -> None:
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("job/rank.log", data)
+def test_packed_logs_keep_file_and_line(tmp_path):
+    with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as archive:
+        archive.add(OOM, "job/rank.log")
 
-
-def _tar(path: Path, data: bytes) -> None:
-    with tarfile.open(path, "w:gz") as archive:
-        member = tarfile.TarInfo("job/rank.log")
-        member.size = len(data)
-        archive.addfile(member, io.BytesIO(data))
-
-
-def _zst(path: Path, data: bytes) -> None:
-    path.write_bytes(pytest.importorskip("zstandard").compress(data))
-
-
-PACKED = [
-    ("x.tar.gz", _tar, "!job/rank.log"),
-    ("x.zip", _zip, "!job/rank.log"),
-    ("x.log.zst", _zst, ""),
-    ("x.log.gz", lambda p, d: p.write_bytes(gzip.compress(d)), ""),
-]
-
-
-@pytest.mark.parametrize(("name", "pack", "member"), PACKED, ids=[p[0] for p in PACKED])
-def test_packed_logs_keep_file_and_line(tmp_path, name, pack, member):
-    pack(tmp_path / name, OOM.read_bytes())
-
-    assert (f"{tmp_path / name}{member}", OOM_LINE) == first(report(tmp_path / name))
+    assert (f"{tmp_path}/x.tar.gz!job/rank.log", OOM_LINE) == first(report(tmp_path / "x.tar.gz"))
 
 
 def test_dash_and_pipe_are_standard_input():
@@ -198,12 +168,6 @@ def test_prose_about_messages_is_not_diagnosed(tmp_path):
     assert 2 == tell(tmp_path / "notes.md").code
 
 
-def test_a_pattern_that_the_shell_left_alone_is_expanded(tmp_path):
-    shutil.copy(OOM, tmp_path / "a.log")
-
-    assert "memory.cuda-oom" == report(f"{tmp_path}/*.log")["diagnosis"]["cause"]
-
-
 def test_what_cannot_be_read_is_told_and_the_rest_is_diagnosed(tmp_path):
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "empty.log").write_bytes(b"")
@@ -216,31 +180,10 @@ def test_what_cannot_be_read_is_told_and_the_rest_is_diagnosed(tmp_path):
     assert {"fifo", "empty.log", "core.bin"} == {Path(i["file"]).name for i in found["inputs"] if i["skipped"]}
 
 
-@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root reads everything")
-def test_a_file_that_may_not_be_read_is_told(tmp_path):
-    shutil.copy(OOM, tmp_path / "job.log")
-    (tmp_path / "job.log").chmod(0)
-
-    answer = tell(tmp_path / "job.log")
-
-    assert 2 == answer.code
-    assert "ermission" in answer.err
-
-
 def test_nothing_readable_is_two(tmp_path):
     (tmp_path / "empty.log").write_bytes(b"")
 
     assert [2, 2] == [tell(tmp_path).code, tell("-", stdin=b"").code]
-
-
-def test_a_cut_gzip_is_read_as_far_as_it_goes(tmp_path):
-    packed = gzip.compress(OOM.read_bytes())
-    (tmp_path / "job.log.gz").write_bytes(packed[: len(packed) * 95 // 100])
-
-    found = report(tmp_path / "job.log.gz")
-
-    assert "memory.cuda-oom" == found["diagnosis"]["cause"]
-    assert any("gzip" in gap["text"] or "cut" in gap["text"] or "end" in gap["text"] for gap in found["gaps"])
 
 
 def test_the_same_message_in_two_files_is_one_event(tmp_path):
@@ -251,7 +194,7 @@ def test_the_same_message_in_two_files_is_one_event(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", ["cuda-oom-one-rank", "two-nodes-one-exception", "recorder-size-mismatch", "hang-one-rank-elsewhere"]
+    "name", ["two-nodes-one-exception", "recorder-size-mismatch"]
 )
 def test_a_saved_scan_gives_the_same_verdict(tmp_path, name):
     logs = FIXTURES / name / "logs"
@@ -332,24 +275,6 @@ def test_rank_narrows_the_tables_and_leaves_the_verdict():
     assert [3] == [row["rank"] for row in one["ranks"]]
 
 
-def test_since_and_until_narrow_the_timeline():
-    times = [
-        entry["time"]
-        for entry in report(OOM, "--since", "2026-09-16T15:40:00", "--until", "2026-09-16T15:46:00")["timeline"]
-    ]
-
-    assert times
-    assert all("2026-09-16T15:40" <= time <= "2026-09-16T15:46:01" for time in times)
-
-
-def test_since_keeps_what_follows_within_its_second():
-    """`17:00:00Z` would sort behind `17:00:00.5Z`."""
-    every = [entry["time"] for entry in report(OOM)["timeline"] if entry["time"] and "." in entry["time"]]
-    since = every[0].partition(".")[0]
-
-    assert every[0] in [entry["time"] for entry in report(OOM, "--since", since)["timeline"]]
-
-
 def test_secrets_go_unless_asked_for(tmp_path):
     (tmp_path / "job.log").write_text(
         "[rank0]: ValueError: cannot log in with hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789\n" * 2
@@ -375,13 +300,6 @@ def test_a_string_is_a_path():
         diagnose("CUDA out of memory")
 
 
-def test_the_library_refuses_nonsense_too():
-    with pytest.raises(UsageError):
-        diagnose(OOM, budget_s=-1)
-    with pytest.raises(UsageError):
-        diagnose(OOM, job=JobContext(world_size=0))
-
-
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
@@ -401,19 +319,9 @@ def test_the_library_answers_a_wrong_type_as_the_command_answers_nonsense(wrong,
     assert said in str(caught.value)
 
 
-def test_the_library_says_that_nothing_was_given():
-    with pytest.raises(SourceError, match="nothing was given"):
-        diagnose()
-
-
 def test_text_that_is_bytes_is_told_how_to_come():
     with pytest.raises(UsageError, match=r"io\.BytesIO"):
         diagnose(Text(b"CUDA out of memory"))
-
-
-def test_one_folder_of_rules_needs_no_list(tmp_path):
-    assert "memory.cuda-oom" == diagnose(OOM, rules=tmp_path).diagnosis.cause
-    assert "memory.cuda-oom" == diagnose(OOM, rules=str(tmp_path)).diagnosis.cause
 
 
 def test_the_library_renders_what_the_command_prints():

@@ -23,8 +23,8 @@ from diagnose.advice.settings import (
     typed,
     variable_fact,
 )
-from diagnose.commands.app import facts_in, to_json, to_text
 
+from .command_line import tell
 from .incident_pipe import FIXTURES, look, write
 
 
@@ -233,28 +233,19 @@ def test_the_longest_whole_save_is_a_fact(tmp_path: Path) -> None:
 # --- the command --------------------------------------------------------------------------------------------------
 
 
-def test_facts_are_printed_as_text_and_as_json() -> None:
-    found = facts_in([str(FIXTURES / "incidents-5-trl-hang" / "logs")])
-    assert to_text(found).endswith("\n")
-    assert set(json.loads(to_json(found))) == {"facts", "notices"}
-
-
 def test_facts_name_value_and_line() -> None:
-    text = to_text(facts_in([str(FIXTURES / "incidents-5-trl-hang" / "logs")]))
+    text = tell("facts", FIXTURES / "incidents-5-trl-hang" / "logs").out
     (line,) = [x for x in text.splitlines() if x.startswith("trl_version")]
     assert line.split()[1] == "0.15.0" and line.endswith("pip-freeze.txt:5")
-
-
-def test_a_number_that_json_lacks_is_printed_as_text() -> None:
-    assert json.loads(to_json(facts_of(loss=float("nan"))))["facts"]["loss"][0]["value"] == "nan"
 
 
 def test_facts_that_are_printed_hold_no_secret(tmp_path: Path) -> None:
     (tmp_path / "launch.sh").write_text(
         "torchrun --nproc_per_node 8 train.py --hf_token hf_abcdefghijABCDEFGHIJ0123456789abcd --password hunter2x\n"
     )
-    found = facts_in([str(tmp_path)])
-    shown = to_text(found) + to_json(found)
+    as_json = tell("facts", tmp_path, "--json").out
+    shown = tell("facts", tmp_path).out + as_json
+    assert set(json.loads(as_json)) == {"facts", "notices"}
     assert ("torchrun" in shown, "hf_abc" in shown, "hunter2x" in shown) == (True, False, False)
 
 
@@ -271,4 +262,4 @@ def test_no_line_of_a_file_or_command_is_an_error(text: str) -> None:
 
 def test_rank_zero_heard_alone_is_no_world_of_one(tmp_path: Path) -> None:
     (tmp_path / "x.log").write_text("[rank0]: ValueError: x\n")
-    assert "world_size" not in facts_in([str(tmp_path)]).known
+    assert "world_size" not in tell("facts", tmp_path).out

@@ -15,9 +15,9 @@ import yaml
 
 from diagnose.hooks.environment import count_nodes, read_environment
 from diagnose.hooks.gather import SharedFolder, plain_name
-from diagnose.hooks.reporter import report
+from diagnose.hooks.reporter import report, summary_lines
 from diagnose.hooks.request import HookRequest
-from diagnose.hooks.worker import summary_lines
+from diagnose.report.report import Diagnosis, Evidence, Report
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples" / "hooks"
@@ -69,25 +69,14 @@ def python(script, **environment):
 # --- diagnose hook -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        "--no-such-option",
-        "--exit-code x",
-        "--exit-code 0 train.log",
-        "no/such/log",
-        "--help",
-        "--budget 0 train.log",
-        "",
-    ],
-)
+@pytest.mark.parametrize("words", ["--no-such-option", "--exit-code x", "no/such/log", "--help", "--budget 0 train.log", ""])
 def test_hook_exits_0_whatever_it_is_given(words):
     assert shell(f"diagnose hook {words}").returncode == 0
 
 
 def test_hook_does_nothing_after_a_success():
     done = shell("diagnose hook --exit-code 0 -o report.md train.log")
-    assert (done.stdout, done.stderr, Path("report.md").exists()) == ("", "", False)
+    assert (done.returncode, done.stdout, done.stderr, Path("report.md").exists()) == (0, "", "", False)
 
 
 def test_an_output_that_cannot_be_written_does_not_cost_the_verdict(tmp_path):
@@ -124,7 +113,7 @@ def test_stall_is_ended_and_leaves_a_stub(tmp_path):
     stall(tmp_path)
     done = shell("diagnose hook --exit-code 7 --budget 8 -o report.md -o report.json train.log")
     assert done.returncode == 0
-    assert Path("report.md").read_text().startswith("# No diagnosis yet: exit code 7")
+    assert Path("report.md").read_text().startswith("## Failed: No diagnosis yet: exit code 7")
     assert json.loads(Path("report.json").read_text())["diagnosis"]["cause"] == "unknown"
 
 
@@ -171,19 +160,14 @@ RAISES = (
     "{decorators}\ndef main(): raise ValueError('loss is nan')\n"
     "main()\n"
 )  # fmt: skip
-DECORATOR = RAISES.format(before="", decorators="@diagnose_on_failure(output='report.md')")
+NESTED = RAISES.format(before="install()", decorators="@diagnose_on_failure()\n@diagnose_on_failure(output='report.md')")
 
 
-def test_exception_goes_on_its_way_and_stderr_says_where_the_report_is(tmp_path):
-    done = python(DECORATOR)
+def test_exception_goes_on_its_way_and_is_reported_once(tmp_path):
+    done = python(NESTED)
     assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "ValueError: loss is nan")
     assert (f"diagnose: report: {tmp_path}/report.md" in done.stderr, Path("report.md").exists()) == (True, True)
-
-
-def test_exception_is_reported_once_by_nested_hooks():
-    before = "install()"
-    decorators = "@diagnose_on_failure()\n@diagnose_on_failure()"
-    assert python(RAISES.format(before=before, decorators=decorators)).stderr.count("diagnose: report") == 1
+    assert done.stderr.count("diagnose: report") == 1
 
 
 def test_misspelt_option_does_not_stop_the_job():
@@ -217,12 +201,11 @@ RECORD = (  # what torchelastic's `record` does: write the error file, raise aga
 )
 
 
-@pytest.mark.parametrize("decorators", ["@record\n@diagnose_on_failure()", "@diagnose_on_failure()\n@record"])
-def test_works_beside_torchelastics_record(tmp_path, decorators):
+def test_works_beside_torchelastics_record(tmp_path):
     ranks = tmp_path / "none_4kqlbyqv" / "attempt_0" / "3"
     ranks.mkdir(parents=True)
     done = python(
-        RAISES.format(before=RECORD, decorators=decorators), RANK="3", LOCAL_RANK="3",
+        RAISES.format(before=RECORD, decorators="@record\n@diagnose_on_failure()"), RANK="3", LOCAL_RANK="3",
         TORCHELASTIC_ERROR_FILE=str(ranks / "error.json"),
     )  # fmt: skip
     assert (done.returncode, "ValueError" in (ranks / "error.json").read_text()) == (1, True)
@@ -250,7 +233,7 @@ def test_epilog_exits_0_and_reads_the_jobs_log_as_the_user(tmp_path):
     assert "memory.cuda-oom" in Path("s/ada/9.report.md").read_text()
 
 
-@pytest.mark.parametrize("broken", ["exit 3", "kill -9 $$", "sleep 60"])
+@pytest.mark.parametrize("broken", ["exit 3", "sleep 60"])
 def test_epilog_exits_0_when_diagnose_is_broken(tmp_path, broken):
     command(tmp_path, "runuser", 'shift 5; shift; exec timeout --kill-after=1 1 "$@"\n')
     command(tmp_path, "diagnose", f"{broken}\n")
@@ -304,7 +287,7 @@ def test_github_step_fails_as_the_job_and_its_page_shows_the_report(tmp_path):
 
 @pytest.mark.parametrize(
     ("nodelist", "expected"),
-    [("gpu[01-04,07],login1", 6), ("node1", 1), ("r[1-2]n[1-3]", 6), ("", 0), ("a,b,c", 3), ("n[", 1)],
+    [("gpu[01-04,07],login1", 6), ("r[1-2]n[1-3]", 6), ("", 0), ("n[", 1)],
 )
 def test_nodes_of_a_nodelist_are_counted(nodelist, expected):
     assert count_nodes(nodelist) == expected
@@ -335,8 +318,8 @@ def test_environment_tells_of_the_job(environment, expected):
 
 
 def test_summary_cannot_send_terminal_sequences():
-    report = {"diagnosis": {"cause": "x", "summary": "\x1b]0;owned\x07a\x9b31m", "evidence": [{"text": "\x1b[2J\rb"}]}}
-    assert not set("\x1b\x07\x9b\r") & set("".join(summary_lines(report)))
+    found = Diagnosis(cause="x", summary="\x1b]0;owned\x07a\x9b31m", evidence=(Evidence(text="\x1b[2J\rb"),))
+    assert not set("\x1b\x07\x9b\r") & set("".join(summary_lines(Report(diagnosis=found))))
 
 
 def test_a_stubs_reason_is_text_without_markup_and_secrets(tmp_path):

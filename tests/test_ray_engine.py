@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from diagnose import render
 from diagnose.cluster import _Pool, node_names
 from diagnose.engine import diagnose
 from diagnose.errors import MissingExtra
+from diagnose.integrations import ray_session_logs
 from diagnose.scan.parts import Part
 from diagnose.scan.scanner import ScanRules
 from diagnose.sources.deadline import Deadline
@@ -177,6 +179,16 @@ def test_node_that_dies_takes_nothing_along(cluster: Any, logs: Path) -> None:
     there = told(str(logs), engine="ray", address=cluster.address, progress=kill)
     assert killed
     assert told(str(logs)) == there
+
+
+@needs_ray
+def test_the_logs_of_a_session_are_found(cluster: Any) -> None:
+    import ray
+
+    ray.init(address=cluster.address, log_to_driver=False)
+    (folder,) = ray_session_logs()
+    ray.shutdown()
+    assert "raylet.out" in os.listdir(folder)
 
 
 def test_without_the_extra_its_name_is_told(monkeypatch: pytest.MonkeyPatch) -> None:

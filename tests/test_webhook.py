@@ -9,8 +9,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from diagnose.hooks.reporter import MOST_CHARACTERS, _post, message, post
+from diagnose.hooks.reporter import report
 from diagnose.hooks.request import HookRequest
+from diagnose.hooks.webhook import MOST_CHARACTERS, message, post
 
 
 @pytest.fixture
@@ -84,8 +85,7 @@ def test_refusal_is_told(server):
 @pytest.mark.parametrize("answer", [drip, lambda handler: handler.server.left.wait(60)])
 def test_slow_server_costs_no_more_than_the_limit(server, answer):
     server.answer = answer
-    said = str(post(server.address, "x", limit_s=0.2))
-    assert "took longer than 0.2 s" in said or "timed out" in said
+    assert "took longer than 0.2 s" in str(post(server.address, "x", limit_s=0.2))
     assert not server.left.is_set()  # it would still answer
 
 
@@ -109,16 +109,11 @@ def test_an_answer_that_is_no_http_is_one_line(server, capfd):
 
 @pytest.mark.parametrize(
     "address",
-    ["file:///etc/passwd", "ftp://x/y", "", "$NO_SUCH_VARIABLE", "hooks.example/x", "http://[::1", "http://h:secret/x",
-     "https://mei:secret@h/x", "http://h/a b\nsecret", "http://\u2603/secret", "http://h:99999999/x", "http:///secret"],
+    ["file:///etc/passwd", "$NO_SUCH_VARIABLE", "http://[::1", "http://h:secret/x", "https://mei:secret@h/x",
+     "http://h/a b\nsecret", "http://h:99999999/x", "http:///secret"],
 )  # fmt: skip
 def test_what_is_no_web_address_is_refused(address):
     assert post(address, "x") == "the web hook's address is not an http(s) address"
-
-
-def test_no_answer_repeats_the_secret_part_of_the_address(server):
-    server.answer = lambda handler: status(handler, 500)
-    assert "secret" not in str(post(server.address, "x"))
 
 
 def test_long_text_is_cut_at_a_line_and_its_fence_closed():
@@ -128,6 +123,10 @@ def test_long_text_is_cut_at_a_line_and_its_fence_closed():
 
 
 def test_an_exceptions_text_calls_nobody_where_there_is_no_report(server, tmp_path):
-    request = HookRequest("ValueError: <!channel>", time.monotonic() + 5, webhook=server.address)
-    _post(request, tmp_path / "report.slack", "rules <x> are wrong")
-    assert [body for _, body in server.got] == [{"text": "ValueError: &lt;!channel&gt;: rules &lt;x&gt; are wrong"}]
+    (tmp_path / "rank0.log").write_text("step 1\n")
+    report(HookRequest(
+        "ValueError: <!channel>", time.monotonic() + 60, folder=str(tmp_path), inputs=(str(tmp_path / "rank0.log"),),
+        rules=(str(tmp_path / "<x>"),), webhook=server.address,
+    ))  # fmt: skip
+    text = server.got[0][1]["text"]
+    assert (text.startswith("ValueError: &lt;!channel&gt;: RuleError: "), "<" in text) == (True, False)

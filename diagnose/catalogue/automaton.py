@@ -9,7 +9,7 @@ import hashlib
 import os
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 from .cache import can_tell_owner, read_trusted, write_own
@@ -47,12 +47,17 @@ def _library(literals: Sequence[Literal], *, is_lasting: bool) -> _Hyperscan | P
     try:
         import hyperscan
     except ImportError:
-        import logging
-
-        slow = "hyperscan is not installed: scanning with pure Python, about 50 times slower"
-        logging.getLogger("diagnose").warning(slow)
+        _say_slow()
         return PurePython(literals)
     return _Hyperscan(hyperscan, literals, is_lasting=is_lasting)
+
+
+@cache
+def _say_slow() -> None:
+    """Once a process: each automaton would say it again."""
+    import logging
+
+    logging.getLogger("diagnose").warning("hyperscan is not installed: scanning with pure Python, about 50 times slower")
 
 
 class _Hyperscan:

@@ -10,7 +10,8 @@ from typing import NoReturn
 from ..errors import UsageError
 from ..hooks.config import config_or_defaults
 from ..hooks.environment import JobFacts, read_environment
-from ..hooks.request import TAIL_BYTES, absolute, ask, prepare_request, say
+from ..hooks.kept import TAIL_BYTES
+from ..hooks.request import absolute, ask, prepare_request, say
 from .options import HookOptions, RunOptions, read_plainly
 
 RUN, HOOK = "diagnose run", "diagnose hook"
@@ -45,7 +46,7 @@ def run(given: RunOptions) -> int:
         given.command,
         replace(request, redact=request.redact and not given.no_redact),
         Asked(
-            logs=tuple(map(absolute, given.logs)), hang_after_s=given.hang_after or config.hook.hang_after_s,
+            logs=tuple(map(absolute, given.logs)), hang_after_s=given.hang_after or config.hang_after_s,
             stacks=given.stacks, nodes=given.nodes, keep=absolute(given.keep) if given.keep else None,
             tail_bytes=int(given.keep_mib * (1 << 20)) if given.keep_mib else TAIL_BYTES,
         ),
@@ -78,16 +79,16 @@ def hook_whatever_happens(words: Sequence[str]) -> int:
     A Slurm epilog that exits non-zero drains the node, a sidecar restarts for ever, a `trap … EXIT` replaces the job's
     status: so wrong usage, a broken configuration and a killed reporter are lines on stderr and nothing more.
     """
-    from .app import typed
-
     try:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
             signal.signal(number, _stop)
         given = read_plainly(HookOptions, words)
-        if given is not None:
-            hook(given)
-        else:
+        if given is None:
+            from .app import typed
+
             typed(["hook", *words])
+        else:
+            hook(given)
     except SystemExit:
         pass
     except BaseException as error:

@@ -1,17 +1,13 @@
-"""The options of `diagnose PATH...`, `run` and `hook`, declared once as the fields of records, and how they are read.
-
-Typer makes help, completion and errors of them. A plain call, nothing in it wrong or asked for, is read without typer:
-to import it takes three times as long as `diagnose run` needs to start the job, and it would stay in memory beside it.
-"""
+"""The options of `diagnose PATH...`, `run` and `hook`, declared once as the fields of records, and how they are read."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import MISSING, Field, dataclass, field, fields
 from glob import escape, glob
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar, cast
 
 from ..hooks.config import DEFAULT_BUDGET_S, LANGUAGES
 from ..views import FORMATS
@@ -19,77 +15,61 @@ from ..views import FORMATS
 COLORS = ("auto", "always", "never")
 ENGINES = ("local", "ray")
 _READING, _JOB, _SHOWN, _FORM, OTHER = "Reading", "The job", "What is shown", "Form", "Other"
-_WRITTEN = "write the report here; .md .html .json .txt .xml"
-_BUDGET = f"the most that a report may take (default {DEFAULT_BUDGET_S:g} s)"
-_WEBHOOK = "post the report (Slack-compatible); better by DIAGNOSE_WEBHOOK"
-_UNREDACTED = "leave secrets and private data in the report"
 T = TypeVar("T")
-Values = Callable[[str], list[str]]  # what was typed of a value -> what it may become
-
-
-class Option(NamedTuple):
-    """What help says of one field, and how its text is read."""
-
-    names: tuple[str, ...]  # empty: the words that belong to no option
-    help: str
-    metavar: str | None = None
-    group: str | None = None  # a heading in the help
-    read: Callable[[str], Any] | None = None  # raises ValueError; None: by the field's type
-    values: tuple[str, ...] | Values = ()  # for completion
-    is_rest: bool = False  # of `words`: what follows the first of them is not looked at
-
-    def completions(self, incomplete: str) -> list[str]:
-        """Yield the values that begin with what was typed."""
-        return self.values(incomplete) if callable(self.values) else [v for v in self.values if v.startswith(incomplete)]
 
 
 def option(*names: str, default: Any = None, **about: Any) -> Any:
-    """Yield a field that is an option of the command line; `default=list`: it may be given several times."""
-    metadata = {"option": Option(names, **about)}
-    return field(default_factory=list, metadata=metadata) if default is list else field(default=default, metadata=metadata)
+    """Yield a field that is an option of the command line; `default=list`: it may be given several times.
+
+    `about`: typer's `help` and `metavar`; `group`, a heading in the help; `values`, what completion offers; `read`, how
+    the text is read, which raises ValueError.
+    """
+    start: dict[str, Any] = {"default_factory": list} if default is list else {"default": default}
+    return field(metadata={"names": names, **about}, **start)
 
 
 def words(**about: Any) -> Any:
     """Yield a field for the words that belong to no option."""
-    return field(default_factory=list, metadata={"option": Option((), **about)})
-
-
-def options_of(kind: type) -> Iterator[tuple[Field[Any], Option]]:
-    """Yield the fields that are options."""
-    return ((f, f.metadata["option"]) for f in fields(kind) if "option" in f.metadata)
+    return option(default=list, **about)
 
 
 def read_plainly(kind: type[T], typed: Sequence[str]) -> T | None:
-    """Yield the options of a plain call; None: typer has to look."""
-    known = {name: f for f, about in options_of(kind) for own in about.names for name in own.split("/")}
-    own = next(f for f, about in options_of(kind) if not about.names)
+    """Yield the options of a plain call, nothing in it wrong or asked for; None: typer has to look.
+
+    Typer and what it brings double the memory that stays beside a job, and half the time that a small log takes.
+    """
+    of: Any = kind
+    known = {name: f for f in fields(of) for names in f.metadata.get("names", ()) for name in names.split("/")}
+    own = next(f for f in fields(of) if f.metadata.get("names") == ())
     given: dict[str, Any] = {own.name: []}
     rest = list(typed)
     while rest:
-        word = rest.pop(0)
-        if word == "--" or (own.metadata["option"].is_rest and not word.startswith("-")):
-            given[own.name] += rest if word == "--" else [word, *rest]
-            break
-        if word == "-" or not word.startswith("-"):
-            given[own.name].append(word)
-        elif (found := known.get(word)) is None:
+        word, equals, value = rest.pop(0).partition("=")
+        if word == "--" or not word.startswith("-") or word == "-":
+            given[own.name] += rest if word == "--" else [word + equals + value]
+            if word == "--" or own.metadata.get("is_rest"):
+                given[own.name] += [] if word == "--" else rest
+                break
+            continue
+        found = known.get(word)
+        if found is None or (not equals and "bool" not in found.type and (not rest or rest[0].startswith("-"))):
             return None
-        elif "bool" in str(found.type):
-            given[found.name] = not word.startswith("--no-")
-        elif not rest or rest[0].startswith("-"):
-            return None
-        else:
-            try:
-                value = _reader(found)(rest.pop(0))
-            except ValueError:
+        if "bool" in found.type:
+            if equals:
                 return None
-            given[found.name] = [*given.get(found.name, ()), value] if "list" in str(found.type) else value
+            given[found.name] = not word.startswith("--no-")
+            continue
+        try:
+            value = _reader(found)(value if equals else rest.pop(0))
+        except ValueError:
+            return None
+        given[found.name] = [*given.get(found.name, ()), value] if "list" in found.type else value
     return kind(**given)
 
 
 def _reader(of: Field[Any]) -> Callable[[str], Any]:
     by_type = next((read for name, read in (("int", int), ("float", float)) if name in str(of.type)), str)
-    return of.metadata["option"].read or by_type
+    return of.metadata.get("read") or by_type
 
 
 def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
@@ -97,32 +77,34 @@ def command(kind: type[T], work: Callable[[T], int]) -> Callable[..., int]:
     import inspect
     from typing import get_type_hints
 
-    types = get_type_hints(kind)
-
     def call(**given: Any) -> int:
         return work(kind(**{name: value for name, value in given.items() if value is not None}))
 
+    types, of = get_type_hints(kind), cast(Any, kind)
     call.__doc__ = kind.__doc__
-    parameters = [
-        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=_typers(f, about), annotation=types[f.name])
-        for f, about in options_of(kind)
-    ]
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    call.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+        inspect.Parameter(f.name, inspect.Parameter.KEYWORD_ONLY, default=_typers(f), annotation=types[f.name])
+        for f in fields(of) if "names" in f.metadata
+    ])  # fmt: skip
     return call
 
 
-def _typers(of: Field[Any], about: Option) -> Any:
+def _typers(of: Field[Any]) -> Any:
     import typer
 
-    named: dict[str, Any] = {"metavar": about.metavar, "help": about.help, "rich_help_panel": about.group}
-    if about.values:
-        named["autocompletion"] = about.completions
-    if about.read is not None:
-        named["parser"] = about.read
-    if not about.names:
-        return typer.Argument(None, **named)
-    default = None if of.default is MISSING else of.default  # a list's: the record knows it
-    return typer.Option(default, *about.names, show_default=False, **named)
+    about = dict(of.metadata)
+    names, values = about.pop("names"), about.pop("values", ())
+    about.pop("is_rest", None)
+    if values:
+        about["autocompletion"] = values if callable(values) else _offer(values)
+    about |= {"rich_help_panel": about.pop("group", None), "parser": about.pop("read", None)}
+    if not names:
+        return typer.Argument(None, **about)
+    return typer.Option(None if of.default is MISSING else of.default, *names, show_default=False, **about)
+
+
+def _offer(values: Sequence[str]) -> Callable[[str], list[str]]:
+    return lambda incomplete: [value for value in values if value.startswith(incomplete)]
 
 
 # --- what a shell offers, and lengths --------------------------------------------------------------------------------
@@ -208,6 +190,8 @@ class ReportOptions:
         help="the Ray cluster (default: the one of this machine)")
     on_every_node: list[str] = option("--on-every-node", default=list, metavar="PATH", group=_READING,
         help="with ray: read this on each node, where it lies")
+    remember: bool = option("--remember", default=False, group=OTHER,
+        help="write the failure's fingerprint down, and name earlier jobs that failed like this (see `diagnose history`)")
     exit_zero: bool = option("--exit-zero", default=False, group=OTHER,
         help="leave with 0 whatever the verdict; an error is still 2")
     version: bool = option("-V", "--version", default=False, group=OTHER, help="print the version")
@@ -216,37 +200,44 @@ class ReportOptions:
 
 
 @dataclass(slots=True)
-class RunOptions:
+class _Hooked:
+    output: list[str] = option("-o", "--output", default=list, metavar="FILE", values=files,
+        help="write the report here; .md .html .json .txt .xml")
+    budget: float | None = option("--budget", metavar="TIME", read=seconds,
+        help=f"the most that a report may take (default {DEFAULT_BUDGET_S:g} s)")
+    webhook: str | None = option("--webhook", metavar="URL",
+        help="post the report (Slack-compatible); better by DIAGNOSE_WEBHOOK")
+    shared: str | None = option("--shared", metavar="DIR", values=files,
+        help="where the nodes of one job leave their scans; one of them reports for all")
+    nodes: int | None = option("--nodes", metavar="N", help="how many nodes the job has (default: from the launcher)")
+    no_redact: bool = option("--no-redact", default=False, help="leave secrets and private data in the report")
+
+
+@dataclass(slots=True)
+class RunOptions(_Hooked):
     """Run a job, pass everything through, and name the root cause when it fails.
 
     stdin, stdout, stderr, signals, the terminal and the exit code pass through untouched; the job is never killed, slowed
     or replaced by what diagnose does. While the job runs, a bounded copy of its output is kept in a temporary folder
-    (40 MiB at most for each stream), and the logs that the launcher's own flags name (--log-dir, --output-filename, -o of
+    (48 MiB at most for each stream), and the logs that the launcher's own flags name (--log-dir, --output-filename, -o of
     srun) are remembered. When the job fails, is ended by a signal, or stays silent for --hang-after, the report is written
     and its summary is printed on standard error, within --budget.
     """
 
     command: list[str] = words(metavar="-- COMMAND...", is_rest=True, help="the job and its arguments, never looked at")
-    output: list[str] = option("-o", "--output", default=list, metavar="FILE", values=files, help=_WRITTEN)
     logs: list[str] = option("--logs", default=list, metavar="PATH", values=files,
         help="more logs of the job: a file, folder or glob")
     hang_after: float | None = option("--hang-after", metavar="TIME", read=seconds,
         help="report when nothing is printed for so long (900, 15m, 1h)")
     stacks: bool = option("--stacks", default=False,
         help="then also take the stacks of the job's Python processes, by py-spy")
-    budget: float | None = option("--budget", metavar="TIME", read=seconds, help=_BUDGET)
     keep: str | None = option("--keep", metavar="DIR", values=files,
         help="keep the copy of the output here, also when the job succeeds")
     keep_mib: float | None = option("--keep-mib", metavar="N", read=mebibytes, help="size of the copy's tail (default 32)")
-    webhook: str | None = option("--webhook", metavar="URL", help=_WEBHOOK)
-    shared: str | None = option("--shared", metavar="DIR", values=files,
-        help="where the nodes of one job leave their scans; one of them reports for all")
-    nodes: int | None = option("--nodes", metavar="N", help="how many nodes the job has (default: from the launcher)")
-    no_redact: bool = option("--no-redact", default=False, help=_UNREDACTED)
 
 
 @dataclass(slots=True)
-class HookOptions:
+class HookOptions(_Hooked):
     """Report on a job from where its failure is noticed (epilog, trap, sidecar, CI step), and never make it worse.
 
     Exits 0 whatever happens, within --budget. With --exit-code 0 it does nothing. Without PATH it reads what Slurm's
@@ -254,15 +245,9 @@ class HookOptions:
     """
 
     paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, archives, globs")
-    output: list[str] = option("-o", "--output", default=list, metavar="FILE", values=files, help=_WRITTEN)
     exit_code: int | None = option("--exit-code", metavar="N",
         help="the job's exit code; above 128 as a shell's $? means a signal")
     always: bool = option("--always", default=False, help="report on a success too")
-    budget: float | None = option("--budget", metavar="TIME", read=seconds, help=_BUDGET)
-    webhook: str | None = option("--webhook", metavar="URL", help=_WEBHOOK)
-    shared: str | None = option("--shared", metavar="DIR", values=files,
-        help="where the nodes of one job leave their scans")
-    nodes: int | None = option("--nodes", metavar="N", help="how many nodes the job has")
     node: str | None = option("--node", metavar="NAME", help="this node's name")
     job: str | None = option("--job", metavar="NAME",
         help="the job's name and attempt in --shared (default: from the environment)")
@@ -272,4 +257,3 @@ class HookOptions:
         help="a folder of rules laid over the shipped ones")
     tz: str | None = option("--tz", metavar="ZONE", help="zone of clocks that print none")
     rank_from: str | None = option("--rank-from", metavar="REGEX", help="its first group in a file's name is the rank")
-    no_redact: bool = option("--no-redact", default=False, help=_UNREDACTED)

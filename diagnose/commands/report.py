@@ -47,21 +47,21 @@ def run(given: ReportOptions) -> int:
     except DiagnoseError as error:
         _tell_junit(given, str(error))
         raise
-    _show(given, _Shower(found, given))
+    finish(_remembered(found, given) if given.remember else found, given)
     return 0 if given.exit_zero else EXIT_CODES[found.outcome]
 
 
-def _show(given: ReportOptions, show: _Shower) -> None:
+def finish(found: Report, given: ReportOptions) -> None:
     """Write the report where it was asked for, print it, and then say what was written."""
-    said = [_write(path, show.pieces(_form_of(path), 100, False)) for path in given.output if path != STDOUT]
+    said = [_write(path, _pieces(found, given, _form_of(path))) for path in given.output if path != STDOUT]
     if given.verbose:
-        _say_what_was_read(show.shown("terminal"))
+        _say_what_was_read(_shown(found, given))
     if given.why is not None:
         from ..report.narrowing import why
 
-        print(why(show.shown("terminal"), _known(given.why, given.rules)))
+        print(why(_shown(found, given), _known(given.why, given.rules)))
     elif not given.quiet or STDOUT in given.output:
-        sys.stdout.writelines(show.pieces(str(given.format), _width(), _has_colors(given.color)))
+        sys.stdout.writelines(_pieces(found, given, str(given.format), _width(), _has_colors(given.color)))
     sys.stdout.flush()
     for text, is_fault in said:
         if not is_fault:
@@ -69,6 +69,17 @@ def _show(given: ReportOptions, show: _Shower) -> None:
     fault = next((text for text, is_fault in said if is_fault), None)
     if fault:
         raise UsageError(fault)  # after the verdict: it has been worked for
+
+
+def _remembered(found: Report, given: ReportOptions) -> Report:
+    """Yield the report with the jobs that failed like it; a history that cannot be used costs a line, not the report."""
+    from ..history.store import remembered
+
+    try:
+        return remembered(found, given.paths, given.rules)
+    except UsageError as error:
+        print(f"diagnose: {error}", file=sys.stderr)
+        return found
 
 
 def _tell_junit(given: ReportOptions, why: str) -> None:
@@ -96,7 +107,7 @@ def _has_colors(when: str) -> bool:
 def _known(question: str, rules: list[str]) -> str:
     """Raise `UsageError` where the question has the form of a cause, and there is none of that name."""
     from ..catalogue.load import load_rules
-    from .catalogue import no_such_cause
+    from ..catalogue.lookup import no_such_cause
 
     if "." in question and question not in (causes := load_rules(*rules).causes):
         raise UsageError(f"--why {question}: {no_such_cause(question, causes)}")
@@ -159,6 +170,7 @@ def _add_configured(given: ReportOptions) -> None:
     given.rank_from = given.rank_from or config.rank_from
     given.lang = given.lang or config.lang
     given.templates = config.templates
+    given.remember = given.remember or config.remember
 
 
 def _check(given: ReportOptions) -> None:
@@ -232,38 +244,25 @@ def _linked(text: str, read: Iterable[str]) -> str:
     return _STYLE_OR_WORD.sub(link, text)
 
 
-class _Shower:
-    """Renders one report in several forms; each form is redacted as it needs."""
+def _pieces(found: Report, given: ReportOptions, form: str, width: int = 100, color: bool = False) -> Iterable[str]:
+    """Yield the text of a form, in pieces where it may be large; each form is redacted as it needs."""
+    template = given.template or _template_of(form, given.templates)
+    if form == "json" and template is None:
+        return json_pieces(to_json(_shown(found, given, form)))
+    text = render(
+        found, form, width=width, color=color, full=given.full, template=template, redact=bool(given.redact)
+    )
+    text = _linked(text, [row.file for row in found.inputs]) if color and form == "terminal" else text
+    return (text, "" if text.endswith("\n") else "\n")
 
-    def __init__(self, report: Report, given: ReportOptions) -> None:
-        self._report, self._given = report, given
 
-    def pieces(self, form: str, width: int, color: bool) -> Iterable[str]:
-        """Yield the text of a form, in pieces where it may be large."""
-        template = self._template(form)
-        if form == "json" and template is None:
-            return json_pieces(to_json(self.shown(form)))
-        text = render(
-            self._report,
-            form,
-            width=width,
-            color=color,
-            full=self._given.full,
-            template=template,
-            redact=bool(self._given.redact),
-        )
-        text = _linked(text, [row.file for row in self._report.inputs]) if color and form == "terminal" else text
-        return (text, "" if text.endswith("\n") else "\n")
+def _shown(found: Report, given: ReportOptions, form: str = "terminal") -> Report:
+    return shown(found, form, redact=bool(given.redact))[0]
 
-    def shown(self, form: str) -> Report:
-        """Yield the report as this form may show it."""
-        return shown(self._report, form, redact=bool(self._given.redact))[0]
 
-    def _template(self, form: str) -> str | None:
-        """`--template` first, then a template of this form's suffix in the configured folder."""
-        if self._given.template:
-            return str(self._given.template)
-        from ..hooks.config import template_for
+def _template_of(form: str, folder: str | None) -> str | None:
+    """The template of this form's suffix in the configured folder; Slack's and GitHub's forms have no suffix."""
+    from ..hooks.config import template_for
 
-        suffix = next((s for s, name in SUFFIXES.items() if name == form), None)  # Slack's and GitHub's have none
-        return template_for(self._given.templates, suffix) if suffix else None
+    suffix = next((suffix for suffix, name in SUFFIXES.items() if name == form), None)
+    return template_for(folder, suffix) if suffix else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
+from math import prod
 
 from ..lines.record import record
 
@@ -33,26 +34,21 @@ class JobFacts:
 
 def read_environment(environ: Mapping[str, str] = os.environ) -> JobFacts:
     """Reads the job's facts."""
-    exit_code, signal_number = _slurm_exit(environ)
+    nodes, in_step = _own_view(environ), "SLURM_STEP_NUM_NODES" in environ
+    code, number = _slurm_exit(environ)
     return JobFacts(
         node=environ.get("SLURMD_NODENAME") or environ.get("NODE_NAME") or os.uname().nodename or "node",
         label=_label(environ),
-        nodes=_own_view(environ),
-        all_nodes=_own_view(environ) or _number(environ, "SLURM_JOB_NUM_NODES", "SLURM_NNODES") or _listed(environ),
-        world_size=_world_size(environ),
-        rank=_rank(environ),
-        exit_code=exit_code,
-        signal=signal_number,
+        nodes=nodes,
+        all_nodes=nodes or _number(environ, "SLURM_JOB_NUM_NODES", "SLURM_NNODES") or _listed(environ),
+        world_size=_number(environ, "WORLD_SIZE") if "LOCAL_RANK" in environ else None,  # else it counts pods (PyTorchJob)
+        rank=_number(environ, "RANK", *(["SLURM_PROCID"] if in_step else [])),  # outside of a step that is 0 for all
+        exit_code=None if number else code,
+        signal=number or None,
         logs=_slurm_logs(environ),
         tasks=_tasks(environ),
         step=f"{environ.get('SLURM_JOB_ID')}.{environ.get('SLURM_STEP_ID')}.{environ.get('SLURM_RESTART_COUNT', '0')}",
     )
-
-
-def _rank(environ: Mapping[str, str]) -> int | None:
-    """RANK; in an srun step also the task's number, which outside of one is 0 for everybody."""
-    in_step = "SLURM_STEP_NUM_NODES" in environ
-    return _number(environ, "RANK", *(["SLURM_PROCID"] if in_step else []))
 
 
 def _tasks(environ: Mapping[str, str]) -> int | None:
@@ -73,20 +69,14 @@ def attempt_folder(environ: Mapping[str, str] = os.environ) -> str | None:
 
 def count_nodes(nodelist: str) -> int:
     """How many nodes Slurm's `gpu[01-04,07],login1` stands for: 6."""
-    count = 0
-    for name in re.split(r",(?![^\[]*\])", nodelist):
-        product = 1
-        for group in re.findall(r"\[([^\]]{1,4000})\]", name):
-            product *= sum(_span(part) for part in group.split(","))
-        count += product if name else 0
-    return count
+    names = filter(None, re.split(r",(?![^\[]*\])", nodelist))
+    groups = ([group.split(",") for group in re.findall(r"\[([^\]]{1,4000})\]", name)] for name in names)
+    return sum(prod(sum(map(_span, group)) for group in product) for product in groups)
 
 
 def _span(part: str) -> int:
-    first, dash, last = part.partition("-")
-    if not dash or not first.isdecimal() or not last.isdigit():
-        return 1
-    return max(1, int(last) - int(first) + 1)
+    first, _, last = part.partition("-")
+    return max(1, int(last) - int(first) + 1) if first.isdecimal() and last.isdecimal() else 1
 
 
 def _label(environ: Mapping[str, str]) -> str | None:
@@ -103,10 +93,14 @@ def _own_view(environ: Mapping[str, str]) -> int | None:
     nodes = _number(environ, "GROUP_WORLD_SIZE", "SLURM_STEP_NUM_NODES")
     if nodes is None and environ.get("SLURM_SCRIPT_CONTEXT", "").startswith("epilog_slurmd"):
         nodes = _listed(environ)
-    if nodes is None and environ.get("PET_NNODES"):
-        last = environ["PET_NNODES"].rpartition(":")[2]
-        nodes = int(last) if last.isdecimal() else None
+    nodes = nodes or _last_number(environ.get("PET_NNODES", ""))
     return nodes if nodes and nodes > 1 else None
+
+
+def _last_number(spread: str) -> int | None:
+    """Of `2:4`, at least two and at most four."""
+    last = spread.rpartition(":")[2]
+    return int(last) if last.isdecimal() else None
 
 
 def _listed(environ: Mapping[str, str]) -> int | None:
@@ -114,18 +108,10 @@ def _listed(environ: Mapping[str, str]) -> int | None:
     return count_nodes(listed) if listed else None
 
 
-def _world_size(environ: Mapping[str, str]) -> int | None:
-    """WORLD_SIZE of a rank; without LOCAL_RANK the same name counts pods (PyTorchJob)."""
-    return _number(environ, "WORLD_SIZE") if "LOCAL_RANK" in environ else None
-
-
-def _slurm_exit(environ: Mapping[str, str]) -> tuple[int | None, int | None]:
+def _slurm_exit(environ: Mapping[str, str]) -> tuple[int | None, int]:
     """SLURM_JOB_EXIT_CODE2=1:0 (exit:signal, in an epilog)."""
     match = re.fullmatch(r"(\d{1,3}):(\d{1,3})", environ.get("SLURM_JOB_EXIT_CODE2", ""))
-    if not match:
-        return None, None
-    code, number = int(match[1]), int(match[2])
-    return (None, number) if number else (code, None)
+    return (int(match[1]), int(match[2])) if match else (None, 0)
 
 
 def _slurm_logs(environ: Mapping[str, str]) -> tuple[str, ...]:
@@ -137,10 +123,7 @@ def _slurm_logs(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def _number(environ: Mapping[str, str], *names: str) -> int | None:
-    for name in names:
-        if environ.get(name, "").isdecimal():
-            return int(environ[name])
-    return None
+    return next((int(environ[name]) for name in names if environ.get(name, "").isdecimal()), None)
 
 
 # --- a launcher's command line: where it writes more logs than its console shows, and over how many nodes -----------
@@ -188,10 +171,9 @@ def log_patterns(argv: Sequence[str], cwd: str) -> list[str]:
 
 def nodes_of_command(argv: Sequence[str]) -> int | None:
     """How many nodes a torchrun command line spreads over: 4 for `--nnodes=2:4`; None when one or unknown."""
-    for value in _values(argv, ("--nnodes", "--num_machines")):
-        last = value.rpartition(":")[2]
-        return int(last) if last.isdecimal() and int(last) > 1 else None
-    return None
+    spread = _values(argv, ("--nnodes", "--num_machines"))
+    nodes = _last_number(spread[0]) if spread else None
+    return nodes if nodes and nodes > 1 else None
 
 
 def _values(argv: Sequence[str], flags: Sequence[str]) -> list[str]:

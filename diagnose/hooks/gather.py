@@ -1,6 +1,6 @@
 """What the reporter reads: a request in, the paths to diagnose and what is missing out; and the scans of other nodes.
 
-Kept copies are unrolled into plain logs, given texts written down, patterns resolved to what changed since the start,
+Kept copies become plain logs, given texts written down, patterns resolved to what changed since the start,
 stacks of live processes taken, scans of the job's other nodes waited for in the folder that they share. All this may stall
 on a bad file system: whoever asked has a deadline for it.
 """
@@ -11,15 +11,17 @@ import glob
 import os
 import re
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from shutil import which
 
-from ..lines.record import record
 from ..report.written_files import claim_file, is_own, make_private_folder, write_whole
-from .request import HookRequest, Kept
+from .kept import join, streams_in
+from .request import HookRequest
 
 SCAN_SUFFIX = ".scan.json.gz"
 _LOOK_S = 0.3
@@ -38,7 +40,8 @@ _REPORTS = re.compile(r"(?:^|/)report\.(?:md|json|html|txt|xml|slack)$")
 def gather_inputs(request: HookRequest, folder: Path) -> tuple[list[str], list[str]]:
     """Returns the paths to diagnose, and one sentence for each thing that is not there."""
     gaps: list[str] = []
-    inputs = [str(path) for path in _kept_logs(request, folder, gaps)]
+    inputs = _kept_logs(request, folder, gaps)
+    patterns = [*request.patterns, *_announced_folders(inputs)]
     inputs += _texts(request, folder)
     if request.stack_pids:
         inputs += take_stacks(request.stack_pids, folder / "stacks", request.seconds_left() / 3, gaps)
@@ -47,25 +50,17 @@ def gather_inputs(request: HookRequest, folder: Path) -> tuple[list[str], list[s
         inputs += sorted(found)
         if not found:
             gaps.append(f"{path} is not there")
-    patterns = [*request.patterns, *_announced_folders(inputs[: len(request.kept)])]
-    inputs += _recent(patterns, request.start)
-    return list(dict.fromkeys(inputs)), gaps
+    return list(dict.fromkeys([*inputs, *_recent(patterns, request.start)])), gaps
 
 
-def _kept_logs(request: HookRequest, folder: Path, gaps: list[str]) -> Iterator[Path]:
-    for kept in request.kept:
-        if kept.total_bytes == 0:
-            if not kept.live:
-                os.unlink(kept.path)
-            continue
-        target = folder / f"{kept.name}.log"
-        copy = Kept(kept.path, kept.head_bytes, kept.tail_bytes)
-        missing = copy.unroll(kept.total_bytes, str(target), live=kept.live)
-        if missing:
-            gaps.append(f"{missing} bytes of the middle of the job's {kept.name} were not kept")
-        if not kept.live:
-            os.unlink(kept.path)
-        yield target
+def _kept_logs(request: HookRequest, folder: Path, gaps: list[str]) -> list[str]:
+    """The job's own output, of which `diagnose run` left copies in the folder."""
+    logs = []
+    for path in streams_in(str(folder)):
+        if missing := join(path, live=request.interim):
+            gaps.append(f"{missing} bytes of the middle of the job's {os.path.basename(path)} were not kept")
+        logs += glob.glob(f"{glob.escape(path)}.log")
+    return logs
 
 
 def _texts(request: HookRequest, folder: Path) -> list[str]:
@@ -89,27 +84,18 @@ def _announced_folders(logs: Sequence[str]) -> list[str]:
 def _recent(patterns: Sequence[str], start: float | None) -> list[str]:
     """What matches and changed since the start: a log folder often holds the runs of last week too."""
     oldest = (start or 0.0) - _EARLIER_S
-    recent: list[str] = []
-    for pattern in patterns:
-        for path in sorted(glob.glob(pattern)):
-            children = sorted(os.scandir(path), key=lambda entry: entry.name) if os.path.isdir(path) else []
-            candidates = [child.path for child in children] or [path]
-            recent += [p for p in candidates if _changed(p) >= oldest and not _REPORTS.search(p)]
-    return recent
+    found = [path for pattern in patterns for path in sorted(glob.glob(pattern))]
+    candidates = [below for path in found for below in sorted(glob.glob(f"{glob.escape(path)}/*")) or [path]]
+    return [path for path in candidates if _changed(path) >= oldest and not _REPORTS.search(path)]
 
 
 def _changed(path: str) -> float:
     """When the newest thing at most three levels below changed: a folder's own time stays when a file in it grows."""
     newest = 0.0
-    waiting = [(path, 0)]
-    while waiting:
-        here, depth = waiting.pop()
-        try:
-            newest = max(newest, os.stat(here).st_mtime)
-            if depth < 3 and os.path.isdir(here):
-                waiting += [(entry.path, depth + 1) for entry in os.scandir(here)]
-        except OSError:
-            continue
+    for depth in range(4):
+        for below in glob.glob(glob.escape(path) + "/*" * depth):
+            with suppress(OSError):
+                newest = max(newest, os.stat(below).st_mtime)
     return newest
 
 
@@ -125,20 +111,19 @@ def take_stacks(roots: Sequence[int], folder: Path, limit_s: float, gaps: list[s
     if spy is None:
         gaps.append("no stacks were taken: py-spy is not installed (pip install py-spy)")
         return []
-    pids = [pid for pid in _descendants(roots) if _is_python(pid)][:MOST_PROCESSES]
+    pids = [pid for root in roots for pid in _descendants(root) if _is_python(pid)][:MOST_PROCESSES]
     each_s = max(1.0, min(_EACH_S, limit_s * _AT_ONCE / max(1, len(pids))))
     with ThreadPoolExecutor(_AT_ONCE) as pool:
         dumps = list(pool.map(lambda pid: _dump(spy, pid, each_s), pids))
     paths = []
     for pid, text in zip(pids, dumps, strict=True):
         if not text.startswith("Process"):
-            gaps.append(f"no stack of process {pid}: {text.strip().splitlines()[-1][:200] if text.strip() else 'silent'}")
+            gaps.append(f"no stack of process {pid}: {(text.strip().splitlines() or ['silent'])[-1][:200]}")
             continue
         rank = _rank(pid)
-        place = folder / f"rank{rank}" if rank is not None else folder
-        place.mkdir(parents=True, exist_ok=True)
-        path = place / f"pyspy-{pid}.txt"
-        write_whole(path, text.encode("utf-8", "backslashreplace"), private=True)
+        path = folder / (f"rank{rank}" if rank is not None else "") / f"pyspy-{pid}.txt"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, text, private=True)
         paths.append(str(path))
     return paths
 
@@ -152,26 +137,10 @@ def _dump(spy: str, pid: int, limit_s: float) -> str:
     return (done.stdout or done.stderr).decode("utf-8", "replace")
 
 
-def _descendants(roots: Sequence[int]) -> list[int]:
+def _descendants(pid: int) -> list[int]:
     """The processes below, parents first; session and group do not matter, since torchrun gives each rank its own."""
-    children: dict[int, list[int]] = {}
-    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
-        if name.isdigit():
-            children.setdefault(_parent(int(name)), []).append(int(name))
-    found, waiting = [], list(roots)
-    while waiting:
-        pid = waiting.pop(0)
-        found.append(pid)
-        waiting += sorted(children.get(pid, ()))
-    return found
-
-
-def _parent(pid: int) -> int:
-    try:
-        text = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        return int(text.rpartition(")")[2].split()[1])  # "31562 (python train) S 31487 …": the name may hold anything
-    except (OSError, ValueError, IndexError):
-        return 0
+    children = [int(word) for file in glob.glob(f"/proc/{pid}/task/*/children") for word in _text(file).split()]
+    return [pid, *(below for child in sorted(children) for below in _descendants(child))]
 
 
 def _is_python(pid: int) -> bool:
@@ -182,21 +151,21 @@ def _is_python(pid: int) -> bool:
 
 
 def _rank(pid: int) -> int | None:
+    found = re.search(r"(?:^|\0)RANK=(\d{1,7})(?:\0|$)", _text(f"/proc/{pid}/environ"))
+    return int(found[1]) if found else None
+
+
+def _text(path: str) -> str:
+    """What stands in a file of /proc; nothing where its process has ended."""
     try:
-        words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
+        return Path(path).read_text(encoding="utf-8", errors="replace")
     except OSError:
-        return None
-    for word in words:
-        name, _, value = word.partition(b"=")
-        if name == b"RANK" and value.isdigit():
-            return int(value)
-    return None
+        return ""
 
 
 # --- several nodes ---------------------------------------------------------------------------------------------------
 
 
-@record
 class SharedFolder:
     """One job's place in a folder that its nodes share: each leaves its scan there, and one of them reports for all.
 
@@ -207,23 +176,10 @@ class SharedFolder:
     All of it is for the eyes of the job's user only, and what another user laid there is neither read nor followed.
     """
 
-    root: Path
-    label: str
-
-    @property
-    def scans(self) -> Path:
-        """Where the nodes leave their scans."""
-        return self.root / self.label
-
-    @property
-    def report(self) -> Path:
-        """Where the report of all nodes goes, beside the scans and not among them."""
-        return self.root / f"{self.label}.report.md"
-
-    @property
-    def lock(self) -> Path:
-        """Who reports."""
-        return self.root / f"{self.label}.lock"
+    def __init__(self, root: Path, label: str) -> None:
+        self.scans = root / label
+        self.report = root / f"{label}.report.md"  # beside the scans, and not among them
+        self.lock = root / f"{label}.lock"
 
     def scan_of(self, node: str) -> Path:
         """Where one node's scan goes."""
@@ -236,7 +192,7 @@ class SharedFolder:
 
     def make(self) -> None:
         """Makes the job's folder. Raises OSError where it is not to be trusted."""
-        self.root.mkdir(0o700, parents=True, exist_ok=True)
+        self.scans.parent.mkdir(0o700, parents=True, exist_ok=True)
         make_private_folder(self.scans)
 
     def claim(self, node: str) -> bool:
@@ -245,21 +201,14 @@ class SharedFolder:
 
     def owner(self) -> str:
         """The node that reports."""
-        try:
-            return self.lock.read_text(encoding="utf-8", errors="replace").strip()[:100] or "another node"
-        except OSError:
-            return "another node"
+        text = self.lock.read_text(encoding="utf-8", errors="replace") if self.lock.is_file() else ""
+        return text.strip()[:100] or "another node"
 
     def _take_over(self, node: str) -> bool:
         """Replaces an owner that died. Both times are the file server's, so no clock of ours is in it."""
-        try:
-            age_s = self.scan_of(node).stat().st_mtime - self.lock.stat().st_mtime
-        except OSError:
-            return False
-        if age_s < _STALE_S or self.report.exists():
-            return False
+        age_s = self.scan_of(node).stat().st_mtime - self.lock.stat().st_mtime
         fresh = self.lock.with_suffix(".lock2")
-        if not claim_file(fresh, node):
+        if age_s < _STALE_S or self.report.exists() or not claim_file(fresh, node):
             return False
         os.replace(fresh, self.lock)
         return True
@@ -268,11 +217,9 @@ class SharedFolder:
         """Waits for the scans of all nodes, or until then; returns what is there."""
         if nodes is None:
             until = min(until, time.monotonic() + _UNKNOWN_WAIT_S)
-        while True:
-            present = self.present()
-            if (nodes is not None and len(present) >= nodes) or time.monotonic() >= until:
-                return present
+        while len(self.present()) < (nodes or sys.maxsize) and time.monotonic() < until:
             time.sleep(_LOOK_S)
+        return self.present()
 
 
 def plain_name(text: str) -> str:

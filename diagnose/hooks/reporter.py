@@ -1,35 +1,38 @@
 """The reporter: a process between who asked and who reads. It holds the deadline, leaves a stub, and says where.
 
 In: a `HookRequest` on stdin. Out: report files, lines on stderr, a post to a web hook. It never waits past the
-request's deadline for anything, and whoever asked ends it shortly after.
+request's deadline for anything that it can leave; where reading stalls, whoever asked ends it, and the stub is there.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import re
-import subprocess
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
+from typing import TYPE_CHECKING
 
+from ..catalogue.sentences import shell_word
 from ..report.printable import clip, one_line
-from ..report.written_files import claim_file, make_private_folder
-from ..views.escapes import slack_escape
+from ..report.written_files import claim_file, make_private_folder, write_whole
+from ..views.escapes import junit_without_verdict, slack_escape
+from ..views.rendering import SUFFIXES, render, shown
+from .config import template_for
 from .gather import SCAN_SUFFIX, SharedFolder, gather_inputs, plain_name
-from .request import HookRequest, decode_request, encode_request, module_command, quiet_environment
-from .worker import summary_lines, write_stub
+from .request import HookRequest, decode_request, say
+from .webhook import WEBHOOK_S, post
 
-WEBHOOK_S = 5.0  # for all of a post together
-MOST_CHARACTERS = 12_000  # Slack cuts a message off at 40,000 and folds one far earlier; others stop at 16 KiB
-_LAST_S = 0.5  # for the last lines and the stub, after the worker was ended
+if TYPE_CHECKING:
+    from ..report.report import Report
+
+_RENDER_S = 1.5  # what is left for deciding and writing when reading has used its share
 _SCAN_SHARE = 0.5  # of the time, when a scan for all nodes comes before the report
+_LINE = 200  # characters of a line on stderr
+_LIKELY = 0.8  # the most that may be believed of a report from one node of many
+_SLACK = ".slack"
 
 
 def report(request: HookRequest) -> None:
@@ -42,177 +45,186 @@ def report(request: HookRequest) -> None:
     request = replace(request, folder=str(folder), reason=_public(request.reason))
     inputs, gaps = gather_inputs(request, folder)
     for gap in gaps:
-        _say(request, gap)
-    if not inputs:
-        _begun(request, [Path(path) for path in request.outputs], (), "The job left nothing to read.")
-        _say(request, f"{request.reason}; there is nothing to read")
-        return
+        say(request.who, gap)
     request = replace(request, inputs=tuple(inputs))
-    if request.shared:
-        _report_for_all(request, folder)
+    outputs = [Path(path) for path in request.outputs]
+    if not inputs:
+        _begin(request, outputs, "The job left nothing to read.")
+        say(request.who, f"{request.reason}; there is nothing to read")
+    elif request.shared:
+        _report_for_all(request, folder, outputs)
     else:
-        _report(request, folder, [Path(path) for path in request.outputs])
+        _report(request, folder, outputs)
 
 
 def _report(request: HookRequest, folder: Path, outputs: Sequence[Path]) -> None:
-    why = "The analysis had not ended when this was written."
-    outputs = _begun(request, outputs, request.inputs, why)
     targets = [folder / "report.json", folder / "report.md", *outputs]
+    targets = _begin(request, targets, "The analysis had not ended when this was written.")
     webhook_s = min(WEBHOOK_S, request.seconds_left() / 4) if request.webhook else 0.0
-    slack = [folder / "report.slack"] if request.webhook else []
-    write_stub(request, targets[:2], request.inputs, why)
-    trouble = _work(replace(request, outputs=tuple(str(t) for t in (*targets, *slack))), webhook_s)
-    if trouble:
-        write_stub(request, targets, request.inputs, f"The analysis was not completed: {trouble}.")
-        _say(request, f"no diagnosis: {trouble}")
-    else:
-        _say_summary(request, folder / "report.json")
-    _say(request, f"report: {' '.join(str(t) for t in (outputs or [folder / 'report.md']))}")
+    try:
+        made = _diagnosed(request, max(1.0, request.seconds_left() - webhook_s - _RENDER_S))
+        for target in targets:
+            _write(target, _rendered(made, request, target.suffix), request.shared)
+        message = _rendered(made, request, _SLACK) if request.webhook else ""
+        summary = summary_lines(shown(made, "json", redact=request.redact)[0])
+    except Exception as error:  # whatever it is, it has to be said in one line
+        trouble = clip(_public(f"{type(error).__name__}: {error}"), 300)
+        _begin(request, targets, f"The analysis was not completed: {trouble}.")
+        message, summary = slack_escape(f"{request.reason}: {trouble}"), [f"no diagnosis: {trouble}"]
+    written = [str(target) for target in targets if target in outputs]
+    for line in (*summary, f"report: {' '.join(written or [str(folder / 'report.md')])}"):
+        say(request.who, line)
     if request.webhook:
-        _post(request, slack[0], trouble)
+        problem = post(request.webhook, message, max(0.5, min(WEBHOOK_S, request.seconds_left())))
+        say(request.who, problem or "report posted to the web hook")
 
 
-def _begun(request: HookRequest, outputs: Sequence[Path], inputs: Sequence[str], why: str) -> list[Path]:
+def _begin(request: HookRequest, outputs: Sequence[Path], why: str) -> list[Path]:
     """Writes the stub to each output; yields those that can be written: a wrong one must not cost the verdict."""
     found = []
     for output in outputs:
         try:
-            write_stub(request, [output], inputs, why)
+            _write_stub(request, output, why)
         except OSError as error:
-            _say(request, f"{one_line(str(output))} cannot be written: {error.strerror or error}")
+            say(request.who, f"{one_line(str(output))} cannot be written: {error.strerror or error}")
         else:
             found.append(output)
     return found
 
 
-def _report_for_all(request: HookRequest, folder: Path) -> None:
+def _report_for_all(request: HookRequest, folder: Path, outputs: Sequence[Path]) -> None:
     """Leaves this node's scan in the shared folder; the first node there waits for the others and reports."""
     place = SharedFolder(Path(str(request.shared)), plain_name(request.label or "job"))
     scan = place.scan_of(request.node)
-    trouble = _leave_scan(request, place, scan)
+    trouble = _leave_scan(request, place)
     if trouble:
-        _say(request, f"{scan} was not written ({trouble}); reporting on this node alone")
+        say(request.who, f"{scan} was not written ({trouble}); reporting on this node alone")
         several = request.nodes or 2  # who asks for a shared folder has more than this one
-        _report(replace(request, nodes=several), folder, [Path(path) for path in request.outputs])
+        _report(replace(request, nodes=several), folder, outputs)
         return
     if not place.claim(request.node):
-        _say(request, f"left {scan}; {one_line(place.owner())} reports for all: {place.report}")
+        say(request.who, f"left {scan}; {one_line(place.owner())} reports for all: {place.report}")
         return
     scans = place.wait_for_nodes(request.nodes, time.monotonic() + request.seconds_left() * _SCAN_SHARE)
     names = tuple(path.name.removesuffix(SCAN_SUFFIX) for path in scans)
-    _say(request, f"{len(scans)} of {request.nodes or 'an unknown number of'} nodes left a scan in {place.scans}")
+    say(request.who, f"{len(scans)} of {request.nodes or 'an unknown number of'} nodes left a scan in {place.scans}")
     whole = replace(request, inputs=tuple(str(path) for path in scans), hosts=names, nodes=request.nodes or len(scans))
-    _report(whole, folder, [place.report, place.report.with_suffix(".json"), *map(Path, request.outputs)])
+    _report(whole, folder, [place.report, place.report.with_suffix(".json"), *outputs])
 
 
-def _leave_scan(request: HookRequest, place: SharedFolder, scan: Path) -> str | None:
+def _leave_scan(request: HookRequest, place: SharedFolder) -> str | None:
+    """Writes this node's scan; yields why it could not."""
     try:
         place.make()
-    except OSError as error:
-        return f"{place.scans}: {error.strerror}"
-    deadline = time.monotonic() + request.seconds_left() * _SCAN_SHARE
-    return _work(replace(request, outputs=(str(scan),), deadline=deadline, scan=True), 0.0)
-
-
-def _work(request: HookRequest, reserve_s: float) -> str | None:
-    """Runs the worker until shortly before the deadline; returns what went wrong, if anything."""
-    limit_s = request.seconds_left() - reserve_s - _LAST_S
-    request = replace(request, deadline=time.monotonic() + limit_s)
-    worker = subprocess.Popen(
-        module_command("hooks.worker"), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-        env=quiet_environment(),
-    )  # fmt: skip
-    try:
-        _, errors = worker.communicate(encode_request(request), timeout=max(0.1, limit_s))
-    except subprocess.TimeoutExpired:
-        worker.kill()  # and no wait: a process that hangs in the kernel does not die
-        return f"reading and deciding took longer than {max(0.1, limit_s):.0f} s"
-    if worker.returncode == 0:
-        return None
-    last = errors.decode("utf-8", "replace").strip().splitlines()[-1:] or [f"ended with {worker.returncode}"]
-    return clip(one_line(last[0]), 300)
-
-
-def _say_summary(request: HookRequest, path: Path) -> None:
-    for line in summary_lines(json.loads(path.read_text(encoding="utf-8"))):
-        _say(request, line)
-
-
-def _post(request: HookRequest, slack: Path, trouble: str | None) -> None:
-    is_there = not trouble and slack.exists()
-    text = slack.read_text(encoding="utf-8") if is_there else slack_escape(f"{request.reason}: {trouble}")
-    problem = post(str(request.webhook), text, max(0.5, min(WEBHOOK_S, request.seconds_left())))
-    _say(request, problem or "report posted to the web hook")
-
-
-# --- the web hook ------------------------------------------------------------------------------------------------
-
-
-def post(address: str, text: str, limit_s: float = WEBHOOK_S) -> str | None:
-    """Posts `text`; returns None, or one sentence that says why it was not taken.
-
-    `$NAME` stands for the address in that environment variable. The address is a secret: no answer repeats its path.
-    """
-    if address.startswith("$"):
-        address = os.environ.get(address[1:].strip("{}"), "")
-    host = _host_of(address)
-    if host is None:
-        return "the web hook's address is not an http(s) address"
-    outcome: list[str | None] = []
-    # A socket's time-out starts anew with each byte, name look-ups have none at all: only another thread can be left.
-    sender = threading.Thread(target=lambda: outcome.append(_send(address, text, limit_s)), daemon=True)
-    sender.start()
-    sender.join(limit_s)
-    if not outcome:
-        return f"the web hook at {host} took longer than {limit_s:g} s"
-    return f"the web hook at {host} {outcome[0]}" if outcome[0] else None
-
-
-def _host_of(address: str) -> str | None:
-    """Yields the host of a plain address: what is odd in it may be a secret in a wrong place, and is never told."""
-    try:
-        parts = urlsplit(address)
-        known = parts.scheme in ("http", "https") and (parts.port is None or parts.port > 0) and "@" not in parts.netloc
-        host = parts.hostname or ""
-    except ValueError:
-        return None
-    is_plain = address.isascii() and address.isprintable() and " " not in address
-    return host if known and is_plain and re.fullmatch(r"[\w.:-]{1,253}", host) else None
-
-
-def message(text: str) -> bytes:
-    """Returns the body: Slack's `text`, which Mattermost, Rocket.Chat, Discord's /slack and others read too."""
-    if len(text) > MOST_CHARACTERS:
-        text = text[:MOST_CHARACTERS].rsplit("\n", 1)[0] + "\n…"
-        if text.count("```") % 2:
-            text += "\n```"
-    return json.dumps({"text": text}).encode()
-
-
-def _send(address: str, text: str, limit_s: float) -> str | None:
-    import urllib.error
-    import urllib.request
-
-    class Stay(urllib.request.HTTPRedirectHandler):
-        def redirect_request(self, *_about: object) -> None:
-            """Follows nobody: the report is for the address that the user gave."""
-
-    request = urllib.request.Request(
-        address, data=message(text), headers={"Content-Type": "application/json", "User-Agent": "diagnose"}
-    )
-    try:
-        with urllib.request.build_opener(Stay).open(request, timeout=limit_s) as answer:
-            answer.read(1024)
-    except urllib.error.HTTPError as error:
-        return f"answered {error.code}"
-    except Exception as error:  # its text may hold the address: only what the system says of the network is passed on
-        reason = getattr(error, "reason", error)
-        said = reason.strerror if isinstance(reason, OSError) else None
-        return f"did not take the report ({said or type(error).__name__})"
+        write_scan(request, place.scan_of(request.node), request.seconds_left() * _SCAN_SHARE)
+    except Exception as error:
+        return f"{place.scans}: {getattr(error, 'strerror', None) or error}"
     return None
 
 
-# ---
+# --- reading and deciding -------------------------------------------------------------------------------------------
+
+
+def _diagnosed(request: HookRequest, budget_s: float) -> Report:
+    """Yields the report on the inputs, which is at most `likely` when it knows fewer nodes than the job has."""
+    from ..engine import diagnose
+    from ..job.job import JobContext
+
+    context = JobContext(
+        exit_code=request.exit_code, signal=request.signal, world_size=request.world_size, hosts=request.hosts,
+        launcher=request.launcher, start=request.start, end=request.end,
+    )  # fmt: skip
+    made = diagnose(
+        *request.inputs, job=context, budget_s=budget_s, rules=request.rules, tz=request.tz,
+        rank_from=request.rank_from, lang=request.lang,
+    )  # fmt: skip
+    seen = len(request.hosts) or 1
+    return made if request.nodes is None or seen >= request.nodes else _bound(made, seen, request.nodes)
+
+
+def _bound(made: Report, seen: int, nodes: int) -> Report:
+    from ..report.report import Gap
+
+    gap = Gap(
+        text=f"{seen} of {nodes} nodes' (or tasks') logs were read; the first failure may be in another",
+        how="collect the scans of all nodes in one shared folder: diagnose hook --shared DIR on each",
+    )
+    found = made.diagnosis
+    if found is not None and found.certainty == "certain":
+        found = replace(found, certainty="likely", confidence=min(found.confidence, _LIKELY))
+    return replace(made, diagnosis=found, gaps=(gap, *made.gaps))
+
+
+def _rendered(made: Report, request: HookRequest, suffix: str) -> str:
+    """Yields the report in the form that a file of this suffix has."""
+    form = "slack" if suffix == _SLACK else SUFFIXES.get(suffix.lower(), "markdown")
+    template = template_for(request.templates, suffix) if form != "json" else None
+    return render(made, form, width=100, template=template, redact=request.redact)
+
+
+def summary_lines(made: Report) -> list[str]:
+    """The verdict, the line that proves it, and the first thing to do."""
+    found = made.diagnosis
+    if not found:
+        return [f"outcome: {made.outcome}; no cause was found in what could be read"]
+    lines = [f"{found.cause}: {_short(found.summary or found.title)} ({found.certainty})"]
+    for evidence in found.evidence[:1]:
+        place = f"{evidence.file}:{evidence.line}" if evidence.line else evidence.file
+        lines.append(f"  proof  {_short(place)}: {_short(evidence.text)}")
+    for step in found.remedy[:1]:
+        lines += [f"  do     {_short(step.text)}", *([f"         {_short(step.command)}"] if step.command else [])]
+    return lines
+
+
+def _short(text: str) -> str:
+    return clip(one_line(text), _LINE)
+
+
+def write_scan(request: HookRequest, path: Path, budget_s: float) -> None:
+    """Reads the inputs into one scan file, every source under the node's name: each node has `/var/log/rank0.log`."""
+    import gzip
+
+    from ..catalogue.load import load_rules
+    from ..report.redaction import redact_plain
+    from ..scan.reading import Deadline, read_all
+    from ..scan.scan import scan_to_json
+    from ..scan.scanner import ScanRules
+
+    found = read_all(request.inputs, ScanRules(load_rules(*request.rules)), Deadline.after(max(1.0, budget_s - _RENDER_S)))
+    named = [replace(source, name=f"{request.node}/{source.name.lstrip('/')}") for source in found.sources.values()]
+    found.sources = {source.name: source for source in named}
+    text = scan_to_json(found, redact_plain) if request.redact else scan_to_json(found)
+    write_whole(path, gzip.compress(text.encode("utf-8", "replace"), mtime=0), private=True)
+
+
+# --- what stands where no full report could be made ----------------------------------------------------------------
+
+
+def _write_stub(request: HookRequest, path: Path, why: str) -> None:
+    """Writes where the report will be what is known without any reading, and how to have the rest."""
+    from ..report.report import Diagnosis, Gap, RemedyStep, Report
+
+    if path.suffix == ".xml":  # nobody must see a test pass
+        text = junit_without_verdict(request.reason, why)
+    else:
+        said = f"No diagnosis yet: {request.reason}"
+        by_hand = RemedyStep(
+            when="fix", text="Read the logs now", command=f"diagnose {' '.join(map(shell_word, request.inputs))}"
+        )
+        made = Report(
+            outcome="failed" if request.exit_code or request.signal else "unfinished",
+            summary=said,
+            diagnosis=Diagnosis(title=said, summary=said, remedy=(by_hand,) if request.inputs else ()),
+            gaps=(Gap(text=why, how="run `diagnose` on the logs by hand"),),
+        )
+        text = _rendered(made, request, path.suffix)
+    _write(path, text, request.shared)
+
+
+def _write(path: Path, text: str, shared: str | None) -> None:
+    """Writes one report, whole or not at all; those in the shared folder for its owner only."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, text, private=shared is not None and path.parent == Path(shared))
 
 
 def _public(text: str) -> str:
@@ -232,17 +244,13 @@ def _is_first(key: str) -> bool:
         return True  # better eight reports than none because somebody took our name
 
 
-def _say(request: HookRequest, text: str) -> None:
-    print(f"{request.who}: {text}", file=sys.stderr, flush=True)
-
-
 def main() -> int:
     """Serves the request on stdin; nothing that goes wrong here is anybody else's failure."""
     request = decode_request(sys.stdin.buffer.read())
     try:
         report(request)
     except Exception as error:  # a hook never fails
-        _say(request, f"no report: {type(error).__name__}: {clip(one_line(str(error)), 300)}")
+        say(request.who, f"no report: {type(error).__name__}: {clip(one_line(str(error)), 300)}")
     return 0
 
 

@@ -22,87 +22,8 @@ from ..lines.record import record
 from .config import DEFAULT_BUDGET_S, Config
 from .environment import JobFacts
 
-HEAD_BYTES = 8 << 20  # start-up lines: versions, world size, launcher's settings
-TAIL_BYTES = 32 << 20  # what led to the end, also where 64 ranks print their tracebacks
-_LIVE_SLACK_BYTES = 4 << 20  # of a running job, the oldest part of the ring may be overwritten while it is read
-_BLOCK_BYTES = 1 << 20
 GRACE_S = 1.0  # between the reporter's own deadline and its end from outside
-
 _NOT_INHERITED = ("LD_PRELOAD", "PYTHONDEVMODE", "PYTHONFAULTHANDLER", "PYTHONINSPECT", "PYTHONSTARTUP")
-
-
-def open_new(path: str) -> int:
-    """Opens a file for its owner only; one that lies there is put aside, and a link never followed."""
-    with suppress(FileNotFoundError):
-        os.unlink(path)
-    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-
-
-@record
-class Kept:
-    """Where a stream's bounded copy lies: bytes 0..head of the file are the head, the rest is a ring of its tail.
-
-    The place of a byte follows from its number alone, so that a copier that is started again goes on.
-    """
-
-    path: str
-    head_bytes: int = HEAD_BYTES
-    tail_bytes: int = TAIL_BYTES
-
-    def write(self, fd: int, start: int, data: memoryview) -> None:
-        """Stores bytes that stand at `start` of the stream; a full disk loses the copy, not the job."""
-        try:
-            while data:
-                offset, room = self._place(start)
-                count = os.pwrite(fd, data[:room], offset)
-                start, data = start + count, data[count:]
-        except OSError:
-            return
-
-    def _place(self, start: int) -> tuple[int, int]:
-        if start < self.head_bytes:
-            return start, self.head_bytes - start
-        around = (start - self.head_bytes) % self.tail_bytes
-        return self.head_bytes + around, self.tail_bytes - around
-
-    def unroll(self, total_bytes: int, target: str, live: bool = False) -> int:
-        """Writes the kept bytes in order to `target`; returns how many of the stream's bytes are missing."""
-        missing = max(0, total_bytes - self.head_bytes - self.tail_bytes)
-        if missing and live:
-            missing = min(missing + _LIVE_SLACK_BYTES, total_bytes - self.head_bytes)
-        source = os.open(self.path, os.O_RDONLY)
-        sink = open_new(target)
-        try:
-            head_end = min(total_bytes, self.head_bytes)
-            self._copy(source, sink, 0, head_end)
-            if missing:
-                os.write(sink, f"\n[diagnose run: {missing} bytes after the first {head_end} are not kept]\n".encode())
-            self._copy(source, sink, head_end + missing, total_bytes)
-        finally:
-            os.close(source)
-            os.close(sink)
-        return missing
-
-    def _copy(self, source: int, sink: int, start: int, end: int) -> None:
-        while start < end:
-            offset, room = self._place(start)
-            data = os.pread(source, min(room, end - start, _BLOCK_BYTES), offset)
-            if not data:
-                return
-            os.write(sink, data)
-            start += len(data)
-
-
-@record
-class KeptCopy:
-    """A stream that `diagnose run` kept: the ring file, how many bytes went through, whether it still grows."""
-
-    name: str
-    path: str
-    total_bytes: int
-    head_bytes: int
-    tail_bytes: int
-    live: bool
 
 
 @record
@@ -112,16 +33,14 @@ class HookRequest:
     reason: str  # exit code 1; signal SIGKILL; no output for 600 s; ValueError: …
     deadline: float  # time.monotonic() seconds at which the asker stops waiting
     budget_s: float = DEFAULT_BUDGET_S
-    folder: str | None = None  # the reporter's own place; None: it makes one
+    folder: str | None = None  # the reporter's own place, where copies of output may lie; None: it makes one
     inputs: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()  # globs; only what changed since `start` counts
-    kept: tuple[KeptCopy, ...] = ()
     texts: dict[str, str] = field(default_factory=dict)  # file name -> text that is nowhere on disk yet
     outputs: tuple[str, ...] = ()
     stack_pids: tuple[int, ...] = ()
     webhook: str | None = None
     shared: str | None = None
-    scan: bool = False  # of the worker is wanted the scan for all nodes, not the report
     nodes: int | None = None  # how many nodes the job has; None where unknown
     node: str = ""
     label: str | None = None  # names the job (and attempt) among others in a shared folder
@@ -156,13 +75,12 @@ def prepare_request(
     **asked: str | None,
 ) -> HookRequest:
     """Yield what all askers have in common; what was `asked` (`webhook`, `shared`) goes before the configuration."""
-    hook = config.hook
-    shared = asked.get("shared") or hook.shared
-    budget_s = budget_s or hook.budget_s
+    shared = asked.get("shared") or config.shared
+    budget_s = budget_s or config.budget_s
     return HookRequest(
         who=who, reason="asked for", budget_s=budget_s, deadline=deadline_after(budget_s),
-        outputs=tuple(absolute(path) for path in outputs or hook.output),
-        webhook=asked.get("webhook") or os.environ.get("DIAGNOSE_WEBHOOK") or hook.webhook,
+        outputs=tuple(absolute(path) for path in outputs or config.output),
+        webhook=asked.get("webhook") or os.environ.get("DIAGNOSE_WEBHOOK") or config.webhook,
         shared=absolute(shared) if shared else None,
         node=facts.part, nodes=facts.tasks or (facts.all_nodes if shared else facts.nodes), label=facts.label,
         world_size=facts.world_size, rules=config.rules, tz=config.tz, rank_from=config.rank_from,
@@ -196,7 +114,8 @@ def ask(request: HookRequest) -> None:
         reporter.communicate(encode_request(request), timeout=max(0.1, request.seconds_left() + GRACE_S))
     except subprocess.TimeoutExpired:
         _end(reporter)
-        say(request.who, f"no report within {request.budget_s:g} s; what is there lies in {request.folder or 'TMPDIR'}")
+        where = " ".join(request.outputs) or request.folder or "TMPDIR"
+        say(request.who, f"no report within {request.budget_s:g} s; what is there lies in {where}")
     except BaseException:
         _end(reporter)
         raise
@@ -225,7 +144,6 @@ def encode_request(request: HookRequest) -> bytes:
 def decode_request(data: bytes) -> HookRequest:
     """Reads a request back."""
     raw: dict[str, Any] = json.loads(data)
-    raw["kept"] = tuple(KeptCopy(**kept) for kept in raw["kept"])
     plain: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
     return HookRequest(**plain)
 

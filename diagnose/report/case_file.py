@@ -19,7 +19,7 @@ from .report import Report
 TRUTH = """\
 id: my-case
 title: what went wrong, in one line
-root_cause: unknown        # an id of docs/catalogue.md; `healthy` where nothing failed
+root_cause: unknown        # an id of `diagnose rules page`; `healthy` where nothing failed
 accept: []                 # other ids that are right too
 culprit_ranks: null        # global ranks at fault; null when no rank is, or none can be told
 first_evidence: null       # file:line that an expert would point at, relative to logs/

@@ -50,6 +50,10 @@ __all__ = [
 
 SCHEMA_PATH = Path(__file__).with_name("report.schema.json")
 SCHEMA_ID = "urn:diagnose:report:1"
+POLICY = (
+    "Within version 1 keys are only added: none is removed, renamed or given another meaning or type, so ignore what you "
+    "do not know. Anything else makes a new version, with another schema_version and $id."
+)
 TOKENS = 4096  # of JSON text, brackets and values, in one piece
 # DEL, C1 (0x9b alone opens a terminal sequence), bidirectional overrides, line separators, lone surrogates:
 # legal inside a JSON string, harmful where one is printed.
@@ -95,12 +99,13 @@ class Report:
         return f"<Report {self.outcome}{about}{f' ranks {who}' if who else ''}>"
 
     def to_dict(self) -> dict[str, Any]:
-        """Yield the report as plain JSON values, keys as in the contract."""
-        return to_json(self)
+        """Yield the report as plain JSON values, keys as in the contract, without secrets."""
+        plain: dict[str, Any] = json.loads(self.to_json())
+        return plain
 
     def to_json(self) -> str:
-        """Yield the report as JSON text."""
-        return dumps(self)
+        """Yield the report as JSON text, without secrets."""
+        return _rendered(self, "json", full=True)
 
     def to_markdown(self, *, full: bool = False) -> str:
         """Yield the report as Markdown, without secrets and private data; `full` folds nothing."""
@@ -163,7 +168,7 @@ def schema() -> dict[str, Any]:
     link = made["$defs"]["Link"]
     link["properties"]["from"] = link["properties"].pop("from_") | {"title": "From"}
     draft = "https://json-schema.org/draft/2020-12/schema"
-    return {**made, "$schema": draft, "$id": SCHEMA_ID, "title": "Report of diagnose, version 1"}
+    return {**made, "$schema": draft, "$id": SCHEMA_ID, "title": "Report of diagnose, version 1", "$comment": POLICY}
 
 
 def dumps_schema() -> str:

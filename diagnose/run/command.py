@@ -5,28 +5,22 @@ Only the standard library is imported here, since this process stays for as long
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 from ..hooks.environment import launcher_of, log_patterns, nodes_of_command, read_environment
-from ..hooks.request import GRACE_S, HookRequest, KeptCopy, encode_request, module_command, quiet_environment, say
+from ..hooks.kept import clear, join
+from ..hooks.request import GRACE_S, HookRequest, absolute, encode_request, module_command, quiet_environment, say
 from ..lines.record import record
-from .aside import Board, start_copier, start_sentinel
-from .child import NOT_EXECUTABLE, NOT_FOUND, JobStream, end_like, open_streams, spawn_aside, start_job
-from .watch import (
-    Watch,
-    catch_signals,
-    drain,
-    end_reporters,
-    end_sentinel,
-    passable_signals,
-    wait_for_job,
-    wait_for_reporter,
-)
+from .streams import open_streams
+from .watch import Watch, end_like
 
+NOT_FOUND, NOT_EXECUTABLE = 127, 126  # what shells say
 _WHO = "diagnose run"
 
 
@@ -45,12 +39,11 @@ class Asked:
 def run_job(command: Sequence[str], request: HookRequest, asked: Asked) -> int:
     """Run the job; yield its exit code, or die by the job's signal. A failure is reported as `request` says."""
     try:
-        folder = _make_folder(asked.keep)
-        run = _Run(command, request, asked, folder)
+        run = _Run(command, request, asked, _make_folder(asked.keep))
     except Exception as error:
         return _run_plainly(command, error)
     try:
-        watch = run.start()
+        run.begin(command, run.patterns)
     except Exception as error:
         if run.job:
             raise  # it runs: never twice
@@ -58,133 +51,108 @@ def run_job(command: Sequence[str], request: HookRequest, asked: Asked) -> int:
         if isinstance(error, OSError) and error.filename is not None:
             return _say_not_run(error)
         return _run_plainly(command, error)  # no process to be had for the helpers
-    status = _wait(watch)
+    status = _wait(run)
     run.ended = time.time()
     try:
-        drain(watch)
-        _finish(run, watch, status)
-        end_sentinel(watch)
+        run.drain()
+        run.finish(status)
+        run.end_sentinel()
     except Exception as error:  # the job's status is what counts now
-        _say(f"no report: {type(error).__name__}: {error}")
+        say(_WHO, f"no report: {type(error).__name__}: {error}")
     return end_like(status)
 
 
-def _wait(watch: Watch) -> int:
+def _wait(run: _Run) -> int:
     """Waits for the job, with or without what goes on around it."""
     try:
-        return wait_for_job(watch)
+        return run.wait_for_job()
     except Exception as error:
-        _say(f"only waiting for the job from here on: {type(error).__name__}: {error}")
-    return os.waitpid(watch.job, 0)[1] if watch.status is None else watch.status
+        say(_WHO, f"only waiting for the job from here on: {type(error).__name__}: {error}")
+    return os.waitpid(run.job, 0)[1] if run.status is None else run.status
 
 
-def _finish(run: _Run, watch: Watch, status: int) -> None:
-    """Asks for the final report when the job failed; else leaves nothing behind."""
-    left = watch.outward_gone and os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPIPE  # `… | head`
-    if status == 0 or left:
-        if run.asked.keep:
-            run.unroll()
-        run.clear()
-        return
-    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-    code = None if number is not None else os.WEXITSTATUS(status)
-    reason = f"exit code {code}" if number is None else f"ended by {_signal_name(number)}"
-    _say(f"{reason}; looking for the cause (at most {run.request.budget_s:g} s, Ctrl-C skips it)")
-    end_reporters(watch)  # an interim report is overtaken, and must not be written over the final one
-    asked = run.ask(reason, exit_code=code, signal_number=number, webhook=True)
-    if asked is None or not wait_for_reporter(watch, *asked):
-        run.unroll()
-        _say(f"no full report was made; for one: diagnose {run.folder}/*.log")
-
-
-class _Run:
+class _Run(Watch):
     """One run: what was asked, where things lie, and how the reporter is called."""
 
     def __init__(self, command: Sequence[str], request: HookRequest, asked: Asked, folder: str) -> None:
+        super().__init__(open_streams(folder, asked.tail_bytes), asked.hang_after_s)
         self.command, self.request, self.asked, self.folder = command, request, asked, folder
-        self.streams = open_streams(folder, asked.tail_bytes)
-        self.board = Board()
-        self.patterns = [*asked.logs, *log_patterns(command, _here())]
+        self.patterns = [*asked.logs, *log_patterns(command, absolute("."))]
         self.started = time.time()
         self.ended: float | None = None
-        self.job = 0
 
-    def start(self) -> Watch:
-        """Starts the helpers and the job. Raises OSError when the job cannot be executed."""
-        caught = passable_signals()
-        wakeup = catch_signals(caught)
-        copiers = [start_copier(stream, self.board, caught) for stream in self.streams]
-        sentinel = start_sentinel(self.board, caught, self.patterns, self.asked.hang_after_s)
-        watch = Watch(
-            self.board, self.streams, copiers, caught, sentinel, wakeup, self.asked.hang_after_s,
-            ask_hang=self._ask_hang, ask_signal=lambda name: self.ask(name, interim=True),
-        )  # fmt: skip
-        try:
-            watch.job = self.job = start_job(self.command, self.streams, caught)
-        except OSError:
-            end_sentinel(watch)
-            raise
-        for stream in self.streams:
-            os.close(stream.write_end)
-        return watch
+    def finish(self, status: int) -> None:
+        """Asks for the final report when the job failed; else leaves nothing behind."""
+        number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        if status == 0 or (self.outward_gone and number == signal.SIGPIPE):  # `… | head`
+            if self.asked.keep:
+                self.join()
+            self.clear()
+            return
+        code = None if number is not None else os.WEXITSTATUS(status)
+        reason = f"exit code {code}" if number is None else f"ended by {_signal_name(number)}"
+        say(_WHO, f"{reason}; looking for the cause (at most {self.request.budget_s:g} s, Ctrl-C skips it)")
+        self.end_reporters()  # an interim report is overtaken, and must not be written over the final one
+        asked = self._ask(reason, exit_code=code, signal=number, webhook=self.request.webhook, shared=self.request.shared)
+        if asked is None or not self.wait_for_reporter(*asked):
+            self.join()
+            say(_WHO, f"no full report was made; for one: diagnose {self.folder}/*.log")
 
-    def ask(
-        self,
-        reason: str,
-        exit_code: int | None = None,
-        signal_number: int | None = None,
-        interim: bool = False,
-        stack_pids: tuple[int, ...] = (),
-        webhook: bool = False,
-    ) -> tuple[int, float] | None:
+    def ask_hang(self, reason: str) -> tuple[int, float] | None:
+        """Reports silence while the job goes on; only here are stacks of any use."""
+        say(_WHO, f"{reason}; the job goes on, and is looked at")
+        pids = (self.job,) if self.asked.stacks else ()
+        return self._ask(reason, interim=True, stack_pids=pids, webhook=self.request.webhook)
+
+    def ask_signal(self, reason: str) -> tuple[int, float] | None:
+        """Reports before the job ends; the report is made again when it has."""
+        return self._ask(reason, interim=True)
+
+    def _ask(self, reason: str, **about: Any) -> tuple[int, float] | None:
         """Starts a reporter; returns its pid and the `time.monotonic()` at which it is to be ended."""
-        facts, asked, until = read_environment(), self.asked, time.monotonic() + self.request.budget_s
-        shared = self.request.shared
+        facts, until = read_environment(), time.monotonic() + self.request.budget_s
+        about = {"webhook": None, "shared": None, **about}
         request = replace(
             self.request, reason=reason, deadline=until - GRACE_S, folder=self.folder, patterns=tuple(self.patterns),
-            exit_code=exit_code, signal=signal_number, launcher=launcher_of(self.command), start=self.started,
-            end=self.ended, interim=interim, kept=tuple(self._kept(s) for s in self.streams), stack_pids=stack_pids,
-            webhook=self.request.webhook if webhook else None, shared=None if interim else shared,
-            nodes=asked.nodes or facts.tasks or nodes_of_command(self.command) or facts.nodes,
-            once=f"{facts.step}.{reason}" if facts.tasks and not shared else None,
+            launcher=launcher_of(self.command), start=self.started, end=self.ended,
+            nodes=self.asked.nodes or facts.tasks or nodes_of_command(self.command) or facts.nodes,
+            once=f"{facts.step}.{reason}" if facts.tasks and not about["shared"] else None, **about,
         )  # fmt: skip
         try:
-            return spawn_aside(module_command("hooks.reporter"), encode_request(request), quiet_environment()), until
+            return _spawn_aside(module_command("hooks.reporter"), encode_request(request)), until
         except OSError as error:
-            _say(f"no process to report with: {error.strerror}")
+            say(_WHO, f"no process to report with: {error.strerror}")
             return None
 
-    def _ask_hang(self, reason: str) -> tuple[int, float] | None:
-        """Reports silence while the job goes on; only here are stacks of any use."""
-        _say(f"{reason}; the job goes on, and is looked at")
-        return self.ask(reason, interim=True, stack_pids=(self.job,) if self.asked.stacks else (), webhook=True)
-
-    def _kept(self, stream: JobStream) -> KeptCopy:
-        kept, total = stream.kept, self.board.total_bytes(stream.slot)
-        return KeptCopy(stream.name, kept.path, total, kept.head_bytes, kept.tail_bytes, live=self.ended is None)
-
-    def unroll(self) -> None:
+    def join(self) -> None:
         """Turns the kept copies into plain log files."""
         for stream in self.streams:
-            kept = stream.kept
-            if not os.path.exists(kept.path):
-                continue
             try:
-                kept.unroll(self.board.total_bytes(stream.slot), kept.path.removesuffix(".part") + ".log")
-                os.unlink(kept.path)
+                join(stream.kept.path)
             except OSError as error:
-                _say(f"{kept.path}: {error.strerror}")
+                say(_WHO, f"{stream.kept.path}: {error.strerror}")
 
     def clear(self) -> None:
-        """Removes the ring files, and the folder unless it was asked for or holds an interim report."""
-        try:
-            for stream in self.streams:
-                if os.path.exists(stream.kept.path):
-                    os.unlink(stream.kept.path)
-            if not self.asked.keep and not os.listdir(self.folder):
+        """Removes the copies, and the folder unless it was asked for or holds an interim report."""
+        for stream in self.streams:
+            clear(stream.kept.path)
+        with contextlib.suppress(OSError):
+            if not self.asked.keep:
                 os.rmdir(self.folder)
-        except OSError:
-            return
+
+
+def _spawn_aside(argv: Sequence[str], request: bytes) -> int:
+    """Starts a helper in a process group of its own, with `request` on stdin and stderr for what it says."""
+    source, sink = os.pipe()
+    pid = os.posix_spawnp(
+        argv[0], list(argv), quiet_environment(), setpgroup=0, setsigdef=[signal.SIGPIPE],
+        file_actions=[(os.POSIX_SPAWN_DUP2, source, 0), (os.POSIX_SPAWN_DUP2, 2, 1)],
+    )  # fmt: skip
+    os.close(source)
+    with contextlib.suppress(OSError):
+        os.write(sink, request)  # a request is far smaller than a pipe holds, so this cannot wait
+    os.close(sink)
+    return pid
 
 
 def _make_folder(wanted: str | None) -> str:
@@ -198,13 +166,6 @@ def _make_folder(wanted: str | None) -> str:
     return wanted if os.stat(wanted).st_uid == os.geteuid() else _private_folder(wanted)
 
 
-def _here() -> str:
-    try:
-        return os.getcwd()
-    except OSError:  # removed meanwhile; the job may not need it
-        return "/"
-
-
 def _private_folder(base: str) -> str:
     folder = os.path.join(base, f"diagnose-run-{os.urandom(5).hex()}")
     os.mkdir(folder, 0o700)
@@ -213,7 +174,8 @@ def _private_folder(base: str) -> str:
 
 def _run_plainly(command: Sequence[str], error: Exception) -> int:
     """Becomes the job: what we cannot watch must still run."""
-    _say(f"cannot keep a copy of the output ({getattr(error, 'strerror', None) or error}); running the job without")
+    why = getattr(error, "strerror", None) or error
+    say(_WHO, f"cannot keep a copy of the output ({why}); running the job without")
     for number in (signal.SIGPIPE, signal.SIGXFSZ):
         signal.signal(number, signal.SIG_DFL)
     try:
@@ -225,7 +187,7 @@ def _run_plainly(command: Sequence[str], error: Exception) -> int:
 
 def _say_not_run(error: OSError) -> int:
     """Says why the job could not be started; returns what a shell would."""
-    _say(f"{error.filename}: {error.strerror}")
+    say(_WHO, f"{error.filename}: {error.strerror}")
     return NOT_EXECUTABLE if isinstance(error, PermissionError) else NOT_FOUND
 
 
@@ -234,7 +196,3 @@ def _signal_name(number: int) -> str:
         return signal.Signals(number).name
     except ValueError:
         return f"signal {number}"
-
-
-def _say(text: str) -> None:
-    say(_WHO, text)

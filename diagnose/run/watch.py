@@ -1,21 +1,23 @@
-"""The wait: forwards signals, keeps copiers alive, asks for a report when the job hangs, is signalled, or has failed.
+"""The job as a process, and the wait for it: signals go on to it, copiers stay alive, silence and endings are told.
 
-One loop over one `poll`: a pipe that signals write to, and nothing else. No file is touched here but the ends of
-pipes, so that no stalled file system can hold up a signal.
+It is started as it would have been without us, in our process group and session; stdin is inherited and never touched.
+One loop over one `poll`: a pipe that signals write to, and nothing else. No file is touched here but the ends of pipes,
+so that no stalled file system can hold up a signal.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import resource
 import select
 import signal
+import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 
-from .aside import OUTWARD_GONE, Board, Copier, start_copier
-from .child import JobStream, copy_size
+from .board import Board, start_sentinel
+from .streams import OUTWARD_GONE, Copier, JobStream, copy_size, start_copier
 
 _NOT_PASSED = {
     "SIGKILL", "SIGSTOP", "SIGCHLD", "SIGTSTP", "SIGTTIN", "SIGTTOU", "SIGCONT", "SIGPIPE", "SIGXFSZ", "SIGURG",
@@ -24,231 +26,206 @@ _NOT_PASSED = {
 PASSED = frozenset(
     number for number in signal.valid_signals() if not (isinstance(number, signal.Signals) and number.name in _NOT_PASSED)
 )
-ENDING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGINT})
 PREEMPTING = frozenset({signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT})  # SIGKILL follows these, and no report after it
-_SHARED_S = 0.25  # the sentinel got it within this time of us: it went to the whole group
+ENDING = PREEMPTING | {signal.SIGINT}
+_PYTHON_IGNORES = (signal.SIGPIPE, getattr(signal, "SIGXFSZ", signal.SIGPIPE))  # at start-up, and exec would keep it
+_SHARED_WAIT_S = 0.5  # the sentinel got a signal that went to the whole group within so much of us
 _LATE_S = 5.0  # on a busy machine we may be told so much later than the sentinel; each of its notes then counts once
-_SHARED_WAIT_S = 0.05
-_AWAKE_WAIT_S = 2.0  # and the sentinel so much later than we, while it waits for a processor
+_LONGEST_S = 3600.0
 _MOST_RESTARTS = 20  # of copiers; something that kills them over and over is obeyed in the end
 
-# reason -> reporter's pid, and the time at which to stop waiting for it; None when none could be started
-Ask = Callable[[str], tuple[int, float] | None]
 
-
-@dataclass(slots=True)
 class Watch:
     """A running job and what stands around it."""
 
-    board: Board
-    streams: list[JobStream]
-    copiers: list[Copier]
-    signals: frozenset[int]
-    sentinel: int
-    wakeup: int
-    hang_after_s: float | None
-    ask_hang: Ask
-    ask_signal: Ask
-    job: int = 0
-    status: int | None = None  # as of waitpid
-    restarts: int = 0
-    outward_gone: bool = False  # somebody who read our output has left
-    hang_reported: float = 0.0  # `last_move` of the silence that was reported
-    shared: dict[int, float] = field(default_factory=dict)  # signal -> the sentinel's note that was counted
-    reporters: dict[int, float] = field(default_factory=dict)  # pid -> time.monotonic() at which it is ended
+    def __init__(self, streams: list[JobStream], hang_after_s: float | None) -> None:
+        self.streams, self.hang_after_s = streams, hang_after_s
+        self.board = Board()
+        self.copiers: list[Copier] = []
+        self.job = 0
+        self.status: int | None = None  # as of waitpid
+        self.outward_gone = False  # somebody who read our output has left
+        # Not those that are ignored already (`nohup`, `&` in a script): the job inherits that.
+        self._signals = frozenset(number for number in PASSED if signal.getsignal(number) is not signal.SIG_IGN)
+        self._wakeup, self._alarm = os.pipe()
+        self._sentinel = self._restarts = 0
+        self._hang_reported = 0.0  # when a silence was reported
+        self._shared: dict[int, float] = {}  # signal -> the sentinel's note that was counted
+        self._reporters: dict[int, float] = {}  # pid -> time.monotonic() at which it is ended
 
+    def ask_hang(self, reason: str) -> tuple[int, float] | None:
+        """Asks for a report on silence; yields the reporter's pid and until when to wait for it."""
+        raise NotImplementedError
 
-def catch_signals(numbers: frozenset[int]) -> int:
-    """Lets the given signals wake a pipe instead of ending us; returns its read end."""
-    read_end, write_end = os.pipe()
-    os.set_blocking(read_end, False)
-    os.set_blocking(write_end, False)
-    signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-    for number in (*numbers, signal.SIGCHLD):
-        signal.signal(number, lambda _number, _frame: None)
-    return read_end
+    def ask_signal(self, reason: str) -> tuple[int, float] | None:
+        """Asks for a report before the end that a signal announces."""
+        raise NotImplementedError
 
+    def begin(self, command: Sequence[str], patterns: Sequence[str]) -> None:
+        """Starts the copiers, the sentinel, which looks at `patterns`, and the job. Raises OSError where it cannot run."""
+        for end in (self._wakeup, self._alarm):
+            os.set_blocking(end, False)
+        signal.set_wakeup_fd(self._alarm, warn_on_full_buffer=False)
+        for number in (*self._signals, signal.SIGCHLD):
+            signal.signal(number, lambda _number, _frame: None)
+        self.copiers = [start_copier(stream, self.board, self._signals) for stream in self.streams]
+        self._sentinel = start_sentinel(self.board, self._signals, patterns, self.hang_after_s)
+        try:
+            self.job = os.posix_spawnp(
+                command[0], list(command), os.environ, setsigdef=[*self._signals, *_PYTHON_IGNORES],
+                file_actions=[(os.POSIX_SPAWN_DUP2, s.write_end, fd) for s in self.streams for fd in s.child_fds],
+            )  # fmt: skip
+        except OSError:
+            self.end_sentinel()
+            raise
+        for stream in self.streams:
+            os.close(stream.write_end)
 
-def passable_signals() -> frozenset[int]:
-    """The signals to pass on: all that are not ignored already (`nohup`, `&` in a script), which the job inherits."""
-    return frozenset(number for number in PASSED if signal.getsignal(number) is not signal.SIG_IGN)
+    def wait_for_job(self) -> int:
+        """Waits until the job has ended; returns its status as of waitpid."""
+        while self.status is None:
+            self._turn(self._pause_s())
+            if self.status is None:
+                self._look_for_silence()
+        return self.status
 
-
-def wait_for_job(watch: Watch) -> int:
-    """Waits until the job has ended; returns its status as of waitpid."""
-    while watch.status is None:
-        _turn(watch, _pause_s(watch))
-        if watch.status is None:
-            _look_for_silence(watch)
-    return watch.status
-
-
-def drain(watch: Watch) -> None:
-    """Waits until all that the job wrote is through to where it was going."""
-    for copier in watch.copiers:
-        copier.ask_drained()
-        poll = select.poll()
-        poll.register(copier.answer, select.POLLIN)
-        poll.register(watch.wakeup, select.POLLIN)
-        while copier.answer not in {fd for fd, _ in poll.poll()}:
-            for number in _read_signals(watch):
-                if number in ENDING:
+    def drain(self) -> None:
+        """Waits until all that the job wrote is through to where it was going."""
+        for copier in self.copiers:
+            with contextlib.suppress(OSError):  # it has ended: `answer` reads as ended too
+                os.write(copier.ask, b"?")
+            while copier in self.copiers and copier.answer not in _readable(copier.answer, self._wakeup):
+                if ENDING & set(self._read_signals()):
                     return
-            _reap(watch)
-            if copier not in watch.copiers:
-                break
+                self._reap()
 
+    def wait_for_reporter(self, pid: int, until: float) -> bool:
+        """Waits for the last report; False when a signal cut it short or its time ran out."""
+        self._reporters[pid] = until
+        while pid in self._reporters:
+            if not self._turn(until - time.monotonic()) or time.monotonic() >= until:
+                is_done = pid not in self._reporters
+                self.end_reporters()
+                return is_done
+        return True
 
-def wait_for_reporter(watch: Watch, pid: int, until: float) -> bool:
-    """Waits for the last report; False when a signal cut it short or its time ran out."""
-    watch.reporters[pid] = until
-    while pid in watch.reporters:
-        if not _turn(watch, max(0.0, min(until - time.monotonic(), 3600.0))):
-            end_reporters(watch)
-            return False
-        if pid in watch.reporters and time.monotonic() >= until:
-            end_reporters(watch)
-            return False
-    return True
-
-
-def end_reporters(watch: Watch) -> None:
-    """Ends every reporter with all that it started."""
-    _end_reporters(watch, float("inf"))
-
-
-def end_sentinel(watch: Watch) -> None:
-    """Ends the sentinel; copiers end with the job's last writer, which may outlive us."""
-    with contextlib.suppress(ProcessLookupError, ChildProcessError):
-        os.kill(watch.sentinel, signal.SIGKILL)
-        os.waitpid(watch.sentinel, 0)
-
-
-def _pause_s(watch: Watch) -> float | None:
-    moments = list(watch.reporters.values())
-    if watch.hang_after_s is not None:
-        moved = watch.board.last_move()
-        since = moved if moved > watch.hang_reported else time.monotonic()  # reported: only look whether it moves again
-        moments.append(since + watch.hang_after_s)
-    if not moments:
-        return None
-    return max(0.05, min(min(moments) - time.monotonic(), 3600.0))
-
-
-def _turn(watch: Watch, pause_s: float | None) -> bool:
-    """Sleeps until something happens and sees to it; False when the job is over and a signal asks us to end too."""
-    poll = select.poll()
-    poll.register(watch.wakeup, select.POLLIN)
-    poll.poll(None if pause_s is None else pause_s * 1000)
-    for number in _read_signals(watch):
-        if watch.status is not None and number in ENDING:
-            return False
-        if watch.status is None:
-            _pass_on(watch, number)
-    _reap(watch)
-    _end_reporters(watch, time.monotonic())
-    return True
-
-
-def _read_signals(watch: Watch) -> list[int]:
-    try:
-        data = os.read(watch.wakeup, 4096)
-    except BlockingIOError:
-        return []
-    return [number for number in data if number in watch.signals]
-
-
-def _pass_on(watch: Watch, number: int) -> None:
-    if number == signal.SIGWINCH:
-        _resize(watch)
-    if not _reached_group(watch, number):
-        try:
-            os.kill(watch.job, number)
-        except ProcessLookupError:
-            return
-    if number in PREEMPTING and not watch.reporters:
-        _expect(watch, watch.ask_signal(signal.Signals(number).name))
-
-
-def _reached_group(watch: Watch, number: int) -> bool:
-    """Whether the signal came to the whole process group, and so to the job, already."""
-    begin = time.monotonic()
-    while True:
-        waited = time.monotonic() - begin
-        is_settled = waited >= _SHARED_WAIT_S and (waited >= _AWAKE_WAIT_S or not _is_runnable(watch.sentinel))
-        seen = watch.board.signal_seen(number)
-        if seen > begin - _SHARED_S or seen > max(watch.shared.get(number, 0.0), begin - _LATE_S):
-            watch.shared[number] = seen
-            return True
-        if is_settled:
-            return False
-        time.sleep(0.002)
-
-
-def _is_runnable(pid: int) -> bool:
-    """Whether a process has work to do, such as a signal that it has not seen yet; False where that cannot be told."""
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return file.read(512).rpartition(b") ")[2][:1] == b"R"
-    except OSError:
-        return False
-
-
-def _resize(watch: Watch) -> None:
-    changed = [s for s in watch.streams if s.terminal and copy_size(s.outward, s.read_end)]
-    if changed:
-        os.killpg(os.getpgrp(), signal.SIGWINCH)  # now that the size is there; ours comes back and changes nothing
-
-
-def _reap(watch: Watch) -> None:
-    while True:
-        try:
-            pid, status = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if pid == 0:
-            return
-        if pid == watch.job:
-            watch.status = status
-        watch.reporters.pop(pid, None)
-        for copier in list(watch.copiers):
-            if copier.pid == pid:
-                _replace_copier(watch, copier, status)
-
-
-def _replace_copier(watch: Watch, copier: Copier, status: int) -> None:
-    """A copier that was killed (by the out-of-memory killer, say) is started again before the job can notice."""
-    stream = copier.stream
-    os.close(copier.ask)
-    os.close(copier.answer)
-    watch.copiers.remove(copier)
-    if os.WIFSIGNALED(status) and watch.restarts < _MOST_RESTARTS:
-        watch.restarts += 1
-        watch.copiers.append(start_copier(stream, watch.board, watch.signals))
-        return
-    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == OUTWARD_GONE:
-        os.close(stream.read_end)  # the job meets the reader's absence as it would alone
-        stream.read_end = -1
-        watch.outward_gone = True
-
-
-def _end_reporters(watch: Watch, now: float) -> None:
-    for pid, until in list(watch.reporters.items()):
-        if now >= until:
+    def end_reporters(self, now: float = float("inf")) -> None:
+        """Ends the reporters whose time is up, each with all that it started; one that hangs in the kernel is left."""
+        for pid in [pid for pid, until in self._reporters.items() if now >= until]:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
-            del watch.reporters[pid]  # one that hangs in the kernel is left behind
+            del self._reporters[pid]
+
+    def end_sentinel(self) -> None:
+        """Ends the sentinel; copiers end with the job's last writer, which may outlive us."""
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):
+            os.kill(self._sentinel, signal.SIGKILL)
+            os.waitpid(self._sentinel, 0)
+
+    def _pause_s(self) -> float:
+        moments = list(self._reporters.values())
+        if self.hang_after_s is not None:
+            moved = self.board.last()
+            since = moved if moved > self._hang_reported else time.monotonic()  # reported: only look whether it moves
+            moments.append(since + self.hang_after_s)
+        return max(0.05, min(moments, default=float("inf")) - time.monotonic())
+
+    def _turn(self, pause_s: float) -> bool:
+        """Sleeps until something happens and sees to it; False when the job is over and a signal asks us to end too."""
+        _readable(self._wakeup, pause_s=max(0.0, min(pause_s, _LONGEST_S)))
+        for number in self._read_signals():
+            if self.status is None:
+                self._pass_on(number)
+            elif number in ENDING:
+                return False
+        self._reap()
+        self.end_reporters(time.monotonic())
+        return True
+
+    def _read_signals(self) -> list[int]:
+        try:
+            return [number for number in os.read(self._wakeup, 4096) if number in self._signals]
+        except BlockingIOError:
+            return []
+
+    def _pass_on(self, number: int) -> None:
+        sized = [copy_size(s.outward, s.read_end) for s in self.streams if s.terminal and number == signal.SIGWINCH]
+        if any(sized):
+            os.killpg(os.getpgrp(), number)  # now that the size is there; ours comes back and changes nothing
+        if not self._reached_group(number):
+            try:
+                os.kill(self.job, number)
+            except ProcessLookupError:
+                return
+        if number in PREEMPTING and not self._reporters:
+            self._expect(self.ask_signal(signal.Signals(number).name))
+
+    def _reached_group(self, number: int) -> bool:
+        """Whether the signal came to the whole process group, and so to the job, already."""
+        begin = time.monotonic()
+        oldest = max(self._shared.get(number, 0.0), begin - _LATE_S)
+        while (seen := self.board.last(number)) <= oldest:
+            if time.monotonic() > begin + _SHARED_WAIT_S:
+                return False
+            time.sleep(0.002)
+        self._shared[number] = seen
+        return True
+
+    def _reap(self) -> None:
+        with contextlib.suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                pid, status = ended
+                if pid == self.job:
+                    self.status = status
+                self._reporters.pop(pid, None)
+                for copier in [copier for copier in self.copiers if copier.pid == pid]:
+                    self._replace(copier, status)
+
+    def _replace(self, copier: Copier, status: int) -> None:
+        """A copier that was killed (by the out-of-memory killer, say) is started again before the job can notice."""
+        stream = copier.stream
+        os.close(copier.ask)
+        os.close(copier.answer)
+        self.copiers.remove(copier)
+        if os.WIFSIGNALED(status) and self._restarts < _MOST_RESTARTS:
+            self._restarts += 1
+            stream.kept.go_on()
+            self.copiers.append(start_copier(stream, self.board, self._signals))
+        elif os.WIFEXITED(status) and os.WEXITSTATUS(status) == OUTWARD_GONE:
+            os.close(stream.read_end)  # the job meets the reader's absence as it would alone
+            self.outward_gone = True
+
+    def _look_for_silence(self) -> None:
+        moved = self.board.last()
+        if self.hang_after_s is None or self._reporters or moved <= self._hang_reported:
+            return
+        if time.monotonic() - moved >= self.hang_after_s:
+            self._hang_reported = time.monotonic()
+            self._expect(self.ask_hang(f"no output for {self.hang_after_s:g} s"))
+
+    def _expect(self, asked: tuple[int, float] | None) -> None:
+        if asked is not None:
+            self._reporters[asked[0]] = asked[1]
 
 
-def _look_for_silence(watch: Watch) -> None:
-    if watch.hang_after_s is None or watch.reporters:
-        return
-    moved = watch.board.last_move()
-    if moved > watch.hang_reported and time.monotonic() - moved >= watch.hang_after_s:
-        watch.hang_reported = time.monotonic()
-        _expect(watch, watch.ask_hang(f"no output for {watch.hang_after_s:g} s"))
+def _readable(*fds: int, pause_s: float | None = None) -> set[int]:
+    poll = select.poll()  # `select` takes no descriptor above 1023, and a parent may have left many open
+    for fd in fds:
+        poll.register(fd, select.POLLIN)
+    return {fd for fd, _ in poll.poll(None if pause_s is None else pause_s * 1000)}
 
 
-def _expect(watch: Watch, asked: tuple[int, float] | None) -> None:
-    if asked is not None:
-        watch.reporters[asked[0]] = asked[1]
+def end_like(status: int) -> int:
+    """Ends this process by the signal that ended the job, or returns the exit code to end with."""
+    if not os.WIFSIGNALED(status):
+        return os.WEXITSTATUS(status)
+    number = os.WTERMSIG(status)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # the job has dumped its core; ours would overwrite it
+    sys.stderr.flush()
+    signal.set_wakeup_fd(-1)
+    if number not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {number})
+    os.kill(os.getpid(), number)
+    return 128 + number  # process 1 of a container is immune to its own signals

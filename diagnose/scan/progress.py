@@ -7,7 +7,7 @@ all who were alive in the block before speak there, and nobody else does.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from ..catalogue.matcher import Matcher, PatternTimeout, read_fields
 from ..lines.lazy_pattern import lazy
@@ -178,3 +178,10 @@ class ProgressReader:
         if speaker in self._failures or len(self._failures) < MAX_SPEAKERS:
             self._failures[speaker] = failures
         return False
+
+
+def all_signs(lines: ProgressLines, block: TextBlock) -> Iterator[Hit]:
+    """Yield a sign of life of every line of a block that is one, in the order of the lines."""
+    for line in sorted(line for own in lines.by_speaker(block, 0).values() for line in own):
+        if hit := lines.verify(block, line):
+            yield hit

@@ -43,7 +43,7 @@ class ScanRules:
 
     def __init__(self, catalogue: Catalogue | Sequence[Rule], key: str = "") -> None:
         rules = list(catalogue.rules.values() if isinstance(catalogue, Catalogue) else catalogue)
-        marks = [_mark(name, literals) for name, literals in MARKS.items()]
+        marks = [mark_rule(name, literals) for name, literals in MARKS.items()]
         self.main = Matcher([*(r for r in rules if r.tells != "progress" and not _is_catch_all(r)), *marks])
         self.progress = ProgressLines(Matcher([r for r in rules if r.tells == "progress"]))
         self.readings = Readings(self._rules_of)
@@ -135,7 +135,8 @@ def _slim(rule: Rule) -> Rule:
 
 
 @cache
-def _mark(name: str, literals: tuple[str, ...]) -> Rule:
+def mark_rule(name: str, literals: tuple[str, ...]) -> Rule:
+    """Yield what opens a window as a rule that matches wherever one of its texts stands."""
     # Of threads each is a speaker: a file may hold the stacks of a thousand ranks.
     return Rule(name, "context", "stack", "", (Form(literals, ""),), "", id=name, census=name == STACK)
 

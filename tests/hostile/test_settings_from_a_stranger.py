@@ -8,7 +8,7 @@ import pytest
 
 from diagnose import load_rules
 from diagnose.catalogue.load import RuleError
-from diagnose.hooks.config import HookConfig, load_config
+from diagnose.hooks.config import load_config
 
 from ..command_line import tell
 
@@ -29,14 +29,15 @@ def unpacked(tmp_path: Path, monkeypatch) -> Path:
 def test_what_sends_writes_or_shows_more_is_not_obeyed(unpacked: Path) -> None:
     config = load_config()
 
-    assert (config.redact, config.templates, config.hook) == (None, None, HookConfig(budget_s=5.0))
-    assert config.ignored == ("redact", "templates", "hook.output", "hook.webhook", "hook.shared")
+    assert (config.redact, config.templates, config.budget_s) == (None, None, 5.0)
+    assert (config.output, config.webhook, config.shared) == ((), None, None)
+    assert "; redact, templates, hook.output, hook.webhook, hook.shared counts only" in config.note
 
 
 def test_a_file_that_the_user_names_is_obeyed(unpacked: Path, monkeypatch) -> None:
     monkeypatch.setenv("DIAGNOSE_CONFIG", str(unpacked / "diagnose.toml"))
 
-    assert (load_config().redact, load_config().hook.webhook) == (False, "http://h/x")
+    assert (load_config().redact, load_config().webhook) == (False, "http://h/x")
 
 
 @pytest.mark.parametrize("form", ["terminal", "markdown", "json", "github"])

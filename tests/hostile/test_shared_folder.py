@@ -13,8 +13,9 @@ import pytest
 
 from diagnose.hooks import reporter
 from diagnose.hooks.gather import SharedFolder
-from diagnose.hooks.request import HookRequest, open_new
-from diagnose.hooks.worker import write_scan
+from diagnose.hooks.kept import open_new
+from diagnose.hooks.reporter import write_scan
+from diagnose.hooks.request import HookRequest
 from diagnose.report.redaction import redact_plain
 from diagnose.report.written_files import claim_file, make_private_folder, open_named, write_whole
 from diagnose.scan.scan import scan_from_json
@@ -45,8 +46,8 @@ def leave_scan(tmp_path: Path) -> Path:
     place = SharedFolder(tmp_path / "shared", "job")
     place.make()
     scan = place.scan_of("node1")
-    request = HookRequest("x", time.monotonic() + 20, inputs=(str(log),), outputs=(str(scan),), node="node1", scan=True)
-    write_scan(request)
+    request = HookRequest("x", time.monotonic() + 20, inputs=(str(log),), node="node1")
+    write_scan(request, scan, 20)
     return scan
 
 
@@ -124,7 +125,7 @@ def test_a_lock_that_is_a_link_locks_nobody_out_and_is_not_written(tmp_path: Pat
     assert (place.claim("node1"), (tmp_path / "precious").read_text()) == (True, "mine")
 
 
-def test_a_report_for_all_is_for_its_owner_only(tmp_path: Path) -> None:
+def test_a_report_for_all_is_for_its_owner_only_and_no_secret_is_said(tmp_path: Path, capfd) -> None:
     log = tmp_path / "rank0.log"
     log.write_text(LOG, encoding="utf-8")
     shared = tmp_path / "shared"
@@ -136,7 +137,9 @@ def test_a_report_for_all_is_for_its_owner_only(tmp_path: Path) -> None:
     written = [shared / "job.report.md", shared / "job.report.json", shared / "job.lock"]
     assert [mode(path) for path in written] == [0o600] * 3
     assert json.loads(written[1].read_text())["schema_version"]
-    assert SECRET not in written[0].read_text() + written[1].read_text()
+    said = capfd.readouterr().err
+    assert "  proof  " in said
+    assert SECRET not in written[0].read_text() + written[1].read_text() + said
 
 
 def test_whoever_took_the_name_in_the_temporary_folder_silences_nobody(tmp_path: Path, monkeypatch) -> None:

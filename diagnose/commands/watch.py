@@ -1,0 +1,134 @@
+"""`diagnose watch`: a line for each change of a running job's logs, and the report at the end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from ..errors import SourceError, UsageError
+from ..hooks.config import LANGUAGES
+from ..watch.watcher import Said, Watcher
+from .options import ReportOptions, files, option, seconds, words
+from .report import EXIT_CODES, finish
+
+FORMS = ("terminal", "json")
+EVERY_S = 2.0
+EXAMPLES = """\
+\b
+Examples:
+  diagnose watch logs/                      say who falls behind, who stops, which error appears
+  diagnose watch --format json logs/*.log   the same as JSON lines, for another program
+  diagnose watch --pid $! -o report.md logs/    until that process ends; then the report"""
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+# fmt: off
+
+
+@dataclass(slots=True)
+class WatchOptions:
+    """Follow the growing logs of a running job, and say what changes before a timeout does.
+
+    Ends with Ctrl-C, with --pid's process, after --for, or a minute after the job ended; then the report is printed, and
+    the exit code is that of `diagnose PATH...`. Where logs are many it looks less often: 2 % of a core are its share.
+    """
+
+    paths: list[str] = words(metavar="PATH...", values=files, help="logs, folders, patterns; new files are found too")
+    output: list[Path] = option("-o", "--output", default=list, metavar="FILE", read=Path, values=files,
+        help="write the report here at the end; .md .html .json .xml .txt")
+    format: str = option("--format", default="terminal", metavar="FORM", values=FORMS, help="terminal, or json: JSON lines")
+    quiet_after: float | None = option("--quiet-after", metavar="TIME", read=seconds,
+        help="a rank has stopped when it prints no step for so long (default: by the job's pace, 30 s at least)")
+    every: float | None = option("--every", metavar="TIME", read=seconds, help="look so often (default 2 s)")
+    pid: int | None = option("--pid", metavar="PID", help="end with this process")
+    at_most: float | None = option("--for", metavar="TIME", read=seconds, help="end after so long")
+    lang: str | None = option("--lang", metavar="LANG", values=LANGUAGES, help="en or zh (default: from the locale)")
+    rules: list[str] = option("--rules", default=list, metavar="DIR", values=files,
+        help="a folder of rules laid over the shipped ones")
+    exit_zero: bool = option("--exit-zero", default=False, help="leave with 0 whatever the verdict; an error is still 2")
+
+# fmt: on
+
+
+def watch(given: WatchOptions) -> int:
+    """Follow the logs; yield the exit code."""
+    if given.format not in FORMS:
+        raise UsageError(f"--format {given.format}: choose one of {', '.join(FORMS)}")
+    watcher, stop = _watcher(given), Event()
+
+    def end(_number: int, _frame: object) -> None:
+        if stop.is_set():  # asked twice: at once, without a report
+            raise KeyboardInterrupt
+        stop.set()
+
+    for number in STOPPING:
+        signal.signal(number, end)
+    _follow(watcher, given, stop)
+    if not watcher.has_read:
+        reasons = "; ".join(f"{path}: {why}" for path, why in sorted(watcher.files.unread.items())[:3])
+        raise SourceError(f"no line was read of {', '.join(given.paths)}" + (f" ({reasons})" if reasons else ""))
+    return _finish(watcher, given)
+
+
+def _watcher(given: WatchOptions) -> Watcher:
+    from ..catalogue.load import load_rules, rule_folders
+    from ..report.language import choose_language
+    from ..report.translation import Translator
+    from ..watch.growth import GrowingFiles
+
+    catalogue = load_rules(*given.rules)
+    lang = choose_language(given.lang, os.environ)
+    translator = Translator(lang, rule_folders(*given.rules), catalogue.sentences)
+    return Watcher(GrowingFiles(given.paths), catalogue, translator, given.quiet_after, given.every or EVERY_S)
+
+
+def _follow(watcher: Watcher, given: WatchOptions, stop: Event) -> None:
+    until = time.monotonic() + given.at_most if given.at_most else None
+    while not stop.is_set():
+        is_last = given.pid is not None and not _is_alive(given.pid)  # what it wrote last is read all the same
+        _say(watcher.look(), given.format)
+        if is_last or watcher.is_over() or (until is not None and time.monotonic() >= until):
+            return
+        left_s = max(0.0, until - time.monotonic()) if until is not None else watcher.pause_s()
+        stop.wait(min(watcher.pause_s(), left_s))
+
+
+def _finish(watcher: Watcher, given: WatchOptions) -> int:
+    report = watcher.report()
+    shown = ReportOptions(paths=given.paths, output=given.output, redact=True, quiet=given.format == "json")
+    shown.format = "terminal"
+    finish(report, shown)
+    if given.format == "json":
+        found = report.diagnosis
+        _say([Said("ended", report.summary, tuple(c.rank for c in found.culprits if c.rank is not None) if found else (),
+                   cause=found.cause if found else "")], "json", outcome=report.outcome)  # fmt: skip
+    return 0 if given.exit_zero else EXIT_CODES[report.outcome]
+
+
+def _say(said: Iterable[Said], form: str, **more: str) -> None:
+    from ..report.printable import one_line
+
+    now = time.strftime("%H:%M:%S")
+    for row in said:
+        if form == "json":
+            about: dict[str, Any] = {k: v for k, v in asdict(row).items() if v not in ("", (), None)}
+            line = json.dumps({"time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), **about, **more})
+        else:
+            place = f"  {row.place}" if row.kind == "error" else ""
+            line = f"{now}  {row.kind:<8} {one_line(row.text)}{place}"
+        print(line, flush=True)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

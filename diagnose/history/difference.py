@@ -1,0 +1,110 @@
+"""Two reports on runs of the same job in, what the bad one has that the good one has not out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from math import isnan
+
+from ..errors import UsageError
+from ..lines.rank_ranges import rank_ranges
+from ..lines.record import record
+from ..report.report import Fact, Report, from_dict
+from .steps import Loss
+
+# Facts that differ in any two runs, or are what was found out and no cause of it.
+_OF_ONE_RUN = ("free", "used", "allocated", "reserved", "requested", "time", "seconds", "elapsed", "throughput")
+_VERSION = ("_version", "package", "driver", "_commit")
+SHARP = 0.01  # two losses at one step are alike within this part of the greater one
+MAX_SHOWN = 200  # characters of a value
+
+
+@record
+class Difference:
+    """One thing that differs: `kind` is outcome, world, hosts, version, setting or step; empty text: it is not there."""
+
+    kind: str
+    name: str
+    good: str = ""
+    bad: str = ""
+    good_place: str = ""  # file:line
+    bad_place: str = ""
+
+
+def differences(good: Report, bad: Report) -> list[Difference]:
+    """Yield what differs between two reports, outcome and world first."""
+    return [*_outcome(good, bad), *_world(good, bad), *_facts(good.facts, bad.facts)]
+
+
+def first_step_apart(good: Mapping[int, Loss], bad: Mapping[int, Loss]) -> list[Difference]:
+    """Yield the first step at which the losses part, and where the shorter run ends."""
+    found = []
+    for step in sorted(good.keys() & bad.keys()):
+        a, b = good[step], bad[step]
+        if a.value is not None and b.value is not None and _parts(a.value, b.value):
+            texts = (f"loss {a.value:g}", f"loss {b.value:g}")
+            found.append(Difference("step", f"step {step}", *texts, a.place, b.place))
+            break
+    if good and bad and max(good) != max(bad):
+        last = (max(good), max(bad))
+        found.append(Difference("step", "last step", str(last[0]), str(last[1]), good[last[0]].place, bad[last[1]].place))
+    return found
+
+
+def _parts(a: float, b: float) -> bool:
+    if isnan(a) or isnan(b):
+        return isnan(a) != isnan(b)
+    return abs(a - b) > SHARP * max(abs(a), abs(b))
+
+
+def _outcome(good: Report, bad: Report) -> Iterator[Difference]:
+    if good.outcome != bad.outcome:
+        yield Difference("outcome", "outcome", good.outcome, bad.outcome)
+    causes = tuple(report.diagnosis.cause if report.diagnosis else "" for report in (good, bad))
+    if causes[0] != causes[1]:
+        yield Difference("outcome", "cause", *causes)
+
+
+def _world(good: Report, bad: Report) -> Iterator[Difference]:
+    ranks = [{row.rank for row in report.ranks} for report in (good, bad)]
+    if ranks[0] != ranks[1]:
+        yield Difference("world", "ranks", rank_ranges(ranks[0]), rank_ranges(ranks[1]))
+    hosts = [{row.host for row in report.ranks if row.host} for report in (good, bad)]
+    if hosts[0] != hosts[1]:
+        yield Difference("hosts", "hosts", ", ".join(sorted(hosts[0] - hosts[1])), ", ".join(sorted(hosts[1] - hosts[0])))
+
+
+def _facts(good: Mapping[str, Fact], bad: Mapping[str, Fact]) -> Iterator[Difference]:
+    found = []
+    for name in sorted(good.keys() | bad.keys()):
+        a, b = good.get(name), bad.get(name)
+        texts = (_shown(a), _shown(b))
+        if texts[0] != texts[1] and not any(word in name for word in _OF_ONE_RUN):
+            kind = "world" if name in ("world_size", "nnodes") else "version" if _is_version(name) else "setting"
+            found.append(Difference(kind, name, *texts, a.source if a else "", b.source if b else ""))
+    order = ("world", "version", "setting")
+    # What one of the runs does not state may be the same all the same: behind what both state.
+    yield from sorted(found, key=lambda d: (not (d.good and d.bad), order.index(d.kind)))
+
+
+def _is_version(name: str) -> bool:
+    return any(word in name for word in _VERSION)
+
+
+def _shown(fact: Fact | None) -> str:
+    if fact is None:
+        return ""
+    values = sorted({str(fact.value), *(str(other.value) for other in fact.others)})
+    return ", ".join(values)[:MAX_SHOWN]
+
+
+def written_report(path: str) -> Report | None:
+    """Yield the report that `diagnose -o FILE.json` wrote; None where the file is something else. Raises `UsageError`."""
+    try:
+        with open(path, encoding="utf-8") as file:
+            data = json.load(file)
+        return from_dict(data) if isinstance(data, dict) and "schema_version" in data else None
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError, TypeError, AttributeError):  # a log in JSON lines; or of another version
+        return None

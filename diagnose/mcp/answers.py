@@ -1,0 +1,93 @@
+"""A report in, what an assistant needs of it out: plain values, redacted before, bounded in size here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+from ..lines.rank_ranges import rank_ranges
+from ..report.parts import Symptom
+from ..report.report import Evidence, RankRow, Report
+
+MOST_BYTES = 24_000  # of one answer, about 6,000 tokens
+FIRST_CUT = (40, 2_000)  # items of a list and characters of a text, then half of both until the answer fits
+EVIDENCE, CONSEQUENCES, OTHERS = 4, 6, 6  # shown of each
+
+
+def verdict(report: Report, name: str) -> dict[str, Any]:
+    """Yield the answer on a report: what failed, who, how sure, the proof, what to do; `name` is for later questions."""
+    found = report.diagnosis
+    states: dict[str, list[int]] = {}
+    for row in report.ranks:
+        states.setdefault(row.state, []).append(row.rank)
+    about: dict[str, Any] = {"report": name, "outcome": report.outcome, "summary": report.summary}
+    if found is not None:
+        about |= {
+            "cause": found.cause, "title": found.title, "certainty": found.certainty,
+            "reasons": [reason.text for reason in found.reasons],
+            "culprits": [_row(c) for c in found.culprits], "owner": found.owner,
+            "restart": found.restart, "evidence": [_proof(e) for e in found.evidence[:EVIDENCE]],
+            "remedy": [_row(step) for step in found.remedy],
+        }  # fmt: skip
+    return _without_blanks(about | {
+        "consequences": [_consequence(s) for s in report.symptoms[:CONSEQUENCES]],
+        "alternatives": [{"cause": a.cause, "title": a.title, "why_not": a.why_not} for a in report.alternatives[:OTHERS]],
+        "last_lines": [_row(line) for line in report.last_lines[:OTHERS]],
+        "collect": [_row(step) for step in report.collect],
+        "ranks": {state or "unknown": rank_ranges(ranks) for state, ranks in states.items()},
+        "notices": [notice.text for notice in report.notices[:OTHERS]],
+        "gaps": [gap.text for gap in report.gaps[:OTHERS]],
+        "inputs": {"files": len(report.inputs), "bytes": report.stats.bytes},
+        "not_read": [f"{row.file}: {row.skipped}" for row in report.inputs if row.skipped][:OTHERS],
+    })  # fmt: skip
+
+
+def rank_row(row: RankRow) -> dict[str, Any]:
+    """Yield what is known of one rank."""
+    return _row(row)
+
+
+def bounded(answer: dict[str, Any]) -> dict[str, Any]:
+    """Yield the answer within `MOST_BYTES`; long lists and texts are cut, and `cut` says that they are."""
+    items, characters = FIRST_CUT
+    fitted = answer
+    while items and len(json.dumps(fitted, ensure_ascii=False).encode("utf-8", "replace")) > MOST_BYTES:
+        fitted = {**_cut(answer, items, characters), "cut": "lists and texts are shortened; ask for less"}
+        items, characters = items // 2, characters // 2
+    return fitted
+
+
+def _cut(value: Any, items: int, characters: int) -> Any:
+    if isinstance(value, str):
+        return value if len(value) <= characters else value[:characters] + "…"
+    if isinstance(value, dict):
+        return {key: _cut(part, items, characters) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_cut(part, items, characters) for part in value[:items]]
+    return value
+
+
+def _without_blanks(row: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in row.items() if value not in (None, "", [], {}, ())}
+
+
+def _row(value: Any) -> dict[str, Any]:
+    return _without_blanks(asdict(value))
+
+
+def _proof(evidence: Evidence) -> dict[str, Any]:
+    code = evidence.own_code[0] if evidence.own_code else None
+    return _without_blanks({
+        "file": evidence.file, "line": evidence.line, "rank": evidence.rank, "host": evidence.host,
+        "time": evidence.time, "text": evidence.text, "rule": evidence.rule,
+        "your_code": f"{code.file}:{code.line} in {code.function}" if code else None,
+    })  # fmt: skip
+
+
+def _consequence(found: Symptom) -> dict[str, Any]:
+    place = f"{found.first.file}:{found.first.line}" if found.first else None
+    return _without_blanks({
+        "title": found.title, "cause": found.cause, "ranks": rank_ranges(found.ranks), "count": found.count,
+        "explained_by": found.explained_by, "place": place,
+    })  # fmt: skip

@@ -1,0 +1,193 @@
+"""The job's ways out: a pipe or a pseudo-terminal each, and the copiers that move what comes to where it was going.
+
+Output goes to a pipe, or a pseudo-terminal where ours is a terminal; two descriptors that lead to one place (`2>&1`, one
+terminal) share one, so that the order of lines is kept. A stream that is closed stays closed.
+
+A copier moves one stream and keeps a copy. It is a process in a session of its own, so that the job never meets a broken
+pipe when `diagnose run` is killed, by SIGKILL too: it goes on until the job's last writer is gone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import fcntl
+import os
+import select
+import signal
+import sys
+import termios
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from ..hooks.kept import Kept, join
+from .board import HIGHEST_FD, Board
+
+OUTWARD_GONE = 3  # exit status: whoever read our stdout left (`| head`); the job shall meet that as it would alone
+_PIPE_BYTES = 1 << 20  # the most that an unprivileged process may ask for; larger reads, fewer switches
+_OPOST = 1  # index of c_oflag in termios lists
+_CHUNK_BYTES = 256 << 10
+_GONE = (errno.EPIPE, errno.EIO, errno.ECONNRESET)
+_PTY_SETTLE_MS = 30  # a pseudo-terminal hands over by a kernel work queue, a pipe at once
+
+
+@dataclass(slots=True)
+class JobStream:
+    """One way out of the job."""
+
+    outward: int  # a private duplicate of our own descriptor
+    read_end: int
+    write_end: int
+    child_fds: tuple[int, ...]
+    terminal: bool
+    kept: Kept
+
+
+def open_streams(folder: str, tail_bytes: int) -> list[JobStream]:
+    """Opens what the job will write to, one stream for each place that ours lead to."""
+    groups: dict[tuple[int, int], list[int]] = {}
+    for fd in (1, 2):
+        with contextlib.suppress(OSError):  # closed (`>&-`): the job finds it closed too
+            status = os.fstat(fd)
+            groups.setdefault((status.st_dev, status.st_ino), []).append(fd)
+    return [_open_stream(tuple(fds), folder, tail_bytes) for fds in groups.values()]
+
+
+def _open_stream(fds: tuple[int, ...], folder: str, tail_bytes: int) -> JobStream:
+    name = "output" if len(fds) > 1 else {1: "stdout", 2: "stderr"}[fds[0]]
+    terminal = os.isatty(fds[0])
+    read_end, write_end = _open_terminal(fds[0]) if terminal else _open_pipe()
+    kept = Kept(os.path.join(folder, name), tail_bytes)
+    outward = fcntl.fcntl(fds[0], fcntl.F_DUPFD_CLOEXEC, 3)
+    return JobStream(outward, _above_two(read_end), _above_two(write_end), fds, terminal, kept)
+
+
+def _above_two(fd: int) -> int:
+    """Moves a descriptor out of 0..2, where it lands when one of those was closed."""
+    if fd > 2:
+        return fd
+    moved = int(fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3))
+    os.close(fd)
+    return moved
+
+
+def _open_pipe() -> tuple[int, int]:
+    read_end, write_end = os.pipe()
+    if sys.platform == "linux" and hasattr(fcntl, "F_SETPIPE_SZ"):
+        with contextlib.suppress(OSError):  # over the user's limit: the usual 64 KiB then
+            fcntl.fcntl(write_end, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+    return read_end, write_end
+
+
+def _open_terminal(ours: int) -> tuple[int, int]:
+    """A pseudo-terminal like ours, for output only: it is nobody's controlling terminal, keys go to stdin as ever."""
+    master, slave = os.openpty()
+    modes = termios.tcgetattr(ours)
+    modes[_OPOST] &= ~termios.OPOST  # the real terminal turns \n into \r\n; twice would be once too often
+    termios.tcsetattr(slave, termios.TCSANOW, modes)
+    copy_size(ours, master)
+    return master, slave
+
+
+def copy_size(ours: int, master: int) -> bool:
+    """Gives the pseudo-terminal our terminal's size; returns whether it changed."""
+    try:
+        wanted = fcntl.ioctl(ours, termios.TIOCGWINSZ, bytes(8))
+        if wanted == fcntl.ioctl(master, termios.TIOCGWINSZ, bytes(8)):
+            return False
+        fcntl.ioctl(master, termios.TIOCSWINSZ, wanted)
+    except OSError:
+        return False  # the terminal is gone
+    return True
+
+
+# --- copiers -------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class Copier:
+    """A running copier, as its parent sees it."""
+
+    stream: JobStream
+    pid: int
+    ask: int  # one byte asks to say when all that the job wrote is through
+    answer: int  # becomes readable then, or at the end of the stream
+
+
+def start_copier(stream: JobStream, board: Board, signals: Collection[int]) -> Copier:
+    """Forks the copier of one stream."""
+    asked, ask = os.pipe()
+    answer, answered = os.pipe()
+    parent = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            _settle({stream.read_end, stream.outward, stream.kept.fd, asked, answered}, signals)
+            status = _copy(stream, board, asked, answered)
+            if os.getppid() != parent:  # nobody is left to report: leave a readable copy for `diagnose FOLDER`
+                join(stream.kept.path)
+        finally:
+            os._exit(status)
+    os.close(asked)
+    os.close(answered)
+    return Copier(stream, pid, ask, answer)
+
+
+def _settle(wanted: set[int], signals: Collection[int]) -> None:
+    os.setsid()
+    signal.set_wakeup_fd(-1)
+    for number in signals:
+        signal.signal(number, signal.SIG_IGN)
+    low = 0
+    for fd in sorted(wanted):
+        os.closerange(low, fd)  # another stream's write end held open here would never let it end
+        low = fd + 1
+    os.closerange(low, HIGHEST_FD)
+    os.chdir("/")
+
+
+def _copy(stream: JobStream, board: Board, asked: int, answered: int) -> int:
+    buffer = memoryview(bytearray(_CHUNK_BYTES))
+    poll = select.poll()
+    poll.register(stream.read_end, select.POLLIN)
+    poll.register(asked, select.POLLIN)
+    total, drain_to = 0, -1  # when asked: the count of bytes at which all that stood in the pipe is certainly through
+    while True:
+        settle_ms = _PTY_SETTLE_MS if stream.terminal else 0
+        ready = {fd for fd, _ in poll.poll(None if drain_to < 0 else settle_ms)}
+        if asked in ready:
+            if os.read(asked, 1):
+                drain_to = total + _PIPE_BYTES
+            else:
+                poll.unregister(asked)  # the parent is gone; the job is not
+        if stream.read_end in ready:
+            try:
+                data = buffer[: os.readv(stream.read_end, [buffer])]
+            except OSError:
+                return 0  # EIO: the pseudo-terminal's last writer closed it
+            if not data:
+                return 0
+            board.note()
+            stream.kept.write(data)
+            total += len(data)
+            if not _write_all(stream.outward, data):
+                return OUTWARD_GONE
+        if drain_to >= 0 and (not ready or total >= drain_to):
+            _write_all(answered, memoryview(b"!"))
+            drain_to = -1
+
+
+def _write_all(fd: int, data: memoryview) -> bool:
+    """Writes everything, waiting as the job would; False when the reader is gone."""
+    while data:
+        try:
+            data = data[os.write(fd, data) :]
+        except BlockingIOError:
+            waiter = select.poll()  # somebody set our stdout non-blocking (node does)
+            waiter.register(fd, select.POLLOUT)
+            waiter.poll()
+        except OSError as error:
+            # a full disk loses output, as it would without us; only a reader that left ends the stream
+            return error.errno not in _GONE
+    return True

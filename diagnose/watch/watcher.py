@@ -1,0 +1,149 @@
+"""Logs that grow in, a line for each change out, and at the end the same report as of a finished job.
+
+Clock and pause are given, so that a test decides how time passes. A look may take `CPU_SHARE` of a core: after one that
+took longer the pause is longer.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..catalogue.load import Catalogue
+from ..engine import reduce, tell
+from ..job.event import Event
+from ..lines.rank_ranges import rank_ranges
+from ..lines.record import record
+from ..report.printable import clip, one_line
+from ..report.redaction import redact_text
+from ..report.report import Report
+from ..report.translation import Translator
+from .growth import GrowingFiles
+from .reading import GrowingScan
+from .standing import Change, Standing
+
+CPU_SHARE = 0.02  # of one core
+MAX_PAUSE_S = 60.0
+SETTLED_S = 60.0  # nothing is added for so long after the job ended: there is no more to come
+MAX_TEXT = 160  # characters of a log's line
+MAX_KNOWN = 100_000  # errors, by rule, file and rank
+OVER = ("failed", "healthy", "recovered")
+
+
+@record
+class Said:
+    """One change: `kind` is file, error, stopped, behind, resumed or ended; `place` is file:line."""
+
+    kind: str
+    text: str
+    ranks: tuple[int, ...] = ()
+    place: str = ""
+    step: int | None = None
+    cause: str = ""
+
+
+@dataclass(slots=True)
+class Watcher:
+    """Follows one job."""
+
+    files: GrowingFiles
+    catalogue: Catalogue
+    translator: Translator
+    quiet_s: float | None = None
+    interval_s: float = 2.0
+    clock: Callable[[], float] = time.monotonic
+    cpu: Callable[[], float] = time.process_time
+    _scan: GrowingScan = field(init=False)
+    _standing: Standing = field(init=False)
+    _known: set[tuple[str, str, int | None]] = field(init=False, default_factory=set)  # errors said: rule, file, rank
+    _names: set[str] = field(init=False, default_factory=set)
+    _grew: float = field(init=False, default=0.0)
+    _spent_s: float = field(init=False, default=0.0)  # of the processor, by the last look
+    _outcome: str = field(init=False, default="")
+    _steps: dict[int, int] = field(init=False, default_factory=dict)
+    _ended: frozenset[int] = field(init=False, default=frozenset())
+
+    def __post_init__(self) -> None:
+        self._scan = GrowingScan(self.files, self.catalogue)
+        self._standing = Standing(self.quiet_s)
+        self._grew = self.clock()
+
+    def look(self) -> list[Said]:
+        """Read what was added; yield what changed."""
+        began = self.cpu()
+        grown, now = self._scan.read_on(), self.clock()
+        self._grew = now if grown else self._grew
+        said = [Said("file", f"following {name}", place=name) for name in grown if name not in self._names]
+        self._names.update(grown)
+        if self._names:
+            said += self._changes(now, bool(grown))
+        self._spent_s = self.cpu() - began
+        return said
+
+    def pause_s(self) -> float:
+        """Yield how long to wait before the next look."""
+        return min(max(self.interval_s, self._spent_s / CPU_SHARE), MAX_PAUSE_S)
+
+    def is_over(self) -> bool:
+        """Tell whether the job ended, and nothing was added for a while."""
+        return self._outcome in OVER and self.clock() - self._grew >= SETTLED_S
+
+    def report(self) -> Report:
+        """Yield the report on everything so far, as of a finished job."""
+        return tell(self._scan.scan(), self.catalogue, translator=self.translator)
+
+    @property
+    def has_read(self) -> bool:
+        """Whether any line was read."""
+        return bool(self._names)
+
+    def _changes(self, now: float, grew: bool) -> Iterator[Said]:
+        if grew:
+            found = reduce(self._scan.scan(), self.catalogue)
+            ranks, failures = found.job.ranks, found.job.failures()
+            self._outcome = found.verdict.outcome
+            self._steps = {rank: p.last_step for rank, p in ranks.items() if p.last_step is not None}
+            failed = {event.rank for event in failures if event.rank is not None}
+            self._ended = frozenset(failed | {rank for rank, process in ranks.items() if process.finished})
+            yield from self._errors(failures)
+        for change in self._standing.look(self._steps, now, self._ended):
+            yield _said(change)
+
+    def _errors(self, failures: Sequence[Event]) -> Iterator[Said]:
+        """The errors that were not said yet: those of one rule in one line."""
+        new: dict[str, list[Event]] = {}
+        for event in failures:
+            key = (event.rule.id, event.source, event.rank)
+            if key not in self._known and len(self._known) < MAX_KNOWN:
+                self._known.add(key)
+                new.setdefault(event.rule.id, []).append(event)
+        for events in new.values():
+            first, ranks = events[0], {e.rank for e in events if e.rank is not None}
+            line = redact_text(clip(one_line(first.text.partition("\n")[0]), MAX_TEXT), privacy=False)
+            text = f"{self.translator.title(first.rule)}{_of(ranks)}: {line}"
+            yield Said("error", text, tuple(sorted(ranks)), f"{first.source}:{first.line}", cause=first.cause or "")
+
+
+def _said(change: Change) -> Said:
+    who = _of(change.ranks, begin=True)
+    at = f"step {change.step}"
+    others = f"; the farthest reached step {change.most}" if change.most != change.step else ""
+    if change.kind == "resumed":
+        text = f"{who} {_verb(change, 'go', 'goes')} on"
+    elif change.kind == "behind":
+        text = f"{who} {_verb(change, 'are', 'is')} behind at {at}{others}"
+    else:
+        text = f"{who} printed no step for {round(change.quiet_s or 0)} s, since {at}{others}"
+    return Said(change.kind, text, change.ranks, step=change.step)
+
+
+def _verb(change: Change, many: str, one: str) -> str:
+    return one if len(change.ranks) == 1 else many
+
+
+def _of(ranks: Collection[int], *, begin: bool = False) -> str:
+    if not ranks:
+        return ""
+    who = f"rank{'s' if len(ranks) > 1 else ''} {rank_ranges(sorted(ranks))}"
+    return who if begin else f" ({who})"
