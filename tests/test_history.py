@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -67,6 +70,19 @@ def test_only_settings_that_the_user_named_can_remember(
         monkeypatch.setenv("DIAGNOSE_CONFIG", "diagnose.toml")
     call(capsys, str(OOM))
     assert is_named == state.exists()
+
+
+def test_a_hook_remembers_by_the_schedulers_number(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("ours.toml").write_text("remember = true\n[hook]\nbudget = 300\n")
+    monkeypatch.setenv("DIAGNOSE_CONFIG", str(Path("ours.toml").absolute()))
+    for job in ("4690", "4711"):
+        monkeypatch.setenv("SLURM_JOB_ID", job)
+        words = ["hook", "--exit-code", "1", "-o", f"{job}.md", str(OOM)]
+        command = [sys.executable, "-c", "from diagnose.cli import main; main()", *words]
+        subprocess.run(command, check=True, capture_output=True, env={**os.environ, "PYTHONPATH": str(FIXTURES.parent)})
+    assert "Same failure as job 4690, both on" in Path("4711.md").read_text().replace("\\", "")
 
 
 def test_another_failure_is_not_the_same(capsys: pytest.CaptureFixture[str]) -> None:

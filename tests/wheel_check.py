@@ -110,7 +110,7 @@ def try_own_rule(call: Call, scratch: Path) -> list[str]:
         return ["rules new: wrote nothing"]
     rule.write_text(
         "title: the coolant is gone\nrole: cause\nmatch: line\nwhy: Printed by the farm's own watcher.\nforms:\n"
-        "  - literals: [the coolant of aisle]\n    pattern: 'FarmError: the coolant of aisle (?P<aisle>\\d{1,4}) is gone'\n"
+        "  - literals: [the coolant of aisle]\n    pattern: '^FarmError: the coolant of aisle (?P<aisle>\\d{1,4}) is gone'\n"
         "    examples:\n      - text: 'FarmError: the coolant of aisle 7 is gone'\n        fields: {aisle: 7}\n"
         "      - text: 'FarmError: the coolant of aisle 12 is gone'\n        fields: {aisle: 12}\n"
         "fields: {aisle: int}\nsays: The coolant of aisle {{ aisle }} is gone.\n"

@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -138,6 +139,12 @@ def _diagnosed(request: HookRequest, budget_s: float) -> Report:
         *request.inputs, job=context, budget_s=budget_s, rules=request.rules, tz=request.tz,
         rank_from=request.rank_from, lang=request.lang,
     )  # fmt: skip
+    if request.remember and not request.interim:
+        from ..errors import UsageError
+        from ..history.store import remembered
+
+        with suppress(UsageError):  # a history that cannot be used costs nothing else
+            made = remembered(made, [request.label] if request.label else request.inputs, request.rules)
     seen = len(request.hosts) or 1
     return made if request.nodes is None or seen >= request.nodes else _bound(made, seen, request.nodes)
 

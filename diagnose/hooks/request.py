@@ -48,6 +48,7 @@ class HookRequest:
     tz: str | None = None
     rank_from: str | None = None
     redact: bool = True
+    remember: bool = False  # for `diagnose history`, and name jobs that failed like this
     lang: str | None = None
     templates: str | None = None
     exit_code: int | None = None
@@ -84,7 +85,7 @@ def prepare_request(
         shared=absolute(shared) if shared else None,
         node=facts.part, nodes=facts.tasks or (facts.all_nodes if shared else facts.nodes), label=facts.label,
         world_size=facts.world_size, rules=config.rules, tz=config.tz, rank_from=config.rank_from,
-        redact=config.redact is not False, lang=config.lang, templates=config.templates,
+        redact=config.redact is not False, remember=config.remember, lang=config.lang, templates=config.templates,
     )  # fmt: skip
 
 
