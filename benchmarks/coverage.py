@@ -1,8 +1,9 @@
 """Says how much of the known message formats the rules recognise: `python -m benchmarks.coverage`.
 
 In: the tables under `messages/`, one line a wording, grouped into the rows and sections they came in. Out: for each
-section its rows, how many of them a rule recognises in every wording, and those left out with the reason. Status 1
-when a row is neither.
+section its rows, how many of them a rule recognises in every wording, and those left out with the reason; and for each
+Python library the share of a sample of what it raises that a narrower rule than the catch-all knows. Status 1 when a row is
+neither, or a share falls below its floor.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any
 
 from benchmarks.messages import nccl, sources, stack, torch
 from benchmarks.messages.nccl_files import FILES
+from benchmarks.messages.raised import RAISED
 from diagnose.catalogue.firing import fire
 from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.catalogue.rule import Rule
@@ -21,6 +23,8 @@ from diagnose.catalogue.rule import Rule
 TABLES = {"torch": torch.TABLE, "nccl": nccl.TABLE, "stack": stack.TABLE, "source": sources.TABLE}
 LEFT_OUT, ANOTHER_WORDING = "X", "+"
 QUIET = ("context", "harmless")  # a row that asks for one of these roles is content with any rule
+CATCH_ALL = "process.exception/uncaught-exception"
+FLOOR = 0.8  # of a sample of thirty; half of what is missed are mistakes of the caller, which the catch-all names well
 WARNING = "gpu-07:41217:41388 [3] {file}:120 NCCL WARN words that no release of today has"
 
 
@@ -77,6 +81,25 @@ def files_unheard(catalogue: Catalogue) -> list[str]:
     return [f for f in FILES.split() if not fire(catalogue, WARNING.format(file=f))]
 
 
+def raised_by() -> dict[str, list[str]]:
+    """Yield for each source what it raises, as tracebacks."""
+    found: dict[str, list[str]] = {}
+    for line in RAISED.strip().splitlines():
+        if line.startswith("# "):
+            texts = found.setdefault(line[2:], [])
+            continue
+        kind, file, function, message = line.split("|", 3)
+        code = "assert ok, message" if kind == "AssertionError" else f"raise {kind}("
+        frame = f'  File "/opt/venv/lib/python3.11/site-packages/{file}", line 7, in {function}'
+        texts.append("\n".join((frame, f"    {code}", f"{kind}: {message}".replace("\\n", "\n"))))
+    return found
+
+
+def is_known(catalogue: Catalogue, text: str) -> bool:
+    """Whether a narrower rule than the catch-all names its cause."""
+    return any(r.id != CATCH_ALL and _sees(Wording("", text), r, fields) for r, fields in fire(catalogue, text))
+
+
 def _report(catalogue: Catalogue) -> Iterator[str]:
     for name in TABLES:
         rows = read_rows(name)
@@ -89,6 +112,11 @@ def _report(catalogue: Catalogue) -> Iterator[str]:
             yield f"{name:6} {section:42} {len(heard):3} of {wanted:3} rows ({share:3} %), {wordings:3} wordings"
             yield from (f"         left out: {r.wordings[0].text[:70]!r}: {r.left_out}" for r in own if r.left_out)
             yield from (f"         NO RULE: {text[:100]!r}" for row in own for text in unheard(catalogue, row))
+    for source, texts in raised_by().items():
+        known = [text for text in texts if is_known(catalogue, text)]
+        low = "  NO RULE for too many" if len(known) < FLOOR * len(texts) else ""
+        yield f"raised {source:42} {len(known):3} of {len(texts):3} rows ({100 * len(known) // len(texts):3} %){low}"
+        yield from (f"         catch-all: {text.splitlines()[2][:100]!r}" for text in texts if text not in known)
     missing, files = files_unheard(catalogue), FILES.split()
     yield f"nccl   {'source files, with words never seen':42} {len(files) - len(missing):3} of {len(files):3} files"
     yield from (f"         NO RULE: {file}" for file in missing)
