@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from diagnose import Text
 from diagnose.engine import diagnose
 
 from .told import cause, culprits, told
