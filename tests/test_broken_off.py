@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from diagnose import Text
 from diagnose.engine import diagnose
 
 from .told import cause, culprits, told
@@ -47,50 +46,11 @@ def test_a_logged_or_ignored_traceback_that_breaks_off_ends_nothing(tmp_path: Pa
     assert "unfinished" == told(tmp_path, {"console.log": head + BROKEN.split("\n", 1)[1]}).outcome
 
 
-@pytest.mark.parametrize(("level", "outcome"), [("ERROR", "failed"), ("INFO", "unfinished")])
-def test_frames_alone_were_raised_where_a_logger_marks_them_as_an_error(level: str, outcome: str) -> None:
-    head = f"(EngineCore_DP0 pid=378) {level} 11-24 16:14:48 [core.py:844] "
-    frames = ['  File "/venv/vllm/v1/engine/core.py", line 891, in step', "    outputs = self.step_fn()"] * 2
-
-    assert diagnose(Text("".join(f"{head}{line}\n" for line in frames), name="x.log")).outcome == outcome
-
-
-def test_frames_alone_were_raised_where_the_excepthook_of_torch_printed_them(tmp_path: Path) -> None:
-    """`[rank13]: ` stands before each line of an uncaught exception; elsewhere a stack may only have been printed."""
-    frames = [
-        'rank13]:   File "/opt/env/transformer_engine/pytorch/attention.py", line 6915, in forward',
-        "[rank13]:     return self.fused_attention(",
-        '[rank13]:   File "/opt/env/transformer_engine/pytorch/cpp_extensions/fused_attn.py", line 1006, in fused_attn_fwd',
-        "[rank13]:     output_tens",
-    ]
-
-    report = told(tmp_path / "raised", {"train.log": "\n".join(frames)})
-
-    assert ("failed", "unknown") == (report.outcome, cause(report))
-    bare = "\n".join(line.partition("]: ")[2] for line in frames)
-    assert "unfinished" == told(tmp_path / "printed", {"train.log": bare}).outcome
-
-
 def test_a_launcher_that_cleans_up_and_breaks_off_was_not_told_to_end_from_outside(tmp_path: Path) -> None:
     cleaned = "[2021-11-21 08:32:07,148] [INFO] [launch.py:131:sigkill_handler] Killing subprocess 250621\n"
 
     assert "process.terminated" == cause(told(tmp_path / "whole", {"console.log": cleaned}))
     assert "unknown" == cause(told(tmp_path / "cut", {"console.log": cleaned + BROKEN.split("\n", 1)[1]}))
-
-
-def test_what_a_spawned_process_raised_is_unknown_where_it_breaks_off(tmp_path: Path) -> None:
-    """The parent's exception only carries the child's traceback, whose end was not copied."""
-    parent = (
-        'Traceback (most recent call last):\n  File "train.py", line 53, in main\n    mp.spawn(run, nprocs=4)\n'
-        '  File "/opt/torch/multiprocessing/spawn.py", line 160, in join\n    raise ProcessRaisedException(msg, error_index, pid)\n'
-        "torch.multiprocessing.spawn.ProcessRaisedException: \n\n"
-    )
-    child = '-- Process 3 terminated with the following error:\nTraceback (most recent call last):\n  File "train.py", line 9, in run\n'
-
-    for name, cut in (("above", parent), ("inside", parent + child)):
-        assert cause(told(tmp_path / name, {"console.log": cut})) in ("unknown", "process.exit-code")
-    raised = parent + child + "    step()\nKeyError: 'target'\n"
-    assert "process.exception" == cause(told(tmp_path / "whole", {"console.log": raised}))
 
 
 @pytest.mark.parametrize("begun", ["[rank3]:[E ProcessGroupNCCL.cpp:523] [R", "[rank3]:[E Proc"])

@@ -205,3 +205,12 @@ def test_groups_of_one_name_and_other_ranks_are_apart():
         ((0, 1), "stuck"),
         ((2, 3), "stuck"),
     ]
+
+
+def test_two_sizes_in_swapped_order_or_one_left_out_are_another_order_and_no_size():
+    usual = [*waits_at(5)[:4], entry(5, size=8), entry(6, size=2), entry(7, size=16, state="scheduled")]
+    swapped = [*usual[:4], entry(5, size=2), entry(6, size=8), usual[6]]
+    left_out = [*usual[:4], entry(5, size=2), entry(6, size=16, state="scheduled")]
+    for odd in (swapped, left_out):
+        first = reports({0: usual, 1: usual, 2: odd})[0].first
+        assert (first.kind, first.seq, first.ranks) == ("op", 5, (2,))

@@ -20,7 +20,7 @@ from .dump import Call, Dump, Entry
 NOTHING_COVERED = 2**62
 SAME_ATTEMPT_NS = 60 * 10**9  # a pickle and a JSON of one rank are written within seconds; a restart takes longer
 COMPLETED = 2  # index into STATES
-LOOK_AHEAD = 4  # steps by which a step too many or too few is told from one of another size
+LOOK_AHEAD = 4  # steps by which a wrong order is told from a step of another size
 
 Shape = tuple[object, ...]  # of one call: operation, input sizes, output sizes, types
 GroupKey = tuple[str, tuple[int, ...]]
@@ -84,9 +84,9 @@ class Track:
         return self.entry(self.done + 1) if self.knows_completion else None
 
     def is_shifted(self, odd: Track, seq: int) -> bool:
-        """Tells whether one goes on as the other one did a step before: a step too many or too few."""
+        """Tells whether one goes on as the other one did a step before, or two steps changed places: the order is wrong."""
         ours, theirs = (track.steps[track.at(seq) :][:LOOK_AHEAD] for track in (self, odd))
-        both = ((ours[1:], theirs), (ours, theirs[1:]))
+        both = ((ours[1:], theirs), (ours, theirs[1:]), (ours[:2], theirs[1::-1] if len(theirs) > 1 else theirs[:0]))
         return any(a and b and all(x == y for x, y in zip(a, b, strict=False)) for a, b in both)
 
 

@@ -227,3 +227,8 @@ def quoting(lines: Sequence[Line], index: int) -> Line:
     if speaker_key(line.prefix) or not above or above[-1].message.strip() != LAST_ERROR:
         return line
     return next((x for x in reversed(above) if speaker_key(x.prefix)), line)
+
+
+def is_told_again(raised: Traceback | None, line: int | None) -> bool:
+    """Whether the line stands in what was raised below `Last error:`: NCCL had printed it before, as a warning."""
+    return raised is not None and f"{LAST_ERROR}\n" in raised.message and (line or 0) > raised.exception_line

@@ -11,6 +11,7 @@ from ..job.event import Event
 from ..job.job import CERTIFICATES, Job
 from ..lines.lazy_pattern import lazy
 from ..questions.finding import Finding
+from ..traces.quotation import is_told_again
 
 STATED, CONCLUDED, HINTED = 3, 2, 1  # how direct: a line states the cause, a question concludes it, a line hints at it
 NOTHING = 0  # a line that only passes on what the candidate's own lines say
@@ -94,7 +95,7 @@ def _add(made: Candidate, event: Event) -> None:
 
 def _exactness(event: Event) -> tuple[object, ...]:
     """What an expert would point at first: it names the cause, it is narrow, it is no copy, it is the earliest."""
-    is_copy = is_repetition(event) or "RayTaskError(" in event.text[:200]
+    is_copy = is_repetition(event) or is_told_again(event.traceback, event.line) or "RayTaskError(" in event.text[:200]
     is_end = event.rule.tells in (*CERTIFICATES, "signal-received")
     order = when(event, SAME_END_S if is_end else SAME_MOMENT_S)
     return (event.role != "cause", event.rule.generic, is_end, is_copy, not names_device(event), *order)
