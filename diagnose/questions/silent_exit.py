@@ -50,22 +50,17 @@ def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:
     fields = {"rank": rank, "signal": end.fields.get("signal_name"), "code": end.fields.get("exit_code")}
     fields["by_signal"] = by_signal
     said_last = _last_words(job, rank)
-    if said_last is None:
-        return
     says = Sentence("silent_exit.left", {**fields, "has_words": bool(said_last)})
     shown = (*said_last, Exhibit.of_event(end))
     yield Finding("silent_exit", cause, says, shown, (rank,), onset=end.onset, fields=end.fields)
 
 
-def _last_words(job: Job, rank: int) -> tuple[Exhibit, ...] | None:
-    """What its program logged just before it left, in words that no rule knows; None where others complain of the same."""
+def _last_words(job: Job, rank: int) -> tuple[Exhibit, ...]:
+    """What its program alone complained of just before it left, in words that no rule knows."""
     last = job.last_line_of(rank)
-    if last is None or not (last[1].is_error or last[1].prefix.severity == "W"):
+    if last is None or not (last[1].is_error or last[1].prefix.severity == "W") or is_said_by_others(job, rank, last[1]):
         return ()
-    if not is_said_by_others(job, rank, last[1]):
-        return (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
-    # Each rank warns at its start: `WARNING - __main__ - Process rank: 14, device: cuda:6`.
-    return None if last[1].is_error else ()
+    return (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
 
 
 def _is_error(event: Event) -> bool:
