@@ -2,6 +2,7 @@
 
 "Connection reset" and "closed by peer" are printed by those who stayed. The peer that they name (by address, host or
 rank) is the one that left. Where several name the same one, and it says nothing itself, its end is the thing to explain.
+An address of the fast network names no host; the one other host whose kernel complains of that network then is it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from ..job.event import FAILING, Event
 from ..job.job import Job
 from .finding import Finding, Sentence, earliest_onset, exhibits
 
+AROUND_S = 600.0  # retries of a queue pair last seconds, clocks of kernels may be minutes apart
 Peer = tuple[str, object]  # its kind (rank, host, address), and which
 
 
@@ -30,15 +32,33 @@ def find(job: Job) -> Iterator[Finding]:
     if peer[0] == "rank":
         yield from _rank(job, said, cause, int(str(peer[1])))
     elif peer[0] == "address" or all(e.host != peer[1] for e in job.failures()):
-        says, onset = Sentence("lost_peers.address", {"who": _who(said), "peer": peer[1]}), earliest_onset(said)
-        fields = {"peer": str(peer[1])}
-        yield Finding("lost_peers", cause, says, exhibits(said), certainty="possible", onset=onset, fields=fields)
+        yield _host(job, said, cause, peer)
 
 
 def _rank(job: Job, said: list[Event], cause: str, rank: int) -> Iterator[Finding]:
     if rank not in {e.rank for e in job.failures()}:
         says = Sentence("lost_peers.rank", {"who": _who(said), "rank": rank})
         yield Finding("lost_peers", cause, says, exhibits(said), (rank,), onset=earliest_onset(said))
+
+
+def _host(job: Job, said: list[Event], cause: str, peer: Peer) -> Finding:
+    """The host behind an address is the one whose kernel tells of it."""
+    own = _of_its_kernel(job, said, cause) if peer[0] == "address" else None
+    host = own.host if own is not None else None
+    says = Sentence("lost_peers.faulty" if host else "lost_peers.address", {"who": _who(said), "peer": peer[1], "host": host})
+    return Finding(
+        "lost_peers", cause, says, exhibits([*([own] if own else []), *said]), hosts=(host,) if host else (),
+        certainty="likely" if host else "possible", onset=earliest_onset(said), fields={"peer": str(peer[1])},
+    )  # fmt: skip
+
+
+def _of_its_kernel(job: Job, said: list[Event], cause: str) -> Event | None:
+    """What the one host whose kernel tells of the same cause says of it, around that time; its ranks may complain, too."""
+    began = earliest_onset(said)
+    own = [e for e in job.failures() if e.cause == cause and e.rule.tells != "peer-lost" and e.rank is None]
+    own = [e for e in own if e.host is not None and e.traceback is None]
+    own = [e for e in own if began is None or e.time is None or abs(e.time - began) < AROUND_S]
+    return own[0] if own and all(e.host for e in said) and len({e.host for e in own}) == 1 else None
 
 
 def _peer(job: Job, event: Event) -> Peer | None:
