@@ -65,20 +65,6 @@ def test_what_the_absent_rank_raised_is_the_cause_of_the_others_wait(tmp_path: P
     assert "network.connection-reset" == cause(report)
 
 
-def test_a_wait_that_names_no_group_is_of_the_only_group_that_other_ranks_name_for_its_number(tmp_path: Path) -> None:
-    """Rank 0 prints one line and goes; rank 1 goes on to name the group: one call, two sizes."""
-    waits = "".join(WATCHDOG.format(rank=rank) + WORK.format(seq=3437, numel=numel) + "\n" for rank, numel in ((0, 4311252), (1, 1)))
-    named = (
-        "[rank1]:[E ProcessGroupNCCL.cpp:1537] [PG 0 Rank 1] Timeout at NCCL work: 3437,"
-        " last enqueued NCCL work: 3437, last completed NCCL work: 3436.\n"
-        "[rank1]:[E ProcessGroupNCCL.cpp:1414] [PG 0 Rank 1] Process group watchdog thread terminated with exception: "
-    )
-
-    report = told(tmp_path, {"train.log": waits + named + WATCHDOG.format(rank=1).split("] ", 1)[1] + WORK.format(seq=3437, numel=1) + "\n"})
-
-    assert cause(report) in {"collective.shape-mismatch", "collective.desync"}
-
-
 def test_a_development_environment_names_the_signal_that_ended_its_run(tmp_path: Path) -> None:
     log = "epoch 1 loss 0.3\n\nProcess finished with exit code 137 (interrupted by signal 9:SIGKILL)\n"
 

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from .event import Event
 from .job import Job, RankInfo
 
+QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 WAIT = "collective.timeout"
@@ -30,8 +31,18 @@ def _aborted(job: Job) -> set[int]:
 
 
 def is_covered(job: Job, info: RankInfo, streams: set[str | None]) -> bool:
-    """Whether a report of the rank would be here: it is heard on a stream on which others report."""
-    return job.is_heard(info.rank) and any(job.is_heard_on(info.rank, stream) for stream in streams)
+    """Whether a report of the rank would be here: it is heard on a stream on which others report, in a whole file."""
+    if not job.is_heard(info.rank) or not any(job.is_heard_on(info.rank, stream) for stream in streams):
+        return False
+    cut = job.once(cut_off)
+    return not cut or not cut.issuperset(info.sources)
+
+
+def cut_off(job: Job) -> set[str]:
+    """Yield files without their head: a report is quoted that is not in them."""
+    told = [e for e in job.telling("collective-timeout") if e.rank is not None]
+    itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
+    return {e.source for e in told if (e.source, e.rank) not in itself}
 
 
 def had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:

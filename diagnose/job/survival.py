@@ -62,6 +62,11 @@ class _Earlier:
         signs = (e for s in job.sources for e in s.all_events() if e.stamp is not None and e.attempt == job.attempt)
         own_signs = sorted((e for e in signs if e.rule.tells in OF_ITSELF), key=lambda e: e.line or 0)
         self._reached = {e.source: e.line or 0 for e in own_signs}
+        first: dict[tuple[str, str], int] = {}  # who introduces itself a second time in its own file was started anew
+        for birth in (e for e in job.telling("identity") if job.places.source_rank.get(e.source) is not None):
+            line = birth.line or 0
+            if line > first.setdefault((birth.source, birth.rule.id), line):
+                self._reached[birth.source] = max(self._reached.get(birth.source, 0), line)
         self._began_s = min((e.time for s in own for e in s.all_events() if e.stamp and e.time is not None), default=None)
         stamped = (e for e in last_signs(job.sources) if e.time is not None and e.stamp is not None)
         self._last = max(stamped, key=lambda e: e.time or 0.0, default=None)
@@ -73,9 +78,8 @@ class _Earlier:
         return (event.line or 0) <= until or (event.rank is None and event.traceback is None and self._is_outside(event))
 
     def _is_of_a_life_before(self, event: Event) -> bool:
-        """Whether a process of the last attempt speaks below it in its file, and one of an earlier attempt above it."""
-        is_timed = event.time is not None and not event.near_is_below and event.attempt < self._job.attempt
-        return is_timed and (event.end_line or 0) < self._reached.get(event.source, 0)
+        """Whether a process of the last attempt speaks below it in its file, and no clock says that it is of that one."""
+        return event.attempt < self._job.attempt and (event.end_line or 0) < self._reached.get(event.source, 0)
 
     def _is_missed(self, kill: Event) -> bool:
         """Whether a rank may be gone by it: not where each of that host says how it ended, in words of its own."""

@@ -23,7 +23,7 @@ from ..job.collectives import (
 from ..job.event import Event
 from ..job.job import Job, RankInfo
 from ..job.places import GUESSED
-from ..job.reports import had_ended, is_covered, who_reported
+from ..job.reports import cut_off, had_ended, is_covered, who_reported
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known
@@ -67,7 +67,8 @@ def _unheard(job: Job, crowd: GroupTable, came: set[int], world: int) -> list[Ra
     most = max(consoles.values())
     are_all = len(consoles) == 1 or (most > 1 and most * len(consoles) == world)
     missing = [r for r in range(min(world, MOST_RANKS)) if r not in came]
-    if not are_all or consoles.keys() & job.places.source_rank.keys() or len(came) < _enough(job, missing):
+    partial = job.places.source_rank.keys() | job.once(cut_off)
+    if not are_all or consoles.keys() & partial or len(came) < _enough(job, missing):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == PAIR else []
 

@@ -43,10 +43,10 @@ def _rank(job: Job, said: list[Event], cause: str, rank: int) -> Iterator[Findin
 
 def _host(job: Job, said: list[Event], cause: str, peer: Peer) -> Finding:
     """The host behind an address is the one whose kernel tells of it."""
-    told = {"who": _who(said), "peer": peer[1]}
     own = _of_its_kernel(job, said, cause) if peer[0] == "address" else None
-    host = own.host if own else None
-    says = Sentence("lost_peers.faulty" if host else "lost_peers.address", {**told, "host": host})
+    host = own.host if own is not None else None
+    fields = {"who": _who(said), "peer": peer[1], "host": host}
+    says = Sentence("lost_peers.faulty" if host else "lost_peers.address", fields)
     return Finding(
         "lost_peers", cause, says, exhibits([*([own] if own else []), *said]), hosts=(host,) if host else (),
         certainty="likely" if host else "possible", onset=earliest_onset(said), fields={"peer": str(peer[1])},

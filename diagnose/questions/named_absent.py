@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..job.activity import STRAGGLER, last_phase
+from ..job.activity import STRAGGLER, last_line, last_phase
 from ..job.job import Job
-from .finding import Finding, Sentence, earliest_onset, exhibits
+from .finding import Exhibit, Finding, Sentence, earliest_onset, exhibits
 
 START = "rendezvous.timeout"
 
@@ -32,6 +32,7 @@ def find(job: Job) -> Iterator[Finding]:
     phase = last_phase(job, info, events[0]) if info is not None and ranks[0] else None
     says = Sentence("named_absent.named", {"count": len(events), "ranks": ranks, "phase": phase.says if phase else None})
     cause = phase.cause if phase else START if is_start else STRAGGLER
-    shown = ((phase.exhibit,) if phase else ()) + exhibits(events)
+    shown: tuple[Exhibit, ...] = (phase.exhibit,) if phase else ()
+    shown += exhibits(events) + (last_line(job, info) if info is not None else ())
     culprits = () if is_start and (are_most or wait_too) else ranks
     yield Finding("named_absent", cause, says, shown, culprits, onset=earliest_onset(events))

@@ -1,9 +1,10 @@
-"""Who left with an error code and said no word?
+"""Who left with an error code, or died by a signal, and said no word?
 
 The launcher prints exit codes. A rank that failed and printed nothing, where all the others that failed say that they lost
 a peer or waited in vain, or were ended by their launcher, is the one that left first: `sys.exit(13)` in the program, a
 wrapper script, a library's `_exit`. Words of which nobody knows the rank may be its own, and so may those in the file that
-torchrun's summary names.
+torchrun's summary names. SIGABRT and SIGTERM are otherwise what a watchdog and a launcher end ranks with: here the others
+only lost the rank, nobody waited in vain, and no launcher says that it sent the signal.
 """
 
 from __future__ import annotations
@@ -13,16 +14,19 @@ from collections.abc import Iterator
 from ..job.activity import is_said_by_others
 from ..job.event import Event
 from ..job.job import CERTIFICATES, Job
+from ..job.process import is_terminated
 from .finding import Exhibit, Finding, Sentence
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
+SENT = ("process.abort", "process.terminated")  # by a signal that is mostly sent by others: a watchdog, a launcher
+LOST = ("peer-lost", "collective-timeout", "collective-status", "heartbeat")
 NEVER = 1 << 62  # behind any line
 
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where exactly one rank ended with an error code and says nothing."""
-    ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)]
+    ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)] or _signalled(job)
     words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
     said, unowned = {e.rank for e in words} - {None}, _unowned(job, words)
     wordless = [e for e in ends if e.rank not in said and not e.fields.get("error_file")]
@@ -45,27 +49,22 @@ def _places(end: Event) -> set[tuple[str | None, str | None]]:
 
 
 def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:
-    by_signal = bool(end.fields.get("signal_name"))
+    by_signal = end.cause in SENT or bool(end.fields.get("signal_name"))
     cause = end.cause if by_signal and end.cause else CAUSE
     fields = {"rank": rank, "signal": end.fields.get("signal_name"), "code": end.fields.get("exit_code")}
     fields["by_signal"] = by_signal
     said_last = _last_words(job, rank)
-    if said_last is None:
-        return
     says = Sentence("silent_exit.left", {**fields, "has_words": bool(said_last)})
     shown = (*said_last, Exhibit.of_event(end))
     yield Finding("silent_exit", cause, says, shown, (rank,), onset=end.onset, fields=end.fields)
 
 
-def _last_words(job: Job, rank: int) -> tuple[Exhibit, ...] | None:
-    """What its program logged just before it left, in words that no rule knows; None where others complain of the same."""
+def _last_words(job: Job, rank: int) -> tuple[Exhibit, ...]:
+    """What its program alone complained of just before it left, in words that no rule knows."""
     last = job.last_line_of(rank)
-    if last is None or not (last[1].is_error or last[1].prefix.severity == "W"):
+    if last is None or not (last[1].is_error or last[1].prefix.severity == "W") or is_said_by_others(job, rank, last[1]):
         return ()
-    if not is_said_by_others(job, rank, last[1]):
-        return (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
-    # Each rank warns at its start: `WARNING - __main__ - Process rank: 14, device: cuda:6`.
-    return None if last[1].is_error else ()
+    return (Exhibit.of_line(*last, rank, job.ranks[rank].host),)
 
 
 def _is_error(event: Event) -> bool:
@@ -74,3 +73,19 @@ def _is_error(event: Event) -> bool:
     if event.cause == CAUSE and (code is None or event.fields.get("signal_name")):
         return True
     return isinstance(code, int) and (0 < code < SIGNALLED.start or code >= SIGNALLED.stop)
+
+
+def _signalled(job: Job) -> list[Event]:
+    """Deaths by a signal that nobody owns to, where the others lost a peer and did not wait for it in vain.
+
+    Of SIGTERM it is enough that the launcher then ended the others, each by its process id, before they noticed.
+    """
+    if job.telling("signal-received") or job.telling(*LOST[1:]):
+        return []
+    closing = job.telling("signal-sent")
+    sent = {e.rank for e in closing}
+    died = [e for e in job.telling("exit") if e.rank is not None and e.rank not in sent and e.cause in SENT]
+    if job.telling("peer-lost"):
+        return died
+    closed = {e.source for e in closing if e.fields.get("pid") is not None and e.fields.get("signal") is not None}
+    return [e for e in died if e.source in closed and is_terminated(e)]

@@ -28,7 +28,8 @@ class Explanations:
         self._job, self._catalogue, self._candidates = job, catalogue, candidates
         self._by_cause: dict[str, list[Candidate]] = defaultdict(list)
         self._at: dict[tuple[str, object], list[Candidate]] = defaultdict(list)
-        for c in sorted(candidates, key=_readiness):
+        # the most direct of a cause is asked first, then the earliest
+        for c in sorted(candidates, key=lambda c: (-c.direct, float("inf") if c.onset is None else c.onset)):
             self._by_cause[c.cause].append(c)
             for place in {("rank", c.rank), ("host", c.host)}:
                 self._at[c.cause, place].append(c)
@@ -77,7 +78,7 @@ class Explanations:
         if is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank)):
             return False  # that others miss a rank is its death, seen by them; who waited for nobody died of something else
         order, gap_s = self._order(t, c), self._gap_s(t, c)
-        is_before = order > 0 and not (self._may_be_late(link, t) and gap_s < LATE_S)
+        is_before = order > 0 and not ((link.told_late or self._catalogue.causes[t.cause].told_late) and gap_s < LATE_S)
         if is_before or (link.within_s is not None and -gap_s > link.within_s):
             return False
         if (c.cause, t.cause) not in self._links:
@@ -106,9 +107,6 @@ class Explanations:
 
     def _strength(self, c: Candidate) -> tuple[int, int, bool, bool]:
         return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific, not c.is_end)
-
-    def _may_be_late(self, link: Explains, t: Candidate) -> bool:
-        return link.told_late or self._catalogue.causes[t.cause].told_late
 
     def _gap_s(self, t: Candidate, c: Candidate) -> float:
         return 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
@@ -145,11 +143,6 @@ def _reads(t: Candidate, c: Candidate) -> bool:
     return c.finding is None and bool(reads) and all(e.rule.tells in reads for e in c.events)
 
 
-def _readiness(c: Candidate) -> tuple[int, float]:
-    """The order in which candidates of one cause are asked: the most direct, then the earliest first."""
-    return (-c.direct, c.onset if c.onset is not None else float("inf"))
-
-
 def ranking(c: Candidate, catalogue: Catalogue, found_dead: Collection[int | None] = ()) -> tuple[object, ...]:
     """Yield the order of what nothing explains: stated before concluded before hinted, narrow before broad, then onset.
 
@@ -158,11 +151,8 @@ def ranking(c: Candidate, catalogue: Catalogue, found_dead: Collection[int | Non
     is_guess = c.finding is not None and c.finding.certainty == "possible"
     tier = TIERS[catalogue.causes[c.cause].tier]
     narrow = (tier == 0, c.direct == HINTED and tier == 1, not c.specific)  # what only hints and carries says nothing new
-    is_owned = c.rank is not None or c.host is not None or c.finding is not None or _is_raised(c)
+    is_raised = c.first is not None and c.first.traceback is not None
+    is_owned = c.rank is not None or c.host is not None or c.finding is not None or is_raised
     onset = c.onset if c.onset is not None else float("inf")
     order = when(c.first) if c.first else (True, 0.0, "", 0)
     return (-c.direct, is_guess, c.is_end, *narrow, bool(found_dead) and not is_owned, onset, order, c.cause, c.place())
-
-
-def _is_raised(c: Candidate) -> bool:
-    return c.first is not None and c.first.traceback is not None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..job.activity import last_complaint, last_line
+from ..job.activity import last_complaint
 from ..job.copies import is_repetition
 from ..job.event import Event, Exhibit
 from ..job.job import Job
@@ -10,7 +10,6 @@ from .decision import Verdict
 
 EXIT_CODE = "process.exit-code"
 MAX_EVIDENCE = 5
-UNEXPLAINED = ("collective.straggler", "network.connection-reset")  # what the rank said last may tell why
 
 
 def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
@@ -21,12 +20,12 @@ def proof_of(job: Job, verdict: Verdict) -> list[Exhibit]:
             shown += sorted(suspect.finding.exhibits, key=lambda x: x.event is not None and is_repetition(x.event))
         elif suspect.first is not None:
             shown += [Exhibit.of_event(suspect.first), *_handled(suspect.first)]
-    shown += _said_last(job, verdict) if verdict.roots[0].cause in UNEXPLAINED else []
     shown += [x for x in _confirmations(job, verdict) if all(x.source != other.source for other in shown)]
     if not any(s.finding for s in verdict.roots[:1]):
         shown += [Exhibit.of_event(e) for s in verdict.roots[:1] for e in s.events[1:]]
     if shown and verdict.roots[0].cause == EXIT_CODE:
         infos = [job.ranks[rank] for rank in verdict.culprits[:1] if rank in job.ranks]
+        shown += _last_words(job, shown[0])
         shown += [x for info in infos for x in last_complaint(job, info)]
     unique: dict[tuple[object, ...], Exhibit] = {}
     for exhibit in shown:
@@ -48,16 +47,17 @@ def _handled(event: Event) -> list[Exhibit]:
     return [Exhibit(event.source, link.exception_line, link.said, event.rank, event.host, event.time)]
 
 
-def _said_last(job: Job, verdict: Verdict) -> list[Exhibit]:
-    """The last line of the one rank that did not come, or went, where it is no part of what was raised."""
-    info = job.ranks.get(verdict.culprits[0]) if len(verdict.culprits) == 1 else None
-    last = last_line(job, info) if info is not None else ()
-    source = next((s for s in job.sources if last and s.name == last[0].source), None)
-    if source is None or source.stacks or last[0].text[:1].isspace():
+def _last_words(job: Job, certificate: Exhibit) -> list[Exhibit]:
+    """What the console shows last, of no rank, before the launcher tells of an end: `sys.exit("no data")` names none."""
+    source = next((s for s in job.sources if s.name == certificate.source), None)
+    if source is None or source.name in job.places.source_rank:
         return []
-    raised = [range(tb.line, tb.end_line + 1) for tb in source.tracebacks]
-    known = {e.line for e in source.events}
-    return [x for x in last if x.line not in known and not any(x.line in span for span in raised)]
+    known = {n for e in source.events for n in range(e.line or 0, (e.end_line or e.line or 0) + 1)}
+    ends = [e.line for e in source.telling("exit", "signal-sent") if e.line]
+    span = range((source.last_sign_line or 0) + 1, min(ends, default=0))
+    own = [x for x in source.lines() if x.number in span and x.prefix.rank is None and x.message.strip(" *=-#_")][-1:]
+    free = (x for x in own if x.number not in known and x.prefix.severity not in ("I", "D"))
+    return [Exhibit.of_line(source.name, x, None, None) for x in free]
 
 
 def _varied(shown: list[Exhibit]) -> list[Exhibit]:

@@ -158,12 +158,8 @@ def _alike(job: Job, met: set[int]) -> set[int]:
     codes = {e.rank: e.fields.get("exit_code") for e in ends}
     own = {codes.get(r) for r in met}
     wanted = {RAISED} if own == {None} else own
-    return {r for r, code in codes.items() if r is not None and r not in met and code in wanted and not _has_words(job, r)}
-
-
-def _has_words(job: Job, rank: int) -> bool:
-    info = job.ranks.get(rank)
-    return info is not None and info.failed_in_words()
+    told = met | {r for r, i in job.ranks.items() if i.failed_in_words()}
+    return {r for r, code in codes.items() if r is not None and r not in told and code in wanted}
 
 
 def _may_be_all(job: Job, roots: Sequence[Candidate], scope: Scope, ranks: set[int]) -> bool:
