@@ -36,7 +36,7 @@ SCHEDULERS = {
     "lsf": r"\b(?:bhist|bjobs)\b",
     "pbs": r"\bqstat\b",
 }
-PLACEHOLDERS = {"PID": "pid", "HOST": "host", "NODE": "host", "RANK": "rank"}
+PLACEHOLDERS = {"HOST": "host", "NODE": "host", "RANK": "rank"}  # a PID is that of the next run, whose ranks are to be watched
 
 
 @dataclass(frozen=True)

@@ -45,7 +45,7 @@ def test_rank_without_a_dump_is_named_but_not_blamed(tmp_path):
     report = written(tmp_path, Job(ranks=8, fault="missing", culprit=6), without=(6,))
 
     assert ("collective.timeout", [], "possible") == (cause(report), culprits(report), report.diagnosis.certainty)
-    assert "of rank 6 there is no dump" in report.diagnosis.summary
+    assert "rank 6 left no dump" in report.diagnosis.summary
 
 
 def test_all_in_one_call_that_none_finished(tmp_path):

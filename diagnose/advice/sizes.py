@@ -123,6 +123,8 @@ def _settings(train: int, micro: int, ranks: int, facts: Facts) -> dict[str, Any
     if near:
         found |= {"nearest": sorted(near, key=lambda s: s.train), "nearest_flags": flags_for(near[0], facts)}
         found["nearest_fits"] = near[0].train == train
+        if near[0].train != train and near[0].accumulation % 2 == 0:  # the much smaller choice that people reach for
+            found["half"] = Setting(micro, near[0].accumulation // 2, ranks)
     if same and (not near or same[0] != near[0]):
         found |= {"same_batch": same, "same_batch_flags": flags_for(same[0], facts)}
     if others := [s for s in fitting_ranks(train, micro, ranks) if s.ranks > 1 or ranks == 1]:
@@ -288,9 +290,7 @@ def _hidden_device(facts: Facts) -> dict[str, Any]:
 
 def idle_notices(facts: Facts) -> tuple[Remark, ...]:
     """Yield a notice where the job asks for fewer GPUs than there are: nothing failed, some are paid for and idle."""
-    asked, present = demands(facts), facts.number("ray_gpus")
-    if present is None:
-        present = _visible_of_all(facts)
+    asked, present = demands(facts), facts.number("ray_gpus") or _visible_of_all(facts)
     wanted = sum(d.gpus for d in asked)
     if not asked or present is None or not 0 < wanted < present:
         return ()
