@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from diagnose.lines.prefix import Prefix, read_lines, speaker_key, split_prefix
 from diagnose.lines.prefix_rows import rows_of
-from diagnose.scan.walks import fast_speaker
+from diagnose.scan.voices import fast_speaker
 
 C10 = "[E1206 18:44:12.715298746 ProcessGroupNCCL.cpp:607] "
 

@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.scan.walks import MAX_TEXT, Walk, voice, walk_for
+from diagnose.scan.voices import MAX_TEXT, Voices, voice
+from diagnose.scan.walks import Walk, walk_for
 from diagnose.scan.windows import cut_opening
 
 
@@ -58,8 +59,8 @@ WOVEN = (b"[rank1]: a", b"[rank2]: b", b"of whom it follows", b"", b"srun: x", b
 )
 def test_lines_are_wanted_as_if_each_was_looked_at(wants: tuple[Any, ...], lines: list[bytes], cut: int) -> None:
     walk, other = Walk(1, *wants), Walk(1, *wants)
-    found = walk.read(b"".join(x + b"\n" for x in lines[:cut]), 0, 1)
-    found += walk.read(b"".join(x + b"\n" for x in lines[cut:]), 0, cut + 1)
+    found = walk.read(Voices(b"".join(x + b"\n" for x in lines[:cut])), 0, 1)
+    found += walk.read(Voices(b"".join(x + b"\n" for x in lines[cut:])), 0, cut + 1)
     assert found == [(n, x[:MAX_TEXT]) for n, x in enumerate(lines, 1) if taken(other, [x[:MAX_TEXT]])]
 
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 
 from ..lines.prefix import read_lines
-from .walks import MAX_TEXT
+from .voices import MAX_TEXT, Voices
 from .windows import decode
 
 MARK_BYTES = 128 << 10  # line ends are counted in such steps, so that any earlier number is found quickly …
@@ -146,7 +146,7 @@ class TextBlock:
     """Whole lines, or a piece of one that is longer than a block."""
 
     def __init__(self, data: bytes, base: int, previous: TextBlock | None, *, continues: bool, overlap: int) -> None:
-        self.data = data
+        self.data, self.voices = data, Voices(data)
         self.base = base  # line ends before this block
         self.previous = previous
         self.continues = continues

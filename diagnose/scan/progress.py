@@ -14,7 +14,7 @@ from ..lines.lazy_pattern import lazy
 from ..lines.shapes import DIGITS, MAX_SHAPE_BYTES, digit_marks
 from .kept import Hit
 from .passages import Piece, TextBlock, read_pieces
-from .walks import speaker_spans
+from .voices import speaker_spans
 
 LOOK_BYTES = 2048  # of a line
 SPEAKER_BYTES = 200  # of a line: who speaks

@@ -18,7 +18,7 @@ from .progress import ProgressReader
 from .scan import MAX_KEYS, TOO_MANY_KEYS, Edge, SourceScan
 from .scan_rules import Meaning, Reading, RuleForms, ScanRules
 from .slots import Slot, Surroundings, Verifier
-from .walks import MAX_TEXT, fast_speaker
+from .voices import MAX_TEXT, fast_speaker
 from .windows import HEAD_LINES, TAIL_LINES, cut_opening, decode
 
 __all__ = ["ScanRules", "Scanner"]

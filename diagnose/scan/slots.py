@@ -15,7 +15,8 @@ from ..catalogue.rule import Form
 from .kept import Hit, Tally, cap, tally_of
 from .passages import Passage, TextBlock
 from .scan_rules import Reading, RuleForms, ScanRules
-from .walks import AFTER, MAX_TEXT, Walk, walk_for
+from .voices import MAX_TEXT
+from .walks import AFTER, Walk, walk_for
 from .windows import BEFORE, Windows, decode, is_frame
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class Surroundings:
         number = walk.line + 1
         for later, start in self._rest_of(block, at):
             first = start or later.skipped()
-            self._windows.keep(walk.span, walk.read(later.data, first, number if start else later.first_number()))
+            self._windows.keep(walk.span, walk.read(later.voices, first, number if start else later.first_number()))
             if not walk.is_open():
                 return False
         return True
@@ -177,7 +178,7 @@ class Surroundings:
     def go_on(self, block: TextBlock) -> None:
         """Lead what is open through a new block."""
         for walk in self._windows.open:
-            self._windows.keep(walk.span, walk.read(block.data, block.skipped(), block.first_number()))
+            self._windows.keep(walk.span, walk.read(block.voices, block.skipped(), block.first_number()))
         self._windows.open[:] = [w for w in self._windows.open if w.is_open()]
 
 

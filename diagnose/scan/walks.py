@@ -7,10 +7,8 @@ from typing import Any
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
-from ..lines.prefix_rows import mark
-from ..lines.shapes import DIGITS
+from .voices import MAX_TEXT, Voices, is_same, voice
 
-MAX_TEXT = 8 * 1024  # bytes of one line that are read
 AFTER = 3  # neighbours of a hit
 TRACEBACK_REST = 14  # lines of the same speaker kept below an exception line: its message goes on, or a chain does
 STACK_REST = 8  # lines below a dump of threads that do not look like one, before it counts as ended
@@ -59,10 +57,10 @@ class Walk:
             return True
         return self.own > 0 and self.most > 0 and (self.gap <= OTHER_GAP or self.gap <= MAX_GAP.get(self.want, OTHER_GAP))
 
-    def read(self, data: bytes, at: int, number: int) -> list[tuple[int, bytes]]:
+    def read(self, voices: Voices, at: int, number: int) -> list[tuple[int, bytes]]:
         """Go over the lines of a buffer from offset `at` on, the first of which has this number; yield the wanted ones."""
         wanted: list[tuple[int, bytes]] = []
-        size = len(data)
+        data, size = voices.data, len(voices.data)
         while at < size and self.is_open():
             end = data.find(b"\n", at)
             if end < 0:
@@ -70,7 +68,7 @@ class Walk:
             raw = data[at:end] if end - at <= MAX_TEXT else data[at : at + MAX_TEXT]
             who = voice(raw) if self.own > 0 else b""
             if not self.near and not self.is_mine and self._is_anothers(who):
-                at, count = self._pass_by(data, at)
+                at, count = self._pass_by(voices, at)
                 number += count
                 if count:
                     continue
@@ -83,10 +81,10 @@ class Walk:
         """Tell whether a line of `who` is another's, where another spoke last; one that names nobody goes on with that."""
         return not is_same(who, self.speaker) if who else bool(self.speaker)
 
-    def _pass_by(self, data: bytes, at: int) -> tuple[int, int]:
+    def _pass_by(self, voices: Voices, at: int) -> tuple[int, int]:
         """Pass by what others go on to say, which in a mixed log is most; yield where it ends, and its lines."""
         most = min(self.lines_left, MAX_GAP.get(self.want, OTHER_GAP) + 1 - self.gap)
-        at, count, size = pass_by(data, at, self.speaker, most, self.bytes_left)
+        at, count, size = voices.pass_by(at, self.speaker, most, self.bytes_left)
         self.bytes_left -= size
         self.lines_left -= count
         self.gap += count
@@ -151,87 +149,3 @@ def walk_for(line: int, want: str, raw: bytes) -> Walk | None:
     return Walk(line, want, voice(raw), AFTER, own.get(kind, STACK_REST))
 
 
-# --- who speaks -----------------------------------------------------------------------------------------------------
-
-_MAX_SHAPES = 4_000  # of line starts whose speaker's place is remembered
-_SPANS: dict[bytes, list[tuple[int, int]]] = {}  # by the shape of a line's start: where its speaker stands
-
-
-def fast_speaker(line: bytes) -> bytes:
-    """The raw leading text that names the speaker; two speakers differ in it, one speaker may have several."""
-    shape = line.translate(DIGITS)
-    spans = _SPANS.get(shape)
-    if spans is None:
-        if len(_SPANS) >= _MAX_SHAPES:
-            _SPANS.clear()
-        spans = _SPANS[shape] = speaker_spans(line)
-    if len(spans) == 1:
-        start, end = spans[0]
-        return line[start:end]
-    return b"".join([line[start:end] for start, end in spans]) if spans else b""
-
-
-SPEAKER = lazy(mark("speaker").encode())
-
-
-def speaker_spans(line: bytes) -> list[tuple[int, int]]:
-    """Where `fast_speaker` stands in a line; the same for every line that differs from it in its digits only."""
-    match = SPEAKER.match(line)
-    return [span for span in match.regs[1:] if span[0] < span[1]] if match else []
-
-
-RANK_MARK = b"[rank"
-HEAD_BYTES = 256  # of a line, in which its speaker stands
-LOOK_AHEAD_BYTES = MAX_TEXT  # in which a speaker's name is looked for at once; a longer line is cut
-# Whatever names a speaker holds one of these (`gpu-7:`, `[rank3`, `r3`), and few others say what stands before the first.
-NAME_END = lazy(rb"[\s:\])|/=]|(?<=[rRkK])\d")
-
-
-def voice(line: bytes) -> bytes:
-    """Yield who speaks on a line: of torch's own prefix the rank alone, else as `fast_speaker` reads it."""
-    if line.startswith(RANK_MARK) and (end := line.find(b"]", 0, HEAD_BYTES)) > 0:
-        return line[: end + 1]
-    return fast_speaker(line if len(line) <= HEAD_BYTES else line[:HEAD_BYTES])
-
-
-def beginning(speaker: bytes) -> bytes:
-    """Yield a text that stands on every line whose speaker is the same: its name up to the first end of a word."""
-    end = NAME_END.search(speaker)
-    return speaker[: end.end()] if end else b""
-
-
-def is_same(who: bytes, speaker: bytes) -> bool:
-    """Tell whether both are one: a launcher's prefix alone, or with the rank's own behind it, is the same process."""
-    return who.startswith(speaker) or speaker.startswith(who) if who and speaker else not who and not speaker
-
-
-def pass_by(data: bytes, at: int, speaker: bytes, most_lines: int, most_bytes: int) -> tuple[int, int, int]:
-    size, lines, passed = len(data), 0, 0
-    name = beginning(speaker)
-    while at < size and lines < most_lines and passed <= most_bytes:
-        named = data.find(name, at, at + LOOK_AHEAD_BYTES)
-        stop = data.rfind(b"\n", at, named if named >= 0 else at + LOOK_AHEAD_BYTES) + 1  # so far nobody is named so
-        if stop > at and passed + stop - at < most_bytes:
-            count = data.count(b"\n", at, stop)
-            if lines + count > most_lines:
-                count = most_lines - lines
-                stop = _behind(data, at, count)
-            passed, lines, at = passed + stop - at, lines + count, stop
-            continue
-        end = data.find(b"\n", at)
-        if end < 0:
-            end = size
-        if 0 <= named <= end:
-            who = voice(data[at:end] if end - at < HEAD_BYTES else data[at : at + HEAD_BYTES])
-            if is_same(who, speaker) if who else not speaker:
-                break
-        passed += (end - at if end - at < MAX_TEXT else MAX_TEXT) + 1
-        at, lines = end + 1, lines + 1
-    return at, lines, passed
-
-
-def _behind(data: bytes, at: int, lines: int) -> int:
-    """Where the line begins that follows so many, the first of which begins at offset `at`."""
-    for _ in range(lines):
-        at = data.find(b"\n", at) + 1
-    return at

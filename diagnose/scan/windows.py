@@ -13,7 +13,8 @@ from typing import Any
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import read_lines
-from .walks import MAX_TEXT, REACH_BYTES, Walk
+from .voices import MAX_TEXT, Voices
+from .walks import REACH_BYTES, Walk
 
 HEAD_LINES = 12  # of a source: who it is, and when it began
 TAIL_LINES = 25  # of a source: what it did last
@@ -141,7 +142,7 @@ class Windows:
 
 def _go_on(joined: Windows, walks: list[Walk], later: Windows, shift: int) -> list[Walk]:
     """Lead what is open through the first lines of the part that follows; yield what is open at its end."""
-    opening = later.opening or b""
+    opening = Voices(later.opening or b"")
     for walk in walks:
         for number, raw in walk.read(opening, 0, shift + 1):
             joined.spans[(walk.line, walk.want)].append(number)
