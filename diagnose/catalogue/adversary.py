@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .pattern_facts import is_anchored
-
-if sys.version_info >= (3, 11):
-    from re import _constants as sre
-    from re import _parser as sre_parse
-else:  # pragma: no cover - the same modules under their old names
-    import sre_constants as sre
-    import sre_parse
+from .pattern_facts import is_anchored, sre, sre_parse
 
 REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, *([sre.POSSESSIVE_REPEAT] if hasattr(sre, "POSSESSIVE_REPEAT") else []))
 LONG = 32  # times that a part may come again before its length matters

@@ -17,7 +17,7 @@ from ..lines.lazy_pattern import lazy
 from ..lines.shapes import Kind
 from ..sources.blocks import Block
 from .kept import Hit
-from .passages import LongLine, Passage, TextBlock
+from .passages import MAX_LOOKED_AT, LongLine, Passage, TextBlock
 from .progress import ProgressReader
 from .scan import MAX_KEYS, TOO_MANY_KEYS, Edge, SourceScan
 from .scan_rules import NO_MATCH, RuleForms, ScanRules
@@ -128,7 +128,7 @@ class Scanner:
             if not 0 <= stop - start <= MAX_TEXT or start < begin or (is_parted and data.find(b"\r", start, stop) >= 0):
                 passage = block.passage(end - 1, self._long if block.continues else None)
                 start, stop = passage.at, passage.end
-                literals = literals if passage.is_looked_at() else ()
+                literals = literals if passage.long is None or passage.long.looked_at <= MAX_LOOKED_AT else ()
         self._settle_waiting(block)
 
     def _look(self, passage: Passage, literals: tuple[int, ...]) -> None:
@@ -138,7 +138,7 @@ class Scanner:
         kind = self._shapes.kind_of(meaning, block.data[start:stop]) if passage.is_line() else None
         head = block.data[start : min(start + HEAD_BYTES, stop)]
         plain = fast_speaker(head[:256] if passage.long is None else passage.long.head[:256])
-        first = passage.first_byte()
+        first = passage.block.data[passage.at]
         places: list[Place] = []
         is_settled = True  # whether the next line of this kind by this speaker would go the same way
         ranks: list[re.Match[bytes]] | None = None

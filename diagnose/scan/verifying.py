@@ -36,7 +36,7 @@ class Verifier:
         """
         if not rule.is_line:
             return self._found(passage, rule, forms), True
-        key = (forms, kind, passage.first_byte()) if kind is not None and rule.marks is not None else None
+        key = (forms, kind, passage.block.data[passage.at]) if kind is not None and rule.marks is not None else None
         known = self._readings.get(key) if key is not None else None
         if known is not None:
             return self._as_before(passage, rule, known)
