@@ -13,7 +13,7 @@ import pytest
 import regex
 
 from diagnose.engine import diagnose
-from diagnose.scan import walks
+from diagnose.scan import voices
 from diagnose.sources.source import Text
 
 FEW, TIMES = 150, 4
@@ -101,7 +101,7 @@ def lines_run(*texts: Text, module: str = ".py") -> int:
         return note
 
     before = sys.gettrace()
-    walks._SPANS.clear()  # other tests may have filled it to just below where it is emptied
+    voices._SPANS.clear()  # other tests may have filled it to just below where it is emptied
     gc.collect()
     gc.disable()  # else the finalizers of what other tests left behind would be counted
     sys.settrace(note)

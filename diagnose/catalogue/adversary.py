@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from .pattern_facts import is_anchored
-
-if sys.version_info >= (3, 11):
-    from re import _constants as sre
-    from re import _parser as sre_parse
-else:  # pragma: no cover - the same modules under their old names
-    import sre_constants as sre
-    import sre_parse
+from .pattern_facts import is_anchored, sre, sre_parse
 
 REPEATS = (sre.MAX_REPEAT, sre.MIN_REPEAT, *([sre.POSSESSIVE_REPEAT] if hasattr(sre, "POSSESSIVE_REPEAT") else []))
 LONG = 32  # times that a part may come again before its length matters
@@ -59,8 +51,13 @@ def _units(body: Any) -> list[str]:
     """Some texts that the body of a repeat reads: of a class the probes that are in it, else its shortest text."""
     if len(body) == 1 and (read := readable(*body[0])) is not None:
         return [c for c in PROBES if c in read][:2] or sorted(read)[:1]
-    text = "".join(_least(op, arg) for op, arg in body)
+    text = _shortest(body)
     return [text] if text else []
+
+
+def _shortest(tree: Any) -> str:
+    """A short text that a sequence reads."""
+    return "".join(_least(op, arg) for op, arg in tree)
 
 
 def _least(op: Any, arg: Any) -> str:
@@ -68,11 +65,11 @@ def _least(op: Any, arg: Any) -> str:
     if op is sre.LITERAL:
         return chr(arg)
     if op is sre.SUBPATTERN:
-        return "".join(_least(*x) for x in arg[-1])
+        return _shortest(arg[-1])
     if op is sre.BRANCH:
-        return min(("".join(_least(*x) for x in branch) for branch in arg[1]), key=len)
+        return min(map(_shortest, arg[1]), key=len)
     if op in REPEATS:
-        return "".join(_least(*x) for x in arg[2]) * min(arg[0], LONG)
+        return _shortest(arg[2]) * min(int(arg[0]), LONG)
     read = readable(op, arg)
     return next((c for c in "a0 :" + PROBES if c in read), min(read)) if read else ""
 
@@ -102,7 +99,7 @@ _CATEGORIES = {
 
 def _is_in(char: str, op: Any, arg: Any) -> bool:
     if op is sre.LITERAL:
-        return ord(char) == arg
+        return ord(char) == int(arg)
     if op is sre.RANGE:
         return bool(arg[0] <= ord(char) <= arg[1])
     return bool(op is sre.CATEGORY and re.match(_CATEGORIES[arg], char))
@@ -128,7 +125,7 @@ def _walk(tree: Any, chains: list[_Chain], found: list[str]) -> list[_Chain]:
     """Yield the chains that may end right behind a sequence, given those right before it."""
     for op, arg in tree:
         inner = arg[2] if op in REPEATS else arg[-1] if op is sre.SUBPATTERN else None
-        if op in REPEATS and len(inner) == 1 and (reads := readable(*inner[0])) is not None:
+        if inner is not None and op in REPEATS and len(inner) == 1 and (reads := readable(*inner[0])) is not None:
             chains = _with(reads, arg, chains, found)
         elif inner is not None:
             once = _walk(inner, chains, found)

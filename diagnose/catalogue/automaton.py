@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import Any, NamedTuple
 
-from .cache import can_tell_owner, read_trusted, write_own
+from .cache import can_tell_owner, read_own, write_own
 
 WORTH_CACHING = 500  # literals: a smaller automaton is built as quickly as it is read
 
@@ -111,7 +111,7 @@ def _compiled(hyperscan: Any, literals: Sequence[Literal]) -> Any:
 def _loaded(hyperscan: Any, name: str) -> Any | None:
     """The database of an earlier run. The library trusts what it loads, so a file that others could have written, or
     that is not to the byte what was stored, never reaches it."""
-    stored = read_trusted(name)
+    stored = read_own(name)
     if stored is None:
         return None
     try:
@@ -124,15 +124,10 @@ def _loaded(hyperscan: Any, name: str) -> Any | None:
 
 def _cache_name(hyperscan: Any, literals: Sequence[Literal]) -> str:
     """What the database depends on: the literals, the library, and the processor that it is built for."""
-    return name_in_cache("automaton", literals, hyperscan.__version__, _processor())
-
-
-def name_in_cache(kind: str, literals: Sequence[Literal], *more: object) -> str:
-    """Yield the name of what is kept in the user's cache for these literals, and for whatever else it depends on."""
     texts = b"\0".join([x.text for x in literals])  # none holds that byte
     flags = bytes([x.folded + 2 * x.once for x in literals])
-    whole = b"%b\0%b\0%b" % (texts, flags, repr(more).encode())
-    return f"{kind}-{hashlib.sha256(whole).hexdigest()[:24]}"
+    whole = b"%b\0%b\0%b" % (texts, flags, repr((hyperscan.__version__, _processor())).encode())
+    return f"automaton-{hashlib.sha256(whole).hexdigest()[:24]}"
 
 
 def _processor() -> str:

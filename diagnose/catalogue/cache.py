@@ -65,11 +65,6 @@ def write_own(name: str, data: bytes) -> None:
         _thin_out(folder, name.partition("-")[0])
 
 
-def read_trusted(name: str) -> bytes | None:
-    """Yield the same for a library that trusts what it is given; None where this system cannot say whose a file is."""
-    return read_own(name) if can_tell_owner() else None
-
-
 def _thin_out(folder: Path, kind: str) -> None:
     files = sorted(folder.glob(f"{kind}-*"), key=lambda path: path.stat().st_mtime)
     for path in files[:-KEPT]:

@@ -16,6 +16,7 @@ else:  # pragma: no cover - the same modules under their old names
     import sre_constants as sre
     import sre_parse
 
+__all__ = ["implies", "is_anchored", "re2_faults", "sre", "sre_parse"]
 MAX_REPEAT = 1000  # RE2 refuses larger bounds
 MAX_READINGS = 64  # of one part, before it is no longer followed
 

@@ -21,6 +21,7 @@ else:
         return lambda function: function
 
 
+__all__ = ["dataclass_transform", "record"]
 T = TypeVar("T")
 
 

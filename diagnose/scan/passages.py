@@ -20,7 +20,6 @@ MAX_PASSAGES = 8  # of one long line that are kept
 MAX_LOOKED_AT = 200  # of one long line; each takes some 10 ms, and a file that lost its line ends is one
 CUT_MARK = "…".encode()  # in front of a passage from within a line: `^` must not match there
 
-
 Piece = tuple[str, str]  # prefix, message
 
 
@@ -79,20 +78,12 @@ class Passage:
         """Yield its bytes."""
         return self.block.data[self.at : self.end]
 
-    def first_byte(self) -> int:
-        """Yield the first of its bytes."""
-        return self.block.data[self.at]
-
     def is_line(self) -> bool:
         """Tell whether it is a whole line of its block."""
         if self._is_line is None:
             is_begun = self.at > 0 or not self.block.continues
             self._is_line = self.long is None and is_begun and (self.at, self.end) == self.line()
         return self._is_line
-
-    def is_looked_at(self) -> bool:
-        """Tell whether it is not one of too many of its line."""
-        return self.long is None or self.long.looked_at <= MAX_LOOKED_AT
 
     def line(self) -> tuple[int, int]:
         """Yield where its line begins and ends in its block."""

@@ -13,7 +13,7 @@ from ..lines.lazy_pattern import lazy
 from ..lines.shapes import Kind
 from ..sources.blocks import Block
 from .kept import Hit
-from .passages import LongLine, Passage, TextBlock
+from .passages import MAX_LOOKED_AT, LongLine, Passage, TextBlock
 from .progress import ProgressReader
 from .scan import MAX_KEYS, TOO_MANY_KEYS, Edge, SourceScan
 from .scan_rules import Meaning, Reading, RuleForms, ScanRules
@@ -111,7 +111,7 @@ class Scanner:
             if not 0 <= stop - start <= MAX_TEXT or start < begin or (is_parted and data.find(b"\r", start, stop) >= 0):
                 passage = block.passage(end - 1, self._long if block.continues else None)
                 start, stop = passage.at, passage.end
-                literals = literals if passage.is_looked_at() else ()
+                literals = literals if passage.long is None or passage.long.looked_at <= MAX_LOOKED_AT else ()
 
     def _look(
         self, block: TextBlock, start: int, stop: int, passage: Passage | None, literals: tuple[int, ...]

@@ -167,7 +167,7 @@ _BORDERS = "\u2502|"  # `│`, and `|` where the terminal has no Unicode
 _BOTTOM = lazy(r"^\s*(?:[\u2570\u2514][\u2500\-]|\+-{4,400}\+?\s*$)")
 _BOXED_FRAME = lazy(r"^(\S[^\n]{0,1500}?):(\d{1,9}) in (\S.{0,300})$")
 _BARE_FRAME = lazy(r"^in (\S{1,300}):(\d{1,9})$")  # rich shows no path for `<string>`
-_SOURCE = lazy(r"^\s*(?P<here>[\u2771>])?\s*\d{1,9}\s(?:[\u2502|]\s?)?(?P<code>.*)$")
+_SOURCE = lazy(r"^\s{0,200}(?:(?P<here>[\u2771>])\s{0,40})?\d{1,9}\s(?:[\u2502|]\s?)?(?P<code>.*)$")
 _PENDING_CHARS = 2000
 
 

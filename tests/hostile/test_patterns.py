@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import lru_cache
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,9 +22,10 @@ from diagnose.catalogue.matcher import Matcher, PatternTimeout
 
 from ..command_line import tell
 
-MIB = 1 << 20
-OF_OTHER_TEXTS = ("diagnose.lines.shapes.", "diagnose.lines.path_")  # patterns of ours; names, of at most 512 characters
-PER_MIB_S = 2.0  # of a block of a file, which is 128 times the longest message
+BLOCK_BYTES = 256 << 10
+# What is asked of our own patterns, of names of at most 512 characters, and of 2,000 characters of a message.
+OF_OTHER_TEXTS = ("diagnose.lines.shapes.", "diagnose.lines.path_", "diagnose.sources.own_headers._BEHIND")
+PER_BLOCK_S = 0.5  # of a block of a file, which is 32 times the longest message
 # All patterns that modules hold, and how each is asked: `match`, `fullmatch`, or anywhere in a text.
 RECORDER = """
 import inspect, json, pkgutil, re
@@ -33,12 +34,13 @@ import diagnose
 from diagnose.lines import lazy_pattern
 names = [m.name for m in pkgutil.walk_packages(diagnose.__path__, "diagnose.") if not m.name.endswith(("__main__", "integrations"))]
 modules = [import_module(name) for name in names]
-source = "\\n".join(inspect.getsource(m) for m in modules)
+sources = {m.__name__: inspect.getsource(m) for m in modules}
 for module in modules:
     for name, value in vars(module).items():
         value = value._compile() if isinstance(value, lazy_pattern._Lazy) else value
         if isinstance(value, re.Pattern):
             is_bytes = isinstance(value.pattern, bytes)
+            source = sources[module.__name__] if name.startswith("_") else "".join(sources.values())
             how = sorted(set(re.findall(r"\\b" + name + r"\\.(match|fullmatch|search|finditer|findall|sub|split)\\b", source)))
             text = value.pattern.decode("latin-1") if is_bytes else value.pattern
             print(json.dumps([text, value.flags, is_bytes, how or ["search"], f"{module.__name__}.{name}"]))
@@ -58,12 +60,17 @@ class Held(NamedTuple):
         """The most CPU seconds that it takes on texts made from it, and on which."""
         asked, worst = re.compile(self.text.encode("latin-1") if self.is_bytes else self.text, self.flags), (0.0, "")
         for text in adversarial_texts(self.text, size, self.flags):
-            began = time.process_time()
             given = text.encode("latin-1", "replace") if self.is_bytes else text
-            for how in self.how:
-                asked.split(given, 1000) if how == "split" else getattr(asked, "search" if how in ("sub", "findall", "finditer") else how)(given)
-            worst = max(worst, (time.process_time() - began, text[:60]))
+            for search in {getattr(asked, how if how in ("match", "fullmatch") else "search") for how in self.how}:
+                took_s = min(cpu_s(search, given) for _ in range(2)) if cpu_s(search, given) > worst[0] else 0.0
+                worst = max(worst, (took_s, text[:60]))
         return worst
+
+
+def cpu_s(search: Callable[[str | bytes], object], text: str | bytes) -> float:
+    began = time.process_time()
+    search(text)
+    return time.process_time() - began
 
 
 @lru_cache(maxsize=1)
@@ -85,7 +92,7 @@ def test_no_pattern_of_the_program_takes_long() -> None:
 def test_no_pattern_that_sees_whole_blocks_takes_long_on_one() -> None:
     """Those of bytes: a message is cut to 8 Ki characters before any pattern of text is asked."""
     asked = (p for p in patterns_of_the_program() if p.is_bytes and set(p.how) - {"match", "fullmatch"})
-    assert slow_ones(asked, MIB, PER_MIB_S) == []
+    assert slow_ones(asked, BLOCK_BYTES, PER_BLOCK_S) == []
 
 
 @pytest.mark.parametrize(
