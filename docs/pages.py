@@ -15,7 +15,9 @@ from diagnose.catalogue.load import Catalogue, load_rules
 from diagnose.catalogue.rule import Cause
 
 ROOT = Path(__file__).parent.parent
-COPIED = {"README.md": "index.md", "CHANGELOG.md": "changelog.md", "SECURITY.md": "security.md", "rules/README.md": "rules.md"}
+COPIED = {
+    "README.md": "index.md", "CHANGELOG.md": "changelog.md", "SECURITY.md": "security.md", "rules/README.md": "rules.md",
+}  # fmt: skip
 LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -48,7 +50,8 @@ def catalogue_pages(catalogue: Catalogue) -> list[tuple[str, str]]:
     for cause in catalogue.causes.values():
         layers.setdefault(cause.id.partition(".")[0], []).append(cause)
     rows = sum(len(table.rows) for table in catalogue.tables.values())
-    index = ["# Catalogue", "", f"{len(catalogue.rules)} rules over {len(catalogue.causes)} causes, and {rows} rows of codes.", ""]
+    size = f"{len(catalogue.rules)} rules over {len(catalogue.causes)} causes, and {rows} rows of codes."
+    index = ["# Catalogue", "", size, ""]
     pages = []
     for layer, causes in layers.items():
         index += [f"## [{layer}]({layer}.md)", "", "| cause | what it is |", "| --- | --- |"]
