@@ -77,7 +77,7 @@ ValueError|trl/experimental/online_dpo/online_dpo_trainer.py|__init__|`processin
 ValueError|trl/experimental/ppo/ppo_trainer.py|__init__|No reference model and model is not a Peft model.
 AssertionError|trl/experimental/ppo/ppo_trainer.py|__init__|Per-rank minibatch size 8 is insufficient for whitening
 ValueError|trl/experimental/sdft/sdft_trainer.py|__init__|`use_liger_kernel` only supports `distillation_mode='full_logits'`, got 8. The fused JSD kernel operates on the full vocabulary and cannot express the
-ValueError|trl/experimental/sdft/sdft_trainer.py|__init__|`use_teacher_server=True` is incompatible with `use_liger_kernel`: the server returns top-k logprobs while the Liger fused loss needs full-vocabulary 
+ValueError|trl/experimental/sdft/sdft_trainer.py|__init__|`use_teacher_server=True` is incompatible with `use_liger_kernel`: the server returns top-k logprobs while the Liger fused loss needs full-vocabulary
 ValueError|trl/experimental/sdft/sdft_trainer.py|__init__|`use_teacher_server=True` only supports `distillation_mode` in {'sampled_token', 'topk_logits'}, got 8. The server returns the teacher's top-k logprob
 ValueError|trl/experimental/sdft/sdft_trainer.py|__init__|`use_teacher_server=True` requires `use_vllm=True` and `vllm_mode='server'`: teacher logprobs are served by the same vLLM server used for generation.
 ValueError|trl/experimental/sdpo/sdpo_trainer.py|__init__|Number of reward weights must match number of reward functions
@@ -119,7 +119,7 @@ RuntimeError|openrlhf/utils/distributed_sampler.py|__init__|Requires distributed
 AssertionError|openrlhf/utils/seqlen_balancing.py|__init__|8 not in [1, foo]
 AssertionError|openrlhf/utils/seqlen_balancing.py|_check_and_sort_partitions|the foo-th partition is empty
 # megatron d98e8a6 of 2026-08-22: 30 of 730
-ValueError|megatron/core/dist_checkpointing/gpt_checkpoint_interop.py|gpt_compatible_layer_maps|Hybrid layer pattern foo contains MTP layers ('/foo'), which have no source weights in a GPT checkpoint. Remove the MTP part of the pattern to load a 
+ValueError|megatron/core/dist_checkpointing/gpt_checkpoint_interop.py|gpt_compatible_layer_maps|Hybrid layer pattern foo contains MTP layers ('/foo'), which have no source weights in a GPT checkpoint. Remove the MTP part of the pattern to load a
 CheckpointingException|megatron/core/dist_checkpointing/strategies/fully_parallel.py|load|Missing object shards after fully parallel loading: foo
 CheckpointingException|megatron/core/dist_checkpointing/validation.py|_verify_integrity_manifest_impl|Unsupported hash algorithm in integrity manifest: foo. Expected: foo.
 ValueError|megatron/core/distributed/fsdp/mcore_fsdp_adapter.py|__init__|MFSDP v2 requires an explicit ProcessGroupCollection.
@@ -188,7 +188,7 @@ ValueError|huggingface_hub/_commit_api.py|__post_init__|`src_repo_type` is requi
 ValueError|huggingface_hub/_commit_scheduler.py|__init__|'every' must be a positive integer, not 'foo'.
 ValueError|huggingface_hub/_commit_scheduler.py|__init__|'folder_path' must be a directory, not a file: '/data/run7/x'.
 RuntimeError|huggingface_hub/fastai_utils.py|_save_pretrained_fastai|Provided config should be a dict. Got: 'FooConfig'
-PicklingError|huggingface_hub/fastai_utils.py|_save_pretrained_fastai|You are using a lambda function, i.e., an anonymous function. `pickle` cannot pickle function objects and requires that all functions have names. One 
+PicklingError|huggingface_hub/fastai_utils.py|_save_pretrained_fastai|You are using a lambda function, i.e., an anonymous function. `pickle` cannot pickle function objects and requires that all functions have names. One
 ImportError|huggingface_hub/fastai_utils.py|_check_fastai_fastcore_pyproject_versions|`from_pretrained_fastai` requires fastai>=8 version but the model to load uses 8 which is incompatible.
 ImportError|huggingface_hub/fastai_utils.py|_check_fastai_fastcore_pyproject_versions|`from_pretrained_fastai` requires fastcore>=8 version, but you are using fastcore version 8 which is incompatible.
 LocalEntryNotFoundError|huggingface_hub/file_download.py|_raise_on_head_call_error|Cannot find the requested files in the disk cache and outgoing traffic has been disabled. To enable hf.co look-ups and downloads online, set 'local_fi
@@ -284,7 +284,7 @@ ValueError|llamafactory/hparams/parser.py|get_train_args|This device does not su
 ValueError|llamafactory/hparams/parser.py|_validate_megatron_bridge_parallel_args|Total Megatron Bridge parallel size (8) exceeds `world_size` (8).
 ValueError|llamafactory/hparams/parser.py|get_train_args|Unsloth is incompatible with DeepSpeed ZeRO-3.
 ValueError|llamafactory/hparams/parser.py|get_train_args|vLLM/SGLang backend is only available for API, CLI and Web.
-ValueError|llamafactory/model/loader.py|load_model|Unsupported torch version detected: torch 2.9.x with Conv3D. This combination is known to cause severe performance regression. Please downgrade torch 
+ValueError|llamafactory/model/loader.py|load_model|Unsupported torch version detected: torch 2.9.x with Conv3D. This combination is known to cause severe performance regression. Please downgrade torch
 ValueError|llamafactory/model/model_utils/checkpointing.py|_gradient_checkpointing_enable|FooConfig does not support gradient checkpointing.
 ImportError|llamafactory/train/hyper_parallel/workflow.py|_prepare_hp_args|hyper_parallel is not installed. Please install it with `pip install hyper_parallel`.
 ImportError|llamafactory/train/megatron_bridge/workflow.py|_check_backend_available|megatron-bridge is not installed. Please install it with `pip install --no-build-isolation megatron-bridge` or use the NeMo Framework container.
@@ -335,8 +335,8 @@ AssertionError|maxtext/src/maxtext/checkpoint_conversion/utils/hf_utils.py|check
 exceptions.StopTraining|maxtext/src/maxtext/common/checkpointing.py|_handle_post_checkpoint_preemption|Job received termination signal (SIGTERM).
 ValueError|maxtext/src/maxtext/configs/pyconfig.py|_prepare_for_pydantic|foo not in foo.
 AssertionError|maxtext/src/maxtext/configs/pyconfig_deprecated.py|validate_keys|A positive multi-tier checkpointing backup interval minutes must be specified when using multi-tier checkpointing
-ValueError|maxtext/src/maxtext/configs/pyconfig_deprecated.py|validate_attention_kernel|Invalid attention kernel was passed. Valid options 
-ValueError|maxtext/src/maxtext/configs/pyconfig_deprecated.py|validate_attention_type|Invalid attention type was passed. Valid options 
+ValueError|maxtext/src/maxtext/configs/pyconfig_deprecated.py|validate_attention_kernel|Invalid attention kernel was passed. Valid options
+ValueError|maxtext/src/maxtext/configs/pyconfig_deprecated.py|validate_attention_type|Invalid attention type was passed. Valid options
 ValueError|maxtext/src/maxtext/configs/pyconfig_deprecated.py|validate_shard_mode|Invalid shard_mode 'foo'. Choose 'auto' or 'explicit'.
 ValueError|maxtext/src/maxtext/configs/pyconfig_deprecated.py|_update_from_env_and_command_line|Key foo was passed at the command line but isn't in config.
 ValueError|maxtext/src/maxtext/configs/pyconfig_deprecated.py|validate_no_keys_overwritten_twice|Keys 8 are overwritten from both the model and the environment/command line. This isn't allowed.
@@ -402,7 +402,7 @@ ValueError|transformers/distributed/configuration_utils.py|_resolve_parallelism|
 ValueError|transformers/distributed/configuration_utils.py|_validate_mesh_config|`ep_plan` must be a dictionary or None.
 ValueError|transformers/distributed/configuration_utils.py|_validate_mesh_config|`fsdp_plan` must be a dictionary or None.
 ValueError|transformers/distributed/expert_parallel.py|__init__|FooConfig needs every rank of the expert group to hold the same batch (`ep_size == tp_size`).
-ValueError|transformers/integrations/accelerate.py|check_and_set_device_map|You can't pass device_map as a negative int. If you want to put the model on the cpu, pass device_map = 'cpu' 
+ValueError|transformers/integrations/accelerate.py|check_and_set_device_map|You can't pass device_map as a negative int. If you want to put the model on the cpu, pass device_map = 'cpu'
 ValueError|transformers/modeling_utils.py|_set_gradient_checkpointing|FooConfig is not compatible with gradient checkpointing. Make sure all the architecture support it by setting a boolean attribute `gradient_checkpoint
 RuntimeError|transformers/modeling_utils.py|save_pretrained|We could not revert some weight conversions because of offlading, and several weights needed for a single conversion operation living in different sha
 ValueError|transformers/tokenization_utils_base.py|_save_pretrained|Only fast tokenizers (instances of PreTrainedTokenizerFast) can be saved in non legacy format.
@@ -410,7 +410,7 @@ ValueError|transformers/tokenization_utils_base.py|__init__|Padding side should 
 OSError|transformers/tokenization_utils_base.py|_from_pretrained|Unable to load vocabulary from file. Please check that the provided vocabulary is accessible and not corrupted.
 ValueError|transformers/trainer.py|_run_epoch|Calculated loss must be on the original device: foo but device in use is 8
 ValueError|transformers/trainer.py|_validate_args|The train_dataset does not implement __len__, so the number of training steps cannot be inferred; max_steps has to be specified. The total number of s
-ValueError|transformers/trainer.py|_validate_args|When using `batch_eval_metrics`, your `compute_metrics` function must take a `compute_result` boolean argument which will be triggered after the last 
+ValueError|transformers/trainer.py|_validate_args|When using `batch_eval_metrics`, your `compute_metrics` function must take a `compute_result` boolean argument which will be triggered after the last
 ValueError|transformers/trainer.py|__init__|`Trainer` requires either a `model` or `model_init` argument, but not both.
 ValueError|transformers/trainer.py|_validate_args|`args.metric_for_best_model` must be provided when using 'best' save_strategy or if `args.load_best_model_at_end` is set to `True`.
 ValueError|transformers/training_args.py|_validate_args|--eval_steps must be an integer if bigger than 1: 8
@@ -437,7 +437,7 @@ RuntimeError|lightning/fabric/utilities/spike.py|__init__|SpikeDetection require
 MisconfigurationException|lightning/pytorch/callbacks/batch_size_finder.py|setup|The Batch size finder is not supported with distributed strategies.
 AssertionError|lightning/pytorch/callbacks/batch_size_finder.py|__init__|`margin` should be between 0 and 1. Found margin=foo
 MisconfigurationException|lightning/pytorch/callbacks/pruning.py|__init__|The provided `parameter_names` name: foo isn't in foo
-MisconfigurationException|lightning/pytorch/callbacks/pruning.py|__init__|`pruning_fn` is expected to be a str in foo or a PyTorch `BasePruningMethod`. Found: foo. HINT: if passing a `BasePruningMethod`, pass the class, not 
+MisconfigurationException|lightning/pytorch/callbacks/pruning.py|__init__|`pruning_fn` is expected to be a str in foo or a PyTorch `BasePruningMethod`. Found: foo. HINT: if passing a `BasePruningMethod`, pass the class, not
 MisconfigurationException|lightning/pytorch/core/optimizer.py|_validate_optimizers_attached|Some schedulers are attached with an optimizer that wasn't returned from `configure_optimizers`.
 RuntimeError|lightning/pytorch/core/optimizer.py|_validate_multiple_optimizers_support|Training with multiple optimizers is only supported with manual optimization. Set `self.automatic_optimization = False`, then access your optimizers i
 ValueError|lightning/pytorch/core/saving.py|_load_from_checkpoint|.csv, .yml or .yaml is required for `hparams_file`
@@ -485,7 +485,7 @@ RuntimeError|verl/workers/rollout/sglang_rollout/http_server_engine.py|launch_se
 AssertionError|verl/workers/rollout/vllm_rollout/vllm_pd_replica.py|launch_servers|worker count 8 != PD world size 8
 # ray 2.60.0: 30 of 384
 ValueError|ray/_private/parameter.py|_check_usage|ray_client_server_port must be an integer between 1024 and 65535.
-ValueError|ray/_private/resource_isolation_config.py|_validate_and_get_system_reserved_cpu|The requested system_reserved_cpu=foo is greater than or equal to the number of cpus available=foo. Pick a smaller number of cpu cores to reserve for 
+ValueError|ray/_private/resource_isolation_config.py|_validate_and_get_system_reserved_cpu|The requested system_reserved_cpu=foo is greater than or equal to the number of cpus available=foo. Pick a smaller number of cpu cores to reserve for
 ValueError|ray/_private/resource_isolation_config.py|_validate_and_get_system_reserved_cpu|The requested system_reserved_cpu=foo is less than the minimum number of cpus that can be used for resource isolation. Pick a number of cpu cores to r
 RuntimeError|ray/_private/runtime_env/dependency_utils.py|check_ray|Changing the ray version is not allowed:\n  current version: 8,   expect version: 8,   current path: /data/run7/x,   expect path: /data/run7/x, Please
 ValueError|ray/_private/runtime_env/validation.py|parse_and_validate_pip|runtime_env['pip'] can only have these fields: packages, pip_check, pip_install_options and pip_version, but got: foo
