@@ -6,7 +6,6 @@ import pytest
 
 from diagnose.engine import diagnose
 from diagnose.sources.source import Text
-from tests.told import BOX
 from tests.told import cause as verdict_of
 
 BORDER = "-" * 74
@@ -28,75 +27,6 @@ def cause(log: str) -> str:
 )
 def test_a_batch_system_or_mpirun_that_ends_a_job_in_its_own_words_is_heard(text: str, expected: str) -> None:
     assert expected == cause(f"{BORDER}\n{text}{BORDER}\n")
-
-
-def test_a_gpu_number_that_xla_cannot_open_comes_before_the_backend_that_has_none_left() -> None:
-    log = """2024-09-05 07:57:34.555804: W external/xla/xla/service/platform_util.cc:199] unable to create StreamExecutor for \
-CUDA:1: failed initializing StreamExecutor for CUDA device ordinal 1: INTERNAL: Failed call to cuDeviceGet: \
-CUDA_ERROR_INVALID_DEVICE: invalid device ordinal
-Traceback (most recent call last):
-  File "/home/test.py", line 3, in <module>
-    print(jax.devices())
-RuntimeError: Unable to initialize backend 'cuda': INTERNAL: no supported devices found for platform CUDA
-"""
-    assert cause(log) == "config.world-size-mismatch"
-
-
-def test_a_listing_with_numbers_before_its_lines_is_read_like_the_log_itself() -> None:
-    log = """000310   Traceback (most recent call last):
-000311     File "/opt/venv/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1132, in _try_get_data
-000312   _queue.Empty
-000313
-000314   The above exception was the direct cause of the following exception:
-000315
-000316   Traceback (most recent call last):
-000317     File "/opt/venv/lib/python3.10/site-packages/torch/utils/data/dataloader.py", line 1145, in _try_get_data
-000320   RuntimeError: DataLoader worker (pid(s) 16143) exited unexpectedly
-"""
-    assert cause(log) == "data.worker-died"
-
-
-def test_horovod_s_shutdown_alone_blames_no_exception_of_the_rank_that_tells_it() -> None:
-    log = """Traceback (most recent call last):
-  File "/job/train.py", line 202, in <module>
-    model.fit(
-tensorflow.python.framework.errors_impl.UnknownError:  Horovod has been shut down. This was caused by an exception on \
-one of the ranks or an attempt to allreduce, allgather or broadcast a tensor after one of the ranks finished execution.
-"""
-    report = diagnose(Text(log, name="train.log"))
-    assert report.diagnosis is not None
-    assert (report.diagnosis.cause, report.diagnosis.certainty) == ("process.exit-code", "possible")
-
-
-def test_rows_copied_from_a_viewer_with_empty_cells_before_the_time_are_read_like_the_log_itself() -> None:
-    at = "  |   |   | 2021-11-17 12:30:37 | "
-    log = f"""{at}Traceback (most recent call last):
-{at}  File "/usr/local/lib/python3.6/dist-packages/keras/engine/training.py", line 267, in _init_batch_counters
-{at}MemoryError: Unable to allocate 3.2 GiB for an array with shape (4096, 104857) and data type float64
-"""
-    assert cause(log) == "memory.host-alloc"
-
-
-def test_a_loop_of_one_s_own_that_goes_on_with_a_loss_that_is_no_number_is_heard() -> None:
-    log = """[2023-08-30 16:26:16,924][pretrain.py][INFO] Epoch:[0/2](6000/293491) loss:4.294 lr:0.0000991
-[2023-08-30 16:29:49,699][pretrain.py][INFO] Epoch:[0/2](7000/293491) loss:nan lr:0.0000987
-[2023-08-30 16:33:33,730][pretrain.py][INFO] Epoch:[0/2](8000/293491) loss:nan lr:0.0000983
-"""
-    assert cause(log) == "numerics.nan"
-
-
-def test_a_loss_of_validation_that_is_no_number_says_nothing_of_the_training() -> None:
-    log = "".join(f"epoch {n} | train loss 2.1 | val loss: nan\n" for n in range(3))
-    assert cause(log) == "unfinished"
-
-
-def test_a_cluster_that_kubectl_did_not_reach_comes_before_the_daemons_that_mpirun_then_lacks() -> None:
-    log = f"""Error from server: error dialing backend: dial tcp 10.1.2.3:10250: getsockopt: connection timed out
-{BORDER}
-ORTE was unable to reliably start one or more daemons.
-This usually is caused by:
-"""
-    assert cause(log) == "network.connect-timeout"
 
 
 def test_the_words_of_vertex_ai_stand_above_the_traceback_in_their_own_string_and_are_no_part_of_it() -> None:
@@ -139,31 +69,6 @@ def test_a_local_rank_of_one_node_of_several_is_no_rank_without_its_node(
 )
 def test_a_local_rank_of_one_node_of_several_is_no_rank_where_the_environment_tells_of_more_nodes(line: str) -> None:
     assert blamed(f"{line}\n{FAILED_AT_3}") == []
-
-
-@pytest.mark.parametrize("line", ["NNODES=1 NODE_RANK=0", "SLURM_NODEID=0", "num_machines: 1"])
-def test_a_local_rank_is_the_rank_where_the_environment_tells_of_one_node(line: str) -> None:
-    assert blamed(f"{line}\n{FAILED_AT_3}") == [3]
-
-
-def test_an_agent_that_was_asked_for_two_nodes_does_not_know_the_ranks_of_its_own() -> None:
-    asked = """Starting elastic_operator with launch configs:
-  entrypoint       : train.py
-  min_nodes        : 2
-  max_nodes        : 2
-  nproc_per_node   : 8
-  run_id           : none
-  rdzv_backend     : c10d
-  rdzv_endpoint    : 10.0.0.1:29500
-  rdzv_configs     : {'timeout': 900}
-  max_restarts     : 0
-"""
-    assert blamed(asked + FAILED_AT_3) == []
-
-
-def test_what_the_summary_of_torchrun_says_of_one_process_tells_the_ranks_of_its_node() -> None:
-    box = BOX.format(at="10:09:38", host="gpu02", rank=11, local=3, pid=1187, blank="")
-    assert blamed(box) == [11]
 
 
 def blamed(log: str) -> list[int | None]:

@@ -43,15 +43,6 @@ def test_a_warning_of_another_matter_explains_nothing_that_a_rank_states(tmp_pat
     assert cause(told(tmp_path, files)) == "process.exception"
 
 
-@pytest.mark.parametrize(
-    "line",
-    [NO_NVCC, "ssh: Could not resolve hostname node9: Name or service not known\n", "nccl-tests: line 4: nvidia-smi: command not found\n"],
-)
-def test_last_words_of_the_rank_that_was_found_dead_count_before_a_line_that_nobody_owns(tmp_path: Path, line: str) -> None:
-    report = told(tmp_path, {"train.log": alive(0) + alive(1) + line + OUT_OF_MEMORY + AGENT})
-    assert (cause(report), culprits(report)) == ("memory.cuda-oom", [1])
-
-
 TRACKER = """Traceback (most recent call last):
   File "/opt/conda/lib/python3.10/site-packages/requests/adapters.py", line 501, in send
     raise ConnectionError(err, request=request)
@@ -65,12 +56,6 @@ requests.exceptions.ConnectionError: ('Connection aborted.', RemoteDisconnected(
 )
 def test_a_lost_connection_that_the_tracker_tries_anew_is_over(tmp_path: Path, last: str, said: str) -> None:
     assert cause(told(tmp_path, {"train.log": alive(0) + alive(1) + TRACKER + last})) == said
-
-
-def test_an_exception_of_nobody_below_ranks_that_are_all_done_is_only_possible(tmp_path: Path) -> None:
-    report = told(tmp_path, {"train.log": alive(0) + alive(1) + DONE + KEY_ERROR.replace("[rank1]: ", "")})
-    assert report.diagnosis is not None
-    assert report.diagnosis.certainty == "possible"
 
 
 def logged(rank: int, at: str) -> str:

@@ -6,8 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.engine import diagnose
-
 from .told import cause, culprits, told
 
 BROKEN = """Added key: store_based_barrier_key:1 to store for rank: 0
@@ -25,25 +23,6 @@ def test_a_traceback_that_breaks_off_is_a_failure_without_a_name(tmp_path: Path)
     assert ("failed", "unknown") == (report.outcome, cause(report))
     assert 7 == report.diagnosis.evidence[0].line
     assert any("rest of the traceback" in step.text for step in report.diagnosis.remedy)
-
-
-def test_a_traceback_that_breaks_off_hides_no_cause_above_it(tmp_path: Path) -> None:
-    killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=71.0. Some of the step tasks have been OOM Killed.\n"
-
-    assert "memory.host-oom" == cause(told(tmp_path, {"console.log": killed + BROKEN}))
-
-
-def test_what_went_on_behind_a_cut_traceback_did_not_fail(tmp_path: Path) -> None:
-    """`...` of the poster, or another writer, took the end away; the program printed on."""
-    (tmp_path / "console.log").write_text(BROKEN + "\n...\nepoch 1 done\nsaved the model\n")
-
-    assert "unfinished" == diagnose(tmp_path).outcome
-
-
-def test_a_logged_or_ignored_traceback_that_breaks_off_ends_nothing(tmp_path: Path) -> None:
-    head = "Exception ignored in: <function _MultiProcessingDataLoaderIter.__del__ at 0x7f2c>\n"
-
-    assert "unfinished" == told(tmp_path, {"console.log": head + BROKEN.split("\n", 1)[1]}).outcome
 
 
 def test_a_launcher_that_cleans_up_and_breaks_off_was_not_told_to_end_from_outside(tmp_path: Path) -> None:

@@ -22,33 +22,11 @@ def logged(minute: int, pid: int, error: str = "TypeError: cannot unpack non-ite
     ]
 
 
-def test_an_exception_that_one_process_logs_again_minutes_later_ended_nothing() -> None:
-    assert said(*logged(1, 577), *logged(5, 577)) == "recovered"
-
-
-def test_its_message_may_name_another_item_each_time() -> None:
-    first, last = "ValueError: step 0 - no action in: <think>Well", "ValueError: step 3 - no action in: <think>Wait, the"
-    assert said(*logged(1, 577, first), *logged(5, 577, last)) == "recovered"
-
-
-def test_an_exception_that_is_printed_twice_within_moments_may_have_ended_the_process() -> None:
-    assert said(*logged(1, 577), *logged(1, 577)) == "process.exception"
-
-
-def test_two_processes_that_raise_the_same_may_both_have_ended() -> None:
-    assert said(*logged(1, 577), *logged(5, 578)) == "process.exception"
-
-
 def test_another_exception_after_those_that_were_caught_is_the_cause() -> None:
     other = ["Traceback (most recent call last):", '  File "/job/rl/main.py", line 9, in <module>', "KeyError: 'reward'"]
     report = diagnose(Text("\n".join([*logged(1, 577), *logged(5, 577), *other]), name="rollout.log"))
     assert report.diagnosis is not None
     assert report.diagnosis.evidence[0].line == 13
-
-
-def test_the_last_of_those_that_a_rule_knows_may_have_ended_the_process() -> None:
-    error = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
-    assert said(*logged(1, 577, error), *logged(5, 577, error)) == "memory.cuda-oom"
 
 
 def engine(minute: int) -> list[str]:

@@ -135,16 +135,6 @@ def test_a_silent_rank_that_logged_an_error_last_is_shown_with_it(tmp_path: Path
     assert "shard 000031" in report.diagnosis.evidence[0].text
 
 
-def test_the_host_of_the_store_that_waited_for_others_did_come(tmp_path: Path) -> None:
-    """Rank 2 waits for the address of rank 0, which waited for all and left."""
-    store = "torch.distributed.DistStoreError: Timed out after 16 seconds waiting for clients. 2/3 clients joined.\n"
-    key = "torch.distributed.DistStoreError: wait timeout after 15000ms, keys: /default_pg/0//cpu//0/0\n"
-
-    report = told(tmp_path, {"worker_0.log": store, "worker_1.log": "no data for this rank\n", "worker_2.log": key})
-
-    assert ("rendezvous.timeout", []) == (cause(report), culprits(report))
-
-
 def test_steps_and_ranks_are_read_from_the_keys_of_structlog(tmp_path: Path) -> None:
     """One process is ended by `kill`; that the others are heard tells that it said nothing."""
     line = "2026-11-22 23:20:09 [info     ] train_step                     loss=0.3149 rank={} step=9 tokens_per_s=6001\n"

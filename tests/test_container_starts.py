@@ -12,7 +12,6 @@ from .told import cause, told
 
 LOST = "nvidia-container-cli: detection error: nvml error: gpu is lost"
 UNKNOWN = "nvidia-container-cli: device error: 3: unknown device"
-FULL = "mkdir: cannot create directory '/run/enroot/1000': No space left on device"
 HOOK = "[ERROR] /etc/enroot/hooks.d/98-nvidia.sh exited with return code 1"
 MISMATCH = "nvidia-container-cli: initialization error: nvml error: driver/library version mismatch"
 REST = (
@@ -42,19 +41,6 @@ def test_node_on_which_a_container_did_not_start_is_at_fault_and_no_rank(tmp_pat
     report = told(tmp_path, {"slurm-4242.out": _start(daemon, said) + REST})
 
     assert (meant, [(None, "node-b")]) == (cause(report), _blamed(report))
-
-
-def test_a_disk_too_full_to_start_a_container_is_that_of_its_node(tmp_path: Path) -> None:
-    report = told(tmp_path, {"slurm-4242.out": _start("slurmstepd", FULL) + REST})
-
-    assert ("storage.disk-full", ["node-b"]) == (cause(report), [host for _, host in _blamed(report)])
-
-
-def test_container_that_started_on_no_node_is_no_nodes_fault(tmp_path: Path) -> None:
-    both = _start("slurmstepd", HOOK) + _start("slurmstepd", HOOK, node="node-a", task=0)
-    report = told(tmp_path, {"slurm-4242.out": both})
-
-    assert ("process.not-started", []) == (cause(report), _blamed(report))
 
 
 def test_gpu_that_is_lost_in_a_running_job_still_has_its_rank(tmp_path: Path) -> None:

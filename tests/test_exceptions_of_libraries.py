@@ -65,12 +65,6 @@ def test_what_the_absent_rank_raised_is_the_cause_of_the_others_wait(tmp_path: P
     assert "network.connection-reset" == cause(report)
 
 
-def test_a_development_environment_names_the_signal_that_ended_its_run(tmp_path: Path) -> None:
-    log = "epoch 1 loss 0.3\n\nProcess finished with exit code 137 (interrupted by signal 9:SIGKILL)\n"
-
-    assert "process.sigkill" == cause(told(tmp_path, {"run.log": log}))
-
-
 @pytest.mark.parametrize(
     "exception",
     [
@@ -102,10 +96,3 @@ def test_every_backend_s_sentence_for_a_full_device_is_out_of_memory(tmp_path: P
 )
 def test_the_words_of_an_errno_or_the_library_that_reads_options_tell(tmp_path: Path, expected: str, exception: str) -> None:
     assert expected == raised(tmp_path, exception)
-
-
-def test_a_child_of_sglang_that_crashed_says_so_by_its_wait_status(tmp_path: Path) -> None:
-    log = "[2025-04-26 20:55:31] Rank 0 scheduler is dead. Please check if there are relevant logs.\n"
-    log += "".join(f"[2025-04-26 20:55:32] Child process unexpectedly failed with an exit code 11. pid={pid}\n" for pid in (293198, 293197))
-
-    assert "process.segfault" == cause(told(tmp_path, {"server.log": log}))

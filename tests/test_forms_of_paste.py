@@ -10,7 +10,6 @@ import pytest
 from diagnose import Text, diagnose
 from diagnose.lines.prefix import read_lines
 from diagnose.sources.blocks import read_blocks
-from diagnose.sources.normalise import normalise
 from diagnose.sources.source import find_sources
 from diagnose.sources.unwrap import unwrapped
 
@@ -18,9 +17,6 @@ OOM = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.
 STEPS = [f"[rank{n}]: step 40 loss 2.{n}" for n in range(4)]
 QUOTED = "\n".join(f"> > {line}" for line in [*STEPS, OOM])
 MAIL = f"From: Ana\nSubject: Re: the run\n\nWhich of them is it?\n\n> On Monday Bo wrote:\n> It stops:\n>\n{QUOTED}\n\nThanks\n"
-PAGE = "<!DOCTYPE html>\n<html><body><p>CUDA out of memory is in the log below</p>\n<pre class='c'><b>{}</b>\n</pre></body></html>\n"
-
-
 def read(text: str, name: str) -> list[str]:
     (source,) = find_sources([Text(text, name)])
     return b"".join(block.data for block in read_blocks(source)).decode().split("\n")
@@ -47,26 +43,6 @@ def test_a_log_that_prints_lines_behind_an_angle_is_no_mail() -> None:
     )
 
     assert log.split("\n") == read(log, "megatron.txt")
-
-
-def test_of_a_web_page_what_stands_in_pre_is_read_without_its_tags() -> None:
-    assert [OOM] == [line for line in read(PAGE.format(OOM), "page.html") if line]
-    assert ("memory.cuda-oom", [3]) == found(PAGE.format("\n".join([*STEPS, OOM])), "page.html")
-
-
-TABLE = (
-    "Root Cause (first observed failure): [{n}]: time : 2026-01-10_14:00:10 host : nb-4 rank : {n} (local_rank: {n}) "
-    "exitcode : -11 (pid: 42) error_file: <N/A> traceback : Signal 11 (SIGSEGV) received by PID 42 ====================\n"
-)
-
-
-def test_a_table_of_failures_in_one_line_is_read_as_its_lines() -> None:
-    told = normalise(TABLE.format(n=2).encode()).decode().split("\r")
-
-    assert ["[2]:", "  time      : 2026-01-10_14:00:10", "  host      : nb-4", "  rank      : 2 (local_rank: 2)"] == told[
-        1:5
-    ]
-    assert ("process.segfault", [2]) == found(TABLE.format(n=2), "console.txt")
 
 
 @pytest.mark.parametrize("label", ["[node-{}] ", "gpu-a{}> ", "({}-main-a1) ".replace("{}", "w{}"), "<host-{}> "])

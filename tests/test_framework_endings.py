@@ -33,26 +33,6 @@ Traceback (most recent call last):
     loss.backward()
 {LOST}
 """
-RAY_TRAIN = """(TrainController pid=15459) Started training worker group of size 2:
-(TrainController pid=15459) - (ip=192.0.2.2, pid=15584) world_rank=0, local_rank=0, node_rank=0
-(TrainController pid=15459) - (ip=192.0.2.2, pid=15613) world_rank=1, local_rank=1, node_rank=0
-"""
-RAY_TRAIN_RAISED = (
-    RAY_TRAIN
-    + """(RayTrainWorker pid=15613) Error in training function:
-(RayTrainWorker pid=15613) Traceback (most recent call last):
-(RayTrainWorker pid=15613)   File "/job/train.py", line 123, in loop
-(RayTrainWorker pid=15613)     raise KeyError("input_ids")
-(RayTrainWorker pid=15613) KeyError: 'input_ids'
-(RayTrainWorker pid=15613)
-(TrainController pid=15459) Error: Training failed due to worker errors:
-(TrainController pid=15459) [Rank 1 Error Snippet]:
-(TrainController pid=15459) Traceback (most recent call last):
-(TrainController pid=15459)   File "/job/train.py", line 123, in loop
-(TrainController pid=15459)     raise KeyError("input_ids")
-(TrainController pid=15459) KeyError: 'input_ids'
-"""
-)
 AGENT = "E1122 12:06:58.988000 23955 torch/distributed/elastic/multiprocessing/api.py:836] "
 NOTEBOOK = f"""{AGENT}failed (exitcode: 1) local_rank: 0 (pid: 23967) of fn: main (start_method: fork)
 {AGENT}Traceback (most recent call last):
@@ -96,10 +76,6 @@ def test_what_spawn_passes_on_is_the_child_s_error_not_a_wordless_exit() -> None
     assert verdict(said(("console.log", SPAWN_PASSES_ON))) == ("network.connection-reset", [])
 
 
-def test_the_controller_that_lists_ray_train_s_workers_is_none_of_them() -> None:
-    assert verdict(said(("driver.log", RAY_TRAIN_RAISED))) == ("process.exception", [1])
-
-
 RAY_TRAIN_SNIPPETS = """ray.train.v2.api.exceptions.WorkerGroupError: Training failed due to worker errors:
 [Rank {rank}{words}]:
 Traceback (most recent call last):
@@ -140,34 +116,6 @@ def test_rank_that_waited_for_others_to_load_is_no_culprit() -> None:
     assert ("collective.straggler", (), "possible") == (found.cause, tuple(found.culprits), found.certainty)
 
 
-def test_worker_killed_under_vllm_is_told_before_the_wait_for_it_that_was_broken_off() -> None:
-    """`RuntimeError: cancelled` is what the engine raises at its queue once a worker is gone."""
-    killed = "ERROR 03-31 15:45:20 [multiproc_worker_utils.py:124] Worker VllmWorkerProcess pid 1867860 died, exit code: -9\n"
-    gone = "(EngineCore pid=11) ERROR 04-02 06:21:53 [multiproc_executor.py:273] Worker proc VllmWorker-0 died unexpectedly, shutting down executor.\n"
-    frame = '  File "/opt/vllm/distributed/device_communicators/shm_broadcast.py", line 596, in acquire_read\n    raise RuntimeError("cancelled")\n'
-    raised = f"Traceback (most recent call last):\n{frame}RuntimeError: cancelled\n"
-    died = "Traceback (most recent call last):\n  File \"/opt/vllm/executor/utils.py\", line 58, in get\n    raise e\nChildProcessError: worker died\n"
-
-    first, second = (diagnose(Text(x, name="serve.log")).diagnosis for x in (killed + died, gone + raised))
-
-    assert first is not None
-    assert second is not None
-    assert ("process.sigkill", "process.exit-code") == (first.cause, second.cause)
-
-
-def test_the_code_of_torch_npu_is_the_last_word_of_an_allocation_that_failed() -> None:
-    """ERR00100 says only that a call of the runtime failed; the CANN code below it says which."""
-    text = (
-        "[ERROR] 2026-04-09-21:56:46 (PID:210907, Device:0, RankID:0) ERR00100 PTA call acl api failed.\n"
-        "[PID: 210907] 2026-04-09-21:56:40.384.694 Memory_Allocation_Failure(EL0004): Failed to allocate memory requested by "
-        "GE module.\n"
-    )
-    found = diagnose(Text(text, name="npu.log")).diagnosis
-
-    assert found is not None
-    assert "memory.cuda-oom" == found.cause
-
-
 def test_slurm_s_container_that_did_not_start_is_looked_for_in_slurm_not_in_kubernetes() -> None:
     text = "slurmstepd: error: pyxis: container start failed with error code: 1\n"
     found = diagnose(Text(text, name="job.err")).diagnosis
@@ -175,19 +123,6 @@ def test_slurm_s_container_that_did_not_start_is_looked_for_in_slurm_not_in_kube
     assert found is not None
     assert "process.not-started" == found.cause
     assert "kubectl" not in " ".join(step.command or "" for step in found.remedy)
-
-
-def test_a_tpu_chip_s_driver_error_names_the_worker_that_reported_it() -> None:
-    text = (
-        "E0511 18:18:50.796514     915 session_master.cc:505] Session is failing with the following status: Session master "
-        "detected TPU session error from worker train-8-5-15.headless-svc:8471. The reporting TPU chip locations are:tpu31:pe4:3,\n"
-        "E0511 18:18:50.796852     915 tpunetd_client.cc:311] Detected failure SLICE_FAILURE_CHIP_DRIVER_ERROR in session "
-        "e6c885828b538167; Start failure handling\n"
-    )
-    found = diagnose(Text(text, name="worker-0.log")).diagnosis
-
-    assert found is not None
-    assert ("gpu.xid", ["train-8-5-15"]) == (found.cause, [culprit.host for culprit in found.culprits])
 
 
 @pytest.mark.parametrize(
@@ -232,18 +167,3 @@ def test_a_link_of_ascend_cards_is_looked_for_with_ascend_s_tools() -> None:
     commands = " ".join(step.command or "" for step in found.remedy)
     assert "hccn_tool" in commands
     assert "NCCL_" not in commands.replace("HCCL_", "")
-
-
-EXITED = """W1118 09:00:20.000000 4400 torch/multiprocessing/spawn.py:169] Terminating process 4410 via signal SIGTERM
-Traceback (most recent call last):
-  File "/data/jobs/train.py", line 90, in <module>
-    mp.spawn(run, nprocs=2, args=(2,))
-  File "/opt/torch/multiprocessing/spawn.py", line 202, in join
-    raise ProcessExitedException(
-torch.multiprocessing.spawn.ProcessExitedException: process 1 terminated with {how}
-"""
-
-
-@pytest.mark.parametrize(("how", "cause"), [("signal SIGKILL", "process.sigkill"), ("exit code 3", "process.exit-code")])
-def test_the_process_that_spawn_says_ended_is_not_the_one_that_it_had_to_end(how: str, cause: str) -> None:
-    assert verdict(said(("console.log", EXITED.format(how=how)))) == (cause, [1])

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from tests.told import cause, culprits, told
 
 HEAD = 'Traceback (most recent call last):\n  File "/data/jobs/train.py", line 91, in step\n    dist.all_reduce(loss)\n'
@@ -14,12 +12,6 @@ CLOSED = (
     "[127.0.0.1]:16805. This is typically caused by a remote worker crashing. Check the logs of the remote worker before "
     "reporting an error.\n"
 )
-NCCL = (
-    "torch.distributed.DistBackendError: NCCL error in: /torch/csrc/distributed/c10d/NCCLUtils.cpp:77, internal error - please "
-    "report this issue to the NCCL developers, NCCL version 2.27.7\nncclInternalError: Internal check failed.\nLast error:\n"
-    "ncclSocketInit: connecting to address  with family {} is neither AF_INET(2) nor AF_INET6(10)\n"
-)
-OWN = 'Traceback (most recent call last):\n  File "/data/jobs/train.py", line 7, in read\n    return float(text)\n'
 STEP = "iter 8: loss 4.3063, time 234.44ms, mfu 7.51%\n"
 
 
@@ -46,13 +38,3 @@ def test_half_a_runtime_error_that_nobody_tells_whole_blames_no_rank(tmp_path: P
 
     assert report.diagnosis is not None
     assert ([], "likely") >= (culprits(report), report.diagnosis.certainty)
-
-
-@pytest.mark.parametrize("is_begun", [True, False])
-def test_an_exception_is_not_certain_where_the_one_that_came_of_it_is_cut_off(tmp_path: Path, is_begun: bool) -> None:
-    chain = OWN + "ValueError: could not convert string to float: 'n/a'\n\nDuring handling of the above exception, another exception occurred:\n"
-    chain += "\n" + HEAD if is_begun else ""
-    report = told(tmp_path, {"console.log": labelled(1, chain)}, world_size=2)
-
-    assert report.diagnosis is not None
-    assert ("process.exception", "likely") == (cause(report), report.diagnosis.certainty)

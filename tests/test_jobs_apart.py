@@ -26,14 +26,6 @@ def test_tasks_of_one_job_are_one_job(tmp_path: Path) -> None:
     assert () == told(tmp_path, files).other_jobs
 
 
-def test_logs_without_a_job_number_stay(tmp_path: Path) -> None:
-    """A kernel log may tell of any of the jobs."""
-    kernel = "Nov 20 10:20:00 n1 kernel: NVRM: Xid (PCI:0000:4e:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.\n"
-    files = {"slurm-1001.out": alive(0), "slurm-1002.out": alive(0), "kern-n1.log": kernel}
-
-    assert "gpu.off-bus" == cause(told(tmp_path, files))
-
-
 def run_of(day: int, *steps: int, rank: int = 0) -> str:
     return "".join(f"2026-11-{day} 10:{20 + n}:00,000 | INFO | rank {rank} | step {s} loss 1.2345\n" for n, s in enumerate(steps))
 

@@ -31,45 +31,11 @@ def test_a_folder_is_a_host_where_an_agents_summary_says_that_it_is_one(tmp_path
     assert ("storage.disk-full", [9]) == (cause(report), culprits(report))
 
 
-LABEL = """{host}: Traceback (most recent call last):
-{host}:   File "/srv/ml/data.py", line 77, in collate
-{host}:     y = [b["label"] for b in batch]
-{host}: KeyError: 'label'
-"""
-LOST = "{host}: [E ProcessGroupNCCL.cpp:916] [Rank {rank}] NCCL watchdog thread terminated with exception: NCCL error: remote process exited or there was a network error, NCCL version 2.18.1\n"
-DEEPSPEED = "{host}: [2026-10-05 17:37:08,827] [ERROR] [launch.py:325:sigkill_handler] ['/usr/bin/python', '-u', 'train.py', '--local_rank=7'] exits with return code = 1\n"
-
-
-def test_ranks_that_only_a_process_group_numbers_leave_no_rank_over(tmp_path: Path) -> None:
-    lost = "".join(LOST.format(host=f"dgx-{n:02d}", rank=8 * n + 3) for n in range(4, 9))
-    step = "dgx-00: [2026-10-05 17:30:00,827] [INFO] [logging.py:128:log_dist] [Rank 0] step=10, skipped=0, lr=[1e-05], mom=[(0.9, 0.95)]\n"
-    logs = {"train.log": step + LABEL.format(host="dgx-22") + lost + DEEPSPEED.format(host="dgx-22")}
-
-    report = told(tmp_path, logs)
-
-    assert ("process.exception", []) == (cause(report), culprits(report))
-    assert report.diagnosis is not None
-    assert ["dgx-22"] == [c.host for c in report.diagnosis.culprits]
-
-
 GUARD = """Traceback (most recent call last):
   File "/srv/ml/train.py", line 61, in step
     check(norm)
 ValueError: rank 16 step 491: gradient norm is nan, refusing to go on
 """
-
-
-def _steps(start: int, minute: int) -> str:
-    numbers = range(start, start + 100, 10)
-    line = '{{"time": "2026-05-04T05:{at:02}:07.516", "level": "info", "rank": 21, "step": {step}, "loss": 8.3, "grad_norm": 1.1}}\n'
-    return "".join(line.format(at=minute + n, step=step) for n, step in enumerate(numbers))
-
-
-def test_a_lost_node_is_history_where_steps_go_on_for_minutes_below(tmp_path: Path) -> None:
-    lost = "srun: error: Node failure on dgx-b1-02\n"
-    report = told(tmp_path, {"llama.log": _steps(10, 2) + lost + _steps(110, 30) + GUARD})
-
-    assert "numerics.nan" == cause(report)
 
 
 XID = "Feb 18 14:07:04 gpu-07-048 kernel: NVRM: Xid (PCI:0000:ba:00): 79, pid=519116, name=python, GPU has fallen off the bus.\n"
@@ -122,33 +88,6 @@ def test_what_all_processes_of_one_host_meet_and_none_elsewhere_is_that_hosts(tm
 
     assert report.diagnosis is not None
     assert ["gpu-node-07"] == [c.host for c in report.diagnosis.culprits]
-
-
-OOM = """Traceback (most recent call last):
-  File "/srv/ml/model.py", line 301, in forward
-    logits = self.lm_head(h)
-torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.50 GiB. GPU 5 has a total capacty of 79.10 GiB of which 1.20 GiB is free.
-"""
-
-
-def test_a_gpus_index_is_no_rank_where_the_consoles_of_many_nodes_lie(tmp_path: Path) -> None:
-    """`a3-mega-3-60` is no form of host names that is known; that a launcher speaks in such a file tells what they are."""
-    step = "[2026-07-04 19:50:23,085] [INFO] [logging.py:128:log_dist] [Rank 0] step=10, skipped=0, lr=[1e-05], mom=[(0.9, 0.95)]\n"
-    logs = {f"a3-mega-3-{n}.out": "NCCL version 2.18.1+cuda12.1\n" for n in range(61, 66)}
-    failed = OOM + DEEPSPEED.format(host="").removeprefix(": ")
-
-    report = told(tmp_path, {"a3-mega-3-59.out": step, "a3-mega-3-60.out": failed, **logs})
-
-    assert ("memory.cuda-oom", []) == (cause(report), culprits(report))
-
-
-def test_a_label_of_srun_says_more_of_the_rank_than_the_index_of_its_gpu(tmp_path: Path) -> None:
-    labels = "".join(f"{task:>2}: NCCL version 2.14.3+cuda11.7\n" for task in range(16))
-    raised = "".join(f"13: {line}\n" for line in OOM.splitlines())
-
-    report = told(tmp_path, {"slurm-77.out": labels + raised})
-
-    assert ("memory.cuda-oom", [13]) == (cause(report), culprits(report))
 
 
 NOT_READY = """Traceback (most recent call last):

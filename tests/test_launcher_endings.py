@@ -9,66 +9,6 @@ from diagnose.sources.source import Text
 from tests.told import cause as verdict_of
 from tests.told import culprits, told
 
-
-def cause(log: bytes) -> str:
-    report = diagnose(Text(log.decode(), name="server.log"))
-    return report.diagnosis.cause if report.diagnosis else report.outcome
-
-
-RAY_LOSES_WAITING_WORKER = b"""2026-11-10 10:14:40,771	INFO worker.py:1673 -- Started a local Ray instance.
-(RayWorker pid=4750) [E ProcessGroupNCCL.cpp:475] [Rank 0] Watchdog caught collective operation timeout: \
-WorkNCCL(SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800171 milliseconds before timing out.
-(RayWorker pid=4751) [E ProcessGroupNCCL.cpp:475] [Rank 1] Watchdog caught collective operation timeout: \
-WorkNCCL(SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=1800000) ran for 1800108 milliseconds before timing out.
-(raylet) A worker died or was killed while executing a task by an unexpected system error. Worker exit type: SYSTEM_ERROR
-"""
-
-
-def test_a_worker_lost_after_the_waits_had_run_out_did_not_make_them_wait() -> None:
-    assert cause(RAY_LOSES_WAITING_WORKER) == "collective.timeout"
-
-
-BIND_FAILED = (
-    b"[W socket.cpp:436] [c10d] The server socket has failed to bind to [::]:29500 (errno: 98 - Address already in use).\n"
-)
-STEPS = b"{'loss': 1.2, 'grad_norm': 1.2, 'learning_rate': 1e-05, 'epoch': 0.1}\n" * 2
-
-
-def test_a_port_that_was_taken_at_first_did_not_end_a_job_that_trained() -> None:
-    assert cause(BIND_FAILED) == "network.port-in-use"
-    assert cause(BIND_FAILED + STEPS + b"[rank0]: KeyError: 'labels'\n") == "process.exception"
-
-
-SRUN_ENDS_THE_STEP = b"""srun: error: node-07: task 5: Exited with exit code 1
-srun: launch/slurm: _step_signal: Terminating StepId=43575862.0
-slurmstepd: error: *** STEP 43575862.0 ON node-07 CANCELLED AT 2026-07-14T08:00:36 ***
-srun: error: node-07: task 1: Killed
-srun: error: node-08: task 8: Killed
-"""
-
-
-def test_tasks_that_srun_killed_with_their_step_are_not_the_cause() -> None:
-    report = diagnose(Text(SRUN_ENDS_THE_STEP.decode(), name="slurm-43575862.out"))
-    assert report.diagnosis is not None
-    assert ("process.exit-code", [5]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
-
-
-def test_blanks_that_a_terminal_filled_its_rows_with_hide_nothing() -> None:
-    """A copy out of a terminal has every row as wide as the window; the message ends where it ended."""
-    text = (
-        "mpirun detected that one or more processes exited with non-zero status, thus causing\n"
-        "the job to be terminated. The first process to do so was:\n\n"
-        "  Process name: [[29973,1],2]\n  Exit code:    1\n"
-    )
-    filled = "".join(f"{line.ljust(120)}\n" for line in text.splitlines())
-
-    plain, copied = (diagnose(Text(pasted, name="console.log")).diagnosis for pasted in (text, filled))
-
-    assert plain is not None
-    assert copied is not None
-    assert ("process.exit-code", 2) == (plain.cause, plain.culprits[0].rank) == (copied.cause, copied.culprits[0].rank)
-
-
 SENT = "W1122 11:08:37.092000 79 torch/distributed/elastic/multiprocessing/api.py:1028] Sending process 8{rank} closing signal SIGTERM\n"
 FAILED = "E1122 11:08:37.112000 79 torch/distributed/elastic/multiprocessing/api.py:1002] failed (exitcode: {code}) local_rank: {rank} \
 (pid: 8{rank}) of binary: /usr/bin/python3\n"
@@ -79,11 +19,6 @@ LISTED = """  time      : 2026-11-22_11:08:37
   error_file: <N/A>
   traceback : To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html
 """
-
-
-def test_the_shell_says_that_its_child_was_told_to_end() -> None:
-    bar = b"Epoch 1:  29%|#4   | 9413/32393 [3:28:18<8:28:33,  1.33s/it, loss=3.23, v_num=9]"
-    assert cause(bar + b"Terminated \n") == "process.terminated"
 
 
 def test_size_of_the_job_is_read_from_the_agents_lists(tmp_path: Path) -> None:
@@ -111,23 +46,6 @@ def test_size_of_the_job_is_read_from_the_agents_lists(tmp_path: Path) -> None:
     assert report.diagnosis is not None
     (culprit,) = report.diagnosis.culprits
     assert ("collective.straggler", 3, "node1") == (report.diagnosis.cause, culprit.rank, culprit.host)
-
-
-SEVERAL_TASKS_ENDED = b"""OutOfMemoryError: CUDA out of memory. Tried to allocate 112.00 MiB. GPU 2 has a
-total capacty of 15.78 GiB of which 27.19 MiB is free. Process 307065 has 15.75
-GiB memory in use. Of the allocated memory 14.24 GiB is allocated by PyTorch,
-and 177.74 MiB is reserved by PyTorch but unallocated.
-srun: error: node-02: task 4: Exited with exit code 1
-srun: error: node-01: tasks 0-1: Exited with exit code 1
-srun: error: node-02: task 7: Exited with exit code 1
-"""
-
-
-def test_of_tasks_that_srun_reports_alike_none_is_known_to_be_the_one_that_raised() -> None:
-    """srun collects what it reports by host and prints no time; its first line names no first task."""
-    report = diagnose(Text(SEVERAL_TASKS_ENDED.decode(), name="slurm-77.out"))
-    assert report.diagnosis is not None
-    assert ("memory.cuda-oom", ()) == (report.diagnosis.cause, tuple(report.diagnosis.culprits))
 
 
 def test_rank_of_each_of_many_entries_of_summaries_is_read(tmp_path: Path) -> None:

@@ -10,11 +10,6 @@ RAISED = (
     "[rank{0}]: RuntimeError: [../third_party/gloo/gloo/transport/tcp/pair.cc:525] Read error [10.41.7.{1}]:4112: {2}\n"
 )
 TIMED_OUT, RESET = "Connection timed out", "Connection reset by peer"
-DOWN = "[2026-11-20T10:29:49.100] error: Nodes {} not responding, setting DOWN\n"
-KEY = "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"train.py\", line 7, in <module>\n[rank0]: KeyError: 'labels'\n"
-LINK = "[Fri Nov 20 10:19:30 2026] bnxt_en 0000:3d:00.0 eno1np0: NIC Link is Down\n"
-
-
 def _job(*last: str) -> dict[str, str]:
     """Two ranks on each of two hosts, and how each log ends."""
     hosts = ("gpu-07", "gpu-07", "gpu-08", "gpu-08")
@@ -35,16 +30,3 @@ def test_host_whose_processes_closed_their_connections_had_not_gone_down(tmp_pat
     report = told(tmp_path, _job(*(RAISED.format(r, 8, RESET) for r in (0, 1)), "", ""))
 
     assert "process.node-failure" != cause(report)
-
-
-def test_host_whose_link_went_down_is_named_though_its_own_ranks_complain_too(tmp_path):
-    both = [RAISED.format(r, 8 if r < 2 else 7, TIMED_OUT) for r in range(4)]
-    report = told(tmp_path, {"dmesg-gpu-08.txt": LINK, **_job(*both)})
-
-    assert ("network.partition", ["gpu-08"]) == (cause(report), _hosts(report))
-
-
-def test_node_that_the_controller_lost_ended_the_job_that_had_ranks_there(tmp_path):
-    report = told(tmp_path, {"slurmctld.log": DOWN.format("gpu-[08-12]"), **_job("", "", "", "")})
-
-    assert "process.node-failure" == cause(report)

@@ -13,27 +13,12 @@ MISSING = """\\[rank1\\]: Traceback (most recent call last):
 \\[rank1\\]:     from flash\\_attn import flash\\_attn\\_func
 \\[rank1\\]: ModuleNotFoundError: No module named 'flash\\_attn'
 """
-ESCAPED_TIMEOUTS = "".join(
-    f"\\[rank{rank}\\]:\\[E1118 09:10:20.114 ProcessGroupNCCL.cpp:632\\] \\[Rank {rank}\\] Watchdog caught collective operation "
-    "timeout: WorkNCCL(SeqNum=77, OpType=\\_ALLGATHER\\_BASE, NumelIn=4096, NumelOut=16384, Timeout(ms)=600000) ran for 600012 "
-    "milliseconds before timing out.\n"
-    for rank in (0, 1, 3)
-)
-
-
 def test_an_escaped_name_is_told_as_it_was_printed() -> None:
     report = diagnose(Text(MISSING, name="paste.txt"))
 
     assert report.diagnosis is not None
     assert "software.import-error" == report.diagnosis.cause
     assert "flash_attn" in report.diagnosis.summary
-
-
-def test_escaped_brackets_still_tell_whose_line_it_is() -> None:
-    report = diagnose(Text(ESCAPED_TIMEOUTS, name="paste.txt"))
-
-    assert report.diagnosis is not None
-    assert ("collective.straggler", [2]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
 
 
 @pytest.mark.parametrize("name", ["issue.md", "issue.txt"])

@@ -8,9 +8,6 @@ import pytest
 
 from .told import alive, cause, culprits, told, watchdog
 
-ENDS = "W1120 10:30:40.000000 811 torch/distributed/elastic/multiprocessing/api.py:900] Sending process 830 closing signal SIGTERM\n"
-
-
 JAX = """F0603 11:02:00.314417 90311 client.h:77] Terminating process because the JAX distributed service detected fatal errors. This most likely indicates that another task died; see the other task logs for more details. absl::Status: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):
 /job:jax_worker/replica:0/task:3
 The tasks have crashed. Check the task logs for an earlier error, or scheduler events (e.g. preemption, eviction) to debug further.
@@ -86,69 +83,6 @@ def test_an_import_that_fails_everywhere_is_no_host_s(tmp_path: Path) -> None:
     assert ("software.import-error", [], []) == hosts(tmp_path, logs)
 
 
-COMPLETION = (
-    "[2026-11-20 10:10:22] {host}:100{n}:2001 [1] transport/net_ib.cc:1882 NCCL WARN NET/IB: Got completion from peer "
-    "10.9.0.3<48001> with status=IBV_WC_RETRY_EXC_ERR(12) opcode=IBV_WC_RDMA_WRITE(1) reqSize=0 vendor_err=129 "
-    "req_type=Send localGid ::ffff:10.9.0.1 remoteGids::ffff:10.9.0.3 hca mlx5_1\n"
-)
-LINK = "[Fri Nov 20 10:{minute}:19 2026] mlx5_core 0000:5d:00.0 ens3f0np0: Link down\n"
-
-
-@pytest.mark.parametrize(("minute", "expected"), [("10", ["gpu-03"]), ("55", [])], ids=["then", "long-after"])
-def test_the_host_whose_kernel_lost_a_link_is_the_peer_that_the_others_lost(
-    minute: str, expected: list[str], tmp_path: Path
-) -> None:
-    logs = {f"gpu-0{n}-rank{n}.log": COMPLETION.format(host=f"gpu-0{n}", n=n) for n in (1, 2, 4)}
-
-    assert ("nccl.ib-error", [], expected) == hosts(tmp_path, {**logs, "dmesg-gpu-03.log": LINK.format(minute=minute)})
-
-
-EVENTS = """LAST SEEN   TYPE      REASON      OBJECT             MESSAGE
-30m         Warning   Failed      pod/llm-worker-2   Failed to pull image "registry.local/llm:31": rpc error: code = NotFound desc = not found
-29m         Normal    BackOff     pod/llm-worker-2   Back-off pulling image "registry.local/llm:31"
-"""
-POD = """Name:             llm-worker-1
-Namespace:        ml
-Priority:         0
-Node:             ip-10-0-3-17.ec2.internal/10.0.3.17
-Containers:
-  pytorch:
-    Last State:     Terminated
-      Reason:       OOMKilled
-      Exit Code:    137
-"""
-
-
-def test_a_row_of_kubernetes_events_names_its_pod(tmp_path: Path) -> None:
-    assert ("process.not-started", [], ["llm-worker-2"]) == hosts(tmp_path, {"events.txt": EVENTS})
-
-
-@pytest.mark.parametrize("name", ["pods.txt", "describe-llm-worker-1.txt"])
-def test_a_described_pod_is_the_host_of_what_is_told_of_it(name: str, tmp_path: Path) -> None:
-    assert ("memory.host-oom", [], ["llm-worker-1"]) == hosts(tmp_path, {name: POD})
-
-
-RAY_TRAIN = """(TorchTrainer pid=7000) - (node_id=aa0, ip=10.4.1.6, pid=7101) world_rank=1, local_rank=1, node_rank=0
-(TorchTrainer pid=7000) - (node_id=aa1, ip=10.4.1.7, pid=7102) world_rank=2, local_rank=0, node_rank=1
-Traceback (most recent call last):
-  File "/opt/ray/_private/worker.py", line 2772, in get
-    values = worker.get_objects(object_refs)
-ray.exceptions.RayTaskError(RuntimeError): ray::_Inner.train() (pid=7000, ip=10.4.1.6, actor_id=b1, repr=TorchTrainer)
-  File "/opt/ray/train/_internal/utils.py", line 57, in check_for_failure
-    ray.get(object_ref)
-ray.exceptions.RayTaskError(RuntimeError): ray::_RayTrainWorker__execute.get_next() (pid=7102, ip=10.4.1.7, actor_id=b4, repr=<W>)
-  File "/home/ray/loop.py", line 44, in train_loop_per_worker
-    loss = crit(model(x), y)
-RuntimeError: expected scalar type Long but found Float
-"""
-
-
-def test_an_exception_that_two_ray_tasks_passed_on_is_of_the_innermost_s_process(tmp_path: Path) -> None:
-    report = told(tmp_path, {"driver.log": RAY_TRAIN})
-
-    assert ("process.exception", [2]) == (cause(report), culprits(report))
-
-
 LOST = """[rank{r}]:[E1120 10:06:40.104231877 ProcessGroupNCCL.cpp:542] [Rank {r}] Collective WorkNCCL(SeqNum=512, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) raised the following async exception: NCCL error: remote process exited or there was a network error, NCCL version 2.21.5
 ncclRemoteError: A call failed possibly due to a network error or a remote process exiting prematurely.
 Last error:
@@ -164,42 +98,6 @@ def test_the_one_whose_log_just_stops_is_the_one_that_the_others_lost(tmp_path: 
     report = told(tmp_path, logs)
 
     assert ("network.connection-reset", [2]) == (cause(report), culprits(report))
-
-
-STUCK = (
-    "[rank{r}]:[E1120 10:29:20.335200045 ProcessGroupNCCL.cpp:1484] [PG ID 0 PG GUID 0(default_pg) Rank {r}] ProcessGroupNCCL's "
-    "watchdog got stuck for 480 seconds without making progress in monitoring enqueued collectives. This typically indicates "
-    "a NCCL/CUDA API (e.g., CudaEventDestroy) hang blocking the watchdog, and could be triggered by another thread holding "
-    "the GIL inside a CUDA api.\n"
-)
-
-
-def test_the_rank_whose_watchdog_stands_still_held_up_those_whose_watchdogs_report(tmp_path: Path) -> None:
-    logs = {f"rank_{r}.log": STUCK.format(r=r) if r == 3 else watchdog(r) for r in range(4)}
-    everywhere = {f"rank_{r}.log": STUCK.format(r=r) for r in range(4)}
-
-    few, all_of_them = told(tmp_path / "few", logs), told(tmp_path / "all", everywhere)
-
-    assert ("collective.api-hang", [3]) == (cause(few), culprits(few))
-    assert ("collective.api-hang", []) == (cause(all_of_them), culprits(all_of_them))
-
-
-WHAT = (
-    "terminate called after throwing an instance of 'c10::DistBackendError'\n  what():  [PG ID 0 PG GUID 0(default_pg) Rank {r}] "
-    "Process group watchdog thread terminated with exception: [Rank {r}] Watchdog caught collective operation timeout: "
-    "WorkNCCL(SeqNum=812, OpType=ALLREDUCE, NumelIn=4096, NumelOut=4096, Timeout(ms)=600000) ran for 600012 milliseconds "
-    "before timing out.\n"
-)
-
-
-def test_in_a_console_whose_head_is_cut_off_nobody_is_silent(tmp_path: Path) -> None:
-    """What ends rank 1 quotes its report, which is not there any more, nor may be rank 0's."""
-    ends = "".join(WHAT.format(r=r) for r in (1, 2, 3))
-    whole = "".join(watchdog(r) for r in (1, 2, 3)) + ends
-
-    cut, kept = told(tmp_path / "cut", {"console.log": ends + ENDS}), told(tmp_path / "kept", {"console.log": whole + ENDS})
-
-    assert ([], [0]) == (culprits(cut), culprits(kept))
 
 
 def test_an_exception_after_which_the_file_goes_on_with_losses_was_survived(tmp_path: Path) -> None:
@@ -262,35 +160,6 @@ def test_a_kill_of_another_process_does_not_explain_what_a_rank_raised(stamp: st
     assert ("process.exception", [2]) == (cause(report), culprits(report))
 
 
-def test_a_file_s_number_is_its_rank_where_the_others_say_so(tmp_path: Path) -> None:
-    """What rank 5 raises before it names itself stands in the only file that names nobody."""
-    raised = (
-        "Traceback (most recent call last):\n  File \"/ws/d.py\", line 3, in g\n    return m[k]\nKeyError: 'loss_mask'\n"
-    )
-    logs = {f"w_{r}.log": raised if r == 5 else watchdog(r) for r in range(8)}
-    others = {f"node_{n}.log": raised if n == 2 else watchdog(8 * n) for n in range(4)}
-
-    report = told(tmp_path / "a", logs)
-
-    assert ("process.exception", [5]) == (cause(report), culprits(report))
-    assert [] == culprits(told(tmp_path / "b", others))
-
-
-def test_a_server_beside_the_trainer_is_none_of_its_ranks(tmp_path: Path) -> None:
-    server = (
-        "(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720] Traceback (most recent call last):\n"
-        '(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720]   File "/v/engine/core.py", line 711, in run_engine_core\n'
-        "(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720]     engine_core.run_busy_loop()\n"
-        "(EngineCore_DP0 pid=900) ERROR 11-20 10:19:50 [core.py:720] torch.OutOfMemoryError: CUDA out of memory. Tried to "
-        "allocate 3.91 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.35 GiB is free.\n"
-    )
-    logs = {f"trainer/rank_{r}.log": alive(r) + watchdog(r) for r in range(1, 4)}
-
-    report = told(tmp_path, {**logs, "trainer/rank_0.log": alive(0), "vllm_server.log": server})
-
-    assert "memory.cuda-oom" == cause(report)
-
-
 def test_the_silent_rank_of_the_host_whose_kernel_killed_a_process_is_the_one_that_was_killed(tmp_path: Path) -> None:
     """The host's name bears no number; the ranks' own lines tell that it is one."""
     logs = {
@@ -305,23 +174,3 @@ def test_the_silent_rank_of_the_host_whose_kernel_killed_a_process_is_the_one_th
 
     assert ("memory.host-oom", [3]) == (cause(report), culprits(report))
     assert report.diagnosis is not None and ["gpu-b"] == [c.host for c in report.diagnosis.culprits]
-
-
-def test_a_dead_actor_is_the_culprit_though_its_exception_says_twice_that_it_is_dead(tmp_path: Path) -> None:
-    worker = "(TorchTrainer pid=2379800) - (node_id=d9f7ef57b7d7, ip=10.88.3.{n}, pid=70{n}) world_rank={n}, local_rank=0, node_rank={n}\n"
-    died = (
-        "Traceback (most recent call last):\n"
-        '  File "/app/launch_ray.py", line 83, in <module>\n'
-        "    main()\n"
-        "ray.exceptions.ActorDiedError: The actor died unexpectedly before finishing this task.\n"
-        "\tclass_name: RayTrainWorker\n"
-        "\tactor_id: 8b8fb6ae2e2bb86be32bb525db9bf3b0\n"
-        "\tpid: 702\n"
-        "\tip: 10.88.3.2\n"
-        "The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: Worker "
-        "unexpectedly exits with a connection error code 2. End of file.\n"
-    )
-
-    report = told(tmp_path, {"driver.log": "".join(worker.format(n=n) for n in range(4)) + died})
-
-    assert ("ray.actor-died", [2]) == (cause(report), culprits(report))

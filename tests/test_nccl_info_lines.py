@@ -5,7 +5,6 @@ import pytest
 from .told import cause, told
 
 INFO = "gpu-node-07:41217:41388 [3] NCCL INFO "
-WARN = "gpu-node-07:41217:41388 [3] transport/net_ib.cc:120 NCCL WARN "
 WENT_ON = (
     "Could not find real path of /sys/class/net/eth0/device",
     "Call to ibv_modify_qp failed with 110 Connection timed out, on dev mlx5_0, retrying 1/3 after 100 msec of sleep",
@@ -18,12 +17,3 @@ WENT_ON = (
 @pytest.mark.parametrize("text", WENT_ON)
 def test_info_line_of_nccl_is_no_failure(tmp_path, text):
     assert "unfinished" == cause(told(tmp_path, {"rank3.log": f"{INFO}Using network Socket\n{INFO}{text}\n"}))
-
-
-@pytest.mark.parametrize("text", WENT_ON[:2])
-def test_the_same_as_a_warning_is_one(tmp_path, text):
-    assert cause(told(tmp_path, {"rank3.log": f"{WARN}{text.partition(', retrying')[0]}\n"})).startswith("nccl.")
-
-
-def test_back_trace_at_info_level_is_still_read(tmp_path):
-    assert "nccl.system-error" == cause(told(tmp_path, {"rank3.log": f"{INFO}init.cc:128 -> 2\n"}))

@@ -48,10 +48,6 @@ def test_an_output_is_read_at_its_line(tmp_path: Path, output: dict[str, object]
     assert "CUDA out of memory. Tried" in line
 
 
-def test_code_in_a_cell_names_no_cause(tmp_path: Path) -> None:
-    assert diagnose(notebook(tmp_path / "train.ipynb", {"name": "stdout", "output_type": "stream", "text": ["ok"]})).diagnosis is None
-
-
 def test_notebooks_of_a_folder_are_not_read(tmp_path: Path) -> None:
     notebook(tmp_path / "old.ipynb", {"name": "stderr", "output_type": "stream", "text": PRINTED})
     (tmp_path / "train.log").write_text("step 1 loss 2.1\n", encoding="utf-8")

@@ -53,13 +53,6 @@ def test_a_summary_tells_of_each_rank_what_it_raised(tmp_path: Path) -> None:
     assert (cause(report), culprits(report)) == ("storage.checkpoint-corrupt", [])
 
 
-def test_the_last_entry_alone_makes_its_rank_no_more_than_likely(tmp_path: Path) -> None:
-    report = told(tmp_path, {"console.log": FIRST + entry(0, 1, "1", NO_CHECKPOINT) + RULE})
-
-    assert report.diagnosis is not None
-    assert (report.diagnosis.cause, report.diagnosis.certainty) == ("storage.checkpoint-corrupt", "likely")
-
-
 LOST = """Traceback (most recent call last):
     File "/job/train.py", line 58, in main
       dist.all_reduce(grad)
@@ -69,33 +62,7 @@ LOST = """Traceback (most recent call last):
 """
 
 
-def test_who_is_not_in_the_end_of_a_list_has_not_left_early_for_that(tmp_path: Path) -> None:
-    report = told(tmp_path, {"console.log": entry(1, 0, "-15", LOST) + FIRST + entry(0, 2, "1", LOST) + RULE})
-
-    assert (cause(report), culprits(report)) == ("network.connection-reset", [])
-
-
-def test_another_rank_that_was_raising_too_makes_the_first_no_more_than_likely(tmp_path: Path) -> None:
-    """The middle of the console is left out, and with it what rank 0 raised."""
-    frames = '{0}Traceback (most recent call last):\n{0}  File "/job/train.py", line 7, in <module>\n{0}    main()\n'
-    console = frames.format("[rank1]: ") + "[rank1]: KeyError: 'target'\n" + frames.format("[rank0]: ") + "[...]\n"
-    report = told(tmp_path, {"console.log": console})
-
-    assert report.diagnosis is not None
-    assert (report.diagnosis.cause, report.diagnosis.certainty) == ("process.exception", "likely")
-
-
-BANNER = "Setting OMP_NUM_THREADS environment variable for each process to be 1 in default, to avoid your system being overloaded\n"
 RAISED = '[rank0]: Traceback (most recent call last):\n[rank0]:   File "/job/train.py", line 7, in <module>\n[rank0]:     main()\n'
-
-
-def test_an_exception_without_a_message_takes_no_line_of_the_next_run(tmp_path: Path) -> None:
-    """`RendezvousTimeoutError` ends a run; below it the agent of the next one draws its first rule."""
-    frame = 'Traceback (most recent call last):\n  File "/opt/torch/distributed/run.py", line 1028, in main\n    run(args)\n'
-    timed_out = "torch.distributed.elastic.rendezvous.api.RendezvousTimeoutError\n\n"
-    report = told(tmp_path, {"train.log": frame + timed_out + "*" * 41 + "\n" + BANNER + "*" * 41 + "\n" + frame + timed_out})
-
-    assert cause(report) == "rendezvous.timeout"
 
 
 def test_a_summary_that_names_an_error_file_tells_of_a_rank_that_had_a_reason(tmp_path: Path) -> None:
@@ -114,30 +81,3 @@ def test_an_exception_whose_end_was_left_out_is_no_more_than_likely(tmp_path: Pa
 
     assert report.diagnosis is not None
     assert "certain" != report.diagnosis.certainty
-
-
-DUMP = """Process 4121: /usr/bin/python3 -u train.py
-Python v3.10.12 (/usr/bin/python3.10)
-
-Thread 4121 (idle): "MainThread"
-    {inner}
-    main (train.py:140)
-    <module> (train.py:171)
-"""
-
-
-def test_the_stack_of_one_process_in_a_collective_is_a_hang_of_nobody_known(tmp_path: Path) -> None:
-    dump = DUMP.format(inner="all_reduce (torch/distributed/distributed_c10d.py:2815)\n    train_step (train.py:88)")
-    report = told(tmp_path, {"dump.txt": dump})
-
-    assert ("hung", "collective.timeout", []) == (report.outcome, cause(report), culprits(report))
-    assert report.diagnosis is not None
-    assert "possible" == report.diagnosis.certainty
-
-
-def test_one_stack_beside_steps_is_no_hang(tmp_path: Path) -> None:
-    """Somebody looked at a process of a job that goes on."""
-    dump = DUMP.format(inner="all_reduce (torch/distributed/distributed_c10d.py:2815)\n    train_step (train.py:88)")
-    steps = "2026-11-20 10:19:00,000 | INFO | rank 0 | step 120 loss 1.2345\n" * 3
-
-    assert "unfinished" == told(tmp_path, {"dump.txt": dump, "train.log": steps}).outcome

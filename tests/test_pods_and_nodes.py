@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.told import cause, culprits, told, watchdog
+from tests.told import cause, told, watchdog
 
 LOST = """[rank{rank}]: Traceback (most recent call last):
 [rank{rank}]:   File "/data/jobs/train.py", line 187, in main
@@ -28,19 +28,6 @@ Node:             {node}/10.0.3.12
 def _logs(**more: str) -> dict[str, str]:
     ranks = {"rank0/llm-worker-0.log": LOST.format(rank=0, raised=REMOTE), "rank1/llm-worker-1.log": LOST.format(rank=1, raised=FAILED)}
     return {**ranks, "gpu-node-12/dmesg.txt": OFF_BUS, **more}
-
-
-def test_the_kernel_of_a_pods_node_says_why_its_rank_failed(tmp_path: Path) -> None:
-    report = told(tmp_path, _logs(**{"describe.txt": DESCRIBED.format(n=1, node="gpu-node-12")}))
-
-    assert ("gpu.off-bus", [1]) == (cause(report), culprits(report))
-
-
-def test_an_event_says_on_which_node_a_pod_is_as_well(tmp_path: Path) -> None:
-    event = "12m   Normal   Scheduled   pod/llm-worker-{n}   Successfully assigned ml/llm-worker-{n} to gpu-node-1{m}\n"
-    report = told(tmp_path, _logs(**{"events.txt": event.format(n=0, m=1) + event.format(n=1, m=2)}))
-
-    assert ("gpu.off-bus", [1]) == (cause(report), culprits(report))
 
 
 def test_two_pods_on_one_node_stay_apart(tmp_path: Path) -> None:
@@ -85,12 +72,3 @@ def test_the_log_of_an_operator_names_the_object_at_length_before_what_it_says(t
         assert "process.exit-code" == cause(report)
         assert report.diagnosis is not None
         assert NAME in report.diagnosis.summary
-
-
-def test_workers_that_an_operator_counts_as_evicted_were_put_out(tmp_path: Path) -> None:
-    """As in kubeflow/mpi-operator #647: conditions of the job's status."""
-    status = "    message: 1/8 workers are evicted\n    reason: MPIJobEvicted\n    status: \"True\"\n    type: Failed\n"
-    report = told(tmp_path, {"mpijob.yaml.txt": "status:\n  conditions:\n" + status})
-    assert ("process.preempted", []) == (cause(report), culprits(report))
-    assert report.diagnosis is not None
-    assert "possible" == report.diagnosis.certainty

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .told import cause, culprits, told
+from .told import cause, told
 
 REFUSED = (
     "requests.exceptions.ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=18901): Max retries exceeded with url: "
@@ -21,28 +21,6 @@ def test_what_was_refused_is_not_hidden_by_the_exception_it_was_raised_anew_as(t
 
     assert "network.connection-refused" == cause(report)
     assert 4 == report.diagnosis.evidence[0].line
-
-
-def test_an_exception_that_no_rule_knows_still_counts_where_nothing_was_raised_before(tmp_path):
-    other = 'Traceback (most recent call last):\n  File "/app/a.py", line 1, in f\n    g()\nKeyError: 7\n'
-
-    assert "process.exception" == cause(told(tmp_path, {"train.log": other + ANEW}))
-
-
-def test_ray_train_s_own_sentence_about_a_dead_worker_is_no_reason(tmp_path):
-    died = (
-        "2023-01-17 17:21:35,472\tWARNING worker.py:1829 -- A worker died or was killed while executing a task by an unexpected "
-        "system error. To troubleshoot the problem, check the logs for the dead worker. RayTask ID: ffff Worker ID: 0c62 Node "
-        "ID: 3830 Worker IP address: 10.97.252.234 Worker port: 10016 Worker PID: 1942 Worker exit type: SYSTEM_ERROR Worker "
-        "exit detail: Worker unexpectedly exits with a connection error code 2. End of file.\n"
-    )
-    train = (
-        "ray.exceptions.RayTaskError(RuntimeError): ray::TrainTrainable.train() (pid=1876, ip=10.97.252.234)\n"
-        '  File "/app/ray/train/_internal/backend_executor.py", line 505, in get_with_failure_handling\n'
-        "    self._increment_failures()\nRuntimeError: Training has failed after 0 attempts.\n"
-    )
-
-    assert "ray.actor-died" == cause(told(tmp_path, {"train.log": died + train}))
 
 
 def raised(code: str, message: str = "AssertionError") -> str:
@@ -64,43 +42,10 @@ def test_the_source_line_of_a_wordless_assertion_tells_what_was_checked(tmp_path
     assert asked == found
 
 
-def test_the_rank_of_an_actor_that_names_itself_is_read(tmp_path):
-    text = (
-        "(MegatronPolicyWorker[rank=8] pid=3294808, ip=10.109.19.209) Traceback (most recent call last):\n"
-        '(MegatronPolicyWorker[rank=8] pid=3294808, ip=10.109.19.209)   File "/opt/a.py", line 126 in model_forward\n'
-        "(MegatronPolicyWorker[rank=8] pid=3294808, ip=10.109.19.209) torch.OutOfMemoryError: CUDA out of memory. Tried to "
-        "allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.10 GiB is free.\n"
-    )
-
-    report = told(tmp_path, {"ray.log": text})
-
-    assert ("memory.cuda-oom", [8]) == (cause(report), culprits(report))
-
-
-def test_an_actor_of_ray_data_may_have_brackets_in_its_name(tmp_path):
-    who = "(MapWorker(MapBatches(Predictor)->MapBatches(Writer)) pid=8831)"
-    text = (
-        f"{who} *** SIGSEGV received at time=1680116320 on cpu 3 ***\n{who} Fatal Python error: Segmentation fault\n"
-        "ray.exceptions.RayActorError: The actor died unexpectedly before finishing this task.\n\tpid: 8831\n"
-    )
-
-    assert "process.segfault" == cause(told(tmp_path, {"ray.log": text}))
-
-
 def test_an_environment_that_ray_could_not_set_up_is_not_for_certain_a_package(tmp_path):
     text = raised("workers = ray.get(refs)", "ray.exceptions.RuntimeEnvSetupError: Failed to set up runtime environment.")
 
     assert "certain" != told(tmp_path, {"ray.log": text}).diagnosis.certainty
-
-
-def test_an_argument_that_a_library_passes_is_of_another_version_and_one_of_the_program_is_not(tmp_path):
-    library = '  File "/opt/venv/lib/python3.12/site-packages/vllm/utils.py", line 39, in make\n    return cls(**kwargs)\n'
-    own = '  File "/app/model.py", line 12, in build\n    return Head(siez=2)\n'
-    error = "TypeError: Head.__init__() got an unexpected keyword argument 'siez'\n"
-    head = "Traceback (most recent call last):\n"
-
-    assert "software.version-incompatible" == cause(told(tmp_path / "a", {"a.log": head + own + library + error}))
-    assert "process.exception" == cause(told(tmp_path / "b", {"a.log": head + library + own + error}))
 
 
 def test_a_refusal_in_a_program_s_own_words_is_a_setting(tmp_path):

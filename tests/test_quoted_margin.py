@@ -47,14 +47,6 @@ def test_what_a_fence_in_a_list_quotes_begins_where_the_fence_does() -> None:
     assert 4 == report.diagnosis.evidence[0].line
 
 
-def test_a_message_copied_alone_with_the_blank_before_it_is_read() -> None:
-    said = " The client socket has failed to connect to any network address of (node-3, 52873). The client socket has failed to connect to"
-    report = diagnose(Text(f"{said} node-3:52873 (errno: 110 - Connection timed out)\n", name="paste.txt"))
-
-    assert report.diagnosis is not None
-    assert "network.connect-timeout" == report.diagnosis.cause
-
-
 def test_lines_of_megatron_that_begin_like_a_quotation_keep_their_mark() -> None:
     """Only a text of which every line is quoted is a quotation."""
     text = "using world size: 16, data-parallel-size: 2\n> initialized tensor model parallel with size 8\n"
@@ -79,19 +71,6 @@ def test_a_fence_that_stands_deeper_than_its_lines_cuts_no_text() -> None:
 
     assert report.diagnosis is not None
     assert "torch.OutOfMemoryError: CUDA out of memory." in report.diagnosis.evidence[0].text
-
-
-def test_an_indented_log_without_code_needs_no_line_that_every_log_has() -> None:
-    """A kernel's log begins with seconds in brackets, as an example in a docstring might."""
-    lines = [
-        "    [  +0.000231] pcieport 0000:00:03.0: AER: Corrected error received: 0000:00:03.0",
-        "    [  +0.000005] NVRM: GPU at PCI:0000:03:00: GPU-d9f9d5ae-1c0d-7f8a-5f7c-6a4f2f9ad2ba",
-        "    [  +0.000003] NVRM: Xid (PCI:0000:03:00): 79, pid='<unknown>', name=<unknown>, GPU has fallen off the bus.",
-    ]
-    report = diagnose(Text("\n".join(lines), name="dmesg.txt"))
-
-    assert report.diagnosis is not None
-    assert "gpu.off-bus" == report.diagnosis.cause
 
 
 def test_a_line_of_ray_quoted_between_prose_is_read() -> None:

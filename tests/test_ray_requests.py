@@ -34,16 +34,6 @@ def test_a_placement_group_that_waits_while_no_node_comes_cannot_be_placed(tmp_p
     assert ("possible", 20) == (report.diagnosis.certainty, report.diagnosis.evidence[0].line)
 
 
-def test_a_request_for_which_a_node_is_started_waits_for_that_node(tmp_path: Path) -> None:
-    log = status(GROUP, "ray.worker.default, 1 launching")
-    assert "unfinished" == cause(told(tmp_path, {"ray-status.txt": log}))
-
-
 def test_a_request_that_the_next_status_lists_no_more_was_placed(tmp_path: Path) -> None:
     log = status(GROUP) + status("(no resource demands)", second=23)
     assert "unfinished" == cause(told(tmp_path, {"monitor.log": log}))
-
-
-def test_a_request_that_waits_while_others_make_steps_is_an_ordinary_one(tmp_path: Path) -> None:
-    steps = "".join(f"{{'loss': 2.04{n}, 'grad_norm': 1.53, 'learning_rate': 0.00019, 'epoch': 0.2{n}}}\n" for n in range(3))
-    assert "unfinished" == cause(told(tmp_path, {"monitor.log": status(GROUP), "train.log": steps}))

@@ -23,26 +23,6 @@ def _raised(rank: int, message: str, source: str = "loss.backward()") -> str:
     return "".join(f"[rank{rank}]: {line}\n" for line in lines)
 
 
-def _two_nodes(raised_by: tuple[int, ...]) -> dict[str, str]:
-    """Each node's agent and its ranks' files, of which some close by an exception."""
-    logs = {}
-    for rank in range(4):
-        host = f"gpu-node-0{7 + rank // 2}"
-        said = f"[2026-11-22 19:34:59,000][trainer][INFO] [rank{rank}] world size 4, pg timeout 8s, host {host}, pid {251 + rank}\n"
-        said += f"[2026-11-22 19:35:06,296][trainer][INFO] [rank{rank}] step 12 loss 0.2518\n"
-        said += _raised(rank, CLOSED.format("10.88.0.2")) if rank in raised_by else ""
-        logs[f"{host}/elastic/job4711_x/attempt_0/{rank % 2}/stderr.log"] = said
-    return logs
-
-
-def test_a_host_all_of_whose_ranks_stop_without_a_word_is_the_one_that_was_lost(tmp_path: Path) -> None:
-    report = told(tmp_path, _two_nodes(raised_by=(0, 1)))
-
-    assert ("network.connection-reset", []) == (cause(report), culprits(report))
-    assert report.diagnosis is not None
-    assert ["gpu-node-08"] == [c.host for c in report.diagnosis.culprits]
-
-
 GLOO_TIMEOUT = (
     "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/unbound_buffer.cc:{}] Timed out waiting 8000ms for "
     "{} operation to complete"
@@ -88,17 +68,6 @@ def test_of_two_ranks_the_one_that_never_gave_up_waiting_is_only_possibly_late(t
     assert at_work.diagnosis is not None
     assert ([1], "possible") == (culprits(at_work), at_work.diagnosis.certainty)
     assert [] == culprits(pasted)
-
-
-def test_a_size_that_gloo_refuses_under_ray_is_a_mismatch_of_shapes(tmp_path: Path) -> None:
-    """Ray's handler prints on one line what `terminate called` prints on two."""
-    died = (
-        "(TrainWorker pid=10604) [2026-11-22 19:46:23,238 E 10604 10934] logging.cc:118: Unhandled exception: "
-        "N4gloo13EnforceNotMetE. what(): [enforce fail at /__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:456] "
-        "op.preamble.length <= op.nbytes. 8 vs 4. Received data size doesn't match expected size.\n"
-    )
-
-    assert "collective.shape-mismatch" == cause(told(tmp_path, {"driver.log": died}))
 
 
 def test_what_a_worker_of_ray_prints_is_shown_where_the_driver_repeats_it(tmp_path: Path) -> None:
@@ -183,16 +152,6 @@ def test_a_save_behind_a_logger_s_name_is_what_the_others_waited_for(tmp_path: P
     assert ("storage.slow-save", [0]) == (cause(report), culprits(report))
 
 
-def test_what_a_json_logger_calls_exc_is_the_exception(tmp_path: Path) -> None:
-    line = (
-        '{"ts": "2026-11-22T20:27:53Z", "level": "error", "rank": 1, "msg": "unrecoverable error in step 8", "exc": "Traceback '
-        '(most recent call last):\\n  File \\"/data/proj/steps.py\\", line 82, in after\\n    encode(text)\\nRuntimeError: '
-        'tokenizer returned no ids for document 1182"}\n'
-    )
-
-    assert ("process.exception", [1]) == (cause(report := told(tmp_path, {"rank_1.log": line})), culprits(report))
-
-
 def test_a_rank_whose_folder_shows_no_failure_and_whom_no_list_names_left_early(tmp_path: Path) -> None:
     """No line says how many ranks there are: each has a folder."""
     said = {r: _raised(r, CLOSED.format("127.0.0.1")) for r in (0, 1)} | {2: "bye\n"}
@@ -202,34 +161,3 @@ def test_a_rank_whose_folder_shows_no_failure_and_whom_no_list_names_left_early(
     report = told(tmp_path, logs | {"console.log": console})
 
     assert ("process.early-exit", [2]) == (cause(report), culprits(report))
-
-
-def _differing(rank: int, own: str, other_rank: int, other: str) -> str:
-    """What PyTorch's wrapper says under TORCH_DISTRIBUTED_DEBUG=DETAIL."""
-    print_of = "CollectiveFingerPrint(SequenceNumber=36, OpType=ALLREDUCE, TensorShape=[4], TensorDtypes={}, TensorDeviceTypes=cpu)"
-    return _raised(
-        rank, f"RuntimeError: Detected mismatch between collectives on ranks. Rank {rank} is running collective: "
-        f"{print_of.format(own)}, but Rank {other_rank} is running collective: {print_of.format(other)}."
-        f"Collectives differ in the following aspects: \t Tensor Tensor dtypes: {own}vs {other}",
-    )  # fmt: skip
-
-
-def test_the_rank_that_reduces_another_type_is_told_by_the_majority(tmp_path: Path) -> None:
-    console = _differing(0, "Float", 1, "Double") + _differing(2, "Float", 1, "Double") + _differing(1, "Double", 0, "Float")
-
-    report = told(tmp_path, {"console.log": console})
-
-    assert ("collective.shape-mismatch", [1]) == (cause(report), culprits(report))
-
-
-def test_the_silent_rank_is_the_one_that_deepspeed_saw_leave_with_a_code_of_its_own(tmp_path: Path) -> None:
-    console = "".join(f"2026-11-22 20:38:5{r},000 r{r} step 4 loss 0.5\n[rank{r}]: step 4 loss 0.5\n" for r in (0, 1))
-    console += _raised(0, CLOSED.format("127.0.0.1"))
-    console += (
-        "[2026-11-22 20:38:53,123] [ERROR] [launch.py:259:sigkill_handler] ['/venv/bin/python3', '-u', 'ds_job.py', "
-        "'--local_rank=1'] exits with return code = 7\n"
-    )
-
-    report = told(tmp_path, {"console.log": console})
-
-    assert ("process.exit-code", [1]) == (cause(report), culprits(report))

@@ -37,19 +37,6 @@ def test_the_exception_of_a_record_has_the_rank_of_its_head(tmp_path, head):
     assert 4 == found.evidence[0].line
 
 
-def test_a_chained_exception_of_a_record_stays_with_it(tmp_path):
-    log = tmp_path / "train.log"
-    chain = "\nDuring handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n"
-    text = (
-        f"[2025-05-29 02:52:38 TP1] Scheduler hit an exception: Traceback (most recent call last):\n{FRAMES}{OUT_OF_MEMORY}"
-    )
-    log.write_text(f"{text}{chain}{FRAMES}Exception: Capture cuda graph failed: CUDA out of memory.\n")
-
-    found = diagnose(str(log)).diagnosis
-
-    assert ("memory.cuda-oom", [1]) == (found.cause, [c.rank for c in found.culprits])
-
-
 def test_a_label_with_data_parallel_ranks_is_no_rank(tmp_path):
     log = tmp_path / "train.log"
     head = "[2025-05-29 02:52:38 DP1 TP3] Scheduler hit an exception: Traceback (most recent call last):\n"

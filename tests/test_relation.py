@@ -8,8 +8,6 @@ import pytest
 
 from diagnose import Text, diagnose
 
-from .told import cause, told
-
 CAUSE = """title: {name}
 means: It is a {name}.
 owner: platform
@@ -73,26 +71,3 @@ def test_what_an_uncaught_exception_says_is_the_reason_and_not_the_consequence_o
 
     assert report.diagnosis is not None
     assert ("network.connection-reset", 2) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
-
-
-def test_an_abort_is_the_consequence_of_what_its_what_tells() -> None:
-    """`terminate called` is printed before `what():`, and comes after it."""
-    text = (
-        "terminate called after throwing an instance of 'c10::DistBackendError'\n"
-        "  what():  [PG 0 (default_pg) Rank 1] Process group watchdog thread terminated with exception: [Rank 1] Watchdog caught "
-        "collective operation timeout: WorkNCCL(SeqNum=217211, OpType=BROADCAST, NumelIn=5056, NumelOut=5056, Timeout(ms)=600000) "
-        "ran for 600050 milliseconds before timing out.\n"
-    )
-    report = diagnose(Text(text, name="rank1.log"))
-
-    assert report.diagnosis is not None
-    assert "collective.timeout" == report.diagnosis.cause
-
-
-def test_a_guess_of_a_catch_all_loses_to_what_a_narrower_line_knows(tmp_path: Path) -> None:
-    """A task that waits in the kernel waits for a disk most often, and for the GPU where an Xid stands above it."""
-    xid = "[Sat Oct 12 18:35:32 2024] NVRM: Xid (PCI:0000:61:00): 45, pid=1496200, name=python, Ch 0000000a\n"
-    stuck = "[Sat Oct 12 18:38:44 2024] INFO: task cache_mgr_event:620917 blocked for more than 120 seconds.\n"
-
-    assert "storage.io-error" == cause(told(tmp_path / "disk", {"dmesg.txt": stuck}))
-    assert "gpu.xid" == cause(told(tmp_path / "gpu", {"dmesg.txt": xid + stuck}))

@@ -53,15 +53,6 @@ def test_the_scanner_reads_what_stands_before_a_message() -> None:
     assert str(found.evidence[0].rule).startswith("nccl.")
 
 
-def test_a_job_whose_last_word_is_its_requeue_was_taken_off_its_nodes() -> None:
-    log = "2026-11-20T09:59:00 step 101 loss 2.3\nslurmstepd: error: *** JOB 123 ON gpu-07 CANCELLED AT "
-    log += "2026-11-20T10:00:00 DUE TO JOB REQUEUE ***\n"
-    found = diagnose(Text(log, name="slurm-123.out")).diagnosis
-
-    assert found is not None
-    assert "process.preempted" == found.cause
-
-
 @pytest.mark.parametrize(
     ("line", "cause"),
     [
@@ -80,13 +71,6 @@ def test_a_failure_that_had_no_cause_of_its_own_has_one(line: str, cause: str) -
 
     assert found is not None
     assert cause == found.cause
-
-
-def test_a_warning_in_unknown_words_is_survived_where_the_job_goes_on() -> None:
-    steps = [f"[rank0] step {n} loss 2.{n}" for n in (1, 2, 3)]
-    report = diagnose(Text("\n".join([steps[0], UNKNOWN_WARNING, *steps[1:]]) + "\n", name="console.log"))
-
-    assert report.diagnosis is None
 
 
 def test_what_is_left_of_a_block_names_the_rule_that_reads_the_whole() -> None:

@@ -23,17 +23,6 @@ def test_local_rank_that_two_nodes_have_is_not_the_first_rank_that_has_it(tmp_pa
     assert [3] == culprits(told(tmp_path, {"console.log": console}))
 
 
-def test_node_of_which_a_process_was_killed_is_not_late(tmp_path):
-    """DeepSpeed tells of the host only; all its ranks are absent from the time-outs since that moment."""
-    ended = "node-b: [2026-11-20 10:20:02,185] [ERROR] [launch.py:325:sigkill_handler] "
-    ended += "['python', '--local_rank=1'] exits with return code = -9\n"
-    born = "node-{0}: [rank {1}] init done host=node-{0} local_rank={2} pid={3} world=4\n"
-    console = "".join(born.format("ab"[r // 2], r, r % 2, 9 + r) for r in range(4))
-    console += ended + "".join(f"node-a: {watchdog(r)}" for r in (0, 1))
-
-    assert "process.sigkill" == cause(told(tmp_path, {"run.log": console}))
-
-
 def test_abort_over_a_lost_peer_is_no_earlier_crash(tmp_path):
     """The other node's clock is three seconds behind: its rank aborted since it had lost the one that left with code 3."""
     lost = "n2:77:78 [0] misc/socket.cc:484 NCCL WARN socketProgress: Connection closed by remote peer n1<40123>\n"
@@ -80,29 +69,3 @@ def test_summary_behind_the_names_of_hosts_that_no_table_knows_names_the_rank(tm
     console = "".join(f"{host}: {line}\n" for host, text in (("lrdn1913", node), ("tg-a17", other)) for line in text.splitlines())
 
     assert [13] == culprits(told(tmp_path, {"console.log": console}))
-
-
-def test_lightnings_label_is_of_the_child_that_ended_and_not_of_who_says_so(tmp_path):
-    born = "".join(f"Initializing distributed: GLOBAL_RANK: {r}, MEMBER: {r + 1}/4\n" for r in range(4))
-    ended = "[rank: 2] Child process with PID 26811 terminated with code 1. Forcefully terminating all other processes to avoid zombies\n"
-
-    assert [2] == culprits(told(tmp_path, {"train.log": born + TRACE.replace("[default1]:", "") + f"{DAMAGED}\n{ended}"}))
-
-
-def test_last_task_of_srun_is_a_rank_though_no_line_says_so(tmp_path):
-    console = "".join(f"{r}: step 7 loss 1.23\n" for r in range(4))
-    console += "".join(f"{r}: {watchdog(r).replace(f'[rank{r}]:', '')}" for r in range(3))
-    console += "".join(f"srun: error: node-a: task {r}: Aborted (core dumped)\n" for r in range(3))
-
-    assert [3] == culprits(told(tmp_path, {"slurm-4711.out": f"{console}srun: error: node-a: tasks 3: Terminated\n"}))
-
-
-def test_process_that_the_kernel_killed_is_the_local_rank_that_deepspeed_started_it_as(tmp_path):
-    launch = "[2026-11-20 10:20:00,{0}] [INFO] [launch.py:256:main] process {1} spawned with command: ['python', '-u', 'train.py', "
-    console = "".join(launch.format(f"10{r}", 4100 + r) + f"'--local_rank={r}']\n" for r in range(4)) + "step 7 loss 1.23\n"
-    console += "[2026-11-20 10:30:02,185] [ERROR] [launch.py:325:sigkill_handler] ['python', '--local_rank=3'] exits with return code = -9\n"
-    killed = "[Fri Nov 20 10:30:00 2026] Memory cgroup out of memory: Killed process 4102 (python3) total-vm:198012312kB, "
-    killed += "anon-rss:62123444kB, file-rss:112kB, shmem-rss:0kB, UID:0 pgtables:131072kB oom_score_adj:0\n"
-    report = told(tmp_path, {"train.log": console, "dmesg.txt": killed})
-
-    assert ("memory.host-oom", [2]) == (cause(report), culprits(report))

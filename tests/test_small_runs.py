@@ -9,7 +9,6 @@ import pytest
 from tests.told import cause, culprits, told
 
 GLOO = "RuntimeError: [/__w/pytorch/pytorch/third_party/gloo/gloo/transport/tcp/"
-CLOSED = GLOO + "pair.cc:553] Connection closed by peer [127.0.0.1]:43245. This is typically caused by a remote worker crashing."
 TIMED_OUT = GLOO + "unbound_buffer.cc:78] Timed out waiting 6000ms for recv operation to complete"
 STEP = "2026-11-23T01:42:25.{:03d}Z vesper[{}/3] INFO  progress step={} loss=0.2047\n"
 
@@ -24,30 +23,6 @@ def _steps(rank: int, last: int) -> str:
     return "".join(STEP.format(100 + step, rank, step) for step in range(5, last + 1, 5))
 
 
-def test_a_rank_that_stops_early_by_its_own_word_left_the_others(tmp_path: Path) -> None:
-    stopped = "2026-11-23T01:42:26.777Z vesper[2/3] INFO  no better for 3 rounds, stopping early step=18\n"
-    logs = {f"rank_{r}.log": _steps(r, 15) + _raised(r, CLOSED) for r in (0, 1)}
-    report = told(tmp_path, {**logs, "rank_2.log": _steps(2, 15) + stopped})
-
-    assert ("process.early-exit", [2]) == (cause(report), culprits(report))
-
-
-def test_a_rank_whose_feed_is_exhausted_is_done_though_the_last_times_of_the_others_are_earlier(tmp_path: Path) -> None:
-    done = "2026-11-23T01:42:25.955Z vesper[1/3] INFO  feed exhausted step=22\n"
-    logs = {f"rank_{r}.log": _steps(r, 20) + _raised(r, CLOSED) for r in (0, 2)}
-    report = told(tmp_path, {**logs, "rank_1.log": _steps(1, 20) + done + _raised(1, TIMED_OUT, "dist.barrier()")})
-
-    assert ("data.uneven-inputs", [1]) == (cause(report), culprits(report))
-
-
-def test_what_a_handler_of_the_program_says_of_sigterm_is_why_the_others_lost_it(tmp_path: Path) -> None:
-    caught = "2026-11-23T01:45:49.715Z vesper[2/3] WARN  caught SIGTERM, leaving\n"
-    logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 1)}
-    report = told(tmp_path, {**logs, "rank_2.log": _steps(2, 10) + caught})
-
-    assert "process.terminated" == cause(report)
-
-
 def test_the_exception_that_another_was_raised_from_is_shown(tmp_path: Path) -> None:
     log = (
         'Traceback (most recent call last):\n  File "/home/ml/feed.py", line 29, in parse\n    rec["y"]\nKeyError: \'y\'\n\n'
@@ -59,19 +34,6 @@ def test_the_exception_that_another_was_raised_from_is_shown(tmp_path: Path) -> 
 
     assert report.diagnosis is not None
     assert any("KeyError: 'y'" in e.text for e in report.diagnosis.evidence)
-
-
-def test_a_read_only_file_system_is_why_a_save_was_given_up(tmp_path: Path) -> None:
-    log = (
-        'Traceback (most recent call last):\n  File "/home/ml/ckpt.py", line 12, in put\n    torch.save(state, tmp)\n'
-        "RuntimeError: [enforce fail at inline_container.cc:747] . open file failed with strerror: Read-only file system\n\n"
-        "The above exception was the direct cause of the following exception:\n\n"
-        'Traceback (most recent call last):\n  File "/home/ml/train.py", line 60, in main\n    vault.put(step)\n'
-        "RuntimeError: giving up on /ckpt/state-000010.ckpt after 3 attempts\n"
-    )
-    report = told(tmp_path, {"rank_0.log": "".join(f"[rank0]: {line}\n" for line in log.splitlines())})
-
-    assert "storage.io-error" == cause(report)
 
 
 def test_an_error_that_was_logged_as_a_warning_is_shown_of_the_rank_that_the_others_wait_for(tmp_path: Path) -> None:
@@ -108,46 +70,6 @@ def test_the_rank_whose_stack_stands_elsewhere_is_late_though_all_watchdogs_end_
     assert ("collective.straggler", [1]) == (cause(report), culprits(report))
 
 
-SPAWN = """W1123 01:52:20.613000 18132 torch/multiprocessing/spawn.py:165] Terminating process 18137 via signal SIGTERM
-W1123 01:52:20.614000 18132 torch/multiprocessing/spawn.py:165] Terminating process 18138 via signal SIGTERM
-Traceback (most recent call last):
-  File "/home/ml/gan.py", line 86, in <module>
-    mp.spawn(worker, args=(a,), nprocs=3)
-  File "/opt/lib/python3.11/site-packages/torch/multiprocessing/spawn.py", line 211, in join
-    raise ProcessRaisedException(msg, error_index, failed_process.pid)
-torch.multiprocessing.spawn.ProcessRaisedException:{blank}
-
--- Process 2 terminated with the following error:
-Traceback (most recent call last):
-  File "/opt/lib/python3.11/site-packages/torch/multiprocessing/spawn.py", line 87, in _wrap
-    fn(i, *args)
-  File "/home/ml/gan.py", line {line}, in worker
-    {source}
-{error}
-"""
-RECORD = "2026-11-23 01:52:{},002 I proc{} gan:66] {}\n"
-
-
-def _spawned(error: str, said: tuple[str, str, str]) -> dict[str, str]:
-    console = SPAWN.format(blank=" ", line=60, source="loss.backward()", error=error)
-    steps = [RECORD.format(12, r, "ep 0 it 6 critic 1.4100") for r in range(3)]
-    return {"run.out": console, **{f"files/proc{r}.txt": steps[r] + RECORD.format(13, r, said[r]) for r in range(3)}}
-
-
-def test_of_spawned_ranks_one_that_is_done_and_then_loses_the_others_is_not_healthy(tmp_path: Path) -> None:
-    same = "ep 0 it 8 critic 1.3"
-    report = told(tmp_path, _spawned(CLOSED, (same, same, "done after 8 iterations")))
-
-    assert ("failed", [2]) == (report.outcome, culprits(report))
-
-
-def test_the_loss_of_a_step_behind_a_header_of_the_program_s_own_is_not_finite(tmp_path: Path) -> None:
-    log = "".join(f"2026-11-23T01:47:3{n}.444Z vesper[0/3] INFO  progress step={n} loss=nan\n" for n in range(5))
-    report = told(tmp_path, {"console.txt": STEP.format(444, 0, 0) + log})
-
-    assert "numerics.nan" == cause(report)
-
-
 def test_a_stage_of_a_pipeline_only_carries_what_its_module_raised(tmp_path: Path) -> None:
     log = (
         'Traceback (most recent call last):\n  File "/home/ml/stage.py", line 13, in forward\n    raise ZeroDivisionError\n'
@@ -160,14 +82,6 @@ def test_a_stage_of_a_pipeline_only_carries_what_its_module_raised(tmp_path: Pat
     report = told(tmp_path, {"rank_1.log": "".join(f"[rank1]: {line}\n" for line in log.splitlines())})
 
     assert report.diagnosis is not None and "zero experts" in report.diagnosis.evidence[0].text
-
-
-def test_a_refused_connection_of_the_program_s_own_is_why_its_rank_left(tmp_path: Path) -> None:
-    own = 'Traceback (most recent call last):\n  File "/home/ml/fetch.py", line 31, in go\n    connect()\n'
-    left = "".join(f"[rank1]: {line}\n" for line in f"{own}ConnectionRefusedError: [Errno 111] Connection refused".split("\n"))
-    report = told(tmp_path, {"job.log": left + _raised(0, CLOSED) + _raised(2, CLOSED)})
-
-    assert ("network.connection-refused", [1]) == (cause(report), culprits(report))
 
 
 @pytest.mark.xfail(strict=True, reason="two of three ranks that left alike are blamed")
@@ -188,31 +102,6 @@ def test_ranks_that_leave_alike_before_any_step_are_not_set_apart_by_leaving_fir
     report = told(tmp_path, {"console.txt": log})
 
     assert [] == culprits(report)
-
-
-def test_a_stack_is_of_the_rank_that_said_its_process_id_when_it_came_up(tmp_path: Path) -> None:
-    log = "".join(f"02:20:53.85{r} [INFO] (r{r}) process group of 3 is up, pid 869{r}\n" for r in range(3))
-    lock, backward = "    loop (train.py:62)", "    _engine_run_backward (torch/autograd/graph.py:979)\n    loop (train.py:51)"
-    stack = "Process 869{}: python3 train.py\nPython v3.11.7 (/usr/bin/python3)\n\nThread 869{} (idle): \"MainThread\"\n{}\n"
-    stack += "    <module> (train.py:109)\n"
-    stacks = {f"stack_869{r}.txt": stack.format(r, r, backward if r else lock) for r in range(3)}
-    report = told(tmp_path, {"job.log": log, **stacks})
-
-    assert ("collective.straggler", [0]) == (cause(report), culprits(report))
-
-
-def test_a_run_whose_loss_is_nan_to_the_end_did_not_go_well_though_it_says_that_it_is_done(tmp_path: Path) -> None:
-    steps = "rank 0: step 3 loss 1.510\nrank 0: step 6 loss 5.534\n" + "".join(f"rank 0: step {n} loss nan\n" for n in (9, 12, 15))
-    report = told(tmp_path, {"job.log": steps + "rank 0: training complete\n"})
-
-    assert "numerics.nan" == cause(report)
-
-
-def test_a_loss_that_is_finite_again_is_no_failure(tmp_path: Path) -> None:
-    steps = "rank 0: step 3 loss 1.510\nrank 0: step 6 loss nan\nrank 0: step 9 loss 1.402\n"
-    report = told(tmp_path, {"job.log": steps + "rank 0: training complete\n"})
-
-    assert report.diagnosis is None
 
 
 def test_what_a_rank_said_last_is_shown_where_a_barrier_names_it_as_absent(tmp_path: Path) -> None:
@@ -238,5 +127,3 @@ def test_a_rank_that_raised_above_the_barrier_that_names_it_is_absent_since_it_r
     report = told(tmp_path, {"console.log": logs})
 
     assert ("process.exception", [1]) == (cause(report), culprits(report))
-
-

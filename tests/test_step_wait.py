@@ -30,10 +30,3 @@ def test_who_still_runs_when_the_others_are_done_is_not_called_waiting(states: s
 
     assert found is not None
     assert found.cause != "process.early-exit"
-
-
-def test_a_task_that_ended_well_is_known_by_the_word_of_srun() -> None:
-    text = "".join(f"srun: n7: task {n}: Completed\n" for n in range(4))
-    report = diagnose(Text(text, name="slurm-608.out"))
-
-    assert report.diagnosis is None

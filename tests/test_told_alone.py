@@ -20,8 +20,3 @@ LOST = (
 def test_the_rank_that_lost_an_interrupted_one_is_not_at_fault(tmp_path):
     report = told(tmp_path, {"console.log": INTERRUPTED + LOST})
     assert 0 not in culprits(report)
-
-
-def test_no_rank_is_named_where_all_were_interrupted(tmp_path):
-    report = told(tmp_path, {"console.log": INTERRUPTED + LOST + INTERRUPTED.replace("rank1", "rank0")})
-    assert [] == culprits(report)

@@ -21,11 +21,3 @@ def test_a_kernel_that_waited_in_vain_traps_and_did_not_touch_foreign_memory(end
 
     assert found is not None
     assert ("collective.timeout", 1) == (found.cause, found.evidence[0].line)
-
-
-@pytest.mark.parametrize("end", FAILED)
-def test_a_launch_failure_before_the_wait_stands_for_itself(end: str) -> None:
-    found = diagnose(Text(FAILED[end] + WAITED, name="train.log")).diagnosis
-
-    assert found is not None
-    assert "gpu.illegal-access" == found.cause

@@ -16,14 +16,6 @@ def verdict(text: str) -> Report:
     return diagnose(Text(text, name="console.log"))
 
 
-@pytest.mark.parametrize("argument", ["evaluation_stategy", "evaluation_strategy"])
-def test_a_keyword_that_no_release_takes_is_one_of_versions(argument: str) -> None:
-    line = f"TypeError: TrainingArguments.__init__() got an unexpected keyword argument '{argument}'\n"
-    report = verdict('Traceback (most recent call last):\n  File "/job/t.py", line 3, in <module>\n    main()\n' + line)
-
-    assert "software.version-incompatible" == cause(report)
-
-
 def exception(rank: int, text: str) -> str:
     lines = ("Traceback (most recent call last):", '  File "/job/train.py", line 14, in <module>', "    main()", text)
     return "".join(f"[rank{rank}]: {line}\n" for line in lines)
@@ -113,30 +105,6 @@ def test_ranks_count_on_in_the_folders_of_one_attempt(tmp_path: Path) -> None:
     assert [row.rank for row in report.ranks if row.last_step == 4] == [5, 6]
 
 
-RAY = (
-    "Traceback (most recent call last):\n  File \"/job/fit.py\", line 16, in <module>\n    raise result.error\n"
-    "ray.train.WorkerGroupError: Training failed due to worker errors:\n[Rank {ranks} Error Snippet]:\n"
-    "Traceback (most recent call last):\n  File \"/job/fit.py\", line 12, in f\n    load()\n"
-    "FileNotFoundError: /data/tokenizer.json not found\n"
-)  # fmt: skip
-
-
-def test_ray_train_lists_the_ranks_that_raised_alike() -> None:
-    group = "".join(
-        f"(TrainController pid=17802) - (ip=10.0.0.2, pid={1790 + r}) world_rank={r}, local_rank={r}, node_rank=0\n"
-        for r in range(3)
-    )
-
-    assert culprits(verdict(group + RAY.format(ranks="0,1,2"))) == []
-
-
-def test_a_late_result_of_ray_is_no_death() -> None:
-    frames = 'Traceback (most recent call last):\n  File "/job/t.py", line 3, in <module>\n    ray.get(rs, timeout=6)\n'
-    report = verdict(frames + "ray.exceptions.GetTimeoutError: Get timed out: some object(s) not ready.\n")
-
-    assert cause(report) == "process.exception"
-
-
 FIRST = steps(4) + exception(3, "ValueError: bad shard") + sent(11) + failed(3, 14, 1)
 FIRST += box(entry(0, 3, 1, 14), entry(1, 0, -15, 11), entry(2, 1, -15, 12), entry(3, 2, -15, 13)) + "\n"
 LATER = steps(2, 300, 305)
@@ -176,24 +144,7 @@ def test_only_what_stands_inside_the_fences_of_a_saved_issue_was_printed(name: s
     assert (cause(report), culprits(report)) == ("process.exception", [3])
 
 
-def test_a_log_that_prints_a_sample_with_fences_is_no_issue() -> None:
-    sample = "Sample of step 4:\nHere is the program:\n```python\nprint(1)\n```\n"
-
-    assert cause(verdict(steps(1) + sample + exception(0, "KeyError: 3"))) == "process.exception"
-
-
 def test_an_error_that_no_rule_knows_is_pointed_at_where_a_log_ends_in_it() -> None:
     gaps = [gap.text for gap in verdict(steps(1) + "2026-11-22 13:40:00,100 ERROR pool: frobnicator gave up on 7\n").gaps]
 
     assert ["The last line, console.log:6, is an error"] == [gap[:41] for gap in gaps]
-
-
-def test_what_a_rank_printed_comes_before_its_exit_code_in_the_same_box() -> None:
-    raised = (
-        "RuntimeError: Detected mismatch between collectives on ranks. Rank 1 is running collective: "
-        "CollectiveFingerPrint(SequenceNumber=1OpType=BARRIER), but Rank 2 is running collective: CollectiveFingerPrint("
-    )
-    frames = '\n    File "/job/bug.py", line 16, in main\n      dist.barrier()\n  '
-    entry_of_rank = entry(1, 1, 1, 12).replace("To enable traceback see: https://pytorch.org", f"Traceback (most recent call last):{frames}{raised}")
-
-    assert cause(verdict(box(entry_of_rank, entry(2, 2, 1, 13)))) == "collective.desync"

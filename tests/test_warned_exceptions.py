@@ -20,9 +20,6 @@ LOGGED = (
     f"{WARNING}Traceback (most recent call last):\n{FRAME.format('write')}{DISK}\n",
     f"/opt/lib/python3.11/site-packages/lib/cache.py:12: UserWarning: {DISK}\n  warnings.warn(str(e))\n",
 )
-CRASHED = f"{WARNING}Traceback (most recent call last):\n{FRAME.format('<module>')}{DISK}\n"
-
-
 @pytest.mark.parametrize("text", LOGGED)
 def test_what_was_logged_as_a_warning_is_not_what_another_rank_died_of(tmp_path, text):
     report = told(tmp_path, {"rank0.log": alive(0), "rank3.log": text, "rank5.log": OOM})
@@ -47,7 +44,3 @@ def test_what_was_logged_as_a_warning_is_not_certain(tmp_path, text):
 def test_steps_of_a_console_without_ranks_outlive_a_warning(tmp_path, text):
     steps = "".join(f"step {n}/100 loss={2 - n / 100:.3f}\n" for n in range(1, 90))
     assert told(tmp_path, {"train.log": text + steps}).diagnosis is None
-
-
-def test_a_warning_above_an_exception_that_nobody_caught_makes_it_no_warning(tmp_path):
-    assert told(tmp_path, {"rank3.log": CRASHED}).diagnosis.certainty == "likely"

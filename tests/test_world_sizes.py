@@ -46,12 +46,6 @@ def test_the_key_of_the_store_names_whom_they_wait_for(tmp_path: Path, key: str)
     assert ("rendezvous.timeout", [3]) == (cause(report), culprits(report))
 
 
-def test_a_file_store_names_whom_they_wait_for(tmp_path: Path) -> None:
-    text = TRACEBACK + "RuntimeError: Timeout waiting for key: default_pg/0//cpu//0/3 after 300000 ms\n"
-
-    assert [3] == culprits(told(tmp_path, {f"rank{rank}.log": text for rank in range(3)}))
-
-
 @pytest.mark.parametrize(
     "key",
     [
@@ -63,16 +57,6 @@ def test_a_file_store_names_whom_they_wait_for(tmp_path: Path) -> None:
 def test_a_key_that_names_no_rank_of_the_job_blames_none(tmp_path: Path, key: str) -> None:
     """Several keys at once, a rank within a later group, and NCCL's id."""
     assert [] == culprits(told(tmp_path, waits(0, 1, 2, key=key)))
-
-
-def test_a_rank_that_waits_for_its_own_key_is_not_the_absent_one(tmp_path: Path) -> None:
-    assert [] == culprits(told(tmp_path, waits(2, key="/default_pg/0//cpu//0/2")))
-
-
-def test_who_waits_for_a_key_has_come_to_the_store(tmp_path: Path) -> None:
-    logs = {**waits(1, key="/default_pg/0//cpu//0/0"), **waits(0, key="/default_pg/0//cpu//0/1")}
-
-    assert [] == culprits(told(tmp_path, logs))
 
 
 def test_sizes_of_two_groups_are_no_sizes_of_two_worlds(tmp_path: Path) -> None:

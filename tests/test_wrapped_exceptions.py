@@ -82,50 +82,6 @@ def test_frames_of_the_users_code_do_not_hide_what_dynamo_raised(tmp_path):
     assert ("process.exception", 4) == (found.cause, found.evidence[0].line)
 
 
-def test_a_child_that_was_started_and_got_nothing_read_no_damaged_file(tmp_path: Path) -> None:
-    """The same words below `spawn_main` tell of the parent, below `torch.load` of a file."""
-    head = 'Traceback (most recent call last):\n  File "<string>", line 1, in <module>\n'
-    spawned = (
-        head + '  File "/usr/lib/python3.10/multiprocessing/spawn.py", line 116, in spawn_main\n    exitcode = _main(fd)\n'
-    )
-    loaded = head + '  File "/usr/lib/python3/torch/serialization.py", line 1046, in _legacy_load\n    magic = load(f)\n'
-    words = "EOFError: Ran out of input\n"
-
-    assert "process.exception" == cause(told(tmp_path / "a", {"console.log": spawned + words}))
-    assert "storage.checkpoint-corrupt" == cause(told(tmp_path / "b", {"console.log": loaded + words}))
-
-
-OUT_OF_MEMORY = (
-    "OutOfMemoryError('CUDA out of memory. Tried to allocate 1.96 GiB. GPU 0 has a total capacity of 39.39 GiB')"
-)
-
-
-def test_what_hydras_target_raised_is_no_refused_configuration(tmp_path: Path) -> None:
-    raised = (
-        f"hydra.errors.InstantiationException: Error in call to target 'src.model.Net':\n{OUT_OF_MEMORY}\nfull_key: model\n"
-    )
-    report = told(tmp_path, {"train.log": TRACE + raised})
-    assert "memory.cuda-oom" == cause(report)
-
-
-def test_hydras_short_report_quotes_what_was_raised(tmp_path: Path) -> None:
-    """Without HYDRA_FULL_ERROR no traceback and no name of Hydra's own exception is printed."""
-    hint = "full_key: model\n\nSet the environment variable HYDRA_FULL_ERROR=1 for a complete stack trace.\n"
-    head = "Error executing job with overrides: ['trainer.devices=4']\nError in call to target 'src.model.Net':\n"
-    report = told(tmp_path, {"train.log": head + OUT_OF_MEMORY + "\n" + hint})
-    assert "memory.cuda-oom" == cause(report)
-
-
-def test_a_class_that_hydra_did_not_find_is_named_where_another_targets_config_holds_it(tmp_path: Path) -> None:
-    """The outer target was found; Hydra gives what it raised for the inner one as a `repr`, with line ends spelt out."""
-    inner = "Error locating target 'training.vos.VOSDataset', set env var HYDRA_FULL_ERROR=1 to see chained exception."
-    raised = (
-        "[rank0]: hydra.errors.InstantiationException: Error in call to target 'training.trainer.Trainer':\n"
-        f'[rank0]: InstantiationException("{inner}\\nfull_key: data.train.datasets[0]")\n[rank0]: full_key: trainer\n'
-    )
-    assert "software.import-error" == cause(told(tmp_path, {"train.log": raised}))
-
-
 def test_a_plain_exception_of_hydras_target_is_shown(tmp_path: Path) -> None:
     head = "Error executing job with overrides: []\nError in call to target 'src.model.Net':\n"
     report = told(
