@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -16,7 +15,7 @@ from diagnose.engine import diagnose
 from diagnose.scan import voices
 from diagnose.sources.source import Text
 
-FEW, TIMES = 150, 4
+FEW, TIMES = 100, 3
 MOST = 1.1  # times as much for each rank among many as among few; a loop over all for each of them comes to 2 and more
 
 
@@ -80,15 +79,16 @@ def agents_of_hosts(count: int) -> Iterator[str]:
     yield from woven(hosts, "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ")
 
 
-@pytest.fixture(autouse=True)
-def caches_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(autouse=True, scope="module")
+def caches_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What is compiled once stays compiled from one count to the next.
 
     Another process may thin out the user's cache folder, and rules be read anew; `regex` forgets patterns when it holds
     500, those of earlier tests among them, and would compile in the midst of a count.
     """
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    regex.purge()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 def lines_run(*texts: Text, module: str = ".py") -> int:
@@ -119,5 +119,6 @@ CONSOLES = [tracebacks_of_ranks, workers_of_ray, tasks_of_slurm, groups_of_two, 
 @pytest.mark.parametrize("printed", CONSOLES)
 def test_each_rank_of_a_large_console_costs_what_one_of_a_small_one_does(printed: Callable[[int], Iterator[str]]) -> None:
     few, many = (Text("\n".join(printed(n)) + "\n", name="console.log") for n in (FEW, FEW * TIMES))
-    lines_run(few)  # compiles what it needs
+    regex.purge()
+    diagnose(few)  # compiles what it needs
     assert lines_run(many) < lines_run(few) * TIMES * MOST

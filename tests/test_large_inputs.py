@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 from diagnose.catalogue.load import load_rules
-from diagnose.engine import diagnose
 from diagnose.scan import parts
 from diagnose.scan.reading import read_all
 from diagnose.scan.scanner import ScanRules
@@ -66,14 +65,6 @@ def no_holes(monkeypatch: pytest.MonkeyPatch) -> None:
         return []
 
     monkeypatch.setattr(parts, "_extents", none)
-
-
-def test_twenty_gigabytes_are_judged_by_their_tails(twenty_gigabytes: Path) -> None:
-    with at_most(HUNG_S):
-        report = diagnose(twenty_gigabytes, budget_s=5)
-    assert report.diagnosis is not None
-    assert report.diagnosis.cause == "memory.cuda-oom"
-    assert [c.rank for c in report.diagnosis.culprits] == [CULPRIT]
 
 
 @pytest.mark.usefixtures("no_holes")

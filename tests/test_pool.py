@@ -43,7 +43,7 @@ def rules() -> ScanRules:
 @pytest.fixture
 def some_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Part]:
     """40 of them, of one file."""
-    rows = [f"[rank{n % 5}]: {OOM if n % 401 == 7 else f'step {n} is done'}\n" for n in range(60_000)]
+    rows = [f"[rank{n % 5}]: {OOM if n % 401 == 7 else f'step {n} is done'}\n" for n in range(20_000)]
     (tmp_path / "x.log").write_text("".join(rows))
     monkeypatch.setattr(cutting, "SEGMENT_BYTES", (tmp_path / "x.log").stat().st_size // 40)
     (source,) = find_sources([tmp_path / "x.log"])

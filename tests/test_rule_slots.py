@@ -21,6 +21,7 @@ BUILT_IN = frozenset(dir(builtins))
 NAMED_BY_ITS_MODULE = {
     "config.authentication/ray-cluster-refused",
     "config.invalid-argument/spawned-object-not-picklable",
+    "process.exception/class-tells-the-cause",
     "process.exception/ray-data-user-function-failed",
     "config.authentication/object-store-credentials",
     "config.authentication/service-refused-the-login",
@@ -76,6 +77,9 @@ CHANGES: dict[str, Callable[[str], str]] = {
 }
 
 
+TURNS = ("by_an_actor", "by_a_task", "by_a_child_of_torchrun")  # these share the rules: each hears a third of them
+
+
 @pytest.fixture(scope="module")
 def catalogue() -> Catalogue:
     return load_rules(fresh=True)
@@ -84,7 +88,9 @@ def catalogue() -> Catalogue:
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_rule_fires_on_its_example_with_another_slot(name: str, catalogue: Catalogue) -> None:
     lost = set()
-    for rule in catalogue.rules.values():
+    for number, rule in enumerate(catalogue.rules.values()):
+        if name in TURNS and number % len(TURNS) != TURNS.index(name):
+            continue
         for text in {example.text for form in rule.forms for example in form.examples}:
             changed = CHANGES[name](text)
             if changed != text and not any(hit.id == rule.id for hit, _ in fire(catalogue, changed)):

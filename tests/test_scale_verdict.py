@@ -13,8 +13,6 @@ from diagnose.engine import diagnose
 from diagnose.report.report import Report
 from diagnose.sources.source import Text
 
-TIMED_OUT = 4096
-ABSENT = 1234
 RAN_MS = 600_012
 
 # torch 1.13, 2.0: the rank in the text is the only one the line names
@@ -59,16 +57,17 @@ def timeouts(wording: str, world: int, absent: int, rng: Random, seq: int = 9571
     return [line for _, rank, line in sorted(found) if rank != absent]
 
 
-@pytest.mark.parametrize("version", WORDINGS)
-def test_one_rank_of_4097_that_did_not_time_out_is_named(version: str) -> None:
-    report = told_by(timeouts(WORDINGS[version], TIMED_OUT + 1, ABSENT, Random(version)))
+@pytest.mark.parametrize(("version", "world"), [("1.13", 513), ("2.1", 513), ("2.6", 4097)])
+def test_one_rank_of_thousands_that_did_not_time_out_is_named(version: str, world: int) -> None:
+    absent = world // 3
+    report = told_by(timeouts(WORDINGS[version], world, absent, Random(version)))
 
     assert report.diagnosis is not None
-    assert (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits]) == ("collective.straggler", [ABSENT])
+    assert (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits]) == ("collective.straggler", [absent])
 
 
 @settings(
-    max_examples=15, derandomize=True, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+    max_examples=8, derandomize=True, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )
 @given(st.sampled_from(sorted(WORDINGS)), st.integers(8, 96), st.data())
 def test_the_absent_rank_is_named_whatever_the_world(version: str, world: int, data: st.DataObject) -> None:

@@ -128,7 +128,7 @@ def joined(parts: Sequence[Sequence[bytes]], block_bytes: int = 1 << 20) -> Sour
     return merge_all(part(b"".join(p), later=i > 0, block_bytes=block_bytes) for i, p in enumerate(parts))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(logs(), st.data())
 def test_two_parts_merge_into_what_one_reading_gives(lines: list[bytes], data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(lines)))
@@ -152,13 +152,13 @@ def test_merging_is_associative(lines: list[bytes], data: st.DataObject) -> None
     assert text_of(merge(merge(a, b), c)) == text_of(merge(a, merge(b, c)))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(logs(), st.sampled_from([1, 64, 700, 5000]))
 def test_the_size_of_blocks_changes_nothing(lines: list[bytes], block_bytes: int) -> None:
     assert text_of(joined([lines], block_bytes)) == text_of(joined([lines]))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(logs(), logs())
 def test_what_another_source_said_changes_nothing(earlier: list[bytes], lines: list[bytes]) -> None:
     rules.cache_clear()
@@ -201,7 +201,7 @@ def naive(lines: Sequence[bytes]) -> set[tuple[str, int]]:
     return found
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(logs())
 def test_a_naive_reader_finds_the_same_lines(lines: list[bytes]) -> None:
     short = [x for x in lines if len(x) < 8000 and b"\x1b" not in x]

@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 
 from benchmarks.dumps import Job, dumps
-from benchmarks.fuzz.__main__ import attempt
 from diagnose.advice.versions import read_version
 from diagnose.scan import passages
 from diagnose.sources.deadline import MAX_NAME_CHARS
@@ -76,16 +75,3 @@ def test_a_member_s_name_of_a_megabyte_is_cut(tmp_path: Path) -> None:
 
     assert len(found.name) < MAX_NAME_CHARS + len(str(tmp_path)) + 10
     assert found.skipped or found.name.endswith("rank_3.log")
-
-
-@pytest.mark.parametrize("seed", ["38-1", "38-2"])
-def test_a_seed_makes_the_same_input_each_time(tmp_path: Path, seed: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("benchmarks.fuzz.__main__.run", lambda *_: None)
-    monkeypatch.setattr("benchmarks.fuzz.__main__.findings", lambda *_: [])
-    made = []
-    for name in ("a", "b"):
-        kind, words, _ = attempt(seed, tmp_path / name)
-        files = sorted(p for p in (tmp_path / name).rglob("*") if p.is_file())
-        made.append((kind, words, [(p.relative_to(tmp_path / name), p.read_bytes()) for p in files]))
-
-    assert made[0] == made[1]

@@ -49,7 +49,7 @@ def header(seed: int) -> str:
     return " ".join(parts)
 
 
-@pytest.mark.parametrize("seed", range(120))
+@pytest.mark.parametrize("seed", range(40))
 def test_a_header_of_any_parts_is_read_or_is_none_and_keeps_all_lines(seed: int) -> None:
     text = lines_below(header(seed), seed)
     found = header_of(text)
@@ -71,10 +71,3 @@ def test_ten_lines_with_two_times_and_a_rank_are_a_job_of_two() -> None:
     log = "".join(line.format(n=n, r=n % 2) for n in range(10))
 
     assert {0, 1} == {row.rank for row in diagnose(Text(log, "train.log")).ranks}
-
-
-def test_a_pattern_that_is_none_makes_no_header(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = lines_below("2026-11-23 03:02:{s:02d},375 INFO [R{r}]", 1)
-    monkeypatch.setattr("diagnose.sources.own_headers._form", lambda *_: ("(?P<time>a)(?P<time>b)", ""))
-
-    assert header_of(text) is None
