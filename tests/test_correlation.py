@@ -118,22 +118,6 @@ def test_scheduler_that_cancels_is_shown_beside_the_agents_that_it_reached(tmp_p
     assert "slurm-77.out" in {Path(e.file).name for e in report.diagnosis.evidence}
 
 
-def test_first_collective_that_none_completes_tells_of_connections(tmp_path: Path) -> None:
-    report = told(tmp_path, {f"rank_{r}.log": watchdog(r, seq=1, numel=1) for r in range(4)}, world_size=4)
-
-    assert ("collective.timeout", []) == (cause(report), culprits(report))
-    assert report.diagnosis is not None
-    assert "never connected" in report.diagnosis.summary
-    assert "barrier, loss, or gradient norm" in report.diagnosis.summary
-
-
-def test_late_collective_in_which_all_wait_blames_what_lies_below(tmp_path: Path) -> None:
-    report = told(tmp_path, {f"rank_{r}.log": alive(r) + watchdog(r, seq=88120) for r in range(4)}, world_size=4)
-
-    assert report.diagnosis is not None
-    assert "earlier collectives worked" in report.diagnosis.summary
-
-
 def test_lines_without_a_clock_align_no_clocks(tmp_path: Path) -> None:
     """Old watchdogs print no time; what stands above them in each file is of another moment on every host."""
     stamped = (

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from diagnose.engine import diagnose
-from diagnose.sources.source import Text
 from tests.told import cause as verdict_of
 from tests.told import culprits, told
 
@@ -64,15 +62,3 @@ def test_rank_of_each_of_many_entries_of_summaries_is_read(tmp_path: Path) -> No
 
     report = told(tmp_path, {"slurm.out": boxes})
     assert ("process.segfault", [29]) == (verdict_of(report), culprits(report))
-
-
-def test_a_port_that_only_a_log_line_misses_is_never_certain_as_the_agent_of_torchrun_goes_on_without_it() -> None:
-    log = """[W socket.cpp:426] [c10d] The server socket has failed to bind to [::]:29400 (errno: 98 - Address already in use).
-[W socket.cpp:426] [c10d] The server socket has failed to bind to ?UNKNOWN? (errno: 98 - Address already in use).
-[E socket.cpp:462] [c10d] The server socket has failed to listen on any local network address.
-[04/18/23 21:09:50] INFO     colossalai - colossalai - INFO: process rank 6 is bound to device 6
-WARNING:torch.distributed.elastic.multiprocessing.api:Sending process 1268776 closing signal SIGTERM
-ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9) local_rank: 6 (pid: 1268782) of binary: /usr/bin/python3
-"""
-    diagnosis = diagnose(Text(log, name="train.log")).diagnosis
-    assert diagnosis is not None and diagnosis.certainty != "certain"

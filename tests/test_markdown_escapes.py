@@ -13,14 +13,6 @@ MISSING = """\\[rank1\\]: Traceback (most recent call last):
 \\[rank1\\]:     from flash\\_attn import flash\\_attn\\_func
 \\[rank1\\]: ModuleNotFoundError: No module named 'flash\\_attn'
 """
-def test_an_escaped_name_is_told_as_it_was_printed() -> None:
-    report = diagnose(Text(MISSING, name="paste.txt"))
-
-    assert report.diagnosis is not None
-    assert "software.import-error" == report.diagnosis.cause
-    assert "flash_attn" in report.diagnosis.summary
-
-
 @pytest.mark.parametrize("name", ["issue.md", "issue.txt"])
 def test_a_log_in_a_numbered_list_is_read_though_no_fence_is_there(name: str) -> None:
     lines = MISSING.replace("\\", "").splitlines() * 2

@@ -158,19 +158,3 @@ def test_a_kill_of_another_process_does_not_explain_what_a_rank_raised(stamp: st
     report = told(tmp_path, {**logs, "dmesg-gpu-08.txt": OLD_KILL})
 
     assert ("process.exception", [2]) == (cause(report), culprits(report))
-
-
-def test_the_silent_rank_of_the_host_whose_kernel_killed_a_process_is_the_one_that_was_killed(tmp_path: Path) -> None:
-    """The host's name bears no number; the ranks' own lines tell that it is one."""
-    logs = {
-        f"task{r}.log": f"rank={r} world_size=4 host=gpu-{'ab'[r // 2]}\n" + alive(r) + (watchdog(r) if r < 3 else "")
-        for r in range(4)
-    }
-    kernel = (
-        "2026-11-20T10:19:55,111211+00:00 Memory cgroup out of memory: Killed process 51003 (python) total-vm:912345678kB, "
-        "anon-rss:501234567kB, file-rss:1234kB, shmem-rss:0kB, UID:1000 pgtables:981234kB oom_score_adj:0\n"
-    )
-    report = told(tmp_path, {**logs, "gpu-b.dmesg": kernel})
-
-    assert ("memory.host-oom", [3]) == (cause(report), culprits(report))
-    assert report.diagnosis is not None and ["gpu-b"] == [c.host for c in report.diagnosis.culprits]

@@ -36,15 +36,6 @@ def entry(number: int, rank: int, code: str, words: str = "To enable traceback s
     )
 
 
-def test_a_summary_without_its_head_names_who_crashed(tmp_path: Path) -> None:
-    """The first lines of the last entry were not copied."""
-    crash = entry(0, 0, "-11", "Signal 11 (SIGSEGV) received by PID 20963\n")
-    report = told(tmp_path, {"console.log": "  rank" + crash.partition("\n  rank")[2] + RULE})
-
-    assert (cause(report), culprits(report)) == ("process.segfault", [0])
-    assert report.diagnosis is not None and report.diagnosis.certainty == "likely"  # who else crashed is not here
-
-
 def test_a_summary_tells_of_each_rank_what_it_raised(tmp_path: Path) -> None:
     """A tail without the ranks' own lines: both entries hold the same exception, so that it is no rank's own."""
     summary = HEAD + entry(1, 0, "-15", NO_CHECKPOINT) + FIRST + entry(0, 1, "1", NO_CHECKPOINT) + RULE
@@ -62,9 +53,6 @@ LOST = """Traceback (most recent call last):
 """
 
 
-RAISED = '[rank0]: Traceback (most recent call last):\n[rank0]:   File "/job/train.py", line 7, in <module>\n[rank0]:     main()\n'
-
-
 def test_a_summary_that_names_an_error_file_tells_of_a_rank_that_had_a_reason(tmp_path: Path) -> None:
     """What the file holds was not copied: that the rank printed no reason is not said of it."""
     lost = "[rank1]: " + LOST.replace("\n  ", "\n[rank1]:   ").rstrip("\n") + "\n"
@@ -72,12 +60,3 @@ def test_a_summary_that_names_an_error_file_tells_of_a_rank_that_had_a_reason(tm
     report = told(tmp_path, {"console.log": lost + HEAD + entry(1, 1, "-15") + FIRST + filed})
 
     assert "printed no reason" not in (report.diagnosis.summary if report.diagnosis else "")
-
-
-def test_an_exception_whose_end_was_left_out_is_no_more_than_likely(tmp_path: Path) -> None:
-    """A viewer shows the first 120 columns: what the reason was may have stood behind them."""
-    cut = "[rank0]: OSError: The tokenizer service has closed the third session of this client, and c..."
-    report = told(tmp_path, {"train.log": RAISED + cut + "\n"})
-
-    assert report.diagnosis is not None
-    assert "certain" != report.diagnosis.certainty

@@ -4,24 +4,6 @@ from __future__ import annotations
 
 from .told import cause, told
 
-REFUSED = (
-    "requests.exceptions.ConnectionError: HTTPConnectionPool(host='127.0.0.1', port=18901): Max retries exceeded with url: "
-    "/v1/models (Caused by NewConnectionError('<urllib3.connection.HTTPConnection object at 0x7f0890>: Failed to establish a "
-    "new connection: [Errno 111] Connection refused'))\n"
-)
-ANEW = (
-    "\nThe above exception was the direct cause of the following exception:\n\n"
-    'Traceback (most recent call last):\n  File "/app/main_ppo.py", line 170, in run\n    reward = load_reward(config)\n'
-    "RuntimeError: Error loading module from '/app/reward.py'\n"
-)
-def test_what_was_refused_is_not_hidden_by_the_exception_it_was_raised_anew_as(tmp_path):
-    head = 'Traceback (most recent call last):\n  File "/app/reward.py", line 16, in <module>\n    r = requests.get(url)\n'
-
-    report = told(tmp_path, {"train.log": head + REFUSED + ANEW})
-
-    assert "network.connection-refused" == cause(report)
-    assert 4 == report.diagnosis.evidence[0].line
-
 
 def raised(code: str, message: str = "AssertionError") -> str:
     """A traceback whose last frame shows this source line."""
@@ -40,12 +22,6 @@ def test_the_source_line_of_a_wordless_assertion_tells_what_was_checked(tmp_path
     found = {code: cause(told(tmp_path / str(n), {"a.log": raised(code)})) for n, code in enumerate(asked)}
 
     assert asked == found
-
-
-def test_an_environment_that_ray_could_not_set_up_is_not_for_certain_a_package(tmp_path):
-    text = raised("workers = ray.get(refs)", "ray.exceptions.RuntimeEnvSetupError: Failed to set up runtime environment.")
-
-    assert "certain" != told(tmp_path, {"ray.log": text}).diagnosis.certainty
 
 
 def test_a_refusal_in_a_program_s_own_words_is_a_setting(tmp_path):

@@ -36,17 +36,6 @@ def test_a_log_copied_with_the_box_that_showed_it_is_read(width: int) -> None:
     assert (5, 3) == (report.diagnosis.evidence[0].line, report.diagnosis.culprits[0].rank)
 
 
-def test_what_a_fence_in_a_list_quotes_begins_where_the_fence_does() -> None:
-    """The blanks before a list's fence are its margin; behind them an exception would pass for a line of code."""
-    raised = "   FileExistsError: Checkpoint directory step_40 already exists\n"
-    text = f"1. Resume from step 40\n   and save again, which raises:\n   ```\n{raised}   ```\n"
-    report = diagnose(Text(text, name="paste.md"))
-
-    assert report.diagnosis is not None
-    assert "process.exception" == report.diagnosis.cause
-    assert 4 == report.diagnosis.evidence[0].line
-
-
 def test_lines_of_megatron_that_begin_like_a_quotation_keep_their_mark() -> None:
     """Only a text of which every line is quoted is a quotation."""
     text = "using world size: 16, data-parallel-size: 2\n> initialized tensor model parallel with size 8\n"
@@ -63,14 +52,6 @@ def test_a_fence_in_a_list_or_a_reply_has_the_margin_of_its_lines(margin: str) -
     assert report.diagnosis is not None
     assert "memory.cuda-oom" == report.diagnosis.cause
     assert 8 == report.diagnosis.evidence[0].line
-
-
-def test_a_fence_that_stands_deeper_than_its_lines_cuts_no_text() -> None:
-    lines = ["Here:", "   ```", *RAISED.splitlines(), "   ```"]
-    report = diagnose(Text("\n".join(lines), name="paste.md"))
-
-    assert report.diagnosis is not None
-    assert "torch.OutOfMemoryError: CUDA out of memory." in report.diagnosis.evidence[0].text
 
 
 def test_a_line_of_ray_quoted_between_prose_is_read() -> None:

@@ -58,16 +58,3 @@ def test_cause_that_may_be_told_after_one_consequence_wins_against_it(tmp_path: 
 
     assert report.diagnosis is not None
     assert root == report.diagnosis.cause
-
-
-def test_what_an_uncaught_exception_says_is_the_reason_and_not_the_consequence_of_its_end() -> None:
-    """libstdc++ names the type first and the text below; the peer's address is this very host's, so no finding helps."""
-    log = (
-        "terminate called after throwing an instance of 'gloo::IoException'\n"
-        "  what():  [../third_party/gloo/gloo/transport/tcp/pair.cc:598] Connection closed by peer [127.0.0.1]:49544\n"
-    )
-
-    report = diagnose(Text(log, name="x.log"))
-
-    assert report.diagnosis is not None
-    assert ("network.connection-reset", 2) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)

@@ -52,16 +52,6 @@ def test_what_an_unnamed_line_says_on_the_host_of_the_absent_rank_is_its_doing(t
     assert ([3], evaluating.strip()) == (culprits(report), report.diagnosis.evidence[0].text)
 
 
-def test_local_rank_on_a_pod_that_is_not_the_first_is_no_rank(tmp_path):
-    """Beside `llm-worker-1` there is another pod; the log of one says nothing of how many ranks are before it."""
-    raised = TRACE.replace("[default1]:", "") + DAMAGED + "\n" + _agent("x", 0, 1, 1).partition("train.py FAILED")[0]
-    of_pod = {pod: told(tmp_path / pod, {f"{pod}.log": raised}) for pod in ("llm-worker-1", "llm-master-0")}
-
-    found = of_pod["llm-worker-1"].diagnosis
-    assert found is not None and ["llm-worker-1"] == [c.host for c in found.culprits]
-    assert ([], [1]) == (culprits(of_pod["llm-worker-1"]), culprits(of_pod["llm-master-0"]))
-
-
 def test_summary_behind_the_names_of_hosts_that_no_table_knows_names_the_rank(tmp_path):
     """pdsh prints `lrdn1913: `, and torchrun's box has lines that begin with blanks, rulers and words."""
     node = TRACE.replace("[default1]:", "") + DAMAGED + "\n" + _agent("lrdn1913", 8, 5, 1)

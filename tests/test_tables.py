@@ -46,14 +46,6 @@ def test_a_line_of_a_table_is_the_line_that_was_logged(names: list[str], values:
     assert '[rank3]: KeyError: "a, b"' in report.diagnosis.evidence[0].text
 
 
-def test_a_message_of_several_lines_stands_where_its_record_begins() -> None:
-    rows = [["timestamp", "message"], ["1795194211000", "started"], ["1795194212000", RAISED]]
-    report = diagnose(Text(table(rows), name="export.csv"))
-
-    assert report.diagnosis is not None
-    assert ("process.exception", 3) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
-
-
 @pytest.mark.parametrize("header", ["step,loss,lr", "name,message", "message", "", "time\n", "timestamp,value"])
 def test_other_tables_are_text(header: str) -> None:
     assert delimiter_of(header.encode() + b"\n1,2,3\n") is None

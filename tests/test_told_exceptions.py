@@ -67,14 +67,6 @@ def test_what_a_program_went_on_after_is_no_failure(line: str) -> None:
     assert read(line + "\n").diagnosis is None
 
 
-def test_the_traceback_below_a_logged_message_is_the_proof() -> None:
-    raised = f"Traceback (most recent call last):\n  File \"/job/train.py\", line 3, in <module>\n    main()\nRuntimeError: {OUT_OF_MEMORY}\n"
-    report = read(f"ERROR - Training failed: {OUT_OF_MEMORY}\n{raised}")
-
-    assert report.diagnosis is not None
-    assert ("memory.cuda-oom", 5) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
-
-
 @pytest.mark.parametrize(
     ("exception", "known"),
     [

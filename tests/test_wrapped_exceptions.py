@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from diagnose import diagnose
 from diagnose.traces.quotation import quoted_in
-
-from .told import cause, told
 
 TRACE = 'Traceback (most recent call last):\n  File "/app/train.py", line 42, in main\n    run(cfg)\n'
 
@@ -69,24 +65,3 @@ def test_the_quoted_exception_names_the_cause(tmp_path, text, cause):
 )
 def test_an_ordinary_message_quotes_nothing(exception, message):
     assert [] == list(quoted_in(exception, message))
-
-
-def test_frames_of_the_users_code_do_not_hide_what_dynamo_raised(tmp_path):
-    log = tmp_path / "train.log"
-    message = "torch._dynamo.exc.Unsupported: Unexpected type in sourceless builder"
-    code = 'from user code:\n   File "/app/model.py", line 7, in forward\n    return self.run(x)'
-    log.write_text(f'{TRACE}{message}\n\n{code}\n\nSet TORCH_LOGS="+dynamo" for more information\n')
-
-    found = diagnose(str(log)).diagnosis
-
-    assert ("process.exception", 4) == (found.cause, found.evidence[0].line)
-
-
-def test_a_plain_exception_of_hydras_target_is_shown(tmp_path: Path) -> None:
-    head = "Error executing job with overrides: []\nError in call to target 'src.model.Net':\n"
-    report = told(
-        tmp_path, {"train.log": head + "TypeError(\"Net.__init__() got an unexpected keyword argument 'depth'\")\n"}
-    )
-    assert report.diagnosis is not None
-    assert "process.exception" == cause(report)
-    assert "unexpected keyword argument 'depth'" in report.diagnosis.summary

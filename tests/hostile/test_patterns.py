@@ -26,14 +26,21 @@ BLOCK_BYTES = 256 << 10
 # What is asked of our own patterns, of names of at most 512 characters, and of 2,000 characters of a message.
 OF_OTHER_TEXTS = ("diagnose.lines.shapes.", "diagnose.lines.path_", "diagnose.sources.own_headers._BEHIND")
 PER_BLOCK_S = 0.5  # of a block of a file, which is 32 times the longest message
-# All patterns that modules hold, and how each is asked: `match`, `fullmatch`, or anywhere in a text.
+# All patterns that modules hold, and how each is asked: `match`, `fullmatch`, or anywhere in a text. A room whose extra
+# is not installed is left out.
 RECORDER = """
 import inspect, json, pkgutil, re
 from importlib import import_module
 import diagnose
 from diagnose.lines import lazy_pattern
-names = [m.name for m in pkgutil.walk_packages(diagnose.__path__, "diagnose.") if not m.name.endswith(("__main__", "integrations"))]
-modules = [import_module(name) for name in names]
+names = [m.name for m in pkgutil.walk_packages(diagnose.__path__, "diagnose.", onerror=lambda name: None) if not m.name.endswith(("__main__", "integrations"))]
+modules = []
+for name in names:
+    try:
+        modules.append(import_module(name))
+    except ModuleNotFoundError as missing:
+        if missing.name.startswith("diagnose"):
+            raise
 sources = {m.__name__: inspect.getsource(m) for m in modules}
 for module in modules:
     for name, value in vars(module).items():

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from benchmarks.dumps import Job, dumps
+from diagnose.recorder.reader import DumpReader, Limits
+from diagnose.scan import reading
 
 from ..command_line import tell
 
@@ -62,11 +65,13 @@ BOMBS: dict[str, tuple[Callable[[], bytes], str]] = {
 
 
 @pytest.mark.parametrize("name", BOMBS)
-def test_what_a_dump_unfolds_into_is_bounded_and_the_rest_is_diagnosed(tmp_path: Path, name: str) -> None:
+def test_what_a_dump_unfolds_into_is_bounded_and_the_rest_is_diagnosed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     make, reason = BOMBS[name]
     for file, data in GOOD.items():
         (tmp_path / file).write_bytes(data)
     (tmp_path / "nccl_trace_rank_90").write_bytes(make())
+
+    monkeypatch.setattr(reading, "DumpReader", partial(DumpReader, Limits(cpu_s=1)))
 
     said = json.loads(tell(tmp_path, "--format", "json").out)
 
