@@ -31,10 +31,6 @@ def test_a_known_bug_is_named_with_the_version_that_has_it():
     )
 
 
-def test_a_known_bug_is_named_in_chinese_too():
-    assert on("incidents-5-trl-hang", "zh").diagnosis.title == "trl 0.15.0 的已知 bug：SFT gather 了长度不同的 logits"
-
-
 def test_a_rank_that_stands_in_the_collective_waits():
     assert states(on("hang-one-rank-elsewhere")) == {0: "waiting", 1: "waiting", 2: "culprit", 3: "waiting"}
 

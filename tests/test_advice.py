@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
 from diagnose.advice.fact_store import Facts, facts_of
-from diagnose.advice.limits import present_timeout_s, propose_s, setting_for, size_mib, usage
+from diagnose.advice.limits import propose_s, setting_for, size_mib, usage
 from diagnose.advice.remedy import solved, steps
-from diagnose.advice.sizes import demands, exact, idle_notices, nearest_with_micro
+from diagnose.advice.sizes import nearest_with_micro
 from diagnose.advice.statement import RemedyStep
 
-from .incident_pipe import catalogue, say
+from .incident_pipe import catalogue
 
 BATCH = "config.batch-size-mismatch"
 BATCHES = st.integers(1, 4096)
@@ -99,13 +99,6 @@ def test_a_setting_that_keeps_the_micro_batch_is_valid_and_nearest(train: int, m
         assert abs(s.train - train) < micro * ranks or s.accumulation == 1
 
 
-@given(BATCHES, SMALL, SMALL)
-def test_a_setting_that_keeps_the_batch_is_exact_and_needs_no_more_memory(train: int, micro: int, ranks: int) -> None:
-    for s in exact(train, micro, ranks):
-        assert (s.train, s.ranks) == (train, ranks)
-        assert s.micro <= micro
-
-
 @settings(max_examples=40, deadline=None)
 @given(st.integers(1, 100_000), SMALL, st.integers(1, 512), st.integers(1, 1024))
 def test_every_equation_in_the_advice_holds(train: int, micro: int, accumulation: int, ranks: int) -> None:
@@ -154,11 +147,6 @@ def test_a_save_that_was_seen_whole_sets_the_proposal() -> None:
     advice = advise("storage.slow-save", {"timeout_ms": 600_000}, facts_of(framework="trl", longest_save_s=4000.0))
     assert advice[0].command == "--ddp_timeout 9000"
     assert "a save took 1 h 7 min" in advice[0].text
-
-
-def test_the_time_out_of_the_line_beats_the_configured_one() -> None:
-    assert present_timeout_s({"timeout_ms": 600_000}, facts_of(ddp_timeout_s=1800)) == 600.0
-    assert present_timeout_s({}, facts_of(ddp_timeout_s=1800)) == 1800.0
 
 
 @pytest.mark.parametrize("cause", ["collective.desync", "collective.shape-mismatch"])
@@ -240,11 +228,6 @@ def test_sizes_are_read_in_their_unit(text: str, mib: float) -> None:
 # --- GPUs and nodes -----------------------------------------------------------------------------------------------
 
 
-def test_one_gpu_too_many_names_the_sum_and_what_would_fit() -> None:
-    advice = advise("ray.unschedulable", {}, facts_of(gpus_per_node=8, nnodes=4, ray_gpus=31))
-    assert "4 x 8 = 32 GPUs are requested and 31 exist: 1 too many. 4 nodes x 7 GPUs = 28" in advice[0].text
-
-
 def test_fewer_gpus_come_with_flags_and_a_batch_that_fits() -> None:
     known = facts_of(
         framework="openrlhf", actor_nodes=4, actor_gpus_per_node=8, ray_gpus=31, train_batch_size=256, micro_batch_size=2
@@ -252,24 +235,6 @@ def test_fewer_gpus_come_with_flags_and_a_batch_that_fits() -> None:
     first = advise("ray.unschedulable", {}, known)[0]
     assert "256 is no multiple of 2 x 28; 280 = 2 x 5 x 28 fits" in first.text
     assert first.command == "--actor_num_nodes 4 --actor_num_gpus_per_node 7 --train_batch_size 280"
-
-
-def test_roles_add_up_unless_they_share() -> None:
-    roles = {
-        "actor_nodes": 1,
-        "actor_gpus_per_node": 8,
-        "critic_nodes": 1,
-        "critic_gpus_per_node": 4,
-        "vllm_engines": 2,
-        "vllm_tensor_parallel": 2,
-    }
-    assert sum(d.gpus for d in demands(facts_of(**roles))) == 16
-    assert sum(d.gpus for d in demands(facts_of(**roles, colocate_all=True))) == 8
-
-
-def test_idle_gpus_are_a_notice() -> None:
-    (notice,) = idle_notices(facts_of(actor_nodes=3, actor_gpus_per_node=8, ray_gpus=32))
-    assert "8 are idle" in notice.told(say).text
 
 
 # --- connections --------------------------------------------------------------------------------------------------

@@ -11,7 +11,6 @@ import pytest
 from diagnose.catalogue.load import load_rules
 from diagnose.job.event import SourceEvents
 from diagnose.job.event_reader import EventReader
-from diagnose.job.reduction import build_job
 from diagnose.lines.prefix import Line
 from diagnose.scan import reading
 from diagnose.scan.reading import Deadline, read_all
@@ -57,19 +56,6 @@ def test_a_sign_of_life_tells_the_line_that_its_scan_keeps(sources: list[SourceE
     told = [[sign.raw for sign in pair] for source in sources for pair in source.progress]
     lines = [LOG.format(n=n).splitlines() for n in range(FILES)]
     assert [[own[0], own[6]] for own in lines] == told
-
-
-def test_a_job_lets_the_signs_go_that_no_rank_holds(sources: list[SourceEvents]) -> None:
-    job = build_job(sources)
-    assert [()] * FILES == [source.progress for source in job.sources]
-    assert [7] * FILES == [source.last_sign_line for source in job.sources]
-    assert [9] * FILES == [info.last_step for info in job.ranks.values()]
-
-
-def test_ranks_that_fail_at_the_same_place_share_their_frames(sources: list[SourceEvents]) -> None:
-    first, *others = (source.tracebacks[0].frames for source in sources)
-    assert "loss.backward()" == first[0].code
-    assert all(frames is first for frames in others)
 
 
 def test_a_line_without_a_clock_is_near_the_stamp_above_it(sources: list[SourceEvents]) -> None:

@@ -9,17 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.advice.fact_store import Facts, facts_of
 from diagnose.advice.settings import (
     command_facts,
     file_facts,
-    flags,
     framework_of,
     launcher_of,
     looks_like_command,
     package_facts,
-    setting_fact,
-    split_words,
     typed,
     variable_fact,
 )
@@ -79,21 +75,6 @@ def test_launcher_and_framework_are_told_from_the_command(command: str, launcher
 
 def test_a_data_folder_is_no_trainer() -> None:
     assert "trainer" not in _command("python -m openrlhf.cli.train_sft --dataset /data/sft --zero_stage 2")
-
-
-def test_a_flag_without_a_value_is_true() -> None:
-    assert list(flags(["--colocate_all_models", "--zero_stage", "3"])) == [
-        ("colocate_all_models", "true"),
-        ("zero_stage", "3"),
-    ]
-
-
-def test_a_negative_number_is_a_value() -> None:
-    assert list(flags(["--save_steps", "-1"])) == [("save_steps", "-1")]
-
-
-def test_broken_quoting_is_cut_at_blanks() -> None:
-    assert split_words('torchrun --name "unclosed') == ["torchrun", "--name", '"unclosed']
 
 
 def test_a_variable_that_may_be_a_secret_is_never_kept() -> None:
@@ -202,23 +183,6 @@ def test_more_processes_asked_than_started_is_a_notice(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["auto", "null", "$WORLD_SIZE", "", "None"])
 def test_a_placeholder_states_nothing(text: str) -> None:
     assert typed(text) is None
-
-
-@pytest.mark.parametrize("text", ["inf", "-Infinity", "nan"])
-def test_what_json_has_no_number_for_stays_text(text: str) -> None:
-    assert typed(text) == text
-
-
-def test_a_flag_of_another_meaning_is_no_setting() -> None:
-    assert setting_fact("--batch_size_schedule") is None
-    assert setting_fact("trainer.n_gpus_per_node") == "gpus_per_node"
-
-
-def test_values_and_rows_hold_the_best_value() -> None:
-    facts = facts_of(world_size=8, trl_version="0.15.0")
-    assert facts.values() == {"world_size": 8, "trl_version": "0.15.0"}
-    assert facts.rows()["world_size"].value == 8
-    assert Facts({}).get("world_size", 1) == 1
 
 
 def test_the_longest_whole_save_is_a_fact(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import pytest
 
 from diagnose import diagnose
 from diagnose.cli import main
-from diagnose.history.difference import differences, first_step_apart
+from diagnose.history.difference import first_step_apart
 from diagnose.history.fingerprint import fingerprint, job_name
 from diagnose.history.steps import Loss
 
@@ -191,9 +191,3 @@ def test_the_first_step_whose_loss_differs_is_named(capsys: pytest.CaptureFixtur
 def test_a_loss_that_turns_nan_is_a_difference() -> None:
     found = first_step_apart({1: Loss(2.0, "a:1"), 2: Loss(1.9, "a:2")}, {1: Loss(2.0, "b:1"), 2: Loss(float("nan"), "b:2")})
     assert ["step 2"] == [d.name for d in found]
-
-
-def test_what_both_runs_state_comes_first() -> None:
-    found = differences(diagnose(str(HEALTHY)), diagnose(str(EXCEPTION)))
-    stated = [bool(d.good and d.bad) for d in found if d.kind in ("version", "setting")]
-    assert stated == sorted(stated, reverse=True)

@@ -10,7 +10,7 @@ import pytest
 
 from diagnose.advice.fact_store import facts_of
 from diagnose.advice.known_bugs import BUGS, BY_VERSION, FIXES, fixes_of, standing
-from diagnose.advice.versions import is_range, judge, settling_command
+from diagnose.advice.versions import is_range
 from diagnose.catalogue.rule import Rule
 
 from .incident_pipe import catalogue, look, write
@@ -70,11 +70,6 @@ def test_what_to_do_about_a_bug_reads_in_chinese_too(row: Mapping[str, str]) -> 
 )
 def test_the_version_decides(facts: dict[str, str | bool], expected: str) -> None:
     assert expected == standing(_rule(trl="==0.15.0", packing="not true"), facts_of(**facts))
-
-
-def test_the_version_of_nccl_comes_under_its_own_name() -> None:
-    assert judge({"nccl": "==2.29.2"}, facts_of(nccl_version="2.29.2")) == (True, True)
-    assert "torch.cuda.nccl.version" in settling_command(["nccl"])
 
 
 # --- from the logs ------------------------------------------------------------------------------------------------

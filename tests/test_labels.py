@@ -56,13 +56,6 @@ def test_what_stands_before_each_line_hides_no_line(form: str) -> None:
     assert 5 == found.evidence[0].line
 
 
-def test_the_time_before_a_label_stays() -> None:
-    report = diagnose(Text(labelled(FORMS["a pipe behind the time"]), name="export.log"))
-
-    assert report.diagnosis is not None
-    assert "2026-11-20T17:03:11.123Z" == report.diagnosis.evidence[0].time
-
-
 AMDGPU = [
     "[mmhub0] retry page fault (src_id:0 ring:0 vmid:3 pasid:32790)",
     "[mmhub0] no-retry page fault (src_id:0 ring:160 vmid:3 pasid:32790)",

@@ -12,7 +12,6 @@ from diagnose import SourceError, Text, diagnose
 from diagnose.scan.scan import require_log, scan_from_json, scan_to_json
 
 from ..command_line import HEALTHY, OOM, tell
-from ..test_beside_the_failure import TRACKER, alive
 
 ROOT = Path(__file__).parent.parent.parent
 LINES = [[f"{1763658300 + n}000000000", f"step {n} loss 2.1"] for n in range(20)]
@@ -62,10 +61,6 @@ def test_what_holds_no_line_of_a_log_is_an_error_in_one_line(tmp_path: Path, nam
     assert "give the job's log files" in answer.err
 
 
-def test_a_folder_of_sources_alone_is_no_healthy_job() -> None:
-    assert tell(ROOT / "diagnose" / "words").code == 2
-
-
 def test_among_sources_and_configurations_the_file_that_may_be_the_log_is_named(tmp_path: Path) -> None:
     for name, text in (("a.py", "import torch\n"), ("b.toml", "x = 1\n"), ("c.log", ""), ("d.log", "\n\n")):
         (tmp_path / name).write_text(text)
@@ -83,10 +78,6 @@ def test_sources_beside_logs_change_nothing(tmp_path: Path) -> None:
 def test_the_library_raises_too() -> None:
     with pytest.raises(SourceError, match="<text>: no line in it, only white space"):
         diagnose(Text("\n\n"))
-
-
-def test_a_known_failure_of_the_job_makes_no_log() -> None:
-    assert tell(ROOT / "pyproject.toml", "--exit-code", 1).code == 2
 
 
 def test_what_a_notebook_prints_far_from_its_ends_is_read(tmp_path: Path) -> None:
@@ -140,13 +131,6 @@ def test_junit_is_xml_whatever_the_file_is_called(tmp_path: Path) -> None:
 def test_a_log_without_an_end_and_without_a_cause_leaves_with_three(tmp_path: Path) -> None:
     (tmp_path / "train.log").write_text("step 1 loss 2.1\nstep 2 loss 2.0\n")
     assert [tell(tmp_path).code, tell(tmp_path, "--exit-zero").code] == [3, 0]
-
-
-def test_a_job_that_went_on_after_an_error_leaves_with_zero(tmp_path: Path) -> None:
-    (tmp_path / "train.log").write_text(
-        alive(0) + alive(1) + TRACKER + "wandb: Network error (ConnectionError), entering retry loop.\n"
-    )
-    assert (diagnose(tmp_path).outcome, tell(tmp_path).code) == ("recovered", 0)
 
 
 def test_the_threads_before_a_cut_in_their_json_are_kept_and_the_cut_is_told(tmp_path: Path) -> None:

@@ -32,12 +32,15 @@ RECORDER = """
 import inspect, json, pkgutil, re
 from importlib import import_module
 import diagnose
+from diagnose.errors import MissingExtra
 from diagnose.lines import lazy_pattern
 names = [m.name for m in pkgutil.walk_packages(diagnose.__path__, "diagnose.", onerror=lambda name: None) if not m.name.endswith(("__main__", "integrations"))]
 modules = []
 for name in names:
     try:
         modules.append(import_module(name))
+    except MissingExtra:
+        pass
     except ModuleNotFoundError as missing:
         if missing.name.startswith("diagnose"):
             raise

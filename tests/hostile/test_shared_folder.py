@@ -116,15 +116,6 @@ def test_a_scan_laid_there_as_a_link_is_not_read(tmp_path: Path) -> None:
     assert place.present() == []
 
 
-def test_a_lock_that_is_a_link_locks_nobody_out_and_is_not_written(tmp_path: Path) -> None:
-    place = SharedFolder(tmp_path, "job")
-    place.make()
-    (tmp_path / "precious").write_text("mine")
-    place.lock.symlink_to("precious")
-
-    assert (place.claim("node1"), (tmp_path / "precious").read_text()) == (True, "mine")
-
-
 def test_a_report_for_all_is_for_its_owner_only_and_no_secret_is_said(tmp_path: Path, capfd) -> None:
     log = tmp_path / "rank0.log"
     log.write_text(LOG, encoding="utf-8")
@@ -148,12 +139,6 @@ def test_whoever_took_the_name_in_the_temporary_folder_silences_nobody(tmp_path:
     (tmp_path / f"diagnose-{os.getuid()}").symlink_to("elsewhere")
 
     assert [reporter._is_first("k"), reporter._is_first("k")] == [True, True]
-
-
-def test_of_several_that_ask_the_first_is_served(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(reporter.tempfile, "tempdir", str(tmp_path))
-
-    assert [reporter._is_first("k"), reporter._is_first("k"), reporter._is_first("l")] == [True, False, True]
 
 
 def test_a_claim_follows_no_link(tmp_path: Path) -> None:
