@@ -90,8 +90,12 @@ def breaks_off_in_a_traceback(sources: Iterable[SourceEvents]) -> bool:
 
 
 def is_cut(sources: Iterable[SourceEvents]) -> bool:
-    """Whether a source begins or ends in the middle of a traceback, as a part of a console does: of the rest nobody is heard."""
-    return any(_breaks_off(s) or any(tb.form == "headless" and tb.line <= TORN_LINES for tb in s.tracebacks) for s in sources)
+    """Whether a source begins or ends in the middle of a traceback, as a part of a console does."""
+    return any(_breaks_off(s) or _is_torn(s) for s in sources)
+
+
+def _is_torn(source: SourceEvents) -> bool:
+    return any(tb.form == "headless" and tb.line <= TORN_LINES for tb in source.tracebacks)
 
 
 def _breaks_off(source: SourceEvents) -> bool:

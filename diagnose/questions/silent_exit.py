@@ -30,7 +30,8 @@ def find(job: Job) -> Iterator[Finding]:
     words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
     said, unowned = {e.rank for e in words} - {None}, _unowned(job, words)
     wordless = [e for e in ends if e.rank not in said and not e.fields.get("error_file")]
-    wordless = [e for e in wordless if not any(_may_say(e, *place) for place in unowned) and job.is_heard_on(e.rank, "stderr")]
+    wordless = [e for e in wordless if not any(_may_say(e, *place) for place in unowned)]
+    wordless = [e for e in wordless if job.is_heard_on(e.rank, "stderr")]
     if len({e.rank for e in wordless}) == 1 and wordless[0].rank is not None:
         end = min(wordless, key=lambda e: (int(e.time or 0), e.source, e.line or 0))
         yield from _finding(job, end, wordless[0].rank)
