@@ -16,6 +16,7 @@ from .process import Process
 if TYPE_CHECKING:
     from ..lines.prefix import Line, Prefix
 
+TORN_LINES = 3  # what may stand above the first whole frame: the source and marks of the one whose head is lost
 LAST_LINES = 100  # of a rank in a shared console: more than the longest traceback that its last words may stand above
 
 
@@ -86,6 +87,15 @@ def _rank_of(speaker: Prefix | Speaker, places: Places) -> int | None:
 def breaks_off_in_a_traceback(sources: Iterable[SourceEvents]) -> bool:
     """Whether a source ends before the name of the exception that was being printed, as a paste of its upper half does."""
     return any(_breaks_off(s) for s in sources)
+
+
+def is_cut(sources: Iterable[SourceEvents]) -> bool:
+    """Whether a source begins or ends in the middle of a traceback, as a part of a console does."""
+    return any(_breaks_off(s) or _is_torn(s) for s in sources)
+
+
+def _is_torn(source: SourceEvents) -> bool:
+    return any(tb.form == "headless" and tb.line <= TORN_LINES for tb in source.tracebacks)
 
 
 def _breaks_off(source: SourceEvents) -> bool:

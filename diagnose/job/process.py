@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -31,16 +32,29 @@ def is_terminated(event: Event) -> bool:
 def tell_ordered_ends(events: Sequence[Event]) -> None:
     """Take a death by SIGKILL for one that a launcher brought about, where it had sent that process a signal before.
 
-    What a kernel says that it killed was not killed by its launcher.
+    A bare `Killed` names no process: it is of the cleaning up where its stream stated above what the program died of, or
+    that its launcher ends them all. What a kernel says that it killed was not killed by its launcher.
     """
     killed = {(e.host, e.pid) for e in events if e.rule.tells == "killed"}
     sent = [e for e in events if e.rule.tells == "signal-sent"]
     told = {(e.attempt, e.source, e.rank) for e in sent if e.rank is not None}
     told_pids = {(e.attempt, e.source, e.pid) for e in sent if e.pid is not None}
-    for event in events if sent else ():
+    over = _ends_of_streams(events) if not killed else {}
+    for event in events if sent or over else ():
         is_told = (event.attempt, event.source, event.rank) in told or (event.attempt, event.source, event.pid) in told_pids
+        is_told |= event.rank is event.pid is None and (event.line or 0) > over.get((event.attempt, event.source), math.inf)
         if event.rule.tells == "exit" and is_told and is_sigkill(event) and (event.host, event.pid) not in killed:
             event.cause, event.role = ORDERED, "symptom"
+
+
+def _ends_of_streams(events: Sequence[Event]) -> dict[tuple[int, str], int]:
+    """Yield the line of each stream and attempt where an exception states a cause, or a launcher ends all that it has."""
+    found: dict[tuple[int, str], int] = {}
+    for e in events:
+        is_raised = e.traceback is not None and not e.traceback.is_warned and e.role == "cause" and not e.rule.generic
+        if is_raised or (e.rule.tells == "signal-sent" and e.rank is e.pid is None):
+            found[e.attempt, e.source] = min(e.line or 0, found.get((e.attempt, e.source), e.line or 0))
+    return found
 
 
 def is_sigkill(event: Event) -> bool:

@@ -202,10 +202,6 @@ class _Outlived:
             return False
         return end.time > event.time + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
 
-    def _died(self, rank: int) -> bool:
-        death = self._job.ranks[rank].death
-        return death is not None and death.rule.tells == "exit" and not is_terminated(death)
-
     def _goes_on_itself(self, event: Event) -> bool:
         """Whether the same rank takes steps below the error, in the same file or by the clock of the same host."""
         info = self._job.ranks.get(event.rank) if event.rank is not None else None

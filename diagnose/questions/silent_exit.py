@@ -30,7 +30,8 @@ def find(job: Job) -> Iterator[Finding]:
     words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
     said, unowned = {e.rank for e in words} - {None}, _unowned(job, words)
     wordless = [e for e in ends if e.rank not in said and not e.fields.get("error_file")]
-    wordless = [e for e in wordless if unowned.isdisjoint(_places(e)) and job.is_heard_on(e.rank, "stderr")]
+    wordless = [e for e in wordless if not any(_may_say(e, *place) for place in unowned)]
+    wordless = [e for e in wordless if job.is_heard_on(e.rank, "stderr")]
     if len({e.rank for e in wordless}) == 1 and wordless[0].rank is not None:
         end = min(wordless, key=lambda e: (int(e.time or 0), e.source, e.line or 0))
         yield from _finding(job, end, wordless[0].rank)
@@ -44,8 +45,9 @@ def _unowned(job: Job, words: list[Event]) -> set[tuple[str | None, str | None]]
     return of_hosts | {(e.source, e.host) for e in words if (e.line or 0) < closed.get(e.source, NEVER)}
 
 
-def _places(end: Event) -> set[tuple[str | None, str | None]]:
-    return {(source, host) for source in (None, end.source) for host in (None, end.host)}
+def _may_say(end: Event, source: str | None, host: str | None) -> bool:
+    """Whether words of a host, in a file or (None) anywhere, may be of the process that ended."""
+    return source in (None, end.source) and (host is None or end.host in (None, host))
 
 
 def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:

@@ -62,7 +62,7 @@ _FRAMED = lazy(r"\[[^\[\]\n]{1,80}\]|\([^()\n]{1,80}\)|<[^<>\n]{1,60}>")
 _NAME = lazy(r"[A-Za-z_][\w.@/-]{0,60}(?=:| {1,20}\|| - |: | \[[Rr])")
 _ANY_NAME = r"[A-Za-z_][\w.@/-]{0,60}"
 _BETWEEN = lazy(r"[ \t|:,~>-]{1,12}")
-_COMPILED = lazy(r"NCCL|\.(?:cc|cpp|cu|h|hpp):")
+_COMPILED = lazy(r"NCCL|\.(?:cc|cpp|cu|h|hpp|ts):")
 # structlog writes what is bound to the logger behind what was said: `[error    ] cannot parse   [train] rank=2 step=4`
 _PAIRS = r"(?: {1,40}\w{1,30}=[^\s=]{1,80}){0,12}"
 _BEHIND = lazy(rf"(?: {{1,40}}\[[\w.]{{1,60}}\])?{_PAIRS}? {{1,40}}rank=(\d{{1,5}}){_PAIRS} {{0,3}}$")

@@ -64,12 +64,14 @@ def gather(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> list[
 
 
 def _telling(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Iterator[Event]:
-    """Yield the failures that may be a cause: a launcher that ends the others never began it, if anything else is told.
+    """Yield the failures that may be a cause, if anything is told beside what a launcher says of the whole job.
+
+    It never began it by ending the others, and a box around its report names no process.
 
     Of an exception, what a rule says that asked for a frame goes before what its words alone say.
     """
     failures = [e for e in job.failures() if e.cause in catalogue.causes]
-    own = [e for e in failures if e.rule.tells != "signal-sent"]
+    own = [e for e in failures if e.rule.tells != "signal-sent" and e.rule.teller != "box"]
     framed = {(e.source, e.line) for e in failures if e.rule.frame is not None}
     for event in own if own or findings else failures:
         if event.rule.frame is not None or event.traceback is None or (event.source, event.line) not in framed:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..catalogue.load import Catalogue, load_yaml
+from ..job.coverage import is_cut
 from ..job.job import Job
 from ..job.places import GUESSED
 from ..traces.traceback_lines import is_library
@@ -91,6 +92,8 @@ def who_reasons(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) 
         yield "one-of-many"
     if verdict.culprits and not scope.passed and (job.world_size or 0) > 1:
         yield "nobody-passed"
+    if verdict.culprits and not scope.passed and is_cut(job.sources):
+        yield "rest-unheard"
     if scope.alike:
         yield "others-ended-alike"
     is_felt = any(e.fields.get("at_peer") for e in root.events)  # the other end of the link did it
