@@ -33,7 +33,7 @@ GUTTER = 14  # cells before a line of a proof
 TIGHT = 6  # columns of a grid that leave no room for wide gaps in less than `WIDE`
 WIDE = 100
 WHOLE, CUT = "\x05", "\x06"
-_STYLED = lazy("\x01([^\x02]{0,40})\x02([^\x03]*)\x03")
+_STYLED = lazy("\x01([^\x01\x02]{0,40})\x02([^\x01\x03]*)\x03")
 
 
 def render_terminal(report: Report, *, width: int = 80, color: bool = False, full: bool = False, redacted: str = "") -> str:
