@@ -49,7 +49,6 @@ class Gzip(Native):
 
     def __init__(self) -> None:
         super().__init__(_fast_zlib().decompressobj(GZIP))
-        self._has_begun = False
 
     @property
     def needs_input(self) -> bool:
@@ -57,14 +56,12 @@ class Gzip(Native):
 
     def feed(self, data: bytes, limit: int) -> bytes:
         data = self._decoder.unconsumed_tail + data
-        saved = self._decoder.copy() if hasattr(self._decoder, "copy") else None
+        saved = self._decoder.copy() if hasattr(self._decoder, "copy") else zlib.decompressobj(GZIP)  # isal's has none
         try:
-            out = self._decompress(data, limit)
+            return self._decompress(data, limit)
         except Exception as error:  # isal's is none of zlib's
             reason = "wrong checksum" if " data check" in str(error) else str(error)
-            raise DamagedError(_salvage(saved or (None if self._has_begun else zlib.decompressobj(GZIP)), data), reason) from error
-        self._has_begun = True
-        return out
+            raise DamagedError(_salvage(saved, data), reason) from error
 
 
 class Zstandard(Native):
@@ -96,7 +93,7 @@ def _salvage(decoder: Any, data: bytes) -> bytes:
     """Decodes byte by byte up to the damage: the last lines before it may be the ones that matter."""
     out: list[bytes] = []
     try:
-        for index in range(len(data) if decoder is not None else 0):
+        for index in range(len(data)):
             out.append(decoder.decompress(data[index : index + 1]))
     except (zlib.error, ValueError):
         pass
