@@ -19,6 +19,7 @@ from .exports import MAX_TURNED_BYTES, is_newest_first, lines_of_answer, turned_
 from .labels import Rewriting
 from .log_forms import Reader, reader_of
 from .normalise import Marks, Normaliser, marks_of, normalise
+from .refusals import broken_off
 from .source import Source
 from .streams import Bounded, Decoding, Stream
 from .unwrap import MAX_BYTES, Known, as_typed, unwrapped
@@ -229,8 +230,8 @@ def _reader(stream: Stream, size: int, damage: list[str]) -> Callable[[], bytes]
     def read() -> bytes:
         try:
             return fill(size) or b""
-        except OSError as error:  # EIO, ESTALE: what was read until here still counts
-            damage.append(f"reading stopped early ({error.strerror or error})")
+        except Exception as error:  # EIO, ESTALE, a store's own: what was read until here still counts
+            damage.append(f"reading stopped early ({broken_off(error)})")
             return b""
 
     return read
