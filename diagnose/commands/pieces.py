@@ -34,9 +34,8 @@ def scan(
     """Read logs into a small portable file that `diagnose` takes as input elsewhere; secrets in its lines stay in it."""
     from ..catalogue.load import load_rules
     from ..engine import check_budget
-    from ..scan.logs_read import require_something
     from ..scan.reading import Deadline, read_all
-    from ..scan.scan import scan_to_json
+    from ..scan.scan import require_something, scan_to_json
     from ..scan.scanner import ScanRules
 
     check_budget(budget)
@@ -55,7 +54,7 @@ def case(
     from ..catalogue.load import load_rules
     from ..engine import read, tell
     from ..report.case_file import pack_case
-    from ..scan.logs_read import require_log
+    from ..scan.scan import require_log
 
     if not output.name.endswith(CASE_SUFFIXES):
         raise UsageError(f"-o {output}: a case is a {CASE_SUFFIXES[0]}")

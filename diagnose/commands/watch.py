@@ -77,7 +77,7 @@ def watch(given: WatchOptions) -> int:
 
 def _watcher(given: WatchOptions) -> Watcher:
     from ..catalogue.load import load_rules, rule_folders
-    from ..report.language import choose_language
+    from ..report.phrases import choose_language
     from ..report.translation import Translator
     from ..watch.growth import GrowingFiles
 
