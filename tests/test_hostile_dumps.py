@@ -28,11 +28,11 @@ BAD = {
     "os.system": (pickle.dumps({"pg_config": {}, "entries": [_Runs()]}), "refused: the pickle asks for posix.system"),
     "class": (pickle.dumps({"pg_config": Path("x")}), "refused: the pickle asks for pathlib."),
     "persistent id": (b"\x80\x02X\x01\x00\x00\x00aQ.", "refused: the pickle asks for a persistent object"),
-    "memo bomb": (b"\x80\x02]r\xff\xff\xff\x7f.", "(memory bomb)"),
-    "terabyte": (b"\x80\x05\x8e" + struct.pack("<Q", 2**40) + b"abc.", "announces 1,099,511,627,776 bytes"),
-    "recursion": (b"\x80\x02" + b"]" * 200_000 + b"a" * 199_999 + b".", "(recursion bomb)"),
+    "memo bomb": (b"\x80\x02]r\xff\xff\xff\x7f.", "needs more memory than a dump may take"),
+    "terabyte": (b"\x80\x05\x8e" + struct.pack("<Q", 2**40) + b"abc.", "needs more memory than a dump may take"),
+    "recursion": (b"\x80\x02" + b"]" * 200_000 + b"a" * 199_999 + b".", "it has no list of collectives"),
     "truncated": (GOOD["nccl_trace_rank_0"][:3000], "truncated or damaged pickle"),
-    "truncated JSON": (next(dumps(Job(ranks=8, form="json")))[1][:3000], "truncated JSON"),
+    "truncated JSON": (next(dumps(Job(ranks=8, form="json")))[1][:3000], "truncated or damaged JSON"),
 }
 
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.scan.scan_rules import ScanRules
-from diagnose.sources.normalise import DRESS_LITERALS, Marks, Normaliser, marks_of, normalise
+from diagnose.sources.normalise import Normaliser, marks_of, normalise
 
 STAMP = "2026-11-20T17:00:00.123456789Z"
 
@@ -200,7 +200,7 @@ DRESSED = st.lists(
 )  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(DRESSED)
 def test_number_of_lines_never_changes(parts):
     data = b"".join(parts)
@@ -219,21 +219,7 @@ def test_feeding_line_by_line_gives_the_same(parts, every):
     assert b"".join(fed) + normaliser.finish() == normalise(whole)
 
 
-class _LineByLine(Normaliser):
-    def _in_place(self, data: bytes, marks: Marks) -> None:
-        """Look at no line out of its turn."""
-
-
-@settings(max_examples=500, deadline=None)
-@given(DRESSED)
-def test_what_bears_no_mark_is_changed_by_no_layer_and_holds_no_record(parts):
-    """Looking for everything on every line gives the same as looking for the marks that are there."""
-    data = b"".join(parts).replace(b"\0", b"").replace(b"\xef\xbb\xbf", b"")
-    slow, everything = _LineByLine(), dict.fromkeys(DRESS_LITERALS[2:], ())
-    assert slow.feed(data, everything) + slow.finish() == normalise(data)
-
-
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(DRESSED)
 def test_marks_that_the_matcher_saw_are_all_that_need_be_looked_for(parts):
     data = b"".join(parts)
@@ -302,4 +288,3 @@ ESCAPED = [
 def test_what_a_printer_escaped_becomes_what_was_printed(escaped, printed):
     assert marks_of(escaped)
     assert printed == normalise(escaped)
-    assert any(literal in escaped for literal in DRESS_LITERALS)

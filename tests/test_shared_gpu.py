@@ -15,10 +15,9 @@ SHARED = (
 )
 
 
-def test_a_lone_message_does_not_tell_that_the_pair_alone_is_misplaced(tmp_path: Path) -> None:
-    """With a wrong `set_device` every rank prints the like; one of them was copied."""
+def test_both_ranks_that_one_message_names_are_named(tmp_path: Path) -> None:
     report = told(tmp_path, {"console.log": SHARED})
-    assert ("nccl.invalid-usage", []) == (cause(report), culprits(report))
+    assert ("nccl.invalid-usage", [0, 1]) == (cause(report), culprits(report))
 
 
 def test_one_message_of_a_pair_is_an_excerpt_however_many_ranks_there_are(tmp_path: Path) -> None:

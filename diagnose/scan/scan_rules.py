@@ -13,7 +13,7 @@ from ..catalogue.matcher import Matcher, read_fields
 from ..catalogue.rule import Form, Rule
 from ..lines.shapes import DIGITS, MAX_SHAPE_BYTES, Kind, Spots, digit_marks
 from ..sources.escapes import TAG_LITERALS, is_tagged_within
-from ..sources.normalise import DRESS_LITERALS, RECORD_MARKS, Marks, marks_at_start
+from ..sources.normalise import DRESS_LITERALS, Marks, marks_at_start
 from .kept import Hit
 from .progress import ProgressLines
 
@@ -55,7 +55,7 @@ class ScanRules:
 
     @cached_property
     def _find(self) -> Callable[[bytes], tuple[Found, Found]]:
-        dress = [Literal(x, False, x not in RECORD_MARKS) for x in _DRESS]
+        dress = [Literal(x, False, True) for x in _DRESS]
         return automaton_apart(self.main.literals, dress, is_lasting=True)
 
     def find(self, data: bytes) -> Found:
@@ -70,13 +70,11 @@ class ScanRules:
         """Yield the marks of a collector's dress in a block; what else was found is kept for `find`."""
         found, dress = self._find(data)
         self._scanned = (data, found)
-        marks = marks_at_start(data)
-        for end, n in dress:
-            marks.setdefault(_DRESS[n], []).append(end)
-        if marks and marks.keys() <= _TAGS and not is_tagged_within(data):
+        marks = marks_at_start(data) | {_DRESS[n] for _, n in dress}
+        if marks and marks <= _TAGS and not is_tagged_within(data):
             marks.clear()  # mpirun puts one on each line; only a second one is more than a prefix
         if NUL in data:
-            marks[NUL] = [0]
+            marks.add(NUL)
         return marks
 
     def literals_in(self, data: bytes) -> list[tuple[int, int]]:

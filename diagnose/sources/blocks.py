@@ -9,10 +9,9 @@ What was wrong with the bytes stands in `source.damage` once the blocks are read
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import cast
 
 from ..errors import SourceError
 from .deadline import Deadline
@@ -20,13 +19,13 @@ from .exports import MAX_TURNED_BYTES, is_newest_first, lines_of_answer, turned_
 from .labels import Rewriting
 from .log_forms import Reader, reader_of
 from .normalise import Marks, Normaliser, marks_of, normalise
+from .refusals import broken_off
 from .source import Source
 from .streams import Bounded, Decoding, Stream
 from .unwrap import MAX_BYTES, Known, as_typed, unwrapped
 
 BLOCK_BYTES = 512 << 10  # what the processor's cache holds; smaller blocks cost more Python
 MAX_LINE_BYTES = 1 << 20  # of one piece; BLOCK_BYTES may not be larger, or a long line could hide within a block
-PEEKS_BYTES = (4 << 10, 64 << 10)  # of a block's end: where its last line end most likely is, and else
 OVERLAP_BYTES = 8 << 10  # a pattern is verified on at most 8 KiB
 
 MarksOf = Callable[[bytes], Marks]
@@ -115,80 +114,28 @@ def cut_blocks(
     end: int | None = None,
 ) -> Iterator[Block]:
     """Cuts a stream, at `offset`, into blocks; stops after the line that begins before `end`."""
-    block_bytes = min(block_bytes, MAX_LINE_BYTES)
-    while isinstance(stream, io.FileIO) and (end is None or end - offset > block_bytes):
-        whole = _whole_lines(stream, block_bytes)
-        if whole is None:
-            break
-        if whole:
-            yield Block(whole, offset)
-            offset += len(whole)
-        if not whole.endswith(b"\n"):
-            return
-    yield from _cut_buffered(stream, block_bytes, damage if damage is not None else [], offset, end)
-
-
-def _whole_lines(file: io.FileIO, block_bytes: int) -> bytes | None:
-    """Reads up to the last line end of so many bytes at once, which spares a copy; None where that is not simple."""
-    if block_bytes <= PEEKS_BYTES[-1]:
-        return None
-    try:
-        start = file.tell()
-        size = _size_to_line_end(file, start, block_bytes)
-        if size is None:
-            return None
-        data = file.read(size) or b""
-        if data.endswith(b"\n") or (size == block_bytes and not file.read(1)):
-            return data
-        file.seek(start)
-    except (OSError, AttributeError):  # a pipe, no `pread` on this system, or the disk fails: who reads on will say so
-        pass
-    return None
-
-
-def _size_to_line_end(file: io.FileIO, start: int, block_bytes: int) -> int | None:
-    """How many bytes from `start` on reach to the last line end within a block; None where that is not near its end."""
-    for peek in PEEKS_BYTES:
-        tail = os.pread(file.fileno(), peek, start + block_bytes - peek)
-        if not tail:
-            return block_bytes
-        if (newline := tail.rfind(b"\n")) >= 0:
-            return block_bytes - peek + newline + 1
-    return None
-
-
-def _cut_buffered(stream: Stream, block_bytes: int, damage: list[str], offset: int, end: int | None) -> Iterator[Block]:
-    """Cuts what cannot be read by whole lines: long lines, streams, the end of a range."""
-    buffer = bytearray(block_bytes + MAX_LINE_BYTES)
-    view = memoryview(buffer)
-    readinto = _reader(stream, damage)
-    held = 0  # bytes at the front of the buffer that wait for their line end
-    overlap = 0  # so many of them were yielded before
-    while True:
-        count = readinto(view[held : held + block_bytes])
-        filled = held + count
-        if count == 0:
-            if held > overlap:
-                yield Block(bytes(view[:held]), offset, overlap > 0, False, overlap)
-            return
-        newline = buffer.find(b"\n", held, filled)
-        while (filled if newline < 0 else newline) >= MAX_LINE_BYTES:
-            yield Block(bytes(view[:MAX_LINE_BYTES]), offset, overlap > 0, True, overlap)
+    read = _reader(stream, min(block_bytes, MAX_LINE_BYTES), damage if damage is not None else [])
+    held, overlap = b"", 0  # what waits for its line end, and how many bytes of it were yielded before
+    for part in iter(read, b""):
+        newline = part.find(b"\n")
+        newline += len(held) if newline >= 0 else 0
+        held += part
+        while (len(held) if newline < 0 else newline) >= MAX_LINE_BYTES:
+            yield Block(held[:MAX_LINE_BYTES], offset, overlap > 0, True, overlap)
             step = MAX_LINE_BYTES - OVERLAP_BYTES
-            view[: filled - step] = bytes(view[step:filled])
-            filled, newline, offset, overlap = filled - step, max(newline - step, -1), offset + step, OVERLAP_BYTES
-        last = buffer.rfind(b"\n", 0, filled) if newline >= 0 else -1
-        if last < 0:
-            held = filled
+            held, newline, offset, overlap = held[step:], max(newline - step, -1), offset + step, OVERLAP_BYTES
+        if newline < 0:
             continue
-        if end is not None and offset + last + 1 >= end:
-            last = buffer.find(b"\n", max(end - 1 - offset, 0), filled)
-            yield Block(bytes(view[: last + 1]), offset, overlap > 0, False, overlap)
+        last = held.rfind(b"\n") + 1
+        is_end = end is not None and offset + last >= end
+        if end is not None and is_end:
+            last = held.find(b"\n", max(end - 1 - offset, 0)) + 1
+        yield Block(held[:last], offset, overlap > 0, False, overlap)
+        if is_end:
             return
-        yield Block(bytes(view[: last + 1]), offset, overlap > 0, False, overlap)
-        held = filled - last - 1
-        view[:held] = bytes(view[last + 1 : filled])
-        offset, overlap = offset + last + 1, 0
+        held, offset, overlap = held[last:], offset + last, 0
+    if len(held) > overlap:
+        yield Block(held, offset, overlap > 0, False, overlap)
 
 
 def normalise_blocks(blocks: Iterator[Block], find_marks: MarksOf = marks_of) -> Iterator[Block]:
@@ -275,20 +222,16 @@ def _next_line_start(file: io.FileIO, position: int, end: int | None) -> int | N
     return None
 
 
-def _reader(stream: Stream, damage: list[str]) -> Callable[[memoryview], int]:
-    """Gives a function that fills a buffer by one read; an error of the disk or network ends the stream with a note."""
-    # `readinto1` gives what a pipe holds now instead of waiting for a full buffer.
-    fill: Any = getattr(stream, "readinto1", None) or getattr(stream, "readinto", None)
+def _reader(stream: Stream, size: int, damage: list[str]) -> Callable[[], bytes]:
+    """Gives a function that reads up to `size` bytes; an error of the disk or network ends the stream with a note."""
+    # `read1` gives what a pipe holds now instead of waiting for so much.
+    fill: Callable[[int], bytes | None] = getattr(stream, "read1", None) or stream.read
 
-    def read_into(target: memoryview) -> int:
+    def read() -> bytes:
         try:
-            if fill is not None:
-                return fill(target) or 0
-            data = stream.read(len(target)) or b""
-        except OSError as error:  # EIO, ESTALE: what was read until here still counts
-            damage.append(f"reading stopped early ({error.strerror or error})")
-            return 0
-        target[: len(data)] = data
-        return len(data)
+            return fill(size) or b""
+        except Exception as error:  # EIO, ESTALE, a store's own: what was read until here still counts
+            damage.append(f"reading stopped early ({broken_off(error)})")
+            return b""
 
-    return read_into
+    return read

@@ -15,6 +15,8 @@ In: a line of JSON, or of `key=value`. Out: its text, or None when it is no log 
     loguru       {"text":"… - text\\n","record":{"message":"text","extra":{…},…}}  2026-…+00:00 ERROR [rank3]: text
     of a step    {"time":"2026-…Z","rank":3,"step":90,"loss":2.1}                2026-…Z [rank3]: step 90 loss 2.1
     logfmt       time="2026-…" level=error msg="text" err="x"                    2026-… ERROR text err="x"
+
+Which key holds what is told by `collectors.yaml`.
 """
 
 from __future__ import annotations
@@ -23,39 +25,30 @@ import json
 import math
 import re
 from datetime import datetime, timezone
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from ..lines.lazy_pattern import lazy
+from ..lines.prefix_rows import tables
 from ..lines.record import record as record_type
 
 MAX_JSON_BYTES = 1 << 20  # a longer line is cut into pieces before it comes here, and no piece is JSON
 MAX_RANK = 1_000_000
+MAX_DEPTH = 4  # of dicts in one another
 MAX_LINKS, MAX_FRAMES = 20, 200  # of a chain of exceptions, and of one of them
 
-_TEXT = ("log", "message", "MESSAGE", "msg", "line", "text", "LogMessage", "_raw", "event")
 _HAS_TEXT = lazy(rb'"(?:log|message|MESSAGE|msg|line|text|textPayload|LogMessage|_raw|event)"')
 _STEP_FIELD, _LOSS_FIELD = rb'"(?:global_)?step": {0,2}\d', rb'"loss": {0,2}-?[\dN]'
 _IS_STEP = lazy(rb"%b[^\n]{0,400}%b|%b[^\n]{0,400}%b" % (_STEP_FIELD, _LOSS_FIELD, _LOSS_FIELD, _STEP_FIELD))
-_STEP = ("step", "global_step", "iteration", "iter", "it", "update", "num_updates", "batch")
 _MOMENT = lazy(r"[^\d\n]{1,60}$")  # words that stand beside numbers, `update`, `train metrics`, and hold none
-_TIME = ("time", "@timestamp", "timestamp", "ts", "asctime", "_time", "date", "TimeGenerated")
-_ENVELOPES = ("_source", "content", "result")  # Elasticsearch, Datadog, Splunk: the record, in what their export adds
-_LEVEL = ("level", "levelname", "severity", "lvl")
-_HOST = ("host_name", "source_hostname", "hostname", "hostName")
-_RANK = ("rank", "global_rank", "RANK")
-_MORE = ("extra", "context", "fields", "attributes", "labels", "bound")  # where loggers put what the program bound to them
-_DETAIL = ("exc_info", "exc", "stacktrace", "stack_trace", "stack", "exception", "traceback", "error", "err")
-_POD = ("podName", "pod_name", "pod", "PodName", "pod.name")
-_CONTAINER = ("containerName", "container_name", "container", "ContainerName")
-_IDENT = ("SYSLOG_IDENTIFIER", "_COMM", "source_type", "sourceType", "logger", "name")
-_PID = ("_PID", "SYSLOG_PID", "pid", "source_pid")
 _CAUSE = "The above exception was the direct cause of the following exception:"
 _CONTEXT = "During handling of the above exception, another exception occurred:"
 _LOGFMT_FIELD = lazy(
     r"""([A-Za-z_][\w.-]{0,60})=(?:"((?:[^"\\]|\\.){0,65536})"|'((?:[^'\\]|\\.){0,65536})'|(\S{0,400}))(?: |$)"""
 )
 
-Record = dict[str, Any]
+Record = dict[str, Any]  # by key; of dicts in it by their keys with dots between them
 
 
 @record_type
@@ -74,18 +67,13 @@ def undress_json(line: bytes) -> Written | None:
     if _HAS_TEXT.search(line) is None and _IS_STEP.search(line) is None:
         return None
     try:
-        record = json.loads(line)
+        loaded = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(record, dict):
+    if not isinstance(loaded, dict):
         return None
-    record = next((record[key] for key in _ENVELOPES if isinstance(record.get(key), dict)), record)
-    if "MESSAGE" in record:
-        return _journald(record)
-    record = _of_agents(record)
-    if (elastic := _elastic(record)) is not None:
-        return elastic
-    key = next((key for key in _TEXT if isinstance(record.get(key), str)), None)
+    record = _flat(next((loaded[key] for key in _collectors()["envelopes"] if isinstance(loaded.get(key), dict)), loaded))
+    key = next((key for key in _keys(record, "text") if isinstance(record[key], str)), None)
     return _of_step(record) if key is None else _written(record, key)
 
 
@@ -102,10 +90,10 @@ def undress_logfmt(line: bytes) -> bytes | None:
         fields.setdefault(found[1], found[4] if quoted is None else re.sub(r"\\(.)", _escaped, quoted))
         position = found.end()
     said_in = "msg" if "msg" in fields else "event"
-    when = _when(fields, _TIME)
-    if position < len(text) or said_in not in fields or not (when or said_in == "event") or not _first(fields, _LEVEL):
+    when = _when(fields)
+    if position < len(text) or said_in not in fields or not (when or said_in == "event") or not _first(fields, "level"):
         return None
-    known = {said_in, *_TIME, *_LEVEL, *_RANK}
+    known = {said_in, *_keys(fields, "time"), *_keys(fields, "level"), *_keys(fields, "rank")}
     rest = "".join(f' {key}="{value}"' for key, value in fields.items() if key not in known)
     first, end, more = fields[said_in].partition("\n")
     said = f"{first}{rest if not end else ''}{end}{more}"
@@ -116,114 +104,118 @@ def _escaped(found: re.Match[str]) -> str:
     return {"n": "\n", "t": "\t"}.get(found[1], found[1])
 
 
-# --- the records of one maker -----------------------------------------------------------------------------------
+# --- what a record holds ------------------------------------------------------------------------------------------
 
 
-def _of_agents(record: Record) -> Record:
-    """An entry of Google Cloud's log, of HyperPod's health agent, or of loguru as a plain record; any other as it is."""
-    payload, resource = record.get("jsonPayload"), record.get("resource")
-    details = record.get("details: ", record.get("details"))
-    text = payload.get("message") if isinstance(payload, dict) else record.get("textPayload")
-    if isinstance(text, str):
-        labels = resource.get("labels") if isinstance(resource, dict) else None
-        kept: Record = {key: record[key] for key in ("timestamp", "severity") if key in record}
-        return {"message": text.rstrip("\n"), "labels": labels, **kept}
-    if "HealthMonitoringAgentDetectionEvent" in record and isinstance(details, dict):
-        said = str(details.get("message", ""))
-        return {"message": said.partition(', message: "')[2].rstrip('"') or said, "ts": record.get("ts")}
-    own, whole = record.get("record"), record.get("text")
-    message = own.get("message") if isinstance(own, dict) else None
-    if not isinstance(own, dict) or not isinstance(whole, str) or not isinstance(message, str):
-        return record
-    level, time = (x if isinstance(x := own.get(key), dict) else {} for key in ("level", "time"))
-    when = f"{x:.6f}" if isinstance(x := time.get("timestamp"), int | float) else None
-    message += whole.rpartition(message)[2].rstrip("\n")  # what loguru formatted ends with the traceback
-    return {"message": message, "level": level.get("name"), "ts": when, "extra": own.get("extra")}
+@cache
+def _collectors() -> Record:
+    return tables(Path(__file__).with_name("collectors.yaml"))
 
 
-def _journald(record: Record) -> Written | None:
-    message = record["MESSAGE"]
-    if isinstance(message, list):  # not UTF-8, or with control characters: an array of byte values
-        values = [value for value in message if isinstance(value, int) and 0 <= value < 256]
-        message = bytes(values).decode("utf-8", "replace")
-    if not isinstance(message, str):
-        return None
-    host = _first(record, ("_HOSTNAME", "HOSTNAME")) or "localhost"
-    when = _when(record, ("_SOURCE_REALTIME_TIMESTAMP", "__REALTIME_TIMESTAMP"))
-    return Written(_one_line(f"{when}{host}{_ident(record)}: ", message))
+@cache
+def _order(role: str) -> dict[str, int]:
+    """The keys that may hold it, each with its place among them."""
+    row = _collectors()["roles"][role]
+    keys = [f"{place}.{key}".lstrip(".") for place in row.get("within", [""]) for key in row["keys"]]
+    return {key: n for n, key in enumerate(keys)}
 
 
-def _elastic(record: Record) -> Written | None:
-    """Torchelastic's `error.json`: the traceback of the process that failed, else its message (before 1.9 not nested)."""
-    inner = record["message"] if isinstance(record.get("message"), dict) else record
-    extra, message = inner.get("extraInfo"), inner.get("message")
-    if not isinstance(extra, dict) or not isinstance(message, str):
-        return None
-    callstack = extra.get("py_callstack")
-    return Written(_one_line(_when(extra, ("timestamp",)), callstack if isinstance(callstack, str) else message))
+def _flat(record: Record, front: str = "", depth: int = MAX_DEPTH) -> Record:
+    flat: Record = {}
+    for key, value in record.items():
+        if isinstance(value, dict):
+            flat |= _flat(value, f"{front}{key}.", depth - 1) if depth else {}
+        else:
+            flat[front + key] = value
+    if not front and isinstance(bytes_of := flat.get("MESSAGE"), list):  # journald: not UTF-8, or with control characters
+        values = [value for value in bytes_of if isinstance(value, int) and 0 <= value < 256]
+        flat["MESSAGE"] = bytes(values).decode("utf-8", "replace")
+    return flat
+
+
+def _keys(record: Record, role: str) -> list[str]:
+    """The keys of the record that play a role, the best first."""
+    order = _order(role)
+    return sorted(order.keys() & record.keys(), key=order.__getitem__)
+
+
+def _first(record: Record, role: str) -> str:
+    for key in _keys(record, role):
+        value = record[key]
+        if isinstance(value, str) and value:
+            return value[:256].replace("\n", " ")
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return str(value)
+    return ""
 
 
 def _of_step(record: Record) -> Written | None:
     """What a trainer logs of a step without any words, as the words that others log; its other numbers are left out."""
-    when, loss = _when(record, _TIME), record.get("loss")
+    when, loss = _when(record), record.get("loss")
     step = record.get("step", record.get("global_step"))
     if not when or not isinstance(step, int) or not isinstance(loss, int | float):
         return None
     return Written(_one_line(f"{when}{_rank(record)}", f"step {step} loss {loss}"))
 
 
-# --- any other record -------------------------------------------------------------------------------------------
-
-
 def _written(record: Record, key: str) -> Written | None:
-    text: str = record[key]
-    pod, when, stream, host = _pod(record), _when(record, _TIME), record.get("stream"), _first(record, _HOST)
+    pod, when, stream, host = _pod(record), _when(record), record.get("stream"), _first(record, "host")
+    is_journal = key == "MESSAGE"
     has_stream = stream in ("stdout", "stderr")
-    if not (pod or when or has_stream or _first(record, _LEVEL)):
+    if not (pod or when or has_stream or is_journal or _first(record, "level")):
         return None  # a sample of a data set: {"text": "Traceback …"}
+    host = host or ("localhost" if is_journal else "")
     prefix = f"{when}{stream} F " if has_stream and when else when
     prefix += pod
     if key != "log" and host and not pod:
         prefix += f"{host}{_ident(record)}: {_rank(record)}"  # without the level, which is no part of this form
     elif key != "log":  # nor of a pod's: `[pod/p/c] ERROR   File "train.py"` is no frame
-        prefix += _rank(record) if pod else _level(record, text) + _rank(record)
+        prefix += _rank(record) if pod else _level(record, record[key]) + _rank(record)
     # Docker ends `log` with a line feed unless the line was cut at 16 KiB; fluent-bit drops it.
-    is_partial = key == "log" and has_stream and "kubernetes" not in record and not text.endswith("\n")
-    label = record.get("label")  # Ray's events say what happened there only: RAY_NODE_REMOVED
-    if key == "message" and isinstance(label, str) and label:
-        first, end, rest = text.partition("\n")
-        text = f"{first.rstrip()} [{label}]{end}{rest}"
-    details = [printed(record.get(name)) for name in _DETAIL] if key != "log" else []
-    said = "\n".join([_with_step(record, text), *filter(None, details)])
+    is_partial = key == "log" and has_stream and not pod and not record[key].endswith("\n")
+    details = [printed(record[name]) for name in _keys(record, "detail")] if key != "log" else []
+    said = "\n".join([_with_step(record, _text(record, key)), *filter(None, details)])
     return Written(_one_line(prefix, said), is_partial, str(stream).encode())
+
+
+def _text(record: Record, key: str) -> str:
+    """What was said, with what its maker put elsewhere, and without what it put around it."""
+    text: str = record[key]
+    label, whole = record.get("label"), record.get("text")
+    if key == "message" and isinstance(label, str) and label:  # Ray's events say what happened there only: RAY_NODE_REMOVED
+        first, end, rest = text.partition("\n")
+        return f"{first.rstrip()} [{label}]{end}{rest}"
+    if key == "record.message" and isinstance(whole, str):  # what loguru formatted ends with the traceback
+        return text + whole.rpartition(text)[2].rstrip("\n")
+    if key.startswith("details"):  # HyperPod's health agent
+        return text.partition(', message: "')[2].rstrip('"') or text
+    return text
 
 
 def _with_step(record: Record, text: str) -> str:
     """The words of a step that was logged with its numbers as fields: `{"event": "update", "step": 3, "loss": 0.41}`."""
-    step = next((record[key] for key in _STEP if type(record.get(key)) is int), None)
-    loss, level = record.get("loss"), _first(record, _LEVEL).lower() or "info"
+    step = next((record[key] for key in _keys(record, "step") if type(record[key]) is int), None)
+    loss, level = record.get("loss"), _first(record, "level").lower() or "info"
     is_number = isinstance(loss, int | float) and math.isfinite(loss)
     is_moment = step is not None and is_number and level in ("info", "debug") and _MOMENT.match(text) is not None
     return f"step {step} loss {loss} ({text})" if is_moment else text
 
 
 def _pod(record: Record) -> str:
-    """The pod that speaks, as `kubectl logs --prefix` writes it: of fluent-bit, filebeat, logcli, stern."""
-    where = next((record[key] for key in ("kubernetes", "labels") if isinstance(record.get(key), dict)), record)
-    named = {**where, **{k: where[k].get("name") for k in ("pod", "container") if isinstance(where.get(k), dict)}}
-    pod = _first(named, _POD)
-    return f"[pod/{pod}/{_first(named, _CONTAINER) or 'main'}] " if pod else ""
+    """The pod that speaks, as `kubectl logs --prefix` writes it."""
+    pod = _first(record, "pod")
+    return f"[pod/{pod}/{_first(record, 'container') or 'main'}] " if pod else ""
 
 
 def _ident(record: Record) -> str:
     """The program behind a host, as syslog writes it; without a process it would not be known from what was said."""
-    ident, pid = _first(record, _IDENT), _first(record, _PID)
+    ident, pid = _first(record, "program"), _first(record, "pid")
     return f" {ident or 'unknown'}[{pid}]" if pid else " kernel" if ident == "kernel" else ""
 
 
-def _when(record: Record, keys: tuple[str, ...]) -> str:
+def _when(record: Record) -> str:
     """The time and a blank; a count since 1970 as a date, its unit told by its length (s, ms, us, ns)."""
-    when = _first(record, keys)
+    when = _first(record, "time")
     whole, _, fraction = when.partition(".")
     if whole.isascii() and whole.isdigit() and len(whole) in (10, 13, 16, 19):
         microseconds = int((whole + fraction if len(whole) == 10 else whole).ljust(16, "0")[:16])
@@ -234,13 +226,12 @@ def _when(record: Record, keys: tuple[str, ...]) -> str:
 
 def _level(record: Record, text: str) -> str:
     """The level, unless it would hide what the text begins with: a launcher's prefix, the blanks of a frame."""
-    level = _first(record, _LEVEL)
+    level = _first(record, "level")
     return f"{level.upper()} " if level.isalpha() and not text.startswith(("(", "[", " ")) else ""
 
 
 def _rank(record: Record) -> str:
-    places = [record, *(record[key] for key in _MORE if isinstance(record.get(key), dict))]
-    rank = next((told for each in places if (told := _first(each, _RANK))), "")
+    rank = _first(record, "rank")
     return f"[rank{int(rank)}]: " if rank.isascii() and rank.isdigit() and int(rank) < MAX_RANK else ""
 
 
@@ -271,16 +262,6 @@ def _raised(link: Record) -> str:
     said = link.get("exc_value")
     raised = f"{link['exc_type']}: {said}" if isinstance(said, str) and said else str(link["exc_type"])
     return "\n".join(["Traceback (most recent call last):", *lines, raised])
-
-
-def _first(record: Record, keys: tuple[str, ...]) -> str:
-    for key in keys:
-        value = record.get(key)
-        if isinstance(value, str) and value:
-            return value[:256].replace("\n", " ")
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return str(value)
-    return ""
 
 
 def _one_line(prefix: str, text: str) -> bytes:

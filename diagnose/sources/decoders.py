@@ -5,7 +5,6 @@ One decodes one member of a stream; where that is damaged, what it gives is what
 
 from __future__ import annotations
 
-import struct
 import zlib
 from functools import cache
 from importlib.util import find_spec
@@ -14,62 +13,7 @@ from typing import Any, cast
 from .deadline import LZMA_MEMORY_BYTES
 from .kinds import Compression
 
-MAX_HEADER_BYTES = 128 << 10  # of a gzip member; a name is short
-TRAILER = struct.Struct("<II")  # of a gzip member: checksum and size
-RAW = -15  # zlib's word for a deflate stream without header
-
-
-class Gzip:
-    """One gzip member by isal where installed, else zlib. The checksum is compared here: both drop a member's last bytes,
-    or all of a short one, over a wrong one."""
-
-    def __init__(self) -> None:
-        self._module: Any = _fast_zlib()
-        self._inflater: Any = None  # once the header is read
-        self._head = self._tail = self._trailer = b""
-        self._crc = self._size = 0
-        self._has_begun = False
-
-    @property
-    def eof(self) -> bool:
-        return len(self._trailer) >= TRAILER.size
-
-    @property
-    def needs_input(self) -> bool:
-        return not self._tail
-
-    @property
-    def unused(self) -> bytes:
-        return self._trailer[TRAILER.size :]
-
-    def feed(self, data: bytes, limit: int) -> bytes:
-        if self._inflater is None:
-            self._head += data
-            start = _header_size(self._head)
-            if start is None:
-                return b""
-            data, self._head = self._head[start:], b""
-            self._inflater = self._module.decompressobj(RAW)
-        out = b""
-        if not self._inflater.eof:
-            out = self._inflate(self._tail + data, limit)
-            data, self._tail = self._inflater.unused_data, self._inflater.unconsumed_tail
-        if self._inflater.eof:
-            self._trailer += data
-            if self.eof and TRAILER.unpack(self._trailer[: TRAILER.size]) != (self._crc, self._size & 0xFFFFFFFF):
-                raise DamagedError(out, "wrong checksum")
-        return out
-
-    def _inflate(self, data: bytes, limit: int) -> bytes:
-        saved = self._inflater.copy() if self._has_begun and hasattr(self._inflater, "copy") else None
-        try:
-            out = cast(bytes, self._inflater.decompress(data, limit))
-        except (zlib.error, ValueError, self._module.error) as error:
-            saved = saved if self._has_begun else zlib.decompressobj(RAW)
-            raise DamagedError(_salvage(saved, data), str(error)) from error
-        self._has_begun = True
-        self._crc, self._size = self._module.crc32(out, self._crc), self._size + len(out)
-        return out
+GZIP = 31  # zlib's word for a gzip member with its header and checksum
 
 
 class Native:
@@ -100,6 +44,26 @@ class Native:
         return cast(bytes, self._decoder.decompress(data, limit))
 
 
+class Gzip(Native):
+    """One gzip member by isal where installed, else zlib. Both drop what they decoded where the checksum is wrong."""
+
+    def __init__(self) -> None:
+        super().__init__(_fast_zlib().decompressobj(GZIP))
+
+    @property
+    def needs_input(self) -> bool:
+        return not self._decoder.unconsumed_tail
+
+    def feed(self, data: bytes, limit: int) -> bytes:
+        data = self._decoder.unconsumed_tail + data
+        saved = self._decoder.copy() if hasattr(self._decoder, "copy") else zlib.decompressobj(GZIP)  # isal's has none
+        try:
+            return self._decompress(data, limit)
+        except Exception as error:  # isal's is none of zlib's
+            reason = "wrong checksum" if " data check" in str(error) else str(error)
+            raise DamagedError(_salvage(saved, data), reason) from error
+
+
 class Zstandard(Native):
     """The `zstandard` package; its decoder takes no output limit, so it is fed little at a time."""
 
@@ -125,29 +89,11 @@ def missing_extra(compression: Compression) -> str | None:
     return "compressed with zstd, which needs `pip install 'diagnose-training[zstd]'`"
 
 
-def _header_size(data: bytes) -> int | None:
-    """Gives the length of a gzip header (RFC 1952); None where its end is not there yet."""
-    at, flags = 10, data[3:4]
-    if len(data) < at:
-        return None
-    if flags[0] & 4:
-        at += 2 + int.from_bytes(data[at : at + 2], "little")
-    for flag in (8, 16):  # the name, and a comment
-        if flags[0] & flag:
-            at = data.find(b"\0", at) + 1
-            if not at:
-                if len(data) > MAX_HEADER_BYTES:
-                    raise DamagedError(b"", "its header has no end")
-                return None
-    at += flags[0] & 2  # its own checksum
-    return at if at <= len(data) else None
-
-
 def _salvage(decoder: Any, data: bytes) -> bytes:
     """Decodes byte by byte up to the damage: the last lines before it may be the ones that matter."""
     out: list[bytes] = []
     try:
-        for index in range(len(data) if decoder is not None else 0):
+        for index in range(len(data)):
             out.append(decoder.decompress(data[index : index + 1]))
     except (zlib.error, ValueError):
         pass
@@ -163,7 +109,7 @@ def _fast_zlib() -> Any:
     return isal_zlib
 
 
-def decoder_for(compression: Compression) -> Gzip | Native | Zstandard:
+def decoder_for(compression: Compression) -> Native:
     if compression == "gzip":
         return Gzip()
     if compression == "bzip2":

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from ..lines.lazy_pattern import lazy
 
@@ -36,21 +36,15 @@ TAG_LITERALS = (b"]<stderr>:", b"]<stdout>:")
 
 def change_lines(pattern: re.Pattern[bytes], data: bytes, change: Callable[[bytes], bytes]) -> bytes:
     """Yield `data` with each line in which `pattern` is found (without its end) as `change` gives it."""
-    return change_lines_at((found.start() for found in pattern.finditer(data)), data, change)
-
-
-def change_lines_at(places: Iterable[int], data: bytes, change: Callable[[bytes], bytes]) -> bytes:
-    """Yield `data` with each line (its end apart) that one of `places`, offsets in order, lies in as `change` gives it."""
     out: list[bytes] = []
-    position = -1  # of the end of the last line that was changed
-    for place in places:
-        if place <= position:
-            continue
-        start = data.rfind(b"\n", max(position, 0), place) + 1 or max(position, 0)
-        end = data.find(b"\n", place)
-        end = len(data) if end < 0 else end
-        out += [data[max(position, 0) : start], change(data[start:end])]
-        position = end
+    position = 0  # of the end of the last line that was changed
+    for found in pattern.finditer(data):
+        if found.start() >= position:
+            start = data.rfind(b"\n", position, found.start()) + 1 or position
+            end = data.find(b"\n", found.start())
+            end = len(data) if end < 0 else end
+            out += [data[position:start], change(data[start:end])]
+            position = end
     return b"".join([*out, data[position:]]) if out else data
 
 

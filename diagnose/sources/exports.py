@@ -192,11 +192,8 @@ _BREAK = lazy(rb"(?i)<br ?/?>")
 _PRE = lazy(rb"(?i)<(/?)(?:pre|textarea|samp)\b[^<>\n]{0,400}>")
 
 
-class NotebookMask:
-    """Keeps what the cells of a notebook printed, of the JSON that Jupyter writes, a string a line; all else is blank."""
-
-    def __init__(self) -> None:
-        self._is_output = False
+class LineMask:
+    """Keeps some lines, or parts of them, and blanks the others, block after block: as many come out."""
 
     def feed(self, data: bytes) -> bytes:
         """Yield `data` with as many lines."""
@@ -207,6 +204,16 @@ class NotebookMask:
         return b""
 
     def _keep(self, line: bytes) -> bytes:
+        raise NotImplementedError
+
+
+class NotebookMask(LineMask):
+    """Keeps what the cells of a notebook printed, of the JSON that Jupyter writes, a string a line; all else is blank."""
+
+    def __init__(self) -> None:
+        self._is_output = False
+
+    def _keep(self, line: bytes) -> bytes:
         if not self._is_output:
             self._is_output = _OPENS.match(line) is not None
             return b""
@@ -215,7 +222,7 @@ class NotebookMask:
         return string_of(found[1]) if found else b""
 
 
-class PageMask:
+class PageMask(LineMask):
     """Keeps what stands inside `<pre>`, without its tags; of a page that has none, all text. Entities go later."""
 
     def __init__(self) -> None:
@@ -226,11 +233,7 @@ class PageMask:
         """Yield `data` with as many lines."""
         if self._has_pre is None:
             self._has_pre = _PRE.search(data) is not None
-        return b"\n".join([self._keep(line) for line in data.split(b"\n")])
-
-    def finish(self) -> bytes:
-        """Yield nothing: no line is held back."""
-        return b""
+        return super().feed(data)
 
     def _keep(self, line: bytes) -> bytes:
         if self._has_pre and b"<" in line:

@@ -27,10 +27,10 @@ from ..lines.timestamp import read_stamp
 from .escapes import without_escapes
 
 MIN_LINES = 4
-SAMPLE_BYTES = 32 << 10
-MAX_LINES = 200  # of the sample
-FEW, SOME = 3, 12  # lines are compared first: most texts end here
-MAX_TOLD = 60  # lines of which the tables of prefixes are asked
+SAMPLE_BYTES = 8 << 10
+MAX_LINES = 50  # of the sample
+FEW, SOME = 3, 8  # lines are compared first: most texts end here
+MAX_TOLD = 12  # lines of which the tables of prefixes are asked
 SHARE = 0.95  # of the lines that bear the label; a collector's own words are among the others
 MIN_PROOFS = 2  # lines behind which a log's own beginning stands
 MAX_LABEL = 200  # characters

@@ -8,14 +8,12 @@ stay those of the file.
 from __future__ import annotations
 
 import io
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
 from ..lines.path_identity import identity_from_path
 from ..lines.record import record
-from ..lines.shapes import DIGITS
 from .exports import PAGE, NotebookMask, PageMask, TableReader, delimiter_of
 from .kinds import LINES, Kind, suffix_of
 from .labels import SAMPLE_BYTES, Rewriting, label_of, may_be_labelled
@@ -23,12 +21,6 @@ from .own_headers import SAMPLE_BYTES as HEADER_BYTES
 from .own_headers import header_of, may_have_header
 from .quotes import Unquoting, has_fences, has_quotes, is_log_of_its_own, is_quoted, may_quote
 from .streams import Joined, peek
-
-ENOUGH_ALIKE = 2  # files of a folder without header and label, before those that begin alike are not asked for one
-MAX_KINDS = 1_000  # of files; then all is forgotten
-LIKE_BYTES = 60  # of the first line, digits apart
-_NO_DIGITS = str.maketrans("", "", "0123456789")
-_plain_files: Counter[tuple[str, bytes]] = Counter()  # by path without digits, and beginning
 
 Tail = Callable[[int], bytes]  # so many bytes from the end on
 LOOK_BYTES = 2 << 10  # of each end, before more is asked for a header
@@ -59,29 +51,6 @@ def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | Non
 
     The program's own header comes first: a number that each line begins with is a collector's, or says who speaks.
     """
-    if kind != "text" or "/" not in name:
-        return _form_of(kind, head, stream, name, tail)
-    alike = _likeness(name, head)
-    if _plain_files[alike] >= ENOUGH_ALIKE:
-        return _quoted_form(kind, head, stream, name)
-    form, stream = _form_of(kind, head, stream, name, tail)
-    if form == Form("text"):
-        if len(_plain_files) >= MAX_KINDS:
-            _plain_files.clear()
-        _plain_files[alike] += 1
-    return form, stream
-
-
-def forget_files() -> None:
-    """Forget what was learned of files: others are read now."""
-    _plain_files.clear()
-
-
-def _likeness(name: str, head: bytes) -> tuple[str, bytes]:
-    return name.translate(_NO_DIGITS), head[:LIKE_BYTES].partition(b"\n")[0].translate(DIGITS)
-
-
-def _form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | None) -> tuple[Form, Joined]:
     if kind not in LINES or identity_from_path(name).rank is not None:
         return _plain_form(kind, head, stream, name)
     if not may_have_header(head[:LOOK_BYTES]) and not (tail is not None and may_have_header(tail(LOOK_BYTES))):

@@ -8,7 +8,7 @@ are joined at the place of the first, the others become empty.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
@@ -17,20 +17,11 @@ from .escapes import (
     ANSI_LITERALS,
     ESCAPED_LITERALS,
     TAG_LITERALS,
-    change_lines_at,
     strip_ansi,
     unescape,
     untag,
 )
 from .unwrap import BOX_LITERALS, unbox
-
-# A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
-# a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
-DRESS_LITERALS: tuple[bytes, ...] = (
-    b"\x00", b"\xef\xbb\xbf", b'\n{"', b'\n{ "', b" stdout P ", b" stderr P ", b' msg="', b"event='", b'event="',
-    b'"message"', b'"msg"', b'"text"', b'"event"', b'"log"',
-    *ANSI_LITERALS, *ESCAPED_LITERALS, *TAG_LITERALS, *BOX_LITERALS,
-)  # fmt: skip
 
 MAX_JOINED_BYTES = 1 << 20  # CRI and docker cut at 16 KiB; a longer chain is passed on in pieces
 MAX_HELD_LINES = 4096  # lines of the other stream that may stand between two parts
@@ -52,28 +43,25 @@ _JSON_MARKS = (b'\n{"', b'\n{ "')
 _CRI_MARKS = (b" stdout P ", b" stderr P ")
 _LOGFMT_MARK, _BEHIND_MARK = b' msg="', b' {"'
 _TEXT_KEYS = (b'"message"', b'"msg"', b'"text"', b'"event"', b'"log"')  # a dict without one is no record: most are metrics
-_LINE_MARKS = (*_JSON_MARKS, _LOGFMT_MARK, *_EVENT, *_TEXT_KEYS)  # on lines that may be records
-RECORD_MARKS = frozenset((*_LINE_MARKS, *_CRI_MARKS))
+RECORD_MARKS = frozenset((*_JSON_MARKS, *_CRI_MARKS, _LOGFMT_MARK, *_EVENT, *_TEXT_KEYS))  # on lines that may be records
+# A superset of what `normalise` can change, to be looked for natively in one pass together with other literals:
+# a block in which none occurs needs no normalising. (A JSON line begins a block or follows a line end.)
+DRESS_LITERALS: tuple[bytes, ...] = (
+    _NUL, _BOM, *sorted(RECORD_MARKS), *ANSI_LITERALS, *ESCAPED_LITERALS, *TAG_LITERALS, *BOX_LITERALS,
+)  # fmt: skip
 _DOCKER_START = b'{"log":"'
 
-# Which of DRESS_LITERALS stand in a text, and where they end: those of records each time, of the others once is enough.
-Marks = Mapping[bytes, Sequence[int]]
+Marks = Set[bytes]  # which of DRESS_LITERALS stand in a text
 
 
-def marks_of(data: bytes) -> Marks:
+def marks_of(data: bytes) -> set[bytes]:
     """Yields the marks of `data`; one that follows a line end counts at its start too."""
-    found = marks_at_start(data)
-    for literal in DRESS_LITERALS:
-        at = data.find(literal)
-        while at >= 0:
-            found.setdefault(literal, []).append(at + len(literal))
-            at = data.find(literal, at + 1) if literal in RECORD_MARKS else -1
-    return found
+    return marks_at_start(data) | {literal for literal in DRESS_LITERALS if literal in data}
 
 
-def marks_at_start(data: bytes) -> dict[bytes, list[int]]:
+def marks_at_start(data: bytes) -> set[bytes]:
     """Yields the mark of a JSON line with which `data` begins."""
-    return {mark: [len(mark) - 1] for mark in _JSON_MARKS if data.startswith(mark[1:])}
+    return {mark for mark in _JSON_MARKS if data.startswith(mark[1:])}
 
 
 def normalise(data: bytes) -> bytes:
@@ -104,42 +92,19 @@ class Normaliser:
             data = data.translate(None, _NUL)  # `replace` takes five times as long where a block is full of them
             data = data.replace(_BOM, b"")
             marks = marks_of(data)
-        if any(data.startswith(_DOCKER_START, end - 2) for end in marks.get(_JSON_MARKS[0], ())):
+        if _JSON_MARKS[0] in marks and _DOCKER_START in data:
             data = _DOCKER.sub(rb"\3 \2 F \1", data)
             marks = marks_of(data)
         if not self._open and RECORD_MARKS.isdisjoint(marks):
             return _undressed(data, marks)
-        return _undressed(*(self._in_place(data, marks) or self._joined(data)))
+        joined = _of_programs(self._join(data))
+        return _undressed(joined, marks_of(joined))
 
     def finish(self) -> bytes:
         """Gives what was held back when the stream ended inside a partial line."""
         rest = self._release(len(self._held))
         self._open.clear()
         return _undressed(rest, marks_of(rest))
-
-    def _in_place(self, data: bytes, marks: Marks) -> tuple[bytes, Iterable[bytes]] | None:
-        """Gives what `_joined` does where each record is one whole line, as nearly always; the others are not looked at."""
-        if self._open or not marks.keys().isdisjoint(_CRI_MARKS):
-            return None
-        texts: list[bytes] = []
-        is_partial = False
-
-        def change(line: bytes) -> bytes:
-            nonlocal is_partial
-            written = _record(line)
-            is_partial |= written is not None and written.is_partial
-            text = _of_programs(line if written is None else written.text)
-            if text != line:
-                texts.append(text)
-            return text
-
-        places = sorted(end - 1 for mark in _LINE_MARKS for end in marks.get(mark, ()))
-        changed = change_lines_at(places, data, change)
-        return None if is_partial else (changed, {*marks, *marks_of(b"\n".join(texts))})
-
-    def _joined(self, data: bytes) -> tuple[bytes, Iterable[bytes]]:
-        joined = _of_programs(self._join(data))
-        return joined, marks_of(joined)
 
     def _join(self, data: bytes) -> bytes:
         held = self._held
@@ -230,7 +195,7 @@ def _of_program(found: re.Match[bytes]) -> bytes:
     return found[1] + written.text.replace(b"\r", b"\r" + found[1]) + found[2][len(record) :]
 
 
-def _undressed(data: bytes, marks: Iterable[bytes]) -> bytes:
+def _undressed(data: bytes, marks: Marks) -> bytes:
     """Takes off what is put around parts of lines, one layer after the other, where its marks stand."""
     for literals, change in _LAYERS:
         if not literals.isdisjoint(marks):

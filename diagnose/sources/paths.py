@@ -12,11 +12,10 @@ import io
 import os
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 from ..errors import DiagnoseError, MissingExtra, SourceError
 from .deadline import Deadline, Share
-from .streams import Readable
 
 SKIPPED_FOLDERS = frozenset([".git", "__pycache__", "node_modules"])
 
@@ -153,52 +152,17 @@ def find_remote(url: str) -> Iterator[tuple[str, int | None]]:
 
 
 def open_remote(url: str, *, look: bool = False) -> io.RawIOBase:
-    """Open a file behind a URL, to be read from anywhere in it; raises `OSError` where it cannot be."""
+    """Open a file behind a URL, to be read from anywhere in it; raises `OSError` where it cannot be.
+
+    What reading raises is the client's own."""
     try:
         system, path = _system(url)
         size = LOOK_BYTES if look else RANGE_BYTES
-        return RemoteFile(system.open(path, "rb", block_size=size, cache_type="readahead"))
+        return cast(io.RawIOBase, system.open(path, "rb", block_size=size, cache_type="readahead"))
     except (OSError, DiagnoseError):
         raise
     except Exception as error:  # each client has errors of its own: botocore's are no OSError
         raise OSError(_reason(error)) from error
-
-
-class RemoteFile(Readable):
-    """A remote file as a raw stream whose errors are `OSError`s."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def seekable(self) -> bool:
-        """Says yes."""
-        return True
-
-    def tell(self) -> int:
-        """Yield the position."""
-        return int(self._file.tell())
-
-    def seek(self, offset: int, whence: int = 0, /) -> int:
-        """Move to a position."""
-        return int(self._file.seek(offset, whence))
-
-    def readinto(self, buffer: Any, /) -> int:
-        """Fill `buffer`; 0 is the end."""
-        target = memoryview(buffer).cast("B")
-        try:
-            data = self._file.read(len(target))
-        except OSError:
-            raise
-        except Exception as error:
-            raise OSError(_reason(error)) from error
-        target[: len(data)] = data
-        return len(data)
-
-    def close(self) -> None:
-        """Let the connection go."""
-        if not self.closed:
-            self._file.close()
-        super().close()
 
 
 def _system(url: str) -> tuple[Any, str]:

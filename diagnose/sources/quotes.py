@@ -14,6 +14,7 @@ from itertools import groupby
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 from .escapes import without_escapes
+from .exports import LineMask
 
 # "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
 _FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
@@ -136,8 +137,8 @@ def _parted(text: bytes) -> tuple[list[bytes], list[bytes], bool]:
 # --- what stands inside -----------------------------------------------------------------------------------------
 
 
-class FenceMask:
-    """Blanks the lines outside fences, block after block."""
+class FenceMask(LineMask):
+    """Blanks the lines outside fences, and the fences themselves."""
 
     def __init__(self) -> None:
         self._fence = b""  # what closes the open fence; empty outside
@@ -148,10 +149,6 @@ class FenceMask:
     def is_open(self) -> bool:
         """Tell whether a fence was not closed yet."""
         return bool(self._fence)
-
-    def feed(self, data: bytes) -> bytes:
-        """Yield `data` with as many lines; those outside fences and the fences themselves are empty."""
-        return b"\n".join([self._keep(line) for line in data.split(b"\n")])
 
     def _keep(self, line: bytes) -> bytes:
         found = _FENCE.match(line.rstrip(b"\r")) if b"```" in line or b"~~~" in line else None

@@ -33,11 +33,11 @@ def special(path: str, mode: int, *, is_given: bool) -> str | None:
     return "a device, which holds no log"
 
 
-def why_not(path: str, error: OSError) -> str:
+def why_not(path: str, error: Exception) -> str:
     """Says why a path could not be opened."""
     if isinstance(error, FileNotFoundError):
         return "a link to a file that is gone" if os.path.islink(path) else "it is gone"
-    return "permission denied" if isinstance(error, PermissionError) else (error.strerror or str(error)).lower()
+    return "permission denied" if isinstance(error, PermissionError) else broken_off(error).lower()
 
 
 def broken_off(error: Exception) -> str:

@@ -23,7 +23,7 @@ from .deadline import MAX_DEPTH, MAX_NAME_CHARS, Deadline, Share
 from .decoders import missing_extra
 from .kinds import PEEK_BYTES, Compression, Container, Encoding, Kind, compression_of, container_of, encoding_of, kind_of
 from .labels import Rewriting
-from .log_forms import WHOLE, Tail, forget_files, form_of, tail_of
+from .log_forms import WHOLE, Tail, form_of, tail_of
 from .paths import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern, find_remote, head_behind_zeros, is_url, open_remote
 from .refusals import NO_TIME, broken_off, special, why_not
 from .streams import Inflated, Joined, Stream, binary_of, name_of, peek
@@ -92,7 +92,6 @@ def find_sources(inputs: Sequence[Input], deadline: Deadline | Share | None = No
 
 def _find(inputs: Sequence[Input], deadline: Deadline | Share) -> Iterator[Source]:
     seen: Seen = set()
-    forget_files()
     for count, given in enumerate(inputs):
         if isinstance(given, Text):
             if not isinstance(given.text, str):
@@ -187,7 +186,7 @@ def _from_file(raw: io.RawIOBase, path: str, size: int | None, deadline: Deadlin
     here = _Unpacking(deadline)
     try:
         opened = _unwrap(raw, path, here)
-    except OSError as error:
+    except Exception as error:  # each store's client has errors of its own: botocore's are no OSError
         yield Source(path, "binary", size, skipped=why_not(path, error))
         return
     if opened.head and not opened.head.strip(b"\0") and not opened.layers and not is_url(path):

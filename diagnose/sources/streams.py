@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from ..errors import UsageError
 from .deadline import Deadline, Share, cut, is_bomb
-from .decoders import DamagedError, Gzip, Native, Zstandard, decoder_for
+from .decoders import DamagedError, Native, Zstandard, decoder_for
 from .kinds import Compression, Encoding, compression_of
 from .refusals import OUT_OF_TIME
 
@@ -47,7 +47,7 @@ class Inflated(Readable):
         self._compression = compression
         self._damage = damage
         self._deadline = deadline or Deadline()
-        self._decoder: Gzip | Native | Zstandard | None = decoder_for(compression)
+        self._decoder: Native | None = decoder_for(compression)
         self._max_step = ZSTD_INPUT_BYTES if isinstance(self._decoder, Zstandard) else INPUT_BYTES
         self._step = FIRST_STEP_BYTES
         self._packed, self._at = b"", 0  # what was read, and up to where it was decoded
