@@ -20,8 +20,3 @@ def test_both_ranks_that_one_message_names_are_named(tmp_path: Path) -> None:
     assert ("nccl.invalid-usage", [0, 1]) == (cause(report), culprits(report))
 
 
-def test_one_message_of_a_pair_is_an_excerpt_however_many_ranks_there_are(tmp_path: Path) -> None:
-    """Each of a pair reports the other: where one message was copied, those of further ranks may be left out too."""
-    sizes = "Distributed environment: MULTI_GPU  Backend: nccl\nNum processes: 4\nProcess index: 1\nLocal process index: 1\n"
-    report = told(tmp_path, {"console.log": sizes + SHARED})
-    assert ("nccl.invalid-usage", []) == (cause(report), culprits(report))
