@@ -1,4 +1,4 @@
-"""How large the house is: it may get smaller, never larger. The aim is 24,000 lines in 190 modules."""
+"""How large the house is: it may get smaller, never larger. The aim is 25,500 lines in 190 modules."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 
 PACKAGE = Path(__file__).parents[1] / "diagnose"
 MODULES = sorted(PACKAGE.rglob("*.py"))
-MOST_LINES, MOST_MODULES, MOST_AT_THE_TOP = 33_000, 225, 8
-MOST_IN_A_MODULE, MOST_IN_A_FUNCTION, MOST_QUESTIONS = 300, 40, 17
+MOST_LINES, MOST_MODULES, MOST_AT_THE_TOP = 32_000, 213, 8
+MOST_IN_A_MODULE, MOST_IN_A_FUNCTION, MOST_QUESTIONS = 300, 40, 16
 ONE_CONSTRUCTION = {"build_view"}  # a single call with one argument a line
 
 
