@@ -13,7 +13,7 @@ from benchmarks.damage.verdict import Judged, judge_case
 from benchmarks.jobs.generate import generate
 
 FIXTURES = sorted(p.parent for p in (Path(__file__).parent.parent / "fixtures").glob("*/truth.yaml"))
-LARGE_BYTES = 40_000
+LARGE_BYTES = 200_000
 SAMPLE = 3  # cases that an alteration is meaningful for; `python -m benchmarks.damage` takes all
 SIMULATED = 4
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 from ..catalogue.load import Catalogue
 from ..job.event import Event, Exhibit
@@ -18,7 +18,14 @@ from .translation import Translator
 MAX_ALTERNATIVES = 6
 
 
-def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds: Container[int] = ()) -> tuple[Link, ...]:
+def summed_up(events: Iterable[Event]) -> set[str]:
+    """The causes that a launcher's summary tells of: no candidates where others speak, and they follow from the root."""
+    return {e.cause for e in events if e.rule.teller == "box" and e.cause is not None}
+
+
+def chain(
+    verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds: Container[int], events: Iterable[Event]
+) -> tuple[Link, ...]:
     """The consequences, from the root outward, folded by cause."""
     if not verdict.roots or verdict.cause is None:
         return ()
@@ -35,6 +42,8 @@ def chain(verdict: Verdict, catalogue: Catalogue, translator: Translator, bounds
             ranks[s.cause].update([s.rank] if s.rank is not None else [])
             if (onset := _began(s, bounds)) is not None:
                 onsets[s.cause] = min(onsets.get(s.cause, onset), onset)
+    for cause in summed_up(events) - {verdict.cause}:
+        parents.setdefault(cause, verdict.cause)
     start = _began(verdict.roots[0], bounds)
     links = []
     for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
@@ -119,7 +128,8 @@ def symptoms(
         if id(event) not in roots and (event.source, event.line) not in rooted and event.cause is not None:
             by_rule[event.cause, event.rule.id].append(event)
     capped = {rule for source in job.sources for rule in source.capped}
-    explained = {s.cause: s.explained_by[0].cause for s in reversed(verdict.candidates) if s.explained_by}
+    explained = dict.fromkeys(summed_up(events), verdict.cause or "")
+    explained |= {s.cause: s.explained_by[0].cause for s in reversed(verdict.candidates) if s.explained_by}
     explained.pop(verdict.cause or "", None)  # the root follows from nothing, also where another rank tells of it
     found = []
     for (cause, rule), group in by_rule.items():

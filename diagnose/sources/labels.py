@@ -41,6 +41,7 @@ _LEVEL = lazy(piece("LEVEL").replace("?P<level>", "?:") + r"[ \t]{1,8}")
 _BEGINS, _BEGINS_OR_SAYS = lazy(piece("LOG_TEXT")), lazy(f"{piece('LOG_TEXT')}|{piece('SAID')}")
 _SURELY = lazy(r"Traceback \(most recent|\[rank\d|\[?\d{4}-\d\d-\d\d[T ]\d")  # also behind nothing but blanks
 _DIGITS = lazy(r"\d+")
+BEGIN_CHARS = 512  # of a line, that tell whether it is of a log
 _BOUNDARY = " \t:|>])}"  # ends a label
 # a driver names its device in each line, and Slurm its own program: no collector put them there
 _OWN = lazy(r"NVRM: |\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b|\b(?:slurmstepd|srun|sbatch)(?:-[\w.-]{1,63})?: error: ")
@@ -104,7 +105,7 @@ def label_of(sample: bytes, *, is_whole: bool) -> Rewriting | None:
     pattern, put = label
     rests = _rests(pattern, lines)
     begins = _BEGINS_OR_SAYS if "?P<who>" in pattern else _SURELY if not put and not pattern.strip(r"\ ") else _BEGINS
-    proofs = (rest for rest in rests[:MAX_TOLD] if begins.match(rest) or _is_logged(rest))
+    proofs = (rest for rest in rests[:MAX_TOLD] if begins.match(rest[:BEGIN_CHARS]) or _is_logged(rest))
     is_proved = sum(1 for _ in islice(proofs, MIN_PROOFS)) == MIN_PROOFS
     return Rewriting((label,)) if is_proved and len(rests) >= SHARE * len(lines) else None
 

@@ -32,7 +32,7 @@ _LEAD, _NAMED = lazy(WORDS["lead"]), lazy(filled(WORDS["named"]))
 # `repr(error)`, as `{e!r}` prints it: `OSError(28, 'No space left on device')`.
 _REPR = lazy(
     rf"(?<![\w.=\"'])(?P<name>{RAISED}|gaierror)\((?:(?P<errno>-?\d{{1,4}}), )?"
-    r"(?:'(?P<single>[^\n]{1,2000}?)(?:'[,)]|$)|\"(?P<double>[^\n]{1,2000}?)(?:\"[,)]|$))"
+    r"(?:'(?P<single>[^\n]{1,800}?)(?:'[,)]|$)|\"(?P<double>[^\n]{1,800}?)(?:\"[,)]|$))"
 )
 _FAILED, TARGET, _ADVISES, _WENT_ON = (lazy(WORDS[name]) for name in ("failed", "target", "advises", "went_on"))
 _CALM, _GRAVE = ("I", "W", "D"), ("E", "F")  # severities of a line that reports no failure, and of one that does
