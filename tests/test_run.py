@@ -155,10 +155,10 @@ def test_ignored_signals_stay_ignored():
     assert subprocess.run(["sh", "-c", script], capture_output=True, check=False).stdout == b"lives\n"
 
 
-COUNT = (  # signals until SIGUSR1 comes, which `diagnose run` passes on after those before it
+COUNT = (  # signals, each with a line, until SIGUSR1 comes
     "import os, signal, sys, time\n"
     "seen, done = [], []\n"
-    "signal.signal({number}, lambda *_: seen.append(1))\n"
+    "signal.signal({number}, lambda *_: (seen.append(1), os.write(1, b'got\\n')))\n"
     "signal.signal(signal.SIGUSR1, lambda *_: done.append(1))\n"
     "os.write(1, b'ready\\n')\n"
     "while not done: time.sleep(0.01)\n"
@@ -173,6 +173,7 @@ def test_signal_reaches_the_job_once(send):
         assert job.stdout is not None
         assert job.stdout.readline() == b"ready\n"
         send(job.pid, signal.SIGTERM)
+        assert job.stdout.readline() == b"got\n"
         job.send_signal(signal.SIGUSR1)
         assert job.wait(60) == 101
 
