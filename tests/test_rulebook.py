@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-import diagnose as package
 from diagnose.catalogue.checks import check_catalogue
 from diagnose.catalogue.firing import fire
 from diagnose.catalogue.load import load_rules
@@ -80,10 +77,3 @@ def test_what_is_left_of_a_block_names_the_rule_that_reads_the_whole() -> None:
     assert [f"{rule.id}: rest_of names no other rule of a block: process.exit-code/unheard-of"] == faults
 
 
-def test_a_question_asks_only_for_rules_that_there_are() -> None:
-    catalogue = load_rules()
-    modules = Path(package.__file__).parent.rglob("*.py")
-    texts = (n.value for m in modules for n in ast.walk(ast.parse(m.read_text("utf-8"))) if isinstance(n, ast.Constant))
-    named = {t for t in texts if isinstance(t, str) and t.partition("/")[0] in catalogue.causes and "/" in t and " " not in t}
-    assert named
-    assert not [name for name in named if not any(rule.startswith(name) for rule in catalogue.rules)]

@@ -42,8 +42,7 @@ ALIASES: dict[str, tuple[str, int]] = {
 NO_FACTS = frozenset(
     ["entrypoint", "interface", "job_id", "launcher", "min_nodes", "ray_started", "rdzv_endpoint", "repeated", "run_id"]
 )
-INTERFACE_RULE = "context.collectives/nccl-bootstrap-interface"
-VARIABLE_RULES = ("context.collectives/nccl-variable-set",)
+INTERFACE = "nccl_interface"  # named by whoever else a line tells of
 MAX_S = 7 * 86400.0  # a longer save or evaluation is two runs in one file
 MAX_TRACEBACKS = 400
 _INSTALLED = lazy(r"(?:site|dist)-packages/(?P<package>[A-Za-z]\w{1,60})(?:/|\.py)")
@@ -107,8 +106,8 @@ def _from_events(job: Job) -> Iterator[Stated]:
 
 def _may_state(rule: Rule) -> bool:
     """Whether a rule's captures can be facts, as `event_facts` reads them."""
-    is_named = any(name.endswith("_version") for name in rule.fields) or rule.table is not None
-    return is_named or rule.tells in ("fact", "collective-timeout") or rule.id in (INTERFACE_RULE, *VARIABLE_RULES)
+    is_named = any(name == INTERFACE or name.endswith("_version") for name in rule.fields) or rule.table is not None
+    return is_named or rule.tells in ("fact", "collective-timeout")
 
 
 def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[Stated]:
@@ -116,10 +115,10 @@ def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[St
     value = str(fields.get("value", ""))
     if rule.tells == "collective-timeout" and isinstance(fields.get("timeout_ms"), int):
         yield Stated("nccl_timeout_s", _whole(fields["timeout_ms"] / 1000), "", None, 3)
-    yield from _of_rule(rule, fields, value)
     if rule.tells != "fact":
         for name, captured in fields.items():
-            if name.endswith("_version") and isinstance(captured, str) and "." in captured:
+            is_version = name.endswith("_version") and isinstance(captured, str) and "." in captured
+            if is_version or name == INTERFACE:
                 yield Stated(name, captured, "", None, 3)
     elif "setting" in fields:
         yield from stated_setting(str(fields["setting"]), value, "", None, 3)
@@ -132,14 +131,6 @@ def event_facts(rule: Rule, fields: Mapping[str, Any], text: str) -> Iterator[St
         yield from _named(fields)
         if "command" in fields or "launcher" in fields:
             yield from command_facts(str(fields.get("command") or text.lstrip("+$ ")), "", None, 2)
-
-
-def _of_rule(rule: Rule, fields: Mapping[str, Any], value: str) -> Iterator[Stated]:
-    """What NCCL says of itself under names of its own."""
-    if rule.id == INTERFACE_RULE:
-        yield Stated("nccl_interface", str(fields.get("interface")), "", None, 3)
-    if rule.id in VARIABLE_RULES:
-        yield from variable_facts(str(fields.get("name")), value, "", None, 3)
 
 
 def _whole(number: float) -> int | float:

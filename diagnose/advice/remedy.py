@@ -37,8 +37,6 @@ SOLVERS: tuple[tuple[str, Solver], ...] = (  # by the start of the cause's id
     ("collective.", timeout_numbers),
 )
 PLATFORM = ("scheduler", "stack", "library", "launcher", "framework", "hosts")  # whatever a line captures under such a name
-KILL_REQUEST = "process.terminated/slurmctld-kill-request"
-DUMPED = "context.collectives/flight-recorder-dumped"
 PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
 ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
 TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
@@ -102,8 +100,8 @@ def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any
 
 
 def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
-    dumps = [str(e.fields["path"]) for e in job.events if e.rule.id == DUMPED and e.fields.get("path")]
-    uids = (e.fields["uid"] for e in job.events if e.rule.id == KILL_REQUEST and e.fields.get("uid"))
+    dumps = [str(e.fields["recorder_path"]) for e in job.events if e.fields.get("recorder_path")]
+    uids = (e.fields["uid"] for e in job.events if e.fields.get("uid"))
     return {
         "has_stepped": any(info.last_step for info in job.ranks.values()),
         "has_stacks": any(source.stacks for source in job.sources),

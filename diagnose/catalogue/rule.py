@@ -180,7 +180,6 @@ class Cause:
     restart: Restart
     remedy: tuple[Remedy, ...]
     tier: Tier = "origin"  # carrier: passes on what happened elsewhere; aftermath: follows what stalls or ends a rank
-    before_start: bool = False  # it ends a job before its first step, or not at all
     explains: tuple[Explains, ...] = ()  # what it brings about beyond what its tier says
     blame: Blame = "rank"  # who can be at fault: a rank, a host, or nobody (configuration, scheduler, operator)
     told_late: bool = False  # its line may be printed after the lines of what it brought about

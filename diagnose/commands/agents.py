@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from .options import files
+from .pieces import Rules
 
 
 def mcp(
@@ -14,10 +15,7 @@ def mcp(
     port: Annotated[
         int | None, typer.Option("--http", metavar="PORT", min=0, max=65535, help="HTTP on 127.0.0.1 instead of stdio")
     ] = None,
-    rules: Annotated[
-        list[str] | None,
-        typer.Option(metavar="DIR", help="a folder of rules laid over the shipped ones", autocompletion=files),
-    ] = None,
+    rules: Rules = None,
 ) -> int:
     """Serve the Model Context Protocol, so that an assistant can ask for verdicts on the logs below ROOT.
 

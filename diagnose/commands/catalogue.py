@@ -15,6 +15,7 @@ from ..catalogue.lookup import causes_of
 from ..errors import RuleError, UsageError
 from ..hooks.config import LANGUAGES
 from .options import causes, files
+from .pieces import Rules
 
 app = typer.Typer(
     no_args_is_help=True, rich_markup_mode=None, help="Look at the catalogue of messages and causes, test it, add to it."
@@ -54,7 +55,7 @@ def _rule_ids(incomplete: str) -> list[str]:
 @app.command("list")
 def list_rules(
     what: Annotated[str | None, typer.Argument(help="only ids that start so", autocompletion=_rule_ids)] = None,
-    rules: Annotated[list[str] | None, typer.Option(metavar="DIR", help="a folder laid over the shipped rules")] = None,
+    rules: Rules = None,
 ) -> None:
     """List rules: id, role, number of forms; a count at the end."""
     catalogue = load_rules(*(rules or []))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from .options import causes, files
+from .pieces import Rules
 
 if TYPE_CHECKING:
     from ..history.difference import Difference
@@ -54,7 +55,7 @@ def _told(failure: Failure) -> str:
 def diff(
     good: Annotated[str, typer.Argument(metavar="GOOD", help="logs or report.json of a good run", autocompletion=files)],
     bad: Annotated[str, typer.Argument(metavar="BAD", help="logs or report.json of a failed one", autocompletion=files)],
-    rules: Annotated[list[str] | None, typer.Option(metavar="DIR", help="a folder laid over the shipped rules")] = None,
+    rules: Rules = None,
     budget: Annotated[float | None, typer.Option(metavar="SECONDS", help="stop reading each after this long")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="one JSON array")] = False,
 ) -> int:

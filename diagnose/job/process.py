@@ -14,10 +14,6 @@ from .places import Places
 
 CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
 CRASHES = ("process.segfault", "process.bus-error", "process.abort")  # as the table of exit codes calls such ends
-HEAD = "process.exit-code/child-failed-error"  # the rules of torchrun's summary
-ENTRY = "process.exit-code/torchelastic-summary-entry"
-ENTRIES = (ENTRY, "process.exit-code/torchelastic-summary-rest")  # whole, and one of which the head was not copied
-ONCE = "process.exit-code/torchelastic-worker-failed"  # an agent says it once an attempt, when all processes have ended
 ORDERED = "process.terminated"
 SIGTERM_NAMES = {"15", "-15", "SIGTERM", "143"}
 SIGKILL_NAMES = {"9", "-9", "SIGKILL", "137", "247"}
