@@ -16,6 +16,7 @@ from .traceback_lines import (
     GROUP_MARGIN,
     GROUP_MEMBER,
     RESUMES,
+    WORDS,
     Frame,
     Header,
     RichBox,
@@ -251,8 +252,8 @@ class Assembly:
             return False
         if self.form == "elastic-box" and indent_of(text) < self._base:
             return False
-        is_rule = text[0] in "=-*" and not segment.message.strip()  # ChildFailedError's message is a drawn box
-        return is_rule or "ChildFailedError" in segment.exception or not FOREIGN.search(text)
+        is_rule = text[0] in "=-*" and not segment.message.strip()  # a drawn box
+        return is_rule or WORDS["boxed"] in segment.exception or not FOREIGN.search(text)
 
     @property
     def is_complete(self) -> bool:

@@ -113,7 +113,7 @@ class Segment:
 
         Ray 0.7 wrote `RayTaskError: ray_worker (pid=39340, host=n7)`.
         """
-        is_old = self.exception.endswith("RayTaskError") and "(pid=" in self.last_text
+        is_old = self.exception.endswith(WORDS["remote"]) and "(pid=" in self.last_text
         return is_old or "ray::" in self.last_text or self.last_text.lstrip().startswith(WORDS["lost_input"])
 
     @property

@@ -35,6 +35,7 @@ _REPR = lazy(
     r"(?:'(?P<single>[^\n]{1,800}?)(?:'[,)]|$)|\"(?P<double>[^\n]{1,800}?)(?:\"[,)]|$))"
 )
 _FAILED, TARGET, _ADVISES, _WENT_ON = (lazy(WORDS[name]) for name in ("failed", "target", "advises", "went_on"))
+HEAD_CHARS = 200  # of a message, in which the class of what was raised stands
 _CALM, _GRAVE = ("I", "W", "D"), ("E", "F")  # severities of a line that reports no failure, and of one that does
 
 
@@ -108,7 +109,7 @@ def _inner(exception: str, message: str) -> tuple[str, str] | None:
     if validator:
         return WORDS["validators"][validator[1]], message[validator.end() :]
     if said:
-        return "RuntimeError", message[said.end() :]
+        return WORDS["said_as"], message[said.end() :]
     label = _LABEL.match(message)
     rest = message[label.end() :] if label else message
     first, _, more = rest.partition("\n")
@@ -117,7 +118,7 @@ def _inner(exception: str, message: str) -> tuple[str, str] | None:
         return named.name, f"{named.message}\n{more}" if more else named.message
     if label is None:
         return None
-    by_default = "ImportError" if _LOADER.match(rest) else ""
+    by_default = WORDS["loaded_as"] if _LOADER.match(rest) else ""
     kind = next((kind for words, kind in WORDS["imports"].items() if rest.startswith(words)), by_default)
     return (kind, rest) if kind else None
 
@@ -229,6 +230,8 @@ def quoting(lines: Sequence[Line], index: int) -> Line:
     return next((x for x in reversed(above) if speaker_key(x.prefix)), line)
 
 
-def is_told_again(raised: Traceback | None, line: int | None) -> bool:
-    """Whether the line stands in what was raised below `Last error:`: NCCL had printed it before, as a warning."""
+def is_told_again(raised: Traceback | None, line: int | None, text: str) -> bool:
+    """Whether it stands in what was raised below `Last error:` (NCCL had printed it), or a remote task raised it."""
+    if f"{WORDS['remote']}(" in text[:HEAD_CHARS]:
+        return True
     return raised is not None and f"{LAST_ERROR}\n" in raised.message and (line or 0) > raised.exception_line

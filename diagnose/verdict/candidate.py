@@ -97,7 +97,7 @@ def _add(made: Candidate, event: Event) -> None:
 
 def _exactness(event: Event) -> tuple[object, ...]:
     """What an expert would point at first: it names the cause, it is narrow, it is no copy, it is the earliest."""
-    is_copy = is_repetition(event) or is_told_again(event.traceback, event.line) or "RayTaskError(" in event.text[:200]
+    is_copy = is_repetition(event) or is_told_again(event.traceback, event.line, event.text)
     is_end = event.rule.tells in (*CERTIFICATES, "signal-received")
     order = when(event, SAME_END_S if is_end else SAME_MOMENT_S)
     return (event.role != "cause", event.rule.generic, is_end, is_copy, not names_device(event), *order)
