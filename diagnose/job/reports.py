@@ -77,16 +77,3 @@ def had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:
 def _is_of_host(event: Event, info: RankInfo) -> bool:
     """An agent ends all its processes: where one of them failed, the others of that host were ended too."""
     return info.host is not None and event.host == info.host and event.rule.tells != "killed"
-
-
-def silent_host(job: Job, said: Sequence[Event]) -> str | None:
-    """The one host of which no rank says anything of a failure, while those of all the others lost the same address.
-
-    A process that dies closes its connections, and the others see that at once. Whoever waits until a limit passes, or is
-    told that there is no way to the host, has lost the host.
-    """
-    lost = {e.host for e in said}
-    hosts = {i.host for i in job.ranks.values() if i.has_lines}
-    quiet = hosts - {e.host for e in job.failures()}
-    is_whole = len(job.ranks) >= (job.world_size or 1) and None not in hosts | lost
-    return next(iter(quiet)) if is_whole and len(quiet) == 1 and hosts - quiet == lost and len(hosts) > 1 else None

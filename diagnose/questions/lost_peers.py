@@ -13,11 +13,8 @@ from ipaddress import ip_address
 
 from ..job.event import FAILING, Event
 from ..job.job import Job
-from ..job.reports import silent_host
 from .finding import Finding, Sentence, earliest_onset, exhibits
 
-UNREACHED, NODE_FAILURE = "network.partition", "process.node-failure"
-FAST_NETWORK = "nccl.ib-error"  # status 12: nobody answered, be it that the card, the host or its processes are gone
 AROUND_S = 600.0  # retries of a queue pair last seconds, clocks of kernels may be minutes apart
 Peer = tuple[str, object]  # its kind (rank, host, address), and which
 
@@ -45,14 +42,12 @@ def _rank(job: Job, said: list[Event], cause: str, rank: int) -> Iterator[Findin
 
 
 def _host(job: Job, said: list[Event], cause: str, peer: Peer) -> Finding:
-    """The host behind an address is the one whose kernel tells of it, or whose ranks' logs stop."""
+    """The host behind an address is the one whose kernel tells of it."""
     own = _of_its_kernel(job, said, cause) if peer[0] == "address" else None
-    gone = silent_host(job, said) if own is None and peer[0] == "address" and cause in (UNREACHED, FAST_NETWORK) else None
-    host = own.host if own is not None else gone
-    key = "lost_peers.silent" if gone else "lost_peers.faulty" if host else "lost_peers.address"
+    host = own.host if own is not None else None
+    key = "lost_peers.faulty" if host else "lost_peers.address"
     return Finding(
-        "lost_peers", NODE_FAILURE if gone and cause == UNREACHED else cause,
-        Sentence(key, {"who": _who(said), "peer": peer[1], "host": host}),
+        "lost_peers", cause, Sentence(key, {"who": _who(said), "peer": peer[1], "host": host}),
         exhibits([*([own] if own else []), *said]), hosts=(host,) if host else (),
         certainty="likely" if host else "possible", onset=earliest_onset(said), fields={"peer": str(peer[1])},
     )  # fmt: skip

@@ -18,6 +18,7 @@ from .finding import Exhibit, Finding, Sentence, exhibits
 MAX_SHARE = 0.34
 SIGNALLED = 128  # from here on a shell tells of a signal
 FEWEST = 3  # ranks whose steps are compared
+UNREACHED, NODE_FAILURE = "network.partition", "process.node-failure"
 LOST = "network.connection-reset"
 WAITING = "waiting"  # an activity
 
@@ -69,13 +70,19 @@ def _own_code(job: Job) -> Event | None:
 
 
 def _silent_host(job: Job, quiet: list[RankInfo]) -> Iterator[Finding]:
-    """All ranks of one host, and nobody else, stop without a word while the other hosts' ranks lose them."""
+    """All ranks of one host, and nobody else, stop without a word while the other hosts' ranks lose them.
+
+    A process that dies closes its connections, and the others see that at once. Whoever waits until a limit passes, or is
+    told that there is no way to the host, has lost the host.
+    """
     host = quiet[0].host
     if len({i.host for i in quiet}) > 1 or host is None or any(e.host in (host, None) for e in job.failures()):
         return
-    shown = exhibits(job.telling("peer-lost"), 2) + exhibits([i.last_sign for i in quiet if i.last_sign is not None], 2)
+    lost = job.telling("peer-lost")
+    cause = NODE_FAILURE if all(e.cause == UNREACHED for e in lost) else LOST
+    shown = exhibits(lost, 2) + exhibits([i.last_sign for i in quiet if i.last_sign is not None], 2)
     says = Sentence("silence.host", {"host": host, "ranks": sorted(i.rank for i in quiet)})
-    yield Finding("silence", LOST, says, shown, hosts=(host,))
+    yield Finding("silence", cause, says, shown, hosts=(host,))
 
 
 def _behind(job: Job) -> Iterator[Finding]:
