@@ -27,7 +27,7 @@ from .scan.reading import Progress, read_all
 from .scan.scan import Scan, SourceScan, scan_from_json, scan_to_json, source_from_json, source_to_json
 from .scan.scanner import ScanRules
 from .scan.workers import scan_part, unread
-from .sources.deadline import Deadline
+from .sources.bounds import Deadline
 from .sources.paths import expand_pattern, is_url
 from .sources.source import Input
 

@@ -17,7 +17,7 @@ from diagnose.catalogue.load import load_rules
 from diagnose.scan import parts
 from diagnose.scan.reading import read_all
 from diagnose.scan.scanner import ScanRules
-from diagnose.sources.deadline import Deadline
+from diagnose.sources.bounds import Deadline
 from diagnose.sources.source import Source
 
 from .told import watchdog

@@ -26,7 +26,7 @@ from diagnose.scan.pool import Pool
 from diagnose.scan.scan import SourceScan, source_to_json
 from diagnose.scan.scanner import ScanRules
 from diagnose.scan.workers import UNREAD, scan_part
-from diagnose.sources.deadline import Deadline
+from diagnose.sources.bounds import Deadline
 from diagnose.sources.source import find_sources
 
 HUNG_S = 60

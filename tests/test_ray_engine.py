@@ -23,7 +23,7 @@ from diagnose.errors import MissingExtra
 from diagnose.integrations import ray_session_logs
 from diagnose.scan.parts import Part
 from diagnose.scan.scanner import ScanRules
-from diagnose.sources.deadline import Deadline
+from diagnose.sources.bounds import Deadline
 from diagnose.sources.source import Source
 
 from .s3_server import serve_s3

@@ -20,7 +20,7 @@ from diagnose.scan.kept import Packed, Packer, unpack
 from diagnose.scan.reading import read_all
 from diagnose.scan.scan import Scan, scan_to_json
 from diagnose.scan.scanner import ScanRules
-from diagnose.sources.deadline import Deadline
+from diagnose.sources.bounds import Deadline
 from diagnose.sources.source import Input, Text, find_sources
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
@@ -239,7 +239,7 @@ def test_opening_many_files_leaves_time_to_read_some(tmp_path: Path, monkeypatch
     for n in range(8):
         (tmp_path / f"{n}.log").write_text(OOM + "\n")
     clock = iter(range(10_000))
-    monkeypatch.setattr("diagnose.sources.deadline.time", SimpleNamespace(monotonic=lambda: next(clock) / 10))
+    monkeypatch.setattr("diagnose.sources.bounds.time", SimpleNamespace(monotonic=lambda: next(clock) / 10))
     found = read(tmp_path, budget_s=4)
     assert any(s.skipped and "were not opened" in s.skipped for s in found.sources.values())
     assert hits(found)

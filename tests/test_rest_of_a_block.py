@@ -10,7 +10,7 @@ from diagnose.catalogue.load import load_rules
 from diagnose.job.event_reader import EventReader
 from diagnose.scan.reading import read_all
 from diagnose.scan.scanner import ScanRules
-from diagnose.sources.deadline import Deadline
+from diagnose.sources.bounds import Deadline
 
 WHOLE, REST = "process.exit-code/torchelastic-summary-entry", "process.exit-code/torchelastic-summary-rest"
 

@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose.errors import SourceError, UsageError
-from diagnose.sources.deadline import Deadline
+from diagnose.sources.bounds import Deadline
 from diagnose.sources.source import Source, Text, find_sources
 
 LINE = b"[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
@@ -226,7 +226,7 @@ def test_member_cannot_be_read_after_its_turn(tmp_path):
 
 
 def test_gzip_bomb_is_cut_with_a_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr("diagnose.sources.deadline.BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("diagnose.sources.bounds.BOMB_BYTES", 1 << 20)
     (tmp_path / "bomb.gz").write_bytes(gzip.compress(b"a" * (8 << 20)))
     source = only(tmp_path / "bomb.gz")
     assert len(read_all(source)) < 3 << 20
@@ -234,7 +234,7 @@ def test_gzip_bomb_is_cut_with_a_reason(tmp_path, monkeypatch):
 
 
 def test_zip_bomb_is_cut_with_a_reason(tmp_path, monkeypatch):
-    monkeypatch.setattr("diagnose.sources.deadline.BOMB_BYTES", 1 << 20)
+    monkeypatch.setattr("diagnose.sources.bounds.BOMB_BYTES", 1 << 20)
     (tmp_path / "bomb.zip").write_bytes(zip_bytes({"x.log": b"a" * (8 << 20)}))
     for source in find_sources([tmp_path / "bomb.zip"]):
         assert len(read_all(source)) < 3 << 20

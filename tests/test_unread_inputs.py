@@ -62,7 +62,7 @@ def test_a_verdict_on_what_a_budget_left_is_at_most_likely(tmp_path: Path, monke
         (tmp_path / f"{n}.log").write_bytes(log.read_bytes() if n == 0 else b"step 1\n")
     whole = diagnose(tmp_path).diagnosis
     clock = iter(range(10_000))
-    monkeypatch.setattr("diagnose.sources.deadline.time", SimpleNamespace(monotonic=lambda: next(clock) / 10))
+    monkeypatch.setattr("diagnose.sources.bounds.time", SimpleNamespace(monotonic=lambda: next(clock) / 10))
     part = diagnose(tmp_path, budget_s=4).diagnosis
     assert whole is not None
     assert part is not None
@@ -74,7 +74,7 @@ def test_a_run_that_a_budget_cut_is_not_called_healthy(tmp_path: Path, monkeypat
         (tmp_path / f"{n}.log").write_text(f"[rank{n}]: step 10 loss 1.5\nTraining completed successfully.\n")
     whole = diagnose(tmp_path).outcome
     clock = iter(range(10_000))
-    monkeypatch.setattr("diagnose.sources.deadline.time", SimpleNamespace(monotonic=lambda: next(clock) / 10))
+    monkeypatch.setattr("diagnose.sources.bounds.time", SimpleNamespace(monotonic=lambda: next(clock) / 10))
     assert (whole, diagnose(tmp_path, budget_s=4).outcome) == ("healthy", "unfinished")
 
 

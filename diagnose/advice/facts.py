@@ -11,8 +11,8 @@ from typing import Any
 
 from ..catalogue.rule import Rule
 from ..job.event import Event
+from ..job.identity_table import GUESSED
 from ..job.job import Job
-from ..job.places import GUESSED
 from ..lines.lazy_pattern import lazy
 from .fact_store import Facts, differences, gather_facts
 from .platform import platform_facts

@@ -81,7 +81,7 @@ def _read(path: str, rules: list[str], budget: float | None) -> tuple[Report, di
     from ..history.difference import written_report
     from ..history.steps import losses
     from ..report.redaction import redact
-    from ..sources.deadline import Deadline
+    from ..sources.bounds import Deadline
 
     if path.endswith(".json") and (written := written_report(path)) is not None:
         return written, {}

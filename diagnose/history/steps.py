@@ -10,7 +10,7 @@ from ..scan.passages import TextBlock
 from ..scan.progress import ProgressLines, all_signs
 from ..scan.scan_rules import ScanRules
 from ..sources.blocks import read_blocks
-from ..sources.deadline import Deadline
+from ..sources.bounds import Deadline
 from ..sources.source import Input, Source, find_sources
 
 MAX_STEPS = 1_000_000

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence, Set
 
 from .clock import ANOTHER_ZONE_S, Clocks
 from .event import FAILING, Event, SourceEvents
+from .identity_table import Places
 from .job import Job
-from .places import Places
 from .process import last_signs
 
 NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt

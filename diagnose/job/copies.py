@@ -8,7 +8,7 @@ from typing import Any
 
 from ..lines.lazy_pattern import lazy
 from .event import Event
-from .places import Places
+from .identity_table import Places
 
 MAX_PLACES = 8  # where else a message was seen; thousands of hosts may say the same
 MIN_TEXT = 24  # characters: shorter messages are alike by chance

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..traces.quotation import UNHEARD_FORMS
 from .event import SourceEvents, Speaker
-from .places import Places
+from .identity_table import Places
 from .process import Process
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from ..lines.record import record
 from .clock import Clocks
 from .coverage import RankLines, of_rank
 from .event import FAILING, Event, SourceEvents
-from .identity import JobApart
-from .places import Places
+from .identity_table import Places
+from .placement import JobApart
 from .process import CERTIFICATES, Process
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from itertools import chain
 
 from .event import FAILING, Event, SourceEvents
-from .places import Places
+from .identity_table import Places
 
 CERTIFICATES = ("exit", "signal-sent", "killed")  # said of a process by another one
 CRASHES = ("process.segfault", "process.bus-error", "process.abort")  # as the table of exit codes calls such ends

@@ -9,7 +9,7 @@ from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import PathIdentity
 from .copies import is_repetition
 from .event import Event, SourceEvents, Speaker
-from .places import HERE, LOOPBACK, Places, as_rank, is_default_group, labelled_rank, own_rank, pci_address
+from .identity_table import HERE, LOOPBACK, Places, as_rank, is_default_group, labelled_rank, own_rank, pci_address
 
 WORDS = lazy(r"[\w.-]+")
 SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")

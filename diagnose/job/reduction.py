@@ -11,9 +11,9 @@ from .clock import set_clocks
 from .copies import merge_copies
 from .event import SourceEvents, events_in_order, settled
 from .event_stamps import share_fields
-from .identity import place, set_jobs_apart
+from .identity_table import HERE, Places
 from .job import Job, JobContext
-from .places import HERE, Places
+from .placement import place, set_jobs_apart
 from .process import processes, tell_ordered_ends
 from .survival import set_aside
 

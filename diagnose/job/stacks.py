@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..lines.prefix import Line
 from ..traces.traceback_lines import is_library
 from .event import SourceEvents
+from .identity_table import Places
 from .job import Job
-from .places import Places
 
 if TYPE_CHECKING:
     from ..traces.stack_forms import StackDump

@@ -17,8 +17,8 @@ from ..traces.traceback_lines import is_library
 from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, restarted_until
 from .clock import ANOTHER_ZONE_S
 from .event import FAILING, Event, SourceEvents
+from .identity_table import OF_ITSELF, is_same_host
 from .job import Job
-from .places import OF_ITSELF, is_same_host
 from .process import is_sigkill, is_terminated, last_signs
 
 CAUGHT_S = 60.0  # within which the threads of a process, and its interpreter, print what ends it

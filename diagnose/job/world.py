@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from ..lines.lazy_pattern import lazy
 from .event import SourceEvents
-from .places import GIVEN, GUESSED, MAX_RANK, STATED, Places, as_rank, is_default_group, own_rank
+from .identity_table import GIVEN, GUESSED, MAX_RANK, STATED, Places, as_rank, is_default_group, own_rank
 
 OF_THE_LAUNCHER = "processes that the launcher ended"
 # What the kernel, too, says of processes, and what is printed of machines and not of a job.

@@ -8,7 +8,7 @@ from typing import Any
 from ..errors import UsageError
 from ..report.redaction import redact_plain
 from ..sources.blocks import read_blocks
-from ..sources.deadline import Deadline
+from ..sources.bounds import Deadline
 from ..sources.source import Source, find_sources
 
 MOST_LINES = 100  # on either side of the one that is asked for

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from ..errors import UsageError
 from ..lines.record import record
-from ..sources.deadline import Deadline
+from ..sources.bounds import Deadline
 from ..sources.paths import FolderWalk, expand_pattern, is_url
 
 MAX_PATHS = 64  # of one call

@@ -21,9 +21,9 @@ from ..job.collectives import (
     never_issued,
 )
 from ..job.event import Event
+from ..job.identity_table import GUESSED
 from ..job.job import Job, RankInfo
-from ..job.places import GUESSED
-from ..job.reports import cut_off, had_ended, is_covered, who_reported
+from ..job.wait_coverage import cut_off, had_ended, is_covered, who_reported
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known

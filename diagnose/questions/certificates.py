@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..job.event import Event
+from ..job.identity_table import is_same_host
 from ..job.job import Job
-from ..job.places import is_same_host
 from ..job.process import is_sigkill
 from ..job.survival import may_be_of_a_job
 from .finding import Finding, Sentence, exhibits

@@ -13,8 +13,8 @@ from ..catalogue.rule import Cause
 from ..catalogue.sentences import Sentence
 from ..job.clock import SAME_CLOCK_S, Clocks
 from ..job.event import Event
-from ..job.identity import JobApart
 from ..job.job import Job
+from ..job.placement import JobApart
 from ..lines.record import record
 from ..scan.scan import Scan
 from ..verdict.candidate import Candidate

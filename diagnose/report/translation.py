@@ -17,7 +17,7 @@ from ..catalogue.sentences import Sentence, names_in, sentence
 from ..errors import RuleError
 
 FILE = "cause.zh.yaml"
-WORDS = "sentences.zh.yaml"
+WORDS = "values.zh.yaml"
 _TABLE_FIELDS = ("action", "meaning", "way_round")
 _CHINESE = re.compile(r"[\u4e00-\u9fff]")
 SHOWN = ("cause", "symptom", "confirmation")  # roles whose messages a report tells of

@@ -20,7 +20,7 @@ from typing import BinaryIO, cast
 
 from ..catalogue.compiled import Compiled, to_bytes
 from ..catalogue.load import compiled_bytes
-from ..sources.deadline import Deadline
+from ..sources.bounds import Deadline
 from ..sources.source import Source
 from .parts import Part
 from .scan import SourceScan, source_from_json

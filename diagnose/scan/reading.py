@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..errors import SourceError
 from ..sources.blocks import read_blocks
-from ..sources.deadline import Deadline, Share
+from ..sources.bounds import Deadline, Share
 from ..sources.kinds import LINES
 from ..sources.refusals import broken_off
 from ..sources.source import Input, Source, find_sources

@@ -18,7 +18,7 @@ from typing import Any, BinaryIO
 
 from ..catalogue.compiled import from_bytes
 from ..sources.blocks import Block, read_blocks, read_range
-from ..sources.deadline import Deadline
+from ..sources.bounds import Deadline
 from ..sources.labels import Rewriting
 from ..sources.refusals import OUT_OF_TIME, broken_off
 from ..sources.source import Source

@@ -16,7 +16,7 @@ from typing import IO, TYPE_CHECKING, Any, cast
 
 from ..lines.lazy_pattern import lazy
 from ..lines.record import record
-from .deadline import HEADER_BYTES, MAX_BOMBS, MAX_MEMBERS, Deadline, Share, cut, is_bomb
+from .bounds import HEADER_BYTES, MAX_BOMBS, MAX_MEMBERS, Deadline, Share, cut, is_bomb
 from .kinds import Container
 from .refusals import OUT_OF_TIME, broken_off
 from .streams import Joined, Readable, Stream, peek

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from ..errors import SourceError
-from .deadline import Deadline
+from .bounds import Deadline
 from .exports import MAX_TURNED_BYTES, is_newest_first, lines_of_answer, turned_round
 from .labels import Rewriting
 from .log_forms import Reader, reader_of

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.util import find_spec
 from typing import Any, cast
 
-from .deadline import LZMA_MEMORY_BYTES
+from .bounds import LZMA_MEMORY_BYTES
 from .kinds import Compression
 
 GZIP = 31  # zlib's word for a gzip member with its header and checksum

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from typing import Any, cast
 
 from ..errors import DiagnoseError, MissingExtra, SourceError
-from .deadline import Deadline, Share
+from .bounds import Deadline, Share
 
 SKIPPED_FOLDERS = frozenset([".git", "__pycache__", "node_modules"])
 

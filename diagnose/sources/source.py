@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 from ..errors import DiagnoseError, SourceError, UsageError
 from ..lines.record import record
 from .archives import has_sections, read_members
-from .deadline import MAX_DEPTH, MAX_NAME_CHARS, Deadline, Share
+from .bounds import MAX_DEPTH, MAX_NAME_CHARS, Deadline, Share
 from .decoders import missing_extra
 from .kinds import PEEK_BYTES, Compression, Container, Encoding, Kind, compression_of, container_of, encoding_of, kind_of
 from .labels import Rewriting

@@ -11,7 +11,7 @@ import io
 from typing import Any, BinaryIO, Protocol, cast
 
 from ..errors import UsageError
-from .deadline import Deadline, Share, cut, is_bomb
+from .bounds import Deadline, Share, cut, is_bomb
 from .decoders import DamagedError, Native, Zstandard, decoder_for
 from .kinds import Compression, Encoding, compression_of
 from .refusals import OUT_OF_TIME

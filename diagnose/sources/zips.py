@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import IO, Any, cast
 
 from .archives import Guarded, Member, Meter
-from .deadline import MAX_DIRECTORY_BYTES, MAX_SPOOLED_BYTES, SPOOL_BYTES, cut
+from .bounds import MAX_DIRECTORY_BYTES, MAX_SPOOLED_BYTES, SPOOL_BYTES, cut
 from .refusals import broken_off
 from .streams import Readable, Stream
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..catalogue.load import Catalogue, load_yaml
 from ..job.coverage import is_cut
+from ..job.identity_table import GUESSED
 from ..job.job import Job
-from ..job.places import GUESSED
 from ..traces.traceback_lines import is_library
 from .candidate import CONCLUDED, HINTED, STATED, Candidate
 from .scope import Scope

@@ -13,8 +13,8 @@ from ..job.job import Job
 from ..job.process import is_terminated
 from ..questions.finding import Finding
 from .candidate import HINTED, SAME_MOMENT_S, STATED, Candidate, gather, names_device
-from .cause import Explanations, ranking
 from .certainty import CONFIDENCE, rate
+from .explanation import Explanations, ranking
 from .scope import Scope, who
 
 Outcome = Literal["failed", "hung", "healthy", "recovered", "unfinished"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from ..catalogue.rule import Cause
 from ..job.event import FAILING, Event
+from ..job.identity_table import GUESSED, HERE, pci_address
 from ..job.job import CERTIFICATES, Job
-from ..job.places import GUESSED, HERE, pci_address
 from ..job.process import ended_at, is_sigkill, is_terminated
 from ..questions.finding import Finding
 from ..traces.traceback import Frame

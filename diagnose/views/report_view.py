@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from ..advice.statement import Fact, Notice, RemedyStep
-from ..job.places import GUESSED
+from ..job.identity_table import GUESSED
 from ..report import parts
 from ..report.phrases import (
     FROM_OUTSIDE,

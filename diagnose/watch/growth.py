@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 from ..errors import SourceError
-from ..sources.deadline import Deadline
+from ..sources.bounds import Deadline
 from ..sources.paths import FolderWalk
 
 CHUNK_BYTES = 4 << 20  # read of one file before the next one has its turn

@@ -11,7 +11,7 @@ from ..scan.scan import Scan, SourceScan, merge, seal
 from ..scan.scanner import Scanner, ScanRules
 from ..scan.windows import Windows
 from ..sources.blocks import read_blocks
-from ..sources.deadline import Deadline
+from ..sources.bounds import Deadline
 from ..sources.source import Source, find_sources
 from .growth import Added, GrowingFiles
 from .sieve import Sieve

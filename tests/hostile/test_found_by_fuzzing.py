@@ -13,7 +13,7 @@ import pytest
 from benchmarks.dumps import Job, dumps
 from diagnose.advice.versions import read_version
 from diagnose.scan import passages
-from diagnose.sources.deadline import MAX_NAME_CHARS
+from diagnose.sources.bounds import MAX_NAME_CHARS
 from diagnose.sources.source import find_sources
 
 from ..command_line import tell

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from diagnose.sources.deadline import Deadline
+from diagnose.sources.bounds import Deadline
 from diagnose.sources.source import find_sources
 
 from ..command_line import OOM, tell

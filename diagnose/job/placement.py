@@ -15,7 +15,7 @@ from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import PathIdentity, identities_from_paths
 from ..lines.record import record
 from .event import FAILING, Event, SourceEvents, Speaker
-from .places import HERE, MAX_RANK, OF_ITSELF, Places, as_rank, labelled_rank, learn_hosts, own_rank, pci_address
+from .identity_table import HERE, MAX_RANK, OF_ITSELF, Places, as_rank, labelled_rank, learn_hosts, own_rank, pci_address
 from .rank import place_all
 from .world import learn_world, widen_world
 
