@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.catalogue.literal_costs import literal_costs
+from diagnose.catalogue.literal_costs import WIDTH, literal_costs
 from diagnose.catalogue.load import load_rules
 from diagnose.errors import SourceError
 
@@ -20,3 +20,10 @@ def test_a_literal_that_leads_to_nothing_shows_its_hits_and_none_verified(tmp_pa
 def test_a_folder_without_files_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="no file in it"):
         list(literal_costs(load_rules(), tmp_path))
+
+
+def test_no_word_that_leads_to_nothing_stands_on_many_ordinary_lines() -> None:
+    ordinary = Path(__file__).parent.parent / "fixtures" / "ordinary"
+    lines = sum(path.read_bytes().count(b"\n") for path in ordinary.iterdir())
+    rows = [row[WIDTH:].split() for row in list(literal_costs(load_rules(), ordinary))[2:]]
+    assert [rule for hits, _, verified, _, rule in rows if verified == "0" and int(hits) > 0.025 * lines] == []
