@@ -18,6 +18,7 @@ NOTHING = 0  # a line that only passes on what the candidate's own lines say
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 SAME_END_S = 60.0  # a launcher's summary states when a process died, of which it told lines above
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
+SUMMARY = ("box", "entry", "rest")  # what a launcher tells once more when all is over
 
 
 @dataclass(slots=True, eq=False)
@@ -100,7 +101,8 @@ def _exactness(event: Event) -> tuple[object, ...]:
     is_copy = is_repetition(event) or is_told_again(event.traceback, event.line, event.text)
     is_end = event.rule.tells in (*CERTIFICATES, "signal-received")
     order = when(event, SAME_END_S if is_end else SAME_MOMENT_S)
-    return (event.role != "cause", event.rule.generic, is_end, is_copy, not names_device(event), *order)
+    is_summary = event.rule.teller in SUMMARY
+    return (event.role != "cause", is_end, is_summary, is_copy, not names_device(event), *order, event.rule.generic)
 
 
 def names_device(event: Event | None) -> bool:
