@@ -276,11 +276,11 @@ def _caught(events: Sequence[Event]) -> set[Event]:
     raised: dict[tuple[object, ...], list[Event]] = {}
     ends: dict[str, list[int]] = {}
     for e in events:
-        if e.speaker.pid is not None and e.traceback is not None and e.role in FAILING and e.time is not None:
+        if e.rule.tells in (*ENDS, "identity", "attempt"):
+            ends.setdefault(e.source, []).append(e.line or 0)
+        elif e.speaker.pid is not None and e.traceback is not None and e.role in FAILING and e.time is not None:
             key = (e.source, e.host, e.speaker.pid, e.rule.id, e.traceback.exception)
             raised.setdefault(key, []).append(e)
-        elif e.rule.tells in (*ENDS, "identity", "attempt"):
-            ends.setdefault(e.source, []).append(e.line or 0)
     found: set[Event] = set()
     for alike in raised.values():
         first, last = alike[0], alike[-1]

@@ -68,7 +68,7 @@ class Explanations:
         return [*own, *self._by_cause[cause][:ASKED]]
 
     def _explains(self, link: Explains, t: Candidate, c: Candidate) -> bool:
-        for surely in (_reads, self._was_never_told):
+        for surely in (_reads, self._was_never_told, self._kept_away, _is_told_by_another):
             if surely(t, c) or surely(c, t):
                 return surely(t, c)
         if (c.direct and not t.direct) or (t.direct == HINTED and c.direct == STATED):
@@ -97,6 +97,11 @@ class Explanations:
         if None in told:
             return self._order(t, c) < 0
         return t.rank is not None and all(e.rank != t.rank for e in self._job.telling("signal-received"))
+
+    def _kept_away(self, t: Candidate, c: Candidate) -> bool:
+        """Whether others miss a rank, and t is what that rank itself says went wrong: therefore it did not come."""
+        is_own = t.direct == STATED and not t.is_end and t.rank in _missed_by(c)
+        return is_own and not self._waited(t.rank) and self._order(t, c) <= 0
 
     def _is_death_of_absent(self, t: Candidate, c: Candidate) -> bool:
         """Whether a process died before, or when, the others began to wait for it: they waited for the dead."""
@@ -130,6 +135,22 @@ class Explanations:
 def is_death(c: Candidate) -> bool:
     """Whether it is the end of a process that nobody ordered."""
     return c.is_end and c.first is not None and c.first.rule.tells == "exit" and not is_terminated(c.first)
+
+
+def _missed_by(c: Candidate) -> set[int | None]:
+    """The ranks that others miss, by a question or by a line that names them."""
+    if _is_seen_from_outside(c) and c.rank is not None:
+        return {c.rank}
+    told = [e.fields.get("absent_ranks") or () for e in c.events if e.rule.tells == "absent-ranks"]
+    return set(told[0]) if told and len(told) == len(c.events) else set()
+
+
+def _is_told_by_another(t: Candidate, c: Candidate) -> bool:
+    """Whether c is only that a process is found dead, by its id, and t what that process said itself."""
+    a, b = t.first, c.first
+    if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or (a.host and b.host and a.host != b.host):
+        return False
+    return bool(t.direct) and not t.is_end and a.speaker.pid == b.fields.get("pid") != b.speaker.pid
 
 
 def _is_seen_from_outside(c: Candidate) -> bool:
