@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from .told import BOX, cause, culprits, told
 
 QUOTA = """Traceback (most recent call last):

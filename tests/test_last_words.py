@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from .told import cause, told
 
 ABORTED = (
@@ -29,6 +27,8 @@ NO_HUB = (
     "exceeded with url: /timm/resnet50/resolve/main/model.bin (Caused by ConnectTimeoutError(<conn>, 'Connection to "
     "huggingface.co timed out. (connect timeout=None)'))\"), '(Request ID: dedf7ad6)')\n"
 )
+
+
 def test_the_worker_that_raylet_found_dead_has_said_itself_that_it_aborted(tmp_path):
     assert "process.abort" == cause(told(tmp_path, {"driver.log": ABORTED + LOST.format(pid=7315)}))
 

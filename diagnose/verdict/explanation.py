@@ -150,7 +150,7 @@ def _is_told_by_another(t: Candidate, c: Candidate) -> bool:
     a, b = t.first, c.first
     if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or (a.host and b.host and a.host != b.host):
         return False
-    return bool(t.direct) and not t.is_end and a.speaker.pid == b.fields.get("pid") != b.speaker.pid
+    return t.specific and not t.is_end and a.speaker.pid == b.fields.get("pid") != b.speaker.pid
 
 
 def _is_seen_from_outside(c: Candidate) -> bool:
