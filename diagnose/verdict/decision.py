@@ -51,7 +51,8 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates = gather(job, findings, catalogue)
     Explanations(job, catalogue, candidates).fill()
     free = [c for c in candidates if not c.explained_by] or candidates
-    if not free or _only_complains_at_the_end(job, free) or _is_told_no_reason(job, free):
+    is_torn = breaks_off_in_a_traceback(job.sources) and all(c.is_end and c.direct <= HINTED for c in free)  # no reason yet
+    if not free or is_torn or _only_complains_at_the_end(job, free):
         return _nothing_wrong(job)
     died = {e.rank for e in job.telling("exit") if e.role in FAILING and e.rank is not None and not is_terminated(e)}
     died &= {c.rank for c in free if c.direct == STATED and not c.is_end}
@@ -87,11 +88,6 @@ def _in_order(roots: list[Candidate]) -> list[Candidate]:
         return (-c.direct, not names_device(first), late, time if late else 0.0, *place)
 
     return sorted(roots, key=key)
-
-
-def _is_told_no_reason(job: Job, free: Sequence[Candidate]) -> bool:
-    """Whether the text breaks off where the reason was to come, and all else is how processes were ended."""
-    return all(c.is_end and c.direct <= HINTED for c in free) and breaks_off_in_a_traceback(job.sources)
 
 
 def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:

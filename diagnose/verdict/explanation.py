@@ -1,8 +1,4 @@
-"""Which cause: gives every candidate those that explain it, and ranks what nothing explains.
-
-A candidate is explained by another whose cause may bring it about (by tier or link), that can reach its place, that is no
-weaker, and that did not begin after it.
-"""
+"""Which cause: gives every candidate those that explain it (by tier or link), and ranks what nothing explains."""
 
 from __future__ import annotations
 
@@ -74,10 +70,10 @@ class Explanations:
         if (c.direct and not t.direct) or (t.direct == HINTED and c.direct == STATED):
             return False
         if is_death(t) and _is_seen_from_outside(c):
-            return self._is_death_of_absent(t, c)
+            return False
         if is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank)):
             return False  # that others miss a rank is its death, seen by them; who waited for nobody died of something else
-        order, gap_s = self._order(t, c), self._gap_s(t, c)
+        order, gap_s = self._order(t, c), 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
         is_before = order > 0 and not ((link.told_late or self._catalogue.causes[t.cause].told_late) and gap_s < LATE_S)
         if is_before or (link.within_s is not None and -gap_s > link.within_s):
             return False
@@ -99,22 +95,15 @@ class Explanations:
         return t.rank is not None and all(e.rank != t.rank for e in self._job.telling("signal-received"))
 
     def _kept_away(self, t: Candidate, c: Candidate) -> bool:
-        """Whether others miss a rank, and t is what that rank itself says went wrong: therefore it did not come."""
-        is_own = t.direct == STATED and not t.is_end and t.rank in _missed_by(c)
+        """Whether others miss a rank, and t is its death, or what it says itself went wrong: therefore it did not come."""
+        is_own = t.rank in _missed_by(c) and (is_death(t) or (t.direct == STATED and not t.is_end))
         return is_own and not self._waited(t.rank) and self._order(t, c) <= 0
-
-    def _is_death_of_absent(self, t: Candidate, c: Candidate) -> bool:
-        """Whether a process died before, or when, the others began to wait for it: they waited for the dead."""
-        return t.rank == c.rank is not None and self._order(t, c) <= 0 and not self._waited(t.rank)
 
     def _waited(self, rank: int | None) -> bool:
         return any(e.rank == rank for e in self._job.telling("collective-timeout", "heartbeat"))
 
     def _strength(self, c: Candidate) -> tuple[int, int, bool, bool]:
         return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific, not c.is_end)
-
-    def _gap_s(self, t: Candidate, c: Candidate) -> float:
-        return 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
 
     def _order(self, t: Candidate, c: Candidate) -> int:
         """-1: t began first, 1: c did, 0: not known. In one file its lines decide, unless both print when they began."""
@@ -134,7 +123,7 @@ class Explanations:
 
 def is_death(c: Candidate) -> bool:
     """Whether it is the end of a process that nobody ordered."""
-    return c.is_end and c.first is not None and c.first.rule.tells == "exit" and not is_terminated(c.first)
+    return c.is_end and any(e.rule.tells == "exit" and not is_terminated(e) for e in c.events)
 
 
 def _missed_by(c: Candidate) -> set[int | None]:
