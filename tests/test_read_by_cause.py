@@ -1,7 +1,5 @@
 """Texts read cause by cause: what a message of one cause's neighbour must not be taken for."""
 
-import pytest
-
 from diagnose import diagnose
 from diagnose.sources.source import Text
 

@@ -18,7 +18,7 @@ from ..lines.prefix import Line, speaker_key, speaker_keys
 from ..scan.scan import SourceScan
 from ..scan.scan_rules import REPORT, STACK
 from ..traces.quotation import is_heard, quoted_tracebacks
-from ..traces.traceback import Traceback, find_tracebacks
+from ..traces.traceback import find_tracebacks
 from .event import Event, SourceEvents, kept_lines, last_words
 from .event_stamps import Same, note_stamps, stamps_of, years_of
 from .hit_reading import LAST_RESORT, SourceReading
@@ -59,9 +59,9 @@ class EventReader:
             spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
             found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
-        events = sift(
-            [e for e in found if e.traceback is None or (is_heard(e.traceback, quoted) and not _is_noted(e.traceback))]
-        )
+        noted = (tb.line for tb in tracebacks if tb.is_warned and not tb.frames and not tb.links)  # `WARNING: OSError: …`
+        unheard = quoted.union(noted)
+        events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, unheard)])
         for order, event in enumerate(events):
             event.order = order
         stamps = stamps_of(lines)
@@ -127,11 +127,6 @@ def lines_without_reports(scan: SourceScan) -> list[Line]:
 
 def _is_by(who: str, line: Line) -> bool:
     return not who or speaker_key(line.prefix) in ("", who)
-
-
-def _is_noted(tb: Traceback) -> bool:
-    """Whether a warning gives the message alone: `WARNING: HorovodInternalError: restoring the last committed state`."""
-    return tb.is_warned and not tb.frames and not tb.links
 
 
 def is_narrow(event: Event) -> bool:

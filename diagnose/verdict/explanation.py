@@ -137,9 +137,9 @@ def _missed_by(c: Candidate) -> set[int | None]:
 def _is_told_by_another(t: Candidate, c: Candidate) -> bool:
     """Whether c is only that a process is found dead, by its id, and t what that process said itself."""
     a, b = t.first, c.first
-    if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or (a.host and b.host and a.host != b.host):
+    if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or not t.specific or t.is_end:
         return False
-    return t.specific and not t.is_end and a.speaker.pid == b.fields.get("pid") != b.speaker.pid
+    return a.speaker.pid == b.fields.get("pid") != b.speaker.pid and (not a.host or b.host in (None, a.host))
 
 
 def _is_seen_from_outside(c: Candidate) -> bool:
