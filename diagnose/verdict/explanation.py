@@ -69,9 +69,8 @@ class Explanations:
                 return surely(t, c)
         if (c.direct and not t.direct) or (t.direct == HINTED and c.direct == STATED):
             return False
-        if is_death(t) and _is_seen_from_outside(c):
-            return False
-        if is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank)):
+        is_missed = is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank))
+        if is_missed or (is_death(t) and _is_seen_from_outside(c)):
             return False  # that others miss a rank is its death, seen by them; who waited for nobody died of something else
         order, gap_s = self._order(t, c), 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
         is_before = order > 0 and not ((link.told_late or self._catalogue.causes[t.cause].told_late) and gap_s < LATE_S)
@@ -90,9 +89,8 @@ class Explanations:
         told = {e.rank for e in c.events if e.rule.tells == "signal-received"}
         if not told or not is_death(t):
             return False
-        if None in told:
-            return self._order(t, c) < 0
-        return t.rank is not None and all(e.rank != t.rank for e in self._job.telling("signal-received"))
+        is_untold = t.rank is not None and all(e.rank != t.rank for e in self._job.telling("signal-received"))
+        return self._order(t, c) < 0 if None in told else is_untold
 
     def _kept_away(self, t: Candidate, c: Candidate) -> bool:
         """Whether others miss a rank, and t is its death, or what it says itself went wrong: therefore it did not come."""
