@@ -84,7 +84,7 @@ Traceback (most recent call last):
 ValueError: boom
 [Rank 0{words}]:
 Traceback (most recent call last):
-  File "/job/train.py", line 38, in train_fn
+  File "/job/train.py", line 44, in train_fn
     dist.all_reduce(x)
 torch.distributed.DistBackendError: NCCL error in: ../torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp:2394, remote process \
 exited or there was a network error, NCCL version 2.21.5

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
 from .told import cause, told
 
 ABORTED = (
@@ -29,11 +27,11 @@ NO_HUB = (
     "exceeded with url: /timm/resnet50/resolve/main/model.bin (Caused by ConnectTimeoutError(<conn>, 'Connection to "
     "huggingface.co timed out. (connect timeout=None)'))\"), '(Request ID: dedf7ad6)')\n"
 )
-@pytest.mark.xfail(strict=True, reason="the raylet's word for a worker goes before the worker's own")
+
+
 def test_the_worker_that_raylet_found_dead_has_said_itself_that_it_aborted(tmp_path):
     assert "process.abort" == cause(told(tmp_path, {"driver.log": ABORTED + LOST.format(pid=7315)}))
 
 
-@pytest.mark.xfail(strict=True, reason="a warning of Python counts as a statement")
 def test_a_warning_of_python_yields_to_what_ended_the_program_later(tmp_path):
     assert "hub.download" == cause(told(tmp_path, {"train.log": NO_DRIVER + NO_HUB}))

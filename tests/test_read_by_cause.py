@@ -1,7 +1,5 @@
 """Texts read cause by cause: what a message of one cause's neighbour must not be taken for."""
 
-import pytest
-
 from diagnose import diagnose
 from diagnose.sources.source import Text
 
@@ -157,7 +155,6 @@ def test_vertex_says_that_a_replica_ran_out_of_memory() -> None:
     assert "memory.host-oom" == told("The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)\n")[0]
 
 
-@pytest.mark.xfail(strict=True, reason="the status of a Neuron dump is read as a lost device")
 def test_the_status_in_the_dump_of_the_neuron_runtime_is_read_by_name() -> None:
     dump = "2024-Jul-30 14:22:31.305961 65191:69012 ERROR   NRT:nrt_infodump                            "
     assert "memory.cuda-oom" == told(dump + "Failure: NRT_RESOURCE in nrt_load()\n" + dump + "Visible cores: 0, 1\n")[0]

@@ -103,7 +103,6 @@ def test_what_a_rank_said_last_is_shown_where_a_barrier_names_it_as_absent(tmp_p
     assert any("licence" in e.text for e in report.diagnosis.evidence)
 
 
-@pytest.mark.xfail(strict=True, reason="a barrier is blamed on another rank than the one that it names and that raised")
 def test_a_rank_that_raised_above_the_barrier_that_names_it_is_absent_since_it_raised(tmp_path: Path) -> None:
     """In a console; with TORCH_DISTRIBUTED_DEBUG=DETAIL a barrier goes before each collective, and ends with its peer."""
     named = "Rank 1 failed to pass monitoredBarrier in 8000 ms"

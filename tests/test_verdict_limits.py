@@ -65,7 +65,6 @@ def steps(ranks: int, first: int = 0, last: int = 5) -> str:
     return "".join(lines)
 
 
-@pytest.mark.xfail(strict=True, reason="the rank that finds a message of another size is blamed for it")
 def test_who_finds_that_a_message_has_another_size_is_not_at_fault_by_that() -> None:
     report = verdict(steps(2) + GLOO + sent(4401) + failed(1, 4402, -6) + box(entry(0, 1, -6, 4402), entry(1, 0, -15, 4401)))
 

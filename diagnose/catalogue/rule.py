@@ -48,7 +48,7 @@ Tells = Literal[  # what correlators read from a line, and by which fields; rule
     "attempt",  # a new attempt begins
     "fact",  # each field is a fact of that name about the job
 ]
-Teller = Literal["box", "entry", "rest", "agent", "rank"]
+Teller = Literal["box", "entry", "rest", "agent", "rank", "job"]
 Activity = Literal[
     "saving", "loading", "evaluating", "tokenising", "compiling", "downloading", "generating", "waiting", "leaving"
 ]  # fmt: skip
@@ -116,7 +116,7 @@ class Rule:
     id: str = ""
     cause: str | None = None  # from the path; None for rules under harmless/ and context/
     tells: Tells | None = None
-    teller: Teller | None = None  # torchrun's summary, an entry of it, what is left of one, its agent; one rank for itself
+    teller: Teller | None = None  # torchrun's summary, an entry of it, what is left of one, its agent; a rank, the job
     activity: Activity | None = None  # with tells: activity, activity-end, finished
     census: bool = False  # correlators read every occurrence per speaker: never capped away
     generic: bool = False  # speaks only where no other cause or symptom rule spoke about the same lines

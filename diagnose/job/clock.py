@@ -175,4 +175,3 @@ def _apply(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
             if offset and event.time is not None:
                 event.time -= offset
                 event.onset = event.onset - offset if event.onset is not None else None
-

@@ -59,7 +59,9 @@ class EventReader:
             spoken = {(id(e.traceback), e.line) for e in found if is_narrow(e) and e.role != "confirmation"}
             found += [e for tb in tracebacks for e in reading.catch_all(tb, self._catch_alls, spoken)]
         quoted = quoted_tracebacks(tracebacks, lines)
-        events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, quoted)])
+        noted = (tb.line for tb in tracebacks if tb.is_warned and not tb.frames and not tb.links)  # `WARNING: OSError: …`
+        unheard = quoted.union(noted)
+        events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, unheard)])
         for order, event in enumerate(events):
             event.order = order
         stamps = stamps_of(lines)

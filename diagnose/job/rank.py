@@ -48,7 +48,9 @@ def place_all(places: Places, sources: Sequence[SourceEvents]) -> None:
 
 
 def place_event(places: Places, event: Event) -> None:
-    """Fill in host, process, local rank and rank."""
+    """Fill in host, process, local rank and rank; none of what is said of the whole job."""
+    if event.rule.teller == "job":
+        return
     fields, speaker = event.fields, event.speaker
     path = places.by_source.get(event.source, NOTHING_KNOWN)
     own_host = places.host(speaker.host) or _pod_of_row(places, event)

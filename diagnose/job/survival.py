@@ -192,12 +192,13 @@ class _Outlived:
     def _is_over(self, event: Event, end: Event) -> bool:
         if _differ(event.rank, end.rank) or _differ(event.host, end.host) or event.cause in FROM_OUTSIDE:
             return False
-        if event.rank is not None and end.rank is None and event.rank in self._died_alone:
+        of_all = end.rule.teller == "job"
+        if not of_all and event.rank is not None and end.rank is None and event.rank in self._died_alone:
             return False  # the others are done, and its launcher found this one dead
         if end.attempt > event.attempt:
             return True
         if event.source == end.source:
-            return (end.line or 0) > (event.end_line or 0) or self._is_noise(event)
+            return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or (of_all and event.traceback is None)
         if not event.has_own_time or not end.has_own_time or event.time is None or end.time is None:
             return False
         return end.time > event.time + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
@@ -276,11 +277,11 @@ def _caught(events: Sequence[Event]) -> set[Event]:
     raised: dict[tuple[object, ...], list[Event]] = {}
     ends: dict[str, list[int]] = {}
     for e in events:
-        if e.speaker.pid is not None and e.traceback is not None and e.role in FAILING and e.time is not None:
+        if e.rule.tells in (*ENDS, "identity", "attempt"):
+            ends.setdefault(e.source, []).append(e.line or 0)
+        elif e.speaker.pid is not None and e.traceback is not None and e.role in FAILING and e.time is not None:
             key = (e.source, e.host, e.speaker.pid, e.rule.id, e.traceback.exception)
             raised.setdefault(key, []).append(e)
-        elif e.rule.tells in (*ENDS, "identity", "attempt"):
-            ends.setdefault(e.source, []).append(e.line or 0)
     found: set[Event] = set()
     for alike in raised.values():
         first, last = alike[0], alike[-1]

@@ -18,7 +18,7 @@ from .traceback_lines import WORDS, Frame, one_of
 from .traceback_streams import assemble
 
 Same = Callable[[tuple[Frame, ...]], tuple[Frame, ...]]
-__all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost"]
+__all__ = ["Frame", "Link", "Traceback", "find_tracebacks", "innermost", "is_above"]
 
 
 @record
@@ -202,3 +202,13 @@ def record_above(above: Line | None, outermost: Frame | None, *, is_of_a_rank: b
 
 def _is_uncaught(outermost: Frame | None) -> bool:
     return outermost is None or outermost.function in WORDS["beginnings"]
+
+
+def is_above(frames: Sequence[Frame], others: Sequence[Frame]) -> bool:
+    """Whether a stack parts from another one in the same function, in a line further up."""
+    for frame, other in zip(frames, others, strict=False):
+        if (frame.file, frame.function) != (other.file, other.function):
+            return False
+        if frame.line != other.line:
+            return (frame.line or 0) < (other.line or 0)
+    return False

@@ -142,15 +142,15 @@ _INTRODUCTION = lazy(r"^\s*" + one_of(f"(?P<{form}>{line})" for form, line in WO
 _CALLEE = lazy(WORDS["callee"])
 
 
-def read_introduction(text: str) -> str:
-    """Read `Exception in thread …:`, `Process …:` and their like as the traceback's form; empty for other lines."""
+def read_introduction(text: str) -> tuple[str, int | None]:
+    """Read `Exception in thread …:`, `[Rank 3]:` and their like as form and rank of a traceback; empty for other lines."""
     found = _INTRODUCTION.match(text)
-    return (found.lastgroup or "") if found else ""
+    return (found.lastgroup or "", int(found["of"]) if found["of"] else None) if found else ("", None)
 
 
 def introduces_inner(text: str, message: str) -> bool:
     """Say whether what a child or a callee raised follows, by a line below a message and that message so far."""
-    is_of_child = "-- Process " in text and read_introduction(text) == "spawn"
+    is_of_child = "-- Process " in text and read_introduction(text)[0] == "spawn"
     return is_of_child or _CALLEE.match(message) is not None
 
 

@@ -85,13 +85,13 @@ class _Speaker:
         self.is_record = False  # the first line of the open traceback has its speaker, those below it do not
         self._closed = closed
         self._shapes: dict[int, str] = {}  # of the line each began with
-        self._introduction: tuple[int, str] = (-_INTRODUCTION_LINES - 1, "")
+        self._introduction: tuple[int, str, int | None] = (-_INTRODUCTION_LINES - 1, "", None)
         self._frames_seen: dict[tuple[int, Frame], int] = {}
 
     def feed(self, line: Line, text: str, shape: str | None) -> None:
         """Give the line to the open traceback it continues, or see whether it begins one."""
-        if text[-1:] in _INTRODUCING and (form := read_introduction(text)):
-            self._introduction = (line.number, form)  # also where an open traceback, cut off above, tolerates the line
+        if text[-1:] in _INTRODUCING and (told := read_introduction(text))[0]:
+            self._introduction = (line.number, *told)  # also where an open traceback, cut off above, tolerates the line
         if self.open and self._continue(line, text, shape):
             return
         if text and not text.isspace():
@@ -164,11 +164,11 @@ class _Speaker:
                 self._open(assembly, line)
 
     def _open(self, assembly: Assembly, line: Line) -> None:
-        number, form = self._introduction
+        number, form, rank = self._introduction
         if form and line.number - number <= _INTRODUCTION_LINES:
-            assembly.form = form if assembly.form == "plain" else assembly.form
-            assembly.line = number
-            self._introduction = (-_INTRODUCTION_LINES - 1, "")
+            assembly.form = form if assembly.form == "plain" and rank is None else assembly.form
+            assembly.line, assembly.of_rank = number, assembly.of_rank if rank is None else rank
+            self._introduction = (-_INTRODUCTION_LINES - 1, "", None)
         assembly.is_whole_line_ours = _EXCEPTHOOK.search(line.raw[: line.prefix.end]) is not None
         if not self.open:
             self._frames_seen.clear()

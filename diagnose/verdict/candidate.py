@@ -18,6 +18,8 @@ NOTHING = 0  # a line that only passes on what the candidate's own lines say
 SAME_MOMENT_S = 2.0  # printed seconds do not order what several ranks say of one failure
 SAME_END_S = 60.0  # a launcher's summary states when a process died, of which it told lines above
 NUMBERS = lazy(r"0x[0-9a-f]+|\d+")
+EXIT_CODE = "process.exit-code"
+SUMMARY = ("box", "entry", "rest")  # what a launcher tells once more when all is over
 
 
 @dataclass(slots=True, eq=False)
@@ -39,7 +41,7 @@ class Candidate:
     @property
     def is_end(self) -> bool:
         """Whether all that it rests on tells how a process ended, and not why."""
-        return bool(self.events) and all(e.rule.tells in (*CERTIFICATES, "signal-received") for e in self.events)
+        return bool(self.events) and all(map(is_end, self.events))
 
     def place(self) -> str:
         """Where it is, in words for ordering."""
@@ -98,9 +100,14 @@ def _add(made: Candidate, event: Event) -> None:
 def _exactness(event: Event) -> tuple[object, ...]:
     """What an expert would point at first: it names the cause, it is narrow, it is no copy, it is the earliest."""
     is_copy = is_repetition(event) or is_told_again(event.traceback, event.line, event.text)
-    is_end = event.rule.tells in (*CERTIFICATES, "signal-received")
-    order = when(event, SAME_END_S if is_end else SAME_MOMENT_S)
-    return (event.role != "cause", event.rule.generic, is_end, is_copy, not names_device(event), *order)
+    order = when(event, SAME_END_S if is_end(event) else SAME_MOMENT_S)
+    is_summary = event.rule.teller in SUMMARY
+    return (event.role != "cause", is_end(event), is_summary, is_copy, not names_device(event), *order, event.rule.generic)
+
+
+def is_end(event: Event) -> bool:
+    """Whether it tells how a process ended, and not why."""
+    return event.rule.tells in (*CERTIFICATES, "signal-received") or event.cause == EXIT_CODE
 
 
 def names_device(event: Event | None) -> bool:

@@ -1,8 +1,4 @@
-"""Which cause: gives every candidate those that explain it, and ranks what nothing explains.
-
-A candidate is explained by another whose cause may bring it about (by tier or link), that can reach its place, that is no
-weaker, and that did not begin after it.
-"""
+"""Which cause: gives every candidate those that explain it (by tier or link), and ranks what nothing explains."""
 
 from __future__ import annotations
 
@@ -68,16 +64,15 @@ class Explanations:
         return [*own, *self._by_cause[cause][:ASKED]]
 
     def _explains(self, link: Explains, t: Candidate, c: Candidate) -> bool:
-        for surely in (_reads, self._was_never_told):
+        for surely in (_reads, self._was_never_told, self._kept_away, _is_told_by_another):
             if surely(t, c) or surely(c, t):
                 return surely(t, c)
         if (c.direct and not t.direct) or (t.direct == HINTED and c.direct == STATED):
             return False
-        if is_death(t) and _is_seen_from_outside(c):
-            return self._is_death_of_absent(t, c)
-        if is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank)):
+        is_missed = is_death(c) and _is_seen_from_outside(t) and (t.rank == c.rank or not self._waited(c.rank))
+        if is_missed or (is_death(t) and _is_seen_from_outside(c)):
             return False  # that others miss a rank is its death, seen by them; who waited for nobody died of something else
-        order, gap_s = self._order(t, c), self._gap_s(t, c)
+        order, gap_s = self._order(t, c), 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
         is_before = order > 0 and not ((link.told_late or self._catalogue.causes[t.cause].told_late) and gap_s < LATE_S)
         if is_before or (link.within_s is not None and -gap_s > link.within_s):
             return False
@@ -94,22 +89,19 @@ class Explanations:
         told = {e.rank for e in c.events if e.rule.tells == "signal-received"}
         if not told or not is_death(t):
             return False
-        if None in told:
-            return self._order(t, c) < 0
-        return t.rank is not None and all(e.rank != t.rank for e in self._job.telling("signal-received"))
+        is_untold = t.rank is not None and all(e.rank != t.rank for e in self._job.telling("signal-received"))
+        return self._order(t, c) < 0 if None in told else is_untold
 
-    def _is_death_of_absent(self, t: Candidate, c: Candidate) -> bool:
-        """Whether a process died before, or when, the others began to wait for it: they waited for the dead."""
-        return t.rank == c.rank is not None and self._order(t, c) <= 0 and not self._waited(t.rank)
+    def _kept_away(self, t: Candidate, c: Candidate) -> bool:
+        """Whether others miss a rank, and t is its death, or what it says itself went wrong: therefore it did not come."""
+        is_own = t.rank in _missed_by(c) and (is_death(t) or (t.direct == STATED and not t.is_end))
+        return is_own and not self._waited(t.rank) and self._order(t, c) <= 0
 
     def _waited(self, rank: int | None) -> bool:
         return any(e.rank == rank for e in self._job.telling("collective-timeout", "heartbeat"))
 
     def _strength(self, c: Candidate) -> tuple[int, int, bool, bool]:
         return (TIERS[self._catalogue.causes[c.cause].tier], c.direct, c.specific, not c.is_end)
-
-    def _gap_s(self, t: Candidate, c: Candidate) -> float:
-        return 0.0 if t.onset is None or c.onset is None else t.onset - c.onset
 
     def _order(self, t: Candidate, c: Candidate) -> int:
         """-1: t began first, 1: c did, 0: not known. In one file its lines decide, unless both print when they began."""
@@ -129,7 +121,23 @@ class Explanations:
 
 def is_death(c: Candidate) -> bool:
     """Whether it is the end of a process that nobody ordered."""
-    return c.is_end and c.first is not None and c.first.rule.tells == "exit" and not is_terminated(c.first)
+    return c.is_end and any(e.rule.tells == "exit" and not is_terminated(e) for e in c.events)
+
+
+def _missed_by(c: Candidate) -> set[int | None]:
+    """The ranks that others miss, by a question or by a line that names them."""
+    if _is_seen_from_outside(c) and c.rank is not None:
+        return {c.rank}
+    told = [e.fields.get("absent_ranks") or () for e in c.events if e.rule.tells == "absent-ranks"]
+    return set(told[0]) if told and len(told) == len(c.events) else set()
+
+
+def _is_told_by_another(t: Candidate, c: Candidate) -> bool:
+    """Whether c is only that a process is found dead, by its id, and t what that process said itself."""
+    a, b = t.first, c.first
+    if c.direct != HINTED or a is None or b is None or a.speaker.pid is None or not t.specific or t.is_end:
+        return False
+    return a.speaker.pid == b.fields.get("pid") != b.speaker.pid and (not a.host or b.host in (None, a.host))
 
 
 def _is_seen_from_outside(c: Candidate) -> bool:

@@ -6,9 +6,9 @@ from ..job.activity import last_complaint
 from ..job.copies import is_repetition
 from ..job.event import Event, Exhibit
 from ..job.job import Job
+from .candidate import EXIT_CODE
 from .decision import Verdict
 
-EXIT_CODE = "process.exit-code"
 MAX_EVIDENCE = 5
 
 

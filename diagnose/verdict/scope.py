@@ -16,7 +16,7 @@ from ..job.identity_table import GUESSED, HERE, pci_address
 from ..job.job import CERTIFICATES, Job
 from ..job.process import ended_at, is_sigkill, is_terminated
 from ..questions.finding import Finding
-from ..traces.traceback import Frame
+from ..traces.traceback import is_above
 from .candidate import STATED, Candidate, alike, names_device
 
 EVERYWHERE = 0.8  # of the ranks seen with the same complaint: then it is no rank's own
@@ -139,17 +139,7 @@ def _still_before(job: Job, roots: Sequence[Candidate]) -> set[int]:
     if job.was_alive or not raised:
         return set()
     waiting = [(e.rank, e.traceback.frames) for e in job.failures() if e.traceback is not None and e.rank is not None]
-    return {rank for rank, frames in waiting if any(_is_above(frames, those) for those in raised)}
-
-
-def _is_above(frames: Sequence[Frame], others: Sequence[Frame]) -> bool:
-    """Whether a stack parts from another one in the same function, in a line further up."""
-    for frame, other in zip(frames, others, strict=False):
-        if (frame.file, frame.function) != (other.file, other.function):
-            return False
-        if frame.line != other.line:
-            return (frame.line or 0) < (other.line or 0)
-    return False
+    return {rank for rank, frames in waiting if any(is_above(frames, those) for those in raised)}
 
 
 def _alike(job: Job, met: set[int]) -> set[int]:
