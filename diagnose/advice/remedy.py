@@ -134,7 +134,7 @@ def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
     world = min(job.world_size or 0, MOST_RANKS)
     return {
         "has_finished": any(info.finished for info in job.ranks.values()),
-        "missing_ranks": tuple(r for r in range(world) if not job.is_heard(r)),
+        "missing_ranks": tuple(r for r in range(len(job.sources) == 1, world) if not job.is_heard(r)),  # a console is rank 0's
         "has_stepped": any(info.last_step for info in job.ranks.values()),
         "has_stacks": any(source.stacks for source in job.sources),
         "is_python": facts.get("toolkit") != NATIVE and (facts.get("library") != "mpi" or is_seen),
@@ -170,6 +170,7 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
     host = min(hosts) if len(hosts) == 1 else None
     logs = {source for info in infos for source in info.sources}
     shared = {source for info in job.ranks.values() if info not in infos for source in info.sources}
+    last = job.last_line_of(infos[0].rank) if len(infos) == 1 else None
     named = _POD.match(host or "")
     stated = first.fields.get("pod") if first is not None else None
     pod = stated or (named[1] if named else host if host in pods else min(pods) if len(pods) == 1 else None)
@@ -181,6 +182,8 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
         "culprit_gpu": device if isinstance(device, int) and len(infos) <= 1 else None,
         "culprit_pid": infos[0].pid if len(infos) == 1 else None,
         "culprit_pod": pod,
+        "last_file": last[0] if last else None,
+        "last_line": last[1].number if last else None,
         "culprit_log": min(logs) if len(infos) == len(logs) == 1 and not logs & shared else None,
         "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
     }
@@ -188,8 +191,10 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
 
 def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, Any]:
     finding = verdict.roots[0].finding
+    shown = (x.event.rule.activity for x in finding.exhibits if x.event) if finding is not None else ()
     tb = verdict.roots[0].first.traceback if verdict.roots[0].first is not None else None
     return {
+        "activity": next(filter(None, shown), None),
         "log_file": told.source if told is not None else None,
         "rule_name": told.rule.id.rpartition("/")[2] if told is not None else "",
         "is_hung": verdict.outcome == "hung",
