@@ -152,7 +152,9 @@ def test_a_save_that_was_seen_whole_sets_the_proposal() -> None:
 @pytest.mark.parametrize("cause", ["collective.desync", "collective.shape-mismatch"])
 def test_no_time_out_is_long_enough_for_a_desync(cause: str) -> None:
     said = words(advise(cause, {"timeout_ms": 600_000}, facts_of()))
-    assert "Don't raise the timeout (10 min now): these ranks would wait forever" in said and "init_process_group" not in said
+    assert (
+        "Don't raise the timeout (10 min now): these ranks would wait forever" in said and "init_process_group" not in said
+    )
 
 
 def test_a_stack_that_is_there_is_read_and_not_asked_for() -> None:
@@ -195,7 +197,9 @@ def test_what_a_message_does_not_say_is_not_counted() -> None:
     assert "does not say what held the rest" in step.text and "0 MiB" not in step.text
 
 
-@pytest.mark.parametrize(("framework", "flag"), [("openrlhf", "--gradient_checkpointing"), ("trl", "--gradient_checkpointing true")])
+@pytest.mark.parametrize(
+    ("framework", "flag"), [("openrlhf", "--gradient_checkpointing"), ("trl", "--gradient_checkpointing true")]
+)
 def test_each_framework_recomputes_activations_its_own_way(framework: str, flag: str) -> None:
     fields = {"wanted": "2 GiB", "capacity": "79 GiB", "free": "1 GiB", "allocated": "74 GiB", "reserved_mib": 100}
     assert flag in [a.command for a in advise("memory.cuda-oom", fields, facts_of(framework=framework))]
@@ -221,7 +225,9 @@ def test_the_larger_stranger_is_named_beside_the_rank_itself() -> None:
         "wanted": "4.27 GiB", "capacity": "79.15 GiB", "free": "1.08 GiB", "allocated": "33.20 GiB", "reserved_mib": 160.41,
         "other_pid": 41203, "other_used": "34.15 GiB", "next_pid": 38801, "next_used": "43.90 GiB",
     }  # fmt: skip
-    assert "hold about 43.9 GiB of this GPU, such as process 38801." in advise("memory.cuda-oom", fields, facts_of())[0].text
+    assert (
+        "hold about 43.9 GiB of this GPU, such as process 38801." in advise("memory.cuda-oom", fields, facts_of())[0].text
+    )
 
 
 @pytest.mark.parametrize(
@@ -312,11 +318,21 @@ def test_gloo_is_offered_only_where_the_weight_sync_is_broken(openrlhf: str, vll
 )  # fmt: skip
 def test_no_step_names_what_the_platform_does_not_have(cause: str, platform: dict[str, str], absent: str) -> None:
     causes_of_one_platform = cause.startswith("ray.") or (platform["stack"] != "cuda" and cause in OF_NVIDIA)
-    said = words([s for s in advise(cause, {"rule_name": "x", **platform}, facts_of(**platform)) if s.when in ("now", "fix")])
+    said = words(
+        [s for s in advise(cause, {"rule_name": "x", **platform}, facts_of(**platform)) if s.when in ("now", "fix")]
+    )
     assert causes_of_one_platform or re.findall(absent, said) == []
 
 
-OF_NVIDIA = ("config.unused-parameters", "gpu.gsp", "gpu.off-bus", "gpu.nvlink", "nccl.invalid-usage", "nccl.topology", "nccl.version-mismatch")
+OF_NVIDIA = (
+    "config.unused-parameters",
+    "gpu.gsp",
+    "gpu.off-bus",
+    "gpu.nvlink",
+    "nccl.invalid-usage",
+    "nccl.topology",
+    "nccl.version-mismatch",
+)
 
 
 def test_one_host_gets_nothing_about_the_network_between_hosts() -> None:
@@ -355,7 +371,9 @@ def test_what_the_job_has_already_is_not_asked_for() -> None:
 
 
 def test_the_node_of_a_pod_is_cordoned_and_the_host_of_slurm_left_out() -> None:
-    pod = advise("gpu.ecc", {"culprit_host": "w-1", "culprit_hosts": "w-1", "culprit_pod": "w-1"}, facts_of(scheduler="kubernetes"))
+    pod = advise(
+        "gpu.ecc", {"culprit_host": "w-1", "culprit_hosts": "w-1", "culprit_pod": "w-1"}, facts_of(scheduler="kubernetes")
+    )
     host = advise("gpu.ecc", {"culprit_host": "gpu-7", "culprit_hosts": "gpu-7"}, facts_of(scheduler="slurm"))
     assert pod[0].command == "kubectl cordon $(kubectl get pod w-1 -o jsonpath='{.spec.nodeName}')"
     assert host[0].command == "sbatch -x gpu-7 job.sh"

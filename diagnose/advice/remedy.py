@@ -37,7 +37,8 @@ SOLVERS: tuple[tuple[str, Solver], ...] = (  # by the start of the cause's id
     ("storage.slow-save", timeout_numbers),
     ("collective.", timeout_numbers),
 )
-PLATFORM = ("scheduler", "stack", "library", "toolkit", "launcher", "framework", "hosts", "system")  # whatever a line captures under such a name
+# Facts, whatever a line captures under such a name
+PLATFORM = ("scheduler", "stack", "library", "toolkit", "launcher", "framework", "hosts", "system")
 SHARED = Path(__file__).with_name("shared.yaml")
 PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
 ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
@@ -132,9 +133,10 @@ def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
     uids = (e.fields["uid"] for e in job.events if e.fields.get("uid"))
     is_seen = facts.get("toolkit") is not None or any(source.tracebacks for source in job.sources)
     world = min(job.world_size or 0, MOST_RANKS)
+    first = 1 if len(job.sources) == 1 else 0  # what stands in a console without a name is rank 0's
     return {
         "has_finished": any(info.finished for info in job.ranks.values()),
-        "missing_ranks": tuple(r for r in range(len(job.sources) == 1, world) if not job.is_heard(r)),  # a console is rank 0's
+        "missing_ranks": tuple(r for r in range(first, world) if not job.is_heard(r)),
         "has_stepped": any(info.last_step for info in job.ranks.values()),
         "has_stacks": any(source.stacks for source in job.sources),
         "is_python": facts.get("toolkit") != NATIVE and (facts.get("library") != "mpi" or is_seen),

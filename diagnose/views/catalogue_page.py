@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from itertools import groupby
+from typing import Any
 
+from ..advice.remedy import with_shared
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause, Remedy
 from ..catalogue.sentences import shell_command
@@ -38,9 +41,15 @@ def first_step(cause: Cause) -> Remedy:
 def unfilled(command: str | None) -> str:
     """Yield a command as it stands where nothing is known of a job: `nodename=HOST`."""
     try:
-        return shell_command(command, {}) if command else ""
+        return shell_command(command, known_of_no_job()).strip() if command else ""
     except ValueError:
         return command or ""
+
+
+@lru_cache(maxsize=1)
+def known_of_no_job() -> dict[str, Any]:
+    """Yield what remedies share, where nothing is known."""
+    return with_shared({})
 
 
 def page_cell(text: str) -> str:
