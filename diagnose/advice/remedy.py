@@ -125,9 +125,6 @@ def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any
     return found
 
 
-# --- what is known ------------------------------------------------------------------------------------------------
-
-
 def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
     dumps = [str(e.fields["recorder_path"]) for e in job.events if e.fields.get("recorder_path")]
     uids = (e.fields["uid"] for e in job.events if e.fields.get("uid"))
@@ -171,7 +168,7 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
     pods = {speaker.pod for source in job.sources for speaker in source.speakers if speaker.pod}
     host = min(hosts) if len(hosts) == 1 else None
     logs = {source for info in infos for source in info.sources}
-    shared = {source for info in job.ranks.values() if info not in infos for source in info.sources}
+    others = {source for info in job.ranks.values() if info not in infos for source in info.sources}
     last = job.last_line_of(infos[0].rank) if len(infos) == 1 else None
     named = _POD.match(host or "")
     stated = first.fields.get("pod") if first is not None else None
@@ -186,7 +183,7 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
         "culprit_pod": pod,
         "last_file": last[0] if last else None,
         "last_line": last[1].number if last else None,
-        "culprit_log": min(logs) if len(infos) == len(logs) == 1 and not logs & shared else None,
+        "culprit_log": min(logs) if len(infos) == len(logs) == 1 and not logs & others else None,
         "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
     }
 
@@ -224,9 +221,6 @@ def _is_inference(told: Event | None, facts: Facts) -> bool:
         return facts.get("framework") in ENGINES
     frames = told.traceback.frames if told is not None and told.traceback is not None else ()
     return any(f"/{engine}/" in frame.file for frame in frames for engine in ENGINES)
-
-
-# --- what follows -------------------------------------------------------------------------------------------------
 
 
 def _peer(fields: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from itertools import groupby
-from typing import Any
 
 from ..advice.remedy import with_shared
 from ..catalogue.load import Catalogue
@@ -41,15 +39,9 @@ def first_step(cause: Cause) -> Remedy:
 def unfilled(command: str | None) -> str:
     """Yield a command as it stands where nothing is known of a job: `nodename=HOST`."""
     try:
-        return shell_command(command, known_of_no_job()).strip() if command else ""
+        return shell_command(command, with_shared({})).strip() if command else ""
     except ValueError:
         return command or ""
-
-
-@lru_cache(maxsize=1)
-def known_of_no_job() -> dict[str, Any]:
-    """Yield what remedies share, where nothing is known."""
-    return with_shared({})
 
 
 def page_cell(text: str) -> str:
