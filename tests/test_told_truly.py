@@ -174,7 +174,7 @@ def test_a_crash_is_told_with_the_own_code_that_it_came_from() -> None:
 def test_conditions_of_remedies_name_rules_of_their_cause_or_what_a_finding_shows() -> None:
     catalogue = load_rules()
     for cause in catalogue.causes.values():
-        shown = {r.id.rpartition("/")[2] for r in catalogue.rules.values() if r.cause == cause.id or r.role == "context"}
+        shown = {r.id.rpartition("/")[2] for r in catalogue.rules.values() if r.cause == cause.id or r.role == "context" or r.table}
         assert not _asked(cause) - shown, cause.id
 
 

@@ -210,6 +210,8 @@ def _package_facts(job: Job) -> Iterator[Stated]:
 
 def path_facts(path: str) -> Iterator[tuple[str, str]]:
     """Yield what one path of a frame tells."""
+    if path[1:3] == ":\\":
+        yield "system", "windows"
     installed = _INSTALLED.search(path)
     if installed:
         yield "package", installed["package"].lower()

@@ -81,7 +81,9 @@ def _place(seen: Seen, rules: Mapping[str, Event], shown: Mapping[str, list[str]
 
 
 def _pod(job: Job) -> tuple[str, int | None] | None:
-    """The first input in which a pod speaks."""
+    """The first input in which a pod speaks, or that a host is named as pods are in their cluster."""
+    if any(".svc." in f"{host}." for host in job.hosts):
+        return "logs", None
     return next(((s.name, None) for s in job.sources for speaker in s.speakers if speaker.pod), None)
 
 

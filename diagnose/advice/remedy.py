@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from pathlib import PurePosixPath
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
 from typing import Any
 
-from ..catalogue.load import Catalogue
-from ..catalogue.rule import Cause
+from ..catalogue.load import Catalogue, load_yaml
+from ..catalogue.rule import Cause, Rule
 from ..catalogue.sentences import holds, sentence, shell_command
 from ..job.event import Event, Exhibit
 from ..job.job import Job
@@ -36,20 +37,24 @@ SOLVERS: tuple[tuple[str, Solver], ...] = (  # by the start of the cause's id
     ("storage.slow-save", timeout_numbers),
     ("collective.", timeout_numbers),
 )
-PLATFORM = ("scheduler", "stack", "library", "launcher", "framework", "hosts")  # whatever a line captures under such a name
+# Facts, whatever a line captures under such a name
+PLATFORM = ("scheduler", "stack", "library", "toolkit", "launcher", "framework", "hosts", "system")
+SHARED = Path(__file__).with_name("shared.yaml")
 PACKAGE_TABLE = "software/import-error/packages.table.yaml"  # import name -> what pip installs
 ENGINES = ("vllm", "sglang", "lmdeploy")  # of inference
 TRAINERS = ("openrlhf", "verl", "trl", "llamafactory", "axolotl", "open-r1")  # which run such an engine beside
+NATIVE = "cntk"  # the toolkit whose processes run no Python
 ALL_WAIT = ("mismatch", "standing")  # questions that find all ranks in one collective
 LAST_VLLM_WITH_NCCL_GROUPS = "0.4.2"  # vllm issue 5477: a second NCCL group fails in the workers of 0.4.3 and later
 BUG_COMMANDS = {"bug_command": "command", "upgrade": "upgrade"}
+MOST_RANKS = 1 << 16  # of which those without a log are listed
 AROUND_S = 300.0  # of the kernel log before and after a failure
 _SLURM_FILE = re.compile(r"^slurm-(\d{1,12})\b")
 _ADDRESS = re.compile(r"(?:^|\s)([\w.:-]{3,60})<\d{1,5}>")  # NCCL: `Call to recv from 10.42.0.12<41870> failed`
 _NAME = re.compile(r"[\w.:\[\]-]{1,253}", re.ASCII)  # what may stand in a command that people paste into a shell
 _MODULE = re.compile(r"[A-Za-z_]\w{0,80}", re.ASCII)
+_POD = re.compile(r"([a-z0-9][a-z0-9-]{0,62})\.[a-z0-9.-]{1,190}\.svc(?:\.|$)")  # the full name of a pod in its cluster
 _LOOPBACK = ("127.", "localhost", "::1", "[::1]")
-_LOCAL_ONLY = ("lo", "docker", "veth", "virbr", "br-")  # interfaces that reach no other host
 
 
 def steps(cause: Cause, values: Mapping[str, Any]) -> tuple[RemedyStep, ...]:
@@ -58,12 +63,36 @@ def steps(cause: Cause, values: Mapping[str, Any]) -> tuple[RemedyStep, ...]:
     return (*found, *(RemedyStep("collect", item) for item in cause.collect_next_time))
 
 
+def restart_of(cause: Cause, rule: Rule | None, values: Mapping[str, Any]) -> str:
+    """Whether a restart helps, where the evidence decides that; empty otherwise. A message goes before its cause."""
+    if rule is not None and rule.restart:
+        return rule.restart
+    decides = cause.restart_if is None or holds(cause.restart_if, dict(values))
+    return (cause.restart or "") if decides else ""
+
+
+def with_shared(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Yield `values` with the conditions and pieces of commands that many remedies share; a piece that is empty is none."""
+    known = dict(values)
+    for name, condition in _shared()["conditions"].items():
+        known[name] = holds(condition, known)
+    for name, template in _shared()["commands"].items():
+        words = shell_command(template, known)
+        known.update({name: Flags(words)} if words.strip() else {})
+    return known
+
+
+@lru_cache(maxsize=1)
+def _shared() -> dict[str, dict[str, str]]:
+    return load_yaml(SHARED, SHARED.read_bytes())
+
+
 def _fitting(cause: Cause, values: dict[str, Any]) -> Iterator[RemedyStep]:
     for step in cause.remedy:
         if step.condition is not None and not holds(step.condition, values):
             continue
         try:
-            command = (shell_command(step.command, values) or None) if step.command else None
+            command = (shell_command(step.command, values).strip() or None) if step.command else None
             yield RemedyStep(step.when, sentence(step.text, values), command)
         except ValueError:
             continue
@@ -82,12 +111,12 @@ def step_values(
         "is_inference": _is_inference(told, facts),
     }
     values = {**facts.values(), **known, **solved(verdict.cause or "", known, facts), **_package(known, catalogue)}
-    return {**values, **{name: facts.get(name) for name in PLATFORM}, "named_library": fields.get("library")}
+    return with_shared({**values, **{name: facts.get(name) for name in PLATFORM}, "named_library": fields.get("library")})
 
 
 def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any]:
     """Yield the numbers and names that follow for this cause from what its line captured and the facts."""
-    found = {**_peer(fields), **_interface(facts), "breaks_weight_sync": _breaks_weight_sync(facts)}
+    found = {**_peer(fields), "breaks_weight_sync": _breaks_weight_sync(facts)}
     for start, solver in SOLVERS:
         if cause.startswith(start):
             found.update(solver(fields, facts))
@@ -96,15 +125,18 @@ def solved(cause: str, fields: Mapping[str, Any], facts: Facts) -> dict[str, Any
     return found
 
 
-# --- what is known ------------------------------------------------------------------------------------------------
-
-
 def _of_the_job(job: Job, facts: Facts) -> dict[str, Any]:
     dumps = [str(e.fields["recorder_path"]) for e in job.events if e.fields.get("recorder_path")]
     uids = (e.fields["uid"] for e in job.events if e.fields.get("uid"))
+    is_seen = facts.get("toolkit") is not None or any(source.tracebacks for source in job.sources)
+    world = min(job.world_size or 0, MOST_RANKS)
+    first = 1 if len(job.sources) == 1 else 0  # what stands in a console without a name is rank 0's
     return {
+        "has_finished": any(info.finished for info in job.ranks.values()),
+        "missing_ranks": tuple(r for r in range(first, world) if not job.is_heard(r)),
         "has_stepped": any(info.last_step for info in job.ranks.values()),
         "has_stacks": any(source.stacks for source in job.sources),
+        "is_python": facts.get("toolkit") != NATIVE and (facts.get("library") != "mpi" or is_seen),
         "has_recorder": bool(job.dumps),
         "has_error_files": any(PurePosixPath(name).name == "error.json" for name in (*job.files, *_names(job))),
         "recorder_files": f"{dumps[0].rstrip('0123456789')}*" if dumps else None,
@@ -135,6 +167,12 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
         device = infos[0].device  # a local rank is none: CUDA_VISIBLE_DEVICES may order the GPUs otherwise
     pods = {speaker.pod for source in job.sources for speaker in source.speakers if speaker.pod}
     host = min(hosts) if len(hosts) == 1 else None
+    logs = {source for info in infos for source in info.sources}
+    others = {source for info in job.ranks.values() if info not in infos for source in info.sources}
+    last = job.last_line_of(infos[0].rank) if len(infos) == 1 else None
+    named = _POD.match(host or "")
+    stated = first.fields.get("pod") if first is not None else None
+    pod = stated or (named[1] if named else host if host in pods else min(pods) if len(pods) == 1 else None)
     return {
         "culprit_ranks": tuple(verdict.culprits),
         "culprit_rank": verdict.culprits[0] if len(verdict.culprits) == 1 else None,
@@ -142,15 +180,21 @@ def _of_the_culprit(job: Job, verdict: Verdict, proof: Sequence[Exhibit]) -> dic
         "culprit_hosts": ",".join(sorted(hosts)) or None,
         "culprit_gpu": device if isinstance(device, int) and len(infos) <= 1 else None,
         "culprit_pid": infos[0].pid if len(infos) == 1 else None,
-        "culprit_pod": host if host in pods else min(pods) if len(pods) == 1 else None,
+        "culprit_pod": pod,
+        "last_file": last[0] if last else None,
+        "last_line": last[1].number if last else None,
+        "culprit_log": min(logs) if len(infos) == len(logs) == 1 and not logs & others else None,
         "late_is_first": bool(proof) and proof[0].rank in verdict.culprits,
     }
 
 
 def _of_the_line(job: Job, verdict: Verdict, told: Event | None) -> dict[str, Any]:
     finding = verdict.roots[0].finding
+    shown = (x.event.rule.activity for x in finding.exhibits if x.event) if finding is not None else ()
     tb = verdict.roots[0].first.traceback if verdict.roots[0].first is not None else None
     return {
+        "activity": next(filter(None, shown), None),
+        "log_file": told.source if told is not None else None,
         "rule_name": told.rule.id.rpartition("/")[2] if told is not None else "",
         "is_hung": verdict.outcome == "hung",
         "all_wait": finding is not None and finding.question in ALL_WAIT and verdict.cause == "collective.timeout",
@@ -179,9 +223,6 @@ def _is_inference(told: Event | None, facts: Facts) -> bool:
     return any(f"/{engine}/" in frame.file for frame in frames for engine in ENGINES)
 
 
-# --- what follows -------------------------------------------------------------------------------------------------
-
-
 def _peer(fields: Mapping[str, Any]) -> dict[str, Any]:
     """The other end of a connection, where its name may stand in a command."""
     stated = str(fields.get("peer_host") or fields.get("peer_ip") or "")
@@ -193,12 +234,6 @@ def _peer(fields: Mapping[str, Any]) -> dict[str, Any]:
         "peer_port": port if isinstance(port, int) else None,
         "peer_is_here": (peer or "").startswith(_LOOPBACK),
     }
-
-
-def _interface(facts: Facts) -> dict[str, Any]:
-    """Whether the interface that is set reaches other hosts."""
-    name = str(facts.get("socket_ifname") or "")
-    return {"bad_interface": name if name.lstrip("=").startswith(_LOCAL_ONLY) and not name.startswith("^") else None}
 
 
 def _breaks_weight_sync(facts: Facts) -> bool:

@@ -21,7 +21,7 @@ from .cache import read_own, write_own
 from .compiled import Compiled, from_bytes, to_bytes
 from .rule import Cause, Explains, Rule, Said, Table
 
-CACHE_VERSION = 7  # raise when what is read from the same files changes
+CACHE_VERSION = 8  # raise when what is read from the same files changes
 MAX_LOOKED_UP = 4096  # rows of tables, by value
 JUST_NOW_NS = 2 * 10**9
 CAUSELESS = ("harmless", "context")  # top folders whose rules name no cause

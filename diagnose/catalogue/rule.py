@@ -177,8 +177,9 @@ class Cause:
     title: str
     means: str
     owner: Owner
-    restart: Restart
     remedy: tuple[Remedy, ...]
+    restart: Restart | None = None  # none: the cause alone does not decide whether a restart helps
+    restart_if: str | None = None  # a condition, as of a step: where the evidence decides it
     tier: Tier = "origin"  # carrier: passes on what happened elsewhere; aftermath: follows what stalls or ends a rank
     explains: tuple[Explains, ...] = ()  # what it brings about beyond what its tier says
     blame: Blame = "rank"  # who can be at fault: a rank, a host, or nobody (configuration, scheduler, operator)

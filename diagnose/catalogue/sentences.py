@@ -56,7 +56,7 @@ def shell_command(template: str, values: dict[str, Any]) -> str:
     if "{" not in template:
         return template
     words = {name: _as_words(value) for name, value in values.items()}
-    return " ".join(_filled(template, words).splitlines()).strip()  # blanks stay: they part a command from a remark
+    return " ".join(_filled(template, words).splitlines())  # blanks stay: they part a command from a remark
 
 
 def _as_words(value: Any) -> Any:

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..advice.fact_store import Facts
 from ..advice.known_bugs import BUGS
-from ..advice.remedy import step_values, steps
+from ..advice.remedy import restart_of, step_values, steps
 from ..advice.statement import Remark
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
@@ -116,7 +116,8 @@ def _diagnosis(
     title = _title(verdict, cause, translator)
     proof = proof_of(job, verdict)
     evidence = tuple(show.evidence(x) for x in proof)
-    values = step_values(job, verdict, proof, found.facts, catalogue, translator.fields(_fields(verdict)))
+    fields = {**_code(evidence), **translator.fields(_fields(verdict))}
+    values = step_values(job, verdict, proof, found.facts, catalogue, fields)
     said = translator.sentence(_said(verdict.roots[0], translator))
     return Diagnosis(
         cause=cause.id,
@@ -129,7 +130,7 @@ def _diagnosis(
         evidence=evidence,
         remedy=steps(cause, values),
         owner=cause.owner,
-        restart=_restart(verdict, cause),
+        restart=restart_of(cause, verdict.roots[0].first.rule if verdict.roots[0].first else None, values),
         references=_references(verdict, cause),
     )
 
@@ -146,7 +147,7 @@ def _unknown(
     remedy = (RemedyStep("now", say("unknown.now")), *collect, RemedyStep("collect", say("collect.per-rank"), PER_RANK))
     summary = say("unknown.summary", exit_code=found.job.context.exit_code).rstrip(".。")
     return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, "possible",
-                     evidence=evidence, remedy=remedy, restart="no")  # fmt: skip
+                     evidence=evidence, remedy=remedy)  # fmt: skip
 
 
 def _reasons(verdict: Verdict, translator: Translator) -> tuple[Reason, ...]:
@@ -164,6 +165,12 @@ def _fields(verdict: Verdict) -> dict[str, Any]:
     return {**({"path": paths[0]} if paths else {}), **root.finding.fields}
 
 
+def _code(evidence: tuple[Evidence, ...]) -> dict[str, Any]:
+    """Where in the user's code the first proof was raised, for commands."""
+    own = evidence[0].own_code if evidence else ()
+    return {"code_file": own[0].file, "code_line": own[0].line, "code_function": own[0].function} if own else {}
+
+
 def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     """The cause's title; of a known bug, which one: `known bug in trl 0.15.0: …`."""
     if verdict.outcome == "hung" and cause.id == TIMEOUT:
@@ -176,12 +183,6 @@ def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     bug = translator.title(first.rule)
     bug = bug if bug != cause.title else translator.sentence(first.rule.title)
     return translator.say("title.bug", name=name, bug=bug)
-
-
-def _restart(verdict: Verdict, cause: Cause) -> str:
-    """Whether restarting helps: what the message says goes before what its cause says as a rule."""
-    first = verdict.roots[0].first
-    return (first.rule.restart if first is not None else None) or cause.restart
 
 
 def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import groupby
 
+from ..advice.remedy import with_shared
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause, Remedy
 from ..catalogue.sentences import shell_command
@@ -38,7 +39,7 @@ def first_step(cause: Cause) -> Remedy:
 def unfilled(command: str | None) -> str:
     """Yield a command as it stands where nothing is known of a job: `nodename=HOST`."""
     try:
-        return shell_command(command, {}) if command else ""
+        return shell_command(command, with_shared({})).strip() if command else ""
     except ValueError:
         return command or ""
 
