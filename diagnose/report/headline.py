@@ -11,7 +11,7 @@ from ..job.job import Job, RankInfo
 from ..lines.rank_ranges import rank_ranges
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
-from .last_lines import Stop
+from .last_lines import Stop, suspects
 from .phrases import clip_ranges
 from .printable import clip, one_line, sentence
 from .report import Evidence
@@ -19,6 +19,7 @@ from .translation import Translator
 
 MOST = 220  # characters: more is no headline
 MOST_SAID = 150
+BACKSLASH = "\\"  # of Windows paths
 SHOWN_HOSTS = 2
 RANGES_WIDTH = 40
 ALIKE = 0.6  # of the words of a title in what is said: then the title adds nothing
@@ -38,7 +39,7 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     if root.first is not None and root.first.rule.generic and proof is not None and proof.own_code:
         own = proof.own_code[0]
         raised = clip(_raised(root.first, said), MOST_SAID)
-        place = f"{PurePosixPath(own.file).name}:{own.line}"
+        place = f"{PurePosixPath(own.file.replace(BACKSLASH, '/')).name}:{own.line}"
         who = _who(job, verdict, root, translator, bare=True)
         return _whole(translator.say("headline.code", place=place, function=own.function, said=raised, who=who))
     who = "" if is_named else _who(job, verdict, root, translator)
@@ -47,12 +48,16 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     return _whole(translator.say(key, title=title, who=who, said=said))
 
 
-def without_verdict(outcome: str, stops: Sequence[Stop], ranks: int, translator: Translator) -> str:
+def without_verdict(job: Job, outcome: str, stops: Sequence[Stop], translator: Translator) -> str:
     """Yield the headline of a report that names no cause."""
+    finished = sum(info.finished is not None for info in job.ranks.values())
     if outcome == "healthy":
-        return translator.say("headline.healthy", ranks=ranks)
+        return translator.say("headline.healthy", ranks=finished)
     if outcome == "recovered":
-        return translator.say("headline.recovered")
+        titles = list(dict.fromkeys(translator.title(e.rule) for e in job.survived if e.cause))
+        has_end = finished > 0 or bool(job.telling("finished"))
+        said = titles[0] if titles else ""
+        return _whole(translator.say("headline.recovered", finished=has_end, said=said, more=max(0, len(titles) - 1)))
     behind = [s for s in stops if s.is_behind]
     one = behind[0] if len(behind) == 1 else None
     most = max((s.step for s in stops if s.step is not None), default=None)
@@ -62,7 +67,17 @@ def without_verdict(outcome: str, stops: Sequence[Stop], ranks: int, translator:
     if len(stops) == 1 and stops[0].phase and stops[0].ranks:
         who, phase = _ranks(stops[0].ranks, stops[0].host, translator), _phase(stops[0].phase, translator)
         return _whole(translator.say("headline.doing", who=who, phase=phase, step=most))
+    if said := suspect(job):
+        return _whole(translator.say("headline.suspect", **said))
     return translator.say("headline.unfinished", step=most)
+
+
+def suspect(job: Job) -> dict[str, str]:
+    """Yield the first line that looks like an error where no rule knows one, and its place; empty where there is none."""
+    name, line = next(iter(suspects(job)), (None, None))
+    if name is None or line is None:
+        return {}
+    return {"said": clip(one_line(line.message).strip(), MOST_SAID), "place": f"{PurePosixPath(name).name}:{line.number}"}
 
 
 def _phase(phase: str, translator: Translator) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ..job.clock import SAME_CLOCK_S
 from ..job.collectives import GroupTable, Stuck, collective_tables
 from ..job.event import FAILING, Event
+from ..job.identity_table import GUESSED
 from ..job.job import CERTIFICATES, Job, RankInfo
 from ..job.stacks import stack_tree
 from ..lines.rank_ranges import rank_ranges
@@ -27,7 +28,6 @@ MAX_STACKS = 40
 MAX_READ = 256  # ranks whose last line is read for its time
 SHOWN_UNREAD = 3  # files named of those not read for one reason
 MORE_TIME = "diagnose --budget 300 …"
-PER_RANK = "torchrun --log-dir logs --redirects 3 --tee 3 …"
 MAX_ENDS = 64  # files of a job without a known failure of which the last line is read
 MAX_WORLD = 65536  # ranks; of more the missing ones are not listed
 TERMINATED = "process.terminated"  # by a launcher or scheduler, as a rule because another rank had failed
@@ -83,7 +83,8 @@ def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: 
         return "terminated" if all(e.cause == TERMINATED for e in failures) else "failed"
     if is_waiting:
         return "waiting"
-    return "finished" if info.finished else "silent" if verdict.cause else "alive"
+    is_open = verdict.cause is None and verdict.outcome == "unfinished"
+    return "finished" if info.finished else "alive" if is_open else "silent"
 
 
 def _first_of(failures: list[Event]) -> Event | None:
@@ -130,8 +131,11 @@ def missing_ranks(job: Job) -> list[int]:
     return [rank for rank in range(world or 0) if rank not in job.ranks] if small else []
 
 
-def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
-    """Yield what was missing or not read, and how to have it next time."""
+def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, *, is_asked: bool) -> tuple[Gap, ...]:
+    """Yield what was missing or not read, and how to have it next time: `command` writes one log per rank.
+
+    `is_asked`: the report asks for the logs of missing ranks already.
+    """
     say = translator.say
     said = ((text, translator.sentence(text)) for text in scan.gaps)
     gaps = [Gap(shown, say("gap.more-time"), MORE_TIME) if "budget" in text else Gap(shown) for text, shown in said]
@@ -139,9 +143,10 @@ def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
     if unplaced := [dump.name for dump in job.dumps if dump.rank is None]:
         gaps.append(Gap(say("gap.recorder", **_shown(unplaced)), say("gap.name-recorders")))
     gaps += [Gap(say("gap.ends-in-error", place=place)) for place in _last_errors(job)]
-    if missing := missing_ranks(job):
-        text = say("gap.no-line", ranges=rank_ranges(missing), count=len(missing))
-        gaps.append(Gap(text, say("gap.every-rank"), PER_RANK))
+    if (missing := missing_ranks(job)) and not is_asked:
+        is_bound = job.places.world_from == GUESSED
+        text = say("gap.no-line", ranges=rank_ranges(missing), count=len(missing), at_least=is_bound)
+        gaps.append(Gap(text, say("gap.every-rank"), command))
     return tuple(gaps)
 
 
