@@ -12,7 +12,7 @@ from ..lines.rank_ranges import rank_ranges
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from .last_lines import Stop, suspects
-from .phrases import clip_ranges
+from .phrases import clip_ranges, short_host
 from .printable import clip, one_line, sentence
 from .report import Evidence
 from .translation import Translator
@@ -21,6 +21,7 @@ MOST = 220  # characters: more is no headline
 MOST_SAID = 150
 BACKSLASH = "\\"  # of Windows paths
 SHOWN_HOSTS = 2
+MOST_REPORTERS = 2  # ranks that are named though none is at fault
 RANGES_WIDTH = 40
 ALIKE = 0.6  # of the words of a title in what is said: then the title adds nothing
 WORD = re.compile(r"[^\W_]{3,}")
@@ -45,7 +46,11 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     who = "" if is_named else _who(job, verdict, root, translator)
     key = "headline.said" if said and _says_it(title, said) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
-    return _whole(translator.say(key, title=title, who=who, said=said))
+    text = translator.say(key, title=title, who=who, said=said)
+    reported = sorted({e.rank for e in root.events if e.rank is not None}) if not who and not is_named else []
+    if not 0 < len(reported) <= MOST_REPORTERS or re.search(r"\branks? \d", text, re.IGNORECASE):
+        return _whole(text)
+    return _whole(translator.say("headline.reported", text=text.rstrip(".。"), who=_ranks(reported, None, translator)))
 
 
 def without_verdict(job: Job, outcome: str, stops: Sequence[Stop], translator: Translator) -> str:
@@ -119,11 +124,11 @@ def _who(job: Job, verdict: Verdict, root: Candidate, translator: Translator, *,
     pci = root.first.fields.get("pci") if root.first is not None else None
     hosts = _hosts(job, verdict)
     if pci is not None:
-        return translator.say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=hosts[0] if hosts else root.host)
+        return translator.say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=short_host(hosts[0] if hosts else root.host or ""))
     if verdict.culprits:
         host = hosts[0] if len(hosts) == 1 and len(job.hosts) > 1 else None
         return _ranks(verdict.culprits, host, translator, bare=bare)
-    names = ", ".join(hosts[:SHOWN_HOSTS])
+    names = ", ".join(map(short_host, hosts[:SHOWN_HOSTS]))
     return translator.say("headline.hosts", names=names, more=max(0, len(hosts) - SHOWN_HOSTS)) if hosts else ""
 
 
@@ -134,7 +139,7 @@ def _hosts(job: Job, verdict: Verdict) -> list[str]:
 
 def _ranks(ranks: Sequence[int], host: str | None, translator: Translator, *, bare: bool = False) -> str:
     if len(ranks) == 1:
-        return translator.say("headline.rank", rank=ranks[0], host=host, bare=bare)
+        return translator.say("headline.rank", rank=ranks[0], host=host and short_host(host), bare=bare)
     ranges = clip_ranges(rank_ranges(ranks), RANGES_WIDTH)
     return translator.say("headline.ranks", ranges=ranges, count=len(ranks), host=host)
 

@@ -19,8 +19,8 @@ MAX_ALTERNATIVES = 6
 
 
 def summed_up(events: Iterable[Event]) -> set[str]:
-    """The causes that a launcher's summary tells of: no candidates where others speak, and they follow from the root."""
-    return {e.cause for e in events if e.rule.teller == "box" and e.cause is not None}
+    """The causes that a launcher's summary, or the end of its other workers, tells of: they follow from the root."""
+    return {e.cause for e in events if (e.rule.teller == "box" or e.rule.tells == "signal-sent") and e.cause is not None}
 
 
 def chain(
@@ -48,7 +48,7 @@ def chain(
     links = []
     for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
         delay = onsets[cause] - start if start is not None and cause in onsets else None
-        why = _follows(cause, parent, translator) or translator.cause(catalogue.causes[cause]).title
+        why = _follows(cause, parent, translator)
         links.append(Link(parent, cause, why, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
     return tuple(links)
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ..report.phrases import Say, clock, common_folder, duration, known, one_day, place, who
+from ..report.phrases import Say, clock, common_folder, duration, known, one_day, place, short_host, who
 from ..report.printable import clip, one_line, sentence
 from ..report.report import (
     Alternative,
@@ -27,6 +27,7 @@ from .view import CollectiveLine, Limits, MessageView, RankLine, StackLine
 # --- tables --------------------------------------------------------------------------------------------------------------
 
 HOSTS_SHOWN = 3
+LEAST_DELAY_S = 1.0
 FACTS_FIRST = ("world_size", "nnodes", "hosts", "gpus_per_node", "gpu_model", "framework", "launcher", "torch_version",
                "nccl_version", "cuda_version")  # fmt: skip
 ROOT_MOMENTS = 3  # that tell of the root cause and are in the timeline, however short it is
@@ -45,7 +46,7 @@ def fold_ranks(rows: Sequence[RankRow], blamed: Collection[int], say: Say) -> li
     for (innocent, state, step), members in sorted(groups.items(), key=lambda g: (g[0][0], len(g[1]), g[1][0].rank)):
         last = max((m.last_time for m in members if m.last_time), default=None)
         hosts = sorted({m.host for m in members if m.host})
-        names = ", ".join(one_line(n) for n in hosts[:HOSTS_SHOWN])
+        names = ", ".join(map(short_host, hosts[:HOSTS_SHOWN]))
         lines.append(
             RankLine(
                 who(say, [m.rank for m in members]),
@@ -180,7 +181,7 @@ class Messages:
         notes = []
         if s.count > max(1, len(s.ranks)) or s.at_least:
             notes.append(self._say("at-least-times" if s.at_least else "times", n=s.count))
-        if link and link.delay_s is not None:
+        if link and link.delay_s is not None and link.delay_s >= LEAST_DELAY_S:
             notes.append(self._say("after", delay=duration(link.delay_s)))
         parent = link.from_ if link else s.explained_by
         why = one_line(link.why) if link and link.why != s.title else ""
