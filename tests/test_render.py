@@ -14,32 +14,26 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from diagnose.advice.statement import Evidence, Fact, FactValue, Notice, Place, RemedyStep, Span
 from diagnose.errors import UsageError
 from diagnose.hooks.config import FORMATS
-from diagnose.report.phrases import WORDS, byte_size, duration, who, words
-from diagnose.report.printable import printable, printable_spans
-from diagnose.report.report import (
+from diagnose.report.parts import (
     Alternative,
     CollectiveRow,
     Culprit,
     Diagnosis,
-    Evidence,
-    Fact,
-    FactValue,
     Gap,
     InputRow,
     LastLine,
     Link,
-    Notice,
-    Place,
     RankRow,
-    RemedyStep,
-    Report,
-    Span,
     StackGroup,
     Symptom,
     TimelineEntry,
 )
+from diagnose.report.phrases import WORDS, byte_size, duration, who, words
+from diagnose.report.printable import printable, printable_spans
+from diagnose.report.report import Report
 from diagnose.views.folding import choose_moments
 from diagnose.views.rendering import TEMPLATES, _environment, render
 from diagnose.views.view import View

@@ -7,7 +7,7 @@ from typing import Any
 from ..advice.fact_store import Facts
 from ..advice.known_bugs import BUGS
 from ..advice.remedy import step_values, steps
-from ..advice.statement import Remark
+from ..advice.statement import Evidence, Remark, RemedyStep
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
 from ..catalogue.sentences import Sentence
@@ -24,7 +24,8 @@ from .evidence import Exhibitor
 from .headline import of_verdict, suspect, without_verdict
 from .last_lines import collect_steps, last_lines, per_rank, stops_of
 from .losers import alternatives, chain, symptoms
-from .report import Culprit, Diagnosis, Evidence, LastLine, OtherJob, Reason, RemedyStep, Report, Stats
+from .parts import Culprit, Diagnosis, LastLine, OtherJob, Reason, Stats
+from .report import Report
 from .rows import collective_rows, gap_rows, input_rows, rank_rows, stack_rows
 from .timeline import attempt_rows, bounded_times, timeline_rows
 from .translation import ENGLISH, Translator
@@ -111,7 +112,7 @@ def _diagnosis(
         return None
     if verdict.cause == UNKNOWN or not verdict.roots:
         return _unknown(found, translator, *ends)
-    cause = translator.cause(catalogue.causes[verdict.cause])
+    cause, first = translator.cause(catalogue.causes[verdict.cause]), verdict.roots[0].first
     title = _title(verdict, cause, translator)
     proof = proof_of(job, verdict)
     evidence = tuple(show.evidence(x) for x in proof)
@@ -128,8 +129,8 @@ def _diagnosis(
         evidence=evidence,
         remedy=steps(cause, values),
         owner=cause.owner,
-        restart=_restart(verdict, cause),
-        references=_references(verdict, cause),
+        restart=(first.rule.restart if first is not None else None) or cause.restart,  # a message goes before its cause
+        references=(first.rule.references if first and cause.id == BUGS else ()) or cause.references,
     )
 
 
@@ -176,18 +177,6 @@ def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     bug = translator.title(first.rule)
     bug = bug if bug != cause.title else translator.sentence(first.rule.title)
     return translator.say("title.bug", name=name, bug=bug)
-
-
-def _restart(verdict: Verdict, cause: Cause) -> str:
-    """Whether restarting helps: what the message says goes before what its cause says as a rule."""
-    first = verdict.roots[0].first
-    return (first.rule.restart if first is not None else None) or cause.restart
-
-
-def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:
-    """The cause's pages; of a known bug, its reports."""
-    first = verdict.roots[0].first
-    return first.rule.references if first and cause.id == BUGS and first.rule.references else cause.references
 
 
 def _said(suspect: Candidate, translator: Translator) -> str | Sentence:

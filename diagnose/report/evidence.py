@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
+from ..advice.statement import CodePlace, Evidence, Place, Span
 from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..job.process import CRASHES
@@ -13,7 +14,6 @@ from ..lines.timestamp import format_rfc3339
 from ..traces.stack_forms import StackDump
 from ..traces.traceback import Link, Traceback
 from ..traces.traceback_lines import Frame, is_library
-from .report import CodePlace, Evidence, Place, Span
 
 CONTEXT_LINES = 3
 MAX_TEXT = 2000

@@ -6,15 +6,16 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from ..advice.statement import Evidence
 from ..job.event import Event
 from ..job.job import Job, RankInfo
 from ..lines.rank_ranges import rank_ranges
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
-from .last_lines import Stop, suspects
+from .last_lines import suspects
+from .parts import LastLine
 from .phrases import clip_ranges, short_host
 from .printable import clip, one_line, sentence
-from .report import Evidence
 from .translation import Translator
 
 MOST = 220  # characters: more is no headline
@@ -53,7 +54,7 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     return _whole(translator.say("headline.reported", text=text.rstrip(".。"), who=_ranks(reported, None, translator)))
 
 
-def without_verdict(job: Job, outcome: str, stops: Sequence[Stop], translator: Translator) -> str:
+def without_verdict(job: Job, outcome: str, stops: Sequence[LastLine], translator: Translator) -> str:
     """Yield the headline of a report that names no cause."""
     finished = sum(info.finished is not None for info in job.ranks.values())
     if outcome == "healthy":
@@ -72,8 +73,8 @@ def without_verdict(job: Job, outcome: str, stops: Sequence[Stop], translator: T
     if len(stops) == 1 and stops[0].phase and stops[0].ranks:
         who, phase = _ranks(stops[0].ranks, stops[0].host, translator), _phase(stops[0].phase, translator)
         return _whole(translator.say("headline.doing", who=who, phase=phase, step=most))
-    if said := suspect(job):
-        return _whole(translator.say("headline.suspect", **said))
+    if line := suspect(job):
+        return _whole(translator.say("headline.suspect", **line))
     return translator.say("headline.unfinished", step=most)
 
 
@@ -124,7 +125,8 @@ def _who(job: Job, verdict: Verdict, root: Candidate, translator: Translator, *,
     pci = root.first.fields.get("pci") if root.first is not None else None
     hosts = _hosts(job, verdict)
     if pci is not None:
-        return translator.say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=short_host(hosts[0] if hosts else root.host or ""))
+        where = short_host(hosts[0] if hosts else root.host or "")
+        return translator.say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=where)
     if verdict.culprits:
         host = hosts[0] if len(hosts) == 1 and len(job.hosts) > 1 else None
         return _ranks(verdict.culprits, host, translator, bare=bare)

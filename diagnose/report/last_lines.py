@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -18,10 +19,9 @@ from ..job.coverage import breaks_off_in_a_traceback
 from ..job.job import Job, RankInfo
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
-from ..lines.record import record
 from ..verdict.decision import Verdict
 from .evidence import show_time
-from .report import LastLine
+from .parts import LastLine
 from .rows import missing_ranks, phase_of
 from .translation import Translator
 
@@ -35,19 +35,8 @@ WORDS = lazy(r"[^\W\d_]{2}")
 WORKER_FILE = lazy(r"^(worker-[0-9a-f]{8,64}-)")
 
 
-@record
-class Stop:
-    """Ranks that stopped at the same step in the same phase."""
-
-    ranks: tuple[int, ...]
-    host: str | None
-    step: int | None
-    phase: str
-    is_behind: bool
-
-
-def stops_of(job: Job) -> tuple[Stop, ...]:
-    """Yield where ranks stopped, those that are behind first."""
+def stops_of(job: Job) -> tuple[LastLine, ...]:
+    """Yield where ranks stopped, those that are behind first, still without their lines: one row per step and phase."""
     groups: dict[tuple[int | None, str], list[RankInfo]] = defaultdict(list)
     for info in job.ranks.values():
         groups[info.last_step, phase_of(info)].append(info)
@@ -55,19 +44,19 @@ def stops_of(job: Job) -> tuple[Stop, ...]:
     most = max(steps, default=None)
     stops = []
     for (step, phase), infos in groups.items():
-        hosts = {info.host for info in infos}
-        is_behind = step is not None and step != most
-        stops.append(Stop(tuple(i.rank for i in infos), hosts.pop() if len(hosts) == 1 else None, step, phase, is_behind))
+        hosts, ranks = {info.host for info in infos}, tuple(i.rank for i in infos)
+        host = hosts.pop() if len(hosts) == 1 else None
+        stops.append(LastLine(ranks, host, step=step, phase=phase, is_behind=step is not None and step != most))
     return tuple(sorted(stops, key=lambda s: (not s.is_behind, s.step if s.step is not None else -1, s.ranks)))
 
 
-def last_lines(job: Job, stops: Sequence[Stop]) -> tuple[LastLine, ...]:
+def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
     """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known."""
     rows = [row for stop in stops[:MOST_ROWS] if (row := _of_stop(job, stop)) is not None]
     return tuple(rows) or tuple(_of_files(job))
 
 
-def _of_stop(job: Job, stop: Stop) -> LastLine | None:
+def _of_stop(job: Job, stop: LastLine) -> LastLine | None:
     found, last = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
     if found is not None:
         file, line = found
@@ -77,9 +66,8 @@ def _of_stop(job: Job, stop: Stop) -> LastLine | None:
     return None
 
 
-def _row(job: Job, stop: Stop, file: str, line: int | None, text: str, seconds: float | None) -> LastLine:
-    text, time = text.strip()[:MAX_TEXT], show_time(job, seconds)
-    return LastLine(stop.ranks, stop.host, file, line, text, stop.step, stop.phase, time, stop.is_behind)
+def _row(job: Job, stop: LastLine, file: str, line: int | None, text: str, seconds: float | None) -> LastLine:
+    return replace(stop, file=file, line=line, text=text.strip()[:MAX_TEXT], time=show_time(job, seconds))
 
 
 def _moment(job: Job, line: Line) -> float | None:
@@ -92,7 +80,7 @@ def _of_files(job: Job) -> Iterator[LastLine]:
         last = next((x for x in reversed(source.tail()) if WORDS.search(x.message)), None)
         shown += [(source.name, last)] if last is not None and (source.name, last) not in shown else []
     for name, line in shown:
-        yield _row(job, Stop((), None, None, "", False), name, line.number, line.message, _moment(job, line))
+        yield _row(job, LastLine(), name, line.number, line.message, _moment(job, line))
 
 
 def suspects(job: Job) -> list[tuple[str, Line]]:
@@ -120,7 +108,8 @@ def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translat
 
 def per_rank(facts: Facts) -> str | None:
     """Yield how this job's launcher writes one log per rank; None where it is not known or has no such option."""
-    return _table()["per_rank"].get(str(facts.get("launcher")))
+    commands: dict[str, str] = _table()["per_rank"]
+    return commands.get(str(facts.get("launcher")))
 
 
 @lru_cache(maxsize=1)

@@ -11,8 +11,8 @@ from ..job.job import Job
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from .evidence import Exhibitor
+from .parts import Alternative, Culprit, Link, Symptom
 from .phrases import FROM_OUTSIDE
-from .report import Alternative, Culprit, Link, Symptom
 from .translation import Translator
 
 MAX_ALTERNATIVES = 6

@@ -18,7 +18,7 @@ from ..scan.scan import Scan
 from ..sources.refusals import NO_TIME, may_be_log
 from ..verdict.decision import Verdict
 from .evidence import show_time
-from .report import CollectiveRow, FirstFailure, Gap, InputRow, RankRow, StackGroup
+from .parts import CollectiveRow, FirstFailure, Gap, InputRow, RankRow, StackGroup
 from .translation import Translator
 
 if TYPE_CHECKING:

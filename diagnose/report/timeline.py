@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..advice.statement import Evidence
 from ..job.clock import SAME_CLOCK_S
 from ..job.event import FAILING, Event, Exhibit
 from ..job.job import Job
@@ -13,7 +14,7 @@ from ..lines.record import record
 from ..verdict.decision import Verdict
 from .evidence import Exhibitor, show_time
 from .losers import summed_up
-from .report import Attempt, Culprit, Evidence, TimelineEntry
+from .parts import Attempt, Culprit, TimelineEntry
 from .translation import Translator
 
 MAX_TIMELINE = 60

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..advice.statement import CodePlace, Evidence, Span
 from ..lines.lazy_pattern import lazy
 from ..report.phrases import Say, clip_ranges, place, short_host
 from ..report.printable import one_line, printable, printable_spans
-from ..report.report import CodePlace, Evidence, Span
 from .view import EvidenceView, Limits, LineView
 
 KEPT_BEFORE = 24  # characters kept before a capture when a long line is cut
