@@ -76,7 +76,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         stacks=stack_rows(job),
         attempts=attempt_rows(job, diagnosis.evidence if diagnosis else (), show),
         other_jobs=tuple(_other_job(j, translator) for j in job.others),
-        gaps=gap_rows(job, scan, translator, per_rank(found.facts), is_asked=is_open),
+        gaps=gap_rows(job, scan, translator, per_rank(found.facts), is_asked=is_open or verdict.cause is None),
         inputs=input_rows(job, scan),
         stats=Stats(sum(s.bytes for s in scan.sources.values()), len(job.events)),
         time_basis=_time_basis(job.clocks, translator),

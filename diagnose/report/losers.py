@@ -94,7 +94,7 @@ def alternatives(
             continue
         if s.direct == 1 and s.first.rule.tells in ("exit", "signal-sent"):
             continue  # that a process ended is no other reason why it did
-        if s.cause == verdict.cause and s.rank in (None, verdict.roots[0].rank):
+        if s.cause == verdict.cause:
             continue  # nor is the same cause, told by a line that says less
         culprits = (Culprit(s.rank, s.host),) if s.rank is not None or s.host else ()
         evidence = (show.evidence(Exhibit.of_event(s.first)),)

@@ -148,14 +148,12 @@ class Messages:
         return m if is_new else replace(m, line="")
 
     def consequences(self) -> list[MessageView]:
-        """The symptoms, each with the link that leads to it, then the links that no symptom shows."""
+        """The symptoms of each cause, with the link that leads to it."""
         links = {link.to: link for link in reversed(self._report.chain)}
         by_cause: dict[str | None, list[parts.Symptom]] = {}
         for s in self._report.symptoms:
             by_cause.setdefault(s.cause, []).append(s)
-        shown = [self._symptoms(group, links.get(cause or "")) for cause, group in by_cause.items()]
-        unseen = (link for link in self._report.chain if link.to not in by_cause)
-        return shown + [self._symptom(parts.Symptom(link.to, ranks=link.ranks), link) for link in unseen]
+        return [self._symptoms(group, links.get(cause or "")) for cause, group in by_cause.items()]
 
     def _symptoms(self, group: Sequence[parts.Symptom], link: parts.Link | None) -> MessageView:
         """What one cause made many messages say, as one: launchers report the same death three times."""

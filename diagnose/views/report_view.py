@@ -139,7 +139,7 @@ class _Builder:
         return self._say("host-list", names=names + (", …" if len(self._hosts) > HOSTS_SHOWN else ""))
 
     def reason(self, found: parts.Diagnosis) -> str:
-        kept = [r for r in found.reasons if found.certainty != "certain" or r.name in BEARS_OUT] or found.reasons
+        kept = [r for r in found.reasons if found.certainty != "certain" or r.name in BEARS_OUT]
         texts = list(dict.fromkeys(one_line(r.text) for r in kept))
         return self._say("semicolon").join(texts if self._limits.is_full else texts[:REASONS_SHOWN])
 
