@@ -31,7 +31,7 @@ from diagnose.report.parts import (
     Symptom,
     TimelineEntry,
 )
-from diagnose.report.phrases import WORDS, byte_size, duration, who, words
+from diagnose.report.phrases import WORDS, who, words
 from diagnose.report.printable import printable, printable_spans
 from diagnose.report.report import Report
 from diagnose.views.folding import choose_moments
@@ -382,11 +382,6 @@ def test_ranks_are_named_counted_or_folded():
     assert [
         who(SAY, (2,)), who(SAY, (0, 1, 3)), who(SAY, (0, 1, 3, 4, 5, 6, 7)), who(SAY, (), "a"), who(SAY, ())
     ] == ["rank 2", "ranks 0-1,3", "7 ranks [0-1,3-7]", "host a", ""]  # fmt: skip
-
-
-def test_durations_and_sizes_read_short():
-    assert [duration(s) for s in (0.3, 42, 600, 9000, 3 * 86400)] == ["0.3 s", "42 s", "10 min", "2.5 h", "3 d"]
-    assert [byte_size(n) for n in (812, 3_210_028, 2_400_000_000)] == ["812 B", "3.2 MB", "2.4 GB"]
 
 
 def test_colour_sequences_are_dropped_and_other_controls_spelled():

@@ -25,7 +25,7 @@ SHOWN_HOSTS = 2
 MOST_REPORTERS = 2  # ranks that are named though none is at fault
 RANGES_WIDTH = 40
 ALIKE = 0.6  # of the words of a title in what is said: then the title adds nothing
-WORD = re.compile(r"[^\W_]{3,}")
+WORD = re.compile(r"(?=([\u4e00-\u9fff]{2}))|([a-zA-Z0-9]{3,})")  # of Chinese, each pair of characters
 COMMON_START = re.compile(r"^(?:The|A|An|No|Another|Each|All|Some|Rank|Ranks|This|Its|It)\b")  # small behind a colon
 FIRST_SENTENCE = re.compile(r"(.{20,}?)[.。](?: |$|(?<=。))")
 
@@ -109,8 +109,8 @@ def _raised(event: Event, said: str) -> str:
 
 def _says_it(title: str, said: str) -> bool:
     """Whether what is said holds most words of the title."""
-    words = {w.casefold() for w in WORD.findall(title)}
-    return not words or len(words & {w.casefold() for w in WORD.findall(said)}) >= ALIKE * len(words)
+    words, told = ({(a or b).casefold() for a, b in WORD.findall(text)} for text in (title, said))
+    return not words or len(words & told) >= ALIKE * len(words)
 
 
 def _names(said: str, verdict: Verdict) -> bool:

@@ -92,26 +92,6 @@ def clip_ranges(ranges: str, width: int) -> str:
     return ranges[: max(ranges.rfind(",", 0, width - 1), 1)].rstrip(",") + ",…"
 
 
-def duration(seconds: float | None) -> str:
-    """Yield `0.3 s`, `42 s`, `10 min`, `2.5 h`; nothing for None."""
-    if seconds is None:
-        return ""
-    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if abs(seconds) >= 2 * size:
-            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
-    return f"{seconds:.1f}".removesuffix(".0") + " s"
-
-
-def byte_size(count: int) -> str:
-    """Yield `812 B`, `3.2 MB`, `2.4 GB` (powers of 1000)."""
-    size = float(count)
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if size < 1000 or unit == "TB":
-            return f"{size:.1f}".removesuffix(".0") + f" {unit}"
-        size /= 1000
-    raise AssertionError
-
-
 def clock(time: str | None, *, with_date: bool) -> str:
     """Yield the short form of an RFC 3339 time: `10:12:03`, or `05-14 10:12:03` where days differ."""
     if not time:

@@ -7,8 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..advice.statement import Evidence, Fact
+from ..catalogue.sentences import duration
 from ..report import parts
-from ..report.phrases import Say, clock, common_folder, duration, known, one_day, place, short_host, who
+from ..report.phrases import Say, clock, common_folder, known, one_day, place, short_host, who
 from ..report.printable import clip, one_line, sentence
 from ..report.report import Report
 from .evidence import news

@@ -10,15 +10,14 @@ from collections.abc import Iterable
 from typing import TypeVar
 
 from ..advice.statement import Fact, Notice, RemedyStep
+from ..catalogue.sentences import duration, size
 from ..job.identity_table import GUESSED
 from ..report import parts
 from ..report.phrases import (
     FROM_OUTSIDE,
     Say,
-    byte_size,
     clock,
     common_folder,
-    duration,
     known,
     one_day,
     place,
@@ -253,12 +252,12 @@ class _Builder:
     def input(self, i: parts.InputRow) -> InputView:
         skipped = self._say("not-read", why=one_line(i.skipped)) if i.skipped else ""
         file = one_line(i.file).removeprefix(self._folder)
-        return InputView(file, byte_size(i.bytes), one_line(i.kind), who(self._say, i.ranks), skipped)
+        return InputView(file, size(i.bytes), one_line(i.kind), who(self._say, i.ranks), skipped)
 
     def read(self) -> str:
         inputs, stats = self._report.inputs, self._report.stats
         files = sum(1 for i in inputs if not i.skipped)
-        return self._say("read", files=files, size=byte_size(stats.bytes), events=stats.events) if inputs else ""
+        return self._say("read", files=files, size=size(stats.bytes), events=stats.events) if inputs else ""
 
 
 def _nobody(report: Report, say: Say) -> str:
