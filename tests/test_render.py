@@ -223,7 +223,7 @@ def test_a_later_proof_is_shown_without_its_context():
 
 
 def test_full_terminal_lists_the_inputs_too():
-    assert "model.safetensors  1.1 GB  not read: binary" in render(cuda_oom(), "terminal", full=True)
+    assert "model.safetensors  1.0 GiB  not read: binary" in render(cuda_oom(), "terminal", full=True)
     assert "model.safetensors" not in render(cuda_oom(), "terminal")
 
 

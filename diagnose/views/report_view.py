@@ -7,6 +7,7 @@ No text in it holds a terminal sequence or control character; escaping for the f
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import TypeVar
 
 from ..advice.statement import Fact, Notice, RemedyStep
@@ -51,6 +52,7 @@ _BOUNDS = {"earliest": "≥ ", "latest": "≤ "}
 _COUNTED = ("world_size", "hosts")  # facts that are a lower bound where nobody states them
 HOSTS_SHOWN = 3
 REASONS_SHOWN = 2
+SHOWN_IN_SECONDS = 120  # later moments as `+0:02:30`
 BEARS_OUT = ("none", "concluded-certain")  # reasons why a verdict is certain; the others only say why it is no surer
 
 
@@ -216,7 +218,8 @@ class _Builder:
         if t.time:
             return bound + clock(t.time, with_date=self._with_date)
         if t.after_s is not None:
-            return f"{bound}+{duration(t.after_s)}"
+            is_short = t.after_s < SHOWN_IN_SECONDS
+            return f"{bound}+{duration(t.after_s) if is_short else timedelta(seconds=round(t.after_s))}"
         return self._say("undated") if any(e.time or e.after_s is not None for e in self._report.timeline) else ""
 
     def stop(self, x: parts.LastLine) -> StopView:
