@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-from diagnose.report.report import (
+from diagnose.advice.statement import Evidence, Fact, FactValue, Notice, RemedyStep, Span
+from diagnose.report.parts import (
     Alternative,
     Attempt,
     CollectiveRow,
     Culprit,
     Diagnosis,
-    Evidence,
-    Fact,
-    FactValue,
     FirstFailure,
     Gap,
     InputRow,
     Link,
-    Notice,
     RankRow,
-    RemedyStep,
-    Report,
-    Span,
     StackGroup,
     Stats,
     Symptom,
     TimelineEntry,
 )
+from diagnose.report.report import Report
 
 OOM_LINE = (
     "[rank2]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 2 has a total capacity of "

@@ -39,7 +39,7 @@ def test_moments_without_a_year_are_counted_from_the_first(tmp_path):
     ended = "W1120 10:32:30.104231 60110 torch/distributed/elastic/multiprocessing/api.py:897] Sending process 60121 closing signal SIGTERM\n"
     report = told(tmp_path, {"job.log": watchdog(0, at="10:30:00") + ended})
     assert [(None, 0), (None, 150)] == [(t.time, int(t.after_s)) for t in report.timeline]
-    assert "+2.5 min" in render(report, "terminal")
+    assert "+0:02:30" in render(report, "terminal")
 
 
 def test_a_consequence_says_why_it_follows():
@@ -78,3 +78,21 @@ def test_a_bug_of_a_library_is_no_ranks_fault():
 def test_that_a_preempted_job_was_told_to_stop_is_no_louder_error(tmp_path):
     preempted = "slurmstepd: error: *** JOB 608 ON n7 CANCELLED AT 2026-11-20T10:06:00 DUE TO PREEMPTION ***\n"
     assert told(tmp_path, {"job.log": alive(0) + preempted}).chain == ()
+
+
+def test_a_line_that_looks_like_an_error_is_shown_though_no_rule_knows_it(tmp_path):
+    report = told(tmp_path, {"mpiexec.log": "Validating network\nxentk: unhandled device fault 0x7d in stage 3\n---------\n"})
+
+    assert "unhandled device fault 0x7d" in report.summary
+    assert [2] == [row.line for row in report.last_lines][:1]
+    assert not any("py-spy" in (step.command or "") for step in report.collect), "nothing shows a Python program"
+
+
+def test_a_survived_error_makes_no_rank_failed():
+    assert "failed" not in states(on("../cases/warning-gloo-hostname-then-steps")).values()
+
+
+def test_the_root_stands_above_what_it_brought_about():
+    causes = [entry.cause for entry in on("host-oom-with-dmesg").timeline]
+
+    assert "memory.host-oom" == causes[0]

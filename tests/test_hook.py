@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from diagnose.advice.statement import Evidence
 from diagnose.hooks.environment import count_nodes, read_environment
 from diagnose.hooks.gather import SharedFolder, plain_name
 from diagnose.hooks.reporter import report, summary_lines
 from diagnose.hooks.request import HookRequest
-from diagnose.report.report import Diagnosis, Evidence, Report
+from diagnose.report.parts import Diagnosis
+from diagnose.report.report import Report
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLES = ROOT / "examples" / "hooks"

@@ -11,18 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from diagnose.report.report import (
-    Diagnosis,
-    Evidence,
-    RankRow,
-    Report,
-    Span,
-    StackGroup,
-    Symptom,
-    TimelineEntry,
-    from_dict,
-    to_json,
-)
+from diagnose.advice.statement import Evidence, Span
+from diagnose.report.parts import Diagnosis, RankRow, StackGroup, Symptom, TimelineEntry
+from diagnose.report.report import Report, from_dict, to_json
 from diagnose.views.rendering import render
 
 from .browser import Browser, find_chromium

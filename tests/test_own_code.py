@@ -94,3 +94,11 @@ def test_code_cannot_break_out_of_the_page(tmp_path: Path) -> None:
     report = told(tmp_path, {"console.log": text})
     assert "<script>alert" not in render(report, "html")
     assert "``/app/train.py:24" in render(report, "markdown")
+
+
+def test_libraries_of_windows_are_left_out_too(tmp_path: Path) -> None:
+    library = frame("C:\\AI\\venv\\lib\\site-packages\\torch\\cuda\\__init__.py", 9, "_lazy_init")
+    python = frame("C:\\Users\\lab\\anaconda3\\envs\\x\\lib\\runpy.py", 86, "_run_code")
+    text = HEAD + frame("D:\\work\\train.py", 12, "main") + python + library + "ValueError: bad float\n"
+
+    assert ["D:\\work\\train.py:12 main"] == places(tmp_path, text)

@@ -68,5 +68,5 @@ def test_v_says_how_each_input_was_taken(tmp_path):
     (tmp_path / "job.log").write_bytes(OOM.read_bytes())
     (tmp_path / "model.safetensors").write_bytes(b"\x80\x00\x00\x00\x00\x00\x00\x00" + b'{"w":{"dtype":"F32"}}')
     told = tell(tmp_path, "-v", "-q").err
-    assert f"{tmp_path}/job.log: text, 110.3 kB" in told
+    assert f"{tmp_path}/job.log: text, 107.7 KiB" in told
     assert f"{tmp_path}/model.safetensors: not read: binary" in told

@@ -14,7 +14,7 @@ from .snapshots import is_updating
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-SHOWN = ("What to do next", "Why the louder errors are not the cause", "Ranks")
+SHOWN = ("What to do next", "Other errors", "Ranks")
 OUTPUT = re.compile(r"```text\n( FAILED .*?\n)```\n", re.DOTALL)
 
 

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from diagnose.advice.statement import Evidence, Fact, Span
 from diagnose.catalogue.load import load_rules
+from diagnose.report.parts import Culprit, Diagnosis, RankRow
 from diagnose.report.redaction import describe, redact, redact_text
-from diagnose.report.report import Culprit, Diagnosis, Evidence, Fact, RankRow, Report, Span, dumps
+from diagnose.report.report import Report, dumps
 
 from .report_samples import all_samples
 

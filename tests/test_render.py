@@ -14,32 +14,26 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
+from diagnose.advice.statement import Evidence, Fact, FactValue, Notice, Place, RemedyStep, Span
 from diagnose.errors import UsageError
 from diagnose.hooks.config import FORMATS
-from diagnose.report.phrases import WORDS, byte_size, duration, who, words
-from diagnose.report.printable import printable, printable_spans
-from diagnose.report.report import (
+from diagnose.report.parts import (
     Alternative,
     CollectiveRow,
     Culprit,
     Diagnosis,
-    Evidence,
-    Fact,
-    FactValue,
     Gap,
     InputRow,
     LastLine,
     Link,
-    Notice,
-    Place,
     RankRow,
-    RemedyStep,
-    Report,
-    Span,
     StackGroup,
     Symptom,
     TimelineEntry,
 )
+from diagnose.report.phrases import WORDS, who, words
+from diagnose.report.printable import printable, printable_spans
+from diagnose.report.report import Report
 from diagnose.views.folding import choose_moments
 from diagnose.views.rendering import TEMPLATES, _environment, render
 from diagnose.views.view import View
@@ -229,7 +223,7 @@ def test_a_later_proof_is_shown_without_its_context():
 
 
 def test_full_terminal_lists_the_inputs_too():
-    assert "model.safetensors  1.1 GB  not read: binary" in render(cuda_oom(), "terminal", full=True)
+    assert "model.safetensors  1.0 GiB  not read: binary" in render(cuda_oom(), "terminal", full=True)
     assert "model.safetensors" not in render(cuda_oom(), "terminal")
 
 
@@ -388,11 +382,6 @@ def test_ranks_are_named_counted_or_folded():
     assert [
         who(SAY, (2,)), who(SAY, (0, 1, 3)), who(SAY, (0, 1, 3, 4, 5, 6, 7)), who(SAY, (), "a"), who(SAY, ())
     ] == ["rank 2", "ranks 0-1,3", "7 ranks [0-1,3-7]", "host a", ""]  # fmt: skip
-
-
-def test_durations_and_sizes_read_short():
-    assert [duration(s) for s in (0.3, 42, 600, 9000, 3 * 86400)] == ["0.3 s", "42 s", "10 min", "2.5 h", "3 d"]
-    assert [byte_size(n) for n in (812, 3_210_028, 2_400_000_000)] == ["812 B", "3.2 MB", "2.4 GB"]
 
 
 def test_colour_sequences_are_dropped_and_other_controls_spelled():

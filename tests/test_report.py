@@ -10,20 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from diagnose.report.report import (
-    SCHEMA_PATH,
-    Diagnosis,
-    Evidence,
-    Link,
-    Report,
-    Stats,
-    dumps,
-    dumps_schema,
-    from_dict,
-    json_pieces,
-    schema,
-    to_json,
-)
+from diagnose.advice.statement import Evidence
+from diagnose.report.parts import Diagnosis, Link, Stats
+from diagnose.report.report import SCHEMA_PATH, Report, dumps, dumps_schema, from_dict, json_pieces, schema, to_json
 
 from .report_samples import all_samples
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from diagnose.advice.statement import Evidence
 from diagnose.engine import diagnose
-from diagnose.report.report import Evidence, Report
+from diagnose.report.report import Report
 
 from .case import Case, find_cases
 

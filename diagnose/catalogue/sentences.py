@@ -118,8 +118,8 @@ def size(count: Any) -> str:
 
 
 def number(value: Any) -> str:
-    """Yield a whole number with thin groups: `28 000 000`."""
-    return f"{int(value):,}".replace(",", " ") if value is not None and not isinstance(value, Undefined) else "?"
+    """Yield a whole number with its thousands apart: `28,000,000`."""
+    return f"{int(value):,}" if value is not None and not isinstance(value, Undefined) else "?"
 
 
 def _ranks(ranks: Any) -> str:

@@ -139,17 +139,17 @@ def _diagnose(given: ReportOptions, lang: str) -> Report:
 
 def _say_what_was_read(report: Report) -> None:
     """`-v`: each input with what it was taken for, or why it was not read; then how much there was and how long it took."""
+    from ..catalogue.sentences import size
     from ..lines.rank_ranges import rank_ranges
-    from ..report.phrases import byte_size
     from ..report.printable import one_line
 
     for row in report.inputs:
         lines = f", {row.lines:,} lines" if row.lines else ""
-        said = f"not read: {row.skipped}" if row.skipped else f"{row.kind}, {byte_size(row.bytes)}{lines}"
+        said = f"not read: {row.skipped}" if row.skipped else f"{row.kind}, {size(row.bytes)}{lines}"
         ranks = f", rank{'s' if len(row.ranks) > 1 else ''} {rank_ranges(row.ranks)}" if row.ranks else ""
         print(f"diagnose: {one_line(f'{row.file}: {said}{ranks}')}", file=sys.stderr)
     seconds, events = report.stats.seconds or 0.0, report.stats.events
-    print(f"diagnose: {byte_size(report.stats.bytes)}, {events:,} events, {seconds:.2f} s", file=sys.stderr)
+    print(f"diagnose: {size(report.stats.bytes)}, {events:,} events, {seconds:.2f} s", file=sys.stderr)
 
 
 def _add_configured(given: ReportOptions) -> None:

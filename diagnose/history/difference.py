@@ -6,10 +6,11 @@ import json
 from collections.abc import Iterator, Mapping
 from math import isnan
 
+from ..advice.statement import Fact
 from ..errors import UsageError
 from ..lines.rank_ranges import rank_ranges
 from ..lines.record import record
-from ..report.report import Fact, Report, from_dict
+from ..report.report import Report, from_dict
 from .steps import Loss
 
 # Facts that differ in any two runs, or are what was found out and no cause of it.

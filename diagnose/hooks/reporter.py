@@ -150,7 +150,7 @@ def _diagnosed(request: HookRequest, budget_s: float) -> Report:
 
 
 def _bound(made: Report, seen: int, nodes: int) -> Report:
-    from ..report.report import Gap
+    from ..report.parts import Gap
 
     gap = Gap(
         text=f"{seen} of {nodes} nodes' (or tasks') logs were read; the first failure may be in another",
@@ -209,7 +209,9 @@ def write_scan(request: HookRequest, path: Path, budget_s: float) -> None:
 
 def _write_stub(request: HookRequest, path: Path, why: str) -> None:
     """Writes where the report will be what is known without any reading, and how to have the rest."""
-    from ..report.report import Diagnosis, Gap, RemedyStep, Report
+    from ..advice.statement import RemedyStep
+    from ..report.parts import Diagnosis, Gap
+    from ..report.report import Report
 
     if path.suffix == ".xml":  # nobody must see a test pass
         text = junit_without_verdict(request.reason, why)

@@ -86,7 +86,8 @@ def where(group: StackGroup) -> str:
     frame = group.standing.frame or group.frames[-1]
     own = next((f for f in reversed(group.frames) if not is_library(f.file)), frame)
     inner = f" ({frame.function})" if frame.function != own.function else ""
-    return f"{own.function} ({own.file}:{own.line}){inner}"
+    place = f" ({own.file}{f':{own.line}' if own.line else ''})" if own.file else ""
+    return f"{own.function}{place}{inner}"
 
 
 def _lines(job: Job, placed: Placed) -> list[Line]:

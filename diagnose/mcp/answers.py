@@ -6,9 +6,10 @@ import json
 from dataclasses import asdict
 from typing import Any
 
+from ..advice.statement import Evidence
 from ..lines.rank_ranges import rank_ranges
-from ..report.parts import Symptom
-from ..report.report import Evidence, RankRow, Report
+from ..report.parts import RankRow, Symptom
+from ..report.report import Report
 
 MOST_BYTES = 24_000  # of one answer, about 6,000 tokens
 FIRST_CUT = (40, 2_000)  # items of a list and characters of a text, then half of both until the answer fits

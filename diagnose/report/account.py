@@ -7,7 +7,7 @@ from typing import Any
 from ..advice.fact_store import Facts
 from ..advice.known_bugs import BUGS
 from ..advice.remedy import restart_of, step_values, steps
-from ..advice.statement import Remark
+from ..advice.statement import Evidence, Remark, RemedyStep
 from ..catalogue.load import Catalogue
 from ..catalogue.rule import Cause
 from ..catalogue.sentences import Sentence
@@ -21,11 +21,12 @@ from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from ..verdict.proof import proof_of
 from .evidence import Exhibitor
-from .headline import of_verdict, without_verdict
-from .last_lines import collect_steps, last_lines, stops_of
+from .headline import of_verdict, suspect, without_verdict
+from .last_lines import collect_steps, last_lines, per_rank, stops_of
 from .losers import alternatives, chain, symptoms
-from .report import Culprit, Diagnosis, Evidence, LastLine, OtherJob, Reason, RemedyStep, Report, Stats
-from .rows import PER_RANK, collective_rows, gap_rows, input_rows, rank_rows, stack_rows
+from .parts import Culprit, Diagnosis, LastLine, OtherJob, Reason, Stats
+from .report import Report
+from .rows import collective_rows, gap_rows, input_rows, rank_rows, stack_rows
 from .timeline import attempt_rows, bounded_times, timeline_rows
 from .translation import ENGLISH, Translator
 
@@ -56,8 +57,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
     last = last_lines(job, stops) if is_open else ()
     collect = collect_steps(job, verdict, found.facts, translator) if is_open else ()
     diagnosis = _diagnosis(found, catalogue, show, translator, (last, collect))
-    finished = sum(info.finished is not None for info in job.ranks.values())
-    summary = diagnosis.summary if diagnosis else without_verdict(verdict.outcome, stops, finished, translator)
+    summary = diagnosis.summary if diagnosis else without_verdict(job, verdict.outcome, stops, translator)
     return Report(
         outcome=verdict.outcome,
         summary=summary,
@@ -76,7 +76,7 @@ def account(found: Found, catalogue: Catalogue, scan: Scan, translator: Translat
         stacks=stack_rows(job),
         attempts=attempt_rows(job, diagnosis.evidence if diagnosis else (), show),
         other_jobs=tuple(_other_job(j, translator) for j in job.others),
-        gaps=gap_rows(job, scan, translator),
+        gaps=gap_rows(job, scan, translator, per_rank(found.facts), is_asked=is_open or verdict.cause is None),
         inputs=input_rows(job, scan),
         stats=Stats(sum(s.bytes for s in scan.sources.values()), len(job.events)),
         time_basis=_time_basis(job.clocks, translator),
@@ -112,7 +112,7 @@ def _diagnosis(
         return None
     if verdict.cause == UNKNOWN or not verdict.roots:
         return _unknown(found, translator, *ends)
-    cause = translator.cause(catalogue.causes[verdict.cause])
+    cause, first = translator.cause(catalogue.causes[verdict.cause]), verdict.roots[0].first
     title = _title(verdict, cause, translator)
     proof = proof_of(job, verdict)
     evidence = tuple(show.evidence(x) for x in proof)
@@ -130,8 +130,8 @@ def _diagnosis(
         evidence=evidence,
         remedy=steps(cause, values),
         owner=cause.owner,
-        restart=restart_of(cause, verdict.roots[0].first.rule if verdict.roots[0].first else None, values),
-        references=_references(verdict, cause),
+        restart=restart_of(cause, first.rule if first else None, values),
+        references=(first.rule.references if first and cause.id == BUGS else ()) or cause.references,
     )
 
 
@@ -144,8 +144,9 @@ def _unknown(
         Evidence(x.file, x.line, x.line, x.ranks[0] if len(x.ranks) == 1 else None, x.host, x.time, x.text)
         for x in last[:MAX_TAILS]
     )
-    remedy = (RemedyStep("now", say("unknown.now")), *collect, RemedyStep("collect", say("collect.per-rank"), PER_RANK))
-    summary = say("unknown.summary", exit_code=found.job.context.exit_code).rstrip(".。")
+    own_files = RemedyStep("collect", say("collect.per-rank"), per_rank(found.facts))
+    remedy = (RemedyStep("now", say("unknown.now")), *collect, own_files)
+    summary = say("unknown.summary", exit_code=found.job.context.exit_code, **suspect(found.job)).rstrip(".。")
     return Diagnosis(UNKNOWN, say("unknown.title"), summary, 0.3, "possible",
                      evidence=evidence, remedy=remedy)  # fmt: skip
 
@@ -183,12 +184,6 @@ def _title(verdict: Verdict, cause: Cause, translator: Translator) -> str:
     bug = translator.title(first.rule)
     bug = bug if bug != cause.title else translator.sentence(first.rule.title)
     return translator.say("title.bug", name=name, bug=bug)
-
-
-def _references(verdict: Verdict, cause: Cause) -> tuple[str, ...]:
-    """The cause's pages; of a known bug, its reports."""
-    first = verdict.roots[0].first
-    return first.rule.references if first and cause.id == BUGS and first.rule.references else cause.references
 
 
 def _said(suspect: Candidate, translator: Translator) -> str | Sentence:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Sequence
 from typing import Any
 
+from ..advice.statement import CodePlace, Evidence, Place, Span
 from ..job.event import Event, Exhibit
 from ..job.job import Job
 from ..job.process import CRASHES
@@ -13,7 +14,6 @@ from ..lines.timestamp import format_rfc3339
 from ..traces.stack_forms import StackDump
 from ..traces.traceback import Link, Traceback
 from ..traces.traceback_lines import Frame, is_library
-from .report import CodePlace, Evidence, Place, Span
 
 CONTEXT_LINES = 3
 MAX_TEXT = 2000
@@ -22,6 +22,7 @@ MOST_FRAMES = 3  # the innermost say where it broke and who called; further out 
 MAX_CODE = 200
 BELOW = 4  # lines between what crashed and the dump of its stacks
 BAR = "%|"  # ` 34%|███▍      | 34/100`
+TELLING_BELOW, TELLING_CHARS = 6, 12  # lines below an exception in which what it says may stand, and the least of that
 
 
 class Exhibitor:
@@ -35,8 +36,7 @@ class Exhibitor:
     def evidence(self, exhibit: Exhibit) -> Evidence:
         """Yield the evidence of one place."""
         event = exhibit.event
-        text = exhibit.text[:MAX_TEXT]
-        line, end = exhibit.line, exhibit.end_line or exhibit.line
+        line, end, text = self._telling(exhibit)
         return Evidence(
             file=exhibit.source,
             line=line,
@@ -51,8 +51,20 @@ class Exhibitor:
             after=self._around(exhibit.source, end, 1, CONTEXT_LINES + 1),
             spans=_spans(event, text) if event else (),
             also_in=tuple(Place(f, n) for f, n in event.also_in) if event else (),
-            own_code=self._own_code(event, line) if event else (),
+            own_code=self._own_code(event, exhibit.line) if event else (),
         )
+
+    def _telling(self, exhibit: Exhibit) -> tuple[int | None, int | None, str]:
+        """Where the proof is, and its text: below an exception that names only a call, the line that says what failed."""
+        line, end, text = exhibit.line, exhibit.end_line or exhibit.line, exhibit.text[:MAX_TEXT]
+        if exhibit.event is None or line is None or end != line or exhibit.event.traceback is None:
+            return line, end, text
+        read = (v for v in exhibit.event.fields.values() if isinstance(v, str) and len(v) >= TELLING_CHARS)
+        missing = [v for v in read if v not in text]
+        for below in range(1, TELLING_BELOW) if missing else ():
+            if any(v in said for said in self._around(exhibit.source, line, below, below + 1) for v in missing):
+                return line + below, line + below, self._around(exhibit.source, line, below, below + 1)[0].strip()
+        return line, end, text
 
     def _own_code(self, event: Event, line: int | None) -> tuple[CodePlace, ...]:
         if event.traceback is not None or event.cause not in CRASHES:

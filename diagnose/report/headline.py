@@ -6,23 +6,26 @@ import re
 from collections.abc import Sequence
 from pathlib import PurePosixPath
 
+from ..advice.statement import Evidence
 from ..job.event import Event
 from ..job.job import Job, RankInfo
 from ..lines.rank_ranges import rank_ranges
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
-from .last_lines import Stop
-from .phrases import clip_ranges
+from .last_lines import suspects
+from .parts import LastLine
+from .phrases import clip_ranges, short_host
 from .printable import clip, one_line, sentence
-from .report import Evidence
 from .translation import Translator
 
 MOST = 220  # characters: more is no headline
 MOST_SAID = 150
+BACKSLASH = "\\"  # of Windows paths
 SHOWN_HOSTS = 2
+MOST_REPORTERS = 2  # ranks that are named though none is at fault
 RANGES_WIDTH = 40
 ALIKE = 0.6  # of the words of a title in what is said: then the title adds nothing
-WORD = re.compile(r"[^\W_]{3,}")
+WORD = re.compile(r"(?=([\u4e00-\u9fff]{2}))|([a-zA-Z0-9]{3,})")  # of Chinese, each pair of characters
 COMMON_START = re.compile(r"^(?:The|A|An|No|Another|Each|All|Some|Rank|Ranks|This|Its|It)\b")  # small behind a colon
 FIRST_SENTENCE = re.compile(r"(.{20,}?)[.。](?: |$|(?<=。))")
 
@@ -38,21 +41,29 @@ def of_verdict(job: Job, verdict: Verdict, title: str, said: str, proof: Evidenc
     if root.first is not None and root.first.rule.generic and proof is not None and proof.own_code:
         own = proof.own_code[0]
         raised = clip(_raised(root.first, said), MOST_SAID)
-        place = f"{PurePosixPath(own.file).name}:{own.line}"
+        place = f"{PurePosixPath(own.file.replace(BACKSLASH, '/')).name}:{own.line}"
         who = _who(job, verdict, root, translator, bare=True)
         return _whole(translator.say("headline.code", place=place, function=own.function, said=raised, who=who))
     who = "" if is_named else _who(job, verdict, root, translator)
     key = "headline.said" if said and _says_it(title, said) else "headline.place"
     said = COMMON_START.sub(lambda m: m[0].lower(), said) if who or key == "headline.place" else said
-    return _whole(translator.say(key, title=title, who=who, said=said))
+    text = translator.say(key, title=title, who=who, said=said)
+    reported = sorted({e.rank for e in root.events if e.rank is not None}) if not who and not is_named else []
+    if not 0 < len(reported) <= MOST_REPORTERS or re.search(r"\branks? \d", text, re.IGNORECASE):
+        return _whole(text)
+    return _whole(translator.say("headline.reported", text=text.rstrip(".。"), who=_ranks(reported, None, translator)))
 
 
-def without_verdict(outcome: str, stops: Sequence[Stop], ranks: int, translator: Translator) -> str:
+def without_verdict(job: Job, outcome: str, stops: Sequence[LastLine], translator: Translator) -> str:
     """Yield the headline of a report that names no cause."""
+    finished = sum(info.finished is not None for info in job.ranks.values())
     if outcome == "healthy":
-        return translator.say("headline.healthy", ranks=ranks)
+        return translator.say("headline.healthy", ranks=finished)
     if outcome == "recovered":
-        return translator.say("headline.recovered")
+        titles = list(dict.fromkeys(translator.title(e.rule) for e in job.survived if e.cause))
+        has_end = finished > 0 or bool(job.telling("finished"))
+        said = titles[0] if titles else ""
+        return _whole(translator.say("headline.recovered", finished=has_end, said=said, more=max(0, len(titles) - 1)))
     behind = [s for s in stops if s.is_behind]
     one = behind[0] if len(behind) == 1 else None
     most = max((s.step for s in stops if s.step is not None), default=None)
@@ -62,7 +73,17 @@ def without_verdict(outcome: str, stops: Sequence[Stop], ranks: int, translator:
     if len(stops) == 1 and stops[0].phase and stops[0].ranks:
         who, phase = _ranks(stops[0].ranks, stops[0].host, translator), _phase(stops[0].phase, translator)
         return _whole(translator.say("headline.doing", who=who, phase=phase, step=most))
+    if line := suspect(job):
+        return _whole(translator.say("headline.suspect", **line))
     return translator.say("headline.unfinished", step=most)
+
+
+def suspect(job: Job) -> dict[str, str]:
+    """Yield the first line that looks like an error where no rule knows one, and its place; empty where there is none."""
+    name, line = next(iter(suspects(job)), (None, None))
+    if name is None or line is None:
+        return {}
+    return {"said": clip(one_line(line.message).strip(), MOST_SAID), "place": f"{PurePosixPath(name).name}:{line.number}"}
 
 
 def _phase(phase: str, translator: Translator) -> str:
@@ -88,8 +109,8 @@ def _raised(event: Event, said: str) -> str:
 
 def _says_it(title: str, said: str) -> bool:
     """Whether what is said holds most words of the title."""
-    words = {w.casefold() for w in WORD.findall(title)}
-    return not words or len(words & {w.casefold() for w in WORD.findall(said)}) >= ALIKE * len(words)
+    words, told = ({(a or b).casefold() for a, b in WORD.findall(text)} for text in (title, said))
+    return not words or len(words & told) >= ALIKE * len(words)
 
 
 def _names(said: str, verdict: Verdict) -> bool:
@@ -104,11 +125,12 @@ def _who(job: Job, verdict: Verdict, root: Candidate, translator: Translator, *,
     pci = root.first.fields.get("pci") if root.first is not None else None
     hosts = _hosts(job, verdict)
     if pci is not None:
-        return translator.say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=hosts[0] if hosts else root.host)
+        where = short_host(hosts[0] if hosts else root.host or "")
+        return translator.say("headline.gpu", pci=str(pci).removeprefix("0000:"), host=where)
     if verdict.culprits:
         host = hosts[0] if len(hosts) == 1 and len(job.hosts) > 1 else None
         return _ranks(verdict.culprits, host, translator, bare=bare)
-    names = ", ".join(hosts[:SHOWN_HOSTS])
+    names = ", ".join(map(short_host, hosts[:SHOWN_HOSTS]))
     return translator.say("headline.hosts", names=names, more=max(0, len(hosts) - SHOWN_HOSTS)) if hosts else ""
 
 
@@ -119,7 +141,7 @@ def _hosts(job: Job, verdict: Verdict) -> list[str]:
 
 def _ranks(ranks: Sequence[int], host: str | None, translator: Translator, *, bare: bool = False) -> str:
     if len(ranks) == 1:
-        return translator.say("headline.rank", rank=ranks[0], host=host, bare=bare)
+        return translator.say("headline.rank", rank=ranks[0], host=host and short_host(host), bare=bare)
     ranges = clip_ranges(rank_ranges(ranks), RANGES_WIDTH)
     return translator.say("headline.ranks", ranges=ranges, count=len(ranks), host=host)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -16,34 +19,24 @@ from ..job.coverage import breaks_off_in_a_traceback
 from ..job.job import Job, RankInfo
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line
-from ..lines.rank_ranges import rank_ranges
-from ..lines.record import record
 from ..verdict.decision import Verdict
 from .evidence import show_time
-from .report import LastLine
+from .parts import LastLine
 from .rows import missing_ranks, phase_of
 from .translation import Translator
 
 COLLECT = Path(__file__).with_name("collect.yaml")
 MOST_ROWS = 24
 MAX_TEXT = 300
+MOST_SUSPECTS = 3  # lines of files without ranks that look like errors
 SLURM_FILE = lazy(r"^slurm-(\d{1,12})\b")
+PYTHON, TORCH, WINDOWS = lazy(r"\.py\b|[Pp]ython|Epoch \d"), lazy(r"torch|nccl|NCCL"), lazy(r"\b[A-Z]:\\\w|[Ww]in32")
+WORDS = lazy(r"[^\W\d_]{2}")
 WORKER_FILE = lazy(r"^(worker-[0-9a-f]{8,64}-)")
 
 
-@record
-class Stop:
-    """Ranks that stopped at the same step in the same phase."""
-
-    ranks: tuple[int, ...]
-    host: str | None
-    step: int | None
-    phase: str
-    is_behind: bool
-
-
-def stops_of(job: Job) -> tuple[Stop, ...]:
-    """Yield where ranks stopped, those that are behind first."""
+def stops_of(job: Job) -> tuple[LastLine, ...]:
+    """Yield where ranks stopped, those that are behind first, still without their lines: one row per step and phase."""
     groups: dict[tuple[int | None, str], list[RankInfo]] = defaultdict(list)
     for info in job.ranks.values():
         groups[info.last_step, phase_of(info)].append(info)
@@ -51,19 +44,19 @@ def stops_of(job: Job) -> tuple[Stop, ...]:
     most = max(steps, default=None)
     stops = []
     for (step, phase), infos in groups.items():
-        hosts = {info.host for info in infos}
-        is_behind = step is not None and step != most
-        stops.append(Stop(tuple(i.rank for i in infos), hosts.pop() if len(hosts) == 1 else None, step, phase, is_behind))
+        hosts, ranks = {info.host for info in infos}, tuple(i.rank for i in infos)
+        host = hosts.pop() if len(hosts) == 1 else None
+        stops.append(LastLine(ranks, host, step=step, phase=phase, is_behind=step is not None and step != most))
     return tuple(sorted(stops, key=lambda s: (not s.is_behind, s.step if s.step is not None else -1, s.ranks)))
 
 
-def last_lines(job: Job, stops: Sequence[Stop]) -> tuple[LastLine, ...]:
+def last_lines(job: Job, stops: Sequence[LastLine]) -> tuple[LastLine, ...]:
     """Yield a row for each of them, with the last line of its first rank; of each file, where no rank is known."""
     rows = [row for stop in stops[:MOST_ROWS] if (row := _of_stop(job, stop)) is not None]
     return tuple(rows) or tuple(_of_files(job))
 
 
-def _of_stop(job: Job, stop: Stop) -> LastLine | None:
+def _of_stop(job: Job, stop: LastLine) -> LastLine | None:
     found, last = job.last_line_of(stop.ranks[0]), job.ranks[stop.ranks[0]].last_sign
     if found is not None:
         file, line = found
@@ -73,9 +66,8 @@ def _of_stop(job: Job, stop: Stop) -> LastLine | None:
     return None
 
 
-def _row(job: Job, stop: Stop, file: str, line: int | None, text: str, seconds: float | None) -> LastLine:
-    text, time = text.strip()[:MAX_TEXT], show_time(job, seconds)
-    return LastLine(stop.ranks, stop.host, file, line, text, stop.step, stop.phase, time, stop.is_behind)
+def _row(job: Job, stop: LastLine, file: str, line: int | None, text: str, seconds: float | None) -> LastLine:
+    return replace(stop, file=file, line=line, text=text.strip()[:MAX_TEXT], time=show_time(job, seconds))
 
 
 def _moment(job: Job, line: Line) -> float | None:
@@ -83,10 +75,20 @@ def _moment(job: Job, line: Line) -> float | None:
 
 
 def _of_files(job: Job) -> Iterator[LastLine]:
+    shown = [*suspects(job)]
     for source in job.sources[:MOST_ROWS]:
-        last = next((x for x in reversed(source.tail()) if x.message.strip()), None)
-        if last is not None:
-            yield _row(job, Stop((), None, None, "", False), source.name, last.number, last.message, _moment(job, last))
+        last = next((x for x in reversed(source.tail()) if WORDS.search(x.message)), None)
+        shown += [(source.name, last)] if last is not None and (source.name, last) not in shown else []
+    for name, line in shown:
+        yield _row(job, LastLine(), name, line.number, line.message, _moment(job, line))
+
+
+def suspects(job: Job) -> list[tuple[str, Line]]:
+    """Yield the first lines that look like errors to whoever reads them, of what no rule knows, with their sources."""
+    wrong = _looks_wrong()
+    known = {(e.source, e.line) for e in job.events}
+    kept = ((s.name, x) for s in job.sources[:MOST_ROWS] for x in s.lines() if (s.name, x.number) not in known)
+    return list(islice(((name, x) for name, x in kept if wrong.search(x.message) or x.is_error), MOST_SUSPECTS))
 
 
 # --- what to collect ----------------------------------------------------------------------------------------------
@@ -96,18 +98,28 @@ def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translat
     """Yield what to collect now, by the rows of `collect.yaml` that hold for this job."""
     values = _known(job, verdict, facts)
     steps = []
-    for row in _rows():
+    for row in _table()["steps"]:
         if "if" in row and not holds(row["if"], values):
             continue
-        text = translator.say(row["say"], who=f"rank {values['missing']}", host=values["host"])
+        text = translator.say(row["say"], missing=values["missing"], host=values["host"])
         steps.append(RemedyStep("collect", text, shell_command(row["command"], values) if "command" in row else None))
     return tuple(steps)
 
 
+def per_rank(facts: Facts) -> str | None:
+    """Yield how this job's launcher writes one log per rank; None where it is not known or has no such option."""
+    commands: dict[str, str] = _table()["per_rank"]
+    return commands.get(str(facts.get("launcher")))
+
+
 @lru_cache(maxsize=1)
-def _rows() -> list[dict[str, str]]:
-    rows: list[dict[str, str]] = load_yaml(COLLECT, COLLECT.read_bytes())["steps"]
-    return rows
+def _table() -> dict[str, Any]:
+    return load_yaml(COLLECT, COLLECT.read_bytes())
+
+
+@lru_cache(maxsize=1)
+def _looks_wrong() -> re.Pattern[str]:
+    return re.compile(_table()["looks_wrong"])
 
 
 def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
@@ -115,12 +127,16 @@ def _known(job: Job, verdict: Verdict, facts: Facts) -> dict[str, Any]:
     behind = [s for s in stops if s.is_behind]
     first = job.ranks[behind[0].ranks[0]] if len(behind) == 1 else None
     names = [PurePosixPath(source.name).name for source in job.sources]
-    missing = missing_ranks(job)
+    near = [x.raw for s in job.sources[:MOST_ROWS] for x in (*s.head(), *s.tail())]
+    has_stacks = any(source.stacks for source in job.sources)
     return {
         "outcome": verdict.outcome,
         "cut": breaks_off_in_a_traceback(job.sources),
-        "missing": rank_ranges(missing) if missing else "",
-        "has_stacks": any(source.stacks for source in job.sources),
+        "missing": missing_ranks(job),
+        "hangs": verdict.outcome == "unfinished" and not has_stacks,
+        "python": bool(job.ranks or facts.get("framework")) or any(PYTHON.search(text) for text in near),
+        "torch": facts.get("library") in ("nccl", "rccl") or any(TORCH.search(text) for text in near),
+        "windows": any(WINDOWS.search(text) for text in near),
         "has_recorder": bool(job.dumps),
         "scheduler": facts.get("scheduler"),
         "stack": facts.get("stack"),

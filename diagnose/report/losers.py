@@ -11,16 +11,16 @@ from ..job.job import Job
 from ..verdict.candidate import Candidate
 from ..verdict.decision import Verdict
 from .evidence import Exhibitor
+from .parts import Alternative, Culprit, Link, Symptom
 from .phrases import FROM_OUTSIDE
-from .report import Alternative, Culprit, Link, Symptom
 from .translation import Translator
 
 MAX_ALTERNATIVES = 6
 
 
 def summed_up(events: Iterable[Event]) -> set[str]:
-    """The causes that a launcher's summary tells of: no candidates where others speak, and they follow from the root."""
-    return {e.cause for e in events if e.rule.teller == "box" and e.cause is not None}
+    """The causes that a launcher's summary, or the end of its other workers, tells of: they follow from the root."""
+    return {e.cause for e in events if (e.rule.teller == "box" or e.rule.tells == "signal-sent") and e.cause is not None}
 
 
 def chain(
@@ -48,7 +48,7 @@ def chain(
     links = []
     for cause, parent in sorted(parents.items(), key=lambda kv: (onsets.get(kv[0], float("inf")), kv[0])):
         delay = onsets[cause] - start if start is not None and cause in onsets else None
-        why = _follows(cause, parent, translator) or translator.cause(catalogue.causes[cause]).title
+        why = _follows(cause, parent, translator)
         links.append(Link(parent, cause, why, tuple(sorted(ranks[cause])), delay if delay and delay >= 0 else None))
     return tuple(links)
 
@@ -94,7 +94,7 @@ def alternatives(
             continue
         if s.direct == 1 and s.first.rule.tells in ("exit", "signal-sent"):
             continue  # that a process ended is no other reason why it did
-        if s.cause == verdict.cause and s.rank in (None, verdict.roots[0].rank):
+        if s.cause == verdict.cause:
             continue  # nor is the same cause, told by a line that says less
         culprits = (Culprit(s.rank, s.host),) if s.rank is not None or s.host else ()
         evidence = (show.evidence(Exhibit.of_event(s.first)),)

@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from ..advice.statement import Evidence
 from ..errors import UsageError
 from ..lines.lazy_pattern import lazy
 from ..lines.timestamp import format_rfc3339, read_stamp, resolve
 from .phrases import Say, known, words
 from .printable import one_line
-from .report import Evidence, Report
+from .report import Report
 
 # --- tables --------------------------------------------------------------------------------------------------------------
 

@@ -62,6 +62,7 @@ def _texts() -> dict[str, list[str]]:
 # --- numbers and sets of ranks -------------------------------------------------------------------------------------------
 
 FEW = 4  # so many runs or ranks are named without a count
+HOST_WIDTH = 32  # characters
 RANGES_WIDTH = 44  # alternating ranks would fill pages
 
 # Causes for which the job was ended from outside: no rank of it did that.
@@ -71,11 +72,17 @@ FROM_OUTSIDE = ("process.terminated", "process.preempted", "process.time-limit")
 def who(say: Say, ranks: Sequence[int], host: str | None = None) -> str:
     """Yield who is meant: `rank 2`, `ranks 0-1,3`, `47 ranks [0-30,32-47]`, `host node-a`, or nothing."""
     if not ranks:
-        return say("host", name=one_line(host)) if host else ""
+        return say("host", name=short_host(host)) if host else ""
     if len(ranks) == 1:
         return say("rank", n=ranks[0])
     ranges = clip_ranges(rank_ranges(ranks), RANGES_WIDTH)
     return say("ranks", ranges=ranges) if len(ranks) <= FEW else say("many-ranks", n=len(set(ranks)), ranges=ranges)
+
+
+def short_host(name: str) -> str:
+    """Yield a host's name without its domain, where it has a long one: `….default.svc.cluster.local`."""
+    name = one_line(name)
+    return name if len(name) <= HOST_WIDTH else name.partition(".")[0]
 
 
 def clip_ranges(ranges: str, width: int) -> str:
@@ -83,26 +90,6 @@ def clip_ranges(ranges: str, width: int) -> str:
     if len(ranges) <= width:
         return ranges
     return ranges[: max(ranges.rfind(",", 0, width - 1), 1)].rstrip(",") + ",…"
-
-
-def duration(seconds: float | None) -> str:
-    """Yield `0.3 s`, `42 s`, `10 min`, `2.5 h`; nothing for None."""
-    if seconds is None:
-        return ""
-    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if abs(seconds) >= 2 * size:
-            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
-    return f"{seconds:.1f}".removesuffix(".0") + " s"
-
-
-def byte_size(count: int) -> str:
-    """Yield `812 B`, `3.2 MB`, `2.4 GB` (powers of 1000)."""
-    size = float(count)
-    for unit in ("B", "kB", "MB", "GB", "TB"):
-        if size < 1000 or unit == "TB":
-            return f"{size:.1f}".removesuffix(".0") + f" {unit}"
-        size /= 1000
-    raise AssertionError
 
 
 def clock(time: str | None, *, with_date: bool) -> str:

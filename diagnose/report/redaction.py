@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
+from ..advice.statement import Evidence, Fact, FactValue, Span
 from ..lines.lazy_pattern import lazy
-from .report import Evidence, Fact, FactValue, Report, Span
+from .report import Report
 from .secrets import Found, find_private, find_secrets, secret_kind
 
 # Words of the contract and of the catalogue: never log text.
@@ -259,15 +260,9 @@ def _apply(text: str, edits: Sequence[Edit]) -> str:
 
 def _move(start: int, end: int, edits: Sequence[Edit]) -> tuple[int, int]:
     """Where a marked part stands after the edits; one that an edit touches covers its placeholder."""
-    shift_start = shift_end = 0
+    before, behind = start, end
     for a, b, placeholder in edits:
         grown = len(placeholder) - (b - a)
-        if b <= start:
-            shift_start += grown
-        elif a < start:
-            shift_start += a - start
-        if b <= end:
-            shift_end += grown
-        elif a < end:
-            shift_end += a + len(placeholder) - end
-    return max(0, start + shift_start), max(0, end + shift_end)
+        before += grown if b <= start else min(0, a - start)
+        behind += grown if b <= end else min(0, a - end) + (len(placeholder) if a < end else 0)
+    return max(0, before), max(0, behind)

@@ -1,6 +1,6 @@
 """The report: what a run of `diagnose` says, and its JSON form (the contract, `schema_version` "1").
 
-In: what the engine found, as the frozen values of `parts` (all of them can be imported from here).
+In: what the engine found, as the frozen values of `parts`.
 Out: JSON and its schema, every form that `diagnose.render` makes, and `from_dict` back.
 """
 
@@ -15,38 +15,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from ..advice.statement import CodePlace, Evidence, Fact, FactValue, Notice, Place, RemedyStep, Span, Value, When
+from ..advice.statement import Fact, Notice, RemedyStep
 from ..lines.lazy_pattern import lazy
 from ..lines.rank_ranges import rank_ranges
 from ..lines.record import record
-from .parts import (
-    Alternative,
-    Attempt,
-    Certainty,
-    CollectiveRow,
-    Culprit,
-    Diagnosis,
-    FirstFailure,
-    Gap,
-    InputRow,
-    LastLine,
-    Link,
-    OtherJob,
-    Outcome,
-    RankRow,
-    Reason,
-    StackGroup,
-    Stats,
-    Symptom,
-    TimelineEntry,
-)
-
-__all__ = [
-    "Alternative", "Attempt", "Certainty", "CodePlace", "CollectiveRow", "Culprit", "Diagnosis", "Evidence", "Fact",
-    "FactValue", "FirstFailure", "Gap", "InputRow", "LastLine", "Link", "Notice", "OtherJob", "Outcome", "Place",
-    "RankRow", "Reason", "RemedyStep", "Report", "Span", "StackGroup", "Stats", "Symptom", "TimelineEntry", "Value",
-    "When", "dumps", "dumps_schema", "from_dict", "json_pieces", "json_text", "schema", "to_json",
-]  # fmt: skip
+from . import parts
 
 SCHEMA_PATH = Path(__file__).with_name("report.schema.json")
 SCHEMA_ID = "urn:diagnose:report:1"
@@ -69,26 +42,26 @@ class Report:
     """
 
     schema_version: str = "1"
-    outcome: Outcome = "unfinished"
+    outcome: parts.Outcome = "unfinished"
     summary: str = ""
-    diagnosis: Diagnosis | None = None
-    chain: tuple[Link, ...] = ()
-    alternatives: tuple[Alternative, ...] = ()
-    symptoms: tuple[Symptom, ...] = ()
-    survived: tuple[Symptom, ...] = ()
-    timeline: tuple[TimelineEntry, ...] = ()
-    ranks: tuple[RankRow, ...] = ()
-    last_lines: tuple[LastLine, ...] = ()
+    diagnosis: parts.Diagnosis | None = None
+    chain: tuple[parts.Link, ...] = ()
+    alternatives: tuple[parts.Alternative, ...] = ()
+    symptoms: tuple[parts.Symptom, ...] = ()
+    survived: tuple[parts.Symptom, ...] = ()
+    timeline: tuple[parts.TimelineEntry, ...] = ()
+    ranks: tuple[parts.RankRow, ...] = ()
+    last_lines: tuple[parts.LastLine, ...] = ()
     collect: tuple[RemedyStep, ...] = ()
-    collectives: tuple[CollectiveRow, ...] = ()
-    stacks: tuple[StackGroup, ...] = ()
-    attempts: tuple[Attempt, ...] = ()
-    other_jobs: tuple[OtherJob, ...] = ()
+    collectives: tuple[parts.CollectiveRow, ...] = ()
+    stacks: tuple[parts.StackGroup, ...] = ()
+    attempts: tuple[parts.Attempt, ...] = ()
+    other_jobs: tuple[parts.OtherJob, ...] = ()
     facts: dict[str, Fact] = field(default_factory=dict, hash=False)
     notices: tuple[Notice, ...] = ()
-    gaps: tuple[Gap, ...] = ()
-    inputs: tuple[InputRow, ...] = ()
-    stats: Stats = field(default_factory=Stats)
+    gaps: tuple[parts.Gap, ...] = ()
+    inputs: tuple[parts.InputRow, ...] = ()
+    stats: parts.Stats = field(default_factory=parts.Stats)
     time_basis: str = ""
     language: str = "en"
 

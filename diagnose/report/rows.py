@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from math import prod
 from typing import TYPE_CHECKING
 
 from ..job.clock import SAME_CLOCK_S
 from ..job.collectives import GroupTable, Stuck, collective_tables
-from ..job.event import FAILING, Event
+from ..job.event import Event
+from ..job.identity_table import GUESSED
 from ..job.job import CERTIFICATES, Job, RankInfo
 from ..job.stacks import stack_tree
 from ..lines.rank_ranges import rank_ranges
@@ -17,7 +18,8 @@ from ..scan.scan import Scan
 from ..sources.refusals import NO_TIME, may_be_log
 from ..verdict.decision import Verdict
 from .evidence import show_time
-from .report import CollectiveRow, FirstFailure, Gap, InputRow, RankRow, StackGroup
+from .parts import CollectiveRow, FirstFailure, Gap, InputRow, RankRow, StackGroup
+from .phrases import RANGES_WIDTH, clip_ranges, place
 from .translation import Translator
 
 if TYPE_CHECKING:
@@ -27,8 +29,6 @@ MAX_STACKS = 40
 MAX_READ = 256  # ranks whose last line is read for its time
 SHOWN_UNREAD = 3  # files named of those not read for one reason
 MORE_TIME = "diagnose --budget 300 …"
-PER_RANK = "torchrun --log-dir logs --redirects 3 --tee 3 …"
-MAX_ENDS = 64  # files of a job without a known failure of which the last line is read
 MAX_WORLD = 65536  # ranks; of more the missing ones are not listed
 TERMINATED = "process.terminated"  # by a launcher or scheduler, as a rule because another rank had failed
 
@@ -37,10 +37,11 @@ def rank_rows(job: Job, verdict: Verdict) -> tuple[RankRow, ...]:
     """Yield one row per rank that the logs show."""
     tree = stack_tree(job)
     waiting = frozenset(tree.crowd) if tree is not None else frozenset()
-    return tuple(_rank_row(job, verdict, info, info.rank in waiting) for info in job.ranks.values())
+    past = {id(e) for e in (*job.survived, *job.earlier)}
+    return tuple(_rank_row(job, verdict, info, past, info.rank in waiting) for info in job.ranks.values())
 
 
-def _rank_row(job: Job, verdict: Verdict, info: RankInfo, is_waiting: bool) -> RankRow:
+def _rank_row(job: Job, verdict: Verdict, info: RankInfo, past: Container[int], is_waiting: bool) -> RankRow:
     failures = info.failures()
     first = _first_of(failures)
     own = [e for e in info.events if e.rule.tells not in CERTIFICATES] or info.events  # who has died prints no more
@@ -51,7 +52,7 @@ def _rank_row(job: Job, verdict: Verdict, info: RankInfo, is_waiting: bool) -> R
         host=info.host,
         local_rank=info.local_rank,
         pid=info.pid,
-        state=_state(verdict, info, failures, is_waiting),
+        state=_state(verdict, info, [e for e in failures if id(e) not in past], is_waiting),
         last_step=info.last_step,
         first_time=show_time(job, min(times)) if times else None,
         last_time=show_time(job, max(times)) if times else None,
@@ -83,7 +84,8 @@ def _state(verdict: Verdict, info: RankInfo, failures: list[Event], is_waiting: 
         return "terminated" if all(e.cause == TERMINATED for e in failures) else "failed"
     if is_waiting:
         return "waiting"
-    return "finished" if info.finished else "silent" if verdict.cause else "alive"
+    is_open = verdict.cause is None and verdict.outcome == "unfinished"
+    return "finished" if info.finished else "alive" if is_open else "silent"
 
 
 def _first_of(failures: list[Event]) -> Event | None:
@@ -106,7 +108,7 @@ def stack_rows(job: Job) -> tuple[StackGroup, ...]:
     rows = []
     for group in tree.groups[:MAX_STACKS] if tree is not None else ():
         ranks = tuple(sorted(r for r in group.ranks if isinstance(r, int)))
-        frames = tuple(f"{f.function} ({f.file}:{f.line})" for f in group.frames)
+        frames = tuple(f"{f.function} ({place(f.file, f.line)})" if f.file else f.function for f in group.frames)
         rows.append(StackGroup(ranks, frames, group.count))
     return tuple(rows)
 
@@ -130,18 +132,21 @@ def missing_ranks(job: Job) -> list[int]:
     return [rank for rank in range(world or 0) if rank not in job.ranks] if small else []
 
 
-def gap_rows(job: Job, scan: Scan, translator: Translator) -> tuple[Gap, ...]:
-    """Yield what was missing or not read, and how to have it next time."""
+def gap_rows(job: Job, scan: Scan, translator: Translator, command: str | None, *, is_asked: bool) -> tuple[Gap, ...]:
+    """Yield what was missing or not read, and how to have it next time: `command` writes one log per rank.
+
+    `is_asked`: the report asks for the logs of missing ranks already.
+    """
     say = translator.say
     said = ((text, translator.sentence(text)) for text in scan.gaps)
     gaps = [Gap(shown, say("gap.more-time"), MORE_TIME) if "budget" in text else Gap(shown) for text, shown in said]
     gaps += _unread_rows(scan, translator)
     if unplaced := [dump.name for dump in job.dumps if dump.rank is None]:
         gaps.append(Gap(say("gap.recorder", **_shown(unplaced)), say("gap.name-recorders")))
-    gaps += [Gap(say("gap.ends-in-error", place=place)) for place in _last_errors(job)]
-    if missing := missing_ranks(job):
-        text = say("gap.no-line", ranges=rank_ranges(missing), count=len(missing))
-        gaps.append(Gap(text, say("gap.every-rank"), PER_RANK))
+    if (missing := missing_ranks(job)) and not is_asked:
+        is_bound, ranges = job.places.world_from == GUESSED, clip_ranges(rank_ranges(missing), RANGES_WIDTH)
+        text = say("gap.no-line", ranges=ranges, count=len(missing), at_least=is_bound)
+        gaps.append(Gap(text, say("gap.every-rank"), command))
     return tuple(gaps)
 
 
@@ -160,16 +165,6 @@ def _unread_rows(scan: Scan, translator: Translator) -> list[Gap]:
 
 def _shown(names: list[str]) -> dict[str, object]:
     return {"files": ", ".join(names[:SHOWN_UNREAD]), "more": max(0, len(names) - SHOWN_UNREAD)}
-
-
-def _last_errors(job: Job) -> list[str]:
-    """Where a file ends in an error line that no rule read, of a job without a known failure."""
-    if any(e.role in FAILING or e.rule.tells == "finished" for e in job.events):
-        return []
-    known = {(e.source, e.line) for e in job.events}
-    ends = ((s.name, [x for x in s.tail() if x.message.strip()][-1:]) for s in job.sources[:MAX_ENDS])
-    last = [(name, line) for name, lines in ends for line in lines if line.is_error]
-    return [f"{name}:{line.number}" for name, line in last if (name, line.number) not in known][:1]
 
 
 # --- collectives ---------------------------------------------------------------------------------------------------------

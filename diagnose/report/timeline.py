@@ -6,13 +6,15 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..advice.statement import Evidence
 from ..job.clock import SAME_CLOCK_S
 from ..job.event import FAILING, Event, Exhibit
 from ..job.job import Job
 from ..lines.record import record
 from ..verdict.decision import Verdict
 from .evidence import Exhibitor, show_time
-from .report import Attempt, Culprit, Evidence, TimelineEntry
+from .losers import summed_up
+from .parts import Attempt, Culprit, TimelineEntry
 from .translation import Translator
 
 MAX_TIMELINE = 60
@@ -68,11 +70,10 @@ class _Context:
     """What every entry needs."""
 
     job: Job
-    verdict: Verdict
     translator: Translator
     bounds: Mapping[int, str]
     begin: float  # the first moment, seconds UTC
-    begun_after: float | None  # what the root brought about began here at the earliest
+    late: frozenset[int]  # events of the root that are printed after what it brought about, by identity
     earlier: frozenset[int]  # events of attempts before the last one, by identity
 
 
@@ -88,12 +89,46 @@ def timeline_rows(
         minute = None if moment is None else int(moment // 60)
         folded[event.rule.id, minute, event.attempt, bounds.get(id(event))].append(event)
     begin = min((moment for e in shown if (moment := e.time) is not None), default=0.0)
-    consequences = {c.cause for c in verdict.candidates if c.explained_by} - {verdict.cause}
     earlier = frozenset(id(e) for e in job.earlier)
-    late = (e for e in shown if e.cause in consequences and id(e) not in earlier and id(e) not in bounds)
-    after = min((e.time for e in late if e.time is not None), default=None)
-    context = _Context(job, verdict, translator, bounds, begin, after, earlier)
-    return tuple(_entry(events, context) for events in list(folded.values())[:MAX_TIMELINE])
+    groups, late = _root_first(list(folded.values()), verdict, bounds, earlier)
+    moved = {id(groups[i][0]): LATEST for i in range(len(groups) - 1) if _is_out_of_order(*groups[i : i + 2])}
+    context = _Context(job, translator, {**moved, **bounds}, begin, late, earlier)
+    return tuple(_entry(events, context) for events in groups[:MAX_TIMELINE])
+
+
+def _root_first(
+    groups: list[list[Event]], verdict: Verdict, bounds: Mapping[int, str], earlier: frozenset[int]
+) -> tuple[list[list[Event]], frozenset[int]]:
+    """Yield the entries with the root above what it brought about, and the root's events that stay below it.
+
+    A root that has no time of its own, or one of the same seconds as a launcher's report, is moved up; another was
+    printed late.
+    """
+    followed = {c.cause for c in verdict.candidates if c.explained_by} | summed_up(e for g in groups for e in g)
+    roots = {id(e) for c in verdict.roots for e in c.events}
+    if any(g[0].time is None for g in groups):  # then a summary's time, often the only one, does not make it the first
+        groups = sorted(groups, key=lambda g: g[0].rule.teller == "box")
+    follows = (i for i, g in enumerate(groups) if g[0].cause in followed - {verdict.cause} and id(g[0]) not in earlier)
+    first = next(follows, len(groups))
+    if any(id(e) in roots for g in groups[:first] for e in g):
+        return groups, frozenset()
+    below = [g for g in groups[first:] if any(id(e) in roots for e in g)]
+    late = {id(e) for g in below for e in g if _is_firmly_after(g[0], groups[first][0], bounds)}
+    moved = [g for g in below if id(g[0]) not in late]
+    rest = [g for g in groups[first:] if not any(g is m for m in moved)]
+    return [*groups[:first], *moved, *rest], frozenset(late & roots)
+
+
+def _is_firmly_after(root: Event, effect: Event, bounds: Mapping[int, str]) -> bool:
+    """Whether both have times of their own that cannot be the same moment."""
+    if root.time is None or effect.time is None or id(root) in bounds or id(effect) in bounds:
+        return False
+    return root.time > effect.time + SAME_CLOCK_S
+
+
+def _is_out_of_order(group: Sequence[Event], below: Sequence[Event]) -> bool:
+    """Whether it is printed after what stands below it, and so happened at that time at the latest."""
+    return group[0].time is not None and below[0].time is not None and group[0].time > below[0].time
 
 
 def _entry(events: list[Event], context: _Context) -> TimelineEntry:
@@ -125,9 +160,7 @@ def _span(event: Event, context: _Context) -> dict[str, Any]:
     if event.rule.tells == "activity":
         ends = (e.time for e in job.telling("activity-end") if e.rank == event.rank and e.time is not None)
         return {"until": show_time(job, min((end for end in ends if end >= moment + SHORT_S), default=None))}
-    after = context.begun_after
-    is_root = any(event is e for c in context.verdict.roots for e in c.events)
-    return {"is_late": is_root and after is not None and moment > after + SAME_CLOCK_S and id(event) not in context.bounds}
+    return {"is_late": id(event) in context.late}
 
 
 def _each_line_once(events: Sequence[Event], verdict: Verdict) -> list[Event]:

@@ -60,7 +60,7 @@ _LIBRARY = lazy(one_of(WORDS["libraries"]))
 
 def is_library(file: str) -> bool:
     """Say whether a frame's file is a library's or the interpreter's rather than the user's own."""
-    return _LIBRARY.search(file) is not None
+    return _LIBRARY.search(file.replace("\\", "/")) is not None
 
 
 HeaderForm = Literal["plain", "group", "rich", "ipython", "original", "elastic-box"]

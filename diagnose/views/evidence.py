@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..advice.statement import CodePlace, Evidence, Span
 from ..lines.lazy_pattern import lazy
-from ..report.phrases import Say, clip_ranges, place
+from ..report.phrases import Say, clip_ranges, place, short_host
 from ..report.printable import one_line, printable, printable_spans
-from ..report.report import CodePlace, Evidence, Span
 from .view import EvidenceView, Limits, LineView
 
 KEPT_BEFORE = 24  # characters kept before a capture when a long line is cut
@@ -32,7 +32,7 @@ def view_evidence(e: Evidence, say: Say, limits: Limits) -> EvidenceView:
     before = before[-limits.context :] if limits.context else []
     after = after[: max(limits.context - 1, 0)]  # what was printed before it says more
     parts = [say("rank", n=e.rank)] if e.rank is not None else []
-    parts += [say("host", name=one_line(e.host))] if e.host else []
+    parts += [say("host", name=short_host(e.host))] if e.host else []
     others = ", ".join(place(p.file, p.line) for p in e.also_in[:3])
     return EvidenceView(
         place(e.file, e.line),

@@ -6,38 +6,30 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from ..report.phrases import Say, clock, common_folder, duration, known, one_day, place, who
+from ..advice.statement import Evidence, Fact
+from ..catalogue.sentences import duration
+from ..report import parts
+from ..report.phrases import Say, clock, common_folder, known, one_day, place, short_host, who
 from ..report.printable import clip, one_line, sentence
-from ..report.report import (
-    Alternative,
-    Attempt,
-    CollectiveRow,
-    Evidence,
-    Fact,
-    Link,
-    RankRow,
-    Report,
-    StackGroup,
-    Symptom,
-    TimelineEntry,
-)
+from ..report.report import Report
 from .evidence import news
 from .view import CollectiveLine, Limits, MessageView, RankLine, StackLine
 
 # --- tables --------------------------------------------------------------------------------------------------------------
 
 HOSTS_SHOWN = 3
+LEAST_DELAY_S = 1.0
 FACTS_FIRST = ("world_size", "nnodes", "hosts", "gpus_per_node", "gpu_model", "framework", "launcher", "torch_version",
                "nccl_version", "cuda_version")  # fmt: skip
 ROOT_MOMENTS = 3  # that tell of the root cause and are in the timeline, however short it is
-Moment = tuple[TimelineEntry, str | None]  # what happened, and until when
+Moment = tuple[parts.TimelineEntry, str | None]  # what happened, and until when
 _COLUMNS = ("group", "who", "operation", "stuck", "enqueued", "completed", "sizes", "verdict")
 _RANK_COLUMNS = ("who", "state", "last_step", "last_seen", "hosts")
 
 
-def fold_ranks(rows: Sequence[RankRow], blamed: Collection[int], say: Say) -> list[RankLine]:
+def fold_ranks(rows: Sequence[parts.RankRow], blamed: Collection[int], say: Say) -> list[RankLine]:
     """Yield the culprits first, then groups of ranks, the smaller (the odd ones) first."""
-    groups: dict[tuple[bool, str, int | None], list[RankRow]] = defaultdict(list)
+    groups: dict[tuple[bool, str, int | None], list[parts.RankRow]] = defaultdict(list)
     for row in rows:
         groups[row.rank not in blamed, row.state, row.last_step].append(row)
     lines = []
@@ -45,7 +37,7 @@ def fold_ranks(rows: Sequence[RankRow], blamed: Collection[int], say: Say) -> li
     for (innocent, state, step), members in sorted(groups.items(), key=lambda g: (g[0][0], len(g[1]), g[1][0].rank)):
         last = max((m.last_time for m in members if m.last_time), default=None)
         hosts = sorted({m.host for m in members if m.host})
-        names = ", ".join(one_line(n) for n in hosts[:HOSTS_SHOWN])
+        names = ", ".join(map(short_host, hosts[:HOSTS_SHOWN]))
         lines.append(
             RankLine(
                 who(say, [m.rank for m in members]),
@@ -59,7 +51,7 @@ def fold_ranks(rows: Sequence[RankRow], blamed: Collection[int], say: Say) -> li
     return lines
 
 
-def fold_timeline(entries: Sequence[TimelineEntry]) -> list[Moment]:
+def fold_timeline(entries: Sequence[parts.TimelineEntry]) -> list[Moment]:
     """Yield neighbours that say the same as one entry, with the time of the last where that differs."""
     folded: list[Moment] = []
     for entry in entries:
@@ -79,12 +71,12 @@ def choose_moments(moments: Sequence[Moment], root: str | None, most: int) -> li
     return [moments[i] for i in sorted([*of_root, *others][:most])]
 
 
-def _same_news(a: TimelineEntry, b: TimelineEntry) -> bool:
+def _same_news(a: parts.TimelineEntry, b: parts.TimelineEntry) -> bool:
     alike = (a.cause, a.rule, a.text, a.attempt) == (b.cause, b.rule, b.text, b.attempt)
     return bool(a.ranks and b.ranks) and alike
 
 
-def fold_collectives(rows: Sequence[CollectiveRow], say: Say) -> list[CollectiveLine]:
+def fold_collectives(rows: Sequence[parts.CollectiveRow], say: Say) -> list[CollectiveLine]:
     """Yield one line per group and position; within a group the odd ones come first."""
     groups: dict[tuple[str, ...], list[int]] = defaultdict(list)
     for r in rows:
@@ -100,7 +92,7 @@ def fold_collectives(rows: Sequence[CollectiveRow], say: Say) -> list[Collective
     return lines
 
 
-def fold_stacks(stacks: Sequence[StackGroup], say: Say, frames: int) -> list[StackLine]:
+def fold_stacks(stacks: Sequence[parts.StackGroup], say: Say, frames: int) -> list[StackLine]:
     """Yield each group with at most so many frames: the outermost and, more of them, the innermost."""
     return [StackLine(who(say, s.ranks) or say("stack-of-nobody"), s.count, _frames(s.frames, frames)) for s in stacks]
 
@@ -157,30 +149,28 @@ class Messages:
         return m if is_new else replace(m, line="")
 
     def consequences(self) -> list[MessageView]:
-        """The symptoms, each with the link that leads to it, then the links that no symptom shows."""
+        """The symptoms of each cause, with the link that leads to it."""
         links = {link.to: link for link in reversed(self._report.chain)}
-        seen = {s.cause for s in self._report.symptoms}
-        by_cause: dict[str | None, list[Symptom]] = {}
+        by_cause: dict[str | None, list[parts.Symptom]] = {}
         for s in self._report.symptoms:
             by_cause.setdefault(s.cause, []).append(s)
-        shown = [self._symptoms(group, links.get(cause or "")) for cause, group in by_cause.items()]
-        return shown + [self._symptom(Symptom(x.to, ranks=x.ranks), x) for x in self._report.chain if x.to not in seen]
+        return [self._symptoms(group, links.get(cause or "")) for cause, group in by_cause.items()]
 
-    def _symptoms(self, group: Sequence[Symptom], link: Link | None) -> MessageView:
+    def _symptoms(self, group: Sequence[parts.Symptom], link: parts.Link | None) -> MessageView:
         """What one cause made many messages say, as one: launchers report the same death three times."""
         first = min(group, key=lambda s: (s.first.file, s.first.line or 0) if s.first else ("", 0))
         ranks = tuple(sorted({rank for s in group for rank in s.ranks}))
         count, at_least = sum(s.count for s in group), any(s.at_least for s in group)
         return self._symptom(replace(first, ranks=ranks, count=count, at_least=at_least), link)
 
-    def symptom(self, s: Symptom) -> MessageView:
+    def symptom(self, s: parts.Symptom) -> MessageView:
         return self._symptom(s, None)
 
-    def _symptom(self, s: Symptom, link: Link | None) -> MessageView:
+    def _symptom(self, s: parts.Symptom, link: parts.Link | None) -> MessageView:
         notes = []
         if s.count > max(1, len(s.ranks)) or s.at_least:
             notes.append(self._say("at-least-times" if s.at_least else "times", n=s.count))
-        if link and link.delay_s is not None:
+        if link and link.delay_s is not None and link.delay_s >= LEAST_DELAY_S:
             notes.append(self._say("after", delay=duration(link.delay_s)))
         parent = link.from_ if link else s.explained_by
         why = one_line(link.why) if link and link.why != s.title else ""
@@ -199,14 +189,14 @@ class Messages:
             one_line(cause or ""), title, ranks, note, why, clip(one_line(text), limits.line), self.where(first)
         )
 
-    def alternatives(self) -> list[Alternative]:
+    def alternatives(self) -> list[parts.Alternative]:
         """What could have been the root, without what is shown as a consequence."""
         told = {link.to for link in self._report.chain}
         shown = {(s.first.file, s.first.line) for s in self._report.symptoms if s.first is not None}
         left = (a for a in self._report.alternatives if a.cause not in told)
         return [a for a in left if not a.evidence or (a.evidence[0].file, a.evidence[0].line) not in shown]
 
-    def alternative(self, a: Alternative) -> MessageView:
+    def alternative(self, a: parts.Alternative) -> MessageView:
         ranks = [c.rank for c in a.culprits if c.rank is not None]
         first = next(iter(a.evidence), None)
         names = who(self._say, ranks, next((c.host for c in a.culprits if c.host), None))
@@ -214,7 +204,7 @@ class Messages:
             self._message(a.cause, a.title or a.cause, names, "", a.why_not, first.text if first else "", first)
         )
 
-    def attempt(self, a: Attempt) -> MessageView:
+    def attempt(self, a: parts.Attempt) -> MessageView:
         first = next(iter(a.evidence), None)
         span = " – ".join(clock(t, with_date=True) for t in (a.start, a.end) if t)
         note = self._say("comma").join(x for x in (known(self._say, "", one_line(a.outcome)), span) if x)

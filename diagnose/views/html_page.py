@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from typing import Any
@@ -97,7 +96,7 @@ def lanes(report: Report) -> dict[str, Any]:
         times = (seconds(r.first_time), seconds(r.last_time), seconds(r.step_time))
         step = -1 if r.last_step is None else r.last_step
         rows.append([r.rank, host, one_line(r.state), step, *times, guilty])
-    return {"ranks": rows, "hosts": list(hosts), "events": [*_timeline(report), *_first_failures(report)][:MOST_EVENTS]}
+    return {"ranks": rows, "hosts": list(hosts), "events": _timeline(report)[:MOST_EVENTS]}
 
 
 def seconds(time: str | None) -> float | None:
@@ -131,38 +130,12 @@ def _timeline(report: Report) -> list[dict[str, Any]]:
     return events
 
 
-def _first_failures(report: Report) -> list[dict[str, Any]]:
-    """First failures of ranks that the timeline does not show, those of one moment together."""
-    shown = {(rank, e.cause) for e in report.timeline for rank in e.ranks}
-    titles = {s.cause: s.title for s in reversed(report.symptoms) if s.title}
-    together: dict[tuple[str, str, str], list[int]] = defaultdict(list)
-    for row in report.ranks:
-        failure = row.first_failure
-        if failure and failure.time and (row.rank, failure.cause) not in shown:
-            together[failure.time, failure.cause or "", failure.ref or ""].append(row.rank)
-    events = []
-    for (time, cause, ref), ranks in sorted(together.items()):
-        entry = TimelineEntry(time, layer=cause.partition(".")[0], cause=cause, text=titles.get(cause) or cause, ref=ref)
-        events.append(_event(entry, ranks, 0, is_root=False))
-    return [e for e in events if e is not None]
-
-
 def _event(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: bool) -> dict[str, Any] | None:
     time = seconds(e.time)
     if time is None or not (ranks or e.host):
         return None
     is_phase = (e.rule or "").startswith(PHASES) or e.until is not None
-    kind = (
-        "root"
-        if is_root
-        else "phase"
-        if is_phase
-        else "teardown"
-        if e.cause in TEARDOWN
-        else "error"
-        if e.cause
-        else "note"
-    )
+    kinds = {"root": is_root, "phase": is_phase, "teardown": e.cause in TEARDOWN, "error": bool(e.cause), "note": True}
     return {
         "t": time,
         "ranks": rank_ranges(ranks),
@@ -170,7 +143,7 @@ def _event(e: TimelineEntry, ranks: Sequence[int], number: int, *, is_root: bool
         "layer": one_line(e.layer),
         "text": clip(sentence(one_line(e.text)), TEXT_WIDTH),
         "ref": one_line(e.ref or ""),
-        "kind": kind,
+        "kind": next(kind for kind, holds in kinds.items() if holds),
         "since": seconds(e.since),
         "until": seconds(e.until),
         "old": int(e.attempt is not None),

@@ -28,20 +28,12 @@ if TYPE_CHECKING:
 PASTED = ("markdown", "html", "slack", "github", "junit")
 MARKED = ("markdown", "slack")  # forms in which blank lines are the frame's
 SUFFIXES = {
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".html": "html",
-    ".htm": "html",
-    ".json": "json",
-    ".xml": "junit",
+    ".md": "markdown", ".markdown": "markdown", ".html": "html", ".htm": "html", ".json": "json", ".xml": "junit",
     ".txt": "terminal",
-}
+}  # fmt: skip
 TEMPLATES_OF = {
-    "markdown": "report.md.j2",
-    "slack": "report.slack.j2",
-    "github": "report.github.j2",
-    "junit": "report.junit.j2",
-}
+    "markdown": "report.md.j2", "slack": "report.slack.j2", "github": "report.github.j2", "junit": "report.junit.j2",
+}  # fmt: skip
 SHORT = Limits(command_lines=6, prose=400)  # a Slack message is cut at 40,000 characters, GitHub's annotation at 4 KB
 MOST_LINES = 99  # of a Markdown page: what goes into a ticket is read without scrolling
 TIGHT = Limits(

@@ -7,21 +7,22 @@ No text in it holds a terminal sequence or control character; escaping for the f
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import timedelta
 from typing import TypeVar
 
 from ..advice.statement import Fact, Notice, RemedyStep
+from ..catalogue.sentences import duration, size
 from ..job.identity_table import GUESSED
 from ..report import parts
 from ..report.phrases import (
     FROM_OUTSIDE,
     Say,
-    byte_size,
     clock,
     common_folder,
-    duration,
     known,
     one_day,
     place,
+    short_host,
     value_text,
     who,
     words,
@@ -51,6 +52,8 @@ _BOUNDS = {"earliest": "≥ ", "latest": "≤ "}
 _COUNTED = ("world_size", "hosts")  # facts that are a lower bound where nobody states them
 HOSTS_SHOWN = 3
 REASONS_SHOWN = 2
+SHOWN_IN_SECONDS = 120  # later moments as `+0:02:30`
+BEARS_OUT = ("none", "concluded-certain")  # reasons why a verdict is certain; the others only say why it is no surer
 
 
 def build_view(report: Report, limits: Limits, redacted: str = "") -> View:
@@ -110,9 +113,8 @@ class _Builder:
         found = report.diagnosis
         culprits = found.culprits if found else ()
         self.blamed = frozenset(c.rank for c in culprits if c.rank is not None)
-        self._hosts = tuple(dict.fromkeys(one_line(c.host) for c in culprits if c.host))
+        self._hosts = tuple(dict.fromkeys(short_host(c.host) for c in culprits if c.host))
         self._blamed_hosts = frozenset(c.host for c in culprits if c.rank is None and c.host)
-        self._summary = one_line(found.summary) if found else ""
         self._folder = common_folder([i.file for i in report.inputs])
         self._root = found.cause if found else None
         self._with_date = not one_day([t.time for t in report.timeline])
@@ -123,18 +125,11 @@ class _Builder:
     def culprit(self, c: parts.Culprit) -> str:
         say = self._say
         names = [say("rank", n=c.rank)] if c.rank is not None else []
-        names += [say("host", name=one_line(c.host))] if c.host else []
+        names += [say("host", name=short_host(c.host))] if c.host else []
         for key, number in (("gpu", c.gpu), ("local-rank", c.local_rank), ("pid", c.pid)):
             if number is not None and not (key == "local-rank" and number in (c.gpu, c.rank)):
                 names.append(say(key, n=number))
-        name, why = say("comma").join(names), one_line(c.why).rstrip(".。")
-        is_said = not why or any(word in self._summary for word in (why, why[:60])) or self._is_told_first(c)
-        return clip(name if is_said else f"{name}{say('colon')}{why}", self._limits.prose)
-
-    def _is_told_first(self, c: parts.Culprit) -> bool:
-        """Whether the headline already says why: of the first culprit it does."""
-        found = self._report.diagnosis
-        return bool(self._report.summary) and found is not None and c is found.culprits[0]
+        return clip(say("comma").join(names), self._limits.prose)
 
     def culprit_names(self) -> str:
         if self.blamed:
@@ -145,7 +140,8 @@ class _Builder:
         return self._say("host-list", names=names + (", …" if len(self._hosts) > HOSTS_SHOWN else ""))
 
     def reason(self, found: parts.Diagnosis) -> str:
-        texts = list(dict.fromkeys(one_line(r.text) for r in found.reasons))
+        kept = [r for r in found.reasons if found.certainty != "certain" or r.name in BEARS_OUT]
+        texts = list(dict.fromkeys(one_line(r.text) for r in kept))
         return self._say("semicolon").join(texts if self._limits.is_full else texts[:REASONS_SHOWN])
 
     def restart(self, found: parts.Diagnosis) -> str:
@@ -222,7 +218,8 @@ class _Builder:
         if t.time:
             return bound + clock(t.time, with_date=self._with_date)
         if t.after_s is not None:
-            return f"{bound}+{duration(t.after_s)}"
+            is_short = t.after_s < SHOWN_IN_SECONDS
+            return f"{bound}+{duration(t.after_s) if is_short else timedelta(seconds=round(t.after_s))}"
         return self._say("undated") if any(e.time or e.after_s is not None for e in self._report.timeline) else ""
 
     def stop(self, x: parts.LastLine) -> StopView:
@@ -258,12 +255,12 @@ class _Builder:
     def input(self, i: parts.InputRow) -> InputView:
         skipped = self._say("not-read", why=one_line(i.skipped)) if i.skipped else ""
         file = one_line(i.file).removeprefix(self._folder)
-        return InputView(file, byte_size(i.bytes), one_line(i.kind), who(self._say, i.ranks), skipped)
+        return InputView(file, size(i.bytes), one_line(i.kind), who(self._say, i.ranks), skipped)
 
     def read(self) -> str:
         inputs, stats = self._report.inputs, self._report.stats
         files = sum(1 for i in inputs if not i.skipped)
-        return self._say("read", files=files, size=byte_size(stats.bytes), events=stats.events) if inputs else ""
+        return self._say("read", files=files, size=size(stats.bytes), events=stats.events) if inputs else ""
 
 
 def _nobody(report: Report, say: Say) -> str:
@@ -279,7 +276,11 @@ def _nobody(report: Report, say: Say) -> str:
     if alike:
         return say("both-alike") if len(ranks) == 2 else say("all-alike", n=len(ranks))
     layer = found.cause.partition(".")[0]
-    return say(f"nobody-{layer}") if layer in ("config", "software") else say("nobody")
+    if layer in ("config", "software"):
+        return say(f"nobody-{layer}")
+    failed = [r.rank for r in ranks if r.state in ("failed", "culprit")]
+    is_some = 0 < len(failed) < max(len(ranks), world.value if world and isinstance(world.value, int) else 0)
+    return say("nobody-failed", who=who(say, failed)) if is_some else say("nobody")
 
 
 def _same(row: T) -> T:

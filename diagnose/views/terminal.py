@@ -22,7 +22,6 @@ from rich.text import Text
 from ..lines.lazy_pattern import lazy
 from ..report.phrases import words
 from ..report.report import Report
-from .evidence import hit_alone
 from .rendering import fill
 from .report_view import build_view
 from .view import FULL, EvidenceView, Limits, LineView
@@ -78,11 +77,6 @@ def pad(text: str, width: int) -> str:
     return text + " " * (width - cell_len(text))
 
 
-def end_of(path: str, most: int) -> str:
-    """Yield the end of a path that is too long: `…/worker-5/trainer/0.log:28` still says whose log it is."""
-    return path if len(path) <= most else "…" + path[1 - most :]
-
-
 def fit(e: EvidenceView, width: int, most: int) -> EvidenceView:
     """Yield the proof with so much context that it takes so many rows; what the log says itself is never left out."""
     room = width - GUTTER
@@ -95,9 +89,7 @@ def fit(e: EvidenceView, width: int, most: int) -> EvidenceView:
     return replace(e, lines=tuple(lines), gap_after=gap_after)
 
 
-FILTERS = {
-    f.__name__: f for f in (style, marked, whole, cut, pad, end_of, fit, hit_alone)
-} | {"cells": cell_len}  # fmt: skip
+FILTERS = {f.__name__: f for f in (style, marked, whole, cut, pad, fit)} | {"cells": cell_len}
 
 
 # --- how it is set --------------------------------------------------------------------------------------------------

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 
 from diagnose import render
+from diagnose.advice.statement import Evidence
 from diagnose.hooks.config import FORMATS
-from diagnose.report.report import Diagnosis, Evidence, Report
+from diagnose.report.parts import Diagnosis
+from diagnose.report.report import Report
 
 LINE = "torch.OutOfMemoryError: password=hunter2x at /home/mei/train.py from 52.14.7.9, ask mei.lin@example.com"
 PRIVATE = ("/mei/", "52.14.7.9", "mei.lin@")
