@@ -576,4 +576,35 @@ ValueError|torch/utils/data/dataloader.py|__init__|prefetch_factor option could 
 ValueError|torch/utils/data/dataloader.py|__init__|sampler option is mutually exclusive with shuffle
 RuntimeError|torch/utils/data/datapipes/dataframe/dataframe_wrapper.py|create_dataframe|DataFrames prototype requires pandas to function
 ValueError|torch/utils/data/datapipes/iter/fileopener.py|__init__|Invalid mode foo
+# vllm 0.32.0: 30 of 803
+ValueError|vllm/config/compilation.py|validate_compile_cache_save_format|compile_cache_save_format must be 'binary' or 'unpacked', got: foo
+ValueError|vllm/config/parallel.py|_verify_args|Unable to use nsight profiling unless workers run with Ray.
+ValueError|vllm/config/speculative.py|_validate_qwen3_omni_dspark|Qwen3-Omni DSpark could not resolve the target thinker text_config.
+ValueError|vllm/config/speculative.py|__post_init__|method='custom_class' requires 'model' to contain the custom proposer module path (e.g., 'my_module.MyProposer').
+ValueError|vllm/config/vllm.py|validate_mamba_cached_kernel|FlashInfer ReplaySSM does not support --mamba-cache-mode align yet; use none
+ValueError|vllm/config/vllm.py|__post_init__|HiSparse requires the hybrid KV cache manager; remove --disable-hybrid-kv-cache-manager or use connectors that support HMA.
+ValueError|vllm/config/vllm.py|_validate_v2_model_runner|Model Runner V2 requires Triton.
+ValueError|vllm/config/vllm.py|_verify_sampling_replay_config|sampling distribution replay requires Model Runner V2
+AssertionError|vllm/distributed/device_communicators/all2all.py|__init__|MoRI kernels not found. Please follow https://github.com/ROCm/mori/blob/main/README.md to install MoRI kernels.
+AssertionError|vllm/distributed/parallel_state.py|initialize_model_parallel|engram data parallel group is already initialized
+ValueError|vllm/distributed/weight_transfer/m2n_common.py|check_placements|foo must have 8 entries
+ValueError|vllm/engine/arg_utils.py|create_engine_config|Invalid data-parallel launch options: an external data-parallel rank requires `--data-parallel-size-local 1`; got 8. Set it to 1 or omit it.
+ValueError|vllm/engine/arg_utils.py|create_engine_config|enable_flashinfer_autotune and kernel_config.enable_flashinfer_autotune are mutually exclusive
+ValueError|vllm/entrypoints/launchers/cli_args.py|validate_grpc_port_arg|--grpc-port requires a Rust frontend; remove --headless and non-positive --api-server-count
+VLLMValidationError|vllm/entrypoints/launchers/run_batch.py|download_bytes_from_url|Invalid data URL format: foo
+ValueError|vllm/utils/argparse_utils.py|_pull_args_from_config|No config file specified! Please check your command-line arguments.
+ValueError|vllm/utils/torch_utils.py|create_kv_caches_with_random|Does not support value cache of type torch.float32
+RuntimeError|vllm/v1/attention/backends/b12x.py|_prepare|b12x foo must be float32.
+AssertionError|vllm/v1/attention/backends/mla/prefill/flash_attn.py|__init__|FlashAttnPrefillBackend requires flash_attn_varlen_func. Ensure FlashAttnPrefillBackend.is_available() is checked first.
+ValueError|vllm/v1/attention/backends/mla/sparse_indexer.py|__init__|foo requires DeepGEMM >= 2.8 (fp8_fp4_sparse_mqa_logits not found).
+ValueError|vllm/v1/attention/backends/mla/sparse_indexer.py|__init__|foo requires an SM100-class GPU.
+RuntimeError|vllm/v1/attention/ops/dcp.py|__init__|Direct DCP q-gather requires NVLS symmetric-memory multicast.
+ValueError|vllm/v1/core/kv_cache_utils.py|_check_enough_kv_cache_memory|To serve at least one request with the model's max seq len (8), (foo GiB KV cache is needed, which is larger than the available KV cache memory (foo G
+ValueError|vllm/v1/engine/core_client.py|prepare_elastic_ep|Cannot scale to data_parallel_size 8, minimum is 8
+TimeoutError|vllm/v1/engine/core_client.py|__init__|Timed out waiting for engine core processes to start. This is often caused by slow weight loading for large models. Waited 8s (configured by VLLM_ENGI
+AssertionError|vllm/v1/kv_cache_interface.py|merge|MLAAttentionSpec should be merged in MLAAttentionSpec.merge
+ValueError|vllm/v1/pool/late_interaction_runner.py|postprocess_pooler_output|late-interaction query cache miss for key foo. Ensure query requests are executed before their paired document requests.
+ValueError|vllm/v1/watermarking/detector.py|__init__|p_value_threshold must be between 0 and 1
+ValueError|vllm/v1/worker/block_table.py|__init__|max_num_blocks length (8) must match block_sizes length (8)
+ValueError|vllm/v1/worker/gpu/spec_decode/eagle/eagle3_utils.py|verify_supports_aux_hidden_states_over_pp|FooConfig does not support foo with pipeline parallelism
 """
