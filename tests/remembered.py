@@ -1,0 +1,73 @@
+"""What a process of a user does once, thousands of tests in one process would each do again: it is remembered here.
+
+Without this a third of a test's time goes into asking the file system whether any of 2,000 rules has changed, into the
+automaton of their literals, and into templates that the test before has compiled, too. `conftest.py` lays it over the
+package before any test imports it. Whoever has rules or a cache of their own (`test_own_cache.py`) meets the code itself.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jinja2
+
+from diagnose.catalogue import automaton, load
+
+SETTINGS = ("HOME", "XDG_CACHE_HOME", "DIAGNOSE_RULES")
+
+
+def surroundings() -> tuple[object, ...]:
+    """What decides which rules are read, and from which cache."""
+    return (load.SHIPPED, "hyperscan" in sys.modules and sys.modules["hyperscan"] is None, *map(os.environ.get, SETTINGS))
+
+
+def remember() -> None:
+    """Lay it over the package."""
+    load.load_rules = _load_rules(load.load_rules, surroundings())
+    automaton._library = _library(automaton._library, surroundings())
+    for name in ("from_string", "compile_expression"):
+        setattr(jinja2.Environment, name, _template(getattr(jinja2.Environment, name)))
+
+
+def _load_rules(read: Callable[..., load.Catalogue], usual: tuple[object, ...]) -> Callable[..., load.Catalogue]:
+    kept: dict[bool, load.Catalogue] = {}
+
+    def load_rules(*extra: str | os.PathLike[str], fresh: bool = False) -> load.Catalogue:
+        if extra or surroundings() != usual:
+            return read(*extra, fresh=fresh)
+        if fresh not in kept:
+            kept[fresh] = read(fresh=fresh)
+        return kept[fresh]
+
+    return load_rules
+
+
+def _library(build: Callable[..., Any], usual: tuple[object, ...]) -> Callable[..., Any]:
+    kept: dict[tuple[object, ...], Any] = {}
+
+    def library(literals: Sequence[automaton.Literal], *, is_lasting: bool) -> Any:
+        if surroundings() != usual:
+            return build(literals, is_lasting=is_lasting)
+        key = (threading.get_ident(), *literals)  # one must not be asked by two threads at once
+        if key not in kept:
+            kept[key] = build(literals, is_lasting=is_lasting)
+        return kept[key]
+
+    return library
+
+
+def _template(compiled: Callable[..., Any]) -> Callable[..., Any]:
+    kept: dict[tuple[jinja2.Environment, str], Any] = {}
+
+    def template(environment: jinja2.Environment, source: str, *more: Any, **named: Any) -> Any:
+        if more or named:
+            return compiled(environment, source, *more, **named)
+        if (environment, source) not in kept:
+            kept[environment, source] = compiled(environment, source)
+        return kept[environment, source]
+
+    return template
