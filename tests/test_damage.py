@@ -14,7 +14,7 @@ from benchmarks.jobs.generate import generate
 
 FIXTURES = sorted(p.parent for p in (Path(__file__).parent.parent / "fixtures").glob("*/truth.yaml"))
 LARGE_BYTES = 200_000
-SAMPLE = 3  # cases that an alteration is meaningful for; `python -m benchmarks.damage` takes all
+SAMPLE = 2  # cases that an alteration is meaningful for; `python -m benchmarks.damage` takes all
 SIMULATED = 4
 
 
