@@ -22,12 +22,10 @@ RAISED = """\
 def test_the_client_s_own_end_is_the_proof_where_it_gives_up() -> None:
     found = diagnose(Text("".join(ASKS.format(n) for n in range(10, 40, 2)) + RAISED, name="train.log")).diagnosis
 
-    assert found is not None
     assert ("network.connection-refused", 19) == (found.cause, found.evidence[0].line)
 
 
 def test_a_server_that_came_up_is_no_reason() -> None:
     found = diagnose(Text(ASKS.format(10) * 200 + UP + TIMED_OUT.format(1) + TIMED_OUT.format(2), name="train.log")).diagnosis
 
-    assert found is not None
     assert found.cause.startswith("collective.")

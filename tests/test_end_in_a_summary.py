@@ -57,7 +57,6 @@ Connection reset by peer. This is typically caused by a remote worker hanging or
 def verdict(above: str = "") -> tuple[str, list[int | None]]:
     lost = above + "".join(LOST.format(rank=rank) for rank in (1, 0))
     found = diagnose(Text(CONSOLE.format(lost=lost, host="localhost"), name="console.log")).diagnosis
-    assert found is not None
     return found.cause, [c.rank for c in found.culprits]
 
 

@@ -76,7 +76,6 @@ def test_what_a_collector_broke_at_a_width_is_joined_behind_its_label() -> None:
 
     joined = unwrapped(copied.encode(), lambda text: [(at := text.find(b"bus error encountered"), at + 90)])
 
-    assert joined is not None
     assert f"trainer-1  | {said}" == joined.decode().split("\n")[1]
     assert copied.count("\n") == joined.count(b"\n")
 

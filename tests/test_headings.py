@@ -18,7 +18,6 @@ def test_a_fence_below_a_heading_of_a_rank_is_that_ranks_log(heading: str) -> No
     """Neither log says who speaks; the lines above them do."""
     issue = ISSUE.format(heading.format(0), LOST, heading.format(1), KEY)
     found = diagnose(Text(issue, "issue.md")).diagnosis
-    assert found is not None
     assert (found.cause, [c.rank for c in found.culprits]) == ("process.exception", [1])
 
 

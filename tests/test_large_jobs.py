@@ -86,7 +86,6 @@ def test_what_all_processes_of_one_host_meet_and_none_elsewhere_is_that_hosts(tm
     logs = {f"gpu-node-{n:02}/out.log": "NCCL version 2.21.5+cuda12.4\n" for n in range(1, 5)}
     report = told(tmp_path, {**logs, "gpu-node-07/out.log": _ninja(8)})
 
-    assert report.diagnosis is not None
     assert ["gpu-node-07"] == [c.host for c in report.diagnosis.culprits]
 
 

@@ -41,7 +41,6 @@ def test_size_of_the_job_is_read_from_the_agents_lists(tmp_path: Path) -> None:
         files[f"node{node}/agent.log"] = SENT.format(rank=2 * node + 1) + FAILED.format(rank=0, code=1) + listed
     report = told(tmp_path, files)
 
-    assert report.diagnosis is not None
     (culprit,) = report.diagnosis.culprits
     assert ("collective.straggler", 3, "node1") == (report.diagnosis.cause, culprit.rank, culprit.host)
 

@@ -30,7 +30,6 @@ def test_a_process_that_jax_lost_or_never_met_is_no_straggler(
     report = told(tmp_path, {"worker.log": log})
 
     assert expected == (cause(report), culprits(report))
-    assert report.diagnosis is not None
     assert "torchrun" not in " ".join(f"{s.text} {s.command}" for s in report.diagnosis.remedy)
 
 

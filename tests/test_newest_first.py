@@ -27,7 +27,6 @@ def stamped(lines: list[str]) -> list[str]:
 def test_the_cause_is_read_from_the_end(end: str) -> None:
     report = diagnose(Text("\n".join(reversed(stamped(PRINTED))) + end, name="loki.txt"))
 
-    assert report.diagnosis is not None
     assert ("storage.io-error", [3]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
     assert ["loki.txt: newest first: it was read from its end, and its lines are numbered so, as `tac` gives them"] == [
         gap.text for gap in report.gaps if "newest" in gap.text

@@ -14,7 +14,6 @@ HEAD = "Traceback (most recent call last):\n"
 
 def places(folder: Path, text: str) -> list[str]:
     found = told(folder, {"console.log": text}).diagnosis
-    assert found is not None
     return [f"{c.file}:{c.line} {c.function}" for c in found.evidence[0].own_code]
 
 

@@ -97,7 +97,6 @@ def test_frames_behind_a_label_on_each_line_keep_their_margin() -> None:
     """A wrapper of `sys.stderr` puts the label before each line of a traceback, too."""
     sample = console("(trainer-{r}) {text}").encode()
     header = header_of(sample)
-    assert header is not None
     assert header.feed(b'(trainer-2)   File "/srv/train.py", line 88\n') == b'[rank2]:   File "/srv/train.py", line 88\n'
 
 
@@ -140,7 +139,6 @@ def test_numbers_that_are_called_otherwise_or_measure_nothing_are_no_ranks(what:
 def test_a_label_that_two_pods_bear_is_of_a_node() -> None:
     """`[R2]` of two pods are two processes: the number is the local rank."""
     header = header_of((steps("[pod/w-0/main] [R{n}] step {i}") + steps("[pod/w-1/main] [R{n}] step {i}")).encode())
-    assert header is not None
     assert header.feed(b"[pod/w-1/main] [R2] step 7\n") == b"[pod/w-1/main] [proc2]: step 7\n"
 
 
@@ -150,5 +148,4 @@ def test_a_header_is_learned_from_the_end_where_the_beginning_has_none(tmp_path:
     text = console("2026-11-20 17:{m:02d}:{s:02d},123 {level} [R{r}] {text}", error="loss is nan", others=f"RuntimeError: {CLOSED}")
     (tmp_path / "train.log").write_text(noise + text)
     found = diagnose(tmp_path).diagnosis
-    assert found is not None
     assert [c.rank for c in found.culprits] == [2]

@@ -21,7 +21,6 @@ def test_a_log_behind_a_margin_is_read(margin: str) -> None:
     lines = [margin + line if line else line for line in RAISED.splitlines()]
     report = diagnose(Text("\n".join(lines), name="paste.txt"))
 
-    assert report.diagnosis is not None
     assert "memory.cuda-oom" == report.diagnosis.cause
     assert 5 == report.diagnosis.evidence[0].line
 
@@ -31,7 +30,6 @@ def test_a_log_copied_with_the_box_that_showed_it_is_read(width: int) -> None:
     lines = [f"\u2502 {line:{width}}\u2502" if width else f"\u2502 {line}" for line in RAISED.splitlines()]
     report = diagnose(Text("\n".join(lines), name="paste.txt"))
 
-    assert report.diagnosis is not None
     assert "memory.cuda-oom" == report.diagnosis.cause
     assert (5, 3) == (report.diagnosis.evidence[0].line, report.diagnosis.culprits[0].rank)
 
@@ -49,7 +47,6 @@ def test_a_fence_in_a_list_or_a_reply_has_the_margin_of_its_lines(margin: str) -
     lines = ["1. My job fails:", "", margin + "```bash", *(margin + line for line in RAISED.splitlines()), margin + "```"]
     report = diagnose(Text("\n".join(lines), name="paste.md"))
 
-    assert report.diagnosis is not None
     assert "memory.cuda-oom" == report.diagnosis.cause
     assert 8 == report.diagnosis.evidence[0].line
 
@@ -59,5 +56,4 @@ def test_a_line_of_ray_quoted_between_prose_is_read() -> None:
     said = "> (autoscaler +32s) Error: No available node types can fulfill resource request {'CPU': 1.0, 'GPU': 1.0}. Add suitable "
     report = diagnose(Text(f"I met this error:\n\n{said}node types to this cluster to resolve this issue.\n\nThen I waited.\n"))
 
-    assert report.diagnosis is not None
     assert "ray.unschedulable" == report.diagnosis.cause

@@ -9,7 +9,6 @@ from diagnose.sources.source import Text
 def told(text: str) -> tuple[str, list[tuple[int | None, str | None]], str]:
     """The cause, the culprits' ranks and hosts, and the first line of evidence."""
     found = diagnose(Text(text, name="console.log")).diagnosis
-    assert found is not None
     return found.cause, [(c.rank, c.host) for c in found.culprits], found.evidence[0].text
 
 

@@ -33,7 +33,6 @@ def test_a_record_is_read_behind_a_prefix(place: str) -> None:
     if place == "srun -l":  # its label is the task's, and so the rank's
         lines = [json.dumps(json.loads(line) | {"rank": 2}) for line in lines[:1]]
     found = diagnose(Text("".join(PLACES[place].format(line) + "\n" for line in lines), "job.log")).diagnosis
-    assert found is not None
     assert (found.cause, [c.rank for c in found.culprits]) == ("process.exception", [2 if place == "srun -l" else 1])
 
 

@@ -170,7 +170,6 @@ COUNT = (  # signals, each with a line, until SIGUSR1 comes
 def test_signal_reaches_the_job_once(send):
     """Sent to us alone, and to the whole group as `timeout` does: a second SIGTERM would abort a launcher's clean-up."""
     with start(*python(COUNT.format(number=15)), start_new_session=True, **PIPED) as job:
-        assert job.stdout is not None
         assert job.stdout.readline() == b"ready\n"
         send(job.pid, signal.SIGTERM)
         assert job.stdout.readline() == b"got\n"
@@ -185,7 +184,6 @@ def test_job_lives_on_when_we_are_killed(tmp_path):
         "for n in range(12): time.sleep(0.05); os.write(1, b'step %d\\n' % n)\nopen('survived', 'w').close()"
     )
     with start(*python(code), stdout=subprocess.PIPE) as job:
-        assert job.stdout is not None
         job.stdout.readline()
         job.kill()
         rest = job.stdout.read()
@@ -197,7 +195,6 @@ def test_job_lives_on_when_a_copier_is_killed():
     """The out-of-memory killer may take any process; its place is filled before the job can notice."""
     code = "import os, time\nfor n in range(20): os.write(1, b'step %d\\n' % n); time.sleep(0.05)"
     with start(*python(code), stdout=subprocess.PIPE) as job:
-        assert job.stdout is not None
         job.stdout.readline()
         os.kill(_copier_of(job.pid), signal.SIGKILL)
         last = job.stdout.read().splitlines()[-1]
@@ -309,7 +306,6 @@ def test_preemption_is_reported_before_the_job_has_ended(tmp_path):
     """SIGKILL follows SIGTERM after a while, and no report can follow that."""
     code = f"import os, signal, time; os.write(1, {OOM.encode()!r}); signal.signal(15, signal.SIG_IGN); time.sleep(30)"
     with start(*python(code), options=("-o", "report.md"), start_new_session=True, **PIPED) as job:
-        assert job.stdout is not None
         job.stdout.readline()
         job.terminate()
         assert wait_for(lambda: "memory.cuda-oom" in read(tmp_path / "report.md"))
@@ -347,7 +343,6 @@ def test_stacks_of_every_rank_are_taken(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     ranks = f"for r in 0 1; do RANK=$r {sys.executable} -Sc 'import os, time; os.write(1, b\"1\"); time.sleep(60)' & done; wait"
     with subprocess.Popen(["sh", "-c", ranks], stdout=subprocess.PIPE, start_new_session=True) as job:
-        assert job.stdout is not None
         assert job.stdout.read(2) == b"11"
         found = take_stacks([job.pid], tmp_path / "stacks", 60, gaps := [])
         os.killpg(job.pid, signal.SIGKILL)

@@ -62,7 +62,6 @@ def test_one_rank_of_thousands_that_did_not_time_out_is_named(version: str, worl
     absent = world // 3
     report = told_by(timeouts(WORDINGS[version], world, absent, Random(version)))
 
-    assert report.diagnosis is not None
     assert (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits]) == ("collective.straggler", [absent])
 
 
@@ -74,7 +73,6 @@ def test_the_absent_rank_is_named_whatever_the_world(version: str, world: int, d
     absent = data.draw(st.integers(0, world - 2), label="absent")
     report = told_by(timeouts(WORDINGS[version], world, absent, Random(world)))
 
-    assert report.diagnosis is not None
     assert [c.rank for c in report.diagnosis.culprits] == [absent]
 
 

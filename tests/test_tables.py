@@ -40,7 +40,6 @@ def test_a_line_of_a_table_is_the_line_that_was_logged(names: list[str], values:
     rows = [names, *([value.replace("{}", line) for value in values] for line in RAISED.split("\n"))]
     report = diagnose(Text(table(rows, delimiter), name="export.csv"))
 
-    assert report.diagnosis is not None
     assert ("process.exception", [3]) == (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits])
     assert 5 == report.diagnosis.evidence[0].line
     assert '[rank3]: KeyError: "a, b"' in report.diagnosis.evidence[0].text

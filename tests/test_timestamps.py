@@ -15,7 +15,6 @@ FORMS = timestamps._LETTER_FORMS + timestamps._DIGIT_FORMS + timestamps._BRACKET
 @pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
 def test_every_form_reads_its_sample(form):
     stamp = read_stamp(form.sample)
-    assert stamp is not None
     assert stamp.form in (form.name, "c10")
 
 
@@ -42,7 +41,6 @@ def test_every_form_reads_its_sample(form):
 ])
 def test_a_full_stamp_gives_its_instant(text, instant):
     stamp = read_stamp(text)
-    assert stamp is not None
     assert format_rfc3339(stamp.seconds) == instant
 
 
@@ -56,7 +54,6 @@ def test_a_full_stamp_gives_its_instant(text, instant):
 ])
 def test_a_stamp_without_a_year_takes_the_given_one(text, instant):
     stamp = read_stamp(text)
-    assert stamp is not None
     assert not stamp.has_year
     assert resolve(stamp, None, 0.0) is None
     assert format_rfc3339(resolve(stamp, 2026, 0.0) or 0.0) == instant
@@ -64,8 +61,6 @@ def test_a_stamp_without_a_year_takes_the_given_one(text, instant):
 
 def test_nine_digits_of_c10_are_not_wall_time():
     later, earlier = read_stamp("E1120 01:01:39.254662130"), read_stamp("E1120 01:01:39.677080285")
-    assert later is not None
-    assert earlier is not None
     assert (later.seconds, later.resolution_s) == (earlier.seconds, 1.0)
 
 
@@ -78,16 +73,12 @@ def test_a_leap_day_without_a_year_survives_and_fails_in_another_year():
 
 def test_a_printed_zone_beats_the_given_one():
     zoned, bare = read_stamp("2026-11-20T17:03:28Z"), read_stamp("2026-11-20T17:03:28")
-    assert zoned is not None
-    assert bare is not None
     assert resolve(zoned, None, 28800.0) == zoned.seconds
     assert resolve(bare, None, 28800.0) == bare.seconds - 28800.0
 
 
 def test_seconds_since_boot_and_bare_clocks_have_no_instant():
     boot, clock = read_stamp("[ 3667.090810] x"), read_stamp("18:11:06.680 [rank4]: x")
-    assert boot is not None
-    assert clock is not None
     assert (boot.since_boot, boot.seconds, boot.has_date) == (True, 3667.09081, False)
     assert (clock.has_date, clock.seconds) == (False, 65466.68)
     assert (resolve(boot, 2026, 0.0), resolve(clock, 2026, 0.0)) == (None, None)

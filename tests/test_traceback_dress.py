@@ -85,7 +85,6 @@ def test_a_traceback_inside_a_quoted_string_is_read(text: str, tmp_path: Path) -
     report = told(tmp_path, {"job.log": text})
 
     assert "process.exception" == cause(report)
-    assert report.diagnosis is not None
     assert report.diagnosis.evidence[0].text.endswith("KeyError: 'labels'")
 
 
@@ -99,5 +98,4 @@ def test_what_a_task_of_an_old_ray_raised_is_shown(tmp_path: Path) -> None:
         "ValueError: bad height\n"
     )
     diagnosis = told(tmp_path, {"driver.log": text}).diagnosis
-    assert diagnosis is not None
     assert "ValueError: bad height" == diagnosis.evidence[0].text
