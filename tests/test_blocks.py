@@ -49,11 +49,6 @@ def test_utf16_is_decoded(tmp_path, encoding, bom):
     assert text.encode() == joined(list(read_blocks(source_of(tmp_path, data))))
 
 
-def test_nul_hole_of_a_rotated_log_is_removed(tmp_path):
-    found = list(read_blocks(source_of(tmp_path, b"\0" * 3000 + LINE * 20)))
-    assert (joined(found), found[0].normalised) == (LINE * 20, True)
-
-
 def test_literal_over_the_cut_of_a_long_line_is_in_one_piece(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(blocks, "OVERLAP_BYTES", 100)
@@ -179,12 +174,3 @@ def test_prose_around_fences_is_blank_and_lines_keep_their_numbers():
     text = "If you see `CUDA error`:\n\n```text\n[rank0]: CUDA error\n```\nthen CUDA error is…\n"
     (source,) = find_sources([Text(text, "issue.md")])
     assert joined(list(read_blocks(source))) == b"\n\n\n[rank0]: CUDA error\n\n\n"
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.sampled_from([b"\x1b[31m", b"\n", b"{", b'{"log":"a', b'\\n"}', b"x", b"\0", b" stdout P ", b"```"])))
-def test_line_ends_are_never_added_or_lost(parts):
-    data = b"".join(parts)
-    found = list(blocks.normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=5)))
-    assert sum(block.data.count(b"\n") for block in found) == data.count(b"\n")
-    assert sum(block.size for block in found) == len(data)

@@ -84,10 +84,6 @@ def test_nothing_given_at_a_terminal_says_what_to_give():
     )
 
 
-def test_a_pipe_without_a_path_is_read():
-    assert "memory.cuda-oom" in tell("--format", "json", stdin=OOM.read_bytes()).out
-
-
 @pytest.mark.parametrize("words", ["-h", "rules list -h", "scan", "explain", "run", "hook"])
 def test_help_is_help(words):
     answer = tell(*words.split(), *([] if "-h" in words else ["--help"]))

@@ -156,18 +156,6 @@ def test_a_paste_with_fences_is_read_and_its_lines_are_those_of_the_paste(tmp_pa
     assert 3 + 7 == first(found)[1]
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_is_diagnosed(tmp_path):
-    os.mkfifo(tmp_path / "fifo")
-    (tmp_path / "empty.log").write_bytes(b"")
-    (tmp_path / "core.bin").write_bytes(bytes(range(256)) * 64)
-    shutil.copy(OOM, tmp_path / "job.log")
-
-    found = report(tmp_path)
-
-    assert "memory.cuda-oom" == found["diagnosis"]["cause"]
-    assert {"fifo", "empty.log", "core.bin"} == {Path(i["file"]).name for i in found["inputs"] if i["skipped"]}
-
-
 def test_the_same_message_in_two_files_is_one_event(tmp_path):
     for name in ("a.log", "b.log"):
         shutil.copy(OOM, tmp_path / name)

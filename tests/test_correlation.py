@@ -26,16 +26,6 @@ def test_every_size_is_told_with_its_own_ranks(tmp_path: Path) -> None:
     )
 
 
-def test_out_of_memory_on_one_rank_explains_the_timeouts_of_all_others(tmp_path: Path) -> None:
-    logs = {f"rank_{r}.log": alive(r) + (OOM if r == 2 else watchdog(r)) for r in range(8)}
-
-    report = told(tmp_path, logs)
-
-    assert ("memory.cuda-oom", [2]) == (cause(report), culprits(report))
-    assert "certain" == report.diagnosis.certainty
-    assert {"collective.timeout"} == {s.cause for s in report.symptoms}
-
-
 def test_missing_log_is_a_gap_and_no_culprit(tmp_path: Path) -> None:
     logs = {f"rank_{r}.log": alive(r) + watchdog(r) for r in range(8) if r != 4}
 

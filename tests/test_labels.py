@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 
 import pytest
@@ -10,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.scan.parts import cut_parts
-from diagnose.scan.workers import part_from_json, part_to_json
 from diagnose.sources.blocks import read_blocks, read_range
 from diagnose.sources.labels import Rewriting, label_of
 from diagnose.sources.source import find_sources
@@ -121,12 +118,3 @@ def test_ranges_of_a_labelled_file_read_as_the_whole_does(tmp_path) -> None:
 
     assert source.label is not None
     assert b"".join(block.data for block in read_blocks(source)) == b"".join(parts)
-
-
-def test_a_part_that_a_worker_reads_knows_its_label(tmp_path) -> None:
-    path = tmp_path / "export.log"
-    path.write_text(labelled(FORMS["Vertex AI"]), encoding="utf-8")
-    (source,) = find_sources([path])
-    (part,) = cut_parts(source)
-
-    assert part == part_from_json(json.loads(json.dumps(part_to_json(part))))

@@ -21,7 +21,7 @@ from diagnose.scan.reading import read_all
 from diagnose.scan.scan import Scan, scan_to_json
 from diagnose.scan.scanner import ScanRules
 from diagnose.sources.bounds import Deadline
-from diagnose.sources.source import Input, Text, find_sources
+from diagnose.sources.source import Input, find_sources
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
 WORDS = ("NCCL version 2.21.5", "Connected all rings, use ring PXN 0 GDR 1", "loading shard 3 of 8", "epoch 0 begins")
@@ -87,13 +87,6 @@ def test_a_failure_is_found_in_this_dress(dress: str, tmp_path: Path) -> None:
     assert hits(read(path)) == [("a.b/oom", 3)]
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_a_failure_is_found_in_utf_16(encoding: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.log"
-    path.write_bytes(f"\ufeffa\r\n{OOM}\r\n".encode(encoding))
-    assert hits(read(path)) == [("a.b/oom", 2)]
-
-
 def test_a_message_deep_within_a_huge_line_is_found_where_it_is_not_anchored(tmp_path: Path) -> None:
     path = tmp_path / "x.log"
     with path.open("wb") as file:
@@ -132,10 +125,6 @@ def test_a_context_file_in_an_archive_keeps_all_its_lines(tmp_path: Path) -> Non
         archive.addfile(info, io.BytesIO(content))
     (scan,) = read(path).sources.values()
     assert (scan.kind, len(scan.kept())) == ("context", 60)
-
-
-def test_text_that_is_given_is_read() -> None:
-    assert hits(read(Text(f"x\n{OOM}\n"))) == [("a.b/oom", 2)]
 
 
 def log_of(path: Path, lines: int) -> Path:
@@ -201,13 +190,6 @@ def test_a_log_that_was_cut_while_it_was_open_goes_on_behind_its_hole(tmp_path: 
         file.seek(8 << 20)
         file.write(OOM.encode() + b"\nend\n")
     assert hits(read(path)) == [("a.b/oom", 2)]
-
-
-def test_a_written_scan_is_an_input(tmp_path: Path) -> None:
-    first = read(log_of(tmp_path / "x.log", 500))
-    saved = tmp_path / "x.scan.json"
-    saved.write_text(scan_to_json(first))
-    assert hits(read(saved)) == hits(first)
 
 
 def test_scans_of_many_files_say_the_same_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,6 @@ import random
 
 import pytest
 
-from diagnose import Text, diagnose
 from diagnose.sources.labels import Rewriting
 from diagnose.sources.own_headers import header_of
 
@@ -64,10 +63,3 @@ def test_a_collectors_time_and_the_programs_own_both_stay_before_the_rank() -> N
     assert isinstance(found, Rewriting)
     first = found.feed(text).split(b"\n")[0]
     assert first.startswith(b"2026-11-23T03:02:00.375123456Z 2026-11-23 03:02:00,375 INFO [rank")
-
-
-def test_ten_lines_with_two_times_and_a_rank_are_a_job_of_two() -> None:
-    line = "2026-11-23T03:02:0{n}.375123456Z 2026-11-23 03:02:0{n},375 INFO [R{r}] step {n} loss 2.1\n"
-    log = "".join(line.format(n=n, r=n % 2) for n in range(10))
-
-    assert {0, 1} == {row.rank for row in diagnose(Text(log, "train.log")).ranks}
