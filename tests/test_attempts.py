@@ -92,9 +92,7 @@ KILLED = "srun: error: n1: task 0: Segmentation fault (core dumped)\n"
 
 def test_last_job_that_failed_is_diagnosed_and_the_others_are_named(tmp_path: Path) -> None:
     files = {"slurm-1001.out": KILLED, "slurm-1002.out": alive(0) + OOM, "slurm-1003.out": alive(0)}
-
     report = told(tmp_path, files)
-
     assert "memory.cuda-oom" == cause(report)
     assert ["Slurm job 1001", "Slurm job 1003"] == [j.name for j in report.other_jobs]
     assert ["failed too" in j.text for j in report.other_jobs] == [True, False]
@@ -102,7 +100,6 @@ def test_last_job_that_failed_is_diagnosed_and_the_others_are_named(tmp_path: Pa
 
 def test_tasks_of_one_job_are_one_job(tmp_path: Path) -> None:
     files = {"slurm-1001.out": KILLED, **{f"train-1001-{r}.out": alive(r) for r in range(2)}}
-
     assert () == told(tmp_path, files).other_jobs
 
 
@@ -115,7 +112,6 @@ SPLIT = "Traceback (most recent call last):\n  File \"train.py\", line 3, in <mo
 
 def test_days_of_one_job_in_folders_are_one_job(tmp_path: Path) -> None:
     before, after = run_of(20, 10, 20, 30).replace(" 10:2", " 23:5"), run_of(21, 40, 50).replace(" 10:2", " 00:0")
-
     assert () == told(tmp_path, {"20/rank0.log": before, "21/rank0.log": after + OOM}).other_jobs
 
 
@@ -141,5 +137,4 @@ def test_attempts_that_torchrun_numbers_are_one_job(tmp_path: Path) -> None:
 def test_hosts_in_zones_of_their_own_whose_steps_name_no_rank_are_one_job(tmp_path: Path) -> None:
     far = run_of(20, 10, 20, 30).replace("rank 0 | ", "")
     near = far.replace(" 10:2", " 02:2")
-
     assert () == told(tmp_path, {"gpu-node-07/train.log": far, "gpu-node-08/train.log": near + SPLIT}).other_jobs

@@ -12,25 +12,9 @@ from diagnose.report.report import Report
 from .told import cause, told
 from .told import cause as verdict_of
 
-BORDER = "-" * 74
-
 
 def cause_of(log: str) -> str:
     return verdict_of(diagnose(Text(log, name="train.log")))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Aborted by PBS Server\nJob exceeded its walltime limit. Job was aborted\n", "process.time-limit"),
-        ("job deleted\nMOAB_INFO:  job exceeded wallclock limit\n", "process.time-limit"),
-        ("job deleted\njob 10086535 exceeded MEM usage hard limit (516 > 140)\n", "memory.host-oom"),
-        ("Open RTE was unable to open the hostfile:\n    /job/hosts\n", "config.invalid-argument"),
-        ("All nodes which are allocated for this job are already filled.\n", "config.world-size-mismatch"),
-    ],
-)
-def test_a_batch_system_or_mpirun_that_ends_a_job_in_its_own_words_is_heard(text: str, expected: str) -> None:
-    assert expected == cause_of(f"{BORDER}\n{text}{BORDER}\n")
 
 
 def test_the_words_of_vertex_ai_stand_above_the_traceback_in_their_own_string_and_are_no_part_of_it() -> None:
@@ -76,20 +60,6 @@ def test_a_local_rank_of_one_node_of_several_is_no_rank_where_the_environment_te
 def blamed(log: str) -> list[int | None]:
     report = diagnose(Text(log, name="train.log"))
     return [c.rank for c in report.diagnosis.culprits]
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("srun: error: *** STEP 21518451.0 CANCELLED AT 2026-08-25T13:15:44 DUE TO TIME LIMIT ***", "process.time-limit"),
-        ("slurmstepd: *** JOB 7752164 CANCELLED AT 2019-03-27T00:30:50 DUE TO TIME LIMIT on node096 ***", "process.time-limit"),
-        ("slurmd[c12]: *** JOB 16387 CANCELLED AT 2013-09-05T16:40:19 DUE TO PREEMPTION ***", "process.preempted"),
-        ("slurmstepd: error: *** STEP 88.0 CANCELLED AT 2015-09-05T16:40:19 DUE TO NODE FAILURE ***", "process.node-failure"),
-        ("slurmd[c12]: *** JOB 16387 CANCELLED AT 2013-09-05T16:40:19 ***", "process.terminated"),
-    ],
-)
-def test_the_end_that_srun_and_older_slurm_tell_without_a_node_is_heard(line: str, expected: str) -> None:
-    assert expected == cause_of(f"epoch 3 step 100 loss 2.31\nepoch 3 step 200 loss 2.27\n{line}\n")
 
 
 def test_a_binding_that_a_step_took_over_from_the_job_around_it_is_no_fault_of_the_node_that_refuses_it() -> None:
@@ -145,7 +115,6 @@ def _blamed(report: Report) -> list[tuple[int | None, str | None]]:
 )
 def test_node_on_which_a_container_did_not_start_is_at_fault_and_no_rank(tmp_path: Path, daemon: str, said: str, meant: str) -> None:
     report = told(tmp_path, {"slurm-4242.out": _start(daemon, said) + REST})
-
     assert (meant, [(None, "node-b")]) == (cause(report), _blamed(report))
 
 
@@ -153,5 +122,4 @@ def test_gpu_that_is_lost_in_a_running_job_still_has_its_rank(tmp_path: Path) ->
     """The same words of the driver, but said by a process of the job."""
     raised = 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\n    main()\npynvml.NVMLError_GpuIsLost: GPU is lost\n'
     report = told(tmp_path, {"rank5.log": raised, "rank4.log": "step 7 loss 1.23\n"})
-
     assert [5] == [c.rank for c in report.diagnosis.culprits] if report.diagnosis else False

@@ -170,7 +170,6 @@ def test_a_summary_tells_of_each_rank_what_it_raised(tmp_path: Path) -> None:
     """A tail without the ranks' own lines: both entries hold the same exception, so that it is no rank's own."""
     summary = HEAD + summary_entry(1, 0, "-15", NO_CHECKPOINT) + FIRST + summary_entry(0, 1, "1", NO_CHECKPOINT) + RULER
     report = told(tmp_path, {"console.log": summary})
-
     assert (cause(report), culprits(report)) == ("storage.checkpoint-corrupt", [])
 
 
@@ -188,7 +187,6 @@ def test_a_summary_that_names_an_error_file_tells_of_a_rank_that_had_a_reason(tm
     lost = "[rank1]: " + LOST_IN_A_SUMMARY.replace("\n  ", "\n[rank1]:   ").rstrip("\n") + "\n"
     filed = summary_entry(0, 0, "1").replace("<N/A>", "/tmp/torchelastic_x/none_y/attempt_0/0/error.json")
     report = told(tmp_path, {"console.log": lost + HEAD + summary_entry(1, 1, "-15") + FIRST + filed})
-
     assert "printed no reason" not in (report.diagnosis.summary if report.diagnosis else "")
 
 
@@ -210,7 +208,6 @@ def labelled(rank: int, text: str) -> str:
 def test_half_a_runtime_error_that_nobody_tells_whole_blames_no_rank(tmp_path: Path) -> None:
     logs = {r: (STEP + labelled(r, HEAD_OF_A_TRACE + CLOSED))[:-190] for r in range(3)}
     report = told(tmp_path, {f"rank{r}.log": text for r, text in logs.items()})
-
     assert ([], "likely") >= (culprits(report), report.diagnosis.certainty)
 
 
@@ -227,7 +224,6 @@ Traceback (most recent call last):
 
 def test_a_traceback_that_breaks_off_is_a_failure_without_a_name(tmp_path: Path) -> None:
     report = told(tmp_path, {"console.log": BROKEN})
-
     assert ("failed", "unknown") == (report.outcome, cause(report))
     assert 7 == report.diagnosis.evidence[0].line
     assert any("rest of the traceback" in step.text for step in report.diagnosis.remedy)
@@ -235,7 +231,6 @@ def test_a_traceback_that_breaks_off_is_a_failure_without_a_name(tmp_path: Path)
 
 def test_a_launcher_that_cleans_up_and_breaks_off_was_not_told_to_end_from_outside(tmp_path: Path) -> None:
     cleaned = "[2021-11-21 08:32:07,148] [INFO] [launch.py:131:sigkill_handler] Killing subprocess 250621\n"
-
     assert "process.terminated" == cause(told(tmp_path / "whole", {"console.log": cleaned}))
     assert "unknown" == cause(told(tmp_path / "cut", {"console.log": cleaned + BROKEN.split("\n", 1)[1]}))
 
@@ -366,7 +361,6 @@ HEARD = SILENT.format(at="2026-02-01 12:10:31,402", rank=2)
 )
 def test_the_headers_say_who_is_meant(line: str, rank: int | None, host: str | None) -> None:
     prefix = split_prefix(line.rstrip())
-
     assert (rank, host) == (prefix.rank, prefix.host)
 
 

@@ -25,15 +25,9 @@ def raised(tmp_path: Path, exception: str) -> str:
     ("expected", "exception"),
     [
         ("network.connection-refused", "pymongo.errors.ServerSelectionTimeoutError: mongo:27017: [Errno 111] Connection refused"),
-        ("network.connection-refused", "kafka.errors.NoBrokersAvailable: NoBrokersAvailable"),
         ("network.connection-reset", "pymongo.errors.AutoReconnect: 10.0.0.3:27017: [Errno 104] Connection reset by peer"),
-        ("network.connection-reset", "aiohttp.client_exceptions.ClientOSError: [Errno 104] Connection reset by peer"),
-        ("network.connect-timeout", "redis.exceptions.TimeoutError: Timeout reading from socket"),
         ("network.connect-timeout", "httpx.ReadTimeout"),
-        ("config.authentication", "paramiko.ssh_exception.AuthenticationException: Authentication failed."),
         ("config.authentication", "requests.exceptions.HTTPError: 401 Client Error: Unauthorized for url: https://api.wandb.ai/graphql"),
-        ("config.authentication", "gcsfs.retry.HttpError: Anonymous caller does not have storage.objects.get access, 401"),
-        ("storage.io-error", "gcsfs.retry.HttpError: Backend error, 503"),
     ],
 )
 def test_a_client_that_could_not_reach_its_service_tells_by_its_errno_status_or_class(tmp_path: Path, expected: str, exception: str) -> None:
@@ -45,9 +39,6 @@ def test_a_client_that_could_not_reach_its_service_tells_by_its_errno_status_or_
     [
         ("gpu.nvlink", "RuntimeError: jaxlib/cuda/versions_helpers.cc:113: operation cuInit(0) failed: CUDA_ERROR_SYSTEM_NOT_READY"),
         ("memory.cuda-oom", "numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY"),
-        ("gpu.illegal-access", "RuntimeError: CUDA error encountered at: /rapids/copy.cu:10: 719 cudaErrorLaunchFailure unspecified launch failure"),
-        ("memory.cuda-oom", "mxnet.base.MXNetError: [10:11:12] src/storage/./pooled_storage_manager.h:157: cudaMalloc failed: out of memory"),
-        ("gpu.nvlink", "pycuda._driver.LogicError: cuInit failed: system not yet initialized"),
         ("process.exception", "XlaRuntimeError: INTERNAL: CustomCall failed: CUDA_ERROR_INVALID_VALUE: invalid argument"),
     ],
 )
@@ -65,9 +56,7 @@ def test_what_the_absent_rank_raised_is_the_cause_of_the_others_wait(tmp_path: P
     """Rank 0 lost its weight server half an hour before rank 1's watchdog spoke; alone, rank 1's line says straggler."""
     traceback = "".join(f"[rank0]: {line}\n" for line in (RAISED.split("\n", 1)[1] + LOST_CLIENT).splitlines())
     waited = WATCHDOG.format(rank=1) + WORK.format(seq=881, numel=1) + "\n"
-
     report = told(tmp_path, {"train.log": traceback + waited})
-
     assert "network.connection-reset" == cause(report)
 
 
@@ -75,10 +64,7 @@ def test_what_the_absent_rank_raised_is_the_cause_of_the_others_wait(tmp_path: P
     "exception",
     [
         "RuntimeError: MPS backend out of memory (MPS allocated: 11.14 GB, other allocations: 6.65 GB, max allowed: 18.13 GB).",
-        "RuntimeError: [METAL] Command buffer execution failed: Insufficient Memory (00000008:kIOGPUCommandBufferCallbackErrorOutOfMemory)",
-        "RuntimeError: UR error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)",
         "RuntimeError: Could not allocate tensor with 134217728 bytes. There is not enough GPU video memory available!",
-        "torch.OutOfMemoryError: HPU out of memory",
     ],
 )
 def test_every_backend_s_sentence_for_a_full_device_is_out_of_memory(tmp_path: Path, exception: str) -> None:
@@ -89,14 +75,10 @@ def test_every_backend_s_sentence_for_a_full_device_is_out_of_memory(tmp_path: P
     ("expected", "exception"),
     [
         ("storage.disk-full", "lmdb.DiskError: /data/train.lmdb: No space left on device"),
-        ("storage.disk-full", "ValueError: RESOURCE_EXHAUSTED: Failed to write to file [OS error 28: ENOSPC No space left on device]"),
-        ("storage.io-error", "lmdb.Error: /data/train.lmdb: Permission denied"),
         ("storage.io-error", "OSError: Unable to open file (unable to lock file, errno = 11, error message = 'Resource temporarily unavailable')"),
         ("data.bad-sample", "OSError: Unable to open file (file signature not found)"),
         ("storage.checkpoint-corrupt", 'ValueError: NOT_FOUND: Error opening "zarr" driver: Metadata at "a/.zarray" in OCDBT database at gs://b/ckpt/ does not exist'),
-        ("network.dns", "RuntimeError: UNAVAILABLE: DNS resolution failed for master-0:8476: Domain name not found"),
         ("hub.download", "urllib.error.HTTPError: HTTP Error 403: rate limit exceeded"),
-        ("config.invalid-argument", "absl.flags._exceptions.UnrecognizedFlagError: Unknown command line flag 'foo'"),
         ("config.invalid-argument", "KeyError: 'Non-existent config key: MODEL.FOO'"),
     ],
 )
@@ -123,20 +105,6 @@ TRACE = 'Traceback (most recent call last):\n  File "/app/train.py", line 42, in
             "memory.cuda-oom",
         ),
         (
-            "pydantic_core._pydantic_core.ValidationError: 1 validation error for ModelConfig\n"
-            "  Value error, The checkpoint you are trying to load has model type `qwen3_next` but Transformers does not "
-            "recognize this architecture. [type=value_error, input_value=ArgsKwargs((), {}), input_type=ArgsKwargs]",
-            "software.version-incompatible",
-        ),
-        (
-            "torch._dynamo.exc.BackendCompilerFailed: compile_fn raised ModuleNotFoundError: No module named 'triton.ops'",
-            "software.import-error",
-        ),
-        (
-            "Exception: Capture cuda graph failed: Ninja is required to load C++ extensions\nPossible solutions:",
-            "software.missing-tool",
-        ),
-        (
             "RuntimeError: Worker failed with error 'CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total "
             "capacity of 79.11 GiB of which 1.20 GiB is free.', please check the stack trace above for the root cause",
             "memory.cuda-oom",
@@ -146,9 +114,7 @@ TRACE = 'Traceback (most recent call last):\n  File "/app/train.py", line 42, in
 def test_the_quoted_exception_names_the_cause(tmp_path, text, cause):
     log = tmp_path / "train.log"
     log.write_text(TRACE + text + "\n")
-
     found = diagnose(str(log)).diagnosis
-
     assert cause == found.cause
     assert 4 == found.evidence[0].line
 
@@ -183,16 +149,13 @@ TOLD = {
     "Failed to load checkpoint: PytorchStreamReader failed reading zip archive: failed finding central directory": (
         "storage.checkpoint-corrupt"
     ),
-    "DataLoader worker (pid 20991) is killed by signal: Bus error. Details are lost due to multiprocessing.": "memory.shm-full",
     "[2024-04-18 15:55:06] CRITICAL [olmo.util:158, rank=6] Uncaught HfHubHTTPError: 429 Client Error: Too Many Requests for url: "
     "https://huggingface.co/api/datasets/glue/paths-info/bcdcba79": "hub.download",
     "Yesterday it worked, and today I am getting: ```OSError: We couldn't connect to 'https://huggingface.co' to load this file.": (
         "hub.download"
     ),
     "It dies with `RuntimeError: One of the subprocesses has abruptly died during map operation.` and then succeeds.": "data.worker-died",
-    "Got an error: RuntimeError: CUDA error: device-side assert triggered": "gpu.device-assert",
     f"2026-11-20 03:04:05,678 - trainer - ERROR - rank=3 fn_ex: OutOfMemoryError({OUT_OF_MEMORY!r})": "memory.cuda-oom",
-    "Writer failed with OSError(28, 'No space left on device')": "storage.disk-full",
     "The store could not be opened, it failed with gaierror(-2, 'Name or service not known')": "network.dns",
     "Training failed: RuntimeError(\"CUDA error: device-side assert triggered\\nCompile with `TORCH_USE_CUDA_DSA`\")": "gpu.device-assert",
 }
@@ -202,7 +165,6 @@ TOLD = {
 def test_a_message_without_its_exceptions_name_is_a_hint_and_no_proof(line: str) -> None:
     """`print(f"failed: {e}")` says what was raised; whether it ended the program it leaves open."""
     report = read(line + "\n")
-
     assert TOLD[line] == report.diagnosis.cause
     assert "certain" != report.diagnosis.certainty
 
@@ -239,7 +201,6 @@ def test_what_a_program_went_on_after_is_no_failure(line: str) -> None:
 )  # fmt: skip
 def test_an_exception_raised_anew_as_another_is_known_by_its_message(exception: str, known: str) -> None:
     report = read(f'Traceback (most recent call last):\n  File "/job/train.py", line 3, in <module>\n    main()\n{exception}\n')
-
     assert (known, 4) == (report.diagnosis.cause, report.diagnosis.evidence[0].line)
 
 
@@ -385,6 +346,5 @@ def on_all_ranks(shapes: list[str]) -> str:
 def test_shapes_that_differ_are_a_mismatch_and_of_two_halves_neither_is_blamed(tmp_path: Path) -> None:
     shapes = [["[8, 512]", "[5, 512]"], ["[8]", "[5]", "[8]", "[5]"], ["[1]", "[2]", "[3]", "[4]"]]
     reports = [told(tmp_path / str(i), {f"rank{r}.log": on_all_ranks(s) for r in range(len(s))}) for i, s in enumerate(shapes)]
-
     assert {"collective.shape-mismatch"} == {cause(report) for report in reports}
     assert [[], [], []] == [culprits(report) for report in reports]

@@ -24,7 +24,6 @@ def told(request: pytest.FixtureRequest) -> tuple[dict, Report]:
 def test_cause_is_the_true_one(told: tuple[dict, Report]) -> None:
     truth, report = told
     said = report.diagnosis.cause if report.diagnosis else "healthy"
-
     assert said in {truth["root_cause"], *(truth.get("accept") or [])}
 
 

@@ -117,7 +117,6 @@ def test_rank_that_waited_for_others_to_load_is_no_culprit() -> None:
 def test_slurm_s_container_that_did_not_start_is_looked_for_in_slurm_not_in_kubernetes() -> None:
     text = "slurmstepd: error: pyxis: container start failed with error code: 1\n"
     found = diagnose(Text(text, name="job.err")).diagnosis
-
     assert "process.not-started" == found.cause
     assert "kubectl" not in " ".join(step.command or "" for step in found.remedy)
 
@@ -147,7 +146,6 @@ def test_slurm_s_container_that_did_not_start_is_looked_for_in_slurm_not_in_kube
 )
 def test_advice_fits_what_was_lost_a_store_s_object_a_compiled_kernel_or_a_checkpoint(error: str, cause: str, advised: str) -> None:
     found = diagnose(Text(f'Traceback (most recent call last):\n  File "train.py", line 7, in main\n    run()\n{error}\n', name="rank0.log")).diagnosis
-
     assert cause == found.cause
     assert advised in " ".join(step.command or "" for step in found.remedy)
 

@@ -107,9 +107,7 @@ def test_a_log_that_is_all_matches_costs_bounded_memory_and_time(tmp_path):
 def test_a_thousand_small_files_are_one_job(tmp_path):
     for rank in range(1000):
         (tmp_path / f"rank{rank}.log").write_text(watchdog(rank) if rank != 77 else "[rank77]: ValueError: bad\n")
-
     found = json.loads(tell(tmp_path, "--format", "json").out)["diagnosis"]
-
     assert [77] == [c["rank"] for c in found["culprits"]]
 
 
@@ -139,7 +137,6 @@ def test_bombs_go_off_in_bounded_memory(tmp_path):
 def test_what_only_looks_like_data_does_no_harm(tmp_path, name, text):
     (tmp_path / name).write_text(text, encoding="latin-1")
     (tmp_path / "job.log").write_bytes(LOG)
-
     assert is_found(tmp_path)
 
 
@@ -171,7 +168,6 @@ class _Elements(HTMLParser):
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_no_form_lets_a_log_act_or_a_secret_out(evil, form, lang):
     answer = tell(evil, "--format", form, "--lang", lang)
-
     assert 1 == answer.code
     assert SECRET not in answer.out
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", answer.out)
@@ -191,10 +187,8 @@ def test_html_gets_no_element_from_a_log(evil, tmp_path):
 
 def test_a_case_to_send_holds_no_secret(evil, tmp_path):
     assert 0 == tell("case", evil, "-o", tmp_path / "case.tar.gz").code
-
     with tarfile.open(tmp_path / "case.tar.gz") as case:
         text = b"".join(case.extractfile(m).read() for m in case if m.isfile())
-
     assert SECRET.encode() not in text
 
 

@@ -30,7 +30,6 @@ def status(demand: str, coming: str = NOBODY, second: int = 18) -> str:
 def test_a_placement_group_that_waits_while_no_node_comes_cannot_be_placed(tmp_path: Path) -> None:
     """As in Ray #47792: two CPUs in one bundle, and one CPU on each node."""
     report = told(tmp_path, {"ray-status.txt": "$ ray status\n" + status(GROUP)})
-
     assert ("hung", "ray.unschedulable") == (report.outcome, cause(report))
     assert ("possible", 20) == (report.diagnosis.certainty, report.diagnosis.evidence[0].line)
 
@@ -94,5 +93,4 @@ def test_a_worker_that_shows_further_steps_went_on_though_lines_are_folded(tmp_p
     met = "".join(LOG.splitlines(keepends=True)[:3])
     steps = "".join(f"(RayTrainWorker pid=18522) rank 1 step {n} loss 0.1{FOLDED.format(2)}\n" for n in range(4, 80))
     report = told(tmp_path, {"driver.log": met + RAISED.partition("(TrainController")[0] + steps})
-
     assert report.diagnosis is None

@@ -159,7 +159,6 @@ def test_every_node_reads_its_own_disk(cluster: Any, tmp_path: Path, monkeypatch
 
 def _nodes(cluster: Any) -> list[dict[str, Any]]:
     import ray
-
     ray.init(address=cluster.address, log_to_driver=False)
     nodes = list(ray.nodes())
     ray.shutdown()
@@ -187,7 +186,6 @@ def test_node_that_dies_takes_nothing_along(cluster: Any, logs: Path) -> None:
 @needs_ray
 def test_the_logs_of_a_session_are_found(cluster: Any) -> None:
     import ray
-
     ray.init(address=cluster.address, log_to_driver=False)
     (folder,) = ray_session_logs()
     ray.shutdown()

@@ -109,9 +109,7 @@ OF_THE_LOADER = (
 def test_who_reads_a_lock_is_waited_for_by_those_who_stand_in_the_backward_pass(tmp_path: Path) -> None:
     """DDP reduces gradients there, and no Python frame says so."""
     dumps = {f"pyspy/rank{r}_pid{40 + r}.txt": _py_spy(40 + r, *BACKWARD) for r in (0, 1, 3)}
-
     report = told(tmp_path, dumps | {"pyspy/rank2_pid42.txt": _py_spy(42, "read_lock (steps.py:29)")})
-
     assert ("collective.straggler", [2]) == (cause(report), culprits(report))
 
 

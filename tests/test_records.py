@@ -27,7 +27,6 @@ def test_a_label_with_data_parallel_ranks_is_no_rank(tmp_path):
     log = tmp_path / "train.log"
     head = "[2025-05-29 02:52:38 DP1 TP3] Scheduler hit an exception: Traceback (most recent call last):\n"
     log.write_text(f"{head}{FRAMES}ValueError: bad request\n")
-
     assert not diagnose(str(log)).diagnosis.culprits
 
 
@@ -238,5 +237,4 @@ def test_the_innermost_label_says_which_rank_of_the_engine_it_is(tmp_path, worke
 
 def test_an_actor_of_ray_keeps_its_name_before_a_label_of_the_engine():
     prefix = split_prefix("(WorkerDict pid=11, ip=10.0.0.2) (Worker_TP0 pid=12) INFO 11-02 04:11:22 [a.py:1] loaded")
-
     assert ("WorkerDict", 12) == (prefix.actor, prefix.pid)

@@ -52,27 +52,7 @@ def test_the_source_file_before_a_message_can_fire_a_rule() -> None:
 
 def test_the_scanner_reads_what_stands_before_a_message() -> None:
     found = diagnose(Text(UNKNOWN_WARNING + "\n", name="rank0.log")).diagnosis
-
     assert str(found.evidence[0].rule).startswith("nccl.")
-
-
-@pytest.mark.parametrize(
-    ("line", "cause"),
-    [
-        ("RuntimeError: CUDA error: CUDA-capable device(s) is/are busy or unavailable", "gpu.in-use"),
-        ("slurmd: error: Munge decode failed: Rewound credential", "network.clock-skew"),
-        ("gpu-07:4242:4300 [3] bootstrap.cc:282 NCCL WARN Bootstrap Root : rank 3 of 8 ranks has already checked in",
-         "rendezvous.duplicate-rank"),
-        ("ssl.SSLCertVerificationError: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: certificate is not "
-         "yet valid (_ssl.c:1006)", "network.clock-skew"),
-        ("ssl.SSLCertVerificationError: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: unable to get local "
-         "issuer certificate (_ssl.c:1006)", "network.certificate"),
-    ],
-)  # fmt: skip
-def test_a_failure_that_had_no_cause_of_its_own_has_one(line: str, cause: str) -> None:
-    found = diagnose(Text(line + "\n", name="rank0.log")).diagnosis
-
-    assert cause == found.cause
 
 
 def test_what_is_left_of_a_block_names_the_rule_that_reads_the_whole() -> None:

@@ -92,5 +92,4 @@ def test_a_log_copied_from_a_terminal_gets_the_same_verdict(case: str, width: in
 def test_blanks_that_a_web_page_holds_are_blanks() -> None:
     line = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
     report = diagnose(Text(line.replace(" ", "\u00a0").replace("CUDA", "\u200bCUDA") + "\n", name="<stdin>"))
-
     assert ("memory.cuda-oom", line) == (report.diagnosis.cause, report.diagnosis.evidence[0].text)

@@ -40,14 +40,12 @@ def test_a_check_names_its_cause_in_its_own_words(error: str, cause: str) -> Non
 )
 def test_a_setting_is_refused_by_what_is_built_not_by_what_computes(function: str, code: str, cause: str) -> None:
     error = "ValueError: labels must be set in training"
-
     assert cause == raised(f"{LIBRARY}/trl/trainer/sft_trainer.py", function, code, error)
 
 
 def test_what_the_loader_of_a_checkpoint_refuses_is_the_checkpoint() -> None:
     error = "KeyError: \"Missing pretrained Flux tensor 'blocks.3.q'.\""
     frame = ("/opt/peft/flux.py", "_load_reduced_flux_state", "raise KeyError(")
-
     assert "storage.checkpoint-corrupt" == raised(*frame, error)
     assert "process.exception" == raised(frame[0], "reduce_flux", frame[2], error)
 

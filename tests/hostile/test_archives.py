@@ -92,9 +92,7 @@ def test_what_has_no_end_is_cut_and_the_rest_is_diagnosed(tmp_path: Path, name: 
 
 def test_holes_of_a_sparse_member_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "a.tar").write_bytes(sparse_member())
-
     said = json.loads(tell(tmp_path / "a.tar", "--format", "json").out)
-
     assert [1] == [c["rank"] for c in said["diagnosis"]["culprits"]]
 
 
@@ -110,9 +108,7 @@ def test_holes_of_a_sparse_member_are_left_out(tmp_path: Path) -> None:
 )
 def test_the_deadline_is_asked_while_an_archive_is_read(tmp_path: Path, file: str, data: bytes) -> None:
     (tmp_path / file).write_bytes(data)
-
     found = list(find_sources([str(tmp_path / file)], Deadline(at=0.0)))
-
     assert ["the budget of time was used up"] == [s.skipped[-30:] for s in found if s.skipped]
 
 
@@ -142,9 +138,7 @@ def zip_with_a_wrong_checksum() -> bytes:
 )
 def test_a_flipped_bit_of_a_checksum_loses_no_line(tmp_path: Path, file: str, make) -> None:
     (tmp_path / file).write_bytes(make())
-
     said = json.loads(tell(tmp_path / file, "--format", "json").out)
-
     assert "memory.cuda-oom" == said["diagnosis"]["cause"]
     assert [g for g in said["gaps"] if "wrong checksum" in g["text"]]
 

@@ -35,14 +35,12 @@ def test_the_library_shows_the_secret_to_whom_asks_for_it(form: str) -> None:
 @pytest.mark.parametrize("form", PUBLIC)
 def test_a_form_that_ends_up_in_public_shows_no_private_item(form: str) -> None:
     page = render(report(), form)
-
     assert [item for item in PRIVATE if item in page] == []
 
 
 def test_a_page_of_the_users_own_making_shows_no_private_item(tmp_path) -> None:
     template = tmp_path / "page.j2"
     template.write_text("{{ view.summary }} {{ report }}", encoding="utf-8")
-
     page = render(report(), template=template)
     assert [item for item in ("hunter2x", *PRIVATE) if item in page] == []
 
@@ -69,18 +67,7 @@ def test_an_address_is_no_link_in_slack(address: str) -> None:
     assert escapes.slack(f"see {address} now") == f"see `{address}` now"
 
 
-def test_a_name_between_colons_is_no_picture_in_slack() -> None:
-    assert ":tada:" not in escapes.slack("all :tada: done")
-
-
 @pytest.mark.parametrize("value", ["-oProxyCommand=touch x", "--help", "-rf", "$(x)", "a b"])
 def test_a_value_is_never_an_option_of_the_command(value: str) -> None:
     words = shlex.split(shell_command("ssh {{ host }} uptime", {"host": value}))
-
     assert (len(words), words[1].startswith("-"), words[1].removeprefix("./")) == (3, False, value)
-
-
-def test_each_of_several_values_is_one_word() -> None:
-    words = shlex.split(shell_command("pdsh {{ hosts | join(' ') }}", {"hosts": ["-x", "a;b"]}))
-
-    assert words == ["pdsh", "./-x", "a;b"]
