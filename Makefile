@@ -1,5 +1,6 @@
 # Two commands for a newcomer: `make demo` shows a verdict, `make test` proves it. Both need only Python with venv.
 PYTHON ?= python3
+export PYTHONDONTWRITEBYTECODE =  # each of hundreds of processes would compile the package anew
 VENV := .venv
 BIN := $(VENV)/bin
 
