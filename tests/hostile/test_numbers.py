@@ -86,11 +86,15 @@ def culprits(found: Report) -> list[int | None]:
 
 
 @pytest.mark.parametrize("ranks", [range(3), ()], ids=["the groups tell", "nothing tells"])
-@pytest.mark.parametrize("name", ["f{n}.log", "dump{n}.json", "2026-{n}", "nccl_trace_rank_{n}"])
+@pytest.mark.parametrize("name", ["f{n}.log", "dump{n}.json", "2026-{n}"])
 def test_numbers_in_names_outside_the_groups_are_no_ranks(tmp_path: Path, name: str, ranks: Sequence[int]) -> None:
     found = report(tmp_path, [name.format(n=n) for n in (10, 11, 12)], ranks)
     assert not {10, 11, 12}.intersection(culprits(found))
     assert not {10, 11, 12}.intersection(row.rank for row in found.collectives)
+
+
+def test_a_rank_in_a_name_outside_the_groups_is_none(tmp_path: Path) -> None:
+    assert culprits(report(tmp_path, [f"nccl_trace_rank_{n}" for n in (10, 11, 12)], range(3))) == []
 
 
 def test_a_rank_in_a_name_outside_the_world_that_is_given_is_none(tmp_path: Path) -> None:
