@@ -39,10 +39,10 @@ test-pythons:
 	    recorder_reader.py stack_forms.py tracebacks.py timestamps.py) || exit 1; \
 	done
 
-SCRATCH ?= $(or $(TMPDIR),/tmp)/diagnose-bench
 bench: $(VENV)/.installed-test
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[fast,bench]'
-	$(BIN)/python -m benchmarks.bench --scratch $(SCRATCH)
+	$(BIN)/python -m benchmarks.bench
+	$(BIN)/python -m benchmarks.startup
 
 check-python:
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { echo "python3 with venv and pip is needed: install the package python3-venv (Debian, Ubuntu) or python3-pip (Fedora)"; exit 1; }
