@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from . import remembered
+
+remembered.remember()
 DEFECTS = Path(__file__).with_name("known_defects.txt")
 IGNORED_BEHIND_A_SHELL = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP)  # by `nohup make test &`
 

@@ -25,6 +25,8 @@ def serve_s3(folder: Path) -> Iterator[str]:
         "AWS_ACCESS_KEY_ID": "testing",
         "AWS_SECRET_ACCESS_KEY": "testing",
         "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_RETRY_MODE": "standard",
+        "AWS_MAX_ATTEMPTS": "10",  # on a busy machine the server may be slow to answer
         "NO_PROXY": "127.0.0.1,localhost",
     }
     before = {name: os.environ.get(name) for name in there}

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from diagnose.engine import diagnose
-from diagnose.sources.source import Text
-from tests.told import cause as verdict_of
+from diagnose import Text, diagnose
+from diagnose.report.report import Report
 
-BORDER = "-" * 74
+from .told import cause, told
+from .told import cause as verdict_of
 
 
-def cause(log: str) -> str:
+def cause_of(log: str) -> str:
     return verdict_of(diagnose(Text(log, name="train.log")))
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("Aborted by PBS Server\nJob exceeded its walltime limit. Job was aborted\n", "process.time-limit"),
-        ("job deleted\nMOAB_INFO:  job exceeded wallclock limit\n", "process.time-limit"),
-        ("job deleted\njob 10086535 exceeded MEM usage hard limit (516 > 140)\n", "memory.host-oom"),
-        ("Open RTE was unable to open the hostfile:\n    /job/hosts\n", "config.invalid-argument"),
-        ("All nodes which are allocated for this job are already filled.\n", "config.world-size-mismatch"),
-    ],
-)
-def test_a_batch_system_or_mpirun_that_ends_a_job_in_its_own_words_is_heard(text: str, expected: str) -> None:
-    assert expected == cause(f"{BORDER}\n{text}{BORDER}\n")
 
 
 def test_the_words_of_vertex_ai_stand_above_the_traceback_in_their_own_string_and_are_no_part_of_it() -> None:
@@ -35,7 +23,7 @@ def test_the_words_of_vertex_ai_stand_above_the_traceback_in_their_own_string_an
     replica = "The replica workerpool1-1 exited with a non-zero status of 1. Termination reason: Error. "
     printed = "\\n".join([replica, *frames, raised, "", "To find out more please check the logs"])
     lines = ["RuntimeError: Training failed with:", "code: 3", f'message: "{printed}"']
-    assert cause("\n".join(lines) + "\n") == "network.connection-reset"
+    assert cause_of("\n".join(lines) + "\n") == "network.connection-reset"
 
 
 FAILED_AT_3 = """Traceback (most recent call last):
@@ -71,22 +59,7 @@ def test_a_local_rank_of_one_node_of_several_is_no_rank_where_the_environment_te
 
 def blamed(log: str) -> list[int | None]:
     report = diagnose(Text(log, name="train.log"))
-    assert report.diagnosis is not None
     return [c.rank for c in report.diagnosis.culprits]
-
-
-@pytest.mark.parametrize(
-    ("line", "expected"),
-    [
-        ("srun: error: *** STEP 21518451.0 CANCELLED AT 2026-08-25T13:15:44 DUE TO TIME LIMIT ***", "process.time-limit"),
-        ("slurmstepd: *** JOB 7752164 CANCELLED AT 2019-03-27T00:30:50 DUE TO TIME LIMIT on node096 ***", "process.time-limit"),
-        ("slurmd[c12]: *** JOB 16387 CANCELLED AT 2013-09-05T16:40:19 DUE TO PREEMPTION ***", "process.preempted"),
-        ("slurmstepd: error: *** STEP 88.0 CANCELLED AT 2015-09-05T16:40:19 DUE TO NODE FAILURE ***", "process.node-failure"),
-        ("slurmd[c12]: *** JOB 16387 CANCELLED AT 2013-09-05T16:40:19 ***", "process.terminated"),
-    ],
-)
-def test_the_end_that_srun_and_older_slurm_tell_without_a_node_is_heard(line: str, expected: str) -> None:
-    assert expected == cause(f"epoch 3 step 100 loss 2.31\nepoch 3 step 200 loss 2.27\n{line}\n")
 
 
 def test_a_binding_that_a_step_took_over_from_the_job_around_it_is_no_fault_of_the_node_that_refuses_it() -> None:
@@ -109,3 +82,44 @@ def test_whose_clock_is_wrong_an_expired_credential_does_not_tell() -> None:
 
         assert diagnosis is not None and diagnosis.cause == "network.clock-skew"
         assert diagnosis.certainty != "certain" and not diagnosis.culprits
+
+
+# --- A container that did not start is its node's matter: srun's task is only the one for which the node set it up ---
+
+LOST = "nvidia-container-cli: detection error: nvml error: gpu is lost"
+UNKNOWN = "nvidia-container-cli: device error: 3: unknown device"
+HOOK = "[ERROR] /etc/enroot/hooks.d/98-nvidia.sh exited with return code 1"
+MISMATCH = "nvidia-container-cli: initialization error: nvml error: driver/library version mismatch"
+REST = (
+    "srun: Terminating StepId=4242.0\nslurmstepd: error: *** STEP 4242.0 ON node-a CANCELLED AT 2026-11-20T10:20:03 ***\n"
+    "srun: error: node-a: tasks 0-7: Terminated\n"
+)
+
+
+def _start(daemon: str, *said: str, node: str = "node-b", task: int = 8) -> str:
+    """What pyxis prints when a container does not start, with the lines of enroot's own log."""
+    told_first = ("container start failed with error code: 1", "printing enroot log file:", *(f"    {x}" for x in said), "couldn't start container")
+    lines = [f"{daemon}: error: pyxis: {text}\n" for text in told_first]
+    lines.append(f"{daemon}: error: spank: required plugin spank_pyxis.so: task_init() failed with rc=-1\n")
+    return "".join(lines) + f"srun: error: {node}: task {task}: Exited with exit code 1\n"
+
+
+def _blamed(report: Report) -> list[tuple[int | None, str | None]]:
+    return [(c.rank, c.host) for c in report.diagnosis.culprits] if report.diagnosis else []
+
+
+@pytest.mark.parametrize("daemon", ["slurmstepd", "8: slurmstepd-node-b"])
+@pytest.mark.parametrize(
+    ("said", "meant"),
+    [(LOST, "gpu.off-bus"), (UNKNOWN, "gpu.off-bus"), (HOOK, "process.not-started"), (MISMATCH, "gpu.driver-mismatch")],
+)
+def test_node_on_which_a_container_did_not_start_is_at_fault_and_no_rank(tmp_path: Path, daemon: str, said: str, meant: str) -> None:
+    report = told(tmp_path, {"slurm-4242.out": _start(daemon, said) + REST})
+    assert (meant, [(None, "node-b")]) == (cause(report), _blamed(report))
+
+
+def test_gpu_that_is_lost_in_a_running_job_still_has_its_rank(tmp_path: Path) -> None:
+    """The same words of the driver, but said by a process of the job."""
+    raised = 'Traceback (most recent call last):\n  File "train.py", line 7, in <module>\n    main()\npynvml.NVMLError_GpuIsLost: GPU is lost\n'
+    report = told(tmp_path, {"rank5.log": raised, "rank4.log": "step 7 loss 1.23\n"})
+    assert [5] == [c.rank for c in report.diagnosis.culprits] if report.diagnosis else False

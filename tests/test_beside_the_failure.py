@@ -85,6 +85,5 @@ def test_a_host_of_which_several_ranks_do_not_come_is_named_and_none_of_its_rank
     for rank, host in places.items():
         files[f"{host}/rank{rank}.log"] += watchdog(rank) if host != "gpu-02" else ""
     report = told(tmp_path, files)
-    assert report.diagnosis is not None
     assert [(c.rank, c.host) for c in report.diagnosis.culprits] == [(None, "gpu-02")]
     assert report.diagnosis.certainty == "possible"

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from diagnose.sources import blocks
 from diagnose.sources.blocks import Block, cut_blocks, read_blocks, read_range
-from diagnose.sources.source import Source, Text, find_sources
+from diagnose.sources.source import Source, find_sources
 
 LINE = b"[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
 
@@ -47,11 +47,6 @@ def test_utf16_is_decoded(tmp_path, encoding, bom):
     text = "Traceback (most recent call last):\r\n  错误 CUDA error\r\n"
     data = ((bom if encoding != "utf-16" else "") + text).encode(encoding)
     assert text.encode() == joined(list(read_blocks(source_of(tmp_path, data))))
-
-
-def test_nul_hole_of_a_rotated_log_is_removed(tmp_path):
-    found = list(read_blocks(source_of(tmp_path, b"\0" * 3000 + LINE * 20)))
-    assert (joined(found), found[0].normalised) == (LINE * 20, True)
 
 
 def test_literal_over_the_cut_of_a_long_line_is_in_one_piece(tmp_path, monkeypatch):
@@ -150,15 +145,6 @@ def test_bytes_before_a_flipped_bit_are_given(tmp_path):
     assert source.damage[0].startswith("damaged after")
 
 
-@settings(max_examples=40, deadline=None)
-@given(st.binary(max_size=300), st.sampled_from(sorted(PACKS)), st.integers(0, 300))
-def test_damaged_compression_never_raises(garbage, suffix, cut):
-    packed = PACKS[suffix](LINE * 3)
-    for source in find_sources([io.BytesIO(packed[:cut] + garbage)]):
-        if source.skipped is None:
-            list(read_blocks(source))
-
-
 def test_disk_error_ends_the_stream_with_a_note():
     class Failing(io.RawIOBase):
         reads = 0
@@ -173,18 +159,3 @@ def test_disk_error_ends_the_stream_with_a_note():
     source = Source("x", stream=Failing())
     assert joined(list(read_blocks(source))) == LINE
     assert source.damage == ["reading stopped early (Stale file handle)"]
-
-
-def test_prose_around_fences_is_blank_and_lines_keep_their_numbers():
-    text = "If you see `CUDA error`:\n\n```text\n[rank0]: CUDA error\n```\nthen CUDA error is…\n"
-    (source,) = find_sources([Text(text, "issue.md")])
-    assert joined(list(read_blocks(source))) == b"\n\n\n[rank0]: CUDA error\n\n\n"
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.sampled_from([b"\x1b[31m", b"\n", b"{", b'{"log":"a', b'\\n"}', b"x", b"\0", b" stdout P ", b"```"])))
-def test_line_ends_are_never_added_or_lost(parts):
-    data = b"".join(parts)
-    found = list(blocks.normalise_blocks(cut_blocks(io.BytesIO(data), block_bytes=5)))
-    assert sum(block.data.count(b"\n") for block in found) == data.count(b"\n")
-    assert sum(block.size for block in found) == len(data)

@@ -30,7 +30,6 @@ def judged(case: Case) -> Row:
 def test_what_is_wrong_of_a_case_is_what_is_known_to_be(case: Case) -> None:
     row = judged(case)
     wrong = [name for name in ASKED if getattr(row, name) is (name == "false_blame")]
-
     assert sorted(MISSES.get(case.folder.name, [])) == sorted(wrong), row.verdict()
 
 

@@ -21,12 +21,10 @@ NONSENSE = [
     ([OOM, "--workers", "two"], "Invalid value for '--workers'"),
     ([OOM, "--json"], "No such option: --json; did you mean --format json?"),
     ([OOM, "--format", "pdf"], "--format pdf: choose one of terminal, markdown"),
-    ([OOM, "-o", "x.pdf"], "-o x.pdf: no form has this suffix"),
     ([OOM, "--tz", "Mars/Olympus"], "--tz Mars/Olympus: no such time zone"),
     ([OOM, "--rank-from", "("], "--rank-from (: not a regular expression"),
     ([OOM, "--world-size", "0"], "--world-size 0: a job has 1 to"),
     ([OOM, "--since", "yesterday"], "--since yesterday: not a time"),
-    ([OOM, "--color", "sometimes"], "--color sometimes: choose one of auto, always, never"),
     (["run"], "run: no command; write it behind `--`"),
     ([OOM, "--rank", "-1"], "--rank -1: ranks count from 0"),
     ([OOM, "--template", "nowhere.j2"], "nowhere.j2: no such template"),
@@ -40,7 +38,6 @@ NONSENSE = [
     (["rulse"], "rulse: no such file; did you mean `rules`?"),
     (["rules", "show", "../../etc/passwd"], "no rule ../../etc/passwd"),
     (["rules", "show", "memory.cuda-oom/torch-out-of-memry"], "did you mean memory.cuda-oom/torch-out-of-memory?"),
-    (["rules", "show", "memory.cuda-oom"], "memory.cuda-oom is a cause; see `diagnose explain memory.cuda-oom`"),
     (["rules", "new", "Nope"], "an id has the form layer.cause/what-it-says"),
     (["explain", "cuda-oo"], "did you mean memory.cuda-oom?"),
     (["explain", "unknown"], "unknown is the answer where no line names a cause"),
@@ -67,9 +64,7 @@ def test_nonsense_is_answered_by_one_line(words, said, tmp_path, monkeypatch):
 
 def test_verdict_is_shown_though_a_file_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-
     answer = tell(OOM, "-o", "/dev/null/x.md", "-o", "report.md")
-
     assert (2, True) == (answer.code, "memory.cuda-oom" in answer.out)
     assert "diagnose: -o /dev/null/x.md: Not a directory" in answer.err
     assert (tmp_path / "report.md").exists()
@@ -77,21 +72,15 @@ def test_verdict_is_shown_though_a_file_cannot_be_written(tmp_path, monkeypatch)
 
 def test_nothing_given_at_a_terminal_says_what_to_give():
     answer = tell()
-
     assert (2, "diagnose: nothing to read: give a log file or a folder, or pipe text in (see `diagnose --help`)\n") == (
         answer.code,
         answer.err,
     )
 
 
-def test_a_pipe_without_a_path_is_read():
-    assert "memory.cuda-oom" in tell("--format", "json", stdin=OOM.read_bytes()).out
-
-
 @pytest.mark.parametrize("words", ["-h", "rules list -h", "scan", "explain", "run", "hook"])
 def test_help_is_help(words):
     answer = tell(*words.split(), *([] if "-h" in words else ["--help"]))
-
     assert (0, True) == (answer.code, answer.out.startswith("Usage: "))
 
 
@@ -110,14 +99,6 @@ def test_version_is_that_of_the_distribution(word):
     assert f"diagnose {version('diagnose-training')}\n" == tell(word).out == f"diagnose {diagnose.__version__}\n"
 
 
-def test_what_was_written_is_the_last_word(tmp_path, monkeypatch, capfd):
-    monkeypatch.chdir(tmp_path)
-
-    answer = tell(OOM, "-o", "report.html", "-v")
-
-    assert (1, "diagnose: wrote report.html") == (answer.code, answer.err.splitlines()[-1])
-
-
 @pytest.mark.parametrize(
     ("words", "environment", "colored"),
     [
@@ -133,20 +114,17 @@ def test_color_is_as_asked(words, environment, colored, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     for name, value in environment.items():
         monkeypatch.setenv(name, value)
-
     assert colored == ("\x1b[" in tell(OOM, *words).out)
 
 
 def test_a_place_in_a_file_is_a_link_where_the_terminal_shows_links(monkeypatch):
     monkeypatch.setenv("FORCE_HYPERLINK", "1")
-
     assert f"\x1b]8;;{OOM.as_uri()}\x1b\\" in tell(OOM, "--color", "always").out
 
 
 @pytest.mark.parametrize("time", ["17:34:52", "2026-11-20T17:34:52"])
 def test_what_is_shown_may_begin_at_a_time_of_day(time):
     shown = tell(FIXTURES / "two-nodes-one-exception" / "logs", "--since", time, "--format", "json").out
-
     assert "2026-11-20T17:34:52Z" == min(entry["time"] for entry in json.loads(shown)["timeline"])
 
 
@@ -199,7 +177,6 @@ def test_a_full_disk_is_one_line():
 
 def test_output_that_is_closed_leaves_the_verdict_in_the_exit_code():
     done = subprocess.run(f"{sys.executable} -m diagnose {OOM} >&-", shell=True, stderr=subprocess.PIPE, check=False)
-
     assert (1, b"") == (done.returncode, done.stderr)
 
 
@@ -220,7 +197,6 @@ def test_an_interrupt_ends_with_130():
 
 def test_rules_new_makes_a_cause_too_where_there_is_none_of_that_name(tmp_path):
     made = tell("rules", "new", "hub.farm/coolant-gone", "--folder", tmp_path)
-
     assert (tmp_path / "hub" / "farm" / "cause.yaml").is_file()
     assert "cause.yaml" in made.out
     assert 0 == tell("rules", "test", tmp_path, "--only", "hub.farm").code
@@ -250,7 +226,6 @@ def test_rules_of_a_folder_that_have_a_fault_end_the_test(tmp_path):
 
 def test_schema_report_is_the_committed_one():
     from diagnose.report.report import SCHEMA_PATH
-
     assert json.loads(SCHEMA_PATH.read_text()) == json.loads(tell("schema", "report").out)
 
 
@@ -265,34 +240,12 @@ def test_schema_report_is_the_committed_one():
 )
 def test_explain_finds_the_cause(words, cause):
     answer = tell("explain", *words)
-
     assert (0, cause) == (answer.code, answer.out.partition(":")[0])
     assert "What to do" in answer.out
 
 
-def test_facts_have_their_lines():
-    answer = tell("facts", OOM)
-
-    assert 0 == answer.code
-    assert "nccl_version" in answer.out
-    assert "h100-r6-n03.log:" in answer.out
-
-
-def test_broken_yaml_in_a_rules_folder_names_file_and_key(tmp_path):
-    folder = tmp_path / "mine"
-    (folder / "memory" / "cuda-oom").mkdir(parents=True)
-    (folder / "memory" / "cuda-oom" / "my-rule.yaml").write_text("title: x\nrole: cuase\nforms: []\n")
-
-    answer = tell(OOM, "--rules", folder)
-
-    assert 2 == answer.code
-    assert 1 == answer.err.count("\n")
-    assert "my-rule.yaml" in answer.err
-    assert "role" in answer.err
-
-
 @pytest.mark.parametrize(
-    "text", ["title: [", "!!python/object/apply:os.system ['true']", "a: &a [*a]"]
+    "text", ["title: x\nrole: cuase\nforms: []\n", "title: [", "!!python/object/apply:os.system ['true']", "a: &a [*a]"]
 )
 def test_what_is_no_yaml_of_ours_is_one_line(tmp_path, text):
     folder = tmp_path / "mine" / "memory" / "cuda-oom"

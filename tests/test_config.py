@@ -93,7 +93,6 @@ def test_mistake_is_named_with_file_and_key(tmp_path, text, message):
 def test_a_form_without_a_suffix_has_no_template_of_the_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("DIAGNOSE_CONFIG", str(write(tmp_path, 'templates = "."') / "diagnose.toml"))
     (tmp_path / "report.j2").write_text("what others include")
-
     assert "what others include" not in tell(OOM, "--format", "slack").out
 
 
@@ -102,5 +101,4 @@ def test_a_form_without_a_suffix_has_no_template_of_the_folder(tmp_path, monkeyp
 )
 def test_a_value_that_only_the_engine_can_check_is_blamed_on_the_file(tmp_path, monkeypatch, line, said):
     monkeypatch.chdir(write(tmp_path, line))
-
     assert f"diagnose: {tmp_path / 'diagnose.toml'}: {said}" in tell(OOM).err

@@ -75,19 +75,9 @@ def test_outcome_and_exit_code_agree():
         assert EXIT_CODES[report_of(case)["outcome"]] == tell(case / "logs", "-q").code
 
 
-@pytest.mark.parametrize("form", ["terminal", "markdown", "html", "json", "slack", "github", "junit"])
-def test_every_form_names_the_cause(form):
-    answer = tell(OOM, "--format", form)
-
-    assert 1 == answer.code
-    assert "out of memory" in answer.out
-
-
 def test_several_outputs_at_once(tmp_path):
     names = [tmp_path / name for name in ("r.md", "r.html", "r.json", "r.txt", "r.xml")]
-
     answer = tell(OOM, "-q", *(word for name in names for word in ("-o", name)))
-
     assert (1, "") == (answer.code, answer.out)
     assert 5 == answer.err.count("diagnose: wrote ")
     assert all("memory" in name.read_text(encoding="utf-8") for name in names)
@@ -122,9 +112,7 @@ def test_the_same_input_gives_the_same_bytes_whatever_the_hash_seed():
 
 def test_the_order_of_files_does_not_change_the_verdict():
     files = sorted(p for p in NODES.rglob("*") if p.is_file())
-
     there, back = report(*files), report(*reversed(files))
-
     assert there["diagnosis"] == back["diagnosis"]
     assert there["ranks"] == back["ranks"]
 
@@ -135,13 +123,11 @@ def test_the_order_of_files_does_not_change_the_verdict():
 def test_packed_logs_keep_file_and_line(tmp_path):
     with tarfile.open(tmp_path / "x.tar.gz", "w:gz") as archive:
         archive.add(OOM, "job/rank.log")
-
     assert (f"{tmp_path}/x.tar.gz!job/rank.log", OOM_LINE) == first(report(tmp_path / "x.tar.gz"))
 
 
 def test_dash_and_pipe_are_standard_input():
     text = OOM.read_bytes()
-
     assert OOM_LINE == first(report("-", stdin=text))[1] == first(report(stdin=text))[1]
 
 
@@ -156,22 +142,9 @@ def test_a_paste_with_fences_is_read_and_its_lines_are_those_of_the_paste(tmp_pa
     assert 3 + 7 == first(found)[1]
 
 
-def test_what_cannot_be_read_is_told_and_the_rest_is_diagnosed(tmp_path):
-    os.mkfifo(tmp_path / "fifo")
-    (tmp_path / "empty.log").write_bytes(b"")
-    (tmp_path / "core.bin").write_bytes(bytes(range(256)) * 64)
-    shutil.copy(OOM, tmp_path / "job.log")
-
-    found = report(tmp_path)
-
-    assert "memory.cuda-oom" == found["diagnosis"]["cause"]
-    assert {"fifo", "empty.log", "core.bin"} == {Path(i["file"]).name for i in found["inputs"] if i["skipped"]}
-
-
 def test_the_same_message_in_two_files_is_one_event(tmp_path):
     for name in ("a.log", "b.log"):
         shutil.copy(OOM, tmp_path / name)
-
     assert [2] == [c["rank"] for c in report(tmp_path)["diagnosis"]["culprits"]]
 
 
@@ -181,18 +154,14 @@ def test_the_same_message_in_two_files_is_one_event(tmp_path):
 def test_a_saved_scan_gives_the_same_verdict(tmp_path, name):
     logs = FIXTURES / name / "logs"
     tell("scan", logs, "-o", tmp_path / "job.scan.json.gz")
-
     direct, saved = report_of(FIXTURES / name)["diagnosis"], report(tmp_path / "job.scan.json.gz")["diagnosis"]
-
     assert direct == saved
 
 
 def test_scans_of_two_nodes_merge_into_the_verdict_on_both(tmp_path):
     for node in ("gpu-node-07", "gpu-node-08"):
         tell("scan", NODES / node, "-o", tmp_path / f"{node}.scan.json.gz")
-
     found = report(tmp_path / "gpu-node-07.scan.json.gz", tmp_path / "gpu-node-08.scan.json.gz")["diagnosis"]
-
     assert ("process.exception", [3]) == (found["cause"], [c["rank"] for c in found["culprits"]])
 
 
@@ -203,28 +172,18 @@ def test_rank_from_overrides_what_a_name_says(tmp_path):
     (tmp_path / "worker-7-of-9.txt").write_text(
         "step 5 loss 1.5\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 2 has a total capacity of 79.10 GiB of which 371.41 MiB is free.\n"
     )
-
     found = report(tmp_path, "--rank-from", r"worker-(\d+)-of")
-
     assert [7] == [c["rank"] for c in found["diagnosis"]["culprits"]]
-
-
-def test_a_zone_moves_clocks_that_print_none():
-    utc, shanghai = (report(OOM, "--tz", zone)["timeline"][0]["time"] for zone in ("UTC", "Asia/Shanghai"))
-
-    assert 8 == int(utc[11:13]) - int(shanghai[11:13])
 
 
 @pytest.mark.parametrize(("day", "hour"), [("2026-01-20", "11"), ("2026-07-20", "10")])
 def test_a_zone_has_the_offset_of_the_day_of_the_logs(tmp_path, day, hour):
     (tmp_path / "a.log").write_text(f"{day} 12:00:00,000 ERROR [Errno 28] No space left on device: 'ckpt.pt'\n")
-
     assert f"{day}T{hour}:00:00Z" == report(tmp_path, "--tz", "Europe/Berlin")["timeline"][0]["time"][:20]
 
 
 def test_world_size_names_the_ranks_without_a_line():
     gaps = " ".join(gap["text"] for gap in report(OOM, "--world-size", 16)["gaps"])
-
     assert "8-15" in gaps
 
 
@@ -246,24 +205,13 @@ def test_why_tells_what_is_known_of_a_rank():
 def test_why_is_answered_in_the_language_of_the_report() -> None:
     answers = [tell(OOM, "--lang", "zh", "--why", question).out for question in ("memory.cuda-oom", "nccl.topology", "rank 2")]
     english = re.compile(r"\b(?:the|is|of|no|culprit|error|seen|told)\b")
-
     assert [[], [], []] == [english.findall(answer.split("/", 1)[0]) for answer in answers]
 
 
 def test_rank_narrows_the_tables_and_leaves_the_verdict():
     everything, one = report(OOM), report(OOM, "--rank", 3)
-
     assert everything["diagnosis"] == one["diagnosis"]
     assert [3] == [row["rank"] for row in one["ranks"]]
-
-
-def test_secrets_go_unless_asked_for(tmp_path):
-    (tmp_path / "job.log").write_text(
-        "[rank0]: ValueError: cannot log in with hf_AbCdEfGhIjKlMnOpQrStUvWxYz0123456789\n" * 2
-    )
-
-    assert "hf_AbCd" not in tell(tmp_path, "--format", "json").out
-    assert "hf_AbCd" in tell(tmp_path, "--format", "json", "--no-redact").out
 
 
 # --- the library ------------------------------------------------------------------------------------------------------
@@ -271,9 +219,7 @@ def test_secrets_go_unless_asked_for(tmp_path):
 
 def test_the_library_takes_paths_text_and_files():
     text = OOM.read_text()
-
     causes = {diagnose(given).diagnosis.cause for given in (OOM, str(OOM), Text(text), io.BytesIO(text.encode()))}
-
     assert {"memory.cuda-oom"} == causes
 
 

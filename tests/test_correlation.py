@@ -20,28 +20,15 @@ def test_every_size_is_told_with_its_own_ranks(tmp_path: Path) -> None:
 
     report = told(tmp_path, {f"rank_{r}.log": alive(r) + watchdog(r, numel=n) for r, n in enumerate(sizes)})
 
-    assert report.diagnosis is not None
     said = report.diagnosis.summary
     assert all(
         f"{who} issued ALLREDUCE of {n} elements" in said for who, n in (("rank 0", 10), ("rank 1", 20), ("ranks 2-3", 30))
     )
 
 
-def test_out_of_memory_on_one_rank_explains_the_timeouts_of_all_others(tmp_path: Path) -> None:
-    logs = {f"rank_{r}.log": alive(r) + (OOM if r == 2 else watchdog(r)) for r in range(8)}
-
-    report = told(tmp_path, logs)
-
-    assert ("memory.cuda-oom", [2]) == (cause(report), culprits(report))
-    assert "certain" == report.diagnosis.certainty
-    assert {"collective.timeout"} == {s.cause for s in report.symptoms}
-
-
 def test_missing_log_is_a_gap_and_no_culprit(tmp_path: Path) -> None:
     logs = {f"rank_{r}.log": alive(r) + watchdog(r) for r in range(8) if r != 4}
-
     report = told(tmp_path, logs, world_size=8)
-
     assert [] == culprits(report)
     assert any("rank 4" in gap.text for gap in report.gaps)
 
@@ -49,27 +36,16 @@ def test_missing_log_is_a_gap_and_no_culprit(tmp_path: Path) -> None:
 def test_equal_last_completed_with_different_last_enqueued_is_no_desync(tmp_path: Path) -> None:
     status = "[rank{r}]:[E1120 10:30:00.1042 ProcessGroupNCCL.cpp:1664] [PG 0 (default_pg) Rank {r}] Exception (either an error or timeout) detected by watchdog at work: 812, last enqueued NCCL work: {e}, last completed NCCL work: 811.\n"
     logs = {f"rank_{r}.log": alive(r) + watchdog(r) + status.format(r=r, e=812 + r) for r in range(8)}
-
     report = told(tmp_path, logs)
-
     assert ("collective.timeout", []) == (cause(report), culprits(report))
 
 
 def test_error_after_which_the_rank_made_progress_was_survived(tmp_path: Path) -> None:
     failure = OOM.replace("[rank2]", "[rank1]")
     logs = {f"rank_{r}.log": alive(r) + (failure if r == 1 else "") + alive(r, 900, "11:00:00") for r in range(4)}
-
     report = told(tmp_path, logs)
-
     assert report.diagnosis is None
     assert ["memory.cuda-oom"] == [s.cause for s in report.survived]
-
-
-def test_caller_who_knows_of_a_failure_never_gets_healthy(tmp_path: Path) -> None:
-    report = told(tmp_path, {"rank_0.log": alive(0)}, exit_code=1)
-
-    assert ("failed", "unknown") == (report.outcome, cause(report))
-    assert report.diagnosis.remedy
 
 
 def test_what_a_rank_says_of_itself_is_surer_than_what_others_read_of_it(tmp_path: Path) -> None:
@@ -113,7 +89,6 @@ def test_scheduler_that_cancels_is_shown_beside_the_agents_that_it_reached(tmp_p
 
     report = told(tmp_path, files)
 
-    assert report.diagnosis is not None
     assert "process.terminated" == cause(report)
     assert "slurm-77.out" in {Path(e.file).name for e in report.diagnosis.evidence}
 

@@ -70,7 +70,6 @@ def _blamed(report: Report) -> list[tuple[int | None, str | None]]:
 @pytest.mark.parametrize("message", [OFF_BUS, GSP, LINK_DOWN])
 def test_rank_at_the_address_is_the_one_whichever_was_found_dead_first(tmp_path: Path, message: str) -> None:
     report = told(tmp_path, {**_consoles(), **_kernel(message.format(bus="9b", pid="'<unknown>'"))})
-
     assert [(7, NODES[1])] == _blamed(report)
 
 
@@ -79,28 +78,24 @@ def test_rank_at_the_address_is_the_one_whichever_was_found_dead_first(tmp_path:
 def test_who_ends_with_all_others_is_not_the_one_whose_gpu_broke(tmp_path: Path, message: str, waits: bool) -> None:
     """No line ties the address to a rank; each watchdog ends its rank, and local rank 0 is found dead first."""
     report = told(tmp_path, {**_consoles((), waits), **_kernel(message.format(bus="9b", pid=UNKNOWN_PID))})
-
     assert [(None, NODES[1])] == _blamed(report)
 
 
 def test_the_only_rank_to_die_as_soon_as_a_gpu_of_its_host_broke_is_the_one(tmp_path: Path) -> None:
     ends = {1: _summary(6, at="10:19:08")}
     report = told(tmp_path, {**_consoles((), False, ends), **_kernel(OFF_BUS.format(bus="9b", pid=UNKNOWN_PID))})
-
     assert [(6, NODES[1])] == _blamed(report)
 
 
 def test_process_id_in_a_kernel_line_is_not_that_of_another_host(tmp_path: Path) -> None:
     """In a container processes are counted from 1 anew; the kernel counts those of the host."""
     report = told(tmp_path, {**_consoles((0, 1, 2, 3)), **_kernel(OFF_BUS.format(bus="5b", pid=_pid(1)))})
-
     assert [(6, NODES[1])] == _blamed(report)
 
 
 def test_process_says_who_accessed_what_is_not_mapped_on_whatever_gpu(tmp_path: Path) -> None:
     fault = "NVRM: Xid (PCI:0000:1b:00): 31, pid={pid}, name=python3, Ch 0000000b, intr 10000000. MMU Fault: ENGINE GRAPHICS GPCCLIENT_T1_0 faulted @ 0x7f1c_2a000000. Fault is of type FAULT_PDE ACCESS_TYPE_VIRT_READ"
     report = told(tmp_path, {**_consoles(), **_kernel(fault.format(pid=_pid(5)))})
-
     assert ("gpu.illegal-access", [5]) == (cause(report), culprits(report))
 
 
@@ -109,13 +104,11 @@ def test_gpu_whose_link_went_down_is_told_from_its_peers(tmp_path: Path) -> None
     first = [LINK_DOWN.format(bus="9b"), *(LINK_FELT.format(bus=bus) for bus in BUSES)]
     ended = [ENDED_BY.format(bus=bus, pid=_pid(4 + n), code=149 if bus == "9b" else 145) for n, bus in enumerate(BUSES)]
     report = told(tmp_path, {**_consoles(), **_kernel(*first, *ended)})
-
     assert ("gpu.nvlink", [7]) == (cause(report), culprits(report))
 
 
 def test_switch_beside_one_gpu_is_that_gpus_link(tmp_path: Path) -> None:
     link = "NVRM: Xid (PCI:0000:9b:00): 74, pid='<unknown>', name=<unknown>, NVLink: fatal error detected on link 4(0x0, 0x0, 0x10000, 0x0, 0x0, 0x0, 0x0)"
-
     assert [(7, NODES[1])] == _blamed(told(tmp_path, {**_consoles(), **_kernel(SWITCH, link)}))
 
 
@@ -133,5 +126,4 @@ def test_gpu_of_a_node_is_not_the_rank_of_that_number_in_a_job_of_more_ranks_tha
     listed = "".join(f"GPU {n}: 00000000:{bus.upper()}:00.0 NVIDIA H100 80GB HBM3\n" for n, bus in enumerate(BUSES))
     said = {"job.log": "".join(alive(r) + watchdog(r) for r in range(16)), f"{NODES[1]}/nvidia-smi.txt": listed}
     report = told(tmp_path, {**said, **_kernel(OFF_BUS.format(bus="9b", pid=UNKNOWN_PID))})
-
     assert [(None, NODES[1])] == _blamed(report)

@@ -9,7 +9,6 @@ from .told import alive, told
 
 def shown_first(folder: Path, files: dict[str, str]) -> str:
     found = told(folder, files).diagnosis
-    assert found is not None
     return f"{Path(found.evidence[0].file).relative_to(folder)}:{found.evidence[0].line}"
 
 
@@ -68,8 +67,6 @@ def test_a_line_that_states_the_cause_comes_before_an_earlier_symptom_of_it(tmp_
 def test_a_value_is_marked_in_the_message_and_not_in_the_date_before_it(tmp_path: Path) -> None:
     line = "2026-11-20 17:31:53,665 | INFO | rank {} | step {} loss 1.2345\n"
     found = told(tmp_path, {f"rank_{r}.log": line.format(r, 11 if r == 2 else 12) for r in range(4)}).diagnosis
-
-    assert found is not None
     marked = [found.evidence[0].text[s.start - 5 : s.end] for s in found.evidence[0].spans if s.field == "step"]
     assert marked == ["step 11"]
 

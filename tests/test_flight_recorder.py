@@ -100,19 +100,6 @@ def test_what_the_ring_buffer_lost_is_not_missing():
     assert (report.verdict, report.divergences) == ("stuck", ())
 
 
-def test_group_that_left_the_buffer_is_unknown_without_a_status():
-    groups = {name: {"name": name, "desc": "", "ranks": "[0, 1]"} for name in ("0", "1")}
-    lost = [entry(n, group="1", record=100 + n) for n in range(1, 4)]
-    found = reports({0: [*waits_at(5), *(entry(n, group="1", record=9 + n) for n in range(1, 4))], 1: lost}, groups=groups)
-    assert found[0].divergences == ()
-
-
-def test_rank_behind_the_others_is_named_by_its_state():
-    done = [entry(n) for n in range(1, 6)]
-    first = reports({0: done, 1: done, 2: waits_at(5)})[0].first
-    assert (first.kind, first.ranks, first.seq) == ("state", (2,), 5)
-
-
 def test_scatter_of_the_root_may_differ():
     dumps = {
         0: waits_at(5, op="scatter", size=8, out=2),
@@ -149,15 +136,6 @@ def test_send_without_receive_names_who_did_not_receive():
     assert (first.kind, first.ranks) == ("p2p", (1,))
 
 
-def test_send_of_another_size_than_received():
-    send, receive = (
-        entry(0, "send 0->1", 8, p2p=1, state="scheduled"),
-        entry(0, "recv 1<-0", 4, p2p=1, state="scheduled"),
-    )
-    first = reports({0: [send], 1: [receive]})[0].first
-    assert (first.kind, first.is_ambiguous) == ("size", True)
-
-
 def test_batch_of_sends_is_complete_when_its_coalesced_is():
     """Only the closing entry of a batch completes (pytorch#137969)."""
     batch = [entry(0, "send 0->1", p2p=1, state="scheduled", record=0), entry(0, "coalesced", p2p=1, record=1)]
@@ -175,13 +153,6 @@ def test_coalesced_groups_are_compared_part_by_part():
 
     first = reports({0: group(4), 1: group(4), 2: group(7)})[0].first
     assert (first.kind, first.seq, first.ranks) == ("size", 4, (2,))
-
-
-def test_pickle_and_json_of_one_rank_are_one_rank():
-    (report,) = reports({0: waits_at(5), 1: waits_at(5)})
-    twice = [(f"{n}/trace_rank_1", pickle.dumps({"version": "2.4", "entries": waits_at(5)})) for n in range(2)]
-    assert len(compared(twice)[0].progress) == 1
-    assert len(report.progress) == 2
 
 
 def test_dump_of_an_older_attempt_is_left_out():

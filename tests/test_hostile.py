@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import os
 import re
 import resource
 import subprocess
 import sys
 import tarfile
-import time
 import zipfile
 from html.parser import HTMLParser
 from pathlib import Path
@@ -56,25 +53,6 @@ def is_found(path: Path) -> bool:
 # --- dress ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "dress"),
-    [
-        ("nul", lambda log: log.replace(b"\n", b"\0\0\n")),
-        ("crlf", lambda log: log.replace(b"\n", b"\r\n")),
-        ("colour", lambda log: log.replace(b"CUDA out of memory", b"CUDA out \x1b[1;31mof\x1b[0m memory")),
-        ("bad bytes", lambda log: log.replace(b"\n", b" \xff\xfe\n")),
-        ("utf-16", lambda log: log.decode().encode("utf-16")),
-        ("no end of line", lambda log: log.rstrip(b"\n")),
-        ("progress bar", lambda log: b"\r".join(b"step %d" % n for n in range(20000)) + b"\n" + log),
-    ],
-    ids=lambda v: v if isinstance(v, str) else "",
-)
-def test_a_known_failure_is_found_in_every_dress(tmp_path, name, dress):
-    (tmp_path / "job.log").write_bytes(dress(LOG))
-
-    assert is_found(tmp_path / "job.log"), name
-
-
 # --- size -------------------------------------------------------------------------------------------------------------
 
 
@@ -92,18 +70,6 @@ def test_a_line_of_a_hundred_megabytes_hides_nothing_and_costs_little(tmp_path):
     with (tmp_path / "job.log").open("wb") as file:
         for _ in range(100):
             file.write(b"x" * MIB)
-        file.write(b"\n" + LOG)
-
-    answer, peak_mib, _ = measured(tmp_path / "job.log", "--format", "json")
-
-    assert "memory.cuda-oom" == cause(answer)
-    assert peak_mib < 300
-
-
-def test_a_sparse_gigabyte_is_read_in_bounded_memory(tmp_path):
-    with (tmp_path / "job.log").open("wb") as file:
-        file.write(b"step 1 loss 2.0\n")
-        file.seek(1 << 30)
         file.write(b"\n" + LOG)
 
     answer, peak_mib, _ = measured(tmp_path / "job.log", "--format", "json")
@@ -141,26 +107,8 @@ def test_a_log_that_is_all_matches_costs_bounded_memory_and_time(tmp_path):
 def test_a_thousand_small_files_are_one_job(tmp_path):
     for rank in range(1000):
         (tmp_path / f"rank{rank}.log").write_text(watchdog(rank) if rank != 77 else "[rank77]: ValueError: bad\n")
-
     found = json.loads(tell(tmp_path, "--format", "json").out)["diagnosis"]
-
     assert [77] == [c["rank"] for c in found["culprits"]]
-
-
-def test_numbers_out_of_all_proportion_are_only_numbers(tmp_path):
-    (tmp_path / "job.log").write_text(
-        "world_size=99999999999\nWORLD_SIZE: 2147483647\n[rank4000000000]: ValueError: x\n"
-        + watchdog(99999999)
-        + watchdog(3)
-        + "9" * 5000
-        + "\n[rank1]: step "
-        + "9" * 5000
-        + "\n"
-    )
-    began = time.process_time()
-
-    assert 1 == tell(tmp_path).code
-    assert time.process_time() - began < 5
 
 
 # --- containers -------------------------------------------------------------------------------------------------------
@@ -182,38 +130,6 @@ def test_bombs_go_off_in_bounded_memory(tmp_path):
     assert peak_mib < 300
 
 
-def test_names_that_climb_out_of_an_archive_write_nothing(tmp_path):
-    with tarfile.open(tmp_path / "job.tar.gz", "w:gz") as archive:
-        for name in ("../../PWNED", f"{tmp_path}/PWNED", "ok/rank.log"):
-            member = tarfile.TarInfo(name)
-            member.size = len(LOG)
-            archive.addfile(member, io.BytesIO(LOG))
-        link = tarfile.TarInfo("link.log")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(link)
-
-    answer = tell(tmp_path / "job.tar.gz", "--format", "json")
-    packed = tell("case", tmp_path / "job.tar.gz", "-o", tmp_path / "case.tar.gz")
-
-    assert "memory.cuda-oom" == cause(answer)
-    assert "root:" not in answer.out
-    assert 0 == packed.code
-    assert ["case.tar.gz", "job.tar.gz"] == sorted(p.name for p in tmp_path.iterdir())
-    with tarfile.open(tmp_path / "case.tar.gz") as case:
-        assert [] == [n for n in case.getnames() if n.startswith("/") or ".." in n.split("/")]
-
-
-def test_links_in_circles_end(tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "a" / "job.log").write_bytes(LOG)
-    for link, target in (("a/up", ".."), ("self", "."), ("x", "y"), ("y", "x")):
-        os.symlink(target, tmp_path / link)
-
-    found = json.loads(tell(tmp_path, "--format", "json").out)
-
-    assert 1 == sum(i["file"].endswith("job.log") and not i["skipped"] for i in found["inputs"])
-
-
 @pytest.mark.parametrize(
     "text", ["[" * 200_000, '{"a":' * 100_000, '{"entries": [' + "1," * 1000, "\x80\x04\x95pickle"]
 )
@@ -221,7 +137,6 @@ def test_links_in_circles_end(tmp_path):
 def test_what_only_looks_like_data_does_no_harm(tmp_path, name, text):
     (tmp_path / name).write_text(text, encoding="latin-1")
     (tmp_path / "job.log").write_bytes(LOG)
-
     assert is_found(tmp_path)
 
 
@@ -253,7 +168,6 @@ class _Elements(HTMLParser):
 @pytest.mark.parametrize("lang", ["en", "zh"])
 def test_no_form_lets_a_log_act_or_a_secret_out(evil, form, lang):
     answer = tell(evil, "--format", form, "--lang", lang)
-
     assert 1 == answer.code
     assert SECRET not in answer.out
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", answer.out)
@@ -273,10 +187,8 @@ def test_html_gets_no_element_from_a_log(evil, tmp_path):
 
 def test_a_case_to_send_holds_no_secret(evil, tmp_path):
     assert 0 == tell("case", evil, "-o", tmp_path / "case.tar.gz").code
-
     with tarfile.open(tmp_path / "case.tar.gz") as case:
         text = b"".join(case.extractfile(m).read() for m in case if m.isfile())
-
     assert SECRET.encode() not in text
 
 

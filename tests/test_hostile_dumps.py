@@ -55,21 +55,18 @@ def said(tmp_path_factory):
 def test_bad_dump_is_one_line_in_the_inputs(said, name):
     number = 90 + list(BAD).index(name)
     (row,) = [i for i in said[0]["inputs"] if i["file"].endswith(f"nccl_trace_rank_{number}")]
-
     assert BAD[name][1] in row["skipped"]
     assert "\n" not in row["skipped"]
 
 
 def test_sparse_file_of_two_gigabytes_is_one_line_and_costs_no_memory(said):
     (row,) = [i for i in said[0]["inputs"] if i["file"].endswith("nccl_trace_rank_80")]
-
     assert "2,147,483,648 bytes; a dump may have 536,870,912" == row["skipped"]
     assert said[1] < 200
 
 
 def test_the_rest_is_diagnosed(said):
     diagnosis = said[0]["diagnosis"]
-
     assert ("collective.desync", [5]) == (diagnosis["cause"], [c["rank"] for c in diagnosis["culprits"]])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from itertools import pairwise
 
 import pytest
@@ -10,8 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.scan.parts import cut_parts
-from diagnose.scan.workers import part_from_json, part_to_json
 from diagnose.sources.blocks import read_blocks, read_range
 from diagnose.sources.labels import Rewriting, label_of
 from diagnose.sources.source import find_sources
@@ -34,9 +31,7 @@ FORMS = {
     "Vertex AI": "ERROR 2026-11-20 17:03:{n:02d}.123456 +0000 workerpool0-0 ",
     "less -N": "{n:7d} ",
     "grep -n": "{n}:",
-    "a list in Markdown": "{n}. ",
     "bat": "{n:4d}   │ ",
-    "numbers in a report": "{n:>4} | ",
     "three blanks": "   ",
     "a name in brackets": "[llm train] ",
 }
@@ -49,7 +44,6 @@ def labelled(form: str) -> str:
 @pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
 def test_what_stands_before_each_line_hides_no_line(form: str) -> None:
     report = diagnose(Text(labelled(form), name="export.log"))
-
     assert report.diagnosis is not None
     found = report.diagnosis
     assert ("memory.cuda-oom", [3]) == (found.cause, [c.rank for c in found.culprits])
@@ -91,24 +85,13 @@ def test_a_line_s_own_beginning_is_no_label(lines: list[str]) -> None:
 @given(st.lists(st.text(st.characters(exclude_characters="\n\r", exclude_categories=["Cs"]), max_size=12), max_size=30))
 def test_a_label_comes_off_with_every_line_in_its_place(lines: list[str]) -> None:
     data = "".join(f"[job 7] {line}\n" for line in lines).encode()
-
     assert "".join(f"{line}\n" for line in lines).encode() == Rewriting(((r"\[job\ \d{1,20}\]\ ", ""),)).feed(data)
-
-
-@settings(max_examples=100, deadline=None)
-@given(st.lists(st.text(alphabet="ab 12:|[]{}\"\\.-", max_size=20), max_size=30))
-def test_any_text_may_be_asked_for_a_label(lines: list[str]) -> None:
-    text = "\n".join(["2026-11-20 17:03:11.123 | " + line for line in lines])
-    label = label_of(text.encode(), is_whole=True)
-
-    assert label is None or label.readable() == label
 
 
 def test_a_pod_s_name_in_a_label_is_kept(tmp_path) -> None:
     path = tmp_path / "pod.log"
     path.write_text("".join(f"llm-worker-3 pytorch {line}\n" for line in RAISED), encoding="utf-8")
     (source,) = find_sources([path])
-
     assert b"[pod/llm-worker-3/main] Loading the data\n" in b"".join(block.data for block in read_blocks(source))
 
 
@@ -121,12 +104,3 @@ def test_ranges_of_a_labelled_file_read_as_the_whole_does(tmp_path) -> None:
 
     assert source.label is not None
     assert b"".join(block.data for block in read_blocks(source)) == b"".join(parts)
-
-
-def test_a_part_that_a_worker_reads_knows_its_label(tmp_path) -> None:
-    path = tmp_path / "export.log"
-    path.write_text(labelled(FORMS["Vertex AI"]), encoding="utf-8")
-    (source,) = find_sources([path])
-    (part,) = cut_parts(source)
-
-    assert part == part_from_json(json.loads(json.dumps(part_to_json(part))))

@@ -34,10 +34,7 @@ def answer() -> dict[str, object]:
 def test_the_streams_of_the_pods_are_woven_by_time(tmp_path: Path, indent: int | None) -> None:
     path = tmp_path / "answer.json"
     path.write_text(json.dumps(answer(), indent=indent))
-
     report = diagnose(path)
-
-    assert report.diagnosis is not None
     (culprit,) = report.diagnosis.culprits
     assert ("process.exception", 1, "job-worker-1") == (report.diagnosis.cause, culprit.rank, culprit.host)
 
@@ -49,7 +46,6 @@ def test_of_an_answer_that_was_cut_off_the_whole_lines_are_read_and_the_cut_is_t
 
     report = diagnose(path)
 
-    assert report.diagnosis is not None
     assert [(1, "job-worker-1")] == [(c.rank, c.host) for c in report.diagnosis.culprits]
     assert any("cut off or broken: 5 lines of it" in gap.text for gap in report.gaps)
 
@@ -70,9 +66,7 @@ def test_a_stream_whose_labels_follow_its_lines_is_not_read_under_the_labels_bef
 def test_an_answer_longer_than_is_read_tells_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("diagnose.sources.exports.MAX_ANSWER_BYTES", 300)
     damage: list[str] = []
-
     lines_of_answer(io.BytesIO(json.dumps(answer()).encode()).read, damage)
-
     assert "larger than is read" in damage[0]
 
 
@@ -81,7 +75,6 @@ def test_an_answer_longer_than_is_read_tells_so(monkeypatch: pytest.MonkeyPatch)
 )
 def test_of_an_answer_without_a_line_none_is_made_up(value: str) -> None:
     text = '{"status":"success","data":{"resultType":"streams","result":[{"stream":{},"values":[' + value + "]}]}}"
-
     damage: list[str] = []
     assert lines_of_answer(io.BytesIO(text.encode()).read, damage).read() == b""
     assert "no lines of it could be read" in damage[0]

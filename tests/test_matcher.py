@@ -27,15 +27,6 @@ def test_others_are_told_apart(data: bytes, count: int) -> None:
     assert PurePython(LITERALS).find_apart(count, data) == (sorted(found), sorted(others))
 
 
-def test_no_literal_finds_nothing() -> None:
-    assert automaton([])(b"abc") == []
-
-
-def test_a_form_in_any_case_finds_its_literal_in_any_case() -> None:
-    rule = Rule("", "symptom", "line", "", (Form(("Warn",), "warn", ignore_case=True),), "", id="a.b/c")
-    assert [c.rule.id for c in Matcher([rule]).candidates_in("a WARNING")] == ["a.b/c"]
-
-
 def test_captures_that_do_not_fit_their_type_are_left_out() -> None:
     rule = Rule("", "symptom", "line", "", (), "", fields={"a": "int", "b": "float", "c": "ranks", "d": "int"}, id="x")
     groups = {"a": "1,024", "b": "x", "c": "0, 3-5", "d": "0x10"}
@@ -47,31 +38,12 @@ def test_ranks_are_read_from_lists_and_ranges(text: str, ranks: list[int]) -> No
     assert read_ranks(text) == ranks
 
 
-def test_a_remembered_answer_is_nobodys_to_change() -> None:
-    rule = next(r for r in load_rules().rules.values() if r.id == "process.exception/uncaught-exception")
-    asked = Matcher([rule])
-    asked.first_form(rule, "KeyError: 'x'").pop("type")
-
-    assert {"type": "KeyError", "text": "'x'"} == asked.first_form(rule, "KeyError: 'x'")
-
-
 def many(word: str) -> list[Rule]:
     """As many rules as a catalogue has, each with a literal of its own."""
     count = matcher.WORTH_KEEPING
     return [
         Rule("", "symptom", "line", "", (Form((f"{word}{n:03}.",), ""),), "", id=f"a.b/{word}{n:03}") for n in range(count)
     ]
-
-
-def test_rules_are_indexed_once_and_no_others_are_taken_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(matcher, "_INDEXES", {})
-    cats, dogs = many("cat"), many("dog")
-    text = "cat007. dog008."
-
-    found = [[c.rule.id for c in Matcher(rules).candidates_in(text)] for rules in (cats, dogs, cats, dogs, cats[::-1])]
-
-    assert [["a.b/cat007"], ["a.b/dog008"], ["a.b/cat007"], ["a.b/dog008"], ["a.b/cat007"]] == found
-    assert Matcher(dogs).literals is Matcher(dogs).literals
 
 
 def test_a_form_that_lacks_its_literals_captures_what_its_pattern_would() -> None:
@@ -83,8 +55,3 @@ def test_a_form_that_lacks_its_literals_captures_what_its_pattern_would() -> Non
                 match = asked.verify(form, text)
                 expected = None if match is None else read_fields(rule, match.groupdict())
                 assert expected == asked.captures(rule, form, text), (rule.id, form.pattern)
-
-
-def test_a_literal_in_any_case_rules_nothing_out() -> None:
-    rule = Rule("", "symptom", "block", "", (Form(("Warn",), "warn", ignore_case=True),), "", id="a.b/c")
-    assert Matcher([rule]).captures(rule, rule.forms[0], "a WARNING") == {}

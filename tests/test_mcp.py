@@ -165,22 +165,6 @@ def test_answers_are_bounded_and_hold_no_secret(tmp_path: Path) -> None:
         assert len(text) < 30_000
 
 
-def test_a_line_within_an_archive_is_shown(tmp_path: Path) -> None:
-    import tarfile
-
-    with tarfile.open(tmp_path / "logs.tar.gz", "w:gz") as archive:
-        archive.add(FIXTURES / "cuda-oom-one-rank" / "logs", "logs")
-
-    async def questions(client: Client) -> Any:
-        verdict = await ask(client, "diagnose_logs", paths=["logs.tar.gz"])
-        proof = verdict["evidence"][0]
-        return proof, await ask(client, "read_evidence", path=proof["file"], line=proof["line"], before=0, after=0)
-
-    proof, shown = talk(tmp_path, questions)
-
-    assert proof["text"].splitlines()[0][:40] in shown["lines"][0]["text"]
-
-
 def test_wrong_questions_get_one_line() -> None:
     async def questions(client: Client) -> Any:
         return [

@@ -24,19 +24,15 @@ def docker(text: str, stream: str = "stderr") -> str:
         (b"\x1b[36m(Trainer pid=28717)\x1b[0m CUDA error\n", b"(Trainer pid=28717) CUDA error\n"),
         (b"CUDA \x1b[1;31mout\x1b[0m of \x1b[38;5;196mmemory\x1b[K\n", b"CUDA out of memory\n"),
         (b"\x1b]0;title\x07CUDA\x1b(B error\x1b[m\n", b"CUDA error\n"),
-        (b"\x1b]8;;http://x\x1b\\link\x1b]8;;\x1b\\\n", b"link\n"),
         (b"#033[31mCUDA error#033[0m\n", b"CUDA error\n"),
         (b"\\x1b[31mCUDA error\\x1b[0m\n", b"CUDA error\n"),
         (b"\\u001b[36mray::step()\\u001b[39m CUDA error\n", b"ray::step() CUDA error\n"),
         (b"\\033[31mCUDA\\e[0m ^[[1merror^[[0m\n", b"CUDA error\n"),
         (b"[36m(Trainer pid=28717)[0m CUDA error\n", b"(Trainer pid=28717) CUDA error\n"),
-        (b"[1;36m(EngineCore pid=7)[0;0m CUDA error\n", b"(EngineCore pid=7) CUDA error\n"),
         (b"[33m(raylet) A worker died\n", b"(raylet) A worker died\n"),
-        (b"a [33m(Trainer pid=7) CUDA error\n", b"a (Trainer pid=7) CUDA error\n"),
         (b"10%|#  | 1/10\x1b[A\nCUDA error\n", b"10%|#  | 1/10\r\nCUDA error\n"),
         (b"\xef\xbb\xbfCUDA error\n", b"CUDA error\n"),
         (b"CU\0DA err\0or\n", b"CUDA error\n"),
-        (b"cut escape \x1b[\n", b"cut escape \n"),
     ],
 )
 def test_terminal_sequences_are_removed(dressed, written):
@@ -47,14 +43,12 @@ def test_terminal_sequences_are_removed(dressed, written):
 @pytest.mark.parametrize("rank", [3, "3"])
 def test_json_logger_s_rank_becomes_the_one_people_know(rank):
     line = json.dumps({"time": "2026-11-20T17:00:00Z", "level": "error", "rank": rank, "msg": "boom"}).encode()
-
     assert b"2026-11-20T17:00:00Z ERROR [rank3]: boom\n" == normalise(line + b"\n")
 
 
 @pytest.mark.parametrize("rank", [True, -1, "first", 3.5, None, 10**9])
 def test_what_is_no_rank_is_left_out(rank):
     line = json.dumps({"time": "2026-11-20T17:00:00Z", "level": "error", "rank": rank, "msg": "boom"}).encode()
-
     assert b"2026-11-20T17:00:00Z ERROR boom\n" == normalise(line + b"\n")
 
 
@@ -91,17 +85,9 @@ def test_other_text_is_left_alone(line):
             "[pod/w-1/c] CUDA error",
         ),
         (
-            {"message": "CUDA error", "nodeName": "n", "namespace": "d", "podName": "p", "containerName": "c"},
-            "[pod/p/c] CUDA error",
-        ),
-        (
             {"textPayload": "CUDA error\n", "resource": {"type": "k8s_container", "labels": {"pod_name": "p"}},
              "timestamp": "2026-03-18T05:25:01.1Z", "severity": "ERROR"},
             "2026-03-18T05:25:01.1Z [pod/p/main] CUDA error",
-        ),
-        (
-            {"jsonPayload": {"message": "CUDA error", "pid": 7}, "timestamp": "2026-03-18T05:25:01Z"},
-            "2026-03-18T05:25:01Z CUDA error",
         ),
         (
             {"MESSAGE": "Out of memory: Killed process 7", "_HOSTNAME": "n7", "SYSLOG_IDENTIFIER": "kernel",
@@ -109,25 +95,12 @@ def test_other_text_is_left_alone(line):
             "2025-11-20T00:53:20.123456+00:00 n7 kernel: Out of memory: Killed process 7",
         ),
         (
-            {"MESSAGE": [67, 85, 68, 65], "_HOSTNAME": "n7", "_COMM": "python", "_PID": "31"},
-            "n7 python[31]: CUDA",
-        ),
-        (
             {"host_name": "ctl-1", "label": "RAY_NODE_REMOVED", "message": "The node has been marked dead", "pid": "65",
              "severity": "ERROR", "source_type": "GCS", "timestamp": 1750669108},
             "2025-06-23T08:58:28.000000+00:00 ctl-1 GCS[65]: The node has been marked dead [RAY_NODE_REMOVED]",
         ),
-        (
-            {"_index": "logs", "_source": {"@timestamp": STAMP, "message": "CUDA error", "kubernetes":
-             {"pod": {"name": "w-1"}, "container": {"name": "c"}}}},
-            f"{STAMP} [pod/w-1/c] CUDA error",
-        ),
         ({"content": {"message": "CUDA error", "timestamp": STAMP, "host": "n7"}, "id": "A"}, f"{STAMP} CUDA error"),
         ({"preview": False, "result": {"_raw": "CUDA error", "_time": STAMP}}, f"{STAMP} CUDA error"),
-        (
-            {"TimeGenerated": STAMP, "PodName": "w-1", "ContainerName": "c", "LogMessage": "  File x"},
-            f"{STAMP} [pod/w-1/c]   File x",
-        ),
         ({"ts": 1763600000.5, "level": "error", "msg": "x"}, "2025-11-20T00:53:20.500000+00:00 ERROR x"),
         ({"ts": STAMP, "level": "error", "msg": "CUDA error"}, f"{STAMP} ERROR CUDA error"),
         (

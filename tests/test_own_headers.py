@@ -14,29 +14,21 @@ CLOSED = "[/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553] Connection 
 LATE = "[/pytorch/gloo/transport/tcp/unbound_buffer.cc:129] Timed out waiting 60000ms for send operation to complete"
 LOGURU = "2026-11-20 17:{m:02d}:{s:02d}.123 | {level:<8} | rank{r} | __main__:train:88 - {text}"
 HEADERS = (
-    "2026-11-20 17:{m:02d}:{s:02d},123 | {level} | rank={r} | {text}",
     "2026-11-20 17:{m:02d}:{s:02d},123 | rank {r} | {level:<8} | {text}",
     "2026-11-20 17:{m:02d}:{s:02d},123 {level} [Worker {r}] {text}",
     "2026-11-20 17:{m:02d}:{s:02d},123 - trainer.rank{r} - {level} - {text}",
-    "2026-11-20 17:{m:02d}:{s:02d},123 {level} ({r}/4) {text}",
-    "20261120-17:{m:02d}:{s:02d}.123 [FSDPEngine Rank {r}] {level}: {text}",
     "[2026-11-20 17:{m:02d}:{s:02d},123][rank {r}][train.py:88][{level}] {text}",
     "2026-11-20 17:{m:02d}:{s:02d} [{lower:<9}] {text:<30} [train] rank={r} size=4",
     "timestamp='2026-11-20T17:{m:02d}:{s:02d}Z' level='{lower}' event='{text}' rank={r}",
     'timestamp=2026-11-20T17:{m:02d}:{s:02d}Z level={lower} event="{text}" rank={r}',
     '{{"ts":"2026-11-20T17:{m:02d}:{s:02d}Z","level":"{level}","message":"{text}","extra":{{"rank":{r}}}}}',
     LOGURU,
-    "[rank={r}][2026-11-20 17:{m:02d}:{s:02d}][train.py:12][{level}] {text}",
     "[{r}][2026-11-20 17:{m:02d}:{s:02d},123] [{level}] [main] {text}",
-    "2026-11-20 17:{m:02d}:{s:02d},123 - {level} - [RANK {r}] - {text} (train.py:88)",
     "2026-11-20 17:{m:02d}:{s:02d}.123 | {level:<8} | rank {r} | __main__:train:88 - {text}",
-    "2026-11-20 17:{m:02d}:{s:02d}.123 | {level:<8} | rank {r:>2}/4  | train | {text}",
-    "[Rank {r}/4] [2026-11-20 17:{m:02d}:{s:02d}] [{level}]: {text}",
     "R{r}: {text}",
     "[{r}/4] {text}",
     "(trainer-{r}) {text}",
     "[GPU {r}] 2026-11-20 17:{m:02d}:{s:02d},123 {level} {text}",
-    "proc {r} | {text}",
     "<{r}> {text}",
     "gpu-07:{r}:{step} {text}",
 )
@@ -97,7 +89,6 @@ def test_frames_behind_a_label_on_each_line_keep_their_margin() -> None:
     """A wrapper of `sys.stderr` puts the label before each line of a traceback, too."""
     sample = console("(trainer-{r}) {text}").encode()
     header = header_of(sample)
-    assert header is not None
     assert header.feed(b'(trainer-2)   File "/srv/train.py", line 88\n') == b'[rank2]:   File "/srv/train.py", line 88\n'
 
 
@@ -140,7 +131,6 @@ def test_numbers_that_are_called_otherwise_or_measure_nothing_are_no_ranks(what:
 def test_a_label_that_two_pods_bear_is_of_a_node() -> None:
     """`[R2]` of two pods are two processes: the number is the local rank."""
     header = header_of((steps("[pod/w-0/main] [R{n}] step {i}") + steps("[pod/w-1/main] [R{n}] step {i}")).encode())
-    assert header is not None
     assert header.feed(b"[pod/w-1/main] [R2] step 7\n") == b"[pod/w-1/main] [proc2]: step 7\n"
 
 
@@ -150,5 +140,4 @@ def test_a_header_is_learned_from_the_end_where_the_beginning_has_none(tmp_path:
     text = console("2026-11-20 17:{m:02d}:{s:02d},123 {level} [R{r}] {text}", error="loss is nan", others=f"RuntimeError: {CLOSED}")
     (tmp_path / "train.log").write_text(noise + text)
     found = diagnose(tmp_path).diagnosis
-    assert found is not None
     assert [c.rank for c in found.culprits] == [2]

@@ -54,13 +54,6 @@ def test_report_printed_into_a_console_is_not_read_as_its_news():
     assert culprits_of(again) == culprits_of(report)
 
 
-@pytest.mark.parametrize("lang", ["en", "zh"])
-def test_terminal_report_kept_beside_the_logs_changes_no_verdict(tmp_path, lang):
-    report = diagnose(FAILED, lang=lang)
-    (tmp_path / "last.txt").write_text(render(report, "terminal"), encoding="utf-8")
-    assert culprits_of(diagnose(FAILED, tmp_path)) == culprits_of(report)
-
-
 def test_failure_after_a_printed_report_is_read():
     said = render(diagnose(HEALTHY), "terminal").replace(" HEALTHY", " RECOVERED  Nothing stayed broken")
     news = "Traceback (most recent call last):\n  File \"/app/train.py\", line 3, in <module>\n    x = int(s)\nValueError: bad shard\n"

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+import diagnose
+
 ROOT = Path(__file__).parent.parent
 FIXTURE = ROOT / "fixtures" / "cuda-oom-one-rank" / "logs"
 YAML = [*ROOT.glob(".github/**/*.yml"), *ROOT.glob("examples/**/*.y*ml"), ROOT / "action.yml", ROOT / ".pre-commit-hooks.yaml"]
@@ -20,7 +22,6 @@ VERSION = re.search(r'^version = "(.*)"', (ROOT / "pyproject.toml").read_text(),
 def test_the_changelog_tells_of_this_version_in_few_lines():
     assert VERSION
     sections = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.MULTILINE)[1:]
-
     assert VERSION[1] == sections[0].split()[0]
     assert [] == [section.split()[0] for section in sections if len(section.rstrip().splitlines()) > 40]
 
@@ -75,3 +76,25 @@ def test_no_log_or_rule_shows_a_private_home(folder: str) -> None:
     """What was pasted by root names root's home folder; logs here stand under a neutral one."""
     texts = (p for p in (ROOT / folder).rglob("*") if p.is_file())
     assert [] == [str(p.relative_to(ROOT)) for p in texts if b"/root/" in p.read_bytes()]
+
+
+# --- what the package shows is what it promises -------------------------------------------------------------------
+
+
+def test_what_the_package_shows_is_its_public_names() -> None:
+    assert dir(diagnose) == diagnose.__all__ == sorted(diagnose.__all__)
+    assert all(getattr(diagnose, name) is not None for name in diagnose.__all__)
+    assert "from diagnose import" in (diagnose.__doc__ or "")
+
+
+def test_importing_the_package_loads_none_of_its_stages() -> None:
+    code = "import sys, diagnose; print([m for m in sys.modules if m.startswith('diagnose.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "[]" == done.stdout.strip()
+
+
+def test_no_submodule_has_the_name_of_a_public_function() -> None:
+    """Importing such a module would put it in the function's place."""
+    from pathlib import Path
+    modules = {path.stem for path in Path(diagnose.__path__[0]).iterdir()}
+    assert set() == modules & set(diagnose.__all__)

@@ -11,7 +11,6 @@ def test_group_smaller_than_the_ranks_seen_is_not_the_world(tmp_path: Path) -> N
     """A reduce-scatter among two of four ranks tells the size of their group."""
     line = watchdog(0, op="_REDUCE_SCATTER_BASE").replace("NumelIn=4096", "NumelIn=8192")
     logs = {f"rank_{r}.log": alive(r) + (line if r == 0 else "") for r in range(4)}
-
     assert [0, 1, 2, 3] == [r.rank for r in told(tmp_path, logs).ranks]
     assert "rank 3" not in " ".join(g.text for g in told(tmp_path, logs).gaps)
 
@@ -20,7 +19,6 @@ def test_label_of_pdsh_that_is_surely_a_host_goes_before_whatever_is_said(tmp_pa
     """Not only what looks like a log follows a host's name: a driver, a shell or a library speaks too."""
     text = "node-7: Memory access fault by GPU node-1 (Agent handle: 0x560f905a1640) on address 0x10044f0000. Reason: Page not present\n"
     report = told(tmp_path, {"console.log": "node-6: loading the model\n" + text})
-
     assert "gpu.illegal-access" == cause(report)
     assert "node-7" == report.diagnosis.evidence[0].host if report.diagnosis else False
 
@@ -28,7 +26,6 @@ def test_label_of_pdsh_that_is_surely_a_host_goes_before_whatever_is_said(tmp_pa
 def test_words_with_numbers_before_a_colon_are_no_hosts(tmp_path: Path) -> None:
     """`layer-3: ` and `checkpoint-500: ` belong to what is said."""
     text = "".join(f"{word}: grad norm 1.5\n" for word in ("layer-3", "checkpoint-500", "epoch-2", "expert-7", "stage-1"))
-
     assert [] == [r.host for r in told(tmp_path, {"console.log": text}).ranks if r.host]
 
 

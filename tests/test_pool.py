@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import field
@@ -169,18 +168,6 @@ def test_no_worker_is_left_when_whoever_asked_turns_away(some_parts: list[Part])
     assert len(children()) == len(before) + 2
     reading.close()  # type: ignore[attr-defined]
     assert children() == before
-
-
-def test_progress_is_told_of_all_bytes_and_in_this_thread_only(
-    some_parts: list[Part], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    heard: list[tuple[threading.Thread, int]] = []
-    asked = asked_once(monkeypatch, let_go)
-    pool = Pool(rules(), 2, lambda name, count: heard.append((threading.current_thread(), count)))
-    list(pool.scan(some_parts, Deadline()))
-    assert {thread for thread, _ in heard} == {threading.current_thread()}
-    assert max(count for _, count in heard) == some_parts[0].source.size
-    assert next(part.reach for part in some_parts if part.start == asked[0]) in [count for _, count in heard]
 
 
 @pytest.mark.parametrize("is_cached", [True, False])

@@ -66,22 +66,18 @@ Traceback (most recent call last):
 @pytest.mark.parametrize("indent", ["", "  "])
 def test_a_traceback_of_which_somebody_left_frames_out_is_heard(indent: str) -> None:
     found = diagnose(Text(PASTED.format(indent), name="x.log")).diagnosis
-
-    assert found is not None
     assert found.evidence[0].line == 6
 
 
 @pytest.mark.parametrize("cut", ["{}\n...\n", "...\n{}\n", "{}\n...\n  File \"/app/train.py\", line 3, in step\n"])
 def test_an_exception_beside_which_somebody_left_lines_out_is_heard(cut: str) -> None:
     found = diagnose(Text(cut.format("KeyError: 'target'"), name="x.log")).diagnosis
-
     assert found is not None and found.cause == "process.exception"
 
 
 def test_a_directive_of_a_documentation_page_shows_what_could_be_printed() -> None:
     page = "# Conflicts\n\nYou may see this:\n\n```{pip-cli}\nERROR: Cannot install a==1 and b<2 because these package "
     page += "versions have conflicting dependencies.\n```\n"
-
     with pytest.raises(SourceError, match="no log is quoted in it"):
         diagnose(Text(page, name="conflicts.md"))
     assert diagnose(Text(page.replace("{pip-cli}", "text"), name="issue.md")).diagnosis is not None

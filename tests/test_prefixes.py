@@ -34,18 +34,11 @@ CASES = {
         "rank": 4, "group_rank": 0, "severity": "E", "origin": "ProcessGroupNCCL.cpp:607", "message": "[PG 5 Rank 0] Timeout"},
     "W0622 19:47:13.438000 140373504014144 torch/distributed/elastic/api.py:851] Sending": {
         "tid": 140373504014144, "severity": "W", "origin": "torch/distributed/elastic/api.py:851", "message": "Sending"},
-    "E0325 20:57:27.620000 2606 site-packages/torch/distributed/elastic/api.py:869] failed": {
-        "pid": 2606, "severity": "E", "origin": "site-packages/torch/distributed/elastic/api.py:869", "message": "failed"},
-    "[rank0]:[2024-01-02 03:04:05,678] torch.distributed.run: [WARNING] x": {
-        "rank": 0, "severity": "W", "origin": "torch.distributed.run", "message": "x"},
     "ERROR:torch.distributed.elastic.multiprocessing.api:failed (exitcode: -9)": {
         "severity": "E", "origin": "torch.distributed.elastic.multiprocessing.api", "message": "failed (exitcode: -9)"},
     "node0:115:273 [3] NCCL INFO transport/net_ib.cc:93 -> 2": {
         "host": "node0", "pid": 115, "tid": 273, "device": 3, "severity": "I", "origin": "NCCL",
         "message": "transport/net_ib.cc:93 -> 2"},
-    "[2026-02-19 22:26:02] roce-n05:88123:91002 [5] ibvwrap.c:262 NCCL WARN Call to ibv_modify_qp failed": {
-        "host": "roce-n05", "pid": 88123, "tid": 91002, "device": 5, "severity": "W", "origin": "ibvwrap.c:262",
-        "message": "Call to ibv_modify_qp failed"},
     "2026-05-15T12:14:08.815954978Z stderr F [rank1]: x": {"stream": "stderr", "rank": 1, "message": "x"},
     " 3: [rank11]:[W socket.cpp:464] [c10d] x": {
         "task": 3, "rank": 11, "severity": "W", "origin": "socket.cpp:464", "message": "[c10d] x"},
@@ -53,24 +46,16 @@ CASES = {
         "actor": "VllmWorker", "rank": 1, "pid": 4009, "severity": "E", "origin": "core.py:1136", "message": "x"},
     "(Worker pid=22) [Stage-0] ERROR 03-12 08:22:28 [multiproc_executor.py:800] x": {
         "actor": "Worker", "pid": 22, "severity": "E", "origin": "multiproc_executor.py:800", "message": "x"},
-    "(pid=909608, ip=10.0.0.2) x": {"pid": 909608, "ip": "10.0.0.2", "message": "x"},
     "[pod/llm-worker-0/pytorch] 2026-11-20T17:03:28.1Z [rank3]: x": {
         "pod": "llm-worker-0", "container": "pytorch", "rank": 3, "message": "x"},
-    "[2026-11-20 17:04:39,355] [INFO] [launch.py:253:sigkill_handler] Killing subprocess 4": {
-        "severity": "I", "origin": "launch.py:253:sigkill_handler", "message": "Killing subprocess 4"},
     "[2026-09-11 13:02:50,898] [INFO] [logging.py:128:log_dist] [Rank 0] x": {
         "group_rank": 0, "severity": "I", "origin": "logging.py:128:log_dist", "message": "[Rank 0] x"},
     "2023-12-15 18:01:40 10.0.1.11: [2023-12-15 18:01:40,510] [INFO] [axolotl.cfg:200] [PID:3310] [RANK:0] x": {
         "ip": "10.0.1.11", "severity": "I", "origin": "axolotl.cfg:200", "pid": 3310, "rank": 0, "message": "x"},
-    "2026-11-20 16:59:37,706 | INFO | rank 9 | init done: world_size=16": {
-        "severity": "I", "rank": 9, "message": "init done: world_size=16"},
     "[1,3]<stderr>:x": {"rank": 3, "stream": "stderr", "message": "x"},
     "Mar 21 07:18:53 node0056 kernel: [2752089.385738] NVRM: Xid": {"host": "node0056", "message": "NVRM: Xid"},
-    "slurmstepd-n7: error: Detected 1 oom-kill": {"host": "n7", "message": "slurmstepd-n7: error: Detected 1 oom-kill"},
     "rank0[1234][MainThread]: ERROR: composer.cli: x": {
         "rank": 0, "pid": 1234, "severity": "E", "origin": "composer.cli", "message": "x"},
-    "11/20/2026 17:03:56 - INFO - __main__ - [RANK 1] x": {
-        "severity": "I", "origin": "__main__", "rank": 1, "message": "x"},
     "trainer-1  | " + 60 * "several words ": {"container": "trainer-1", "message": 60 * "several words "},
     "llm.pretrain/1 E0215 08:29:11.020000 485 torch/distributed/elastic/api.py:869] failed": {
         "actor": "llm.pretrain", "node_rank": 1, "pid": 485, "severity": "E",
@@ -102,7 +87,6 @@ def test_ordinary_text_is_left_whole(text):
 
 def test_the_zoned_stamp_is_kept_of_nested_ones():
     prefix = split_prefix(f"2026-12-06T10:44:13.1Z stderr F [rank0]:{C10}x")
-    assert prefix.stamp is not None
     assert prefix.stamp.has_zone
 
 
@@ -146,19 +130,6 @@ def test_a_glued_line_keeps_its_own_rank_and_the_host_of_the_line():
     (" 4: x", "task4"), ("plain", ""), ("node0:115:273 [3] NCCL INFO x", "pid115@node0"), ("[E x.cpp:1] [Rank 3] y", "group3")])
 def test_speaker_key_is_canonical(text, key):
     assert speaker_key(split_prefix(text)) == key
-
-
-@pytest.mark.parametrize("form", [
-    "[rank{}]: x", "[rank{}]:[E1206 18:44:12.715298746 P.cpp:6] x", "[default{}]: x", "[default{}]:[rank7]: x", " {}: x",
-    "(Trainer pid={}, ip=10.0.0.2) x", "(raylet, ip=10.0.0.{}) x", "[1,{}]<stderr>:x", "[E P.cpp:1] [Rank {}] x",
-    "gpu0{}: Traceback (most", "node{}:1:2 [0] NCCL INFO x", "2026-05-15T12:14:08.8Z stderr F [rank{}]: x",
-    "2026-11-20 16:59:37,706 | INFO | rank {} | x", "[2026-09-11 13:02:50,898] [INFO] [x.py:1:log] [Rank {}] x",
-    "[PG ID 0 PG GUID 0(default_pg) Rank {}] x", "[pod/llm-worker-{}/pytorch] x", "trainer-{}  | x",
-    "\x1b[36m(Trainer pid={})\x1b[0m x", "[2023-12-15 18:01:40,510] [INFO] [a.b:200] [PID:3310] [RANK:{}] x",
-    "[node{}:12345] *** Process received signal ***", "10.0.1.{}: x", "Nov 12 03:10:02 node{} kernel: x",
-    "[olmo.util:158, rank={}] x", "rank{}: Traceback", "[trainer{}|0]:x", "11/20/2026 17:32:08 - INFO - __main__ - [RANK {}] x"])
-def test_fast_speaker_tells_two_speakers_apart(form):
-    assert fast_speaker(form.format(1).encode()) != fast_speaker(form.format(2).encode())
 
 
 @given(st.text(alphabet="[]():|<> \r0123456789rankRE:E1206T-.,/=pidstaoutF%", max_size=80))

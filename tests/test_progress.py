@@ -65,11 +65,6 @@ def test_a_line_that_only_looks_like_progress_is_none() -> None:
     assert (scan_of(b"step by step we go\n" * 200)).progress == {}
 
 
-def test_text_of_progress_is_kept() -> None:
-    ((first, _),) = scan_of(b"step 7 done\n").progress.values()
-    assert first.fields == {"step": 7, "~text": "step 7 done"}
-
-
 def test_a_bar_belongs_to_nobody_whose_words_follow_behind_its_update() -> None:
     assert steps(scan_of(b"step 1\rstep 2\r[rank3]: lost the connection\n")) == {"": (1, 2)}
 

@@ -55,15 +55,17 @@ def store(logs: Path) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def cluster(store: str) -> Iterator[Any]:
-    """Two nodes."""
+    """Two nodes. Where other programs fill the machine's memory, Ray would kill tasks for it, which are then read here."""
     from ray.cluster_utils import Cluster
 
-    head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
-    found = Cluster(initialize_head=True, head_node_args=head)
-    found.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
-    found.wait_for_nodes()
-    yield found
-    found.shutdown()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("RAY_memory_monitor_refresh_ms", "0")
+        head = {"num_cpus": 1, "object_store_memory": STORE_BYTES, "include_dashboard": False}
+        found = Cluster(initialize_head=True, head_node_args=head)
+        found.add_node(num_cpus=1, object_store_memory=STORE_BYTES)
+        found.wait_for_nodes()
+        yield found
+        found.shutdown()
 
 
 @pytest.fixture
@@ -134,9 +136,9 @@ RULE = {
 @needs_ray
 @needs_s3
 @pytest.mark.usefixtures("nodes_alone")
-@pytest.mark.xfail(strict=False, reason="failed once behind the other tests, passes alone: not understood yet")
 def test_store_is_read_by_the_nodes(cluster: Any, logs: Path, store: str) -> None:
     there = told(store, engine="ray", address=cluster.address)
+    assert [i for i in json.loads(there)["inputs"] if i["skipped"]] == []  # says which answer of the store failed, and how
     assert told(str(logs)).replace(str(logs), store) == there
 
 
@@ -157,7 +159,6 @@ def test_every_node_reads_its_own_disk(cluster: Any, tmp_path: Path, monkeypatch
 
 def _nodes(cluster: Any) -> list[dict[str, Any]]:
     import ray
-
     ray.init(address=cluster.address, log_to_driver=False)
     nodes = list(ray.nodes())
     ray.shutdown()
@@ -185,7 +186,6 @@ def test_node_that_dies_takes_nothing_along(cluster: Any, logs: Path) -> None:
 @needs_ray
 def test_the_logs_of_a_session_are_found(cluster: Any) -> None:
     import ray
-
     ray.init(address=cluster.address, log_to_driver=False)
     (folder,) = ray_session_logs()
     ray.shutdown()

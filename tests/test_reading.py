@@ -16,17 +16,14 @@ import pytest
 from diagnose.catalogue.load import Catalogue
 from diagnose.catalogue.rule import Form, Rule
 from diagnose.scan import parts, reading
-from diagnose.scan.kept import Packed, Packer, unpack
+from diagnose.scan.kept import Packed
 from diagnose.scan.reading import read_all
 from diagnose.scan.scan import Scan, scan_to_json
 from diagnose.scan.scanner import ScanRules
 from diagnose.sources.bounds import Deadline
-from diagnose.sources.source import Input, Text, find_sources
+from diagnose.sources.source import Input
 
 OOM = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"
-WORDS = ("NCCL version 2.21.5", "Connected all rings, use ring PXN 0 GDR 1", "loading shard 3 of 8", "epoch 0 begins")
-
-
 def rule(name: str, pattern: str, *literals: str, **more: object) -> Rule:
     return Rule(name, "symptom", "line", "", (Form(literals, pattern),), "", id=name, **more)  # type: ignore[arg-type]
 
@@ -87,13 +84,6 @@ def test_a_failure_is_found_in_this_dress(dress: str, tmp_path: Path) -> None:
     assert hits(read(path)) == [("a.b/oom", 3)]
 
 
-@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
-def test_a_failure_is_found_in_utf_16(encoding: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.log"
-    path.write_bytes(f"\ufeffa\r\n{OOM}\r\n".encode(encoding))
-    assert hits(read(path)) == [("a.b/oom", 2)]
-
-
 def test_a_message_deep_within_a_huge_line_is_found_where_it_is_not_anchored(tmp_path: Path) -> None:
     path = tmp_path / "x.log"
     with path.open("wb") as file:
@@ -134,10 +124,6 @@ def test_a_context_file_in_an_archive_keeps_all_its_lines(tmp_path: Path) -> Non
     assert (scan.kind, len(scan.kept())) == ("context", 60)
 
 
-def test_text_that_is_given_is_read() -> None:
-    assert hits(read(Text(f"x\n{OOM}\n"))) == [("a.b/oom", 2)]
-
-
 def log_of(path: Path, lines: int) -> Path:
     rows = []
     for n in range(lines):
@@ -169,14 +155,6 @@ def test_a_budget_that_is_long_enough_changes_nothing(tmp_path: Path, monkeypatc
     assert scan_to_json(read(path, budget_s=600)) == whole
 
 
-def test_the_tails_are_read_before_the_heads_and_the_rest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(parts, "SEGMENT_BYTES", 50_000)
-    (source,) = find_sources([log_of(tmp_path / "x.log", 6000)])
-    order = [p.start for p in parts.reading_order(parts.cut_parts(source, 20_000), 20_000)]
-    assert order[0] == source.size - 20_000
-    assert order[1] == 0
-
-
 def test_what_a_budget_left_unread_is_told(tmp_path: Path) -> None:
     path = log_of(tmp_path / "x.log", 10)
     scan = read(path, budget_s=0)
@@ -203,13 +181,6 @@ def test_a_log_that_was_cut_while_it_was_open_goes_on_behind_its_hole(tmp_path: 
     assert hits(read(path)) == [("a.b/oom", 2)]
 
 
-def test_a_written_scan_is_an_input(tmp_path: Path) -> None:
-    first = read(log_of(tmp_path / "x.log", 500))
-    saved = tmp_path / "x.scan.json"
-    saved.write_text(scan_to_json(first))
-    assert hits(read(saved)) == hits(first)
-
-
 def test_scans_of_many_files_say_the_same_packed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(3):
         (tmp_path / f"rank_{n}.log").write_text(f"[rank{n}] step 1\nä\n{OOM}\n" + "x\n" * 40 + f"[rank{n}] step 2\n")
@@ -223,15 +194,6 @@ def test_scans_of_many_files_say_the_same_packed(tmp_path: Path, monkeypatch: py
     }
     assert {name: replace(s, held=s.whole()) for name, s in packed.sources.items()} == plain.sources
     assert scan_to_json(packed) == scan_to_json(plain)
-
-
-def test_what_is_kept_of_a_source_like_the_first_ones_takes_less() -> None:
-    packer = Packer()
-    first, second = (packer.pack([f"rank {n}: {text}" for text in WORDS], n) for n in (1, 2))
-
-    assert len(second.data) * 4 < len(first.data)
-    assert [f"rank 2: {text}" for text in WORDS] == unpack(second)
-    assert unpack(second, part=1) == 2
 
 
 def test_opening_many_files_leaves_time_to_read_some(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

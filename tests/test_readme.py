@@ -48,22 +48,18 @@ def test_its_output_is_the_real_one():
 def test_its_python_runs(capsys):
     code = re.search(r"```python\n(.*?)```", README.read_text(encoding="utf-8"), re.DOTALL)
     assert code
-
     exec(compile(code[1], "README.md", "exec"), {})
-
     assert "process.exception [3]" == capsys.readouterr().out.split("\n")[0]
 
 
 def test_the_log_in_it_is_diagnosed_and_its_prose_is_not(tmp_path):
     prose = re.sub(r"(?s)```.*?```", "", README.read_text(encoding="utf-8"))
     (tmp_path / "README.md").write_text(prose, encoding="utf-8")
-
     assert 1 == tell("README.md").code
     assert 2 == tell(tmp_path / "README.md").code
 
 
 def test_every_page_it_names_is_there():
     pages = re.findall(r"\]\(([\w/.]+\.md)\)", README.read_text(encoding="utf-8"))
-
     assert pages
     assert [] == [page for page in pages if not (ROOT / page).is_file()]

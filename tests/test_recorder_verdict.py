@@ -43,7 +43,6 @@ def stuck(folder, ranks=4, created_ns=START_NS):
 
 def test_rank_without_a_dump_is_named_but_not_blamed(tmp_path):
     report = written(tmp_path, Job(ranks=8, fault="missing", culprit=6), without=(6,))
-
     assert ("collective.timeout", [], "possible") == (cause(report), culprits(report), report.diagnosis.certainty)
     assert "rank 6 left no dump" in report.diagnosis.summary
 
@@ -51,7 +50,6 @@ def test_rank_without_a_dump_is_named_but_not_blamed(tmp_path):
 def test_all_in_one_call_that_none_finished(tmp_path):
     stuck(tmp_path)
     report = diagnose(tmp_path)
-
     assert ("collective.timeout", [], "possible") == (cause(report), culprits(report), report.diagnosis.certainty)
     assert "ranks 0-3 wait in all_reduce" in report.diagnosis.summary
 
@@ -59,7 +57,6 @@ def test_all_in_one_call_that_none_finished(tmp_path):
 def test_dumps_on_demand_of_a_job_that_went_on_are_no_hang(tmp_path):
     stuck(tmp_path)  # 2025-10-09
     (tmp_path / "rank0.log").write_text("".join(alive(rank) for rank in range(4)))  # 2026-11-20
-
     assert "unfinished" == cause(diagnose(tmp_path))
 
 

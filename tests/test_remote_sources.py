@@ -94,7 +94,6 @@ def test_missing_bucket_is_one_line(bucket: str) -> None:
 @needs_fsspec
 def test_folder_of_any_protocol_is_walked() -> None:
     import fsspec
-
     system = fsspec.filesystem("memory")
     system.pipe({"/run/b.log": b"two\n", "/run/a/a.log": b"one\n", "/run/.git/x": b"no\n"})
     assert list(find_remote("memory://run/")) == [("memory://run/a/a.log", 4), ("memory://run/b.log", 4)]

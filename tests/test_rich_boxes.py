@@ -107,7 +107,6 @@ def test_a_box_behind_the_time_column_is_a_traceback_with_its_chain(text: str, l
 def test_what_was_raised_is_recognised_though_it_was_wrapped(text: str, launcher: str) -> None:
     """No line of these holds `an illegal memory access`."""
     found = diagnose(Text(dressed(text, launcher), "job.log")).diagnosis
-    assert found is not None
     assert found.cause == "gpu.illegal-access"
     assert "Error: CUDA error: an illegal" in found.evidence[0].text or "RuntimeError:" in found.evidence[0].text
 

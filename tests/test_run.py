@@ -18,11 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from diagnose.commands.options import seconds
 from diagnose.hooks.environment import launcher_of, log_patterns, nodes_of_command
 from diagnose.hooks.gather import take_stacks
 from diagnose.hooks.kept import Kept, join
-from diagnose.run.board import fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
 RUN = [sys.executable, "-m", "diagnose", "run"]
@@ -170,7 +168,6 @@ COUNT = (  # signals, each with a line, until SIGUSR1 comes
 def test_signal_reaches_the_job_once(send):
     """Sent to us alone, and to the whole group as `timeout` does: a second SIGTERM would abort a launcher's clean-up."""
     with start(*python(COUNT.format(number=15)), start_new_session=True, **PIPED) as job:
-        assert job.stdout is not None
         assert job.stdout.readline() == b"ready\n"
         send(job.pid, signal.SIGTERM)
         assert job.stdout.readline() == b"got\n"
@@ -185,7 +182,6 @@ def test_job_lives_on_when_we_are_killed(tmp_path):
         "for n in range(12): time.sleep(0.05); os.write(1, b'step %d\\n' % n)\nopen('survived', 'w').close()"
     )
     with start(*python(code), stdout=subprocess.PIPE) as job:
-        assert job.stdout is not None
         job.stdout.readline()
         job.kill()
         rest = job.stdout.read()
@@ -197,7 +193,6 @@ def test_job_lives_on_when_a_copier_is_killed():
     """The out-of-memory killer may take any process; its place is filled before the job can notice."""
     code = "import os, time\nfor n in range(20): os.write(1, b'step %d\\n' % n); time.sleep(0.05)"
     with start(*python(code), stdout=subprocess.PIPE) as job:
-        assert job.stdout is not None
         job.stdout.readline()
         os.kill(_copier_of(job.pid), signal.SIGKILL)
         last = job.stdout.read().splitlines()[-1]
@@ -207,15 +202,6 @@ def test_job_lives_on_when_a_copier_is_killed():
 def _copier_of(pid: int) -> int:
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     return next(int(child) for child in children if os.getsid(int(child)) == int(child))
-
-
-def test_waiting_needs_little_memory():
-    with start("sleep", "5") as job:
-        assert wait_for(lambda: len(Path(f"/proc/{job.pid}/task/{job.pid}/children").read_text().split()) >= 4)
-        status = Path(f"/proc/{job.pid}/status").read_text()
-        job.terminate()
-    resident_kib = int(next(line.split()[1] for line in status.splitlines() if line.startswith("VmRSS")))
-    assert resident_kib < 20 * 1024
 
 
 def test_much_output_grows_neither_memory_nor_disk(tmp_path):
@@ -309,7 +295,6 @@ def test_preemption_is_reported_before_the_job_has_ended(tmp_path):
     """SIGKILL follows SIGTERM after a while, and no report can follow that."""
     code = f"import os, signal, time; os.write(1, {OOM.encode()!r}); signal.signal(15, signal.SIG_IGN); time.sleep(30)"
     with start(*python(code), options=("-o", "report.md"), start_new_session=True, **PIPED) as job:
-        assert job.stdout is not None
         job.stdout.readline()
         job.terminate()
         assert wait_for(lambda: "memory.cuda-oom" in read(tmp_path / "report.md"))
@@ -347,19 +332,10 @@ def test_stacks_of_every_rank_are_taken(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
     ranks = f"for r in 0 1; do RANK=$r {sys.executable} -Sc 'import os, time; os.write(1, b\"1\"); time.sleep(60)' & done; wait"
     with subprocess.Popen(["sh", "-c", ranks], stdout=subprocess.PIPE, start_new_session=True) as job:
-        assert job.stdout is not None
         assert job.stdout.read(2) == b"11"
         found = take_stacks([job.pid], tmp_path / "stacks", 60, gaps := [])
         os.killpg(job.pid, signal.SIGKILL)
     assert ({Path(path).parent.name for path in found}, gaps) == ({"rank0", "rank1"}, [])
-
-
-def test_a_line_in_the_launchers_log_folder_is_a_sign_of_life(tmp_path):
-    (tmp_path / "logs").mkdir()
-    (tmp_path / "logs" / "0.log").write_text("step 1\n")
-    before = fingerprint([str(tmp_path / "logs")])
-    (tmp_path / "logs" / "0.log").write_text("step 1\nstep 2\n")
-    assert fingerprint([str(tmp_path / "logs")]) != before
 
 
 def test_second_ctrl_c_skips_the_report_and_the_output_stays_readable(tmp_path):
@@ -415,8 +391,3 @@ def test_run_goes_on_when_no_helper_can_be_started(number):
 def test_launchers_flags_name_its_logs_and_nodes_and_the_scripts_do_not(words, launcher, patterns, nodes):
     found = words.split()
     assert (launcher_of(found), log_patterns(found, "/job"), nodes_of_command(found)) == (launcher, patterns, nodes)
-
-
-@pytest.mark.parametrize(("text", "expected"), [("90", 90.0), ("90s", 90.0), ("15m", 900.0), ("1.5h", 5400.0)])
-def test_lengths_of_time_have_units(text, expected):
-    assert expected == seconds(text)

@@ -61,8 +61,6 @@ def timeouts(wording: str, world: int, absent: int, rng: Random, seq: int = 9571
 def test_one_rank_of_thousands_that_did_not_time_out_is_named(version: str, world: int) -> None:
     absent = world // 3
     report = told_by(timeouts(WORDINGS[version], world, absent, Random(version)))
-
-    assert report.diagnosis is not None
     assert (report.diagnosis.cause, [c.rank for c in report.diagnosis.culprits]) == ("collective.straggler", [absent])
 
 
@@ -73,8 +71,6 @@ def test_one_rank_of_thousands_that_did_not_time_out_is_named(version: str, worl
 def test_the_absent_rank_is_named_whatever_the_world(version: str, world: int, data: st.DataObject) -> None:
     absent = data.draw(st.integers(0, world - 2), label="absent")
     report = told_by(timeouts(WORDINGS[version], world, absent, Random(world)))
-
-    assert report.diagnosis is not None
     assert [c.rank for c in report.diagnosis.culprits] == [absent]
 
 
@@ -103,15 +99,8 @@ def interleaved(world: int, rng: Random) -> tuple[list[str], dict[int, int]]:
     return lines, last
 
 
-def test_each_of_256_interleaved_ranks_has_its_own_last_step() -> None:
+def test_each_of_256_interleaved_ranks_has_its_own_last_step_and_outlives_an_error_in_the_middle() -> None:
     lines, last = interleaved(256, Random(256))
     report = told_by(lines)
-
     assert {r.rank: r.last_step for r in report.ranks} == last
-
-
-def test_an_error_in_the_middle_of_256_ranks_is_survived() -> None:
-    lines, _ = interleaved(256, Random(256))
-    report = told_by(lines)
-
     assert report.outcome in ("recovered", "unfinished")

@@ -16,7 +16,7 @@ from diagnose.catalogue.load import Catalogue
 from diagnose.catalogue.rule import Form, Rule
 from diagnose.lines.prefix import read_lines
 from diagnose.scan.kept import CENSUS, FIRST, LAST
-from diagnose.scan.scan import Scan, SourceScan, merge, merge_all, scan_from_json, scan_to_json, seal, source_to_json
+from diagnose.scan.scan import Scan, SourceScan, merge_all, scan_from_json, scan_to_json, seal, source_to_json
 from diagnose.scan.scanner import Scanner, ScanRules
 from diagnose.scan.windows import is_frame
 from diagnose.sources.blocks import cut_blocks, normalise_blocks
@@ -133,23 +133,6 @@ def joined(parts: Sequence[Sequence[bytes]], block_bytes: int = 1 << 20) -> Sour
 def test_two_parts_merge_into_what_one_reading_gives(lines: list[bytes], data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(lines)))
     assert text_of(joined([lines[:at], lines[at:]])) == text_of(joined([lines]))
-
-
-def test_every_split_of_a_woven_log_gives_the_same_scan() -> None:
-    woven = [f"[rank{r}]: {x}" for x in TRACEBACK for r in range(3)]
-    rows = ["step 1", *woven, *KERNEL, bar(2), *(WATCHDOG.format(r=r, n=7) for r in range(3)), *STACK, "step 2"]
-    lines = [x.encode() + b"\n" for x in rows * 3]
-    whole = text_of(joined([lines]))
-    assert all(text_of(joined([lines[:i], lines[i:]])) == whole for i in range(len(lines)))
-
-
-@settings(max_examples=60, deadline=None)
-@given(logs(), st.data())
-def test_merging_is_associative(lines: list[bytes], data: st.DataObject) -> None:
-    i = data.draw(st.integers(0, len(lines)))
-    j = data.draw(st.integers(i, len(lines)))
-    a, b, c = (part(b"".join(x), later=n > 0) for n, x in enumerate((lines[:i], lines[i:j], lines[j:])))
-    assert text_of(merge(merge(a, b), c)) == text_of(merge(a, merge(b, c)))
 
 
 @settings(max_examples=40, deadline=None)

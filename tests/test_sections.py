@@ -88,12 +88,6 @@ def test_a_prompt_above_the_first_file_is_kept():
     assert shown(text) == {"<stdin>!a.log": "me@node-3:~$ tail -n 1 *.log\none\n"}
 
 
-def test_heads_in_an_archive_and_in_a_file_are_read(tmp_path):
-    path = tmp_path / "paste.txt"
-    path.write_text(as_tail(FILES))
-    assert [source.name for source in find_sources([path])] == [f"{path}!{name}" for name in FILES]
-
-
 def test_what_lies_behind_the_bytes_looked_through_goes_with_the_file_that_was_open_there():
     text = b"==> a.log <==\none\n==> b.log <==\n" + b"x" * MAX_SHOWN_BYTES + b"\nlast"
     assert [(name, (stream.read() or b"")[-4:]) for name, stream in read_sections(io.BytesIO(text))] == [

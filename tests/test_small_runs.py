@@ -32,7 +32,6 @@ def test_the_exception_that_another_was_raised_from_is_shown(tmp_path: Path) -> 
     )
     report = told(tmp_path, {"rank_0.log": "".join(f"[rank0]: {line}\n" for line in log.splitlines())})
 
-    assert report.diagnosis is not None
     assert any("KeyError: 'y'" in e.text for e in report.diagnosis.evidence)
 
 
@@ -40,7 +39,6 @@ def test_an_error_that_was_logged_as_a_warning_is_shown_of_the_rank_that_the_oth
     warned = "2026-11-23T01:42:25.504Z vesper[2/3] WARN  feeder stopped: FeedError: block 17: expected 8 features, got 3\n"
     log = "".join(_steps(r, 10) for r in range(3)) + warned + STEP.format(900, 2, 15)
     report = told(tmp_path, {"console.txt": log + _raised(0, TIMED_OUT) + _raised(1, TIMED_OUT)})
-
     assert report.diagnosis is not None and [2] == culprits(report)
     assert "expected 8 features" in report.diagnosis.evidence[0].text
 
@@ -66,7 +64,6 @@ def _dumps() -> str:
 
 def test_the_rank_whose_stack_stands_elsewhere_is_late_though_all_watchdogs_end_their_ranks(tmp_path: Path) -> None:
     report = told(tmp_path, {"console.txt": "".join(_steps(r, 25) for r in range(3)) + _dumps()})
-
     assert ("collective.straggler", [1]) == (cause(report), culprits(report))
 
 

@@ -31,22 +31,6 @@ def test_line_of_a_log_above_a_dump_is_no_heading(line):
     assert dump_of(f"{line}\n{PYSPY.strip()}").rank is None
 
 
-def test_faulthandler_dump_traceback_later_of_many_threads():
-    dump = dump_of("""
-        Timeout (0:10:00)!
-        Thread 0x00007f1 (most recent call first):
-          <no Python frame>
-
-        Thread 0x00007f2 [python] (most recent call first):
-          Garbage-collecting
-          File "/app/train.py", line 9 in step
-          File "/app/train.py", line 90 in <module>
-    """)
-
-    assert "Timeout (0:10:00)!" == dump.reason
-    assert [[], ["<module>", "step"]] == [[f.function for f in t.frames] for t in dump.threads]
-
-
 def test_faulthandler_of_python_3_14_with_its_c_stack():
     dump = dump_of("""
         Fatal Python error: Segmentation fault
@@ -81,19 +65,6 @@ def test_gdb_on_a_core_file_keeps_its_command_and_its_signal():
     assert (3, "Program terminated with signal SIGABRT, Aborted.") == (dump.local_rank, dump.reason)
 
 
-def test_gdb_py_bt():
-    dump = dump_of("""
-        (gdb) py-bt
-        Traceback (most recent call first):
-          File "/app/train.py", line 12, in all_reduce
-            work.wait()
-          File "/app/train.py", line 156, in <module>
-            main()
-    """)
-
-    assert ["<module>", "all_reduce"] == [f.function for f in dump.threads[0].frames]
-
-
 def test_cuda_gdb_on_a_gpu_core_dump():
     dump = dump_of("""
         Opening GPU coredump: core_1760000000_gpu-07_4711
@@ -109,42 +80,17 @@ def test_cuda_gdb_on_a_gpu_core_dump():
     assert ("kernels.cu", 88) == (dump.threads[0].frames[0].file, dump.threads[0].frames[0].line)
 
 
-def test_eu_stack_with_activations():
-    dump = dump_of("""
-        PID 4711 - process
-        TID 4711:
-        #0  0x00007f6b3d00     __poll
-        #1  0x00007f6b3d10 - 1 ncclProxyService - /usr/lib64/libnccl.so.2
-    """)
-
-    assert ["ncclProxyService", "__poll"] == [f.function for f in dump.threads[0].frames]
-
-
-def test_pystack_native_frames_are_without_their_library():
-    dump = dump_of("""
-        Traceback for thread 4711 (python) [Has the GIL] (most recent call last):
-            (C) File "???", line 0, in _start (/usr/bin/python3.11)
-            (Python) File "/app/train.py", line 3, in <module>
-                main()
-            (C) File "../nptl/futex.c", line 57, in __futex_abstimed_wait_common (/usr/lib/libc.so.6)
-    """)
-
-    assert ["_start", "<module>", "__futex_abstimed_wait_common"] == [f.function for f in dump.threads[0].frames]
-
-
 def test_ray_stack():
     text = PYSPY.strip().replace("/data/jobs/venv/bin/python -u train_coll.py --local_rank=1", "ray::TrainWorker.step")
     dump = dump_of(
         f"Stack dump for    ray        6889  0.3  0.1 123456 7890 ?  Sl 10:00 0:01 ray::TrainWorker.step\n{text}"
     )
-
     assert (6889, "ray::TrainWorker.step") == (dump.pid, dump.cmdline)
 
 
 def test_pyspy_json_of_several_processes_in_one_file():
     thread = '[\n  {\n    "pid": %d,\n    "thread_id": 1,\n    "thread_name": "MainThread",\n    "frames": []\n  }\n]\n'
     found = find_stacks(lines_of(thread % 7 + thread % 8))
-
     assert [(7, 1, 8), (8, 9, 16)] == [(dump.pid, dump.line, dump.end_line) for dump in found]
 
 

@@ -23,7 +23,6 @@ def test_fault_is_named_with_its_rank(tmp_path, fault, form, layout):
     job = StackJob(fault=fault, form=form, layout=layout)
     report = told(tmp_path, dict(stack_files(job)))
     named = [] if (form, layout) == ("py-spy --json", "one file") else job.culprits  # nothing there names a rank
-
     assert (CAUSES[fault], named) == (cause(report), culprits(report))
     assert "certain" != report.diagnosis.certainty
 
@@ -31,7 +30,6 @@ def test_fault_is_named_with_its_rank(tmp_path, fault, form, layout):
 def test_a_hang_that_ended_in_an_error_has_failed(tmp_path):
     job = StackJob(ranks=4)
     logs = {f"rank{rank}.log": watchdog(rank) for rank in range(4) if rank != job.guilty}
-
     assert "failed" == told(tmp_path, {**dict(stack_files(job)), **logs}).outcome
 
 
@@ -50,7 +48,6 @@ READS = 'dataset.py", line 44 in __getitem__\n  File "/app/train.py", line 80 in
 
 def test_timer_s_dump_of_a_job_that_went_on_is_no_hang(tmp_path):
     logs = {f"rank{r}.log": alive(r) + watched(r, READS if r == 2 else WAITS) + alive(r, 121, "10:25:00") for r in range(4)}
-
     assert "unfinished" == cause(told(tmp_path, logs))
 
 
@@ -59,7 +56,6 @@ def test_rank_that_was_seen_twice_is_slow_or_stuck(tmp_path, line, words):
     job = StackJob(ranks=8)
     later = {f"z/{name}": text.replace("train.py:104", f"train.py:{line}") for name, text in stack_files(job)}
     report = told(tmp_path, {**dict(stack_files(job)), **later})
-
     assert job.culprits == culprits(report)
     assert words in report.diagnosis.summary
 
@@ -67,7 +63,6 @@ def test_rank_that_was_seen_twice_is_slow_or_stuck(tmp_path, line, words):
 def test_process_that_no_log_places_is_named_by_its_pid(tmp_path):
     job = StackJob(ranks=4, form="py-spy --json", layout="one file")
     summary = told(tmp_path, dict(stack_files(job))).diagnosis.summary
-
     assert f"3 processes wait in a collective; pid {70_000 + job.guilty} is in save_checkpoint" in summary
 
 
@@ -88,21 +83,18 @@ def test_all_that_were_seen_wait_but_one_was_not_seen(tmp_path):
     stacks = dict(stack_files(StackJob(ranks=4, fault="together")))
     del stacks["stack_rank3.txt"]
     report = told(tmp_path, {**stacks, **{f"rank{r}.log": alive(r) for r in range(4)}})
-
     assert ("possible", []) == (report.diagnosis.certainty, culprits(report))
     assert "none of rank 3 was given" in report.diagnosis.summary
 
 
 def test_stages_of_a_pipeline_in_sends_are_no_desync(tmp_path):
     stacks = {name: text.replace("broadcast", "send") for name, text in stack_files(StackJob(fault="halves"))}
-
     assert "unfinished" == cause(told(tmp_path, stacks))
 
 
 def test_one_rank_in_a_receive_while_all_others_are_in_a_collective_is_a_desync(tmp_path):
     job = StackJob(fault="desync")
     stacks = {name: text.replace("broadcast", "recv") for name, text in stack_files(job)}
-
     assert job.culprits == culprits(told(tmp_path, stacks))
 
 

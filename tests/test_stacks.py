@@ -44,12 +44,6 @@ def test_pyspy_process():
     assert (dump.form, dump.pid, dump.local_rank, dump.line, dump.end_line) == ("py-spy", 6889, 1, 1, 10)
 
 
-def test_pyspy_frames_are_outermost_first():
-    main = dump_of(PYSPY).threads[0]
-    assert [f.function for f in main.frames] == ["<module>", "sync_gradients", "all_reduce"]
-    assert (main.is_main, main.state, main.frames[-1].line) == (True, "idle", 3252)
-
-
 def test_pyspy_locals_are_no_frames():
     text = PYSPY.replace(
         "    sync_gradients", '        Arguments:\n            group: <ProcessGroup at 0x7f (x:1)>\n    sync_gradients', 1
@@ -91,11 +85,6 @@ def test_faulthandler_current_thread_is_main_by_its_module():
     current = dump_of(FAULT).threads[1]
     assert (current.state, current.is_main) == ("current", True)
     assert [f.function for f in current.frames] == ["<module>", "native_tokenize", "string_at"]
-
-
-def test_two_dumps_of_one_process_in_time():
-    text = 'Thread 0x00007f (most recent call first):\n  File "/a.py", line 3 in f\n'
-    assert len(find_stacks(lines_of(text + text))) == 2
 
 
 GDB = """

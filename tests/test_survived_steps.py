@@ -69,7 +69,5 @@ STALL = (
 def test_a_stall_that_horovod_warns_of_is_over_once_steps_go_on(tmp_path: Path) -> None:
     """No rank can go on while it waits for another's tensor, so all have come; the warning is no verdict then."""
     steps = "".join(f"step {n} loss 2.{n}\n" for n in range(100, 260))
-
     report = told(tmp_path, {"console.log": STALL + steps})
-
     assert "recovered" == report.outcome

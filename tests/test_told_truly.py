@@ -24,12 +24,10 @@ HEAD = "Traceback (most recent call last):\n  File \"/job/train.py\", line 9, in
 
 
 def steps(report: Report, when: str = "now") -> list[tuple[str, str | None]]:
-    assert report.diagnosis is not None
     return [(s.text, s.command) for s in report.diagnosis.remedy if s.when == when]
 
 
 def advice(report: Report) -> str:
-    assert report.diagnosis is not None
     return "\n".join(f"{s.text} {s.command or ''}" for s in report.diagnosis.remedy)
 
 
@@ -91,7 +89,6 @@ def test_a_rank_whose_lines_were_not_recognised_is_not_called_absent(tmp_path: P
 def test_another_reading_of_the_line_that_names_the_root_is_no_consequence(tmp_path: Path) -> None:
     text = f"{HEAD}FileNotFoundError: [Errno 2] No such file or directory: './out/tmp-checkpoint-20' -> './out/checkpoint-20'\n"
     report = one(tmp_path, text)
-    assert report.diagnosis is not None
     root = {(e.file, e.line) for e in report.diagnosis.evidence[:1]}
     assert not [s for s in report.symptoms if s.first and (s.first.file, s.first.line) in root]
 

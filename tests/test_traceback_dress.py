@@ -28,7 +28,6 @@ def as_json(key: str) -> str:
 @pytest.mark.parametrize("key", ["exc_info", "message"])
 def test_json_logger_s_traceback_has_its_rank_and_shows_the_exception(tmp_path, key):
     report = told(tmp_path, {"a.log": as_json(key)})
-
     assert [3] == culprits(report)
     assert report.diagnosis.evidence[0].text.endswith("ValueError: boom")
 
@@ -46,7 +45,6 @@ LOST = "RuntimeError: [/pytorch/third_party/gloo/gloo/transport/tcp/pair.cc:553]
 def test_error_files_alone_tell_who_raised(tmp_path):
     files = {f"attempt_0/{r}/error.json": error_json("ValueError: boom" if r == 2 else LOST, 3 - r) for r in range(3)}
     report = told(tmp_path, files)
-
     assert "process.exception" == cause(report)
     assert "attempt_0/2/error.json" in report.diagnosis.evidence[0].file
     assert report.diagnosis.evidence[0].text.endswith("ValueError: boom")
@@ -83,9 +81,7 @@ I1120 10:00:09.000000 811 torch/distributed/elastic/multiprocessing/errors/error
 @pytest.mark.parametrize("text", [QUOTED, ELASTIC], ids=["list", "error-json"])
 def test_a_traceback_inside_a_quoted_string_is_read(text: str, tmp_path: Path) -> None:
     report = told(tmp_path, {"job.log": text})
-
     assert "process.exception" == cause(report)
-    assert report.diagnosis is not None
     assert report.diagnosis.evidence[0].text.endswith("KeyError: 'labels'")
 
 
@@ -99,5 +95,4 @@ def test_what_a_task_of_an_old_ray_raised_is_shown(tmp_path: Path) -> None:
         "ValueError: bad height\n"
     )
     diagnosis = told(tmp_path, {"driver.log": text}).diagnosis
-    assert diagnosis is not None
     assert "ValueError: bad height" == diagnosis.evidence[0].text

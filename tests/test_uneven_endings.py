@@ -34,14 +34,12 @@ def _shown(report: object) -> list[str]:
 def test_columns_between_bars_are_a_header_and_the_rank_is_one_of_them() -> None:
     line = "2026-11-23 04:53:11,183 | heron.engine | r2/3 | INFO | done, 30 steps"
     prefix = split_prefix(line)
-
     assert (2, "I", "done, 30 steps") == (prefix.rank, prefix.severity, line[prefix.end :])
 
 
 def test_the_rank_with_work_to_do_when_all_others_are_done_is_at_fault(tmp_path: Path) -> None:
     done = {f"rank_{r}.log": _steps(r, 40) + _said(r, 41, "done, 40 steps") for r in (0, 2)}
     report = told(tmp_path, {**done, "rank_1.log": _steps(1, 30) + _raised(1, CLOSED)})
-
     assert ("data.uneven-inputs", [1]) == (cause(report), culprits(report))
 
 
@@ -49,7 +47,6 @@ def test_the_rank_with_work_to_do_when_all_others_are_done_is_at_fault(tmp_path:
 def test_a_rank_that_was_told_to_stop_and_says_that_it_is_done_was_ended_by_the_signal(tmp_path: Path) -> None:
     stopped = _said(1, 11, "got signal SIGTERM, will stop after this step", "WARNING") + _said(1, 12, "done, 11 steps")
     logs = {f"rank_{r}.log": _steps(r, 10) + _raised(r, CLOSED) for r in (0, 2)}
-
     assert "process.terminated" == cause(told(tmp_path, {**logs, "rank_1.log": _steps(1, 10) + stopped}))
 
 
@@ -91,5 +88,4 @@ def test_the_rank_that_saves_last_when_all_have_reached_the_end_has_not_left(tmp
         end = _said(0, 41, said) + _said(0, 42, "saving final checkpoint to /data/ckpt/final")
         steps = "".join(_steps(r, 40) for r in range(3))
         report = told(tmp_path, {"console.log": steps + end + _timed_out((1, 2))})
-
         assert ("storage.slow-save", [0]) == (cause(report), culprits(report))

@@ -44,7 +44,6 @@ def broken(text: str, width: int) -> str:
 def test_broken_lines_are_joined_where_the_first_part_stands(width: int) -> None:
     copied = broken(LOG, width)
     joined = unwrapped(copied.encode(), known)
-    assert joined is not None
     assert [line for line in joined.decode().split("\n") if line] == [line for line in LOG.split("\n") if line]
     assert joined.count(b"\n") == copied.count("\n")
 
@@ -93,6 +92,4 @@ def test_a_log_copied_from_a_terminal_gets_the_same_verdict(case: str, width: in
 def test_blanks_that_a_web_page_holds_are_blanks() -> None:
     line = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."
     report = diagnose(Text(line.replace(" ", "\u00a0").replace("CUDA", "\u200bCUDA") + "\n", name="<stdin>"))
-
-    assert report.diagnosis is not None
     assert ("memory.cuda-oom", line) == (report.diagnosis.cause, report.diagnosis.evidence[0].text)

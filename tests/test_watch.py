@@ -16,7 +16,6 @@ import pytest
 from diagnose.catalogue.load import load_rules
 from diagnose.report.translation import ENGLISH
 from diagnose.watch.growth import GrowingFiles
-from diagnose.watch.standing import Change, Standing
 from diagnose.watch.watcher import Said, Watcher
 
 from .command_line import tell
@@ -89,7 +88,6 @@ def test_the_straggler_is_named_before_the_timeout(run: Run) -> None:
 def test_a_rank_that_falls_behind_is_named_once(run: Run) -> None:
     run.train(0, 1, 2, 3, steps=4)
     said = run.train(0, 1, 3, steps=5)
-
     behind = [row for row in said if row.kind == "behind"]
     assert ["rank 2 is behind at step 4; the farthest reached step 7"] == [row.text for row in behind]
 
@@ -160,7 +158,6 @@ def test_a_truncated_log_is_read_anew(run: Run) -> None:
     run.train(0, 1, steps=3)
     (run.folder / "rank0.log").write_text("")
     run.train(0, 1, steps=2)
-
     inputs = {os.path.basename(row.file): row.lines for row in run.watcher.report().inputs}
     assert {"rank0.log": 2, "rank0.log.1": 3, "rank1.log": 5} == inputs
 
@@ -202,21 +199,6 @@ def test_the_watch_is_over_when_the_job_ended_and_nothing_comes(run: Run) -> Non
     assert not run.watcher.is_over()
     run.wait(61)
     assert run.watcher.is_over()
-
-
-def test_the_next_look_waits_longer_where_one_took_long(run: Run) -> None:
-    spent = iter([0.0, 0.3, 0.3, 0.3])
-    run.watcher.cpu = lambda: next(spent)
-    run.train(0)
-    assert 15.0 == run.watcher.pause_s()
-    run.train(0)
-    assert 2.0 == run.watcher.pause_s()
-
-
-def test_ranks_that_ended_are_not_said_to_stop() -> None:
-    standing = Standing()
-    standing.look({0: 5, 1: 5}, 0.0)
-    assert [Change("stopped", (0,), 5, 5, 100.0)] == standing.look({0: 5, 1: 5}, 100.0, over=frozenset({1}))
 
 
 @contextmanager

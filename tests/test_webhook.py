@@ -89,8 +89,6 @@ def test_slow_server_costs_no_more_than_the_limit(server, answer):
     assert not server.left.is_set()  # it would still answer
 
 
-
-
 def test_server_that_is_not_there_is_told():
     assert "did not take the report" in str(post("http://127.0.0.1:9/secret", "x"))
 

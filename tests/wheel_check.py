@@ -125,7 +125,6 @@ def try_watch(tool: Path, scratch: Path, environment: dict[str, str]) -> list[st
     """A log is followed until Ctrl-C, which leaves a report."""
     command = [str(tool), "watch", "cuda-oom-one-rank/logs", "--every", "0.2"]
     with subprocess.Popen(command, cwd=scratch, env=environment, stdout=subprocess.PIPE, text=True) as watch:
-        assert watch.stdout is not None
         lines = [watch.stdout.readline() for _ in range(2)]
         watch.send_signal(signal.SIGTERM if os.name == "nt" else signal.SIGINT)
         rest = watch.stdout.read()

@@ -18,6 +18,7 @@ from diagnose.engine import read
 from diagnose.scan.scan import Scan, scan_from_json, scan_to_json
 
 KEPT = Path(__file__).parent.parent.parent / ".replay"
+LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the one in C where it is there: ten times as fast
 SCAN_ROOMS = ("sources", "lines", "catalogue", "scan", "recorder")  # what decides on the content of a scan
 
 
@@ -43,7 +44,7 @@ class Case:
 def find_cases(folders: Sequence[Path], only: str = "") -> list[Case]:
     """Yield the cases below these folders, in order."""
     places = [p.parent for folder in folders for p in sorted(folder.resolve().glob(f"{only}*/truth.yaml"))]
-    return [Case(p, yaml.safe_load((p / "truth.yaml").read_text(encoding="utf-8"))) for p in places]
+    return [Case(p, yaml.load((p / "truth.yaml").read_bytes(), LOADER)) for p in places]
 
 
 def read_scans(cases: Sequence[Case], jobs: int, *, fresh: bool = False) -> Iterator[tuple[Case, Scan]]:

@@ -40,16 +40,13 @@ def test_a_version_in_other_digits_is_none_that_can_be_compared(text: str) -> No
 
 def test_a_pattern_for_ranks_that_does_not_end_is_refused(tmp_path: Path) -> None:
     (tmp_path / f"{'a' * 200}b.log").write_text(f"{ERROR}\n")
-
     answer = tell(tmp_path, "--rank-from", "(a|aa)+z")
-
     assert answer.code == 2
     assert "timed out" in answer.err
 
 
 def test_a_digit_that_is_no_number_is_no_rank(tmp_path: Path) -> None:
     (tmp_path / "job\u00b2.log").write_text(f"{ERROR}\n")
-
     assert tell(tmp_path, "--rank-from", r"job(.)").code == 1
 
 

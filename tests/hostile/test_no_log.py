@@ -103,9 +103,7 @@ def test_a_written_scan_remembers_that_nothing_was_in_its_logs(tmp_path: Path) -
 
 def errors_in(text: str) -> str | None:
     suite = ET.fromstring(text.encode()).find("testsuite")
-    assert suite is not None
     error = suite.find("testcase/error")
-    assert error is not None
     return suite.get("errors") if "nothing to diagnose" in error.get("message", "") else None
 
 

@@ -1,14 +1,17 @@
-"""A number that a log states is never a length: worlds, groups and lists of ranks beyond any job cost nothing."""
+"""A number that a log states is never a length, and one in a file's name a rank only within what is known of the job."""
 
 from __future__ import annotations
 
+import json
 import tracemalloc
+from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
-from diagnose import Text, diagnose
-from diagnose.catalogue.matcher import read_ranks
-from diagnose.lines.rank_ranges import rank_ranges
+from diagnose import JobContext, Report, Text, diagnose
+
+# --- A number that a log states is never a length: worlds, groups and lists of ranks beyond any job cost nothing ---
 
 HUGE = 100_000_000
 MOST_BYTES = 100 << 20
@@ -48,9 +51,73 @@ def test_a_number_out_of_all_proportion_costs_no_memory(kind: str) -> None:
     assert peak_bytes(LOGS[kind]) < MOST_BYTES
 
 
-def test_a_line_that_lists_ranks_without_end_is_cut() -> None:
-    assert len(read_ranks(", ".join(f"{n}-{n + 65_535}" for n in range(0, 10**8, 100_000)))) <= 2 << 16
+# --- A number in a file's name is a rank only within what is known of the job -------------------------------------
+
+LAST = 40
 
 
-def test_a_range_is_written_without_being_counted() -> None:
-    assert "7-999999999999" == rank_ranges(range(7, 10**12))
+def dump(op: str, ranks: Sequence[int]) -> str:
+    """What a recorder of a job without sends holds: nothing in it says whose it is."""
+    call = {"pg_id": 0, "process_group": ["0", "default_pg"], "input_sizes": [[4]], "output_sizes": [[4]], "p2p_seq_id": 0}
+    entries = [
+        {
+            **call,
+            "record_id": n,
+            "collective_seq_id": n + 1,
+            "profiling_name": f"nccl:{op if n == LAST - 1 else 'all_reduce'}",
+            "time_created_ns": 1_760_000_000 * 10**9 + n * 10**6,
+            "state": "scheduled" if n == LAST - 1 else "completed",
+        }
+        for n in range(LAST)
+    ]
+    groups = {"0": {"name": "0", "desc": "default_pg", "ranks": str([*ranks])}}
+    return json.dumps({"version": "2.4", "pg_config": groups, "entries": entries})
+
+
+def report(folder: Path, names: Sequence[str], ranks: Sequence[int], job: JobContext | None = None) -> Report:
+    """The report on dumps of these names, of which the second went astray."""
+    for number, name in enumerate(names):
+        (folder / name).write_text(dump("broadcast" if number == 1 else "all_reduce", ranks))
+    return diagnose(folder, job=job)
+
+
+def culprits(found: Report) -> list[int | None]:
+    return [c.rank for c in found.diagnosis.culprits] if found.diagnosis else []
+
+
+@pytest.mark.parametrize("ranks", [range(3), ()], ids=["the groups tell", "nothing tells"])
+@pytest.mark.parametrize("name", ["f{n}.log", "dump{n}.json", "2026-{n}"])
+def test_numbers_in_names_outside_the_groups_are_no_ranks(tmp_path: Path, name: str, ranks: Sequence[int]) -> None:
+    found = report(tmp_path, [name.format(n=n) for n in (10, 11, 12)], ranks)
+    assert not {10, 11, 12}.intersection(culprits(found))
+    assert not {10, 11, 12}.intersection(row.rank for row in found.collectives)
+
+
+def test_a_rank_in_a_name_outside_the_groups_is_none(tmp_path: Path) -> None:
+    assert culprits(report(tmp_path, [f"nccl_trace_rank_{n}" for n in (10, 11, 12)], range(3))) == []
+
+
+def test_a_rank_in_a_name_outside_the_world_that_is_given_is_none(tmp_path: Path) -> None:
+    names = [f"nccl_trace_rank_{n}" for n in (10, 11, 12)]
+    assert culprits(report(tmp_path, names, (), JobContext(world_size=3))) == []
+
+
+def test_a_dump_of_nobody_is_named_in_the_gaps(tmp_path: Path) -> None:
+    assert any("f11.log" in gap.text for gap in report(tmp_path, ["f10.log", "f11.log", "f12.log"], range(3)).gaps)
+
+
+@pytest.mark.parametrize("name", ["f{n}.log", "nccl_trace_rank_{n}"])
+@pytest.mark.parametrize("ranks", [range(3), ()], ids=["the groups tell", "nothing tells"])
+def test_a_rank_in_a_name_within_the_job_still_counts(tmp_path: Path, name: str, ranks: Sequence[int]) -> None:
+    assert culprits(report(tmp_path, [name.format(n=n) for n in range(3)], ranks)) == [1]
+
+
+def test_some_of_the_ranks_of_a_job_keep_the_numbers_of_their_names(tmp_path: Path) -> None:
+    assert culprits(report(tmp_path, ["fr_12", "fr_13", "fr_14"], range(16))) == [13]
+
+
+@pytest.mark.parametrize("name", ["rank_{n}.log", "rank_{n}/stderr.log", "job-77777_{n}.out"])
+def test_a_log_whose_name_counts_beyond_the_world_that_is_given_is_of_no_rank(name: str) -> None:
+    failed = 'Traceback (most recent call last):\n  File "t.py", line 1, in f\nValueError: bad row\n'
+    logs = [Text(failed if n == 11 else "step 1 loss 2.1\n", name.format(n=n)) for n in (10, 11, 12)]
+    assert culprits(diagnose(*logs, job=JobContext(world_size=3))) in ([], [None])

@@ -148,9 +148,7 @@ counter_examples:
 def test_a_rule_of_a_user_that_can_be_kept_busy_is_refused(tmp_path: Path, pattern: str, said: str) -> None:
     (tmp_path / "harmless" / "mine").mkdir(parents=True)
     (tmp_path / "harmless" / "mine" / "stage.yaml").write_text(RULE.format(pattern=pattern))
-
     answer = tell("rules", "test", tmp_path, "--only", "harmless.mine")
-
     assert answer.code != 0
     assert said in answer.out + answer.err
 

@@ -113,7 +113,6 @@ KEPT = [
 @pytest.mark.parametrize("place", PLACES)
 def test_a_secret_is_found_where_it_stands(place: str) -> None:
     line, secret = PLACES[place]
-
     assert secret not in redact_text(line.format(secret), privacy=False)
 
 
@@ -127,7 +126,6 @@ def test_a_token_is_known_by_its_form(issuer: str, frame: str) -> None:
 def test_a_token_that_a_terminal_broke_is_found(at: int) -> None:
     token = TOKENS["hugging face"]
     shown = redact_text(f"401 for {token[:at]}\n{token[at:]} is not valid", privacy=False)
-
     assert (token[:at] in shown, token[at:] in shown, shown.count("\n")) == (False, False, 1)
 
 
@@ -143,5 +141,4 @@ def test_what_a_scanner_for_secrets_knows_is_found(issuer: str, frame: str) -> N
     settings = pytest.importorskip("detect_secrets.settings")
     with settings.transient_settings({"plugins_used": [{"name": name} for name in SCANNERS]}):
         left = [found.type for found in scan.scan_line(redact_text(frame.format(TOKENS[issuer]), privacy=False))]
-
     assert left == []

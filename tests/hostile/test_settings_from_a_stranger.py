@@ -28,7 +28,6 @@ def unpacked(tmp_path: Path, monkeypatch) -> Path:
 
 def test_what_sends_writes_or_shows_more_is_not_obeyed(unpacked: Path) -> None:
     config = load_config()
-
     assert (config.redact, config.templates, config.budget_s) == (None, None, 5.0)
     assert (config.output, config.webhook, config.shared) == ((), None, None)
     assert "; redact, templates, hook.output, hook.webhook, hook.shared counts only" in config.note
@@ -36,14 +35,12 @@ def test_what_sends_writes_or_shows_more_is_not_obeyed(unpacked: Path) -> None:
 
 def test_a_file_that_the_user_names_is_obeyed(unpacked: Path, monkeypatch) -> None:
     monkeypatch.setenv("DIAGNOSE_CONFIG", str(unpacked / "diagnose.toml"))
-
     assert (load_config().redact, load_config().webhook) == (False, "http://h/x")
 
 
 @pytest.mark.parametrize("form", ["terminal", "markdown", "json", "github"])
 def test_the_report_is_redacted_and_ours(unpacked: Path, form: str) -> None:
     shown = tell("rank0.log", "--format", form)
-
     assert ("hunter2x" in shown.out, "<script>" in shown.out) == (False, False)
 
 

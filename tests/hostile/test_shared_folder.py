@@ -53,20 +53,17 @@ def leave_scan(tmp_path: Path) -> Path:
 
 def test_a_scan_is_for_its_owner_only(tmp_path: Path) -> None:
     scan = leave_scan(tmp_path)
-
     assert [mode(scan), mode(scan.parent), mode(scan.parent.parent)] == [0o600, 0o700, 0o700]
 
 
 def test_a_scan_holds_no_secret_and_can_be_read(tmp_path: Path) -> None:
     data = gzip.decompress(leave_scan(tmp_path).read_bytes())
-
     assert (SECRET.encode() in data, KEY[1].encode() in data) == (False, False)
     assert list(scan_from_json(data, "x").sources) == [f"node1/{tmp_path}/rank0.log".replace("//", "/")]
 
 
 def test_addresses_stay_the_same_in_the_scans_of_all_nodes() -> None:
     plain = {"lines": [[1, "connect to 52.14.7.9"], [2, "token=hf_" + "a1" * 17]]}
-
     assert redact_plain(plain) == {"lines": [[1, "connect to 52.14.7.9"], [2, "token=<hugging-face-token-1>"]]}
 
 
@@ -75,14 +72,12 @@ def test_a_link_is_replaced_and_what_it_leads_to_stays(tmp_path: Path, private: 
     (tmp_path / "precious").write_text("mine")
     (tmp_path / "job.report.md").symlink_to("precious")
     write_whole(tmp_path / "job.report.md", "report", private=private)
-
     assert [(tmp_path / name).read_text() for name in ("precious", "job.report.md")] == ["mine", "report"]
 
 
 def test_a_linked_job_folder_is_refused(tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "job").symlink_to("elsewhere")
-
     with pytest.raises(OSError):
         SharedFolder(tmp_path, "job").make()
 
@@ -103,7 +98,6 @@ def test_a_folder_that_others_may_write_to_is_closed_to_them(tmp_path: Path) -> 
     (tmp_path / "job").mkdir()
     os.chmod(tmp_path / "job", 0o777)
     make_private_folder(tmp_path / "job")
-
     assert mode(tmp_path / "job") == 0o700
 
 
@@ -112,7 +106,6 @@ def test_a_scan_laid_there_as_a_link_is_not_read(tmp_path: Path) -> None:
     place.make()
     (tmp_path / "other").touch()
     place.scan_of("node1").symlink_to(tmp_path / "other")
-
     assert place.present() == []
 
 
@@ -137,13 +130,11 @@ def test_whoever_took_the_name_in_the_temporary_folder_silences_nobody(tmp_path:
     monkeypatch.setattr(reporter.tempfile, "tempdir", str(tmp_path))
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / f"diagnose-{os.getuid()}").symlink_to("elsewhere")
-
     assert [reporter._is_first("k"), reporter._is_first("k")] == [True, True]
 
 
 def test_a_claim_follows_no_link(tmp_path: Path) -> None:
     (tmp_path / "lock").symlink_to("nowhere")
-
     assert (claim_file(tmp_path / "lock"), (tmp_path / "nowhere").exists()) == (False, False)
 
 
@@ -151,7 +142,6 @@ def test_the_copy_of_the_jobs_output_follows_no_link(tmp_path: Path) -> None:
     (tmp_path / "precious").write_text("mine")
     (tmp_path / "output.part").symlink_to("precious")
     os.close(open_new(str(tmp_path / "output.part")))
-
     assert ((tmp_path / "precious").read_text(), (tmp_path / "output.part").is_symlink()) == ("mine", False)
 
 
@@ -159,7 +149,6 @@ def test_a_device_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     reading = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
     write_whole(tmp_path / "pipe", "report")
-
     assert os.read(reading, 100) == b"report"
     os.close(reading)
 

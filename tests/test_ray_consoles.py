@@ -1,8 +1,45 @@
-"""A worker of Ray Train is gone, and the others lost it."""
+"""What Ray prints of workers that are gone, and of requests that wait."""
 
 from __future__ import annotations
 
-from tests.told import cause, told
+from pathlib import Path
+
+import pytest
+
+from .told import cause, told
+
+# --- A request to Ray that waits, where the cluster's status is all that was copied -------------------------------
+
+STATUS = (
+    "======== Autoscaler status: 2024-09-23 01:17:{second:02d}.277326 ========\nNode status\n"
+    "---------------------------------------------------------------\nActive:\n 1 ray.head.default\n 1 ray.worker.default\n"
+    "Pending:\n {coming}\nRecent failures:\n (no failures)\n\nResources\n"
+    "---------------------------------------------------------------\nUsage:\n 0.0/2.0 CPU\n 0B/2.33GiB memory\n\n"
+    "Demands:\n {demand}\n"
+)
+NOBODY = "(no pending nodes)"
+GROUP = "{'CPU': 2.0} * 1 (SPREAD): 1+ pending placement groups"
+
+
+def status(demand: str, coming: str = NOBODY, second: int = 18) -> str:
+    """What `ray status` prints, and what the autoscaler logs every few seconds."""
+    return STATUS.format(demand=demand, coming=coming, second=second)
+
+
+@pytest.mark.xfail(strict=True, reason="a request that waits for a node is no error, and no question asks for it")
+def test_a_placement_group_that_waits_while_no_node_comes_cannot_be_placed(tmp_path: Path) -> None:
+    """As in Ray #47792: two CPUs in one bundle, and one CPU on each node."""
+    report = told(tmp_path, {"ray-status.txt": "$ ray status\n" + status(GROUP)})
+    assert ("hung", "ray.unschedulable") == (report.outcome, cause(report))
+    assert ("possible", 20) == (report.diagnosis.certainty, report.diagnosis.evidence[0].line)
+
+
+def test_a_request_that_the_next_status_lists_no_more_was_placed(tmp_path: Path) -> None:
+    log = status(GROUP) + status("(no resource demands)", second=23)
+    assert "unfinished" == cause(told(tmp_path, {"monitor.log": log}))
+
+
+# --- A worker of Ray Train is gone, and the others lost it --------------------------------------------------------
 
 LOG = """\
 (TrainController pid=18100) Started training worker group of size 2:
@@ -27,8 +64,6 @@ LOG = """\
 (TrainController pid=18100) \tip: 10.80.0.1
 (TrainController pid=18100) The actor is dead because its worker process has died. Worker exit type: SYSTEM_ERROR Worker exit detail: End of file.
 """
-
-
 FOLDED = " [repeated {}x across cluster]"
 RAISED = """\
 (RayTrainWorker pid=18522) Error in training function:
@@ -58,5 +93,4 @@ def test_a_worker_that_shows_further_steps_went_on_though_lines_are_folded(tmp_p
     met = "".join(LOG.splitlines(keepends=True)[:3])
     steps = "".join(f"(RayTrainWorker pid=18522) rank 1 step {n} loss 0.1{FOLDED.format(2)}\n" for n in range(4, 80))
     report = told(tmp_path, {"driver.log": met + RAISED.partition("(TrainController")[0] + steps})
-
     assert report.diagnosis is None
