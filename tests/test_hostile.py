@@ -200,4 +200,4 @@ def test_command_to_paste_takes_a_path_of_the_log_as_one_word(tmp_path):
     )
     commands = [s["command"] for s in json.loads(tell(log, "--format", "json").out)["diagnosis"]["remedy"]]
 
-    assert "ls -l '/data/a.png; reboot'; file '/data/a.png; reboot'; sha256sum '/data/a.png; reboot'" in commands
+    assert "ls -l '/data/a.png; reboot'; sha256sum '/data/a.png; reboot'" in commands

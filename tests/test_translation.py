@@ -143,7 +143,7 @@ def test_command_and_condition_stay_those_of_the_cause(catalogue: Catalogue) -> 
 
 
 def test_translation_with_other_steps_is_not_used_at_all() -> None:
-    cause = Cause("it broke", "It broke.", "config", "no", (Remedy("now", "Mend it."),))
+    cause = Cause("it broke", "It broke.", "config", (Remedy("now", "Mend it."),))
     assert Translation("坏了", "坏了。", (Step("fix", "修。"),)).of(cause) is cause
 
 
