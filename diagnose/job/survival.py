@@ -125,6 +125,7 @@ class _Stream:
     is_training: bool  # signs show a loss: no data is prepared, no answers are generated
     is_several: bool  # more than one step of somebody
     all_last: int  # the line to which each rank of the job has gone on; 0 where not all of them step here
+    still: int  # lines within which those who speak here may print what they had buffered
 
     @classmethod
     def of(cls, source: SourceEvents, ranks: int) -> _Stream | None:
@@ -138,7 +139,8 @@ class _Stream:
         is_training = any("loss" in first.raw.lower() for first, _ in source.progress[:8])
         by_rank = {last.rank: last.line or 0 for _, last in source.progress if last.rank is not None}
         all_last = min(by_rank.values()) if len(by_rank) >= max(ranks, 2) else 0
-        return cls(min(lines), max(lines), max(times, default=None), is_training, is_several, all_last)
+        still = BUFFERED_LINES * len(source.progress)
+        return cls(min(lines), max(lines), max(times, default=None), is_training, is_several, all_last, still)
 
 
 class _Outlived:
@@ -223,10 +225,10 @@ class _Outlived:
     def _all_go_on(self, event: Event) -> bool:
         """Whether the file shows that training began only below the error, or goes on for longer than anyone would wait."""
         stream = self._streams[event.source]
-        if stream is None or event.rule.tells in ENDS or stream.last <= (event.end_line or 0):
-            return False
-        if _is_before(stream.last_s, event):
-            return False  # steps that are shown again, as where logs were joined into one file
+        if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
+            return False  # or steps that are shown again, as where logs were joined into one file
+        if event.rule.tells in ENDS:  # a script that tries again
+            return stream.is_training and stream.last > (event.end_line or 0) + stream.still
         if event.rule.generic and event.rule.match == "line" and event.role == "symptom":
             return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
@@ -252,10 +254,9 @@ def _differ(a: object, b: object) -> bool:
 
 def _is_before(time_s: float | None, event: Event) -> bool:
     """Whether a time is before an error; what differs by hours is the zone of a launcher's clock, not a trainer's."""
-    if time_s is None or event.time is None:
+    if time_s is None or event.time is None or event.time - time_s >= ANOTHER_ZONE_S:
         return False
-    is_at_once = event.time == time_s and (event.stamp is not None or event.rank is not None)
-    return is_at_once or 0.0 < event.time - time_s < ANOTHER_ZONE_S
+    return event.time > time_s or (event.time == time_s and (event.stamp is not None or event.rank is not None))
 
 
 def _undone(events: Sequence[Event]) -> set[Event]:
@@ -271,8 +272,7 @@ def _undone(events: Sequence[Event]) -> set[Event]:
 def _caught(events: Sequence[Event]) -> set[Event]:
     """Yield the exceptions that one process raises again minutes later: it catches them, as it would end by the first.
 
-    Of those that a rule knows the last one may still be what ended it. A container that starts again and again gives its
-    processes the same numbers each time.
+    Of those that a rule knows the last one may still be what ended it. Containers number their processes alike each time.
     """
     raised: dict[tuple[object, ...], list[Event]] = {}
     ends: dict[str, list[int]] = {}

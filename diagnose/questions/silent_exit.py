@@ -26,8 +26,9 @@ NEVER = 1 << 62  # behind any line
 
 def find(job: Job) -> Iterator[Finding]:
     """Yield a finding where exactly one rank ended with an error code and says nothing."""
-    ends = [e for e in job.telling("exit") if e.rank is not None and _is_error(e)] or _signalled(job)
-    words = [e for e in job.failures() if e.rule.tells not in CERTIFICATES]
+    failures = job.failures()
+    ends = [e for e in failures if e.rule.tells == "exit" and e.rank is not None and _is_error(e)] or _signalled(job)
+    words = [e for e in failures if e.rule.tells not in CERTIFICATES]
     said, unowned = {e.rank for e in words} - {None}, _unowned(job, words)
     wordless = [e for e in ends if e.rank not in said and not e.fields.get("error_file")]
     wordless = [e for e in wordless if not any(_may_say(e, *place) for place in unowned)]
