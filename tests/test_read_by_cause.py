@@ -90,8 +90,6 @@ def test_a_record_in_json_keeps_its_curly_quotes() -> None:
     assert b"\xe2\x80\x9c" in as_typed(b"x\n  " + text.encode())
 
 
-# --- what users paste by symptom, whatever the project: one fact each, in the words of the libraries --------------
-
 # --- what NCCL logs as INFO it went on after; the same words as a WARN are a failure ------------------------------
 
 INFO = "gpu-node-07:41217:41388 [3] NCCL INFO "
