@@ -12,6 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from ..advice.fact_store import Facts
+from ..advice.remedy import with_shared
 from ..advice.statement import RemedyStep
 from ..catalogue.load import load_yaml
 from ..catalogue.sentences import holds, shell_command
@@ -108,8 +109,8 @@ def collect_steps(job: Job, verdict: Verdict, facts: Facts, translator: Translat
 
 def per_rank(facts: Facts) -> str | None:
     """Yield how this job's launcher writes one log per rank; None where it is not known or has no such option."""
-    commands: dict[str, str] = _table()["per_rank"]
-    return commands.get(str(facts.get("launcher")))
+    known = with_shared({"launcher": facts.get("launcher")})
+    return known["log_per_rank"].words if "log_per_rank" in known else None
 
 
 @lru_cache(maxsize=1)
