@@ -43,7 +43,7 @@ def learn_world(places: Places, sources: Sequence[SourceEvents], given: int | No
     places.local_world = counts or None
     pods, addresses = {p.pod for p in speakers if p.pod}, {p.ip for p in speakers if p.ip}  # pdsh tells of nodes by them
     numbered = max((int(m["number"]) + 1 for name in (*hosts, *pods) if (m := WORKER.match(name))), default=0)
-    nodes = max([len(hosts), len(addresses), numbered, _agents(sources), *map(_nodes_asked_for, sources)])
+    nodes = max([len(hosts), len(addresses), numbered, _agents(places, sources), *map(_nodes_asked_for, sources)])
     most = max((p.local_rank + 1 for p in speakers if p.local_rank is not None), default=0)
     is_later_node = any(p.node_rank for p in places.by_source.values()) or any(map(_counts_on, sources))
     places.is_one_node = nodes <= 1 and not is_later_node and _fits_one_node(places, counts, most)
@@ -99,12 +99,12 @@ def _ended_by_launcher(sources: Sequence[SourceEvents]) -> int:
     return most
 
 
-def _agents(sources: Sequence[SourceEvents]) -> int:
+def _agents(places: Places, sources: Sequence[SourceEvents]) -> int:
     """How many nodes there are at least: those that launchers name, and the tasks of Slurm where each is an agent."""
     told = [e.fields for s in sources for e in s.telling("exit", "signal-sent")]
     tasks = [as_rank(task) or 0 for f in told if isinstance(f.get("ranks"), list) for task in f["ranks"]]
     has_agent = any(f.get("local_rank") is not None for f in told)
-    return max(len({f["host"] for f in told if f.get("host")}), max(tasks, default=-1) + 1 if has_agent else 0)
+    return max(len({places.host(f["host"]) for f in told if f.get("host")}), max(tasks, default=-1) + 1 if has_agent else 0)
 
 
 def _starts(source: SourceEvents) -> int:
