@@ -38,11 +38,9 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
     lives, outlived = _Earlier(job), _Outlived(job)
-    for event in job.events:
-        if lives.holds(event):
-            job.earlier.append(event)
-        elif event.role in FAILING and outlived.holds(event):
-            job.survived.append(event)
+    earlier = [e for e in job.events if lives.holds(e)]
+    before = set(earlier)
+    job.set_aside(earlier, [e for e in job.events if e.role in FAILING and e not in before and outlived.holds(e)])
 
 
 def may_be_of_a_job(event: Event) -> bool:
