@@ -115,9 +115,8 @@ def _unplaced(job: Job, info: RankInfo) -> list[Event]:
 
 
 def last_complaint(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
-    """Yield the last warning or error of the program among the rank's last lines, that no other rank says."""
+    """Yield the last warning or error of the program among the rank's last lines."""
     own = _complaints(job, [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip()][-NEAR:])
-    own = [(s, x) for s, x in own if not is_said_by_others(job, info.rank, x)]
     return (Exhibit.of_line(*own[-1], info.rank, info.host),) if own else ()
 
 
@@ -167,13 +166,6 @@ def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     """Yield the last line of all that the rank printed."""
     last = job.last_line_of(info.rank)
     return (Exhibit.of_line(*last, info.rank, info.host),) if last is not None else ()
-
-
-def is_said_by_others(job: Job, rank: int, line: Line) -> bool:
-    """Tell whether others say the same, numbers aside: `no heartbeat for 6.3 s`, of a watchdog in all that wait."""
-    said = _NUMBERS.sub("", line.message)
-    others = [other for other in job.ranks if other != rank][:ASKED_RANKS]
-    return any(_NUMBERS.sub("", x.message) == said for other in others for _, x in job.lines_of(other))
 
 
 def _complains(line: Line) -> bool:

@@ -14,7 +14,6 @@ NUMBERED = ("torchrun", "pod")  # files whose path numbers the attempt
 HISTORY_S = 120.0  # longer than ranks go on after one of them has died
 BUFFERED_LINES = 60  # within which a process that has died still prints
 Place = tuple[str, str | None]  # file and host
-ENDING = ("exit", "signal-sent", "signal-received", "killed")  # how processes ended, and nothing of a new start
 
 
 def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
@@ -23,47 +22,21 @@ def number_attempts(sources: Sequence[SourceEvents], places: Places) -> None:
         path = places.by_source[source.name]
         is_numbered_file = path.kind in NUMBERED
         count = path.attempt if path.attempt is not None and is_numbered_file else 0
-        marked = {e.line for e in source.telling("attempt")}
-        if marked and not is_numbered_file:
-            _count_marks(sorted(source.all_events(), key=lambda e: e.line or 0), marked)
-        elif count:
-            for event in source.all_events():
+        if is_numbered_file:
+            for event in source.all_events() if count else ():
                 event.attempt = count
+        elif source.telling("attempt"):
+            _count_marks(source)
 
 
-def _count_marks(events: Sequence[Event], marked: set[int | None]) -> None:
+def _count_marks(source: SourceEvents) -> None:
     """Number the events of one source, in order of lines, by the marks in it."""
-    count, ended = 0, None  # the job that Slurm says it ends and queues again, until something new is heard
-    gone: set[int] = set()  # tasks that srun said to have ended: none ends twice
-    begins: dict[int | None, int] = {}
-    for event in events:
-        tasks = set(_tasks(event))
-        if not gone.isdisjoint(tasks):
-            ended, gone = None, set()
-        gone |= tasks
+    count = 0
+    for event in sorted(source.all_events(), key=lambda e: e.line or 0):
         if event.rule.tells == "attempt":
-            stated, job_id = event.fields.get("n"), _requeued(event)
-            if job_id is None or job_id != ended:
-                count = stated if isinstance(stated, int) else count + 1
-            ended = job_id
-            begins[event.line] = count - 1
-        elif event.line not in marked and event.rule.tells not in ENDING:
-            ended = None
-        event.attempt = count - 1 if ended is not None and event.rule.tells in ENDING else count
-    for event in events:  # the same line may say why the attempt before it ended
-        if event.line in begins and event.rule.tells != "attempt":
-            event.attempt = max(begins[event.line], 0)
-
-
-def _tasks(event: Event) -> list[int]:
-    ranks = event.fields.get("ranks")
-    return ranks if event.rule.tells == "exit" and isinstance(ranks, list) else []
-
-
-def _requeued(event: Event) -> str | None:
-    """The job that is queued again; `*** STEP 608.0 ON n7 CANCELLED AT … DUE TO JOB REQUEUE ***` is of job 608."""
-    job_id = event.fields.get("job_id")
-    return str(job_id).partition(".")[0] if job_id is not None else None
+            stated = event.fields.get("n")
+            count = stated if isinstance(stated, int) else count + 1
+        event.attempt = count
 
 
 def number_by_time(sources: Sequence[SourceEvents], places: Places, clocks: Clocks) -> None:

@@ -1,6 +1,6 @@
 """The identity table: which rank is which process, local rank, GPU and actor, and on which host.
 
-Short and full names, a pod and the node that it has to itself, an address and the host that states it are one host.
+Short and full names, an address and the host that states it are one host.
 """
 
 from __future__ import annotations
@@ -126,18 +126,13 @@ def is_default_group(fields: dict[str, object]) -> bool:
     return str(fields.get("pg", "0")) in ("0", "default_pg", "0(default_pg)", "None")
 
 
-def is_same_host(a: str, b: str) -> bool:
-    """Whether two names are of one host: the kernel's log calls it `n7`, torchrun's agent `n7.cluster.local`."""
-    return a == b or a.startswith(f"{b}.") or b.startswith(f"{a}.")
-
-
 def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
     """Fill in the host of each source, and the names by which else it goes."""
     for source in sources:
         if host := places.by_source[source.name].host or _content_host(source):
             places.source_host[source.name] = host
     _learn_named_after_hosts(places, sources)
-    places.alias = {**_full_names(_named(places, sources)), **_nodes_of_pods(places, sources)}
+    places.alias = _full_names(_named(places, sources))
     for name, host in places.source_host.items():
         places.source_host[name] = places.host(host) or host
 
@@ -179,20 +174,3 @@ def _full_names(names: Iterable[str]) -> dict[str, str]:
     for name in {n for n in names if n not in HERE and not ADDRESS.match(n)}:
         by_label[name.partition(".")[0]].add(name)
     return {name: short for short, alike in by_label.items() if short in alike for name in alike - {short}}
-
-
-def _nodes_of_pods(places: Places, sources: Sequence[SourceEvents]) -> dict[str, str]:
-    """The node on which Kubernetes put each pod that is there alone: `Successfully assigned ml/worker-1 to gpu-node-12`.
-
-    Only where something is told of that node does it stand for the pod. Of two pods on one node, each counts its own
-    processes and GPUs from 0.
-    """
-    nodes: dict[str, set[str]] = defaultdict(set)
-    pods: dict[str, set[str]] = defaultdict(set)
-    told = {e.fields["host"] for s in sources for e in s.events if e.fields.get("host")} | set(places.source_host.values())
-    for event in (e for s in sources for e in s.events if e.fields.get("node") and e.rule.role in ("harmless", "context")):
-        pod, node = event.fields.get("pod") or event.fields.get("host"), str(event.fields["node"])
-        if pod:
-            nodes[str(pod)].add(node)
-            pods[node].add(str(pod))
-    return {pod: min(on) for pod, on in nodes.items() if len(on) == 1 and on <= told and len(pods[min(on)]) == 1}

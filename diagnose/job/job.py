@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..lines.record import record
 from .clock import Clocks
-from .coverage import RankLines, of_rank
+from .coverage import RankLines, holds
 from .event import FAILING, Event, SourceEvents
 from .identity_table import Places
 from .placement import JobApart
@@ -117,7 +117,7 @@ class Job:
     def is_heard_on(self, rank: int | None, stream: str | None) -> bool:
         """Whether what it prints on the stream would be here: errors go to the standard error, which may not be given."""
         info = self.ranks.get(rank) if rank is not None else None
-        return info is None or not info.has_lines or of_rank(info, self.places, self.files).holds(stream)
+        return info is None or not info.has_lines or holds(info, stream, self.places, self.files)
 
     def lines_of(self, rank: int) -> list[tuple[str, Line]]:
         """Yield the last lines that the rank printed, of those that are kept, each with its source, in order."""

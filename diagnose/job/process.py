@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timezone
-from functools import lru_cache
 from itertools import chain
 
+from .clock import stated
 from .event import FAILING, Event, SourceEvents
 from .identity_table import Places
 
@@ -61,17 +60,8 @@ def is_sigkill(event: Event) -> bool:
 
 def ended_at(end: Event) -> float | None:
     """Yield when a process ended: as a summary states it, which is not when the summary was printed."""
-    stated = _read_end(str(end.fields.get("time")))
-    return end.time if stated is None else stated
-
-
-@lru_cache(4096)
-def _read_end(text: str) -> float | None:
-    """The same, remembered: thousands of ranks end within the same seconds."""
-    try:
-        return datetime.strptime(text, "%Y-%m-%d_%H:%M:%S").replace(tzinfo=timezone.utc).timestamp()
-    except ValueError:
-        return None
+    stamp = stated(end)
+    return end.time if stamp is None else stamp.seconds
 
 
 @dataclass(slots=True)
@@ -106,11 +96,6 @@ class Process:
         """What it began last and is not known to have ended."""
         last = self.activities[-1:]
         return last[0] if last and last[0].rule.tells == "activity" else None
-
-    @property
-    def born(self) -> Event | None:
-        """Where it says last who it is, as a process does once when it starts."""
-        return next((e for e in reversed(self.events) if e.rule.tells == "identity"), None)
 
     @property
     def death(self) -> Event | None:

@@ -11,7 +11,6 @@ from .copies import is_repetition
 from .event import Event, SourceEvents, Speaker
 from .identity_table import HERE, LOOPBACK, Places, as_rank, is_default_group, labelled_rank, own_rank, pci_address
 
-WORDS = lazy(r"[\w.-]+")
 SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
 # `2m          Normal    Preempted          pod/sft-worker-1    Preempted by pod 5f3e1c77 on node gpu-node-5`
 EVENTS_ROW = lazy(
@@ -44,7 +43,6 @@ def place_all(places: Places, sources: Sequence[SourceEvents]) -> None:
                 event.rank, event.rank_from, event.local_rank = like.rank, like.rank_from, like.local_rank
                 event.host, event.host_from, event.pid = like.host, like.host_from, like.pid
         _place_boxed(source)
-    _place_kills(places, sources)
 
 
 def place_event(places: Places, event: Event) -> None:
@@ -91,15 +89,6 @@ def _pod_of_row(places: Places, event: Event) -> str | None:
         return None
     match = EVENTS_ROW.match(event.raw) if "pod" in event.raw else None
     return places.host(match[1]) if match else None
-
-
-def _place_kills(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """A log of the whole cluster (Slurm's controller, Kubernetes events) names the host of which it tells."""
-    hosts = set(places.source_host.values()) | places.hosts_of_ranks | places.hosts_seen
-    for event in (e for s in sources for e in s.telling("killed") if e.host is None):
-        named = hosts.intersection(WORDS.findall(event.raw))
-        if len(named) == 1:
-            event.host, event.host_from = named.pop(), "the message"
 
 
 def _place_boxed(source: SourceEvents) -> None:

@@ -29,7 +29,6 @@ class Explanations:
             self._by_cause[c.cause].append(c)
             for place in {("rank", c.rank), ("host", c.host)}:
                 self._at[c.cause, place].append(c)
-        self._raised = {(e.source, e.line or 0): c for c in candidates for e in c.events if e.traceback is not None}
         self._links = {(a, b): links for a in self._by_cause for b in self._by_cause if (links := catalogue.explains(a, b))}
 
     def fill(self) -> None:
@@ -41,20 +40,8 @@ class Explanations:
                     found = next((t for t in reaching if self._explains(link, t, c)), None)
                     if found is not None and found not in c.explained_by:
                         c.explained_by.append(found)
-            self._explain_by_own_finding(c)
-            self._explain_by_what_it_was_raised_from(c)
-
-    def _explain_by_own_finding(self, c: Candidate) -> None:
-        """What a finding of the same cause reads is told by that finding."""
-        if c.finding is None:
-            c.explained_by += [t for t in self._by_cause[c.cause][:ASKED] if t is not c and _reads(t, c)][:1]
-
-    def _explain_by_what_it_was_raised_from(self, c: Candidate) -> None:
-        """What `raise … from` passes on in words that no rule knows is told by the exception that it names."""
-        links = [(e.source, e.traceback.raised_from(e.line or 0)) for e in c.events if e.traceback is not None]
-        told = [self._raised.get((source, link.exception_line)) for source, link in links if link is not None]
-        if not c.specific and told and len(told) == len(c.events):
-            c.explained_by += [t for t in told if t is not None and t.specific and t not in c.explained_by][:1]
+            if c.finding is None:  # what a finding of the same cause reads is told by that finding
+                c.explained_by += [t for t in self._by_cause[c.cause][:ASKED] if t is not c and _reads(t, c)][:1]
 
     def _reaching(self, link: Explains, cause: str, c: Candidate) -> Iterable[Candidate]:
         for where, name, place in (("same-rank", "rank", c.rank), ("same-host", "host", c.host)):
