@@ -151,15 +151,9 @@ def last_doing(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip() and x.number < raised.get(s, x.number + 1)]
     before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
     sign, own = info.last_sign, before[-1] if before else None
-    if sign is not None and (own is None or (sign.source == own[0] and not _goes_on_behind(job, info, own[1], sign))):
+    if sign is not None and (own is None or sign.source == own[0]):
         return (Exhibit.of_event(sign),)
     return (Exhibit.of_line(*own, info.rank, info.host),) if own is not None else ()
-
-
-def _goes_on_behind(job: Job, info: RankInfo, line: Line, sign: Event) -> bool:
-    """Whether the rank's own log says what it does after its last step: `[rank2] running extended evaluation`."""
-    is_own = job.places.source_rank.get(sign.source) == info.rank
-    return is_own and line.number > (sign.end_line or sign.line or 0) and not line.message[0].isspace()
 
 
 def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:

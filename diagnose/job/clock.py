@@ -60,7 +60,7 @@ def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
     years: Counter[int] = Counter()
     for source in sources:
         years.update(dict(source.years))
-        for stamp in (stated(e) for e in source.events if "time" in e.fields):  # torchrun's summary prints a year
+        for stamp in (_stated(e) for e in source.events if "time" in e.fields):  # torchrun's summary prints a year
             if stamp and stamp.has_year:
                 years[datetime.fromtimestamp(stamp.seconds, timezone.utc).year] += 1
     if years:
@@ -70,7 +70,7 @@ def _infer_year(clocks: Clocks, sources: Sequence[SourceEvents]) -> None:
 def _set_times(clocks: Clocks, source: SourceEvents) -> None:
     """Times of one source; a line without a clock takes that of the line before it in the same source."""
     for event in source.all_events():
-        stamp = event.stamp or stated(event)
+        stamp = event.stamp or _stated(event)
         time = _seconds(clocks, stamp) if stamp else None
         if time is None:
             time = _seconds(clocks, event.near) if event.near else None
@@ -78,7 +78,7 @@ def _set_times(clocks: Clocks, source: SourceEvents) -> None:
         _set_onset(event)
 
 
-def stated(event: Event) -> Stamp | None:
+def _stated(event: Event) -> Stamp | None:
     """Yield the time that a message holds in its text: `*** JOB 7 ON n1 CANCELLED AT 2026-02-07T03:16:57 ***`."""
     text = event.fields.get("time")
     return _read_stated(text) if isinstance(text, str) else None

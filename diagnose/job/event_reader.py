@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..lines.lazy_pattern import lazy
-from ..lines.prefix import Line, speaker_key, speaker_keys
+from ..lines.prefix import Line, speaker_keys
 from ..scan.scan import SourceScan
 from ..scan.scan_rules import REPORT, STACK
 from ..traces.quotation import is_heard, quoted_tracebacks
@@ -113,20 +113,15 @@ def lines_without_reports(scan: SourceScan) -> list[Line]:
     lines = kept_lines(scan)
     if not scan.holds(REPORT):
         return lines
-    spans: list[tuple[int, int, str]] = []
-    opened: Line | None = None
+    spans: list[tuple[int, int]] = []
+    opened = 0
     for line in lines:
         if HEADING.search(line.raw):
-            opened = line
+            opened = line.number
         elif opened and CLOSING.search(line.raw):
-            if line.number - opened.number <= MAX_REPORT_LINES:
-                spans.append((opened.number, line.number, speaker_key(opened.prefix)))
-            opened = None
-    return [x for x in lines if not any(a <= x.number <= b and _is_by(who, x) for a, b, who in spans)]
-
-
-def _is_by(who: str, line: Line) -> bool:
-    return not who or speaker_key(line.prefix) in ("", who)
+            spans += [(opened, line.number)] if line.number - opened <= MAX_REPORT_LINES else []
+            opened = 0
+    return [x for x in lines if not any(a <= x.number <= b for a, b in spans)]
 
 
 def is_narrow(event: Event) -> bool:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from .clock import stated
 from .event import FAILING, Event, SourceEvents
 from .identity_table import Places
 
@@ -56,12 +55,6 @@ def is_sigkill(event: Event) -> bool:
     """Whether an end is death by SIGKILL; srun says `Killed`."""
     told = {str(event.fields.get(name)) for name in ("signal", "exit_code")}
     return event.cause == "process.sigkill" or not told.isdisjoint(SIGKILL_NAMES)
-
-
-def ended_at(end: Event) -> float | None:
-    """Yield when a process ended: as a summary states it, which is not when the summary was printed."""
-    stamp = stated(end)
-    return end.time if stamp is None else stamp.seconds
 
 
 @dataclass(slots=True)
@@ -116,27 +109,21 @@ class Process:
 def processes(events: Sequence[Event], sources: Sequence[SourceEvents], places: Places) -> dict[int, Process]:
     """Yield what is known of each rank that anything tells of, in order of ranks."""
     signs = [e for s in sources for pair in s.progress for e in pair if e.rank is not None]
-    speaking = [*(p.rank for s in sources for p in s.speakers if p.rank is not None), *places.source_rank.values()]
+    speaking = {*(p.rank for s in sources for p in s.speakers if p.rank is not None), *places.source_rank.values()}
     known = {*places.host_of, *places.local_of, *places.pid_of, *speaking}
     known.update(e.rank for e in chain(events, signs) if e.rank is not None)
     found = {rank: Process(rank) for rank in sorted(known)}
     for event in (e for e in events if e.rank is not None):
-        _note(found[event.rank or 0], event)
+        process = found[event.rank or 0]
+        process.events.append(event)
+        process.finished = event if event.rule.tells == "finished" else process.finished
     for process in found.values():
         process.sources = tuple(dict.fromkeys(e.source for e in process.events))  # all files may tell of rank 0
     for sign in signs:
         _note_sign(found[sign.rank or 0], sign)
-    for rank in speaking:
-        found[rank].has_lines = True
     for process in found.values():
-        _place(process, places)
+        _place(process, places, speaking)
     return found
-
-
-def _note(process: Process, event: Event) -> None:
-    process.events.append(event)
-    if event.rule.tells == "finished":
-        process.finished = event
 
 
 def _note_sign(process: Process, sign: Event) -> None:
@@ -152,10 +139,10 @@ def _key(sign: Event) -> tuple[int, float, int]:
     return (sign.attempt, sign.time or 0.0, sign.line or 0)
 
 
-def _place(process: Process, places: Places) -> None:
+def _place(process: Process, places: Places, speaking: Container[int]) -> None:
     rank, events = process.rank, process.events
     own = any(e.rule.tells not in CERTIFICATES for e in events)
-    process.has_lines = process.has_lines or process.last_sign is not None or own
+    process.has_lines = rank in speaking or process.last_sign is not None or own
     process.host = places.host_of.get(rank) or next((e.host for e in events if e.host), None)
     process.local_rank, process.pid = places.local_of.get(rank), places.pid_of.get(rank)
     process.device = places.device_of.get(rank)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
-from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources, restarted_until
+from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources
 from .clock import ANOTHER_ZONE_S
 from .event import FAILING, Event, SourceEvents
 from .job import Job
@@ -30,8 +30,12 @@ OF_JOBS = lazy(r"(?i)python|^pt_|^ray|torch|train|deepspeed|accelerate|vllm|sgla
 
 def set_aside(job: Job) -> None:
     """Fill in `earlier` and `survived`: the errors that are not why the job is dead now."""
-    lives, outlived = _Earlier(job), _Outlived(job)
-    earlier = [e for e in job.events if lives.holds(e)]
+    numbered, began_s, outlived = numbered_sources(job), _began(job), _Outlived(job)
+    earlier = [
+        e for e in job.events
+        if (e.attempt != job.attempt and is_numbered(numbered, e))
+        or (e.rank is None and e.traceback is None and _is_outside(job, e, began_s))
+    ]  # fmt: skip
     before = set(earlier)
     job.set_aside(earlier, [e for e in job.events if e.role in FAILING and e not in before and outlived.holds(e)])
 
@@ -42,33 +46,23 @@ def may_be_of_a_job(event: Event) -> bool:
     return not isinstance(name, str) or OF_JOBS.search(name) is not None
 
 
-class _Earlier:
-    """What was said of lives before the last one, of jobs before this one, and of others' processes."""
+def _began(job: Job) -> float | None:
+    """When the first process of the job said anything with a clock of its own."""
+    own = (s for s in job.sources if s.tracebacks or s.progress or any(p.rank is not None for p in s.speakers))
+    return min((e.time for s in own for e in s.all_events() if e.stamp and e.time is not None), default=None)
 
-    def __init__(self, job: Job) -> None:
-        self._job = job
-        self._numbered = numbered_sources(job)
-        self._until = restarted_until(job, self._numbered)
-        own = (s for s in job.sources if s.tracebacks or s.progress or any(p.rank is not None for p in s.speakers))
-        self._began_s = min((e.time for s in own for e in s.all_events() if e.stamp and e.time is not None), default=None)
 
-    def holds(self, event: Event) -> bool:
-        if event.attempt != self._job.attempt and is_numbered(self._numbered, event):
-            return True
-        until = self._until.get((event.source, event.host), self._until.get((event.source, None), 0))
-        return (event.line or 0) <= until or (event.rank is None and event.traceback is None and self._is_outside(event))
-
-    def _is_outside(self, event: Event) -> bool:
-        """Whether a kernel or a scheduler says it of a time or a process that is none of the job's."""
-        if event.role not in (*FAILING, "confirmation"):
-            return False
-        stamp = event.stamp
-        if stamp is not None and stamp.since_boot and stamp.seconds < BOOT_S and self._job.ranks:
-            return True
-        if event.rule.tells == "killed" and self._job.ranks and not may_be_of_a_job(event):
-            return True
-        is_dated = event.time is not None and event.has_own_time and (stamp is None or stamp.has_date)
-        return is_dated and self._began_s is not None and (event.time or 0.0) < self._began_s - AGO_S
+def _is_outside(job: Job, event: Event, began_s: float | None) -> bool:
+    """Whether a kernel or a scheduler says it of a time or a process that is none of the job's."""
+    stamp = event.stamp
+    if event.role not in (*FAILING, "confirmation"):
+        return False
+    if job.ranks and stamp is not None and stamp.since_boot and stamp.seconds < BOOT_S:
+        return True
+    if job.ranks and event.rule.tells == "killed" and not may_be_of_a_job(event):
+        return True
+    is_dated = event.time is not None and event.has_own_time and (stamp is None or stamp.has_date)
+    return is_dated and began_s is not None and (event.time or 0.0) < began_s - AGO_S
 
 
 @dataclass(slots=True)

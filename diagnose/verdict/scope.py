@@ -14,7 +14,7 @@ from ..catalogue.rule import Cause
 from ..job.event import FAILING, Event
 from ..job.identity_table import GUESSED, HERE, pci_address
 from ..job.job import CERTIFICATES, Job
-from ..job.process import ended_at, is_sigkill, is_terminated
+from ..job.process import is_sigkill, is_terminated
 from ..questions.finding import Finding
 from ..traces.traceback import is_above
 from .candidate import STATED, Candidate, alike, names_device
@@ -277,10 +277,8 @@ def _by_kind_of_end(ends: list[Event], root: Event) -> list[Event]:
 
 def _are_alike(first: Event, others: Iterable[Event]) -> bool:
     """Whether another process of another rank ended in the same way, and not clearly later."""
-    at = ended_at(first)
     rest = [e for e in others if e.rank != first.rank and e.fields.get("exit_code") == first.fields.get("exit_code")]
-    times = [ended_at(e) for e in rest]
-    return any(at is None or t is None or t - at < LEAD_S for t in times)
+    return any(first.time is None or e.time is None or e.time - first.time < LEAD_S for e in rest)
 
 
 def _is_of_same_host(end: Event, root: Event) -> bool:
