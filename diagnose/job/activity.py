@@ -91,8 +91,7 @@ def last_phase(job: Job, info: RankInfo, before: Event) -> Phase | None:
     last = max(own, key=lambda e: (e.time or 0.0, e.line or 0), default=None)
     if last is None or last.rule.tells == "activity-end" or _is_over(job, info, last):
         return None
-    finished = sum(i.finished is not None for i in job.ranks.values())
-    return None if last.rule.tells == "finished" and 2 * finished > len(job.ranks) else phase_of(last)
+    return phase_of(last)
 
 
 def _is_over(job: Job, info: RankInfo, doing: Event) -> bool:
@@ -103,7 +102,7 @@ def _is_over(job: Job, info: RankInfo, doing: Event) -> bool:
         return is_below and sign is not None and BAR not in sign.raw
     source = next(s for s in job.sources if s.name == doing.source)
     number = source.last_sign_line or 0
-    return number > (doing.line or 0) and any(x.prefix.rank is None and BAR not in x.raw for x in source.lines_at(number))
+    return number > (doing.line or 0) and any(x.prefix.rank is None and BAR not in x.raw for x in source.lines({number}))
 
 
 def _unplaced(job: Job, info: RankInfo) -> list[Event]:

@@ -36,7 +36,7 @@ class Clocks:
 
     def seconds(self, stamp: Stamp) -> float | None:
         """Yield a printed stamp as seconds UTC, before hosts are aligned."""
-        return _seconds(self, stamp)
+        return resolve(stamp, self.year or FALLBACK_YEAR, self.zone_s)
 
     def uncertainty_s(self, a: Event, b: Event) -> float:
         """Yield how far apart two events have to be before their order is known."""
@@ -71,9 +71,9 @@ def _set_times(clocks: Clocks, source: SourceEvents) -> None:
     """Times of one source; a line without a clock takes that of the line before it in the same source."""
     for event in source.all_events():
         stamp = event.stamp or _stated(event)
-        time = _seconds(clocks, stamp) if stamp else None
+        time = clocks.seconds(stamp) if stamp else None
         if time is None:
-            time = _seconds(clocks, event.near) if event.near else None
+            time = clocks.seconds(event.near) if event.near else None
         event.time = time
         _set_onset(event)
 
@@ -85,10 +85,6 @@ def _stated(event: Event) -> Stamp | None:
 
 
 _read_stated = lru_cache(4096)(read_stamp)  # thousands of ranks end within the same seconds
-
-
-def _seconds(clocks: Clocks, stamp: Stamp) -> float | None:
-    return resolve(stamp, clocks.year or FALLBACK_YEAR, clocks.zone_s)
 
 
 def _set_onset(event: Event) -> None:

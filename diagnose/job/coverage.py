@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -75,13 +75,10 @@ def breaks_off_in_a_traceback(sources: Iterable[SourceEvents]) -> bool:
     return any(_breaks_off(s) for s in sources)
 
 
-def is_cut(sources: Iterable[SourceEvents]) -> bool:
+def is_cut(sources: Sequence[SourceEvents]) -> bool:
     """Whether a source begins or ends in the middle of a traceback, as a part of a console does."""
-    return any(_breaks_off(s) or _is_torn(s) for s in sources)
-
-
-def _is_torn(source: SourceEvents) -> bool:
-    return any(tb.form == "headless" and tb.line <= TORN_LINES for tb in source.tracebacks)
+    torn = (tb for s in sources for tb in s.tracebacks if tb.form == "headless" and tb.line <= TORN_LINES)
+    return any(torn) or breaks_off_in_a_traceback(sources)
 
 
 def _breaks_off(source: SourceEvents) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from itertools import islice, takewhile
+from itertools import islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 FAILING = ("cause", "symptom")  # roles
 MAX_CHARS = 8192  # of one line
 MOST_SHOWN = 6  # exhibits of one finding
-BLANK_LINES = 3  # at the end of a file, fewer than so many
 Words = tuple[str, str | int]  # a line as it stands in the file; the message, or where in the line it begins
 
 
@@ -146,7 +145,6 @@ class SourceEvents:
     tracebacks: tuple[Traceback, ...]
     stacks: tuple[StackDump, ...]
     progress: tuple[tuple[Event, Event], ...]  # each speaker's first and last sign of life, until a job is built of them
-    last_words: str  # of the last line with any, where it is one of the very last ones
     last_sign_line: int | None  # of the last one of all
     capped: tuple[str, ...]  # rules with more hits than are kept
     scan: SourceScan
@@ -179,11 +177,6 @@ class SourceEvents:
         """Yield the kept lines in order, read anew: all of them, or those of these numbers."""
         return kept_lines(self.scan, numbers)
 
-    def lines_at(self, number: int) -> list[Line]:
-        """Yield the pieces of one kept line, read anew."""
-        text = self.scan.opened().windows.at(number)
-        return read_lines(number, text) if text is not None else []
-
     def head(self) -> list[Line]:
         """Yield the first lines of the source, read anew."""
         scan = self.scan.opened()
@@ -200,13 +193,6 @@ def words_of(line: Line, text: str | None = None) -> Words:
     if text is None and len(line.raw) <= MAX_CHARS:
         return line.raw, line.prefix.end
     return line.raw[:MAX_CHARS], (line.message if text is None else text)[:MAX_CHARS]
-
-
-def last_words(scan: SourceScan, lines: Sequence[Line]) -> str:
-    """Yield the last line with words, where only a few blank lines stand below it."""
-    last = scan.lines + (not scan.ends_line)
-    end = [x for x in takewhile(lambda x: x.number > last - BLANK_LINES, reversed(lines)) if x.message.strip()]
-    return next((x.raw.rstrip()[:MAX_CHARS] for x in reversed(end) if x.number == end[0].number), "")
 
 
 def sign_words(scan: SourceScan, order: int) -> Words:

@@ -19,7 +19,7 @@ from ..scan.scan import SourceScan
 from ..scan.scan_rules import REPORT, STACK
 from ..traces.quotation import is_heard, quoted_tracebacks
 from ..traces.traceback import find_tracebacks
-from .event import Event, SourceEvents, kept_lines, last_words
+from .event import Event, SourceEvents, kept_lines
 from .event_stamps import Same, note_stamps, stamps_of, years_of
 from .hit_reading import LAST_RESORT, SourceReading
 
@@ -76,7 +76,6 @@ class EventReader:
             tuple(tb for tb in tracebacks if tb.line not in quoted),
             tuple(stacks),
             signs,
-            last_words(scan, lines),
             max((last.line or 0 for _, last in signs), default=None),
             capped,
             stored,

@@ -22,8 +22,6 @@ OF_ITSELF = ("identity", "progress", "activity", "activity-end", "finished")  # 
 MAX_RANK = 1 << 18  # twice what the largest machines hold; larger numbers are no ranks, and no sizes
 # An engine of tensor parallelism alone: both engines name PP and DP in the label where these are larger than one.
 TENSOR_RANK = lazy(r"(?:Worker_|VllmWorker )?TP(\d{1,5})(?:[_ ]EP\d{1,5})?$")
-SEPARATORS = lazy(r"[-_.]")
-MOST_WORDS = 12  # of a file's name
 ADDRESS = lazy(r"[\d.]+$|.*:.*:")
 
 
@@ -55,7 +53,6 @@ class Places:
     world_from: str = ""
     local_world: int | None = None
     is_one_node: bool = False
-    has_processes: bool = False  # a kernel log alone tells of GPUs, and not that any of them is a rank
     signed: set[str] = field(default_factory=set)  # sources in which exceptions bear a rank, as torch prints them
 
     @property
@@ -131,7 +128,6 @@ def learn_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
     for source in sources:
         if host := places.by_source[source.name].host or _content_host(source):
             places.source_host[source.name] = host
-    _learn_named_after_hosts(places, sources)
     places.alias = _full_names(_named(places, sources))
     for name, host in places.source_host.items():
         places.source_host[name] = places.host(host) or host
@@ -143,22 +139,6 @@ def _content_host(source: SourceEvents) -> str | None:
     hosts |= {str(e.fields["host"]) for e in source.telling("identity") if e.fields.get("host")}
     ended = {str(e.fields["host"]) for e in source.telling("exit") if e.fields.get("host")}
     return next(iter(hosts)) if len(hosts) == 1 and len(ended) <= 1 else None
-
-
-def _learn_named_after_hosts(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """`gpu-b.dmesg`, `train_7_a3-mega-f021.log`, `lrdn1696/job_x/attempt_0/0/stderr.log`: names of files and folders.
-
-    A word of a name, or a folder, is a host's where another file says that it is one.
-    """
-    told = (str(e.fields["host"]) for s in sources for e in s.telling("exit") if e.fields.get("host"))
-    hosts = (set(places.source_host.values()) | set(told)).difference(HERE)
-    for source in (s for s in sources if s.name not in places.source_host):
-        *folders, base = source.name.replace("!", "/").split("/")
-        ends = [0, *(m.end() for m in SEPARATORS.finditer(base)), len(base) + 1][:MOST_WORDS]
-        named = {base[a : b - 1] for n, a in enumerate(ends) for b in ends[n + 1 :]} & hosts
-        around = [folder for folder in folders if folder in hosts]
-        if named or around:
-            places.source_host[source.name] = max(named, key=len) if named else around[-1]
 
 
 def _named(places: Places, sources: Sequence[SourceEvents]) -> Iterator[str]:

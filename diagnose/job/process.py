@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -146,8 +146,3 @@ def _place(process: Process, places: Places, speaking: Container[int]) -> None:
     process.host = places.host_of.get(rank) or next((e.host for e in events if e.host), None)
     process.local_rank, process.pid = places.local_of.get(rank), places.pid_of.get(rank)
     process.device = places.device_of.get(rank)
-
-
-def last_signs(sources: Iterable[SourceEvents]) -> Iterator[Event]:
-    """Yield the last sign of life of each speaker of each file."""
-    return (last for s in sources for _, last in s.progress)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import PathIdentity
 from .copies import is_repetition
-from .event import Event, SourceEvents, Speaker
+from .event import Event, SourceEvents
 from .identity_table import HERE, LOOPBACK, Places, as_rank, is_default_group, labelled_rank, own_rank, pci_address
 
 SPAWNED = lazy(r"-- Process (\d{1,4}) terminated with the following error")
@@ -17,31 +17,17 @@ EVENTS_ROW = lazy(
     r"\S{1,20}(?: \(x\d{1,6} over \S{1,12}\))? {1,20}(?:Normal|Warning) {1,20}\w{1,60} {1,60}pods?/([\w.-]{1,253}) "
 )
 REMOTE = lazy(r"\(pid=(\d{1,9})[,)]")
-# Of two ranks that print at once: `… (GPU 3; 15.98 GiB total capacity; …CUDA out of memory. … (GPU 1; 15.98 GiB …`
-GPUS = lazy(r"\bGPU (\d{1,3})(?:;| has a total)")
-OF_SOMEBODY = ("identity", "exit", "killed", "signal-sent")  # what tells of a process, its own or another
-WHOSE = frozenset(("rank", "local_rank", "pid", "host", "pci"))  # fields by which a line may tell of whom it is
 # Of hardware the address tells whose GPU broke: when a link goes down, the driver ends what each peer's process runs on
 # that GPU, and names the peer's process. Of what a program did it is the process that tells.
 OF_PROGRAMS = "gpu.illegal-access"
 NOTHING_KNOWN = PathIdentity()
-BOX_LINES = 5  # at most, from the first line of a summary's entry to the traceback in it
 
 
 def place_all(places: Places, sources: Sequence[SourceEvents]) -> None:
-    """Place every event; what a speaker whose rank is known says of nobody is placed as the last such line of its was."""
+    """Place every event."""
     for source in sources:
-        placed: dict[Speaker, Event] = {}
         for event in source.all_events():
-            is_plain = event.speaker.rank is not None and _tells_of_nobody(event)
-            like = placed.get(event.speaker) if is_plain else None
-            if like is None:
-                place_event(places, event)
-                if is_plain:
-                    placed[event.speaker] = event
-            else:
-                event.rank, event.rank_from, event.local_rank = like.rank, like.rank_from, like.local_rank
-                event.host, event.host_from, event.pid = like.host, like.host_from, like.pid
+            place_event(places, event)
         _place_boxed(source)
 
 
@@ -66,13 +52,6 @@ def place_event(places: Places, event: Event) -> None:
             event.host = event.host if event.host_from == "the line" else places.host_of.get(rank, event.host)
             event.local_rank = places.local_of.get(rank) if event.local_rank is None else event.local_rank
             break
-
-
-def _tells_of_nobody(event: Event) -> bool:
-    """Whether nothing but who says it, and where, tells of whom it is."""
-    if event.traceback is not None or event.rule.tells in OF_SOMEBODY or not WHOSE.isdisjoint(event.fields):
-        return False
-    return event.rule.tells == "progress" or "pod" not in event.raw
 
 
 def _where_it_speaks(places: Places, event: Event, own_host: str | None) -> str | None:
@@ -100,7 +79,7 @@ def _place_boxed(source: SourceEvents) -> None:
     for event in boxed:
         begin = event.traceback.line if event.traceback is not None else 0
         at = bisect_left(lines, begin) - 1
-        if at >= 0 and begin - lines[at] <= BOX_LINES:
+        if at >= 0:
             event.rank, event.rank_from = entries[at].rank, "the entry of torchrun's summary"
             event.local_rank, event.pid = entries[at].local_rank, entries[at].pid
             event.host = event.host if entries[at].host in HERE else entries[at].host or event.host
@@ -210,11 +189,9 @@ def _ranks_of_gpu(places: Places, event: Event, host: str) -> Iterable[tuple[str
         yield "the GPU's PCI address", _at_pci(places, host, pci)
     elif event.speaker.task is not None or event.speaker.actor is not None or _remote_pid(event) is not None:
         return
-    if event.traceback is not None:
-        is_unsigned = bool(places.signed) and event.source not in places.signed
-        if is_unsigned or len(set(GPUS.findall(event.traceback.message))) > 1:
-            return
+    if event.traceback is not None and places.signed and event.source not in places.signed:
+        return
     if device is not None and event.role in ("cause", "confirmation"):
         yield "the GPU index on its host", places.rank_of_local.get((host, device)) if host else None
-        is_counted = pci is not None and places.is_one_node and places.has_processes  # a process may see some GPUs only
+        is_counted = pci is not None and places.is_one_node  # a process may see some GPUs only
         yield "the GPU index on the only node", device if is_counted else None

@@ -6,7 +6,7 @@ without the others: training that goes on for longer than they would wait shows 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..lines.lazy_pattern import lazy
@@ -73,7 +73,6 @@ class _Stream:
     last: int
     last_s: float | None
     is_training: bool  # signs show a loss: no data is prepared, no answers are generated
-    is_several: bool  # more than one step of somebody
 
     @classmethod
     def of(cls, source: SourceEvents) -> _Stream | None:
@@ -83,9 +82,8 @@ class _Stream:
         signs = [sign for pair in source.progress for sign in pair]
         times = [s.time for s in signs if s.time is not None and s.stamp is not None]
         lines = [s.line or 0 for s in signs]
-        is_several = any(first.line != last.line for first, last in source.progress)
         is_training = any("loss" in first.raw.lower() for first, _ in source.progress[:8])
-        return cls(min(lines), max(lines), max(times, default=None), is_training, is_several)
+        return cls(min(lines), max(lines), max(times, default=None), is_training)
 
 
 class _Outlived:
@@ -128,7 +126,7 @@ class _Outlived:
         if not of_all and event.rank is not None and end.rank is None and event.rank in self._died_alone:
             return False  # the others are done, and its launcher found this one dead
         if event.source == end.source:
-            return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or (of_all and event.traceback is None)
+            return (end.line or 0) > (event.end_line or 0) or self._is_noise(event) or of_all
         if not event.has_own_time or not end.has_own_time or event.time is None or end.time is None:
             return False
         return end.time > event.time + max(HISTORY_S, self._job.clocks.uncertainty_s(end, event))
@@ -140,14 +138,14 @@ class _Outlived:
         if sign is None or sign.attempt < event.attempt:
             return False
         if sign.source != event.source:
-            is_timed = event.stamp is not None and sign.stamp is not None and sign.host == event.host
+            is_timed = event.stamp is not None and sign.stamp is not None
             soon_s = HISTORY_S if event.fields.get("pci") else 1.0  # a GPU that broke fails its program when next asked
             return is_timed and (sign.time or 0.0) > (event.time or 0.0) + soon_s
         if (sign.line or 0) <= (event.end_line or 0) or (sign.stamp is not None and _is_before(sign.time, event)):
             return False  # as where logs were joined into one file
         if (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES:
             return True
-        is_timed = sign.stamp is not None and sign.time is not None and event.time is not None and "%|" not in sign.raw
+        is_timed = sign.stamp is not None and sign.time is not None and event.time is not None
         return is_timed and (sign.time or 0.0) > (event.time or 0.0) + BUFFERED_S
 
     def _all_go_on(self, event: Event) -> bool:
@@ -155,11 +153,11 @@ class _Outlived:
         stream = self._streams[event.source]
         if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
             return False  # or steps that are shown again, as where logs were joined into one file
-        if event.rule.generic and event.rule.match == "line" and event.role == "symptom":
+        if event.rule.generic and event.rule.match == "line":
             return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
             return event.rule.at_start
-        if stream.first > (event.end_line or 0) and (stream.is_several or event.traceback is None):
+        if stream.first > (event.end_line or 0):
             return True
         return stream.last_s is not None and event.time is not None and stream.last_s > event.time + HISTORY_S
 
@@ -180,19 +178,6 @@ def _is_before(time_s: float | None, event: Event) -> bool:
 
 
 def _undone(events: Sequence[Event]) -> set[Event]:
-    """Yield the events whose rule a later line takes back of the same thing: the pod was placed, the server answers."""
-    last: dict[tuple[str, str], list[Event]] = {}
-    for event in events:
-        for rule in event.rule.undoes:
-            last.setdefault((rule, event.source), []).append(event)
-    asked: Iterable[tuple[Event, list[Event]]] = ((e, last.get((e.rule.id, e.source), [])) for e in events) if last else ()
-    return {e for e, ends in asked if any(_takes_back(end, e) for end in ends)}
-
-
-def _takes_back(end: Event, event: Event) -> bool:
-    return (end.line or 0) > (event.end_line or 0) and not _differ(_thing(event), _thing(end))
-
-
-def _thing(event: Event) -> object:
-    told = event.fields
-    return told.get("pod") or told.get("application") or told.get("server") or event.speaker.pid
+    """Yield the events whose rule a later line takes back: the pod was placed, the server answers."""
+    last = {(rule, e.source): e.line or 0 for e in events for rule in e.rule.undoes}
+    return {e for e in events if (e.end_line or 0) < last.get((e.rule.id, e.source), 0)}

@@ -25,7 +25,6 @@ from ..job.collectives import (
 from ..job.event import Event
 from ..job.identity_table import GUESSED
 from ..job.job import Job, RankInfo
-from ..lines.lazy_pattern import lazy
 from .finding import Certainty, Exhibit, Finding, Sentence
 
 MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait, whose members are not known
@@ -36,7 +35,6 @@ QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 WAIT = "collective.timeout"
-NUMBERS = lazy(r"\d+")
 
 
 def find(job: Job) -> Iterator[Finding]:
@@ -60,9 +58,8 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     world = max(job.world_size or 0, max(came, default=0) + 1)
     world = world if _is_told(job) else max(world, max(job.ranks, default=0) + 1)
     waits = [s.event for s in crowd.stuck.values()]
-    streams = {job.places.by_source[e.source].stream for e in waits}
     here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
-    here = [i for i in here if i.rank in late or (_is_covered(job, i, streams) and not _had_ended(job, i, waits))]
+    here = [i for i in here if i.rank in late or (_is_covered(job, i) and not _had_ended(job, i, waits))]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
     is_few = 0 < len(absent) <= max(1, share * world) and len(absent) <= len(reported)
     return absent if is_few and (len(reported) > 1 or world == PAIR) else []
@@ -131,14 +128,7 @@ def _who_reported(job: Job) -> set[int]:
     """Yield the ranks of which anything shows that they waited, too."""
     told = {e.rank for e in job.telling("collective-timeout", "collective-status") if e.rank is not None}
     partly = {e.rank for e in job.failures() if e.cause == WAIT and e.rank is not None}
-    return told | partly | _cut_tracebacks(job) | _aborted(job)
-
-
-def _cut_tracebacks(job: Job) -> set[int]:
-    """Ranks of whose traceback the head is here and the exception is not."""
-    cut = ((s, tb) for s in job.sources for tb in s.tracebacks if not tb.exception)
-    ranks = {job.places.source_rank.get(s.name, next((x.prefix.rank for x in s.lines_at(tb.line)), None)) for s, tb in cut}
-    return {rank for rank in ranks if rank is not None}
+    return told | partly | _aborted(job)
 
 
 def _aborted(job: Job) -> set[int]:
@@ -146,23 +136,19 @@ def _aborted(job: Job) -> set[int]:
     return {e.rank or 0 for e in ends if {str(e.fields.get("exit_code")), str(e.fields.get("signal"))} & ABORTED}
 
 
-def _is_covered(job: Job, info: RankInfo, streams: set[str | None]) -> bool:
-    """Whether a report of the rank would be here: it is heard on a stream on which others report, in a whole file."""
-    if not job.is_heard(info.rank) or not any(job.is_heard_on(info.rank, stream) for stream in streams):
+def _is_covered(job: Job, info: RankInfo) -> bool:
+    """Whether a report of the rank would be here: it is heard, in a whole file."""
+    if not job.is_heard(info.rank):
         return False
     cut = job.once(_cut_off)
     return not cut or not cut.issuperset(info.sources)
 
 
 def _cut_off(job: Job) -> set[str]:
-    """Yield files without their head (a report is quoted that is not in them) or without their end (one breaks off)."""
+    """Yield files without their head: a report is quoted that is not in them."""
     told = [e for e in job.telling("collective-timeout") if e.rank is not None]
     itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
-    reports = {NUMBERS.sub("", e.raw).rstrip() for e in told}  # without numbers they are few
-    sources = {e.source for e in told}
-    ends = {s.name: NUMBERS.sub("", s.last_words) for s in job.sources if s.name in sources}
-    begun = {name for name, end in ends.items() if end and any(x.startswith(end) and len(x) > len(end) for x in reports)}
-    return begun | {e.source for e in told if (e.source, e.rank) not in itself}
+    return {e.source for e in told if (e.source, e.rank) not in itself}
 
 
 def _had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:

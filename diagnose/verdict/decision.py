@@ -8,11 +8,10 @@ from typing import Literal
 
 from ..catalogue.load import Catalogue
 from ..job.coverage import breaks_off_in_a_traceback
-from ..job.event import FAILING
 from ..job.job import Job
 from ..job.process import is_terminated
 from ..questions.finding import Finding
-from .candidate import HINTED, SAME_MOMENT_S, STATED, Candidate, gather, names_device
+from .candidate import SAME_MOMENT_S, STATED, Candidate, gather, names_device
 from .certainty import CONFIDENCE, rate
 from .explanation import Explanations, ranking
 from .scope import Scope, who
@@ -51,14 +50,13 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates = gather(job, findings, catalogue)
     Explanations(job, catalogue, candidates).fill()
     free = [c for c in candidates if not c.explained_by] or candidates
-    is_torn = breaks_off_in_a_traceback(job.sources) and all(c.is_end and c.direct <= HINTED for c in free)  # no reason yet
-    if not free or is_torn:
+    if not free:
         return _nothing_wrong(job)
-    died = {e.rank for e in job.telling("exit") if e.role in FAILING and e.rank is not None and not is_terminated(e)}
+    died = {e.rank for e in job.telling("exit") if e.rank is not None and not is_terminated(e)}
     died &= {c.rank for c in free if c.direct == STATED and not c.is_end}
     free.sort(key=lambda c: ranking(c, catalogue, died))
     best = free[0]
-    roots = [c for c in free if (c.cause, c.signature) == (best.cause, best.signature) and (c.direct or not best.direct)]
+    roots = [c for c in free if (c.cause, c.signature) == (best.cause, best.signature)]
     outcome: Outcome = "failed" if job.failures() or job.context.failed() else "hung"
     verdict = Verdict(outcome, best.cause, _in_order(roots), candidates=candidates)
     verdict.rivals = [c for c in free if c not in roots]
