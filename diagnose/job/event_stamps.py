@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from functools import lru_cache
 from operator import attrgetter
@@ -52,13 +52,6 @@ class Same:
         """Yield the equal stamp; told by its fields as a tuple, which is compared in a third of the time."""
         return self._known_as(_printed(value), value)
 
-    def items(self, value: dict[str, Any]) -> dict[str, Any]:
-        """Yield the equal dictionary of plain values; nobody may change it."""
-        try:
-            return self._known_as((dict, *value.items()), value)
-        except TypeError:  # a list of ranks is in it
-            return value
-
     def _known_as(self, key: Any, value: T) -> T:
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
@@ -100,17 +93,3 @@ def note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
             event.stamp = held.get(id(stamp)) or same.stamp(stamp)
         if stamps and not (stamp is not None and stamp.has_date and stamp.has_year):  # of that no other is asked
             event.near = held[id(stamps[max(above - 1, 0)][1])]
-    _share(source, same, ())
-
-
-def share_fields(sources: Sequence[SourceEvents], left_out: Container[str]) -> None:
-    """Hold once what many signs of life tell beside what is `left_out`."""
-    same = Same()
-    for source in sources:
-        _share(source, same, left_out)
-
-
-def _share(source: SourceEvents, same: Same, left_out: Container[str]) -> None:
-    for pair in source.progress:
-        for sign in pair:
-            sign.fields = same.items({k: v for k, v in sign.fields.items() if k not in left_out})
