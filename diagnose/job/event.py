@@ -9,22 +9,24 @@ import sys
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from operator import attrgetter, itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..catalogue.rule import Role, Rule
-from ..lines.prefix import Line, Prefix, read_lines
+from ..lines.prefix import MAX_SPEAKERS, Line, Prefix, read_lines
 from ..lines.record import record
+from ..lines.timestamp import Stamp
 from ..scan.kept import Hit
 from ..scan.scan import SourceScan
 from ..traces.traceback import Traceback
 
 if TYPE_CHECKING:
-    from ..lines.timestamp import Stamp
     from ..traces.stack_forms import StackDump
 
 FAILING = ("cause", "symptom")  # roles
+T = TypeVar("T")
 MAX_CHARS = 8192  # of one line
+MAX_KNOWN = 4096  # values that are looked up to be shared
 MOST_SHOWN = 6  # exhibits of one finding
 Words = tuple[str, str | int]  # a line as it stands in the file; the message, or where in the line it begins
 
@@ -48,7 +50,47 @@ class Speaker(NamedTuple):
         return speaker._replace(host=sys.intern(speaker.host)) if speaker.host else speaker  # one text for all of a host
 
 
+_printed = attrgetter(*Stamp.__slots__)  # type: ignore[attr-defined]
 named_in = itemgetter(*(Prefix._fields.index(name) for name in Speaker._fields))  # what a prefix tells of who speaks
+
+
+class Same:
+    """Yields, for a value, the equal one that was met before, if that is not long ago."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, Any] = {}
+        self._speakers: dict[tuple[Any, ...], Speaker] = {}
+
+    def speaker(self, prefix: Prefix) -> Speaker:
+        """Yield who speaks with this prefix."""
+        named = named_in(prefix)
+        speaker = self._speakers.get(named)
+        return self._met(named) if speaker is None else speaker
+
+    def speakers(self, prefixes: Iterable[Prefix]) -> Iterator[Speaker]:
+        """Yield who speaks with these prefixes, each once, in order."""
+        for named in dict.fromkeys(map(named_in, prefixes)):
+            yield self._speakers.get(named) or self._met(named)
+
+    def _met(self, named: tuple[Any, ...]) -> Speaker:
+        if len(self._speakers) >= MAX_SPEAKERS:
+            self._speakers.clear()
+        speaker = Speaker.of(named)
+        self._speakers[speaker] = speaker  # which is the same key as the plain tuple, and held once
+        return speaker
+
+    def __call__(self, value: T) -> T:
+        return self._known_as(value, value)
+
+    def stamp(self, value: Stamp) -> Stamp:
+        """Yield the equal stamp; told by its fields as a tuple, which is compared in a third of the time."""
+        return self._known_as(_printed(value), value)
+
+    def _known_as(self, key: Any, value: T) -> T:
+        if len(self._known) >= MAX_KNOWN:
+            self._known.clear()
+        known: T = self._known.setdefault(key, value)
+        return known
 
 
 @dataclass(slots=True, eq=False)

@@ -6,7 +6,10 @@ What a single hit tells is read by `source_reading`; who and when in the whole j
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from datetime import datetime, timezone
+from functools import lru_cache
 from itertools import repeat
 from operator import attrgetter, contains
 from typing import TYPE_CHECKING
@@ -15,12 +18,12 @@ from ..catalogue.load import Catalogue
 from ..catalogue.matcher import Matcher
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import Line, speaker_keys
+from ..lines.timestamp import Stamp
 from ..scan.scan import SourceScan
 from ..scan.scan_rules import REPORT, STACK
 from ..traces.quotation import is_heard, quoted_tracebacks
 from ..traces.traceback import find_tracebacks
-from .event import Event, SourceEvents, kept_lines
-from .event_stamps import Same, note_stamps, stamps_of, years_of
+from .event import Event, Same, SourceEvents, kept_lines
 from .hit_reading import LAST_RESORT, SourceReading
 
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ MAX_REPORT_LINES = 400  # the terminal's longest have 150
 HEADING = lazy(r"(?:^|\s)(?:FAILED|HUNG|RECOVERED|UNFINISHED) {2}\S")
 CLOSING = lazy(r"(?:^|\s)Inputs read: [\d,]{1,12} \([\d.]{1,8} \w{1,2}\); events: [\d,]{1,12}\.")
 _raw = attrgetter("raw")
+Stamps = list[tuple[int, Stamp]]  # by line number, in order
+DAY_S = 86_400
 
 
 class EventReader:
@@ -64,14 +69,14 @@ class EventReader:
         events = sift([e for e in found if e.traceback is None or is_heard(e.traceback, unheard)])
         for order, event in enumerate(events):
             event.order = order
-        stamps = stamps_of(lines)
+        stamps = _stamps_of(lines)
         signs = tuple(_signs(reading, stored, scan))
         source = SourceEvents(
             scan.name,
             scan.kind,
             events,
             tuple(self._same.speakers(x.prefix for x in lines)),
-            self._same(years_of(stamps)),
+            self._same(_years_of(stamps)),
             any(map(contains, map(_raw, lines), repeat("across cluster"))),
             tuple(tb for tb in tracebacks if tb.line not in quoted),
             tuple(stacks),
@@ -80,7 +85,7 @@ class EventReader:
             capped,
             stored,
         )
-        note_stamps(source, stamps, self._same)
+        _note_stamps(source, stamps, self._same)
         return source
 
 
@@ -145,3 +150,39 @@ def sift(events: list[Event]) -> tuple[Event, ...]:
             continue  # one line of a message that a rule has understood as a whole
         kept.setdefault((event.rule.id, place), event)
     return tuple(sorted(kept.values(), key=lambda e: (e.line or 0, e.rule.id)))
+
+
+def _stamps_of(lines: Sequence[Line]) -> Stamps:
+    """Yield the stamps that the lines print."""
+    return [(line.number, line.prefix.stamp) for line in lines if line.prefix.stamp is not None]
+
+
+def _years_of(stamps: Stamps) -> tuple[tuple[int, int], ...]:
+    """Yield the years that stamps print, and how often."""
+    years: dict[int, int] = {}
+    for _, stamp in stamps:
+        if stamp.has_year:
+            year = _year_of(stamp.seconds // DAY_S)
+            years[year] = years.get(year, 0) + 1
+    return tuple(years.items())
+
+
+@lru_cache(1024)
+def _year_of(day: float) -> int:
+    return datetime.fromtimestamp(day * DAY_S, timezone.utc).year
+
+
+def _note_stamps(source: SourceEvents, stamps: Stamps, same: Same) -> None:
+    """Give each event the stamp of the nearest line above that has one; above all of them, of the first.
+
+    Thousands of files tell of the same moments, so what is equal is held once.
+    """
+    numbers = [number for number, _ in stamps]
+    held = {id(stamp): same.stamp(stamp) for _, stamp in stamps}
+    for event in source.all_events():
+        above, stamp = bisect_right(numbers, event.line or 0), event.stamp
+        event.near_is_below = above == 0
+        if stamp is not None:
+            event.stamp = held.get(id(stamp)) or same.stamp(stamp)
+        if stamps and not (stamp is not None and stamp.has_date and stamp.has_year):  # of that no other is asked
+            event.near = held[id(stamps[max(above - 1, 0)][1])]

@@ -277,10 +277,6 @@ def _learn_blocks(places: Places) -> None:
     fits = is_apart and all(rank % max(size, 1) == local for rank, local in places.local_of.items())
     if len(hosts) < 2 or not size or size * len(hosts) != world or not places.is_world_stated or not fits:
         return
-    block_of = {host: block for block, host in blocks}
-    empty, left = set(hosts) - set(block_of), set(range(len(hosts))) - set(block_of.values())
-    if len(empty) == 1 and len(left) == 1:
-        block_of[empty.pop()] = left.pop()
-    for host, block in block_of.items():
+    for block, host in blocks:
         for local in range(size):
             places.remember(block * size + local, host, local)

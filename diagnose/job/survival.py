@@ -153,8 +153,6 @@ class _Outlived:
         stream = self._streams[event.source]
         if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
             return False  # or steps that are shown again, as where logs were joined into one file
-        if event.rule.generic and event.rule.match == "line":
-            return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
             return event.rule.at_start
         if stream.first > (event.end_line or 0):
