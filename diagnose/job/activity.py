@@ -18,9 +18,8 @@ from ..lines.prefix import Line
 from ..lines.record import record
 from .event import Event, Exhibit
 from .job import Job, RankInfo
-from .stacks import innermost_line, placed_stacks, standing_of
 
-SLOW_STORAGE = ("saving", "loading", "save")  # past the others' limit
+SLOW_STORAGE = ("saving", "loading")  # past the others' limit
 LEFT = "leaving"  # its loop, before the planned end
 STRAGGLER, DESYNC, SLOW = "collective.straggler", "collective.desync", "storage.slow-save"
 BAR = "%|"
@@ -41,7 +40,7 @@ NOT_DOING = ("SIGTERM", "NCCL INFO ", "Warning: ", *NATIVE)  # what a library sa
 class Phase:
     """What a rank did last, and the cause that this makes of the others' wait."""
 
-    name: str  # as `activity` of a rule; `done`, `stuck-watchdog`, `other-group`, `elsewhere`
+    name: str  # as `activity` of a rule; `done`, `stuck-watchdog`, `other-group`
     cause: str
     exhibit: Exhibit
     fields: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -67,18 +66,6 @@ def phase_of(event: Event) -> Phase:
 def left_cause(ends: Iterable[Event]) -> str:
     """Yield why ranks were done first: they say that they stop early, else they had fewer batches."""
     return "process.early-exit" if all(e.rule.activity == LEFT for e in ends) else "data.uneven-inputs"
-
-
-def stack_phase(job: Job, rank: int, *, is_late: bool) -> Phase | None:
-    """Yield where the rank's stack stands; of one that is late for a collective, another one is of another group."""
-    own = [p for p in placed_stacks(job) if p.label == rank and p.dump.is_live]
-    standing = standing_of(own[-1]) if own else None
-    if standing is None or (standing.kind == "collective" and not is_late):
-        return None
-    shown = Exhibit(own[-1].source, *innermost_line(job, own[-1]), rank)
-    if standing.kind == "collective":
-        return Phase("other-group", DESYNC, shown, {"op": standing.frame.function if standing.frame else None})
-    return Phase("elsewhere", SLOW if standing.kind in SLOW_STORAGE else STRAGGLER, shown, {"where": shown.text.strip()})
 
 
 def last_phase(job: Job, info: RankInfo, before: Event) -> Phase | None:

@@ -6,6 +6,7 @@ without the others: training that goes on for longer than they would wait shows 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -22,6 +23,7 @@ AGO_S = 26 * 3600.0  # more than zones differ by and a hang lasts
 BOOT_S = 60.0  # within which a kernel finds its devices, cables and links
 WAITS = ("collective-timeout", "peer-lost", "absent-ranks")  # which had begun before they are told
 FROM_OUTSIDE = ("process.time-limit", "process.preempted", "process.node-failure")  # a job that is done may still stand
+ENDS = ("exit", "killed", "signal-sent", "signal-received")
 NOT_FINITE = "numerics.nan"
 FINITE = lazy(r"(?i)(?:loss|norm)['\"]?\s{0,3}(?:[:=]|\s)\s{0,3}['\"]?-?\d")
 # The kernel's names of ranks, their workers and launchers: `python3.11`, `pt_main_thread`, `ray::WorkerDict`
@@ -73,6 +75,7 @@ class _Stream:
     last: int
     last_s: float | None
     is_training: bool  # signs show a loss: no data is prepared, no answers are generated
+    still: int  # lines within which those who speak here may print what they had buffered
 
     @classmethod
     def of(cls, source: SourceEvents) -> _Stream | None:
@@ -83,7 +86,7 @@ class _Stream:
         times = [s.time for s in signs if s.time is not None and s.stamp is not None]
         lines = [s.line or 0 for s in signs]
         is_training = any("loss" in first.raw.lower() for first, _ in source.progress[:8])
-        return cls(min(lines), max(lines), max(times, default=None), is_training)
+        return cls(min(lines), max(lines), max(times, default=None), is_training, BUFFERED_LINES * len(source.progress))
 
 
 class _Outlived:
@@ -153,6 +156,8 @@ class _Outlived:
         stream = self._streams[event.source]
         if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
             return False  # or steps that are shown again, as where logs were joined into one file
+        if event.rule.tells in ENDS:  # a script that tries again
+            return stream.is_training and stream.last > (event.end_line or 0) + stream.still
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
             return event.rule.at_start
         if stream.first > (event.end_line or 0):
@@ -176,6 +181,18 @@ def _is_before(time_s: float | None, event: Event) -> bool:
 
 
 def _undone(events: Sequence[Event]) -> set[Event]:
-    """Yield the events whose rule a later line takes back: the pod was placed, the server answers."""
-    last = {(rule, e.source): e.line or 0 for e in events for rule in e.rule.undoes}
-    return {e for e in events if (e.end_line or 0) < last.get((e.rule.id, e.source), 0)}
+    """Yield the events whose rule a later line takes back of the same thing: the pod was placed, the server answers."""
+    ends: dict[tuple[str, str], list[Event]] = defaultdict(list)
+    for event in events:
+        for rule in event.rule.undoes:
+            ends[rule, event.source].append(event)
+    return {e for e in events if any(_takes_back(end, e) for end in ends.get((e.rule.id, e.source), ()))}
+
+
+def _takes_back(end: Event, event: Event) -> bool:
+    return (end.line or 0) > (event.end_line or 0) and not _differ(_thing(event), _thing(end))
+
+
+def _thing(event: Event) -> object:
+    told = event.fields
+    return told.get("pod") or told.get("application") or told.get("server") or event.speaker.pid

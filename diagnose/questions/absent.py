@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from ..job.activity import STRAGGLER, Phase, last_complaint, last_doing, last_phase, phase_of, stack_phase
+from ..job.activity import STRAGGLER, Phase, last_complaint, last_doing, last_phase, phase_of
 from ..job.collectives import (
     GroupTable,
     collective_tables,
@@ -47,7 +47,7 @@ def find(job: Job) -> Iterator[Finding]:
         late = set(never_issued(job, tables[0])) - {r for r, s in tables[0].stuck.items() if s.seq is not None}
         crowd = GroupTable(crowd.group, {r: s for r, s in crowd.stuck.items() if r not in late})
         if absent := _absent(job, crowd, late, MAX_SHARE if len(tables) == 1 else GROUPS_SHARE):
-            yield _finding(job, crowd, absent, late)
+            yield _finding(job, crowd, absent)
 
 
 def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[RankInfo]:
@@ -94,18 +94,16 @@ def _is_told(job: Job) -> bool:
     return job.places.world_from not in ("", GUESSED)
 
 
-def _phase(job: Job, info: RankInfo, usual: Event, late: set[int]) -> Phase | None:
-    """What held it up: its watchdog that stood still, where its stack stands, or what its program did last."""
+def _phase(job: Job, info: RankInfo, usual: Event) -> Phase | None:
+    """What held it up: its watchdog that stood still, or what its program did last."""
     own = [e for e in job.telling("heartbeat", "collective-timeout") if e.rank == info.rank]
-    if own:
-        return phase_of(own[0])
-    return stack_phase(job, info.rank, is_late=info.rank in late) or last_phase(job, info, usual)
+    return phase_of(own[0]) if own else last_phase(job, info, usual)
 
 
-def _finding(job: Job, crowd: GroupTable, absent: list[RankInfo], late: set[int]) -> Finding:
+def _finding(job: Job, crowd: GroupTable, absent: list[RankInfo]) -> Finding:
     usual = crowd.first().event
     ranks, waiting = tuple(sorted(i.rank for i in absent)), sorted(crowd.stuck)
-    phase = next((p for i in absent if (p := _phase(job, i, usual, late))), None)
+    phase = next((p for i in absent if (p := _phase(job, i, usual))), None)
     shown = [phase.exhibit] if phase else [*last_complaint(job, absent[0]), *last_doing(job, absent[0])]
     told = [phase.exhibit.event] if phase and phase.exhibit.event else []
     onset = next((e.onset for e in (*told, usual) if e.onset is not None and e.has_own_time), None)

@@ -8,10 +8,11 @@ from typing import Literal
 
 from ..catalogue.load import Catalogue
 from ..job.coverage import breaks_off_in_a_traceback
+from ..job.event import FAILING
 from ..job.job import Job
 from ..job.process import is_terminated
 from ..questions.finding import Finding
-from .candidate import SAME_MOMENT_S, STATED, Candidate, gather, names_device
+from .candidate import HINTED, SAME_MOMENT_S, STATED, Candidate, gather, names_device
 from .certainty import CONFIDENCE, rate
 from .explanation import Explanations, ranking
 from .scope import Scope, who
@@ -50,7 +51,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     candidates = gather(job, findings, catalogue)
     Explanations(job, catalogue, candidates).fill()
     free = [c for c in candidates if not c.explained_by] or candidates
-    if not free:
+    if not free or _only_complains_at_the_end(job, free):
         return _nothing_wrong(job)
     died = {e.rank for e in job.telling("exit") if e.rank is not None and not is_terminated(e)}
     died &= {c.rank for c in free if c.direct == STATED and not c.is_end}
@@ -86,6 +87,16 @@ def _in_order(roots: list[Candidate]) -> list[Candidate]:
         return (-c.direct, not names_device(first), late, time if late else 0.0, *place)
 
     return sorted(roots, key=key)
+
+
+def _only_complains_at_the_end(job: Job, free: Sequence[Candidate]) -> bool:
+    """A run that says it finished, and of which no process is told to have failed, only complains while it closes."""
+    done = {e.source: e.line or 0 for e in job.telling("finished") if e.rule.teller != "rank"}
+    if not done or job.context.failed() or any(e.role in FAILING for e in job.telling("exit")):
+        return False
+    said = [c.first for c in free if c.first is not None]  # not raised, nor above the line that says the run is done
+    is_late = all(e.traceback is None and (e.line or 0) > done.get(e.source, 0) for e in said)
+    return is_late and all(c.direct <= HINTED for c in free)
 
 
 def _nothing_wrong(job: Job) -> Verdict:
