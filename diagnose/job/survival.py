@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from ..lines.lazy_pattern import lazy
 from ..traces.traceback_lines import is_library
 from .attempt import BUFFERED_LINES, HISTORY_S, is_numbered, numbered_sources
-from .clock import ANOTHER_ZONE_S
 from .event import FAILING, Event, SourceEvents
 from .job import Job
 from .process import is_terminated
@@ -144,8 +143,8 @@ class _Outlived:
             is_timed = event.stamp is not None and sign.stamp is not None
             soon_s = HISTORY_S if event.fields.get("pci") else 1.0  # a GPU that broke fails its program when next asked
             return is_timed and (sign.time or 0.0) > (event.time or 0.0) + soon_s
-        if (sign.line or 0) <= (event.end_line or 0) or (sign.stamp is not None and _is_before(sign.time, event)):
-            return False  # as where logs were joined into one file
+        if (sign.line or 0) <= (event.end_line or 0):
+            return False
         if (sign.line or 0) > (event.end_line or 0) + BUFFERED_LINES:
             return True
         is_timed = sign.stamp is not None and sign.time is not None and event.time is not None
@@ -154,8 +153,8 @@ class _Outlived:
     def _all_go_on(self, event: Event) -> bool:
         """Whether the file shows that training began only below the error, or goes on for longer than anyone would wait."""
         stream = self._streams[event.source]
-        if stream is None or stream.last <= (event.end_line or 0) or _is_before(stream.last_s, event):
-            return False  # or steps that are shown again, as where logs were joined into one file
+        if stream is None or stream.last <= (event.end_line or 0):
+            return False
         if event.rule.tells in ENDS:  # a script that tries again
             return stream.is_training and stream.last > (event.end_line or 0) + stream.still
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
@@ -171,13 +170,6 @@ def _died(death: Event | None) -> bool:
 
 def _differ(a: object, b: object) -> bool:
     return a is not None and b is not None and a != b
-
-
-def _is_before(time_s: float | None, event: Event) -> bool:
-    """Whether a time is before an error; what differs by hours is the zone of a launcher's clock, not a trainer's."""
-    if time_s is None or event.time is None or event.time - time_s >= ANOTHER_ZONE_S:
-        return False
-    return event.time > time_s or (event.time == time_s and (event.stamp is not None or event.rank is not None))
 
 
 def _undone(events: Sequence[Event]) -> set[Event]:
