@@ -25,12 +25,6 @@ STRAGGLER, DESYNC, SLOW = "collective.straggler", "collective.desync", "storage.
 BAR = "%|"
 NEAR = 8  # lines of the rank, from its last one: what it complained of before that did not stop it
 ASKED_RANKS = 8  # whether they complain of the same
-# `plover INFO: finished`, `max wall time reached on this rank, leaving`; not `validation done`, after which it goes on.
-FAREWELL = lazy(
-    r"(?i)(?:(?:^|[:|\]>-] {0,4})(?:(?:all|we are|i am|i'm|training|run|job|work(?:er)?|rank \d{1,6})[:,]? )?"
-    r"(?:is )?(?:done|finished|complete|completed|end of (?:run|training|job))|"
-    r"\b(?:good ?bye|bye|exiting|leaving|quitting|stopping|shutting down|nothing (?:left|more) to do))[\s.!)]{0,4}$"
-)
 _NUMBERS = lazy(r"\d+")
 NATIVE = (".cpp:", ".cc:", ".h:", ".cu:")
 NOT_DOING = ("SIGTERM", "NCCL INFO ", "Warning: ", *NATIVE)  # what a library says, or the end, is not what a rank was doing

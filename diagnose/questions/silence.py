@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ..job.activity import FAREWELL, STRAGGLER, Phase, last_complaint, last_line, phase_of
+from ..job.activity import STRAGGLER, Phase, last_complaint, last_line, phase_of
 from ..job.event import FAILING, Event
 from ..job.job import Job, RankInfo
 from .finding import Exhibit, Finding, Sentence, exhibits
@@ -53,8 +53,6 @@ def _ending(job: Job, quiet: list[RankInfo], lost: tuple[Exhibit, ...]) -> tuple
         return "process.exit-code", says, (Exhibit.of_event(code), *lost, *signs)
     if len(quiet) == 1 and (line := job.last_line_of(info.rank)) is not None and line[1].is_error:
         return "process.exit-code", Sentence("silence.error"), (*last, *lost)
-    if len(quiet) == 1 and last and FAREWELL.search(last[0].text):
-        return "process.early-exit", Sentence("silence.farewell"), (*last, *lost)
     return LOST, Sentence("silence.stops"), (*last_complaint(job, info), *lost, *last, *signs)
 
 
