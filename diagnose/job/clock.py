@@ -19,7 +19,6 @@ from .event import Event, SourceEvents
 
 SAME_CLOCK_S = 2.0  # NTP keeps hosts within milliseconds; printed times are whole seconds, so two may differ by this
 UNALIGNED_S = 600.0  # clocks of two hosts that share no event: minutes of skew were seen in practice
-ANOTHER_ZONE_S = 3600.0 * 0.9  # clocks that differ by as much may show two zones, by less they show one
 FALLBACK_YEAR = 1970  # only for order, where no line prints a year; such times are not shown
 
 

@@ -61,7 +61,7 @@ def decide(job: Job, findings: Sequence[Finding], catalogue: Catalogue) -> Verdi
     outcome: Outcome = "failed" if job.failures() or job.context.failed() else "hung"
     verdict = Verdict(outcome, best.cause, _in_order(roots), candidates=candidates)
     verdict.rivals = [c for c in free if c not in roots]
-    scope = Scope.of(job, verdict.roots, candidates)
+    scope = Scope.of(job, verdict.roots)
     verdict.culprits, verdict.culprit_hosts = who(job, catalogue.causes[best.cause], verdict.roots, scope, candidates)
     is_concluded = best.finding is not None
     verdict.roots.sort(key=lambda c: _showing(c, verdict.culprits, is_concluded=is_concluded))

@@ -37,7 +37,7 @@ class Scope:
     seen: int  # how many ranks are heard of
 
     @classmethod
-    def of(cls, job: Job, roots: Sequence[Candidate], candidates: Sequence[Candidate]) -> Scope:
+    def of(cls, job: Job, roots: Sequence[Candidate]) -> Scope:
         """Yield the scope of the candidates that share the winning cause."""
         met = _listed(job, roots) or {c.rank for c in _at_fault(roots) if c.rank is not None}
         own = {(e.source, e.line) for c in roots for e in c.events}
