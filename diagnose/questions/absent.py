@@ -30,6 +30,7 @@ MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait,
 CROWD, PAIR = 3, 2  # ranks that wait, to tell how many there are where nobody says it; where the others are listed
 FOR_ITS_ID = "rendezvous.timeout"  # whoever waits for NCCL's id says for whom: `rank_zero` asks
 MOST_RANKS = 1 << 17  # no job has more; a larger number in a message is not counted up to
+QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 WAIT = "collective.timeout"
@@ -69,7 +70,8 @@ def _unheard(job: Job, crowd: GroupTable, came: set[int], world: int) -> list[Ra
     most = max(consoles.values())
     are_all = len(consoles) == 1 or (most > 1 and most * len(consoles) == world)
     missing = [r for r in range(min(world, MOST_RANKS)) if r not in came]
-    if not are_all or consoles.keys() & job.places.source_rank.keys() or len(came) < _enough(job, missing):
+    partial = job.places.source_rank.keys() | _headless(job)
+    if not are_all or consoles.keys() & partial or len(came) < _enough(job, missing):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == PAIR else []
 
@@ -126,6 +128,13 @@ def _who_reported(job: Job) -> set[int]:
     ends = ((e.rank, e.fields) for e in job.telling("exit") if e.rank is not None)
     aborted = {rank for rank, end in ends if {str(end.get("exit_code")), str(end.get("signal"))} & ABORTED}
     return told | partly | aborted
+
+
+def _headless(job: Job) -> set[str]:
+    """Yield files without their head: a report is quoted that is not in them."""
+    told = [e for e in job.telling("collective-timeout") if e.rank is not None]
+    itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
+    return {e.source for e in told if (e.source, e.rank) not in itself}
 
 
 def _had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:
