@@ -57,8 +57,9 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     world = max(job.world_size or 0, max(came, default=0) + 1)
     world = world if _is_told(job) else max(world, max(job.ranks, default=0) + 1)
     waits = [s.event for s in crowd.stuck.values()]
+    streams = {job.places.by_source[e.source].stream for e in waits}
     here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
-    here = [i for i in here if i.rank in late or (job.is_heard(i.rank) and not _had_ended(job, i, waits))]
+    here = [i for i in here if i.rank in late or (_is_covered(job, i.rank, streams) and not _had_ended(job, i, waits))]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
     is_few = 0 < len(absent) <= max(1, share * world) and len(absent) <= len(reported)
     return absent if is_few and (len(reported) > 1 or world == PAIR) else []
@@ -128,6 +129,11 @@ def _who_reported(job: Job) -> set[int]:
     ends = ((e.rank, e.fields) for e in job.telling("exit") if e.rank is not None)
     aborted = {rank for rank, end in ends if {str(end.get("exit_code")), str(end.get("signal"))} & ABORTED}
     return told | partly | aborted
+
+
+def _is_covered(job: Job, rank: int, streams: set[str | None]) -> bool:
+    """Whether a report of the rank would be here: it is heard on a stream on which others report."""
+    return job.is_heard(rank) and any(job.is_heard_on(rank, stream) for stream in streams)
 
 
 def _headless(job: Job) -> set[str]:
