@@ -131,9 +131,14 @@ def last_doing(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:
     lines = [(s, x) for s, x in job.lines_of(info.rank) if x.message.strip() and x.number < raised.get(s, x.number + 1)]
     before = [(s, x) for s, x in lines if not any(word in x.raw for word in NOT_DOING)]
     sign, own = info.last_sign, before[-1] if before else None
-    if sign is not None and (own is None or sign.source == own[0]):
+    if sign is not None and (own is None or (sign.source == own[0] and not _goes_on(job, info, own[1], sign))):
         return (Exhibit.of_event(sign),)
     return (Exhibit.of_line(*own, info.rank, info.host),) if own is not None else ()
+
+
+def _goes_on(job: Job, info: RankInfo, line: Line, sign: Event) -> bool:
+    """Whether the rank's own log says what it does after its last step: `[rank2] running extended evaluation`."""
+    return job.places.source_rank.get(sign.source) == info.rank and line.number > (sign.line or 0)
 
 
 def last_line(job: Job, info: RankInfo) -> tuple[Exhibit, ...]:

@@ -157,6 +157,8 @@ class _Outlived:
             return False
         if event.rule.tells in ENDS:  # a script that tries again
             return stream.is_training and stream.last > (event.end_line or 0) + stream.still
+        if event.rule.generic and event.rule.match == "line":
+            return True  # a warning in words that nobody knows, which the run went past
         if event.rule.at_start or (event.traceback is not None and not stream.is_training):
             return event.rule.at_start
         if stream.first > (event.end_line or 0):

@@ -127,8 +127,9 @@ def _gathered(sources: Sequence[SourceEvents]) -> Counter[int]:
     ratios: Counter[int] = Counter()
     for event in (e for s in sources for e in s.telling("collective-timeout")):
         large, small = (event.fields.get(name) for name in GATHERS.get(str(event.fields.get("op")), ("", "")))
-        is_told = isinstance(large, int) and isinstance(small, int) and is_default_group(event.fields)
-        if is_told and 0 < small < large < small * MAX_RANK and large % small == 0:
+        if not isinstance(large, int) or not isinstance(small, int) or not is_default_group(event.fields):
+            continue
+        if 0 < small < large < small * MAX_RANK and large % small == 0:
             ratios[large // small] += 1
     return ratios
 

@@ -30,6 +30,7 @@ MAX_SHARE, GROUPS_SHARE = 0.34, 0.13  # of the ranks; where several groups wait,
 CROWD, PAIR = 3, 2  # ranks that wait, to tell how many there are where nobody says it; where the others are listed
 FOR_ITS_ID = "rendezvous.timeout"  # whoever waits for NCCL's id says for whom: `rank_zero` asks
 MOST_RANKS = 1 << 17  # no job has more; a larger number in a message is not counted up to
+QUOTED = "watchdog thread terminated with exception: "
 ABORTED = {"-6", "6", "134", "SIGABRT"}  # as a watchdog ends the process that waited
 ENDED_BEFORE_S = 30.0  # agents end the survivors within seconds of a failure, watchdogs fire minutes later
 WAIT = "collective.timeout"
@@ -56,8 +57,9 @@ def _absent(job: Job, crowd: GroupTable, late: set[int], share: float) -> list[R
     world = max(job.world_size or 0, max(came, default=0) + 1)
     world = world if _is_told(job) else max(world, max(job.ranks, default=0) + 1)
     waits = [s.event for s in crowd.stuck.values()]
+    streams = {job.places.by_source[e.source].stream for e in waits}
     here = [job.ranks[rank] for rank in sorted(job.ranks.keys() - reported - find_elsewhere(job)) if rank < world]
-    here = [i for i in here if i.rank in late or (job.is_heard(i.rank) and not _had_ended(job, i, waits))]
+    here = [i for i in here if i.rank in late or (_is_covered(job, i.rank, streams) and not _had_ended(job, i, waits))]
     absent = [i for i in here if i.rank not in gave_up] or _unheard(job, crowd, came, world) or here
     is_few = 0 < len(absent) <= max(1, share * world) and 2 * len(came | late) >= world
     return absent if is_few and (len(reported) > 1 or world == PAIR) else []
@@ -69,7 +71,8 @@ def _unheard(job: Job, crowd: GroupTable, came: set[int], world: int) -> list[Ra
     most = max(consoles.values())
     are_all = len(consoles) == 1 or (most > 1 and most * len(consoles) == world)
     missing = [r for r in range(min(world, MOST_RANKS)) if r not in came]
-    if not are_all or consoles.keys() & job.places.source_rank.keys() or len(came) < _enough(job, missing):
+    partial = job.places.source_rank.keys() | _headless(job)
+    if not are_all or consoles.keys() & partial or len(came) < _enough(job, missing):
         return []
     return [job.ranks.get(r) or RankInfo(r) for r in missing] if len(missing) * 3 <= world or world == PAIR else []
 
@@ -126,6 +129,18 @@ def _who_reported(job: Job) -> set[int]:
     ends = ((e.rank, e.fields) for e in job.telling("exit") if e.rank is not None)
     aborted = {rank for rank, end in ends if {str(end.get("exit_code")), str(end.get("signal"))} & ABORTED}
     return told | partly | aborted
+
+
+def _is_covered(job: Job, rank: int, streams: set[str | None]) -> bool:
+    """Whether a report of the rank would be here: it is heard on a stream on which others report."""
+    return job.is_heard(rank) and any(job.is_heard_on(rank, stream) for stream in streams)
+
+
+def _headless(job: Job) -> set[str]:
+    """Yield files without their head: a report is quoted that is not in them."""
+    told = [e for e in job.telling("collective-timeout") if e.rank is not None]
+    itself = {(e.source, e.rank) for e in told if QUOTED not in e.raw}
+    return {e.source for e in told if (e.source, e.rank) not in itself}
 
 
 def _had_ended(job: Job, info: RankInfo, waits: Sequence[Event]) -> bool:

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ..job.activity import last_complaint
 from ..job.event import Event
 from ..job.job import CERTIFICATES, Job
 from ..job.process import is_terminated
-from .finding import Finding, Sentence, exhibits
+from .finding import Exhibit, Finding, Sentence
 
 SIGNALLED = range(128, 193)  # how a shell tells of a signal; 255 is `exit(-1)`
 CAUSE = "process.exit-code"
@@ -37,16 +38,17 @@ def find(job: Job) -> Iterator[Finding]:
     wordless = [e for e in wordless if job.is_heard_on(e.rank, "stderr")]
     if len({e.rank for e in wordless}) == 1 and wordless[0].rank is not None:
         end = min(wordless, key=lambda e: (int(e.time or 0), e.source, e.line or 0))
-        yield from _finding(end, wordless[0].rank)
+        yield from _finding(job, end, wordless[0].rank)
 
 
-def _finding(end: Event, rank: int) -> Iterator[Finding]:
+def _finding(job: Job, end: Event, rank: int) -> Iterator[Finding]:
     by_signal = end.cause in SENT or bool(end.fields.get("signal_name"))
     cause = end.cause if by_signal and end.cause else CAUSE
     fields = {"rank": rank, "signal": end.fields.get("signal_name"), "code": end.fields.get("exit_code")}
     fields["by_signal"] = by_signal
-    says = Sentence("silent_exit.left", {**fields, "has_words": False})
-    yield Finding("silent_exit", cause, says, exhibits([end]), (rank,), onset=end.onset, fields=end.fields)
+    words = last_complaint(job, job.ranks[rank])
+    says = Sentence("silent_exit.left", {**fields, "has_words": bool(words)})
+    yield Finding("silent_exit", cause, says, (*words, Exhibit.of_event(end)), (rank,), onset=end.onset, fields=end.fields)
 
 
 def _is_error(event: Event) -> bool:

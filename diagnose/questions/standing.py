@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Label = int | str
 DESYNC, TIMEOUT, STRAGGLER = "collective.desync", "collective.timeout", "collective.straggler"
 SLOW = {"save": "storage.slow-save"}
+PAIRED = ("send", "recv")
 MOST_RANKS = 1 << 17  # no job has more
 
 
@@ -35,8 +36,11 @@ def find(job: Job) -> Iterator[Finding]:
     tree = merged(placed)
     if len(tree.moving) > len(tree.stuck):
         return  # of those that were seen twice, most moved: slow, but no hang
+    calls = [g.standing.frame.function for g in tree.groups if g.standing.frame is not None]
     if tree.pattern == "together":
         yield _together(job, tree, placed)
+    elif tree.pattern == "desync" and len(tree.suspects) != 1 and any(part in f for f in calls for part in PAIRED):
+        return  # stages of a pipeline wait in sends while others wait in collectives; one alone holds its group up
     elif tree.pattern == "desync" and not tree.suspects:
         yield from _halves(job, tree, placed)
     elif tree.pattern in ("waiting", "backward", "desync") and len(tree.suspects) <= len(tree.crowd):

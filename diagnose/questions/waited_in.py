@@ -19,6 +19,7 @@ from ..traces.traceback import Link
 from .finding import Exhibit, Finding, Sentence, earliest_onset
 
 RAISED = "process.exception"
+PAIRED = ("send", "recv")  # the other end is in another call by right
 ONE_SIDED = ("broadcast", "scatter", "gather", "reduce")  # who sends is through: whoever still waits need not be wrong
 
 
@@ -30,6 +31,8 @@ def find(job: Job) -> Iterator[Finding]:
     waits = find_waits(job, "collective-timeout")
     left = {rank: wait for rank, wait in find_waits(job, "peer-lost").items() if rank not in waits}
     if not waits or (job.world_size or 0) > len(waits) + len(left) or any(e.role == "cause" for e in job.failures()):
+        return
+    if any(part in call.operation for _, call in (*waits.values(), *left.values()) for part in PAIRED):
         return
     places = {call.place for _, call in waits.values()}
     if places.issuperset(call.place for _, call in left.values()):  # they waited with others, until one of these gave up

@@ -94,7 +94,8 @@ def who_reasons(job: Job, catalogue: Catalogue, verdict: Verdict, scope: Scope) 
         yield "nobody-passed"
     if verdict.culprits and not scope.passed and is_cut(job.sources):
         yield "rest-unheard"
-    if verdict.culprits and not scope.met:
+    is_felt = any(e.fields.get("at_peer") for e in root.events)  # the other end of the link did it
+    if verdict.culprits and (not scope.met or is_felt):
         yield "inferred-rank"
     if verdict.culprits and job.places.world_from in ("", GUESSED) and not scope.passed:
         yield "world-unknown"
