@@ -201,7 +201,7 @@ def attempt_rows(job: Job, proof: Sequence[Evidence], show: Exhibitor) -> tuple[
 
 
 def _attempt(n: int, events: Sequence[Event], first: Event | None, job: Job, show: Exhibitor) -> Attempt:
-    times = [e.time for e in events if e.time is not None]
+    times = [e.time for e in events if e.time is not None and e.has_own_time]
     return Attempt(
         n,
         show_time(job, min(times)) if times else None,
