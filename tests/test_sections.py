@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from diagnose import Text, diagnose
-from diagnose.sources.archives import MAX_SHOWN_BYTES, has_sections, read_sections
+from diagnose.sources.log_forms import MAX_SHOWN_BYTES, has_sections, read_sections
 from diagnose.sources.source import find_sources
 from diagnose.sources.streams import peek
 

@@ -15,7 +15,7 @@ from ..job.job import CERTIFICATES, Job, RankInfo
 from ..job.stacks import stack_tree
 from ..lines.rank_ranges import rank_ranges
 from ..scan.scan import Scan
-from ..sources.refusals import NO_TIME, may_be_log
+from ..sources.bounds import NO_TIME, may_be_log
 from ..verdict.decision import Verdict
 from .evidence import show_time
 from .parts import CollectiveRow, FirstFailure, Gap, InputRow, RankRow, StackGroup

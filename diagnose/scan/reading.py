@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..errors import SourceError
 from ..sources.blocks import read_blocks
-from ..sources.bounds import Deadline, Share
+from ..sources.bounds import Deadline, Share, broken_off
 from ..sources.kinds import LINES
-from ..sources.refusals import broken_off
 from ..sources.source import Input, Source, find_sources
 from ..traces.stack_forms import arrays_of
 from .kept import Packer, give_back_memory

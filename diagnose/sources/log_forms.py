@@ -8,10 +8,13 @@ stay those of the file.
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain, pairwise
 from typing import Protocol
 
+from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import identity_from_path
 from ..lines.record import record
 from .exports import PAGE, NotebookMask, PageMask, TableReader, delimiter_of
@@ -20,7 +23,7 @@ from .labels import SAMPLE_BYTES, Rewriting, label_of, may_be_labelled
 from .own_headers import SAMPLE_BYTES as HEADER_BYTES
 from .own_headers import header_of, may_have_header
 from .quotes import Unquoting, has_fences, has_quotes, is_log_of_its_own, is_quoted, may_quote
-from .streams import Joined, peek
+from .streams import Joined, Stream, peek
 
 Tail = Callable[[int], bytes]  # so many bytes from the end on
 LOOK_BYTES = 2 << 10  # of each end, before more is asked for a header
@@ -113,3 +116,54 @@ _READERS: dict[Kind, Callable[[], Reader]] = {
 def reader_of(kind: Kind, label: Rewriting | None) -> Reader | None:
     """Yield who reads the lines out of a text of this form; None where they stand as they were printed."""
     return _READERS[kind]() if kind in _READERS else label
+
+
+# --- several files in one text ------------------------------------------------------------------------------------
+# as `tail`, `head`, `more` or a loop shows them, or by `grep -r`:
+#
+#     ==> logs/rank0.log <==        ::::::::::::::        ===== rank0.log =====        logs/rank0.log:12:step 3 loss 2.1
+#                                   rank0.log                                          logs/rank0.log-13-step 4 loss 2.0
+#                                   ::::::::::::::
+
+MAX_SHOWN_BYTES = 32 << 20  # looked through: five thousand lines of each of 64 ranks
+_SUFFIX = rb"\.(?:log|txt|out|err|stdout|stderr)(?:\.\d{1,3})?"
+_LOG_NAME = rb"[^\n<>|]{1,400}" + _SUFFIX  # else a program's own banner would read as a head
+_DRAWN = rb"@{2,40}(?!@) ?(" + _LOG_NAME + rb")(?: ?[@<]{2,40})?\r?\n"
+# coreutils' `write_header` in head.c and tail.c; the 14 colons of util-linux' more.c
+_STYLES: tuple[bytes, ...] = (
+    rb"==> ([^\s<>|]{1,400}|standard input|" + _LOG_NAME + rb") <==\r?\n",
+    rb":{14}\r?\n([^\s<>|:][^\n<>|]{0,400}?)\r?\n:{14}\r?\n",
+    *(_DRAWN.replace(b"@", re.escape(sign)) for sign in b"= - # * > + ~".split()),
+)
+_ANY = b"|".join(b"(?P<style%d>%b)" % style for style in enumerate(_STYLES))
+_FIRST = lazy(rb"(?:[^\n]{0,400}\n){0,2}?(?:" + _ANY + b")")
+# of a match, of a line around one with -A, -B or -C, and what `grep` draws between two groups of these
+_NAMED = rb"(?m)^(?:([^\s:<>|]{1,400}?" + _SUFFIX + rb")(?::(?:\d{1,9}:)?|-\d{1,9}-)|--$)"
+_ALL_NAMED = lazy(rb"(?:" + _NAMED.removeprefix(b"(?m)^") + rb"[^\n]{0,4000}(?:\n|\Z)){3}")
+
+
+def has_sections(head: bytes) -> bool:
+    """Tells whether a text begins with the head of a file; a prompt with its command may stand above it."""
+    return _FIRST.match(head) is not None or _ALL_NAMED.match(head) is not None
+
+
+def read_sections(stream: Stream) -> Iterator[tuple[str, Stream]]:
+    """Yield the files that such a text shows, in the order of their first lines; every head is of the first one's style.
+
+    What `tail -f` shows of one file in turns with others is joined. What stands above the first head goes with the first
+    file; what lies behind the bytes that are looked through, with the one that was open there.
+    """
+    text, _ = peek(stream, MAX_SHOWN_BYTES)
+    found = _FIRST.match(text)
+    style = b"(?m)^" + _STYLES[int((found.lastgroup or "")[len("style") :])] if found else _NAMED
+    bodies: dict[str, list[bytes]] = {}
+    name, above = "", 0  # where the text above the first head begins
+    for head, following in pairwise(chain(re.finditer(style, text), [None])):
+        assert head is not None
+        name = head[1].decode("utf-8", "replace") if head[1] else name
+        end = following.start() if following else len(text)
+        bodies.setdefault(name, []).append(text[above : head.start()] + text[head.end() : end])
+        above = end
+    for each, parts in bodies.items():
+        body = b"".join(parts)
+        yield each, Joined(body, stream, is_owned=False) if each == name else io.BytesIO(body)

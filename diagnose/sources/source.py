@@ -18,15 +18,12 @@ from typing import BinaryIO, cast
 
 from ..errors import DiagnoseError, SourceError, UsageError
 from ..lines.record import record
-from .archives import has_sections, read_members
-from .bounds import MAX_DEPTH, MAX_NAME_CHARS, Deadline, Share
-from .decoders import missing_extra
+from .bounds import MAX_DEPTH, MAX_NAME_CHARS, NO_TIME, Deadline, Share, broken_off, special, why_not
 from .kinds import PEEK_BYTES, Compression, Container, Encoding, Kind, compression_of, container_of, encoding_of, kind_of
 from .labels import Rewriting
-from .log_forms import WHOLE, Tail, form_of, tail_of
+from .log_forms import WHOLE, Tail, form_of, has_sections, read_sections, tail_of
 from .paths import SKIPPED_FOLDERS, FolderWalk, Seen, expand_pattern, find_remote, head_behind_zeros, is_url, open_remote
-from .refusals import NO_TIME, broken_off, special, why_not
-from .streams import Inflated, Joined, Stream, binary_of, name_of, peek
+from .streams import Joined, Stream, binary_of, inflated, missing_extra, name_of, peek
 
 _TOO_DEEP = f"nested more than {MAX_DEPTH} archives deep"
 
@@ -222,15 +219,21 @@ def _from_member(raw: Stream, name: str, size: int | None, here: _Unpacking) -> 
 
 def _from_archive(stream: Stream, name: str, container: Container, here: _Unpacking) -> Iterator[Source]:
     """Yields the members; what was wrong with the archive as a whole follows them as a skipped source."""
+    from .archives import Member, read_members  # costs every start, and few runs need it
+
     member = None
-    for member, own in read_members(stream, container, here.damage, here.deadline):
+    if container == "sections":
+        members: Iterator[Member] = (Member(head, None, body) for head, body in read_sections(stream))
+    else:
+        members = read_members(stream, container, here.damage, here.deadline)
+    for member in members:
         inner = f"{name}!{member.name[-MAX_NAME_CHARS:]}"
         if not SKIPPED_FOLDERS.isdisjoint(member.name.split("/")[:-1]):
             continue
         if member.stream is None:
             yield Source(inner, "binary", member.size, member.skipped)
         else:
-            within = replace(here, depth=here.depth + 1, damage=own)
+            within = replace(here, depth=here.depth + 1, damage=member.damage)
             yield from _guarded(_from_member(member.stream, inner, member.size, within), inner)
     if here.damage or member is None:
         yield Source(name, "binary", skipped="; ".join(here.damage) or "an archive without files")
@@ -254,7 +257,7 @@ def _unwrap(raw: Stream, name: str, here: _Unpacking) -> _Opened:
         skipped = missing_extra(compression) or (_TOO_DEEP if here.depth + len(layers) >= MAX_DEPTH else None)
         if skipped is None:
             layers += (compression,)
-            head, stream = peek(Inflated(stream, compression, here.damage, here.deadline), PEEK_BYTES)
+            head, stream = peek(inflated(stream, compression, here.damage, here.deadline), PEEK_BYTES)
     container = container_of(head, name)
     if container is not None and here.depth >= MAX_DEPTH:
         skipped = _TOO_DEEP
@@ -279,7 +282,7 @@ def _classify(opened: _Opened, name: str, size: int | None, damage: list[str], t
 
 def _unpack(raw: Stream, layers: Sequence[Compression], damage: list[str], deadline: Deadline | None) -> Stream:
     for compression in layers:
-        raw = Inflated(raw, compression, damage, deadline)
+        raw = inflated(raw, compression, damage, deadline)
     return raw
 
 
