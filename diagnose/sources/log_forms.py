@@ -23,7 +23,7 @@ from .labels import SAMPLE_BYTES, Rewriting, label_of, may_be_labelled
 from .own_headers import SAMPLE_BYTES as HEADER_BYTES
 from .own_headers import header_of, may_have_header
 from .quotes import Unquoting, has_fences, has_quotes, is_log_of_its_own, is_quoted, may_quote
-from .streams import Joined, Stream, peek
+from .streams import Joined, Stream
 
 Tail = Callable[[int], bytes]  # so many bytes from the end on
 LOOK_BYTES = 2 << 10  # of each end, before more is asked for a header
@@ -49,8 +49,8 @@ class Form:
     header: Rewriting | None = None
 
 
-def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | None = None) -> tuple[Form, Joined]:
-    """Yield the form of a text that begins with `head`, and the stream, which still begins so; `tail`: reads its end.
+def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | None = None) -> Form:
+    """Yield the form of a text that begins with `head`, of which `stream` gives more; `tail`: reads its end.
 
     The program's own header comes first: a number that each line begins with is a collector's, or says who speaks.
     """
@@ -58,17 +58,17 @@ def form_of(kind: Kind, head: bytes, stream: Joined, name: str, tail: Tail | Non
         return _plain_form(kind, head, stream, name)
     if not may_have_header(head[:LOOK_BYTES]) and not (tail is not None and may_have_header(tail(LOOK_BYTES))):
         return _plain_form(kind, head, stream, name)
-    sample, stream = peek(stream, HEADER_BYTES)
+    sample = stream.peek(HEADER_BYTES)
     if tail is not None:
         sample = sample[: sample.rfind(b"\n") + 1] + tail(HEADER_BYTES)
     if kind == "text" and (header := header_of(sample)) is not None and not may_quote(head):
-        return Form(kind, header=header), stream
-    form, stream = _plain_form(kind, head, stream, name)
+        return Form(kind, header=header)
+    form = _plain_form(kind, head, stream, name)
     if form.skipped is not None:
-        return form, stream
+        return form
     if (reader := reader_of(form.kind, form.label)) is not None:
         sample = reader.feed(sample) + reader.finish()
-    return replace(form, header=header_of(sample)), stream
+    return replace(form, header=header_of(sample))
 
 
 def tail_of(raw: io.RawIOBase, size: int) -> Tail | None:
@@ -86,26 +86,22 @@ def tail_of(raw: io.RawIOBase, size: int) -> Tail | None:
     return read
 
 
-def _plain_form(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[Form, Joined]:
+def _plain_form(kind: Kind, head: bytes, stream: Joined, name: str) -> Form:
     if kind == "text" and may_be_labelled(head):
-        sample, stream = peek(stream, SAMPLE_BYTES)
+        sample = stream.peek(SAMPLE_BYTES)
         if (label := label_of(sample, is_whole=len(sample) < SAMPLE_BYTES)) is not None:
-            return Form(kind, label), stream
-    return _quoted_form(kind, head, stream, name)
-
-
-def _quoted_form(kind: Kind, head: bytes, stream: Joined, name: str) -> tuple[Form, Joined]:
+            return Form(kind, label)
     if kind == "markdown" or (kind == "text" and may_quote(head)):
-        head, stream = peek(stream, PASTE_BYTES + 1)
+        head = stream.peek(PASTE_BYTES + 1)
         if kind == "markdown" and not has_fences(head) and not has_quotes(head):
             if is_log_of_its_own(head):
                 return _plain_form("text", head, stream, name)
-            return Form("prose", skipped=f"documentation ({suffix_of(name)}): no log is quoted in it"), stream
+            return Form("prose", skipped=f"documentation ({suffix_of(name)}): no log is quoted in it")
         if kind == "text" and len(head) <= PASTE_BYTES and is_quoted(head, is_pasted=name.startswith("<")):
-            return Form("markdown"), stream
+            return Form("markdown")
     if kind != "text":
-        return Form(kind), stream
-    return Form("page" if PAGE.match(head) else "table" if delimiter_of(head) is not None else "text"), stream
+        return Form(kind)
+    return Form("page" if PAGE.match(head) else "table" if delimiter_of(head) is not None else "text")
 
 
 _READERS: dict[Kind, Callable[[], Reader]] = {
@@ -153,7 +149,7 @@ def read_sections(stream: Stream) -> Iterator[tuple[str, Stream]]:
     What `tail -f` shows of one file in turns with others is joined. What stands above the first head goes with the first
     file; what lies behind the bytes that are looked through, with the one that was open there.
     """
-    text, _ = peek(stream, MAX_SHOWN_BYTES)
+    text = Joined(stream, is_owned=False).peek(MAX_SHOWN_BYTES)
     found = _FIRST.match(text)
     style = b"(?m)^" + _STYLES[int((found.lastgroup or "")[len("style") :])] if found else _NAMED
     bodies: dict[str, list[bytes]] = {}
@@ -166,4 +162,4 @@ def read_sections(stream: Stream) -> Iterator[tuple[str, Stream]]:
         above = end
     for each, parts in bodies.items():
         body = b"".join(parts)
-        yield each, Joined(body, stream, is_owned=False) if each == name else io.BytesIO(body)
+        yield each, Joined(stream, body, is_owned=False) if each == name else io.BytesIO(body)

@@ -71,9 +71,21 @@ class Readable(io.RawIOBase):
 class Joined(Readable):
     """Some bytes read ahead, then the rest of the stream they were read from, of which a pipe gives what it holds now."""
 
-    def __init__(self, head: bytes, rest: Stream, *, is_owned: bool = True) -> None:
-        super().__init__(iter([head]), rest if is_owned else None)  # the caller's own file (stdin) is left open
+    def __init__(self, rest: Stream, head: bytes = b"", *, is_owned: bool = True) -> None:
+        super().__init__(iter(()), rest if is_owned else None)  # the caller's own file (stdin) is left open
         self._rest = rest
+        self._ready = memoryview(head)
+
+    def peek(self, size: int) -> bytes:
+        """Gives up to `size` bytes, which stay to be read."""
+        parts = [bytes(self._ready)]
+        missing = size - len(parts[0])
+        while missing > 0 and (part := self._rest.read(missing)):
+            parts.append(part)
+            missing -= len(part)
+        head = b"".join(parts)
+        self._ready = memoryview(head)
+        return head[:size]
 
     def readinto(self, buffer: Any, /) -> int:
         """Fills `buffer` from what was read ahead, then from the stream."""
@@ -83,17 +95,6 @@ class Joined(Readable):
         data = self._rest.read(len(target)) or b""
         target[: len(data)] = data
         return len(data)
-
-
-def peek(stream: Stream, size: int) -> tuple[bytes, Joined]:
-    """Reads up to `size` bytes and gives them with a stream that still begins with them."""
-    parts: list[bytes] = []
-    missing = size
-    while missing > 0 and (part := stream.read(missing)):
-        parts.append(part)
-        missing -= len(part)
-    head = b"".join(parts)
-    return head, Joined(head, stream)
 
 
 def pieces_of(file: Stream, left: int, size: int = PIECE_BYTES) -> Iterator[bytes]:

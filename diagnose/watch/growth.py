@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 from ..errors import SourceError
 from ..sources.bounds import Deadline
-from ..sources.paths import FolderWalk
+from ..sources.paths import files_below
 
 CHUNK_BYTES = 4 << 20  # read of one file before the next one has its turn
 MAX_LINE_BYTES = 1 << 20  # of a line without an end: then it is taken as it is
@@ -87,7 +87,7 @@ class GrowingFiles:
         for pattern in self._patterns:
             found = [pattern] if os.path.exists(pattern) else glob.glob(os.path.expanduser(pattern), recursive=True)
             for path in sorted(found):
-                yield from FolderWalk(path, set(), Deadline()).files()
+                yield from files_below(path, set(), Deadline())[0]
 
     def _follow(self, path: str, inode: Inode) -> None:
         if not os.path.isfile(path):
