@@ -6,7 +6,6 @@ from bisect import insort
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import SourceError
@@ -200,10 +199,8 @@ def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
 
 
 if TYPE_CHECKING:
+    from ..recorder.dump import Dump
     from ..recorder.reader import DumpReader
-
-MAX_UNPACKED_BYTES = 128 << 20  # of a dump in an archive, which this process has to unpack; 50 MB were never seen
-
 
 class DumpReading:
     """Reads dumps into a scan; the process that loads them is started for the first and kept for the others."""
@@ -214,36 +211,23 @@ class DumpReading:
 
     def read(self, source: Source) -> SourceScan:
         """Yield the source's row; why it cannot be read is its `skipped`."""
-        from ..recorder.reader import DumpReader, Unreadable
+        from ..recorder.reader import MAX_DUMP_BYTES, DumpReader, too_large
 
         self._reader = self._reader or DumpReader()
-        found = self._reader.read(source.name, _content(source))
-        row = SourceScan(source.name, "recorder", bytes=source.size or 0)
-        if isinstance(found, Unreadable):
-            row.skipped = found.reason
-        else:
-            self._scan.dumps.append(found)
-        return row
+        size = source.size or 0
+        found: Dump | str = too_large(size)
+        if size <= MAX_DUMP_BYTES:
+            with closing(source.open()) as stream:
+                found = self._reader.read(source.name, read_limited(stream.read, MAX_DUMP_BYTES))
+        if isinstance(found, str):
+            return SourceScan(source.name, "recorder", bytes=size, skipped=found)
+        self._scan.dumps.append(found)
+        return SourceScan(source.name, "recorder", bytes=size)
 
     def close(self) -> None:
         """End the process."""
         if self._reader is not None:
             self._reader.close()
-
-
-def _content(source: Source) -> Path | Callable[[], bytes]:
-    """The path of a plain file, which the child reads itself; else what unpacks the bytes."""
-    if source.path is not None and not source.layers:
-        return Path(source.path)
-
-    def unpack() -> bytes:
-        stream = source.open()
-        try:
-            return read_limited(stream.read, MAX_UNPACKED_BYTES)
-        finally:
-            stream.close()
-
-    return unpack
 
 
 def read_limited(read: Callable[[int], bytes | None], limit: int) -> bytes:

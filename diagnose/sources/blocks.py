@@ -15,9 +15,9 @@ from typing import cast
 
 from ..errors import SourceError
 from .bounds import Deadline, broken_off
-from .exports import MAX_TURNED_BYTES, is_newest_first, lines_of_answer, turned_round
+from .exports import MAX_TURNED_BYTES, Reader, is_newest_first, lines_of_answer, turned_round
 from .labels import Rewriting
-from .log_forms import Reader, reader_of
+from .log_forms import reader_of
 from .normalise import Marks, Normaliser, marks_of, normalise
 from .source import Source
 from .streams import Readable, Stream, as_utf8, pieces_of

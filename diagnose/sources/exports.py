@@ -19,6 +19,19 @@ from ..lines.lazy_pattern import lazy
 from ..lines.timestamp import read_stamp
 from .escapes import string_of
 
+
+class Reader:
+    """Gives the lines that were printed, block after block, as many as it is fed."""
+
+    def feed(self, data: bytes, /) -> bytes:
+        """Yield the lines that are complete, as many as `data` has: over all calls as many line ends come out as go in."""
+        raise NotImplementedError
+
+    def finish(self) -> bytes:
+        """Yield what was held back."""
+        return b""
+
+
 # --- Loki -------------------------------------------------------------------------------------------------------
 # `{"status":"success","data":{"resultType":"streams","result":[{"stream":{"pod":"p"},"values":[["17…","text"]]}]}}`, which
 # `curl …/loki/api/v1/query_range` and Grafana save, becomes `2026-11-20T17:03:28.123456+00:00 [pod/p/c] text`
@@ -124,7 +137,7 @@ def delimiter_of(head: bytes) -> str | None:
     return None
 
 
-class TableReader:
+class TableReader(Reader):
     """Reads the messages of a table; one of several lines stands on the first of its own, parted by `\\r`."""
 
     def __init__(self) -> None:
@@ -134,8 +147,8 @@ class TableReader:
         self._open_bytes = 0
         self._is_quoted = False
 
-    def feed(self, data: bytes) -> bytes:
-        """Yield the lines of the records that are complete; over all calls as many line ends come out as went in."""
+    def feed(self, data: bytes, /) -> bytes:
+        """Yield the lines of the records that are complete."""
         *lines, last = data.split(b"\n")
         out: list[bytes] = []
         if self._delimiter is None and lines:
@@ -192,16 +205,12 @@ _BREAK = lazy(rb"(?i)<br ?/?>")
 _PRE = lazy(rb"(?i)<(/?)(?:pre|textarea|samp)\b[^<>\n]{0,400}>")
 
 
-class LineMask:
+class LineMask(Reader):
     """Keeps some lines, or parts of them, and blanks the others, block after block: as many come out."""
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
         return b"\n".join([self._keep(line) for line in data.split(b"\n")])
-
-    def finish(self) -> bytes:
-        """Yield nothing: no line is held back."""
-        return b""
 
     def _keep(self, line: bytes) -> bytes:
         raise NotImplementedError
@@ -229,7 +238,7 @@ class PageMask(LineMask):
         self._has_pre: bool | None = None
         self._is_inside = False
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
         if self._has_pre is None:
             self._has_pre = _PRE.search(data) is not None

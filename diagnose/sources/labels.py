@@ -25,6 +25,7 @@ from ..lines.prefix_rows import piece
 from ..lines.record import record
 from ..lines.timestamp import read_stamp
 from .escapes import without_escapes
+from .exports import Reader
 
 MIN_LINES = 4
 SAMPLE_BYTES = 8 << 10
@@ -59,7 +60,7 @@ PLACE = lazy(
 
 
 @record
-class Rewriting:
+class Rewriting(Reader):
     """Patterns of what stands at the beginning of lines, each with what is put in its place, for whole blocks."""
 
     forms: tuple[tuple[str, str], ...]
@@ -68,16 +69,12 @@ class Rewriting:
         """Yield it without what is no pattern: what was made of a stranger's lines may be none, and never ends a run."""
         return Rewriting(tuple(form for form in self.forms if _is_readable(form[0])))
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
         data = b"\n" + data
         for form, put in self.forms:
             data = _compiled(form).sub(b"\\g<line>" + put.encode(), data)
         return data[1:]
-
-    def finish(self) -> bytes:
-        """Yield nothing: no line is held back."""
-        return b""
 
 
 def _compiled(form: str) -> re.Pattern[bytes]:

@@ -12,12 +12,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain, pairwise
-from typing import Protocol
 
 from ..lines.lazy_pattern import lazy
 from ..lines.path_identity import identity_from_path
 from ..lines.record import record
-from .exports import PAGE, NotebookMask, PageMask, TableReader, delimiter_of
+from .exports import PAGE, NotebookMask, PageMask, Reader, TableReader, delimiter_of
 from .kinds import LINES, Kind, suffix_of
 from .labels import SAMPLE_BYTES, Rewriting, label_of, may_be_labelled
 from .own_headers import SAMPLE_BYTES as HEADER_BYTES
@@ -30,13 +29,6 @@ LOOK_BYTES = 2 << 10  # of each end, before more is asked for a header
 PASTE_BYTES = 256 << 10  # a pasted issue is shorter; a longer text is a log and is taken whole
 # where a line means what those before it say
 WHOLE: frozenset[Kind] = frozenset(["markdown", "notebook", "table", "loki", "page"])
-
-
-class Reader(Protocol):
-    """Gives the lines that were printed, block after block, as many as it is fed; `finish`: those that it held back."""
-
-    def feed(self, data: bytes, /) -> bytes: ...
-    def finish(self) -> bytes: ...
 
 
 @record

@@ -14,7 +14,7 @@ from itertools import groupby
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
 from .escapes import without_escapes
-from .exports import LineMask
+from .exports import LineMask, Reader
 
 # "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
 _FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
@@ -144,35 +144,61 @@ class FenceMask(LineMask):
         self._fence = b""  # what closes the open fence; empty outside
         self._margin = b""  # what stands before it: the lines inside stand as deep, in a list or a reply
         self._is_page = False  # the open fence is a directive of a documentation page, which shows what could be printed
+        self._heading = b""  # the last line above it
+        self._inside: list[int] = []  # places of the lines inside
+        self._of_ranks: dict[int, list[int]] = {}  # those of closed fences, by the rank that their heading names
+        self._place = 0
 
     @property
     def is_open(self) -> bool:
         """Tell whether a fence was not closed yet."""
         return bool(self._fence)
 
+    def feed(self, data: bytes, /) -> bytes:
+        """Yield `data` with as many lines."""
+        self._place, self._inside, self._of_ranks = -1, [], {}
+        return super().feed(data)
+
+    def with_ranks(self, kept: bytes) -> bytes:
+        """Yield what `feed` kept with the ranks of the fences' headings, where these name several.
+
+        `Rank 1 fails` above the console of all of them tells of one; a log that says itself who speaks knows better.
+        """
+        lines = kept.split(b"\n")
+        for rank, places in self._of_ranks.items() if len(self._of_ranks) > 1 else ():
+            if not any(_says_who(lines[place]) for place in places):
+                for place in filter(lines.__getitem__, places):
+                    lines[place] = b"[rank%d]: %s" % (rank, lines[place])
+        return b"\n".join(lines)
+
     def _keep(self, line: bytes) -> bytes:
+        self._place += 1
         found = _FENCE.match(line.rstrip(b"\r")) if b"```" in line or b"~~~" in line else None
-        if found is None:
-            return _dedented(line, self._margin) if self._fence and not self._is_page else b""
-        fence, info = found[1], found[2].strip()
+        fence, info = (found[1], found[2].strip()) if found else (b"", b"")
         if not self._fence:
-            self._fence, self._is_page = fence, info.startswith(b"{")  # ```{code-block}, ```{pip-cli}: MyST, R Markdown
-            self._margin = line[: found.start(1)]
-        elif fence.startswith(self._fence) and not info:
-            self._fence = b""
-        else:
-            return b"" if self._is_page else _dedented(line, self._margin)  # "```python" inside a fence is text
-        return b""
+            if found:
+                self._fence, self._is_page = fence, info.startswith(b"{")  # ```{code-block}, ```{pip-cli}: MyST, R Markdown
+                self._margin = line[: found.start(1)]
+            elif line.strip():
+                self._heading = line
+            return b""
+        if fence.startswith(self._fence) and not info:
+            rank = _rank_of(self._heading.decode("utf-8", "replace"))
+            self._of_ranks |= {rank: self._inside} if rank is not None else {}
+            self._fence, self._heading, self._inside = b"", b"", []
+            return b""
+        self._inside.append(self._place)
+        return b"" if self._is_page else _dedented(line, self._margin)  # "```python" inside a fence is text
 
 
-class Unquoting:
+class Unquoting(Reader):
     """Takes the margin off a paste that has one, and blanks what stands outside its fences and quotes."""
 
     def __init__(self) -> None:
         self._margins: list[bytes] | None = None  # as the first block has them
         self._mask: FenceMask | None = FenceMask()
 
-    def feed(self, data: bytes) -> bytes:
+    def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
         if self._margins is None:
             self._margins = _margins_of(data)
@@ -181,15 +207,11 @@ class Unquoting:
         data = _without(data, self._margins)
         if self._mask is None:
             return data
-        kept = name_fences(data, self._mask.feed(data))
+        kept = self._mask.with_ranks(self._mask.feed(data))
         if b">" not in data:
             return kept
         both = zip(kept.split(b"\n"), _quoted(data.split(b"\n")), strict=True)
         return b"\n".join([fenced or quoted for fenced, quoted in both])
-
-    def finish(self) -> bytes:
-        """Yield nothing: no line is held back."""
-        return b""
 
 
 def _quoted(lines: list[bytes]) -> Iterator[bytes]:
@@ -249,37 +271,6 @@ def _dedented(line: bytes, margin: bytes) -> bytes:
 
 
 # --- whose log a fence holds ------------------------------------------------------------------------------------
-
-
-def name_fences(text: bytes, kept: bytes) -> bytes:
-    """Yield `kept`, what of `text` stands in fences, with the ranks of their headings where these name several.
-
-    `Rank 1 fails` above the console of all of them tells of one; a log that says itself who speaks knows better.
-    """
-    if b"ank" not in text:
-        return kept
-    lines = kept.split(b"\n")
-    named = dict(_fences(text.split(b"\n"), lines))
-    for rank, (start, end) in named.items() if len(named) > 1 else ():
-        if not any(map(_says_who, lines[start:end])):
-            lines[start:end] = [b"[rank%d]: %s" % (rank, line) if line else line for line in lines[start:end]]
-    return b"\n".join(lines)
-
-
-def _fences(text: list[bytes], kept: list[bytes]) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Yield the rank and the lines of each fence below a heading that names one."""
-    heading, start = b"", -1
-    for place, line in enumerate(text):
-        is_fence = not kept[place] and line.lstrip(b" \t>").startswith((b"```", b"~~~"))
-        if is_fence and start < 0:
-            start = place + 1
-        elif is_fence:
-            rank = _rank_of(heading.decode("utf-8", "replace"))
-            if rank is not None:
-                yield rank, (start, place)
-            heading, start = b"", -1
-        elif start < 0 and line.strip():
-            heading = line
 
 
 def _rank_of(heading: str) -> int | None:
