@@ -48,6 +48,7 @@ _LOGFMT_FIELD = lazy(
     r"""([A-Za-z_][\w.-]{0,60})=(?:"((?:[^"\\]|\\.){0,65536})"|'((?:[^'\\]|\\.){0,65536})'|(\S{0,400}))(?: |$)"""
 )
 
+ESCAPED = {"n": "\n", "t": "\t"}
 Record = dict[str, Any]  # by key; of dicts in it by their keys with dots between them
 
 
@@ -87,7 +88,7 @@ def undress_logfmt(line: bytes) -> bytes | None:
     position = 0
     while (found := _LOGFMT_FIELD.match(text, position)) is not None:
         quoted = found[2] if found[2] is not None else found[3]
-        fields.setdefault(found[1], found[4] if quoted is None else re.sub(r"\\(.)", _escaped, quoted))
+        fields.setdefault(found[1], found[4] if quoted is None else re.sub(r"\\(.)", lambda x: ESCAPED.get(x[1], x[1]), quoted))
         position = found.end()
     said_in = "msg" if "msg" in fields else "event"
     when = _when(fields)
@@ -98,10 +99,6 @@ def undress_logfmt(line: bytes) -> bytes | None:
     first, end, more = fields[said_in].partition("\n")
     said = f"{first}{rest if not end else ''}{end}{more}"
     return _one_line(f"{when}{_level(fields, said)}{_rank(fields)}", said)
-
-
-def _escaped(found: re.Match[str]) -> str:
-    return {"n": "\n", "t": "\t"}.get(found[1], found[1])
 
 
 # --- what a record holds ------------------------------------------------------------------------------------------

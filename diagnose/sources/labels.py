@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import islice, pairwise
 from os.path import commonprefix
 
@@ -67,7 +68,11 @@ class Rewriting(Reader):
 
     def readable(self) -> Rewriting:
         """Yield it without what is no pattern: what was made of a stranger's lines may be none, and never ends a run."""
-        return Rewriting(tuple(form for form in self.forms if _is_readable(form[0])))
+        readable = []
+        for form in self.forms:
+            with suppress(re.error, UnicodeError, OverflowError, RecursionError):
+                readable += [form] if _compiled(form[0]) else []
+        return Rewriting(tuple(readable))
 
     def feed(self, data: bytes, /) -> bytes:
         """Yield `data` with as many lines."""
@@ -79,13 +84,6 @@ class Rewriting(Reader):
 
 def _compiled(form: str) -> re.Pattern[bytes]:
     return re.compile(rf"(?P<line>[\n\r]){form}".encode())  # `re` keeps it
-
-
-def _is_readable(form: str) -> bool:
-    try:
-        return bool(_compiled(form))
-    except (re.error, UnicodeError, OverflowError, RecursionError):
-        return False
 
 
 def may_be_labelled(head: bytes) -> bool:

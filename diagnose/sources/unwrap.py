@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from ..lines.lazy_pattern import lazy
 from .escapes import JSON_LINE, change_lines, without_escapes
@@ -56,11 +57,10 @@ def as_typed(data: bytes) -> bytes:
         return data
     for blank, plain in _COPIED_BLANKS:
         data = data.replace(blank, plain)
-    return change_lines(_CURLY_QUOTE, data, _straight) if b"\xe2\x80" in data else data
-
-
-def _straight(line: bytes) -> bytes:
-    return line if JSON_LINE.match(line) else _CURLY_QUOTE.sub(lambda quote: _CURLY[quote[0]], line)
+    if b"\xe2\x80" not in data:
+        return data
+    straight = partial(_CURLY_QUOTE.sub, lambda quote: _CURLY[quote[0]])
+    return change_lines(_CURLY_QUOTE, data, lambda line: line if JSON_LINE.match(line) else straight(line))
 
 
 def unwrapped(data: bytes, known: Known) -> bytes | None:
@@ -79,7 +79,9 @@ def unwrapped(data: bytes, known: Known) -> bytes | None:
     lines = [line.removeprefix(service) for line, service in zip(lines, services, strict=True)]
     # now and then a line just fills the width
     breaks = [n for n in full if services[n] == services[n + 1] and not _begins(lines[n + 1], lines[n])]
-    if not breaks or len(full) - len(breaks) > max(1, MAX_OTHER * len(full)) or not _are_broken(lines, breaks, known):
+    if not breaks or len(full) - len(breaks) > max(1, MAX_OTHER * len(full)):
+        return None
+    if not _cut_words(lines, breaks) and not _is_known(lines, breaks, known):  # lines of their own, and no rests
         return None
     return "\n".join(_joined(lines, services, frozenset(breaks))).encode("utf-8", "surrogateescape")
 
@@ -97,11 +99,6 @@ def _width(lines: Sequence[str | bytes]) -> int | None:
         return None
     stands_out = lengths.count(width) >= 2 * lengths.count(width - 1) + lengths.count(width - 2)
     return width if stands_out else None
-
-
-def _are_broken(lines: list[str], breaks: list[int], known: Known) -> bool:
-    """Whether what follows the full lines are rests of them, and not lines of their own."""
-    return _cut_words(lines, breaks) or _is_known(lines, breaks, known)
 
 
 def _cut_words(lines: list[str], breaks: list[int]) -> bool:
@@ -164,12 +161,8 @@ def unbox(data: bytes) -> bytes:
     taken: set[int] = set()  # tops of boxes that go on with another; those of several ranks are woven
     for place, line in enumerate(lines):
         if b" Trace" in line and place not in taken and (top := _TOP.match(line.decode("utf-8", "surrogateescape"))):
-            taken |= _Unboxing(lines, place, top).run() if _is_title(top["title"]) else set()
+            taken |= _Unboxing(lines, place, top).run() if _TITLE[1:].startswith(top["title"]) else set()
     return b"\n".join(lines)
-
-
-def _is_title(text: str) -> bool:
-    return _TITLE[1:].startswith(text)
 
 
 class _Unboxing:

@@ -36,27 +36,32 @@ class StackFrame:
 class StackThread:
     """One thread; `state` is the tool's word (`idle`, `active+gil`, `current`), frames are outermost first."""
 
-    name: str
-    thread_id: str
-    state: str
-    is_main: bool
-    frames: tuple[StackFrame, ...]
+    form: str
+    thread_id: str = ""
+    name: str = ""
+    state: str = ""
+    is_main: bool = False
+    pid: int | None = None
+    frames: tuple[StackFrame, ...] = ()
 
 
 @record
 class StackDump:
-    """One process at one moment; `rank` is a hint from the prefix or a heading, None when only the pid tells."""
+    """One process at one moment; `rank` is a hint from the prefix or a heading, None when only the pid tells.
+
+    `reason` is why it was made, where a crash made it.
+    """
 
     form: str
-    pid: int | None
-    rank: int | None
-    local_rank: int | None
-    cmdline: str
-    threads: tuple[StackThread, ...]
-    line: int
-    end_line: int
-    reason: str
-    speaker: str
+    pid: int | None = None
+    cmdline: str = ""
+    reason: str = ""
+    threads: tuple[StackThread, ...] = ()
+    rank: int | None = None
+    local_rank: int | None = None
+    line: int = 0
+    end_line: int = 0
+    speaker: str = ""
 
     @property
     def is_live(self) -> bool:
@@ -64,29 +69,7 @@ class StackDump:
         return not self.reason or self.reason.startswith("Timeout (")
 
 
-@record
-class ThreadHead:
-    """The line a thread's frames stand under."""
-
-    form: str
-    thread_id: str = ""
-    name: str = ""
-    state: str = ""
-    is_main: bool = False
-    pid: int | None = None
-
-
-@record
-class ProcessHead:
-    """The line a dump begins with; `reason` is why it was made, where a crash made it."""
-
-    form: str
-    pid: int | None = None
-    cmdline: str = ""
-    reason: str = ""
-
-
-Head = TypeVar("Head", ProcessHead, ThreadHead)
+Head = TypeVar("Head", StackDump, StackThread)
 
 
 @lru_cache
@@ -108,14 +91,14 @@ def _read_head(text: str, table: str, head: type[Head]) -> Head | None:
     return None
 
 
-def read_process(text: str) -> ProcessHead | None:
+def read_process(text: str) -> StackDump | None:
     """Read the line that begins a dump."""
-    return _read_head(text, "processes", ProcessHead)
+    return _read_head(text, "processes", StackDump)
 
 
-def read_thread(text: str) -> ThreadHead | None:
+def read_thread(text: str) -> StackThread | None:
     """Read the line a thread begins with."""
-    head = _read_head(text, "threads", ThreadHead)
+    head = _read_head(text, "threads", StackThread)
     if head is not None and head.name == "MainThread" and head.form == "py-spy":
         # A main thread's id is the process's, which names the pid where the head is cut off.
         return replace(head, is_main=True, pid=int(head.thread_id) if head.thread_id.isdecimal() else None)
@@ -250,7 +233,8 @@ def _dumps(array: list[object], line: int, end_line: int, rank: int | None) -> I
         if isinstance(thread, dict) and isinstance(thread.get("frames"), list) and isinstance(thread.get("pid"), int):
             by_pid.setdefault(thread["pid"], []).append(_thread(thread))
     for pid in sorted(by_pid):
-        yield StackDump("py-spy-json", pid, rank, None, "", with_main(by_pid[pid]), line, end_line, "", "")
+        threads = with_main(by_pid[pid])
+        yield StackDump("py-spy-json", pid, threads=threads, rank=rank, line=line, end_line=end_line)
 
 
 def _thread(thread: dict[str, object]) -> StackThread:
@@ -259,7 +243,8 @@ def _thread(thread: dict[str, object]) -> StackThread:
     printed = thread.get("frames")
     frames = [_frame(f) for f in printed if isinstance(f, dict)] if isinstance(printed, list) else []
     thread_id = str(thread.get("os_thread_id") or thread.get("thread_id") or "")
-    return StackThread(name, thread_id, state, name == "MainThread", tuple(reversed(frames)))
+    is_main = name == "MainThread"
+    return StackThread("py-spy-json", thread_id, name, state, is_main, frames=tuple(reversed(frames)))
 
 
 def _frame(frame: dict[str, object]) -> StackFrame:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
@@ -127,13 +126,7 @@ CARETS = lazy(r"^[\s~^]+$")  # only underlines the line above
 
 def read_frame(text: str) -> Frame | None:
     """Read a `File "…", line N, in f` line."""
-    return _known_frame(text) if 'File "' in text else None
-
-
-@lru_cache(512)
-def _known_frame(text: str) -> Frame | None:
-    """The same, remembered: thousands of ranks stand in the same frames."""
-    found = _FRAME.match(text)
+    found = _FRAME.match(text) if 'File "' in text else None
     return Frame(found[1], int(found[2]), (found[3] or "").strip()) if found else None
 
 
