@@ -88,7 +88,8 @@ def undress_logfmt(line: bytes) -> bytes | None:
     position = 0
     while (found := _LOGFMT_FIELD.match(text, position)) is not None:
         quoted = found[2] if found[2] is not None else found[3]
-        fields.setdefault(found[1], found[4] if quoted is None else re.sub(r"\\(.)", lambda x: ESCAPED.get(x[1], x[1]), quoted))
+        plain = found[4] if quoted is None else re.sub(r"\\(.)", lambda x: ESCAPED.get(x[1], x[1]), quoted)
+        fields.setdefault(found[1], plain)
         position = found.end()
     said_in = "msg" if "msg" in fields else "event"
     when = _when(fields)
