@@ -73,7 +73,6 @@ class Entry:
     call: Call
     seq: int
     p2p_seq: int
-    record: int
     created_ns: int
     state: State
     line: int
@@ -120,16 +119,9 @@ class Dump:
 
     def entry(self, row: int) -> Entry:
         """Returns one entry with all it says."""
-        column = self.columns
-        return Entry(
-            call=self.call(row),
-            seq=column["seq"][row],
-            p2p_seq=column["p2p_seq"][row],
-            record=column["record"][row],
-            created_ns=column["created_ns"][row],
-            state=STATES[column["state"][row]],
-            line=column["line"][row] if column["line"] else 1,
-        )
+        seq, p2p_seq, created_ns, state = (self.columns[name][row] for name in ("seq", "p2p_seq", "created_ns", "state"))
+        line = self.columns["line"][row] if self.columns["line"] else 1
+        return Entry(self.call(row), seq, p2p_seq, created_ns, STATES[state], line)
 
     def to_json(self) -> dict[str, Any]:
         """Returns plain JSON values, from which `from_json` makes an equal dump."""
@@ -164,11 +156,10 @@ def _ranks(spans: str) -> tuple[int, ...]:
 @lru_cache(maxsize=65536)
 def _call(text: str) -> Call:
     """Makes a call of its JSON text; cached, so that a thousand dumps share one object."""
-    group, op, peers, is_p2p, ins, outs, in_types, out_types, frame = json.loads(text)
-    ins, outs = (tuple(tuple(dims) for dims in side) for side in (ins, outs))
-    return Call(
-        group, op, (peers[0], peers[1]) if peers else None, is_p2p, ins, outs, tuple(in_types), tuple(out_types), frame
-    )
+    group, op, peers, is_p2p, *sides, in_types, out_types, frame = json.loads(text)
+    ins, outs = (tuple(tuple(dims) for dims in side) for side in sides)
+    way = (peers[0], peers[1]) if peers else None
+    return Call(group, op, way, is_p2p, ins, outs, tuple(in_types), tuple(out_types), frame)
 
 
 def _fitting(name: str, numbers: list[int]) -> list[int]:
