@@ -109,7 +109,7 @@ def stack_rows(job: Job) -> tuple[StackGroup, ...]:
     for group in tree.groups[:MAX_STACKS] if tree is not None else ():
         ranks = tuple(sorted(r for r in group.ranks if isinstance(r, int)))
         frames = tuple(f"{f.function} ({place(f.file, f.line)})" if f.file else f.function for f in group.frames)
-        rows.append(StackGroup(ranks, frames, group.count))
+        rows.append(StackGroup(ranks, frames, len(group.ranks)))
     return tuple(rows)
 
 

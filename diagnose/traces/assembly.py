@@ -220,8 +220,10 @@ class Assembly:
 
     def _take_back(self, number: int, frame: Frame) -> bool:
         """Undo an unsure name: `Loss: 1.2` of another writer stood between two frames."""
-        self.segment.forget_name()
-        self.segment.frames.append(frame)
+        segment = self.segment
+        segment.exception = segment.message = segment.last_text = ""
+        segment.exception_line = 0
+        segment.frames.append(frame)
         return self._take(number)
 
     def _toggle_quotes(self, number: int) -> bool:

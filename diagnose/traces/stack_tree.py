@@ -31,11 +31,10 @@ StandingKind = Literal[
 
 @record
 class Standing:
-    """What a thread is doing, the frame that says so (None when none does), and why it is read that way."""
+    """What a thread is doing, and the frame that says so (None when none does)."""
 
     kind: StandingKind
     frame: StackFrame | None
-    reason: str
 
 
 @record
@@ -43,16 +42,13 @@ class _Row:
     kind: StandingKind
     function: re.Pattern[str]
     file: re.Pattern[str]
-    reason: str
     is_weak: bool = False  # says how it waits, not for what: a caller that says for what is preferred
 
 
 @lru_cache
 def _standings() -> tuple[_Row, ...]:
     rows = tables(FORMS)["standings"]
-    return tuple(
-        _Row(r["kind"], lazy(r["function"]), lazy(r.get("file", "")), r["reason"], r.get("weak", False)) for r in rows
-    )
+    return tuple(_Row(r["kind"], lazy(r["function"]), lazy(r.get("file", "")), r.get("weak", False)) for r in rows)
 
 
 def classify(frames: Sequence[StackFrame]) -> Standing:
@@ -60,12 +56,10 @@ def classify(frames: Sequence[StackFrame]) -> Standing:
     weak: Standing | None = None
     for frame in reversed(frames):
         row = _row_of(frame.function, frame.file)
-        if row is None:
-            continue
-        if not row.is_weak:
-            return Standing(row.kind, frame, row.reason)
-        weak = weak or Standing(row.kind, frame, row.reason)
-    return weak or Standing("unknown", frames[-1] if frames else None, "no frame of it is known")
+        if row is not None and not row.is_weak:
+            return Standing(row.kind, frame)
+        weak = weak or (Standing(row.kind, frame) if row else None)
+    return weak or Standing("unknown", frames[-1] if frames else None)
 
 
 @lru_cache(maxsize=8192)  # 10,000 ranks stand in a few hundred functions
@@ -83,7 +77,6 @@ class StackGroup:
 
     ranks: tuple[Label, ...]
     frames: tuple[StackFrame, ...]
-    count: int
     standing: Standing
 
 
@@ -150,8 +143,8 @@ def _group(last: dict[Label, tuple[StackFrame, ...]]) -> tuple[StackGroup, ...]:
     members: dict[tuple[StackFrame, ...], list[Label]] = {}
     for label in _sorted(last):
         members.setdefault(_place(last[label]), []).append(label)
-    groups = [StackGroup(tuple(of), last[of[0]], len(of), classify(last[of[0]])) for of in members.values()]
-    return tuple(sorted(groups, key=lambda group: (-group.count, _order(group.ranks[0]))))
+    groups = [StackGroup(tuple(of), last[of[0]], classify(last[of[0]])) for of in members.values()]
+    return tuple(sorted(groups, key=lambda group: (-len(group.ranks), _order(group.ranks[0]))))
 
 
 def _read_pattern(groups: Sequence[StackGroup]) -> tuple[Pattern, tuple[Label, ...], tuple[Label, ...]]:
@@ -179,7 +172,7 @@ def _read_backward(groups: Sequence[StackGroup]) -> tuple[Pattern, tuple[Label, 
     others = _sorted(label for group in groups[1:] for label in group.ranks)
     crowd = groups[0] if groups and _BACKWARD.search(getattr(groups[0].standing.frame, "function", "")) else None
     is_at_work = any(group.standing.kind == "compute" for group in groups[1:])
-    if crowd is None or is_at_work or not 0 < len(others) < crowd.count:
+    if crowd is None or is_at_work or not 0 < len(others) < len(crowd.ranks):
         return ("apart" if groups else "none"), (), ()
     return "backward", crowd.ranks, others
 
