@@ -174,7 +174,6 @@ class _Unboxing:
         self._lead, self._margin = top["lead"] + blank, top["margin"].removeprefix(blank)
         self._own = f"{self._lead}{self._margin}"
         self._text = top.string[len(self._own) :].rstrip()
-        self._width = len(self._text)
         self._is_open = True
         self._tops = {place}
         self._is_apart = False  # a blank line stands above
@@ -185,24 +184,19 @@ class _Unboxing:
         self._put(self._place, _with_title(self._text))
         others = blanks = 0
         for place in range(self._place + 1, min(len(self._lines), self._place + MAX_LINES)):
-            text = self._body(self._lines[place])
-            if text is None:
+            line = self._lines[place].decode("utf-8", "surrogateescape").rstrip("\r")
+            if not line.startswith(self._own) and line.rstrip() != self._own.rstrip():
                 others += 1
                 if others > MAX_OTHERS or (not self._own and not self._is_open):
                     break
                 continue
-            blanks = blanks + 1 if not text.strip() else 0
-            if blanks > MAX_BLANKS or not self._take(place, text.rstrip()):
+            text = line[len(self._own) :].rstrip()
+            blanks = blanks + 1 if not text else 0
+            if blanks > MAX_BLANKS or not self._take(place, text):
                 break
             others = 0
         self._join()
         return self._tops
-
-    def _body(self, line: bytes) -> str | None:
-        text = line.decode("utf-8", "surrogateescape").rstrip("\r")
-        if text.startswith(self._own):
-            return text[len(self._own) :]
-        return "" if text.rstrip() == self._own.rstrip() else None
 
     def _take(self, place: int, text: str) -> bool:
         """Take one of its lines; False for the first one behind its end."""
@@ -212,16 +206,12 @@ class _Unboxing:
             self._is_open = text[0] in _SIDES
             self._put(place, text)
             return True
-        if (top := _TOP.match(text)) and not top["lead"] and not top["margin"]:
+        top = _TOP.match(text)
+        if not text or (top and not top["lead"] and not top["margin"]):
             self._join()
-            self._is_open = True
-            self._tops.add(place)
-            self._put(place, _with_title(text))
-            return True
-        if not text:
-            self._join()
-            self._put(place, "")
-            self._is_apart = True
+            self._is_open, self._is_apart = bool(text), self._is_apart or not text
+            self._tops |= {place} if text else set()
+            self._put(place, _with_title(text) if text else "")
             return True
         if not self._margin and not self._is_sure(text):
             return False
@@ -237,7 +227,7 @@ class _Unboxing:
 
     def _is_wrapped(self, above: str, text: str) -> bool:
         """Whether the first word had no room in the line above it."""
-        return not text[0].isspace() and len(above) + 1 + len(text.split(" ", 1)[0]) > self._width
+        return not text[0].isspace() and len(above) + 1 + len(text.split(" ", 1)[0]) > len(self._text)
 
     def _join(self) -> None:
         """Put each line that was wrapped together again; what is left over of their places becomes empty."""
@@ -247,7 +237,7 @@ class _Unboxing:
             if not above or not self._is_wrapped(above, text) or len(whole[-1]) > MAX_JOINED:
                 whole.append(text)
             else:  # a word longer than the box fills its lines
-                whole[-1] += text if len(above) >= self._width and " " not in above else f" {text}"
+                whole[-1] += text if len(above) >= len(self._text) and " " not in above else f" {text}"
             above = text
         for count, (place, _) in enumerate(self._said):
             self._put(place, whole[count] if count < len(whole) else "")

@@ -37,38 +37,30 @@ class Standing:
     frame: StackFrame | None
 
 
-@record
-class _Row:
-    kind: StandingKind
-    function: re.Pattern[str]
-    file: re.Pattern[str]
-    is_weak: bool = False  # says how it waits, not for what: a caller that says for what is preferred
-
-
 @lru_cache
-def _standings() -> tuple[_Row, ...]:
+def _standings() -> list[tuple[re.Pattern[str], re.Pattern[str], StandingKind, bool]]:
     rows = tables(FORMS)["standings"]
-    return tuple(_Row(r["kind"], lazy(r["function"]), lazy(r.get("file", "")), r.get("weak", False)) for r in rows)
+    return [(lazy(r["function"]), lazy(r.get("file", "")), r["kind"], r.get("weak", False)) for r in rows]
 
 
 def classify(frames: Sequence[StackFrame]) -> Standing:
     """Say where a stack stands; frames are outermost first, and the innermost that names a purpose decides."""
-    weak: Standing | None = None
+    weak: Standing | None = None  # says how it waits, not for what: a caller that says for what is preferred
     for frame in reversed(frames):
-        row = _row_of(frame.function, frame.file)
-        if row is not None and not row.is_weak:
-            return Standing(row.kind, frame)
-        weak = weak or (Standing(row.kind, frame) if row else None)
+        kind, is_weak = _standing_in(frame.function, frame.file)
+        if kind is not None and not is_weak:
+            return Standing(kind, frame)
+        weak = weak or (Standing(kind, frame) if kind else None)
     return weak or Standing("unknown", frames[-1] if frames else None)
 
 
 @lru_cache(maxsize=8192)  # 10,000 ranks stand in a few hundred functions
-def _row_of(function: str, file: str) -> _Row | None:
+def _standing_in(function: str, file: str) -> tuple[StandingKind | None, bool]:
     name = function.rpartition(".")[2] if "<" not in function else function
-    for row in _standings():
-        if (row.function.search(name) or row.function.search(function)) and row.file.search(file):
-            return row
-    return None
+    for of_function, of_file, kind, is_weak in _standings():
+        if (of_function.search(name) or of_function.search(function)) and of_file.search(file):
+            return kind, is_weak
+    return None, False
 
 
 @record
