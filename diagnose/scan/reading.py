@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..errors import SourceError
 from ..sources.blocks import read_blocks
-from ..sources.bounds import Deadline, Share, broken_off
+from ..sources.bounds import Deadline, Share, broken_off, read_up_to
 from ..sources.kinds import LINES
 from ..sources.source import Input, Source, find_sources
 from ..traces.stack_forms import arrays_of
@@ -171,7 +171,7 @@ def _read_stacks(source: Source) -> SourceScan:
     found = SourceScan(source.name, source.kind)
     try:
         with closing(source.open()) as stream:
-            data = read_limited(stream.read, MAX_STACKS_BYTES)
+            data = read_up_to(MAX_STACKS_BYTES + 1, stream.read)
     except OSError as error:
         found.gaps += (f"reading stopped: {error.strerror or error}",)
         return found
@@ -190,7 +190,7 @@ def _read_scan(scan: Scan, source: Source) -> list[SourceScan]:
     """A scan written elsewhere: its sources join as if they had been read here."""
     try:
         with closing(source.open()) as stream:
-            saved = scan_from_json(read_limited(stream.read, MAX_SCAN_BYTES), source.name)
+            saved = scan_from_json(read_up_to(MAX_SCAN_BYTES + 1, stream.read), source.name)
     except (OSError, SourceError) as error:
         return [unread(source, str(error))]
     scan.gaps += [g for g in saved.gaps if g not in scan.gaps]
@@ -218,7 +218,7 @@ class DumpReading:
         found: Dump | str = too_large(size)
         if size <= MAX_DUMP_BYTES:
             with closing(source.open()) as stream:
-                found = self._reader.read(source.name, read_limited(stream.read, MAX_DUMP_BYTES))
+                found = self._reader.read(source.name, read_up_to(MAX_DUMP_BYTES + 1, stream.read))
         if isinstance(found, str):
             return SourceScan(source.name, "recorder", bytes=size, skipped=found)
         self._scan.dumps.append(found)
@@ -228,12 +228,3 @@ class DumpReading:
         """End the process."""
         if self._reader is not None:
             self._reader.close()
-
-
-def read_limited(read: Callable[[int], bytes | None], limit: int) -> bytes:
-    """Yield what a stream holds, up to one byte more than the limit."""
-    parts, left = [], limit + 1
-    while left > 0 and (part := read(min(left, 1 << 20))):
-        parts.append(part)
-        left -= len(part)
-    return b"".join(parts)

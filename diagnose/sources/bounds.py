@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from ..lines.lazy_pattern import lazy
@@ -38,6 +38,15 @@ def is_bomb(bytes_out: int, bytes_in: int) -> bool:
 def cut(bytes_out: int) -> str:
     """Say that a bomb was cut."""
     return f"cut after {bytes_out // MIB} MiB: it expands more than {MAX_RATIO} times"
+
+
+def read_up_to(size: int, read: Callable[[int], bytes | None]) -> bytes:
+    """Reads on until there are so many bytes, or no more."""
+    parts = []
+    while size > 0 and (part := read(min(size, 1 << 20))):
+        parts.append(part)
+        size -= len(part)
+    return b"".join(parts)
 
 
 @record

@@ -17,6 +17,7 @@ from typing import Any
 
 from ..lines.lazy_pattern import lazy
 from ..lines.timestamp import read_stamp
+from .bounds import read_up_to
 from .escapes import string_of
 
 
@@ -58,9 +59,7 @@ Entry = tuple[int, int, int, str]  # time in ns, number of the stream, place in 
 
 def lines_of_answer(read: Callable[[int], bytes | None], damage: list[str]) -> io.BytesIO:
     """Yield the stream of the lines, woven by time; of a broken answer the whole ones, which `damage` then says."""
-    data = b""
-    while len(data) <= MAX_ANSWER_BYTES and (part := read(MAX_ANSWER_BYTES + 1 - len(data))):
-        data += part
+    data = read_up_to(MAX_ANSWER_BYTES + 1, read)
     entries = None
     is_large = len(data) > MAX_ANSWER_BYTES or data.count(b'["') > MAX_LINES
     if not is_large:

@@ -67,10 +67,10 @@ def files_below(path: str, seen: Seen, deadline: Deadline | Share) -> tuple[list
             folders += _listed(folders.pop(), seen, found, links)
             continue
         # Links last: `session_latest` must not take the files away from `session_2026-11-20_17-24-35`.
-        real = real or set(map(_inode, found))
+        real = real or set(map(inode_of, found))
         link = links.pop(0)
         if not os.path.isdir(link):
-            found += [link] if _inode(link) not in real else []
+            found += [link] if inode_of(link) not in real else []
         # A link to what holds the folder, such as `/proc/self/root`, would bring everything in.
         elif not above.startswith(os.path.realpath(link).rstrip(os.sep) + os.sep):
             folders.append(link)
@@ -97,7 +97,8 @@ def _listed(folder: str, seen: Seen, found: list[str], links: list[str]) -> list
     return folders
 
 
-def _inode(path: str) -> tuple[int, int] | None:
+def inode_of(path: str) -> tuple[int, int] | None:
+    """Yield by what a file is known, whatever it is called; None where it is gone."""
     try:
         status = os.stat(path)
     except OSError:
@@ -116,7 +117,6 @@ PACKAGES = {  # what fsspec needs beside itself, by protocol; the extra brings s
     "https": "aiohttp", "webhdfs": "requests", "smb": "smbprotocol", "hdfs": "pyarrow",
 }  # fmt: skip
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,31}://.")
-_MAGIC = re.compile(r"[*?\[]")
 
 
 def is_url(path: str) -> bool:
@@ -128,7 +128,7 @@ def find_remote(url: str) -> Iterator[tuple[str, int | None]]:
     """Yield (name, bytes) of each file at or below the URL, by name. Raises `SourceError` where there is none."""
     system, root = _system(url)
     try:
-        found = system.glob(root, detail=True) if _MAGIC.search(root) else system.find(root, detail=True)
+        found = system.glob(root, detail=True) if glob.has_magic(root) else system.find(root, detail=True)
     except Exception as error:
         raise SourceError(f"{url}: {_reason(error)}") from error
     files = [(path, info) for path, info in sorted(found.items()) if info.get("type") != "directory"]

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from typing import Any, BinaryIO, Protocol, cast
 
 from ..errors import UsageError
-from .bounds import LZMA_MEMORY_BYTES, OUT_OF_TIME, Deadline, Share, cut, is_bomb
+from .bounds import LZMA_MEMORY_BYTES, OUT_OF_TIME, Deadline, Share, cut, is_bomb, read_up_to
 from .kinds import Compression, Encoding, compression_of
 
 PIECE_BYTES = 64 << 10
@@ -78,12 +78,7 @@ class Joined(Readable):
 
     def peek(self, size: int) -> bytes:
         """Gives up to `size` bytes, which stay to be read."""
-        parts = [bytes(self._ready)]
-        missing = size - len(parts[0])
-        while missing > 0 and (part := self._rest.read(missing)):
-            parts.append(part)
-            missing -= len(part)
-        head = b"".join(parts)
+        head = bytes(self._ready) + read_up_to(size - len(self._ready), self._rest.read)
         self._ready = memoryview(head)
         return head[:size]
 
