@@ -70,7 +70,7 @@ def may_quote(head: bytes) -> bool:
 
 def is_quoted(text: bytes, *, is_pasted: bool) -> bool:
     """Tell a log behind a margin, a pasted or saved issue, and a mail that quotes a log, from a log."""
-    return bool(margin_of(text)) or (is_pasted and is_paste(text)) or is_issue(text) or _is_reply(text)
+    return bool(margin_of(text)) or is_issue(text, is_pasted=is_pasted) or _is_reply(text)
 
 
 def has_fences(text: bytes) -> bool:
@@ -83,27 +83,18 @@ def has_quotes(text: bytes) -> bool:
     return b">" in text and any(_quoted(text.split(b"\n")))
 
 
-def is_paste(text: bytes) -> bool:
-    """Tell a pasted issue from a log that merely prints fences (a model's samples do).
+def is_issue(text: bytes, *, is_pasted: bool) -> bool:
+    """Tell a pasted issue, or one that was saved as text, from a log that merely prints fences (a model's samples do).
 
-    It has fences, all closed; outside them there is prose and not one line that looks logged.
-    """
-    outside, _, is_closed = _parted(text)
-    is_prose = not outside or any(_PROSE_LINE.match(line) for line in outside)
-    return is_closed and is_prose and not any(_LOG_LINE.match(line) for line in outside)
-
-
-def is_issue(text: bytes) -> bool:
-    """Tell an issue that was saved as text from a log: what was printed stands inside its fences, as a rule.
-
-    An issue's own words may hold a message that begins a line; then it has headings, and prose makes most of it.
+    It has fences, all closed; outside them there is prose and not one line that looks logged, and what was saved has one
+    inside. Its own words may hold a message that begins a line; then it has headings, and prose makes most of it.
     """
     outside, inside, is_closed = _parted(text)
     printed, logged = sum(map(_is_logged, inside)), sum(map(_is_logged, outside))
-    if not is_closed or not printed or not any(map(_PROSE_LINE.match, outside)):
-        return False
-    is_page = any(map(_HEADING.match, outside)) and logged < printed and logged <= MAX_LOGGED * len(outside)
-    return not logged or is_page
+    is_prose = any(map(_PROSE_LINE.match, outside)) or (is_pasted and not outside)
+    if not is_closed or not is_prose or not logged:
+        return is_closed and is_prose and (is_pasted or printed > 0)
+    return any(map(_HEADING.match, outside)) and logged < printed and logged <= MAX_LOGGED * len(outside)
 
 
 def is_log_of_its_own(text: bytes) -> bool:
@@ -202,7 +193,7 @@ class Unquoting(Reader):
         """Yield `data` with as many lines."""
         if self._margins is None:
             self._margins = _margins_of(data)
-            if self._margins and not is_paste(_without(data, self._margins)):
+            if self._margins and not is_issue(_without(data, self._margins), is_pasted=True):
                 self._mask = None
         data = _without(data, self._margins)
         if self._mask is None:
