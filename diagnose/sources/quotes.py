@@ -10,33 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from pathlib import Path
 
 from ..lines.lazy_pattern import lazy
 from ..lines.prefix import split_prefix
+from ..lines.prefix_rows import tables
 from .escapes import without_escapes
 from .exports import LineMask, Reader
 
 # "```text", "~~~", also quoted ("> ```") or in a list; "```inline```" is no fence
 _FENCE = lazy(rb"[ \t>]{0,16}(`{3,64}|~{3,64})([^`\n]{0,200})$")
-# How a log line begins: a time, a bracketed prefix, a glog letter, a traceback; prose begins otherwise.
-_LOG_LINE = lazy(
-    rb"\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[\w+\]|\[?rank\d|[IWEF](?:\d{4}){1,2} \d\d:|Traceback \(most recent|  File \"|\x1b\["
-    rb"|[\w.-]{1,64}:\d+:\d+ \[\d|\w+(?:Error|Exception|Warning): |\(\w+ pid=|srun: |slurmstepd|WARNING:|ERROR:"
-)
-# What a docstring or a program holds, which is indented as a whole too: it only speaks of its exceptions.
-_CODE = lazy(
-    rb"(?:def|class|async def) \w+[(:]|(?:import|from) [\w.]+(?: import [\w(*]|$)|@\w+|>>> |#[! ]|\"\"\"|\'\'\'|//|/\*|"
-    rb":\w+[ :]|(?:if|elif|for|while|with|except|else|try)\b[^\n]*:$|(?:raise|return) [\w.(]|\w+ = \S|"
-    rb"(?:Raises|Args|Returns|Examples?|Notes?):$|[\w.]*(?:Error|Exception|Warning)\b"
-)
-# A line that a run printed, whatever stands around it: a traceback shows code.
-_PRINTED = lazy(
-    rb"\[?\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d|\[?rank\d|\[default\d|[IWEF](?:\d{4}){1,2} \d\d:|\[[IWEF] \w|"
-    rb"Traceback \(most recent|File \"[^\"\n]+\", line \d|[\w.-]{1,64}:\d+:\d+ \[\d|\[\d+,\d+\]<std|\(\w+ pid=|srun: |"
-    rb"slurmstepd|mpirun|(?:WARNING|ERROR|INFO)(?::\w| {2})|\d{1,3}%\||\{'loss'|\*\*\* \w|std(?:out|err): |iteration {2}|"
-    rb"E[A-Z]\d{4}: |LAUNCH [A-Z]|"
-    rb"[a-z][a-z-]{0,30}-?\d{1,4}: \S|\S{1,200}\.(?:cpp|cc|cu|hpp):\d+"
-)
+_FORMS = tables(Path(__file__).with_name("pastes.yaml"))
+_LOG_LINE, _CODE, _PRINTED = (lazy("|".join(_FORMS[name]).encode()) for name in ("log_lines", "code", "printed"))
 MAX_MARGINS = 4  # of replies to replies
 _EDGE, _ARROW = "\u2502".encode(), "\u2771".encode()  # of a box in which k9s shows a log; within a Rich box
 INDENT = 4  # columns that make a code block in Markdown
@@ -50,11 +35,7 @@ _PROSE_LINE = lazy(rb"(?:#{1,6} |[-*] )?[A-Z\xc3-\xe9][^\n]{1,200}")
 _QUOTE = lazy(rb"((?:> ?){1,8})(?!>)")  # `>>> ` is a prompt
 MIN_QUOTED = 2  # lines in one quote that look logged
 
-_HEADING_WORDS = frozenset(
-    ["rank", "node", "worker", "host", "machine", "server", "pod", "process", "gpu", "master", "main",
-     "head", "other", "log", "logs", "output", "console", "stderr", "stdout", "error", "errors", "trace",
-     "traceback", "stack", "full", "on", "of", "from", "the", "for", "and", "here", "is", "global"]
-)  # fmt: skip
+_HEADING_WORDS = frozenset(_FORMS["heading_words"])
 _OTHER_RANKS = frozenset(("node", "local", "machine", "lora"))  # behind which the number is not of the job
 _WORD = lazy(r"[A-Za-z]+|\d+")
 MAX_HEADING, MAX_WORDS = 120, 10  # characters, words
