@@ -73,7 +73,7 @@ def undress_json(line: bytes) -> Written | None:
         return None
     if not isinstance(loaded, dict):
         return None
-    record = _flat(next((loaded[key] for key in _collectors()["envelopes"] if isinstance(loaded.get(key), dict)), loaded))
+    record = _flat(next((loaded[key] for key in collectors()["envelopes"] if isinstance(loaded.get(key), dict)), loaded))
     key = next((key for key in _keys(record, "text") if isinstance(record[key], str)), None)
     return _of_step(record) if key is None else _written(record, key)
 
@@ -106,14 +106,15 @@ def undress_logfmt(line: bytes) -> bytes | None:
 
 
 @cache
-def _collectors() -> Record:
+def collectors() -> Record:
+    """Yield the rows of `collectors.yaml`."""
     return tables(Path(__file__).with_name("collectors.yaml"))
 
 
 @cache
 def _order(role: str) -> dict[str, int]:
     """The keys that may hold it, each with its place among them."""
-    row = _collectors()["roles"][role]
+    row = collectors()["roles"][role]
     keys = [f"{place}.{key}".lstrip(".") for place in row.get("within", [""]) for key in row["keys"]]
     return {key: n for n, key in enumerate(keys)}
 

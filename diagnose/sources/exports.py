@@ -18,6 +18,7 @@ from typing import Any
 from ..lines.lazy_pattern import lazy
 from ..lines.timestamp import read_stamp
 from .bounds import read_up_to
+from .collector_json import collectors
 from .escapes import string_of
 
 
@@ -112,14 +113,6 @@ def _whole_entries(text: str) -> Iterator[Entry]:
 
 # --- tables: a column of messages among columns of times, hosts and services ---------------------------------------
 
-_MESSAGES = (
-    "message", "@message", "msg", "log", "line", "content", "_raw", "textpayload", "logmessage", "rawdata",
-    "jsonpayload.message",
-)  # fmt: skip
-_TIMES = ("timestamp", "@timestamp", "time", "date", "_time", "timegenerated", "datetime", "receivetimestamp")
-_OTHERS = (
-    "host", "service", "hostname", "pod", "podname", "container", "severity", "level", "status", "logstream", "@logstream",
-)  # fmt: skip
 MAX_RECORD = 1 << 20  # bytes; a longer one is an open quotation mark that nobody closes
 MAX_HEADER = 2_000
 
@@ -131,7 +124,7 @@ def delimiter_of(head: bytes) -> str | None:
         return None
     for delimiter in (",", "\t", ";"):
         names = _names(header, delimiter)
-        if any(name in _MESSAGES for name in names) and any(name in (*_TIMES, *_OTHERS) for name in names):
+        if names and all(_first_of(names, kinds) >= 0 for kinds in (("messages",), ("times", "others"))):
             return delimiter
     return None
 
@@ -153,8 +146,7 @@ class TableReader(Reader):
         if self._delimiter is None and lines:
             self._delimiter = delimiter_of(data) or ","
             names = _names(lines.pop(0), self._delimiter)
-            self._message = next((n for n, name in enumerate(names) if name in _MESSAGES), -1)
-            self._time = next((n for n, name in enumerate(names) if name in _TIMES), -1)
+            self._message, self._time = _first_of(names, ("messages",)), _first_of(names, ("times",))
             out.append(b"")
         for line in lines:
             out += self._read(line)
@@ -181,6 +173,12 @@ class TableReader(Reader):
         when = f"{fields[self._time]} " if self._time >= 0 and fields[self._time] else ""
         printed = "\r".join([when + part for part in fields[self._message].rstrip("\n").split("\n")])
         return [printed.encode("utf-8", "surrogateescape"), *[b""] * (len(record) - 1)]
+
+
+def _first_of(names: list[str], kinds: tuple[str, ...]) -> int:
+    """Which column is the first of these kinds, which `collectors.yaml` lists; -1: none is."""
+    known = [name for kind in kinds for name in collectors()["columns"][kind]]
+    return next((n for n, name in enumerate(names) if name in known), -1)
 
 
 def _names(header: bytes, delimiter: str) -> list[str]:

@@ -115,21 +115,10 @@ def with_main(threads: Sequence[StackThread]) -> tuple[StackThread, ...]:
     return tuple(marked)
 
 
-#     all_reduce (torch/distributed/distributed_c10d.py:3252)   /   0x7f2a (libc.so.6)
-# A launcher's prefix may take one of the four blanks, or leave one more; locals stand eight or more deep.
-_PYSPY_FRAME = lazy(r"^ {3,5}(\S[^\n]{0,1000}?) \(([^()\n]{1,1000}?)(?::(\d{1,9}))?\)\s*$")
-#   File "/opt/python3.11/ctypes/__init__.py", line 519 in string_at
-_FAULT_FRAME = lazy(r'^  File "([^"\n]{1,1000})", line (\d{1,9}|\?\?\?) in (.{1,400})$')
-#     (Python) File "/a.py", line 3, in f                  (pystack)      /   File "/a.py", line 3, in f   (py-bt)
-_PYSTACK_FRAME = lazy(
-    r'^\s{2,8}(?:\((?:Python|C)\) )?File "([^"\n]{1,1000})", line (\d{1,9}), in (.{1,400}?)'
-    r"(?: \((?:/|[\w.+-]{1,200}\.so)[^()]{0,1000}\))?$"
+_FRAMES = tables(FORMS)["frames"]
+_PYSPY_FRAME, _FAULT_FRAME, _PYSTACK_FRAME, _NATIVE_FRAME, AT, _FROM = (
+    lazy(_FRAMES[name]) for name in ("py-spy", "faulthandler", "pystack", "native", "at", "from")
 )
-# #1  0x00007f in ncclLaunch (comm=0x55) at enqueue.cc:1024  /  #0  0x7f syscall () from /lib/libc.so.6
-# #0  0x00007f1184a9 poll - /usr/lib/libc.so.6             (eu-stack)
-_NATIVE_FRAME = lazy(r"^#(\d{1,5})\s{1,4}(?:(0x[0-9a-f]{1,16})(?: in| - 1)?\s{0,4})?(.{0,4000})$")
-AT = lazy(r" at (\S{1,1000}):(\d{1,9})\s*$")
-_FROM = lazy(r" (?:from|-) (\S{1,1000})\s*$")
 
 
 def read_pyspy_frame(text: str) -> StackFrame | None:
