@@ -65,12 +65,7 @@ def as_typed(data: bytes) -> bytes:
 
 def unwrapped(data: bytes, known: Known) -> bytes | None:
     """Yield the text with its broken lines joined; None where none are."""
-    raw = data.split(b"\n")
-    if not WIDTHS.start < len(data) <= MAX_BYTES or max(map(len, raw)) > 4 * WIDTHS.stop:
-        return None
-    if data.isascii() and _width(raw) is None:
-        return None
-    lines = data.decode("utf-8", "surrogateescape").split("\n")
+    lines = data.decode("utf-8", "surrogateescape").split("\n") if WIDTHS.start < len(data) <= MAX_BYTES else [""]
     width = _width(lines)
     if width is None:
         return None
@@ -91,7 +86,7 @@ def _begins(line: str, before: str) -> bool:
     return bool(_HEAD.match(line) or (not before[-1:].isalnum() and _EXCEPTION.match(line)))
 
 
-def _width(lines: Sequence[str | bytes]) -> int | None:
+def _width(lines: Sequence[str]) -> int | None:
     """The length of the longest lines, where these stand out: a log's own lines have all lengths."""
     lengths = list(map(len, lines))
     width = max(lengths)

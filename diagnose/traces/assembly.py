@@ -43,6 +43,7 @@ class Assembly:
         self.of_rank = header.rank if header else None
         self.touched, self.node = number, 0  # the second: place among the frames shared with tracebacks woven into this one
         self.segments = [Segment(frames=[frame] if frame else [])]
+        self.shape = ""  # of the prefix of the line that it began with
         self.is_whole_line_ours = False  # every line of this prefix comes from one excepthook
         self._base = 0 if self.form == "group" else indent
         self._blanks = self._noise = self._next_depth = 0

@@ -79,7 +79,6 @@ class _Speaker:
         self.open: list[Assembly] = []
         self.is_record = False  # the first line of the open traceback has its speaker, those below it do not
         self._closed = closed
-        self._shapes: dict[int, str] = {}  # of the line each began with
         self._introduction: tuple[int, str, int | None] = (-_INTRODUCTION_LINES - 1, "", None)
         self._frames_seen: dict[tuple[int, Frame], int] = {}
 
@@ -104,7 +103,7 @@ class _Speaker:
                 continue
             own = text[len(assembly.lead) :]
             is_part = line.number == assembly.end_line  # of a string that held several lines
-            if shape is not None and text.strip() and not is_part and shape != self._shapes[id(assembly)]:
+            if shape is not None and text.strip() and not is_part and shape != assembly.shape:
                 # A log line of the same rank; the traceback may go on behind it, but where another begins.
                 if (header and assembly.is_complete) or not assembly.tolerate():
                     self.close(assembly)
@@ -112,7 +111,8 @@ class _Speaker:
             if header and header.form != "original" and assembly.in_frames and not assembly.owns_margin(text):
                 continue  # another rank's, interleaved
             if assembly.accept(line.number, own):
-                self._note_frame(assembly, own)
+                if (frame := read_frame(own)) is not None:  # by these, ranks that write at the same time are told apart
+                    assembly.node = self._frames_seen.setdefault((assembly.node, frame), len(self._frames_seen) + 1)
                 return True
             self.close(assembly)
         return False
@@ -130,13 +130,6 @@ class _Speaker:
         if read_exception(text):
             return sorted(latest_first, key=lambda a: not a.in_frames)
         return latest_first
-
-    def _note_frame(self, assembly: Assembly, text: str) -> None:
-        """Note on which frames it stands, by which ranks that write at the same time are told apart."""
-        frame = read_frame(text)
-        if frame is not None:
-            place = (assembly.node, frame)
-            assembly.node = self._frames_seen.setdefault(place, len(self._frames_seen) + 1)
 
     def _begin(self, line: Line, text: str) -> None:
         header = read_header(text)
@@ -161,13 +154,12 @@ class _Speaker:
             self._frames_seen.clear()
         elif len(self.open) >= _OPEN_AT_ONCE:
             self.close(self.open[0])
-        self._shapes[id(assembly)] = _shape(line)
+        assembly.shape = _shape(line)
         self.open.append(assembly)
 
     def close(self, assembly: Assembly) -> None:
         """End a traceback, as far as it came."""
         self.open.remove(assembly)
-        del self._shapes[id(assembly)]
         self._closed.append((assembly, self.key))
 
 
