@@ -106,7 +106,8 @@ def compare(dumps: Iterable[Dump], world_size: int | None = None) -> list[GroupR
         divergences = list(_mismatches(name, of_group, steps, tail))
         if tail.kind is not None and all(divergence.is_survived for divergence in divergences):
             divergences.append(_of_tail(name, tail, of_group))
-        divergences += _unpaired(name, members, of_ranks)
+        for of_source, of_target in pairs(name, members, of_ranks):
+            divergences += islice(_failing(name, of_source, of_target), 1)  # the first transfer that meets no other
         divergences = [_with_blocked(divergence, (name, ranks), blocked) for divergence in divergences]
         divergences.sort(key=lambda d: (d.urgency, d.seq, d.ranks))
         without = tuple(rank for rank in members if rank not in of_ranks)
@@ -230,13 +231,8 @@ def _of_tail(name: str, tail: _Tail, of_group: dict[int, Track]) -> Divergence:
     return Divergence(tail.kind, name, tail.seq, tail.ranks, usual, found, tail.is_ambiguous)
 
 
-def _unpaired(name: str, ranks: Sequence[int], of_ranks: dict[int, Recorder]) -> Iterator[Divergence]:
-    """Yield, of every pair of ranks, the first send that meets no receive of its size and type, or the other way round."""
-    for of_source, of_target in pairs(name, ranks, of_ranks):
-        yield from islice(_failing(name, of_source, of_target), 1)
-
-
 def _failing(name: str, of_source: OneSide, of_target: OneSide) -> Iterator[Divergence]:
+    """Yield the sends that meet no receive of their size and type, and the other way round."""
     sends, receives = of_source.rows, of_target.rows
     for send, receive in zip(sends, receives, strict=False):
         kind = of_source.recorder.dump.call(send).differs_from(of_target.recorder.dump.call(receive))

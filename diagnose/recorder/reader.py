@@ -87,7 +87,9 @@ class DumpReader:
             return answer
         process.wait()
         self.close()
-        return {"error": _death(process.returncode, request[2])}
+        if sys.platform != "win32" and process.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+            return {"error": f"takes more than {request[2]} s of CPU or more memory than a dump may take"}
+        return {"error": f"ended the reader (exit status {process.returncode})"}
 
     def close(self) -> None:
         """Ends the process."""
@@ -109,9 +111,3 @@ def _start() -> subprocess.Popen[bytes]:
 def _pipes(process: subprocess.Popen[bytes]) -> tuple[IO[bytes], IO[bytes]]:
     assert process.stdin is not None and process.stdout is not None
     return process.stdin, process.stdout
-
-
-def _death(returncode: int, cpu_s: int) -> str:
-    if sys.platform != "win32" and returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-        return f"takes more than {cpu_s} s of CPU or more memory than a dump may take"
-    return f"ended the reader (exit status {returncode})"

@@ -133,12 +133,9 @@ def _best(rank: int, dumps: list[Dump]) -> Recorder:
     same = [dump for dump, end in zip(dumps, ends, strict=True) if max(ends) - end < SAME_ATTEMPT_NS]
     same.sort(key=lambda dump: (not any(c.frame for c in dump.calls[:8]), -len(dump), dump.name))
     text = next((dump for dump in same if dump.is_json), same[0])
-    return Recorder(rank, same[0], text, _is_truncated(same[0]))
-
-
-def _is_truncated(dump: Dump) -> bool:
-    first = min(dump.columns["record"], default=0)
-    return first > 0 if first >= 0 else min(dump.columns["seq"]) > 1  # 2.2 numbers no records
+    first = min(same[0].columns["record"], default=0)
+    is_truncated = first > 0 if first >= 0 else min(same[0].columns["seq"]) > 1  # 2.2 numbers no records
+    return Recorder(rank, same[0], text, is_truncated)
 
 
 def tracks(of_ranks: dict[int, Recorder], steps: Steps) -> dict[GroupKey, dict[int, Track]]:

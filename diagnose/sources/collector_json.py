@@ -243,16 +243,13 @@ def printed(value: object) -> str:
     if isinstance(value, str):
         return value
     links = value[:MAX_LINKS] if isinstance(value, list) else []
-    if not all(map(_is_exception, links)):
+    whole = (isinstance(x, dict) and isinstance(x.get("exc_type"), str) and isinstance(x.get("frames"), list) for x in links)
+    if not all(whole):
         return ""
     parts = [_raised(links[-1])] if links else []
     for inner, outer in zip(links[:0:-1], links[-2::-1], strict=True):
         parts += [_CAUSE if inner.get("is_cause") else _CONTEXT, _raised(outer)]
     return "\n\n".join(parts)
-
-
-def _is_exception(value: object) -> bool:
-    return isinstance(value, dict) and isinstance(value.get("exc_type"), str) and isinstance(value.get("frames"), list)
 
 
 def _raised(link: Record) -> str:

@@ -114,7 +114,9 @@ class Assembly:
         if self.form == "ipython" and self._accept_ipython(text):
             return self._take(number)
         if indent_of(text) > self._base:
-            return self._keep_source(number, text)
+            if self.lacks_code and not CARETS.match(text):
+                self.segment.keep_code(text)
+            return self._take(number)
         if self.segment.relation == "member" and read_header(text):
             return self._take(number)
         found = read_raised(text.strip() if indent_of(text) <= self._base else text, self.segment.frames)
@@ -127,11 +129,6 @@ class Assembly:
         if found.is_sure or self.form == "ipython":
             return True
         return bool(self.segment.frames or self._box) and not FOREIGN.search(f"{found.name}: {found.message}")
-
-    def _keep_source(self, number: int, text: str) -> bool:
-        if self.lacks_code and not CARETS.match(text):
-            self.segment.keep_code(text)
-        return self._take(number)
 
     def _accept_ipython(self, text: str) -> bool:
         if frame := read_ipython_frame(text):

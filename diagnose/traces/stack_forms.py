@@ -147,13 +147,9 @@ def read_native_frame(text: str) -> tuple[int, StackFrame] | None:
         file, line, rest = at[1], int(at[2]), rest[: at.start()]
     elif library := _FROM.search(rest):
         file, rest = library[1], rest[: library.start()]
-    return int(found[1]), StackFrame(_without_arguments(rest) or "??", file, line)
-
-
-def _without_arguments(text: str) -> str:
-    """Cut gdb's ` (comm=0x55, stream=0x0)`, keeping parentheses that belong to the name."""
-    name = text.partition(" (")[0] if not text.startswith("(") else text
-    return name.strip()[:1000]
+    # without gdb's ` (comm=0x55, stream=0x0)`, but with parentheses that belong to the name
+    name = rest if rest.startswith("(") else rest.partition(" (")[0]
+    return int(found[1]), StackFrame(name.strip()[:1000] or "??", file, line)
 
 
 _CHARS = 64 << 20  # a dump in JSON is some 100 KiB; beyond this it is something else
