@@ -243,8 +243,8 @@ def printed(value: object) -> str:
     if isinstance(value, str):
         return value
     links = value[:MAX_LINKS] if isinstance(value, list) else []
-    whole = (isinstance(x, dict) and isinstance(x.get("exc_type"), str) and isinstance(x.get("frames"), list) for x in links)
-    if not all(whole):
+    told = (isinstance(x, dict) and isinstance(x.get("exc_type"), str) and isinstance(x.get("frames"), list) for x in links)
+    if not all(told):
         return ""
     parts = [_raised(links[-1])] if links else []
     for inner, outer in zip(links[:0:-1], links[-2::-1], strict=True):
