@@ -107,7 +107,7 @@ class Assembly:
     def _accept_frame_part(self, number: int, text: str) -> bool:
         frame = read_frame(text)
         if frame is not None:
-            if not self.segment.frames and self.form in ("plain", "elastic-box"):  # a paste cuts the first line's margin
+            if not self.segment.frames and self.form in ("plain", "elastic_box"):  # a paste cuts the first line's margin
                 self._base = max(self._base, indent_of(text) - 2)
             self.segment.frames.append(frame)
             return self._take(number)
@@ -250,7 +250,7 @@ class Assembly:
             return False
         if self._blanks and not (RESUMES.match(text) or not segment.message.strip()):
             return False
-        if self.form == "elastic-box" and indent_of(text) < self._base:
+        if self.form == "elastic_box" and indent_of(text) < self._base:
             return False
         is_rule = text[0] in "=-*" and not segment.message.strip()  # a drawn box
         return is_rule or WORDS["boxed"] in segment.exception or not FOREIGN.search(text)

@@ -62,56 +62,30 @@ def is_library(file: str) -> bool:
     return _LIBRARY.search(file.replace("\\", "/")) is not None
 
 
-HeaderForm = Literal["plain", "group", "rich", "ipython", "original", "elastic-box"]
-
-
 @record
 class Header:
     """The line a traceback begins with; `indent` is the column its exception line will stand in."""
 
-    form: HeaderForm
+    form: str
     indent: int
     rank: int | None = None  # whose exception it is, where another rank prints it
     lead: str = ""  # a label no table knows, which the other lines carry too: `[trainer0|0]:Traceback (most …`
 
 
 _HEADER_WORDS = "Traceback (most recent call last)"
-_BOX = lazy(r"^(\s*)(?:[\u256d\u250c+][\u2500\-]{1,400}) ?Traceback \(most recent call last\) ?[\u2500\-]{1,400}")
-# `KeyError                                  Traceback (most recent call last)` below 75 dashes.
-_IPYTHON = lazy(r"^[A-Za-z_][\w.]{0,120}\s{2,200}Traceback \(most recent call last\)\s*$")
-# `  traceback : Traceback (most recent call last):` in torchelastic's failure summary.
-_ELASTIC = lazy(r"^(\s*)traceback\s{0,8}: Traceback \(most recent call last\):\s*$")
-# `Traceback (most recent call last): (RANK 0)` in torch.distributed.checkpoint's CheckpointException.
-_RANKED = lazy(r"Traceback \(most recent call last\): \(RANK (\d{1,7})\)\s*$")
-# What ends like a label, and is no progress bar.
-_LABEL = lazy(r"^[^%<\n]{1,120}[\]:|>)] ?$")
+_HEADER = lazy(one_of(f"(?P<{form}>{line})" for form, line in WORDS["headers"].items()) + r"\s*$")
+_LABEL = lazy(r"^[^%<\n]{1,120}[\]:|>)] ?$")  # what ends like a label, and is no progress bar
 
 
 def read_header(text: str) -> Header | None:
     """Read the line a traceback begins with; None for any other line."""
-    return _read_known_header(text) if _HEADER_WORDS in text else None
-
-
-def _read_known_header(text: str) -> Header | None:
-    indent = indent_of(text)
-    if _IPYTHON.match(text):
-        return Header("ipython", 0)
-    if _BOX.match(text) or _ELASTIC.match(text):
-        return Header("elastic-box" if "traceback" in text else "rich", indent)
-    if (ranked := _RANKED.search(text)) is not None:
-        return Header("original", indent, int(ranked[1]))
-    if not text.rstrip().endswith(_HEADER_WORDS + ":"):
+    if _HEADER_WORDS not in text or (found := _HEADER.match(text, indent := indent_of(text))) is None:
         return None
-    begin = text[indent:]
-    if begin.startswith("Original Traceback"):
-        return Header("original", indent)
-    if "Exception Group Traceback" in text:
-        return Header("group", indent)
-    if begin.startswith("Traceback"):
-        return Header("plain", indent)
-    # A progress bar may stand in front: `100%|####| 4/4 [00:40<00:00]Traceback (most recent call last):`
-    lead = text[: text.rindex(_HEADER_WORDS)]
-    return Header("plain", 0, lead=lead if _LABEL.match(lead) else "")
+    form = next(form for form in WORDS["headers"] if found[form] is not None)
+    if not found["lead"]:
+        return Header(form, indent, int(found["rank"]) if found["rank"] else None)
+    lead = text[: found.end("lead")]
+    return Header(form, 0, lead=lead if _LABEL.match(lead) else "")
 
 
 def indent_of(text: str) -> int:
